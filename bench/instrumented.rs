@@ -70,13 +70,13 @@ fn builds() -> Vec<Build> {
 }
 
 /// A build that is ready to run.
-struct Running {
+struct InstrumentedRun {
     store: Store<()>,
     workloads: Vec<TypedFunc<(), u32>>,
 }
 
-impl Running {
-    fn new(module: &[u8], build: &Build) -> Running {
+impl InstrumentedRun {
+    fn new(module: &[u8], build: &Build) -> InstrumentedRun {
         let bytes = match &build.code {
             Code::Plain => module.to_vec(),
             Code::Classic => classic::rewritten(module),
@@ -103,7 +103,7 @@ impl Running {
         let prepare = instance.get_typed_func::<u32, ()>(&mut store, "prepare").expect("it is exported");
         prepare.call(&mut store, DOCUMENT_BYTES).expect("the document can be made");
         let workloads = WORKLOADS.map(|name| instance.get_typed_func(&mut store, name).expect("it is exported"));
-        Running { store, workloads: workloads.into() }
+        InstrumentedRun { store, workloads: workloads.into() }
     }
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn coverage() -> Vec<Row> {
     let fastest = (0..ROUNDS).map(|_| thread_seconds(|| drop(instrument(&component, &all)))).fold(f64::MAX, f64::min);
 
     let builds = builds();
-    let mut running: Vec<Running> = builds.iter().map(|build| Running::new(&module, build)).collect();
+    let mut running: Vec<InstrumentedRun> = builds.iter().map(|build| InstrumentedRun::new(&module, build)).collect();
     let mut best = vec![[f64::MAX; WORKLOADS.len()]; builds.len()];
     let mut sums = [None; WORKLOADS.len()];
     for _ in 0..ROUNDS {

@@ -6,7 +6,7 @@
 //!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …),
 //!                                            fuzz (-inputs, -faults, -coverage, -memory): half an hour,
 //!                                            explore (-puzzles, -others): as long as there are seeds,
-//!                                            shrink
+//!                                            shrink, library
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -23,6 +23,7 @@ mod flows;
 mod fuzzing;
 mod guests;
 mod instrumented;
+mod library;
 mod measure;
 mod net;
 mod ours;
@@ -66,7 +67,7 @@ fn main() {
 
 fn all() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 22] = [
+    let groups: [(&str, Group); 23] = [
         ("start", start),
         ("record", record),
         ("size", size),
@@ -83,6 +84,7 @@ fn all() {
         ("explore-puzzles", explore::puzzles),
         ("explore-others", explore::others),
         ("shrink", shrink::shrink),
+        ("library", library::library),
         ("checkpoints-marks", checkpoints::marks),
         ("checkpoints-kernel", checkpoints::kernel),
         ("checkpoints-traps", checkpoints::traps),

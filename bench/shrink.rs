@@ -12,6 +12,7 @@
 use crate::guests;
 use crate::measure::{Pair, thread_clock};
 use crate::table::{Bound, Row, Unit};
+use fozzy_campaign::Remarks;
 use fozzy_campaign::pipeline::{PreparedProgram, RunPlan, load};
 use fozzy_campaign::shrink::ProgramReplayTarget;
 use fozzy_report::RunMode;
@@ -35,9 +36,9 @@ const SECONDS_MAX: f64 = 0.015;
 const ROUNDS: usize = 11;
 
 /// Answers so that the bomb explodes at the last step, and has no need of the others.
-struct Planted(SeededSource);
+struct PlantedSource(SeededSource);
 
-impl DecisionSource for Planted {
+impl DecisionSource for PlantedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         let (drawn, origin) = self.0.below(question, bound);
         let Purpose::Choice(part) = question.purpose else { return (drawn, origin) };
@@ -56,13 +57,14 @@ impl DecisionSource for Planted {
     }
 
     fn fork(&self) -> Box<dyn DecisionSource> {
-        Box::new(Planted(self.0.clone()))
+        Box::new(PlantedSource(self.0.clone()))
     }
 }
 
 fn recorded(prepared: &PreparedProgram) -> Recording {
     let mut session = prepared.session().expect("a plain plan");
-    let execution = session.execute(Box::new(Planted(SeededSource::new(Seed(0)))), 0..0).expect("the machine is well");
+    let execution =
+        session.execute(Box::new(PlantedSource(SeededSource::new(Seed(0)))), 0..0).expect("the machine is well");
     let at = execution.facts.scenario.as_ref().and_then(|scenario| scenario.position.step);
     let recording = prepared.record(&execution, Seed(0), RunMode::Run);
     assert_eq!(at, Some(STEPS - 1), "it fails at its last step: {:?}", recording.outcome.verdict);
@@ -82,7 +84,7 @@ fn timed(recording: &Recording, ours: &mut ProgramReplayTarget, last: &mut Optio
 /// The bomb, walked and whole.
 pub(crate) fn shrink() -> Vec<Row> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/puzzles");
-    let loaded = load(&guests::scenario_with(&folder, "puzzles", true)).expect("it was just built");
+    let loaded = load(&guests::scenario_with(&folder, "puzzles", true), &Remarks::none()).expect("it was just built");
     let main = MachinePlan { env: vec![("PUZZLE".to_owned(), "bomb".to_owned())], ..MachinePlan::default() };
     let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, STEPS)), ..Plan::default() };
     let prepared = PreparedProgram::compile(loaded, RunPlan::of(plan, Inputs::default())).expect("it compiles");

@@ -22,7 +22,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::tier::{self, Need};
+use crate::tier::{self, Requirement};
 use rust::Batch;
 use workshop::{Workshop, guests_folder, must};
 
@@ -160,7 +160,7 @@ impl Invocation {
 /// Every program in every shape it is built in, with an invocation; built on the first call.
 pub(crate) fn programs() -> &'static [Program] {
     static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
-    tier::require(Need::Registry);
+    tier::require(Requirement::Registry);
     PROGRAMS.get_or_init(|| {
         let workshop = Workshop::open();
         let mut programs = Vec::new();
@@ -216,13 +216,13 @@ pub(crate) fn need_target(target: Target) {
 
 /// Makes sure that the C toolchain is there.
 pub(crate) fn c_toolchain() {
-    tier::require(Need::C);
+    tier::require(Requirement::C);
     workshop::install_c();
 }
 
 /// The Go toolchain, and a folder for what it has compiled.
 pub(crate) fn go() -> (PathBuf, PathBuf) {
-    tier::require(Need::Go);
+    tier::require(Requirement::Go);
     let go = Workshop::open().go();
     let cache = go.ancestors().nth(3).expect("it is in go/bin").join("cache");
     (go, cache)
@@ -230,7 +230,7 @@ pub(crate) fn go() -> (PathBuf, PathBuf) {
 
 /// The script that makes components of JavaScript.
 pub(crate) fn componentizer() -> PathBuf {
-    tier::require(Need::JavaScript);
+    tier::require(Requirement::JavaScript);
     Workshop::open().componentizer()
 }
 
@@ -242,35 +242,35 @@ pub(crate) fn commands() -> PathBuf {
 
 /// Our C program, a core module with source lines: `tally [-o REPORT] DIR`.
 pub(crate) fn c_program() -> PathBuf {
-    tier::require(Need::C);
+    tier::require(Requirement::C);
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     C_PROGRAM.get_or_init(|| Workshop::open().compile_c()).clone()
 }
 
 /// Our C fuzz target, a core module with libFuzzer's entry point.
 pub(crate) fn c_fuzz_target() -> PathBuf {
-    tier::require(Need::C);
+    tier::require(Requirement::C);
     static C_FUZZ_TARGET: OnceLock<PathBuf> = OnceLock::new();
     C_FUZZ_TARGET.get_or_init(|| Workshop::open().compile_c_fuzz()).clone()
 }
 
 /// Our C program that is called from outside, a core module that says its world: `step`.
 pub(crate) fn c_reactor() -> PathBuf {
-    tier::require(Need::C);
+    tier::require(Requirement::C);
     static C_REACTOR: OnceLock<PathBuf> = OnceLock::new();
     C_REACTOR.get_or_init(|| Workshop::open().compile_c_reactor()).clone()
 }
 
 /// Our C scenario that calls all of `fozzy.h`, a core module.
 pub(crate) fn c_tools() -> PathBuf {
-    tier::require(Need::C);
+    tier::require(Requirement::C);
     static C_TOOLS: OnceLock<PathBuf> = OnceLock::new();
     C_TOOLS.get_or_init(|| Workshop::open().compile_c_tools()).clone()
 }
 
 /// Our JavaScript program, a component with SpiderMonkey inside, made by componentize-js.
 pub(crate) fn javascript() -> PathBuf {
-    tier::require(Need::JavaScript);
+    tier::require(Requirement::JavaScript);
     static JAVASCRIPT: OnceLock<PathBuf> = OnceLock::new();
     JAVASCRIPT.get_or_init(|| Workshop::open().componentize_js()).clone()
 }

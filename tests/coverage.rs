@@ -8,7 +8,7 @@
 
 use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, cache_folder};
-use crate::recorded::Recorded;
+use crate::recorded::RecordedRun;
 use fozzy_engine::{Build, Cache, Program, Session, Switches};
 use fozzy_instrument::CoverageMode;
 use fozzy_trace::plan::{Inputs, MachinePlan};
@@ -269,7 +269,7 @@ fn javascript_is_covered_by_function_and_offset() {
     let component = fs::read(corpus::javascript()).expect("it was built");
     let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     // Recorded in the build that the command uses, so that the engine inside is compiled once.
-    let trace = Recorded::of("words.wasm", component, Plan::default(), &build).trace(1);
+    let trace = RecordedRun::of("words.wasm", component, Plan::default(), &build).trace(1);
     fozzy.write("js.fozzy", trace);
     let document = coverage(&fozzy, &["js.fozzy"]);
     let totals = &document["totals"];

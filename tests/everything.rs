@@ -9,7 +9,7 @@
 //! points and snapshots: `tests/guests/everything`. `FOZZY_LONG=1` does all seeds that the issue demands; otherwise it is fewer
 //! of them, and as many more with faults as it takes until every kind has struck.
 
-use crate::recorded::{Recorded, component, machine};
+use crate::recorded::{RecordedRun, component, machine};
 use fozzy_trace::observation::BackendRequest;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 use fozzy_trace::plan::{
@@ -67,7 +67,7 @@ fn errors(execution: &Execution) -> u64 {
 }
 
 /// The guest, and everything that it asks for.
-fn everything(faults: Vec<FaultPlan>) -> Recorded {
+fn everything(faults: Vec<FaultPlan>) -> RecordedRun {
     let mut inputs = Inputs::default();
     let (text, nothing) = (inputs.add(b"scripted".to_vec()), inputs.add(Vec::new()));
     let mut program = |name, line| plan::ProgramPlan { component: inputs.add(component(name)), machine: machine(line) };
@@ -92,16 +92,16 @@ fn everything(faults: Vec<FaultPlan>) -> Recorded {
         faults,
         ..Plan::default()
     };
-    Recorded::new("everything", plan, inputs, 0..0)
+    RecordedRun::new("everything", plan, inputs, 0..0)
 }
 
 /// Draws from a seed, and notes which kinds of fault strike.
-struct Noting {
+struct NoteObserver {
     source: SeededSource,
     struck: Arc<Mutex<BTreeSet<String>>>,
 }
 
-impl DecisionSource for Noting {
+impl DecisionSource for NoteObserver {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         let (answer, origin) = self.source.below(question, bound);
         let is_kind = FAULTS.iter().any(|kind| kind.name == question.site);
@@ -123,7 +123,7 @@ impl DecisionSource for Noting {
     }
 
     fn fork(&self) -> Box<dyn DecisionSource> {
-        Box::new(Noting { source: self.source.clone(), struck: Arc::clone(&self.struck) })
+        Box::new(NoteObserver { source: self.source.clone(), struck: Arc::clone(&self.struck) })
     }
 
     fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
@@ -158,7 +158,8 @@ fn with_every_kind_of_fault_every_seed_is_the_same_run_again() {
             failed += u64::from(errors(&execution) > 0);
         }
         if struck.lock().expect("nobody panics").len() < FAULTS.len() {
-            guest.execute(Box::new(Noting { source: SeededSource::new(Seed(seed)), struck: Arc::clone(&struck) }));
+            guest
+                .execute(Box::new(NoteObserver { source: SeededSource::new(Seed(seed)), struck: Arc::clone(&struck) }));
         }
     }
     assert!(failed > seeds() / 4, "the guest saw errors in {failed} runs only");

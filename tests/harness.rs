@@ -11,7 +11,7 @@
 //! Invariants: a skipped test is never a passed one, and in tier two it is a failure; what a panic said stands with the name of the
 //! test. Not here: what a test needs (`tier`).
 
-use crate::tier::{self, Need};
+use crate::tier::{self, Requirement};
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 use std::any::Any;
 use std::cell::RefCell;
@@ -40,7 +40,7 @@ inventory::collect!(Test);
 
 /// What the trials of this run left to be told.
 struct Record {
-    skipped: BTreeMap<Need, usize>,
+    skipped: BTreeMap<Requirement, usize>,
     times: Vec<(Duration, String)>,
 }
 
@@ -87,7 +87,7 @@ fn short(path: &'static str) -> &'static str {
 }
 
 fn ended_early(payload: &(dyn Any + Send)) -> Result<Completion, Failed> {
-    let Some(need) = payload.downcast_ref::<Need>() else {
+    let Some(need) = payload.downcast_ref::<Requirement>() else {
         return Err(PANIC.take().unwrap_or_else(|| "it panicked".to_owned()).into());
     };
     if tier::is_two() {

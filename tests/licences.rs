@@ -71,7 +71,7 @@ fn repository() -> &'static Path {
 
 /// A crate that is linked into the binary.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Linked {
+struct LinkedPackage {
     name: String,
     version: String,
     licence: String,
@@ -85,7 +85,7 @@ fn document() -> String {
     for (manifest, package, platform) in ROOTS {
         linked.extend(linked_into(manifest, package, platform));
     }
-    let shipped: BTreeMap<&Linked, Vec<String>> = linked.iter().map(|each| (each, texts_of(each))).collect();
+    let shipped: BTreeMap<&LinkedPackage, Vec<String>> = linked.iter().map(|each| (each, texts_of(each))).collect();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut list = String::new();
     for (each, own) in &shipped {
@@ -109,7 +109,7 @@ fn document() -> String {
 }
 
 /// The crates of others that are linked into a package.
-fn linked_into(manifest: &str, package: &str, platform: Option<&str>) -> BTreeSet<Linked> {
+fn linked_into(manifest: &str, package: &str, platform: Option<&str>) -> BTreeSet<LinkedPackage> {
     let metadata = metadata(manifest, platform);
     let array = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -138,7 +138,7 @@ fn linked_into(manifest: &str, package: &str, platform: Option<&str>) -> BTreeSe
     // Ours have no source but the repository.
     let of_others = seen.iter().map(|id| &packages[id]).filter(|package| !package["source"].is_null());
     of_others
-        .map(|package| Linked {
+        .map(|package| LinkedPackage {
             name: text(&package["name"]),
             version: text(&package["version"]),
             licence: text(&package["license"]),
@@ -169,7 +169,7 @@ fn host() -> String {
 }
 
 /// The texts under which a crate is had.
-fn texts_of(linked: &Linked) -> Vec<String> {
+fn texts_of(linked: &LinkedPackage) -> Vec<String> {
     let mut paths = Vec::new();
     licence_files(&linked.folder, DEPTH_MAX, &mut paths);
     paths.sort();
@@ -185,8 +185,8 @@ fn texts_of(linked: &Linked) -> Vec<String> {
 }
 
 /// The text for a crate that names its licence and ships none: that of MIT, or what another crate ships under the same name.
-fn standard_text(linked: &Linked, shipped: &BTreeMap<&Linked, Vec<String>>) -> String {
-    let Linked { name, licence, authors, .. } = linked;
+fn standard_text(linked: &LinkedPackage, shipped: &BTreeMap<&LinkedPackage, Vec<String>>) -> String {
+    let LinkedPackage { name, licence, authors, .. } = linked;
     let authors = if authors.is_empty() { format!("the authors of {name}") } else { authors.clone() };
     if licence.contains("MIT") {
         return format!("Copyright {authors}\n\n{MIT}");

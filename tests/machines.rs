@@ -7,7 +7,7 @@
 //!
 //! Not here: the bound at once, and in all (`fozzy-world`, `process/tests.rs`).
 
-use crate::recorded::{Recorded, component, machine};
+use crate::recorded::{RecordedRun, component, machine};
 use fozzy_trace::plan::{self, HttpReply, HttpRule, Inputs, ProcessReply, ProcessRule};
 use fozzy_trace::{Duration, Execution, ExecutionEnd, Plan};
 
@@ -27,7 +27,7 @@ fn thousands_of_children_one_after_another() {
     let rule = ProcessRule { command: "self".to_owned(), args: None, times: None, delay: Duration(0), answer };
     let main = machine(&format!("commands run-many {MACHINES} self trap"));
     let plan = Plan { main, processes: vec![rule], ..Plan::default() };
-    let execution = Recorded::new("commands", plan, inputs, 0..0).check(7);
+    let execution = RecordedRun::new("commands", plan, inputs, 0..0).check(7);
     assert_eq!(stdout(&execution), format!("{MACHINES} of signal 6 \"before\\n\"\n"));
     assert!(execution.nodes.is_empty(), "machines of the plan only");
 }
@@ -41,6 +41,6 @@ fn thousands_of_handled_requests_one_after_another() {
         HttpRule { method: None, url: "*".to_owned(), headers: Vec::new(), times: None, delay: Duration(0), answer };
     let main = machine(&format!("http-client{}", " http://api.test/hello".repeat(MACHINES)));
     let plan = Plan { main, http: vec![rule], ..Plan::default() };
-    let shown = stdout(&Recorded::new("http-client", plan, inputs, 0..0).check(7));
+    let shown = stdout(&RecordedRun::new("http-client", plan, inputs, 0..0).check(7));
     assert_eq!(shown.matches("200 OK").count(), MACHINES, "{}", &shown[shown.len() - 200..]);
 }

@@ -6,7 +6,7 @@
 //!
 //! `FOZZY_LONG=1` makes the 10,000 requests that the issue demands; otherwise it is fewer of them.
 
-use crate::recorded::{Recorded, component, machine};
+use crate::recorded::{RecordedRun, component, machine};
 use fozzy_trace::plan::{self, FaultPlan, Inputs, NetworkPlan, NodePlan};
 use fozzy_trace::{Duration, Execution, ExecutionEnd, Plan};
 
@@ -21,13 +21,13 @@ const MILLISECOND: Duration = Duration(1_000_000);
 const ALL: fozzy_trace::HistoryWindow = 0..u64::MAX;
 
 /// A guest on `main` with that command line, and the server on `server`.
-fn pair(line: &str, plan: Plan, keep: fozzy_trace::HistoryWindow) -> Recorded {
+fn pair(line: &str, plan: Plan, keep: fozzy_trace::HistoryWindow) -> RecordedRun {
     let name = if line.starts_with("net-client") { "net-client" } else { "net-server" };
     let mut inputs = Inputs::default();
     let server = inputs.add(component("net-server"));
     let program = plan::ProgramPlan { component: server, machine: machine("net-server 0.0.0.0:8080") };
     let nodes = vec![NodePlan { name: "server".to_owned(), program, called: false }];
-    Recorded::new(name, Plan { main: machine(line), nodes, ..plan }, inputs, keep)
+    RecordedRun::new(name, Plan { main: machine(line), nodes, ..plan }, inputs, keep)
 }
 
 fn asks(requests: u64, connections: u64) -> String {

@@ -18,7 +18,7 @@ use fozzy_trace::{DecisionSource, Digest, Execution, Executor, HistoryWindow, Pl
 use std::sync::Arc;
 
 /// A component of the corpus under one plan.
-pub(crate) struct Recorded {
+pub(crate) struct RecordedRun {
     session: Session,
     target: RecordedTarget,
     plan: Plan,
@@ -37,15 +37,15 @@ pub(crate) fn machine(line: &str) -> MachinePlan {
     MachinePlan { args: line.split(' ').map(str::to_owned).collect(), ..MachinePlan::default() }
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Compiles the guest; `keep` says which calls an execution holds.
-    pub(crate) fn new(name: &'static str, plan: Plan, inputs: Inputs, keep: HistoryWindow) -> Recorded {
-        Recorded::build(name, component(name), plan, inputs, keep, &Build::default())
+    pub(crate) fn new(name: &'static str, plan: Plan, inputs: Inputs, keep: HistoryWindow) -> RecordedRun {
+        RecordedRun::build(name, component(name), plan, inputs, keep, &Build::default())
     }
 
     /// A program that is built in another way, alone on its machine.
-    pub(crate) fn of(name: &str, component: Vec<u8>, plan: Plan, build: &Build) -> Recorded {
-        Recorded::build(name, component, plan, Inputs::default(), 0..0, build)
+    pub(crate) fn of(name: &str, component: Vec<u8>, plan: Plan, build: &Build) -> RecordedRun {
+        RecordedRun::build(name, component, plan, Inputs::default(), 0..0, build)
     }
 
     fn build(
@@ -55,13 +55,13 @@ impl Recorded {
         inputs: Inputs,
         keep: HistoryWindow,
         build: &Build,
-    ) -> Recorded {
+    ) -> RecordedRun {
         let target =
             RecordedTarget { name: name.to_owned(), source: Digest::of(&component), kind: "component".to_owned() };
         let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
         let program = Program::new_as(component.into(), Switches::of(&plan), build, Some(&cache)).expect("it compiles");
         let session = Session::new(program, Arc::new(plan.clone()), &inputs).expect("a plan of ours");
-        Recorded { session, target, plan, inputs, keep }
+        RecordedRun { session, target, plan, inputs, keep }
     }
 
     fn run(&mut self, seed: u64) -> (Execution, Vec<u8>) {

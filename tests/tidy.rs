@@ -132,6 +132,32 @@ fn crates_use_only_what_stands_before_them() {
     }
 }
 
+/// All that a package is made of on this machine, by name.
+fn made_of(package: &str, features: &[&str]) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--package", package])
+        .args(features.iter().flat_map(|feature| ["--features", feature]))
+        .current_dir(root())
+        .output()
+        .expect("cargo tree");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_library_has_the_real_computer_only_as_a_feature() {
+    let network = ["rustls", "ring", "webpki-roots", "httparse"];
+    let plain = made_of("fozzy", &[]);
+    for package in network {
+        assert!(!plain.contains(package), "the library `fozzy` is made of {package} without its feature `live`");
+    }
+    let live = made_of("fozzy", &["live"]);
+    for package in network {
+        assert!(live.contains(package), "the library `fozzy` lacks {package} with its feature `live`");
+    }
+}
+
 #[test]
 fn every_module_says_what_it_is_for() {
     // Bindings are generated, and one of them is included.

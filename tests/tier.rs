@@ -17,7 +17,7 @@ pub(crate) const VARIABLE: &str = "FOZZY_TIER";
 
 /// What a test may need beside Rust. The order is that of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Need {
+pub(crate) enum Requirement {
     /// Published programs, compiled from their sources.
     Registry,
     /// clang and wasi-libc.
@@ -30,14 +30,14 @@ pub(crate) enum Need {
     Target(&'static str),
 }
 
-impl fmt::Display for Need {
+impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Need::Registry => "programs of the crate registry",
-            Need::C => "clang and wasi-libc",
-            Need::Go => "Go",
-            Need::JavaScript => "Node and componentize-js",
-            Need::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
+            Requirement::Registry => "programs of the crate registry",
+            Requirement::C => "clang and wasi-libc",
+            Requirement::Go => "Go",
+            Requirement::JavaScript => "Node and componentize-js",
+            Requirement::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
         })
     }
 }
@@ -53,7 +53,7 @@ pub(crate) fn is_two() -> bool {
 }
 
 /// Goes on in tier two. In tier one, ends this test as skipped.
-pub(crate) fn require(need: Need) {
+pub(crate) fn require(need: Requirement) {
     if !is_two() {
         panic::resume_unwind(Box::new(need));
     }

@@ -7,7 +7,7 @@ use super::{seconds, seeds};
 use crate::measure::thread_clock;
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{
-    DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, Options, Stats, StopCondition, strategy,
+    DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, Options, Stats, StopCondition, strategy,
 };
 use fozzy_trace::{HarnessError, Seed};
 use std::sync::Arc;
@@ -68,12 +68,12 @@ impl Tries {
 }
 
 /// Ends when its CPU seconds are used up.
-struct Watched {
+struct WatchedExploration {
     looked: u64,
     until: f64,
 }
 
-impl ExplorationObserver for Watched {
+impl ExplorationObserver for WatchedExploration {
     fn on_step(&mut self, _: &Stats) -> bool {
         self.looked += 1;
         !self.looked.is_multiple_of(LOOK_EVERY) || thread_clock() < self.until
@@ -97,8 +97,10 @@ pub(super) fn solve(component: &Arc<[u8]>, name: &str, way: Way) -> Tries {
         }
         let mut exploration = Exploration::new(options, row, &puzzle.start);
         let before = thread_clock();
-        let mut watched = Watched { looked: 0, until: before + seconds() };
-        let ended = exploration.run(&mut puzzle, &mut std::iter::empty(), &mut watched).expect("the machine is well");
+        let mut watched = WatchedExploration { looked: 0, until: before + seconds() };
+        let ended = exploration
+            .run(&mut puzzle, FirstPaths::Found(&mut std::iter::empty()), &mut watched)
+            .expect("the machine is well");
         assert_eq!(exploration.stats().lost, 0, "{name}, {}: a failure was lost", way.name);
         tries.add(ended == ExplorationEnd::FirstFailure, exploration.stats().steps, thread_clock() - before);
         puzzle.clear();

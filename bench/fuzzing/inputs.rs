@@ -33,12 +33,12 @@ const NOTHING: &[u8] = br#"(module (memory (export "memory") 2)
     (func (export "LLVMFuzzerTestOneInput") (param i32 i32) (result i32) (i32.const 0)))"#;
 
 /// Keeps what is executed.
-struct Recording<'a> {
+struct RecordingTarget<'a> {
     ours: &'a mut Ours,
     inputs: Vec<Vec<u8>>,
 }
 
-impl FuzzTarget for Recording<'_> {
+impl FuzzTarget for RecordingTarget<'_> {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         self.inputs.push(input.to_vec());
         self.ours.execute(input)
@@ -68,7 +68,7 @@ pub(crate) fn inputs() -> Vec<Row> {
     for name in SOUND.into_iter().filter(|name| only.as_ref().is_ok_and(|only| only == name) || only.is_err()) {
         let mut ours = Ours::new(&components, name);
         ours.spent = Some(0.0);
-        let mut recording = Recording { ours: &mut ours, inputs: Vec::new() };
+        let mut recording = RecordingTarget { ours: &mut ours, inputs: Vec::new() };
         let all = thread_seconds(|| drop(campaign(&mut recording, 0, CAMPAIGN, f64::MAX, false)));
         let inputs = recording.inputs.split_off(recording.inputs.len().saturating_sub(INPUTS));
         let beside = (all - ours.spent.take().unwrap_or(0.0)) / CAMPAIGN as f64;

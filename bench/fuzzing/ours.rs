@@ -78,7 +78,7 @@ impl FuzzTarget for Ours {
 }
 
 /// Ends a campaign after so many CPU seconds of this process, and keeps what it is told.
-pub(super) struct Watched {
+pub(super) struct WatchedCampaign {
     begin: f64,
     seconds: f64,
     looked: u64,
@@ -86,9 +86,9 @@ pub(super) struct Watched {
     pub(super) found: Option<(u64, String)>,
 }
 
-impl Watched {
-    pub(super) fn new(seconds: f64) -> Watched {
-        Watched { begin: process_clock(), seconds, looked: 0, found: None }
+impl WatchedCampaign {
+    pub(super) fn new(seconds: f64) -> WatchedCampaign {
+        WatchedCampaign { begin: process_clock(), seconds, looked: 0, found: None }
     }
 
     pub(super) fn elapsed(&self) -> f64 {
@@ -96,7 +96,7 @@ impl Watched {
     }
 }
 
-impl FuzzObserver for Watched {
+impl FuzzObserver for WatchedCampaign {
     fn on_execution(&mut self, _: &Stats) -> bool {
         self.looked += 1;
         !self.looked.is_multiple_of(64) || self.elapsed() < self.seconds
@@ -124,10 +124,10 @@ pub(super) fn campaign(
     executions_max: u64,
     seconds: f64,
     first_only: bool,
-) -> (Campaign, Watched, CampaignEnd) {
+) -> (Campaign, WatchedCampaign, CampaignEnd) {
     let options = Options { seed: Seed(seed), executions_max, first_only, ..Options::default() };
     let mut campaign = Campaign::new(options, Dictionary::default());
-    let mut watched = Watched::new(seconds);
+    let mut watched = WatchedCampaign::new(seconds);
     let ended = campaign.run(target, &mut std::iter::empty(), &mut watched).expect("the machine is well");
     (campaign, watched, ended)
 }

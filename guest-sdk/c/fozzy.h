@@ -75,6 +75,48 @@ static inline void fozzy_bytes(const char *site, void *out, size_t length) {
 /* A number for a generator that the program cannot do without: ask at the beginning of each flow, and seed it again. */
 static inline uint64_t fozzy_reseed(void) { return fozzy_raw_reseed(); }
 
+/* How the task that runs next is chosen. `fozzy explore --schedule` chooses in its own way. */
+enum fozzy_schedule { FOZZY_SCHEDULE_RANDOM, FOZZY_SCHEDULE_PCT, FOZZY_SCHEDULE_POS, FOZZY_SCHEDULE_URW };
+
+/* A task that can run: a number that is its own in every run, the steps that it has taken, and what its next step touches (a
+ * lock, a channel, a machine; 0 when that is not known). */
+struct fozzy_task {
+  uint64_t number;
+  uint64_t steps;
+  uint64_t object;
+};
+
+/* A moment at which several tasks can run. What is left out is 0 or NULL.
+ *
+ *     struct fozzy_task ready[] = {{.number = 1}, {.number = 2}};
+ *     size_t next = fozzy_next_task(&(struct fozzy_schedule_point){.ready = ready, .ready_count = 2});
+ */
+struct fozzy_schedule_point {
+  /* What runs: tasks of one kind are alike in every run, as those of one function; and which run of that kind this is. */
+  uint64_t kind;
+  uint64_t run;
+  enum fozzy_schedule policy;
+  /* Of FOZZY_SCHEDULE_PCT: the depth of the faults that are looked for, 1 to 64. */
+  uint32_t depth;
+  /* What the steps since the last moment of this run have touched. */
+  const uint64_t *touched;
+  size_t touched_count;
+  /* The tasks, 1 to 65536, in the order in which they became ready. */
+  const struct fozzy_task *ready;
+  size_t ready_count;
+};
+
+FOZZY_IMPORT("choices/draws", "next-task")
+uint32_t fozzy_raw_next_task(
+    uint64_t, uint64_t, int32_t, uint32_t, const uint64_t *, size_t, const struct fozzy_task *, size_t);
+
+/* The place in `ready` of the task that runs next, until it waits. For schedulers of tasks, fibers and actors. */
+static inline size_t fozzy_next_task(const struct fozzy_schedule_point *point) {
+  return fozzy_raw_next_task(
+      point->kind, point->run, point->policy, point->depth, point->touched, point->touched_count, point->ready,
+      point->ready_count);
+}
+
 /* What the run returns that is longer than a register comes to the program's own heap. */
 __attribute__((export_name("cabi_realloc"), weak)) void *cabi_realloc(void *old, size_t had, size_t align, size_t size) {
   (void)had, (void)align;

@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use super::rust::Batch;
 use super::{C_BINARY, Package, Target};
 use crate::fozzy::repository;
-use crate::tier::{self, Need};
+use crate::tier::{self, Requirement};
 
 /// Settings of the nested release builds. Link-time optimisation would double the time for nothing that tests look at, and the
 /// debug information that some packages ask for would quintuple the size of the module.
@@ -95,7 +95,7 @@ pub(super) fn need_target(target: Target) {
     if libraries().join(target.triple()).is_dir() {
         return;
     }
-    tier::require(Need::Target(target.triple()));
+    tier::require(Requirement::Target(target.triple()));
     say(&format!("adding {} to the toolchain", target.triple()));
     run(Command::new("rustup").args(["target", "add", target.triple()]).current_dir(guests_folder()));
 }
@@ -157,18 +157,18 @@ impl Workshop {
         let binary = if fixed { format!("{name}-fixed") } else { name.to_owned() };
         if folder.join("go.mod").is_file() {
             let inputs = format!("{inputs}\n{GO}");
-            tier::require(Need::Go);
+            tier::require(Requirement::Go);
             return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_go(&folder, fixed, module));
         }
         let source = name.split_once('-').map_or(name, |(_, name)| name);
         let (c, js) = (folder.join(format!("{source}.c")), folder.join(format!("{source}.js")));
         if c.is_file() {
-            tier::require(Need::C);
+            tier::require(Requirement::C);
             let inputs = format!("{inputs}\n{C_FLAGS:?}");
             return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_c(&c, fixed, module));
         }
         assert!(js.is_file(), "{}: expected a Cargo.toml, go.mod, {source}.c or {source}.js", folder.display());
-        tier::require(Need::JavaScript);
+        tier::require(Requirement::JavaScript);
         // It is mended by a variable of its environment, so that an engine has to be compiled once only.
         let inputs = format!("{inputs}\n{COMPONENTIZE_JS}");
         self.make(Target::Wasip2, name, &inputs.replace("\ntrue", "\nfalse"), |module| {

@@ -130,7 +130,7 @@ fn globals_of(module: &[u8]) -> u32 {
 }
 
 /// A module that runs, and what is known of its rewriting.
-struct Running {
+struct InstrumentedRun {
     store: Store<()>,
     instance: Instance,
     output: Option<InstrumentedComponent>,
@@ -146,8 +146,8 @@ struct Seen {
     globals: Vec<String>,
 }
 
-impl Running {
-    fn new(engine: &Engine, bytes: &[u8], output: Option<InstrumentedComponent>) -> Option<Running> {
+impl InstrumentedRun {
+    fn new(engine: &Engine, bytes: &[u8], output: Option<InstrumentedComponent>) -> Option<InstrumentedRun> {
         let module = Module::new(engine, bytes).expect("it is valid");
         let mut store = Store::new(engine, ());
         store.set_fuel(if output.is_some() { FUEL_AFTER } else { FUEL }).expect("fuel is on");
@@ -165,7 +165,7 @@ impl Running {
             let inside = &output.component[range.start.0 as usize..range.end.0 as usize];
             code(bytes) - code(inside) - i64::from(range.start.0)
         });
-        Some(Running { store, instance, output, moved })
+        Some(InstrumentedRun { store, instance, output, moved })
     }
 
     fn side(&mut self) -> Option<Memory> {
@@ -309,12 +309,12 @@ fn generated_modules_run_as_before() {
             assert!(!seed.is_multiple_of(2), "our own modules are valid: {error}");
             continue;
         }
-        let Some(mut before) = Running::new(&engine, &module, None) else { continue };
+        let Some(mut before) = InstrumentedRun::new(&engine, &module, None) else { continue };
         let afters = ways.iter().map(|way| {
             let (output, bytes) = rewritten(&component, way);
-            Running::new(&engine, &bytes, Some(output)).expect("the original could be instantiated")
+            InstrumentedRun::new(&engine, &bytes, Some(output)).expect("the original could be instantiated")
         });
-        let mut afters: Vec<Running> = afters.collect();
+        let mut afters: Vec<InstrumentedRun> = afters.collect();
         let names: Vec<String> = before
             .instance
             .exports(&mut before.store)

@@ -46,7 +46,7 @@ pub mod exports {
                 pub struct Invariant {
                     /// Its name, 1 to 255 bytes, of no other invariant.
                     pub name: _rt::String,
-                    /// It is checked after every so many steps. Not 0.
+                    /// It is checked once in this many steps. Not 0.
                     pub period: u32,
                 }
                 impl ::core::fmt::Debug for Invariant {

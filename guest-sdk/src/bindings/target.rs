@@ -47,8 +47,8 @@ pub mod fozzy {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Whether the scenario goes on when a call of the target traps. Otherwise, as at the start of each sequence, the run
-            /// ends there. Where it goes on, the trap is still a finding, and the call has the simplest answer that its type has:
+            /// Whether the scenario continues when a call of the target traps. Otherwise, as at the start of each sequence, the run
+            /// ends there. Where it continues, the trap is still a finding, and the call has the simplest answer that its type has:
             /// an error, nothing, an empty list, 0. Ask `down` before believing it.
             #[allow(async_fn_in_trait)]
             pub fn outlive(yes: bool) -> () {

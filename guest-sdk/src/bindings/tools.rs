@@ -23,7 +23,7 @@ pub mod fozzy {
             #[doc(hidden)]
             static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
             use super::super::super::_rt;
-            /// How the task that goes on is chosen. `fozzy explore --schedule` chooses in its own way.
+            /// How the task that runs next is chosen. `fozzy explore --schedule` chooses in its own way.
             #[derive(Clone, Copy)]
             pub enum Schedule {
                 /// Any of them, all equally likely.
@@ -45,7 +45,7 @@ pub mod fozzy {
                     }
                 }
             }
-            /// A task that can go on.
+            /// A task that is ready to run.
             #[repr(C)]
             #[derive(Clone, Copy)]
             pub struct ReadyTask {
@@ -65,7 +65,7 @@ pub mod fozzy {
                         .finish()
                 }
             }
-            /// A moment at which several tasks can go on.
+            /// A moment at which several tasks are ready.
             #[derive(Clone)]
             pub struct SchedulingPoint {
                 /// What runs: tasks of one kind are alike in every run, as those of one function.
@@ -215,8 +215,8 @@ pub mod fozzy {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// The place in `ready` of the task that goes on. The simplest answer is 0. For schedulers of tasks, fibers and actors: ask
-            /// when several can go on, and run the one that is named until it waits.
+            /// The place in `ready` of the task that runs next. The simplest answer is 0. For schedulers of tasks, fibers and actors: ask
+            /// when several are ready, and run the one that is named until it waits.
             #[allow(async_fn_in_trait)]
             pub fn next_task(point: &SchedulingPoint) -> u32 {
                 unsafe {
@@ -960,7 +960,7 @@ pub mod fozzy {
                 pub headers: _rt::Vec<(_rt::String, _rt::String)>,
                 /// The body.
                 pub body: _rt::Vec<u8>,
-                /// The connection breaks after so many bytes of the body.
+                /// The connection breaks after this many bytes of the body.
                 pub reset_after: Option<u64>,
             }
             impl ::core::fmt::Debug for Response {
@@ -1290,7 +1290,7 @@ pub mod fozzy {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// An allocation of so many bytes was asked for, and refused.
+            /// An allocation of this many bytes was requested and refused.
             #[allow(async_fn_in_trait)]
             pub fn refused(bytes: u64) -> () {
                 unsafe {
@@ -1345,7 +1345,7 @@ pub mod fozzy {
                 /// What stands on its standard input. With `run` the input ends there; with `spawn` what is written to
                 /// `child.stdin` follows.
                 pub stdin: _rt::Vec<u8>,
-                /// After so many nanoseconds it is ended by signal 9.
+                /// After this many nanoseconds it is ended by signal 9.
                 pub deadline: Option<Duration>,
             }
             impl ::core::fmt::Debug for Command {
@@ -1446,7 +1446,7 @@ pub mod fozzy {
                 }
             }
             impl ::core::error::Error for Error {}
-            /// A process that was started. Dropping it closes those of its streams that were not taken, and lets it go on.
+            /// A process that was started. Dropping it closes those of its streams that were not taken, and lets it run.
             ///
             /// A process on the real computer is run when its standard input is complete: when the stream is dropped, or
             /// at `wait`. Until then it has written nothing.
@@ -2126,7 +2126,7 @@ pub mod fozzy {
             }
             impl Child {
                 #[allow(unused_unsafe, clippy::all)]
-                /// How it ended; `none` while it goes on.
+                /// How it ended; `none` while it runs.
                 #[allow(async_fn_in_trait)]
                 pub fn poll(&self) -> Option<Result<Ending, Error>> {
                     unsafe {
@@ -2908,7 +2908,7 @@ pub mod fozzy {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Further evaluations of a property, as those that were told before: so many that held, and so many that did not.
+            /// Further evaluations of a property, as those that were told before: how many held, and how many did not.
             /// What they do not say anything new about is counted by the program, and told at the end of a sequence. A property that
             /// was never told of, or one that must hold and did not, traps.
             #[allow(async_fn_in_trait)]
@@ -3014,7 +3014,7 @@ pub mod fozzy {
             static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
             use super::super::super::_rt;
             #[allow(unused_unsafe, clippy::all)]
-            /// Lets so many nanoseconds pass at once, frozen or not. Deadlines in between are over afterwards.
+            /// Lets this many nanoseconds pass at once, frozen or not. Deadlines in between are over afterwards.
             #[allow(async_fn_in_trait)]
             pub fn advance(nanoseconds: u64) -> () {
                 unsafe {
@@ -3032,7 +3032,7 @@ pub mod fozzy {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// From now on readings of clocks do not move time, on any machine: all readings are equal until somebody waits
+            /// From now on readings of clocks do not move time, on any machine: all readings are equal until a guest waits
             /// or advances.
             #[allow(async_fn_in_trait)]
             pub fn freeze() -> () {

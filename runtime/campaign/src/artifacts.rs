@@ -12,7 +12,7 @@
 pub mod bundle;
 pub mod pack;
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::selector::SelectedRun;
 use crate::store::TRACE_NAME;
 use fozzy_report::document::ArtifactEntry;
@@ -26,15 +26,18 @@ const DEPTH_MAX: usize = 8;
 /// One file of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
+    /// What it is: `trace`, `report`, …
     pub kind: &'static str,
     /// Its name among the run's files, with `/` between folders.
     pub name: String,
     /// Where it lies.
     pub path: PathBuf,
+    /// Its size.
     pub bytes: u64,
 }
 
 impl Artifact {
+    /// The file as documents list it.
     pub fn entry(&self) -> ArtifactEntry {
         ArtifactEntry {
             kind: self.kind.to_owned(),
@@ -84,12 +87,13 @@ pub fn trace_among(artifacts: &[Artifact]) -> Option<&Path> {
 }
 
 fn artifact(kind: &'static str, name: String, path: PathBuf) -> Result<Artifact, CampaignError> {
-    let metadata = std::fs::metadata(&path).map_err(|error| at_path("artifacts", "cannot read", &path, &error))?;
+    let metadata =
+        std::fs::metadata(&path).map_err(|error| at_path(ErrorKind::Artifacts, "cannot read", &path, &error))?;
     Ok(Artifact { kind, name, path, bytes: metadata.len() })
 }
 
 fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Artifact>) -> Result<(), CampaignError> {
-    let failed = |error: std::io::Error| at_path("artifacts", "cannot list", folder, &error);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Artifacts, "cannot list", folder, &error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let (kind, path) = (entry.file_type().map_err(failed)?, entry.path());
@@ -102,7 +106,7 @@ fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Artifact>) 
         }
         if found.len() > FILES_MAX {
             let message = format!("{} holds more than {FILES_MAX} files, which no run leaves", folder.display());
-            return Err(CampaignError::new("artifacts", message));
+            return Err(CampaignError::new(ErrorKind::Artifacts, message));
         }
     }
     Ok(())
@@ -119,4 +123,26 @@ mod tests {
         let expected = ["trace", "min_repro", "report", "manifest", "coverage", "corpus", "logs"];
         assert_eq!(kinds.map(kind_of), expected);
     }
+}
+
+/// Bytes of all files of a run that are handed on: they are held in memory, and a plain zip has no more than twice as many.
+const CONTENTS_BYTES_MAX: u64 = 2 << 30;
+
+/// The bytes of files, by name.
+///
+/// # Errors
+/// When they are too many, or one cannot be read.
+pub fn contents(files: &[Artifact]) -> Result<Vec<pack::Content>, CampaignError> {
+    let all = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.bytes));
+    if all > CONTENTS_BYTES_MAX {
+        let message = format!("the files of the run have {all} bytes, at most {CONTENTS_BYTES_MAX} are handed on");
+        return Err(CampaignError::new(ErrorKind::Artifacts, message)
+            .hint("move away what is not the run's: fozzy artifacts ls"));
+    }
+    let read = |file: &Artifact| {
+        let bytes = std::fs::read(&file.path);
+        let bytes = bytes.map_err(|error| at_path(ErrorKind::Artifacts, "cannot read", &file.path, &error))?;
+        Ok((file.name.clone(), bytes))
+    };
+    files.iter().map(read).collect()
 }

@@ -11,8 +11,8 @@
 //!
 //! Invariant: what a build prints goes to stderr; stdout is the report's.
 
-use crate::error::CampaignError;
-use crate::notice::notice;
+use crate::error::{CampaignError, ErrorKind};
+use crate::remarks::Remarks;
 use crate::suite::expect::{Recipe, recipe};
 use serde::Deserialize;
 use std::ffi::OsStr;
@@ -34,9 +34,9 @@ struct Message {
 }
 
 /// Builds what is in `folder` and returns its wasm file.
-pub fn build(folder: &Path) -> Result<PathBuf, CampaignError> {
+pub fn build(folder: &Path, remarks: &Remarks) -> Result<PathBuf, CampaignError> {
     if let Some(recipe) = recipe(folder)? {
-        return make(folder, recipe);
+        return make(folder, recipe, remarks);
     }
     if !folder.join("Cargo.toml").is_file() {
         let message = format!(
@@ -45,25 +45,27 @@ pub fn build(folder: &Path) -> Result<PathBuf, CampaignError> {
         );
         let hint = "name a .wasm file or the folder of a crate; in another folder, expect.toml says `program = \"app.wasm\"` and \
                     `build = \"make\"`";
-        return Err(CampaignError::new("target", message).hint(hint));
+        return Err(CampaignError::new(ErrorKind::Target, message).hint(hint));
     }
-    add_target(folder, TARGET)?;
+    add_target(folder, TARGET, remarks)?;
     CargoBuild { folder, target: TARGET, arguments: &[], environment: &[] }.build()
 }
 
 /// Follows a recipe.
-fn make(folder: &Path, Recipe { build, program }: Recipe) -> Result<PathBuf, CampaignError> {
+fn make(folder: &Path, Recipe { build, program }: Recipe, remarks: &Remarks) -> Result<PathBuf, CampaignError> {
     if let Some(line) = &build {
         let made = Command::new("sh").args(["-c", line]).current_dir(folder).stdin(Stdio::null()).output();
         let made = made.map_err(|error| {
-            CampaignError::new("build", format!("cannot start sh to build {}: {error}", folder.display()))
+            CampaignError::new(ErrorKind::Build, format!("cannot start sh to build {}: {error}", folder.display()))
         })?;
-        notice(&made.stdout);
-        notice(&made.stderr);
+        remarks.bytes(&made.stdout);
+        remarks.bytes(&made.stderr);
         if !made.status.success() {
             let message =
                 format!("{} does not build ({}); what its command said is above", folder.display(), made.status);
-            return Err(CampaignError::new("build", message).hint(format!("cd {} && {line}", folder.display())));
+            return Err(
+                CampaignError::new(ErrorKind::Build, message).hint(format!("cd {} && {line}", folder.display()))
+            );
         }
     }
     if program.is_file() {
@@ -76,12 +78,14 @@ fn make(folder: &Path, Recipe { build, program }: Recipe) -> Result<PathBuf, Cam
     );
     let hint = build
         .map_or_else(|| "say how it is made: build = \"make\"".to_owned(), |line| format!("`{line}` should make it"));
-    Err(CampaignError::new("build", message).hint(hint))
+    Err(CampaignError::new(ErrorKind::Build, message).hint(hint))
 }
 
 /// How a package is built.
 pub struct CargoBuild<'a> {
+    /// The folder of the package.
     pub folder: &'a Path,
+    /// The target that it is built for.
     pub target: &'a str,
     /// Further arguments of cargo.
     pub arguments: &'a [&'a str],
@@ -105,13 +109,13 @@ impl CargoBuild<'_> {
             cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         }
         let built = cargo.output().map_err(|error| {
-            CampaignError::new("build", format!("cannot start cargo to build {}: {error}", folder.display()))
+            CampaignError::new(ErrorKind::Build, format!("cannot start cargo to build {}: {error}", folder.display()))
         })?;
         if !built.status.success() {
             let message =
                 format!("{} does not build for {target}; the compiler's messages are above", folder.display());
             let command = format!("cd {} && cargo build --target {target}", folder.display());
-            return Err(CampaignError::new("build", message).hint(command));
+            return Err(CampaignError::new(ErrorKind::Build, message).hint(command));
         }
         artifact(folder, &built.stdout)
     }
@@ -134,33 +138,33 @@ fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CampaignError> {
     match files.as_slice() {
         [file] => Ok(file.clone()),
         [] => Err(CampaignError::new(
-            "build",
+            ErrorKind::Build,
             format!("{} builds no program: expected one binary or cdylib", folder.display()),
         )),
         several => {
             let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
             let message = format!("{} builds several programs: {}", folder.display(), names.join(", "));
-            Err(CampaignError::new("build", message).hint(format!("name one: fozzy run {}", names[0])))
+            Err(CampaignError::new(ErrorKind::Build, message).hint(format!("name one: fozzy run {}", names[0])))
         }
     }
 }
 
 /// Adds the target's standard library when the toolchain in force has none.
-pub fn add_target(folder: &Path, target: &str) -> Result<(), CampaignError> {
+pub fn add_target(folder: &Path, target: &str, remarks: &Remarks) -> Result<(), CampaignError> {
     let rustc = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", target])
         .current_dir(folder)
         .stderr(Stdio::null())
         .output();
     let rustc = rustc.map_err(|error| {
-        CampaignError::new("build", format!("cannot start rustc to build {}: {error}", folder.display()))
+        CampaignError::new(ErrorKind::Build, format!("cannot start rustc to build {}: {error}", folder.display()))
             .hint("install Rust with rustup")
     })?;
     let library = PathBuf::from(String::from_utf8_lossy(&rustc.stdout).trim());
     if rustc.status.success() && library.is_dir() {
         return Ok(());
     }
-    notice(format!("adding the standard library of {target}: rustup target add {target}\n").as_bytes());
+    remarks.text(&format!("adding the standard library of {target}: rustup target add {target}\n"));
     let added = Command::new("rustup")
         .args(["target", "add", target])
         .current_dir(folder)
@@ -170,7 +174,7 @@ pub fn add_target(folder: &Path, target: &str) -> Result<(), CampaignError> {
     match added {
         Ok(status) if status.success() => Ok(()),
         _ => Err(CampaignError::new(
-            "build",
+            ErrorKind::Build,
             format!("the standard library of {target} is missing and could not be added"),
         )
         .hint(format!("rustup target add {target}"))),

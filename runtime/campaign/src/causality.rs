@@ -7,7 +7,7 @@
 //!
 //! Invariant: the results depend on the trace, the numbers and the seed; not on the jobs.
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{PreparedProgram, session_of};
 use crate::suite::jobs::in_order;
 use fozzy_check::judge;
@@ -43,7 +43,7 @@ pub struct FailingRun<'a> {
 impl<'a> FailingRun<'a> {
     /// The failure of the trace at `path`, which must come again.
     pub fn of(path: &Path, recording: &'a Recording, jobs: u32) -> Result<FailingRun<'a>, CampaignError> {
-        let refused = |what: &str| CampaignError::new("target", format!("{}: {what}", path.display()));
+        let refused = |what: &str| CampaignError::new(ErrorKind::Target, format!("{}: {what}", path.display()));
         let Some(signature) = recording.outcome.verdict.signature.clone() else {
             return Err(
                 refused("the recorded run passed: there is no failure to look for").hint("fozzy causality last-fail")
@@ -154,7 +154,8 @@ impl<'a> FailingRun<'a> {
             stretch.iter().map(|item| self.fails(&mut session, source(item))).collect()
         };
         let done = in_order(&stretches, self.jobs, Result::is_err, work, |_| {});
-        let done = done.map_err(|error| CampaignError::new("harness", format!("cannot start a job: {error}")))?;
+        let done =
+            done.map_err(|error| CampaignError::new(ErrorKind::Harness, format!("cannot start a job: {error}")))?;
         let mut failed = Vec::new();
         for stretch in done.into_iter().flatten() {
             failed.extend(stretch?);

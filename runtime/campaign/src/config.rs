@@ -2,7 +2,7 @@
 
 mod memory;
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::explore::settings::ExploreSettings;
 use crate::options::BackendOptions;
 use fozzy_plan::{FilesBackend, PLAN_BYTES_MAX, PlanFile, ScriptBackend};
@@ -83,20 +83,20 @@ impl Config {
 /// Reads the configuration: the path given, or the nearest `fozzy.toml` above the working directory.
 pub fn load(named: &Path) -> Result<Config, CampaignError> {
     let Some(path) = find(named) else { return Ok(Config::default()) };
-    let failed = |error: std::io::Error| at_path("config", "cannot read", &path, &error);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Config, "cannot read", &path, &error);
     if std::fs::metadata(&path).map_err(failed)?.len() > PLAN_BYTES_MAX as u64 {
         let message =
             format!("{} has more than the {PLAN_BYTES_MAX} bytes that a configuration may have", path.display());
-        return Err(CampaignError::new("config", message));
+        return Err(CampaignError::new(ErrorKind::Config, message));
     }
     let text = std::fs::read_to_string(&path).map_err(failed)?;
     let parsed = toml::Deserializer::parse(&text)
         .map_err(|error| error.to_string())
         .and_then(|document| serde_path_to_error::deserialize(document).map_err(|error| error.to_string()));
-    let mut config: Config =
-        parsed.map_err(|error| CampaignError::new("config", format!("{}: {}", path.display(), error.trim_end())))?;
-    config.targets =
-        PlanFile::parse_targets(&text, &path).map_err(|error| CampaignError::new("config", error.to_string()))?;
+    let mut config: Config = parsed
+        .map_err(|error| CampaignError::new(ErrorKind::Config, format!("{}: {}", path.display(), error.trim_end())))?;
+    config.targets = PlanFile::parse_targets(&text, &path)
+        .map_err(|error| CampaignError::new(ErrorKind::Config, error.to_string()))?;
     if let (true, Some(folder)) = (config.base_dir.is_relative(), path.parent()) {
         config.base_dir = folder.join(&config.base_dir);
     }

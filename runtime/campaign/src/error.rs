@@ -1,31 +1,140 @@
 //! Errors as people and scripts see them: what, where, expected, found, and the next command.
+//!
+//! ```text
+//! kind      Plan           a stable word for scripts, and the answer to "whose fault is it?"
+//! message   fuel = 0 …     one error a line, with what belongs to it below
+//! hint      `fozzy schema plan` describes every key
+//! ```
 
 use fozzy_report::document::ErrorDocument;
 use std::fmt;
 
-/// An error that ends a command with exit code 2.
+/// An error of a command or a campaign; it ends a command with exit code 2. A program that fails is none.
 #[derive(Clone, Debug)]
 pub struct CampaignError {
-    /// A stable word for scripts.
-    pub code: &'static str,
+    /// What it is about.
+    pub kind: ErrorKind,
+    /// What is wrong, in sentences.
     pub message: String,
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
+/// Kinds, each with its word in JSON and what it means.
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $kind:ident = $word:literal,)+) => {
+        /// What an error is about. Each kind has one word, which scripts can rely on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum ErrorKind {
+            $($(#[$doc])+ $kind,)+
+        }
+
+        impl ErrorKind {
+            /// The word in JSON documents.
+            pub fn word(self) -> &'static str {
+                match self { $(ErrorKind::$kind => $word,)+ }
+            }
+
+            #[cfg(test)]
+            const ALL: &[ErrorKind] = &[$(ErrorKind::$kind,)+];
+        }
+    };
+}
+
+kinds! {
+    /// A program: it cannot be read, is none, or cannot be run in this way.
+    Target = "target",
+    /// A program whose source does not build.
+    Build = "build",
+    /// A scenario file.
+    Scenario = "scenario",
+    /// A plan, or what it names.
+    Plan = "plan",
+    /// What a command or a caller asks for contradicts itself.
+    Usage = "usage",
+    /// The settings in `fozzy.toml`.
+    Config = "config",
+    /// A directory that is to be captured.
+    Dir = "dir",
+    /// A dictionary of a campaign.
+    Dictionary = "dictionary",
+    /// Standard input.
+    Stdin = "stdin",
+    /// An input of a fuzz target.
+    Input = "input",
+    /// A corpus.
+    Corpus = "corpus",
+    /// A selector that names no run, or several.
+    Selector = "selector",
+    /// A trace.
+    Trace = "trace",
+    /// A bundle of a run.
+    Bundle = "bundle",
+    /// A recorded run does not come again.
+    Replay = "replay",
+    /// Two runs that should be compared have no place where they part.
+    Divergence = "divergence",
+    /// A campaign that is continued is another one.
+    Identity = "identity",
+    /// The saved state of an exploration.
+    State = "state",
+    /// Failures that are saved.
+    Seeds = "seeds",
+    /// What a case of a suite expects.
+    Expect = "expect",
+    /// A suite.
+    Suite = "suite",
+    /// Sources that coverage is shown beside.
+    Sources = "sources",
+    /// The run store.
+    Store = "store",
+    /// Files of a run.
+    Artifacts = "artifacts",
+    /// A report, or where it is written.
+    Report = "report",
+    /// A query of reports.
+    Query = "query",
+    /// The SARIF file.
+    Sarif = "sarif",
+    /// Too few runs to judge whether a test is flaky.
+    Flaky = "flaky",
+    /// The folder of worker processes.
+    Jobs = "jobs",
+    /// Worker processes.
+    Workers = "workers",
+    /// A benchmark.
+    Benchmark = "benchmark",
+    /// A gate.
+    Gate = "gate",
+    /// A new project.
+    Init = "init",
+    /// Pages for `man`.
+    Man = "man",
+    /// The engine does not reproduce its own run.
+    Engine = "engine",
+    /// This machine failed: memory, disk, processes.
+    Harness = "harness",
+    /// A fault of fozzy.
+    Internal = "internal",
+}
+
 impl CampaignError {
-    pub fn new(code: &'static str, message: impl Into<String>) -> CampaignError {
-        CampaignError { code, message: message.into(), hint: None }
+    /// An error without a hint.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> CampaignError {
+        CampaignError { kind, message: message.into(), hint: None }
     }
 
+    /// The same, with what to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> CampaignError {
         self.hint = Some(hint.into());
         self
     }
 
+    /// The error as a JSON document.
     pub fn document(&self) -> ErrorDocument {
         ErrorDocument {
             status: "error".to_owned(),
-            code: self.code.to_owned(),
+            code: self.kind.word().to_owned(),
             message: self.message.clone(),
             hint: self.hint.clone(),
         }
@@ -43,13 +152,30 @@ impl fmt::Display for CampaignError {
     }
 }
 
+impl std::error::Error for CampaignError {}
+
 impl From<fozzy_trace::HarnessError> for CampaignError {
     fn from(error: fozzy_trace::HarnessError) -> CampaignError {
-        CampaignError::new("harness", error.what)
+        CampaignError::new(ErrorKind::Harness, error.what)
     }
 }
 
 /// An error about a path, in the operating system's words.
-pub fn at_path(code: &'static str, doing: &str, path: &std::path::Path, error: &std::io::Error) -> CampaignError {
-    CampaignError::new(code, format!("{doing} {}: {error}", path.display()))
+pub fn at_path(kind: ErrorKind, doing: &str, path: &std::path::Path, error: &std::io::Error) -> CampaignError {
+    CampaignError::new(kind, format!("{doing} {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_kind_has_a_word_of_its_own() {
+        let words: BTreeSet<&str> = ErrorKind::ALL.iter().map(|kind| kind.word()).collect();
+        assert_eq!(words.len(), ErrorKind::ALL.len());
+        let error = CampaignError::new(ErrorKind::Plan, "one\ntwo").hint("three");
+        assert_eq!(error.to_string(), "one\n  two\n  three");
+        assert_eq!(error.document().code, "plan");
+    }
 }

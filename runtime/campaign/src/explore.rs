@@ -1,4 +1,4 @@
-//! What an exploration needs of the real machine: its stateful_target, its findings as files, and the time budget.
+//! What an exploration needs of the real machine: its target, its findings as files, and the time budget.
 //!
 //! Not here: which way is tried next (`fozzy-search`), flags (`command/explore.rs`).
 
@@ -8,6 +8,7 @@ pub mod exchange;
 pub mod generated;
 pub mod saved_failures;
 pub mod settings;
+pub mod setup;
 pub mod state;
 pub mod stateful_target;
 pub mod unreached;

@@ -6,6 +6,8 @@ pub mod campaign_sink;
 pub mod cargo;
 pub mod choose;
 pub mod corpus;
+pub mod corpus_files;
+pub mod corpus_minimize;
 pub mod portable;
 pub mod summary;
 pub mod target;

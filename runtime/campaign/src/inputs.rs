@@ -9,7 +9,7 @@
 //! Invariant: an execution depends on program, plan and bytes; the seed is that of `fozzy run`.
 //! Not here: which inputs are worth having (`fozzy fuzz`), what is made of coverage (`command/coverage.rs`).
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::fuzz::choose::EntryPointChoice;
 use crate::fuzz::target::{FindingConfirmer, caller_error};
 use crate::pipeline::PreparedProgram;
@@ -35,13 +35,13 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, CampaignError> {
     collect(folder, FOLDERS_MAX, &mut found)?;
     found.sort();
     match found.is_empty() {
-        true => Err(CampaignError::new("selector", format!("{} holds no input", folder.display()))),
+        true => Err(CampaignError::new(ErrorKind::Selector, format!("{} holds no input", folder.display()))),
         false => Ok(found),
     }
 }
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CampaignError> {
-    let failed = |error: std::io::Error| at_path("selector", "cannot list", folder, &error);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Selector, "cannot list", folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let (kind, path) = (entry.file_type().map_err(failed)?, entry.path());
@@ -77,7 +77,9 @@ pub fn is_trace(path: &Path) -> bool {
 
 /// What an input has covered, by component, and how it ended.
 pub struct InputRunResult {
+    /// The edges that were taken, by the digest of the component.
     pub covered: BTreeMap<Digest, (Program, ProgramCoverage)>,
+    /// How the run ended.
     pub status: Status,
     /// The first failure.
     pub failure: Option<FailureSignature>,
@@ -141,12 +143,12 @@ impl InputRunner {
 
 /// The bytes of an input.
 pub fn read(path: &Path) -> Result<Vec<u8>, CampaignError> {
-    let failed = |error: std::io::Error| at_path("input", "cannot read", path, &error);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Input, "cannot read", path, &error);
     let mut bytes = Vec::new();
     fs::File::open(path).map_err(failed)?.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         let message = format!("{} has more than the {INPUT_BYTES_MAX} bytes that an input can have", path.display());
-        return Err(CampaignError::new("input", message));
+        return Err(CampaignError::new(ErrorKind::Input, message));
     }
     Ok(bytes)
 }

@@ -6,13 +6,8 @@
 //!   corpora, saved failures, generated tests, suites, coverage, run store, selectors, workers
 //! ```
 //!
-//! Invariants: nothing here prints or ends the process; what a person should hear goes to the [`notice`] that the program
-//! has set.
-
-#![allow(
-    missing_docs,
-    reason = "used by the command, the library and benches of this repository; the public interface is the crate `fozzy`"
-)]
+//! Invariants: nothing here prints or ends the process; what a person should hear goes to the [`Remarks`](remarks::Remarks) of the
+//! caller.
 
 pub mod artifacts;
 pub mod build;
@@ -23,17 +18,21 @@ pub mod error;
 pub mod explore;
 pub mod fuzz;
 pub mod inputs;
-pub mod notice;
+pub mod inspection;
 pub mod options;
 pub mod pipeline;
+pub mod remarks;
 pub mod scenario;
 pub mod selector;
 pub mod shrink;
 pub mod sources;
 pub mod store;
 pub mod suite;
+pub mod time_travel;
+pub mod trace_check;
 pub mod walker;
 pub mod wall_clock;
 pub mod workers;
 
-pub use error::CampaignError;
+pub use error::{CampaignError, ErrorKind};
+pub use remarks::Remarks;

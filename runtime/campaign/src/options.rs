@@ -1,5 +1,6 @@
 //! What the user asks for, without the words of a command line.
 
+use crate::remarks::Remarks;
 use fozzy_plan::{FilesBackend, MemoryFile, ScriptBackend};
 use fozzy_trace::Duration;
 use std::path::PathBuf;
@@ -66,6 +67,8 @@ pub struct Project {
     pub backends: BackendOptions,
     /// Whether traces of passing runs are kept too.
     pub keep_passing: bool,
+    /// Who hears what a person should know meanwhile.
+    pub remarks: Remarks,
 }
 
 /// How a program is run.

@@ -10,6 +10,7 @@
 mod load;
 mod plan;
 mod prepare;
+mod real_computer;
 mod record;
 
 pub use load::{LoadedTarget, cache, load, summary_of};

@@ -12,7 +12,7 @@
 //!
 //! Not here: what a file must look like (`runtime/scenario-file`), what a step does (`runtime/player`).
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_scenario_file::{
     Cluster, ClusterOptions, ClusterStep, ParsedScenario, ScenarioProblem, Step, TEXT_BYTES_MAX,
 };
@@ -43,6 +43,7 @@ const PREFIX: &str = "scenario:";
 pub struct ScenarioFile {
     /// As it stands in the file.
     pub text: Arc<[u8]>,
+    /// What it says.
     pub scenario: ParsedScenario,
     /// How it is played, if it is a cluster.
     pub cluster: ClusterOptions,
@@ -58,11 +59,14 @@ pub fn named(target: &Path) -> Option<PathBuf> {
 
 /// Reads the text of one; what cannot be one is refused before it is swallowed.
 pub fn read_text(path: &Path) -> Result<Vec<u8>, CampaignError> {
-    let failed = |error: std::io::Error| at_path(KIND, "cannot read", path, &error);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Scenario, "cannot read", path, &error);
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {
-        return Err(CampaignError::new(KIND, format!("{} is a folder, not a scenario file", path.display())));
+        return Err(CampaignError::new(
+            ErrorKind::Scenario,
+            format!("{} is a folder, not a scenario file", path.display()),
+        ));
     }
     let mut text = Vec::new();
     file.take(TEXT_BYTES_MAX as u64 + 1).read_to_end(&mut text).map_err(failed)?;
@@ -78,7 +82,7 @@ pub fn read(path: &Path) -> Result<ScenarioFile, CampaignError> {
 
 fn refused(path: &Path, problem: &ScenarioProblem) -> CampaignError {
     let between = if problem.place.is_some() { ":" } else { ": " };
-    CampaignError::new(KIND, format!("{}{between}{problem}", path.display()))
+    CampaignError::new(ErrorKind::Scenario, format!("{}{between}{problem}", path.display()))
 }
 
 impl ScenarioFile {
@@ -95,17 +99,20 @@ impl ScenarioFile {
     pub fn played(&self) -> Result<Option<Cluster>, CampaignError> {
         let ParsedScenario::Cluster(file) = &self.scenario else { return Ok(None) };
         let applied = self.cluster.apply(file.distributed.clone());
-        applied.map(Some).map_err(|why| CampaignError::new("usage", format!("{}: {why}", file.name)))
+        applied.map(Some).map_err(|why| CampaignError::new(ErrorKind::Usage, format!("{}: {why}", file.name)))
     }
 
     /// Makes a plan one of this scenario.
     pub fn equip(&self, name: &str, plan: &mut Plan, inputs: &mut Inputs) -> Result<(), CampaignError> {
         let Some(steps) = self.steps()? else {
             let message = format!("{name} is a file of suites, whose scenarios are run by `fozzy test`");
-            return Err(CampaignError::new(KIND, message).hint(format!("fozzy test {name}")));
+            return Err(CampaignError::new(ErrorKind::Scenario, message).hint(format!("fozzy test {name}")));
         };
         if plan.main.args.len() > 1 {
-            return Err(CampaignError::new("usage", format!("{name} is a scenario file, which takes no arguments")));
+            return Err(CampaignError::new(
+                ErrorKind::Usage,
+                format!("{name} is a scenario file, which takes no arguments"),
+            ));
         }
         let answerer = |backend, has_rules| match (backend, has_rules) {
             (Backend::Host, _) => "host",
@@ -121,8 +128,8 @@ impl ScenarioFile {
         ];
         if let Some(cluster) = self.played()? {
             if self.cluster != ClusterOptions::default() {
-                let options =
-                    serde_json::to_string(&self.cluster).map_err(|why| CampaignError::new(KIND, why.to_string()))?;
+                let options = serde_json::to_string(&self.cluster)
+                    .map_err(|why| CampaignError::new(ErrorKind::Scenario, why.to_string()))?;
                 plan.main.args.push(format!("--cluster={options}"));
             }
             populate(plan, inputs, cluster.names().len())?;
@@ -190,7 +197,7 @@ fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), Ca
         if plan.nodes.iter().any(|node| node.name == name) {
             let message =
                 format!("a machine of the plan is called `{name}`, as the nodes of a distributed scenario are");
-            return Err(CampaignError::new("plan", message));
+            return Err(CampaignError::new(ErrorKind::Plan, message));
         }
         plan.nodes.push(NodePlan { name, program: program.clone(), called: true });
     }

@@ -7,7 +7,7 @@
 //! 1f3                  a run id, or the beginning of exactly one
 //! ```
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
 use fozzy_trace::Status;
 use fozzy_trace::file::{Recording, store};
@@ -78,7 +78,9 @@ pub fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Recording)
 pub fn bytes(path: &Path) -> Result<Vec<u8>, CampaignError> {
     let bytes = store::read_trace(path).map_err(store_error)?;
     match crate::artifacts::bundle::trace_of(&bytes) {
-        Some(trace) => trace.map_err(|what| CampaignError::new("bundle", format!("{}: {what}", path.display()))),
+        Some(trace) => {
+            trace.map_err(|what| CampaignError::new(ErrorKind::Bundle, format!("{}: {what}", path.display())))
+        }
         None => Ok(bytes),
     }
 }
@@ -87,7 +89,7 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, CampaignError> {
 pub fn read(path: &Path) -> Result<Recording, CampaignError> {
     let bytes = bytes(path)?;
     Recording::read(&bytes).map_err(|error| {
-        CampaignError::new("trace", format!("{}: {error}", path.display()))
+        CampaignError::new(ErrorKind::Trace, format!("{}: {error}", path.display()))
             .hint(format!("fozzy trace verify {}", path.display()))
     })
 }
@@ -105,14 +107,14 @@ pub fn corpus(selector: &str, runs: &RunStore) -> Result<Vec<PathBuf>, CampaignE
     collect(path, CORPUS_DEPTH_MAX, &mut found)?;
     found.sort();
     match found.is_empty() {
-        true => Err(CampaignError::new("selector", format!("{} holds no .fozzy file", path.display()))
+        true => Err(CampaignError::new(ErrorKind::Selector, format!("{} holds no .fozzy file", path.display()))
             .hint("record a run with --record run.fozzy")),
         false => Ok(found),
     }
 }
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), CampaignError> {
-    let failed = |error: std::io::Error| at_path("selector", "cannot list", folder, &error);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Selector, "cannot list", folder, &error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let (kind, path) = (entry.file_type().map_err(failed)?, entry.path());
@@ -137,7 +139,7 @@ fn first<'a>(
     let found = finished.iter().find(|(folder, manifest)| fits(folder, manifest));
     found.map(|(folder, manifest)| (folder.as_path(), manifest)).ok_or_else(|| {
         CampaignError::new(
-            "selector",
+            ErrorKind::Selector,
             format!("`{alias}` names no run: none of that kind is in {}", runs.path().display()),
         )
         .hint("fozzy run TARGET --record run.fozzy")
@@ -159,10 +161,10 @@ fn by_id<'a>(
                 "`{selector}` is no file, no folder, none of latest, last-pass, last-fail, and no run in {}",
                 runs.path().display()
             );
-            Err(CampaignError::new("selector", message))
+            Err(CampaignError::new(ErrorKind::Selector, message))
         }
         several => Err(CampaignError::new(
-            "selector",
+            ErrorKind::Selector,
             format!("`{selector}` begins {} run ids; give more of it", several.len()),
         )),
     }
@@ -176,6 +178,6 @@ fn trace_in(folder: &Path, manifest: Option<&RunManifest>) -> Result<PathBuf, Ca
             Some(manifest) => format!("run {} kept no trace: it passed and was not recorded", manifest.run_id),
             None => format!("{} holds no {TRACE_NAME}", folder.display()),
         };
-        CampaignError::new("selector", what).hint("record a run with --record run.fozzy")
+        CampaignError::new(ErrorKind::Selector, what).hint("record a run with --record run.fozzy")
     })
 }

@@ -8,7 +8,7 @@
 //!
 //! Invariant: what comes out has the failure of what went in, confirmed by a whole run.
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RecordingOrigin, cache};
 use crate::scenario;
 use crate::selector;
@@ -110,11 +110,11 @@ pub fn keeps_stdin(recording: &Recording) -> bool {
 pub fn shrink_error(path: &Path, error: &ShrinkError) -> CampaignError {
     let message = format!("{}: {error}", path.display());
     match error {
-        ShrinkError::Passed => CampaignError::new("target", message).hint("fozzy shrink last-fail"),
+        ShrinkError::Passed => CampaignError::new(ErrorKind::Target, message).hint("fozzy shrink last-fail"),
         ShrinkError::Unstable { .. } => {
-            CampaignError::new("replay", message).hint(format!("fozzy replay {}", path.display()))
+            CampaignError::new(ErrorKind::Replay, message).hint(format!("fozzy replay {}", path.display()))
         }
-        ShrinkError::Harness(_) => CampaignError::new("harness", message),
+        ShrinkError::Harness(_) => CampaignError::new(ErrorKind::Harness, message),
     }
 }
 

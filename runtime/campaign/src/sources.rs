@@ -9,7 +9,7 @@
 //! Invariant: only regular files below the folders that the user has named are read; a report is something that people
 //! pass on.
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_report::coverage::CoverageDocument;
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ impl Sources {
     /// Sources below these folders.
     pub fn below(folders: &[PathBuf]) -> Result<Sources, CampaignError> {
         let found = folders.iter().map(|folder| {
-            folder.canonicalize().map_err(|error| at_path("sources", "--sources: cannot find", folder, &error))
+            folder.canonicalize().map_err(|error| at_path(ErrorKind::Sources, "--sources: cannot find", folder, &error))
         });
         Ok(Sources { folders: found.collect::<Result<_, _>>()? })
     }

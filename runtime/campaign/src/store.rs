@@ -11,7 +11,7 @@
 //! by wall time; each file is whole or absent; the manifest is written last, so a run with a manifest is
 //! a finished one.
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use fozzy_report::suite::{SuiteSummary, TestCounts};
 use fozzy_report::{MemorySummary, RunIdentity, RunMode, RunSummary};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, write_atomic};
@@ -34,33 +34,53 @@ const MANIFEST_BYTES_MAX: u64 = 1 << 20;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunManifest {
+    /// Always `fozzy.run_manifest.v1`.
     pub schema_version: String,
+    /// The id of the run, which is the name of its folder.
     pub run_id: String,
+    /// Its number among the runs of the store.
     pub sequence: u64,
+    /// The command that made it.
     pub mode: RunMode,
+    /// How it ended.
     pub status: Status,
+    /// Where its answers came from.
     pub seed: Seed,
+    /// When it began (RFC 3339).
     pub started_at: String,
+    /// When it ended.
     pub finished_at: String,
+    /// Real time that it took, in milliseconds.
     pub duration_ms: u64,
+    /// Real time that it took, in nanoseconds.
     pub duration_ns: u64,
+    /// Its trace, if one was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_path: Option<String>,
+    /// Its report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_path: Option<String>,
+    /// The folder of its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifacts_dir: Option<String>,
+    /// How many failures it has.
     pub findings_count: usize,
+    /// Cases of a suite that passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests_passed: Option<u64>,
+    /// Cases of a suite that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests_failed: Option<u64>,
+    /// Cases of a suite that were not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests_skipped: Option<u64>,
+    /// Bytes that were never freed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_leaked_bytes: Option<u64>,
+    /// Allocations that were never freed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_leaked_allocs: Option<u64>,
+    /// Bytes that were allocated at once, at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_peak_bytes: Option<u64>,
 }
@@ -93,8 +113,11 @@ impl RunReport for KeptReport {
 /// A finished run, as it lies in its folder.
 #[derive(Clone, Debug)]
 pub struct KeptRun {
+    /// Its folder.
     pub folder: PathBuf,
+    /// What its manifest says.
     pub manifest: RunManifest,
+    /// Its report.
     pub report: KeptReport,
 }
 
@@ -103,7 +126,7 @@ impl KeptRun {
     pub fn read(folder: &Path) -> Result<KeptRun, CampaignError> {
         let refused = |what: String| {
             let message = format!("{}: {what}", folder.display());
-            CampaignError::new("identity", message).hint("name the trace instead: fozzy report show run.fozzy")
+            CampaignError::new(ErrorKind::Identity, message).hint("name the trace instead: fozzy report show run.fozzy")
         };
         let manifest = manifest_of(folder);
         let manifest = manifest.ok_or_else(|| refused(format!("no manifest.json of format {MANIFEST_SCHEMA}")))?;
@@ -164,12 +187,16 @@ impl ManifestFacts {
 
 /// What a manifest takes from a report.
 pub struct ReportFacts<'a> {
+    /// The command that made it.
     pub mode: RunMode,
+    /// How it ended.
     pub status: Status,
     identity: &'a RunIdentity,
     started_at: &'a str,
     finished_at: &'a str,
+    /// Real time that it took, in nanoseconds.
     pub duration_ns: u64,
+    /// How many failures it has.
     pub findings: usize,
     tests: Option<&'a TestCounts>,
     memory: Option<&'a MemorySummary>,
@@ -207,7 +234,9 @@ pub struct RunStore {
 /// The folder of one run in progress.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
+    /// The id of the run.
     pub id: String,
+    /// Where it is.
     pub path: PathBuf,
 }
 
@@ -219,6 +248,7 @@ impl RunFolder {
 }
 
 impl RunStore {
+    /// The store below `base_dir`; nothing is made yet.
     pub fn new(base_dir: &Path) -> RunStore {
         RunStore { runs: base_dir.join("runs") }
     }
@@ -281,6 +311,7 @@ impl RunStore {
         found
     }
 
+    /// Where its runs are.
     pub fn path(&self) -> &Path {
         &self.runs
     }
@@ -333,12 +364,13 @@ pub fn write_trace(path: &Path, bytes: &[u8], collision: CollisionPolicy) -> Res
 /// Errors of storing files, as errors of a command.
 #[allow(clippy::needless_pass_by_value, reason = "used as a function for map_err")]
 pub fn store_error(error: StoreError) -> CampaignError {
-    CampaignError::new("store", error.to_string())
+    CampaignError::new(ErrorKind::Store, error.to_string())
 }
 
+/// Writes a document, whole or not at all.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CampaignError> {
-    let text =
-        serde_json::to_string_pretty(value).map_err(|error| CampaignError::new("internal", error.to_string()))?;
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| CampaignError::new(ErrorKind::Internal, error.to_string()))?;
     write(path, format!("{text}\n").as_bytes())
 }
 

@@ -18,6 +18,7 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
+    /// A run that begins now.
     pub fn start() -> Stopwatch {
         Stopwatch { started_at: Timestamp::now(), started: Instant::now() }
     }
@@ -32,6 +33,7 @@ impl Stopwatch {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
+    /// When it began and how long it has taken.
     pub fn facts(&self) -> WallFacts {
         let took = self.started.elapsed();
         WallFacts {

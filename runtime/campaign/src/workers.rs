@@ -93,7 +93,7 @@ pub enum WorkerEvent<P: WorkerProtocol> {
         progress: P::Progress,
         /// All that it came to.
         report: P::Report,
-        /// `false` when somebody else than the supervisor asked it to stop before its time.
+        /// `false` when a signal, and not the supervisor, asked it to stop before its time.
         complete: bool,
     },
     /// It cannot continue; nothing follows.

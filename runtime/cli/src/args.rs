@@ -507,7 +507,7 @@ pub(crate) struct BranchArgs {
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum ScheduleArg {
-    /// Always from the start; tasks take turns in the order in which they could go on.
+    /// Always from the start; tasks take turns in the order in which they became ready.
     Fifo,
     /// Every answer of every step, the earliest places first.
     Bfs,

@@ -29,24 +29,14 @@ mod validate;
 mod worker;
 
 use crate::args::{ArtifactsCommand, Cli, Command, CorpusCommand, Globals, ReportCommand, TraceCommand};
-use crate::error::{CliError, at_path};
-use crate::output::Printer;
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
+use crate::output::{self, Printer};
+use fozzy_campaign::Remarks;
 use fozzy_campaign::config::{self, Config};
 use fozzy_campaign::options::Project;
 use fozzy_campaign::store::RunStore;
-use fozzy_trace::Status;
 use std::process::ExitCode;
-
-/// What every command is given.
-pub(crate) struct Context {
-    pub(crate) printer: Printer,
-    pub(crate) runs: RunStore,
-    pub(crate) globals: Globals,
-    /// The project as this invocation sees it.
-    pub(crate) project: Project,
-    /// Whether warnings about integrity are errors.
-    pub(crate) strict: bool,
-}
 
 /// Runs the command and returns its exit code.
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
@@ -55,7 +45,12 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         let Cli { globals, command } = cli;
         let strict = !globals.unsafe_;
         let runs = RunStore::new(&config.base_dir);
-        let project = Project { config, backends: globals.backends(), keep_passing: globals.artifacts_full };
+        let project = Project {
+            config,
+            backends: globals.backends(),
+            keep_passing: globals.artifacts_full,
+            remarks: Remarks::to(output::stderr),
+        };
         let context = Context { printer, runs, globals, project, strict };
         match &command {
             Command::Init(args) => init::init(&context, args),
@@ -108,15 +103,11 @@ fn prepare(globals: &Globals) -> Result<Config, CliError> {
     // The variable that all Rust programs know comes first.
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .or_else(|_| tracing_subscriber::EnvFilter::try_new(&globals.log))
-        .map_err(|error| CliError::new("usage", format!("--log {}: {error}", globals.log)))?;
+        .map_err(|error| CliError::new(ErrorKind::Usage, format!("--log {}: {error}", globals.log)))?;
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().try_init();
     if let Some(folder) = &globals.cwd {
-        std::env::set_current_dir(folder).map_err(|error| at_path("usage", "--cwd: cannot enter", folder, &error))?;
+        std::env::set_current_dir(folder)
+            .map_err(|error| at_path(ErrorKind::Usage, "--cwd: cannot enter", folder, &error))?;
     }
     config::load(&globals.config)
-}
-
-/// The exit code of a status.
-pub(crate) fn exit(status: Status) -> ExitCode {
-    ExitCode::from(status.exit_code())
 }

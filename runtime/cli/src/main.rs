@@ -14,6 +14,7 @@ mod args;
 #[cfg(test)]
 mod cli_md;
 mod command;
+mod context;
 mod documents;
 mod error;
 mod gates;
@@ -29,7 +30,6 @@ const OWN_STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
     interrupt::install();
-    fozzy_campaign::notice::show_with(output::stderr);
     // A stack on which guests can be called as they are; where no thread can be had, each call gets its own.
     let thread = std::thread::Builder::new().name("fozzy".to_owned());
     match thread.stack_size(fozzy_engine::STACK_BYTES + OWN_STACK_BYTES).spawn(command) {

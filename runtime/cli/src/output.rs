@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the place that prints")]
 
 use crate::args::Globals;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorKind};
 use fozzy_report::Style;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
@@ -45,7 +45,8 @@ impl Printer {
 
     /// Prints a document: JSON, or `key: value` lines.
     pub(crate) fn document(self, document: &impl Serialize) -> Result<(), CliError> {
-        let value = serde_json::to_value(document).map_err(|error| CliError::new("internal", error.to_string()))?;
+        let value =
+            serde_json::to_value(document).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
         let text = if self.json { format!("{value:#}\n") } else { fozzy_report::flatten(&value) };
         stdout(text.as_bytes());
         Ok(())
@@ -115,7 +116,7 @@ pub(crate) fn usage_error(error: &clap::Error, json: bool) -> ExitCode {
     let rendered = error.render().to_string();
     if json {
         let message = rendered.trim_end().trim_start_matches("error: ").to_owned();
-        let document = CliError::new("usage", message).document();
+        let document = CliError::new(crate::error::ErrorKind::Usage, message).document();
         let text = serde_json::to_string_pretty(&document).unwrap_or_default();
         stdout(format!("{text}\n").as_bytes());
     } else {

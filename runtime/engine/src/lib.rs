@@ -45,7 +45,7 @@
 //! let mut pay = reactor.function::<(u32,), (u32,)>("pay")?;
 //! assert_eq!(reactor.call(&mut pay, (30,))?, (70,));
 //!
-//! // Keep the state, go on, and come back.
+//! // Keep the state, continue, and return to it.
 //! let rich = reactor.checkpoint()?;
 //! assert_eq!(reactor.call(&mut pay, (60,))?, (10,));
 //! assert_eq!(reactor.restore(rich)?, RestoreMethod::InPlace);
@@ -89,7 +89,7 @@ pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind,
 pub use compile::ports::{Port, Ports};
 pub use compile::program::{Program, ProgramError};
 pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
-pub use entry::entry_point::{EntryPoint, InputDelivery};
+pub use entry::entry_point::{EntryPoint, FirstInputs, InputDelivery, InputUse, STATEFUL};
 pub use entry::single_call::written;
 /// Standard input that is read when a guest looks at it.
 pub use fozzy_host::{LazyInput, OutputTee};

@@ -1,20 +1,21 @@
 //! Is a trace whole, and is it the run that happens here?
 
 use crate::{Error, Trace};
+use fozzy_campaign::trace_check::check_trace;
 use fozzy_trace::file;
 
 /// One thing that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    name: &'static str,
+    name: String,
     ok: bool,
     detail: String,
 }
 
 impl Check {
-    /// A stable word: `verify`, `verdict`, `replay`.
+    /// A stable word, as `fozzy ci` prints it: `trace_verify`, `replay_outcome_class`, …
     pub fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     /// Whether it is as it should be.
@@ -47,8 +48,7 @@ impl CheckReport {
 }
 
 impl Trace {
-    /// Checks the bytes of a trace, as `fozzy ci` does: that they are whole, that the replay has the same verdict, and that it is
-    /// the same run in everything.
+    /// Checks the bytes of a trace, as `fozzy ci` does: that they are whole, and that the replay is the same run in everything.
     ///
     /// # Errors
     /// When this machine fails. A damaged trace is no error: its first check says so.
@@ -64,23 +64,12 @@ impl Trace {
     /// # Ok::<(), fozzy::Error>(())
     /// ```
     pub fn check(bytes: &[u8]) -> Result<CheckReport, Error> {
-        let found = file::verify(bytes);
-        let verify = |ok, detail| Check { name: "verify", ok, detail };
-        if let Some(error) = found.error {
-            return Ok(CheckReport { checks: vec![verify(false, error.to_string())] });
-        }
-        let trace = Trace::from_bytes(bytes)?;
-        let replay = trace.replay()?;
-        let same = (trace.status(), trace.failure().map(|failure| failure.signature().to_owned()))
-            == (replay.status(), replay.failure().map(|failure| failure.signature().to_owned()));
-        let verdict = format!("recorded {:?}, replayed {:?}", trace.status(), replay.status());
-        let equal = replay.difference().unwrap_or("the same run").to_owned();
-        Ok(CheckReport {
-            checks: vec![
-                verify(found.ok, "whole and sound".to_owned()),
-                Check { name: "verdict", ok: same, detail: verdict },
-                Check { name: "replay", ok: replay.is_equal(), detail: equal },
-            ],
-        })
+        let (checks, _) = check_trace(bytes, &file::verify(bytes))?;
+        let checks = checks.into_iter().map(|check| Check {
+            name: check.name,
+            ok: check.ok,
+            detail: check.detail.unwrap_or_default(),
+        });
+        Ok(CheckReport { checks: checks.collect() })
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong, by whose fault it is.
 
-use fozzy_campaign::CampaignError;
+use fozzy_campaign::{CampaignError, ErrorKind};
 use fozzy_trace::HarnessError;
 
 /// An error of this library. A program that fails is none: it is a [`Run`](crate::Run) with a failure.
@@ -27,12 +27,38 @@ pub enum Error {
 impl From<CampaignError> for Error {
     fn from(error: CampaignError) -> Error {
         let text = error.to_string();
-        match error.code {
-            "target" | "build" | "scenario" => Error::Program(text),
-            "plan" | "usage" | "config" | "dir" => Error::Plan(text),
-            "trace" | "bundle" | "replay" | "selector" => Error::Trace(text),
-            "store" | "stdin" | "input" | "corpus" => Error::File(text),
-            _ => Error::Harness(text),
+        match error.kind {
+            ErrorKind::Target | ErrorKind::Build | ErrorKind::Scenario => Error::Program(text),
+            ErrorKind::Plan | ErrorKind::Usage | ErrorKind::Config | ErrorKind::Dir | ErrorKind::Dictionary => {
+                Error::Plan(text)
+            }
+            ErrorKind::Trace
+            | ErrorKind::Bundle
+            | ErrorKind::Replay
+            | ErrorKind::Divergence
+            | ErrorKind::Identity
+            | ErrorKind::State
+            | ErrorKind::Selector => Error::Trace(text),
+            ErrorKind::Stdin
+            | ErrorKind::Input
+            | ErrorKind::Corpus
+            | ErrorKind::Seeds
+            | ErrorKind::Expect
+            | ErrorKind::Suite
+            | ErrorKind::Sources
+            | ErrorKind::Store
+            | ErrorKind::Artifacts
+            | ErrorKind::Report
+            | ErrorKind::Query
+            | ErrorKind::Sarif
+            | ErrorKind::Jobs
+            | ErrorKind::Benchmark
+            | ErrorKind::Gate
+            | ErrorKind::Init
+            | ErrorKind::Man => Error::File(text),
+            ErrorKind::Flaky | ErrorKind::Workers | ErrorKind::Engine | ErrorKind::Harness | ErrorKind::Internal => {
+                Error::Harness(text)
+            }
         }
     }
 }

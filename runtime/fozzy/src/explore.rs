@@ -2,16 +2,10 @@
 
 use crate::program::{Failure, project, simulated};
 use crate::{Error, Plan, Program, Trace};
-use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget, walk_error};
-use fozzy_campaign::pipeline::{PreparedProgram, cache, plan as planned};
-use fozzy_engine::Walker;
-use fozzy_search::FailureRecord;
-use fozzy_search::explore::{
-    AnswerLog, DecisionPath, Exploration, ExplorationObserver, GuidedSource, Options, Stats, StopCondition, strategy,
-};
-use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::{HarnessError, Seed};
-use std::sync::Arc;
+use fozzy_campaign::explore::cluster::ClusterRequest;
+use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest};
+use fozzy_search::explore::{Options, StopCondition, strategy};
+use fozzy_trace::Seed;
 
 /// How a scenario is explored. Without a bound it is 1,000 runs.
 #[derive(Clone, Debug)]
@@ -102,19 +96,6 @@ impl ExploreReport {
     }
 }
 
-/// Nobody watches: bounds end it.
-struct NoObserver;
-
-impl ExplorationObserver for NoObserver {
-    fn on_step(&mut self, _: &Stats) -> bool {
-        true
-    }
-
-    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
-        Ok(())
-    }
-}
-
 impl Program {
     /// Searches the ways through the steps of a scenario for one that fails. Equal calls find equal things.
     ///
@@ -145,35 +126,28 @@ impl Program {
     pub fn explore(&self, plan: &Plan, options: &ExploreOptions) -> Result<ExploreReport, Error> {
         let row = strategy(&options.schedule)
             .ok_or_else(|| Error::Plan(format!("there is no schedule `{}`", options.schedule)))?;
-        let mut planned = planned(&project(), &self.loaded(), &plan.request)?;
-        simulated(&planned)?;
-        let mut bounds = Options {
+        let bounds = Options {
             seed: Seed(options.seed),
             runs_max: options.runs,
+            steps_per_run: options.steps.or(plan.flows).unwrap_or(Options::default().steps_per_run),
             stop: if options.first_only { StopCondition::FirstFinding } else { StopCondition::Bounds },
             ..Options::default()
         };
-        bounds.steps_per_run = options.steps.or(plan.flows).unwrap_or(bounds.steps_per_run);
-        if let Some(own) = &planned.plan.scenario {
-            // A scenario file ends after its last step.
-            bounds.steps_per_run = bounds.steps_per_run.min(own.flows);
-            bounds.steps_max = own.flows;
-        }
-        planned.plan.scenario = Some(ScenarioPlan::all(1, bounds.steps_per_run));
-        let prepared = PreparedProgram::compile(self.loaded(), planned)?;
-        let confirmer = PathConfirmer::new(&prepared, bounds.seed)?;
-        let mut recorder = PathConfirmer::new(&prepared, bounds.seed)?;
-        let start = AnswerLog::default();
-        let first = Box::new(GuidedSource::first(bounds.seed, &start));
-        let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
-        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
-        let walker = walker.map_err(|error| Error::from(walk_error(self.name(), &error)))?;
-        let mut search = Exploration::new(bounds, row, &start);
-        let mut target = ScenarioTarget::new(walker, confirmer);
-        search.run(&mut target, &mut std::iter::empty(), &mut NoObserver)?;
-        let stats = *search.stats();
+        let request = ExploreRequest {
+            strategy: row,
+            options: bounds,
+            steps: options.steps.or(plan.flows),
+            run: plan.request.clone(),
+            cluster: ClusterRequest::default(),
+            resume: None,
+            seed_of_state: false,
+        };
+        let setup = ExplorationSetup::new(&project(), self.loaded(), &request)?;
+        simulated(&setup.prepared.planned)?;
+        let (exploration, mut recorder) = setup.in_memory()?;
+        let stats = *exploration.stats();
         let mut failures = Vec::new();
-        for found in search.findings().all() {
+        for found in exploration.findings().all() {
             let Some(failure) = Failure::of(&found.verdict) else { continue };
             failures.push((failure, Trace::of(recorder.record(&found.input)?)));
         }

@@ -5,13 +5,14 @@ use crate::{Error, Plan, Program, Trace};
 use fozzy_campaign::fuzz::choose::{EntryPointChoice, listed};
 use fozzy_campaign::fuzz::target::{ComponentTarget, made_up};
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, plan as planned};
+use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Build;
 use fozzy_report::RunMode;
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{Campaign, Dictionary, FuzzObserver, Options, Stats, Testcase};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{HarnessError, Seed, Verdict};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a function is fuzzed. Without a bound it is 10,000 executions.
 #[derive(Clone, Debug, Default)]
@@ -145,15 +146,15 @@ impl FuzzReport {
 /// Keeps the corpus, and looks at the clock.
 struct FindingCollector {
     corpus: Vec<Vec<u8>>,
-    until: Option<Instant>,
+    watch: Stopwatch,
+    time: Option<Duration>,
     calls: u64,
 }
 
 impl FuzzObserver for FindingCollector {
-    #[allow(clippy::disallowed_methods, reason = "real time ends a campaign that was bounded by it, and nothing else")]
     fn on_execution(&mut self, _: &Stats) -> bool {
         self.calls += 1;
-        !self.calls.is_multiple_of(LOOK_EVERY) || self.until.is_none_or(|until| Instant::now() < until)
+        !self.calls.is_multiple_of(LOOK_EVERY) || self.time.is_none_or(|time| self.watch.elapsed() < time)
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
@@ -189,7 +190,6 @@ impl Program {
     /// assert_eq!(found.findings()[0].input(), b"AB");
     /// # Ok::<(), fozzy::Error>(())
     /// ```
-    #[allow(clippy::disallowed_methods, reason = "real time ends a campaign that was bounded by it, and nothing else")]
     pub fn fuzz(&self, plan: &Plan, options: &FuzzOptions) -> Result<FuzzReport, Error> {
         let (name, seed) = (self.name(), Seed(options.seed));
         let planned = planned(&project(), &self.loaded(), &plan.request)?;
@@ -216,8 +216,8 @@ impl Program {
             first_only: options.first_only,
             ..Options::default()
         };
-        let until = options.time.and_then(|time| Instant::now().checked_add(time));
-        let mut keeper = FindingCollector { corpus: Vec::new(), until, calls: 0 };
+        let (watch, time) = (Stopwatch::start(), options.time);
+        let mut keeper = FindingCollector { corpus: Vec::new(), watch, time, calls: 0 };
         let mut campaign = Campaign::new(bounds, Dictionary::default());
         let made_up = made_up(entry, seed, Options::default().input_bytes_max).into_iter();
         campaign.run(&mut target, &mut made_up.chain(options.corpus.iter().cloned()), &mut keeper)?;

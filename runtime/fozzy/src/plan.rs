@@ -10,6 +10,7 @@ pub struct Plan {
     pub(crate) request: RunRequest,
     pub(crate) sequences: Option<u32>,
     pub(crate) flows: Option<u32>,
+    pub(crate) asks_real_computer: bool,
 }
 
 impl Plan {
@@ -44,6 +45,15 @@ impl Plan {
     #[must_use]
     pub fn directory(mut self, host: &Path, guest: &str) -> Plan {
         self.request.world.dirs.push(format!("{}::{guest}", host.display()));
+        self
+    }
+
+    /// Lets a run ask the real computer, below the current directory, as far as `[backends]` of the plan file say `host`. What it
+    /// answers is in the trace, so that a replay needs no real computer. Campaigns stay on the simulated one.
+    #[cfg(feature = "live")]
+    #[must_use]
+    pub fn ask_real_computer(mut self) -> Plan {
+        self.asks_real_computer = true;
         self
     }
 

@@ -1,6 +1,7 @@
 //! Programs, and single runs of them.
 
 use crate::{Error, Plan, Trace};
+use fozzy_campaign::Remarks;
 use fozzy_campaign::options::Project;
 use fozzy_campaign::pipeline::{self, ENTRIES_KEPT, LoadedTarget, PreparedProgram};
 use fozzy_report::RunMode;
@@ -28,7 +29,7 @@ impl Program {
     /// # Errors
     /// When it cannot be read or built, or is no program.
     pub fn load(path: &Path) -> Result<Program, Error> {
-        Ok(Program { loaded: pipeline::load(path)? })
+        Ok(Program { loaded: pipeline::load(path, &Remarks::none())? })
     }
 
     /// A program from bytes, under a name for reports.
@@ -54,8 +55,13 @@ impl Program {
     /// # Errors
     /// When the plan does not fit, or this machine fails. A program that fails is no error.
     pub fn run(&self, plan: &Plan, seed: u64) -> Result<Run, Error> {
-        let prepared = self.prepared(plan)?;
-        let mut session = prepared.session()?;
+        let project = project();
+        let mut prepared = PreparedProgram::new(&project, self.loaded(), &plan.request)?;
+        if !plan.asks_real_computer {
+            simulated(&prepared.planned)?;
+        }
+        prepared.drive(plan.sequences, plan.flows);
+        let mut session = prepared.live_session(&project.config.base_dir)?;
         let execution = session.execute(Box::new(SeededSource::new(Seed(seed))), 0..ENTRIES_KEPT)?;
         let (stdout, stderr) = pipeline::kept(&execution);
         let (stdout, stderr) = (stdout.to_vec(), stderr.to_vec());
@@ -65,21 +71,15 @@ impl Program {
     pub(crate) fn loaded(&self) -> LoadedTarget {
         self.loaded.clone()
     }
-
-    fn prepared(&self, plan: &Plan) -> Result<PreparedProgram, Error> {
-        let mut prepared = PreparedProgram::new(&project(), self.loaded(), &plan.request)?;
-        simulated(&prepared.planned)?;
-        prepared.drive(plan.sequences, plan.flows);
-        Ok(prepared)
-    }
 }
 
 /// The project of a library: no settings, nothing kept.
 pub(crate) fn project() -> Project {
-    Project { config: fozzy_campaign::config::Config::default(), backends: Default::default(), keep_passing: false }
+    let config = fozzy_campaign::config::Config::default();
+    Project { config, backends: Default::default(), keep_passing: false, remarks: Remarks::none() }
 }
 
-/// What is asked of the real computer is refused: a library runs programs of others.
+/// What is asked of the real computer is refused unless it was allowed: a library runs programs of others.
 pub(crate) fn simulated(planned: &pipeline::RunPlan) -> Result<(), Error> {
     match planned.is_live() {
         true => Err(Error::Plan("the plan asks for the real computer, and here all is simulated".to_owned())),

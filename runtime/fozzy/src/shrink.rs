@@ -65,7 +65,7 @@ impl ShrinkReport {
 }
 
 impl Trace {
-    /// Makes the recorded failure smaller, with so many executions at the most.
+    /// Makes the recorded failure smaller, with at most this many executions.
     ///
     /// # Errors
     /// When the recorded run passed, or does not fail again.

@@ -49,3 +49,31 @@ fn a_run_is_bounded_by_its_plan_and_errors_say_whose_fault_it_is() {
     let run = passes.expect("a program").run(&Plan::new(), 0).expect("it is run");
     assert!(matches!(run.trace().shrink(10), Err(Error::Trace(_))), "nothing failed");
 }
+
+/// Reads a real file of the folder that the tests run in.
+const READS: &[u8] = br#"(module
+  (import "wasi_snapshot_preview1" "path_open"
+    (func $open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "Cargo.toml")
+  (func (export "_start")
+    (call $exit (call $open (i32.const 3) (i32.const 0) (i32.const 0) (i32.const 10)
+      (i32.const 0) (i64.const 2) (i64.const 0) (i32.const 0) (i32.const 64)))))"#;
+
+#[test]
+fn the_real_computer_is_asked_only_where_the_caller_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("plan.toml");
+    std::fs::write(&file, "[backends]\nfiles = \"host\"\n").expect("it is written");
+    let plan = Plan::new().file(&file);
+    let reads = Program::from_bytes("reads.wat", READS).expect("a program");
+    assert_eq!(reads.run(&Plan::new(), 0).expect("it is run").status(), Status::Fail, "the virtual disk is empty");
+    assert!(matches!(reads.run(&plan, 0), Err(Error::Plan(_))), "nobody allowed it");
+    #[cfg(feature = "live")]
+    {
+        let run = reads.run(&plan.ask_real_computer(), 0).expect("it is run");
+        assert_eq!(run.status(), Status::Pass, "{:?}", run.failure());
+        assert!(run.trace().replay().expect("it is replayed").is_equal(), "what was answered is in the trace");
+    }
+}

@@ -58,7 +58,7 @@ pub struct ChildResource;
 wasmtime::component::bindgen!({
     path: "wit",
     world: "fozzy:runtime/computer",
-    // What may wait lets other guests go on meanwhile.
+    // What may wait lets other guests run meanwhile.
     imports: {
         "wasi:io/poll.poll": async | trappable,
         "wasi:io/poll.[method]pollable.block": async | trappable,

@@ -3,7 +3,7 @@
 //! ```text
 //! budget left?  ──▶  body(world, source)  ──▶  fold + keep in the history  ──▶  answer
 //!      │ no                │ Stop  ▲ │ has to wait
-//!      └──────────┬────────┘       └─┘ the other guests go on
+//!      └──────────┬────────┘       └─┘ the other guests run
 //!                 ▼
 //!        the guest ends here (exit, hang, budget, misuse)
 //! ```

@@ -10,7 +10,7 @@
 //! instances of the component, on a machine each; a call is of the one that the caller has selected.
 //!
 //! Invariants: the run is with exactly one of both; while the target is called, its machine stands for the caller's where
-//! it is asked who can go on. What crosses are values; a handle crosses as a number (`handles`).
+//! it is asked which guests are ready. What crosses are values; a handle crosses as a number (`handles`).
 //! Not here: instances of the target, and how their ends are read (`fozzy-engine`).
 
 use crate::bindings::fozzy::target::control;

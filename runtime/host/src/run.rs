@@ -257,7 +257,7 @@ impl Run {
 }
 
 impl Run {
-    /// Asks the source which of several tasks or guests goes on, and records that it did; the answer is a place in `point.ready`.
+    /// Asks the source which of several tasks or guests runs next, and records it; the answer is a place in `point.ready`.
     pub fn pick(&mut self, node: NodeId, purpose: Purpose, site: &str, point: &SchedulingPoint<'_>) -> usize {
         let (answer, origin) = self.source.pick(Question { node, purpose, site }, point);
         self.recorder.decision(origin, || Override::Number(answer));

@@ -124,7 +124,7 @@ impl Check<'_> {
                     return check.wrong("expected the path of a file, found that of a directory");
                 }
                 // Neither may be a folder of the other: sorted, what lies below a path stands right behind it, but for
-                // names that go on after the path with a byte before `/`.
+                // names that continue after the path with a byte before `/`.
                 let below =
                     files.range(format!("{path}/")..).next().filter(|next| next.starts_with(&format!("{path}/")));
                 let above = path.match_indices('/').skip(1).map(|(at, _)| &path[..at]).find(|top| files.contains(*top));

@@ -136,7 +136,7 @@ fn examine(mut value: Value, within: &[DocumentStep], problems: &mut Problems) -
             Some(file)
         }
         Err(error) => {
-            // Without a table's required key there is nothing to go on with; else the schema has let through what
+            // Without a table's required key there is nothing to continue with; else the schema has let through what
             // serde refuses, and serde's sentence is better than none.
             if problems.is_empty() {
                 problems.add(&[], error.to_string());

@@ -71,7 +71,7 @@ pub fn benchmark_line(trial: &BenchmarkTrial) -> String {
     )
 }
 
-/// What the trials come to, on a machine with so many processors.
+/// What the trials come to, on a machine with this many processors.
 pub fn benchmark_lines(document: &BenchmarkDocument, processors: u32) -> String {
     let Some(law) = &document.law else {
         let why = document.refused.as_deref().unwrap_or_default();

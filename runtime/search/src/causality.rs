@@ -1,7 +1,7 @@
 //! The moment at which a failure became likely: fresh continuations from moments of the failing run.
 //!
 //! ```text
-//! chance of the failure, if the run goes on from there with other randomness
+//! chance of the failure, if the run continues from there with other randomness
 //!   1 ┤                ●──●──●──●
 //!     │                │
 //!   0 ┤ ●──●──●──●──●──┘            between two moments it leaps: there it is looked again, down to one decision

@@ -3,7 +3,7 @@
 //! ```text
 //!            ┌─ fresh ──────────▶ begin ▶ step ▶ step ▶ …        something new? keep the place
 //! strategy ──┤                              │new edge
-//!            └─ from a place ◀── pool ◀─────┘                    a failure? its whole story is run again, alone
+//!            └─ from a place ◀── pool ◀─────┘                    a failure? its whole path is run again, alone
 //! ```
 //!
 //! A way is a list of answers from time zero (a [`DecisionPath`]); a kept place only spares going there again.
@@ -28,7 +28,7 @@ mod tests;
 
 pub use bandit::Reward;
 pub use decision_path::DecisionPath;
-pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, PeerDiscoveries, Stats};
+pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, PeerDiscoveries, Stats};
 pub use guided_source::{AnswerLog, GuidedSource};
 pub use options::{CheckpointStrategy, Options, StopCondition};
 pub use stateful_target::StatefulTarget;

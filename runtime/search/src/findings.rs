@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// One failure.
 #[derive(Clone, Debug)]
 pub struct FailureRecord<I = Vec<u8>> {
-    /// What showed it first: an input, or a story.
+    /// What showed it first: an input, or a path.
     pub input: I,
     /// The execution, or run, that found it, counted from 1.
     pub found_at: u64,

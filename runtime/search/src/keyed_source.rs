@@ -91,7 +91,7 @@ impl KeyedSource {
         KeyedSource::over(RecordedSource::new(seed, BTreeMap::new()), answers, log)
     }
 
-    /// The same as it is now, which goes on by itself with other answers.
+    /// The same as it is now, which continues apart with other answers.
     pub(crate) fn fork_with(&self, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
         let KeyedSource { beneath, calm, part, asked, .. } = self;
         KeyedSource { beneath: beneath.clone(), answers, calm: *calm, part: *part, asked: asked.clone(), log }

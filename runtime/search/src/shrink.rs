@@ -1,8 +1,8 @@
-//! Shrinking: the smallest story that fails in the same way.
+//! Shrinking: the smallest candidate that fails in the same way.
 //!
 //! ```text
-//! recording ─▶ Story { plan, inputs, answers } ─▶ passes, each a smaller candidate ─▶ executed ─▶ same signature?
-//!                     ▲                                                                         │ yes: the story
+//! recording ─▶ Candidate { plan, inputs, answers } ─▶ passes, each a smaller candidate ─▶ executed ─▶ same signature?
+//!                     ▲                                                                         │ yes: the candidate
 //!                     └─────────────────────────────────────────────────────────────────────────┘ again, until none is
 //! ```
 //!
@@ -10,8 +10,8 @@
 //! a shorter standard input (`order`). The order of the passes is that of what they save: first what one execution can prove to
 //! be superfluous for many.
 //!
-//! Invariants: a story is only ever replaced by one with the same failure signature, and smaller; what fails otherwise
-//! is kept apart, as a find of its own; the same recording gives the same smallest story, however long it takes.
+//! Invariants: a candidate is only ever replaced by one with the same failure signature, and smaller; what fails otherwise
+//! is kept apart, as a find of its own; the same recording gives the same smallest candidate, however long it takes.
 //!
 //! Candidates are told by one player, or by several at a time: what would be tried next if the one before it is in vain is
 //! then told ahead, and forgotten where it is not (`speculated`).
@@ -66,7 +66,7 @@ pub struct ShrinkCandidate {
     pub calm: bool,
 }
 
-/// Who executes a story's plan: the engine, with the component of the recording.
+/// Who executes a candidate's plan: the engine, with the component of the recording.
 pub trait ReplayTarget {
     /// One execution.
     ///
@@ -108,7 +108,7 @@ pub struct Options {
     pub keeps_stdin: bool,
 }
 
-/// One way to make a story smaller.
+/// One way to make a candidate smaller.
 struct Pass {
     dimension: Dimension,
     run: fn(&mut Shrinker<'_>) -> Result<(), ShrinkHalt>,
@@ -130,13 +130,13 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: input::stdin },
 ];
 
-/// Rounds over all passes. Each but the last one makes the story smaller, mostly by less than the one before; nothing
+/// Rounds over all passes. Each but the last one makes the candidate smaller, mostly by less than the one before; nothing
 /// was seen to need more than six.
 const ROUNDS_MAX: u32 = 32;
 
 /// Why shrinking stops before it is at its end.
 enum ShrinkHalt {
-    /// Nobody wants to wait any longer.
+    /// The time budget is exhausted.
     Budget,
     /// The machine failed.
     Harness(HarnessError),
@@ -148,7 +148,7 @@ impl From<HarnessError> for ShrinkHalt {
     }
 }
 
-/// How much a story holds.
+/// How much a candidate holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CandidateSize {
     /// Steps of a scenario that are run.
@@ -164,7 +164,7 @@ pub struct CandidateSize {
 /// What came of it.
 #[derive(Debug)]
 pub struct ShrinkResult {
-    /// The smallest story that was found.
+    /// The smallest candidate that was found.
     pub smallest: ShrinkCandidate,
     /// What the first one held.
     pub before: CandidateSize,
@@ -174,7 +174,7 @@ pub struct ShrinkResult {
     pub tries: u64,
     /// Whether nothing more can be left out; not so when the budget ran out.
     pub is_minimal: bool,
-    /// Other failures that were met on the way: each signature, and the first story that had it.
+    /// Other failures that were met on the way: each signature, and the first candidate that had it.
     pub other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
 
@@ -197,7 +197,7 @@ pub enum ShrinkError {
     Harness(#[from] HarnessError),
 }
 
-/// The smallest story of a recording's failure, as far as `may_continue` gives time. Each of `targets` executes the recorded program;
+/// The smallest candidate of a recording's failure, as far as `may_continue` gives time. Each of `targets` executes the recorded program;
 /// there is at least one, and the result is the same with any number of them.
 ///
 /// # Errors
@@ -235,11 +235,11 @@ pub fn shrink(
 pub struct ShrinkProgress {
     /// Executions so far.
     pub tries: u64,
-    /// What the smallest story so far holds.
+    /// What the smallest candidate so far holds.
     pub size: CandidateSize,
 }
 
-/// A source that tells a story, and the log of what it was asked.
+/// A source that answers as a candidate says, and the log of what it was asked.
 #[must_use]
 pub fn source(
     smallest: &ShrinkCandidate,
@@ -260,14 +260,14 @@ struct Shrinker<'a> {
     observations: Arc<[Observation]>,
     signature: FailureSignature,
     smallest: ShrinkCandidate,
-    /// What the story was asked.
+    /// What the candidate was asked.
     log: Arc<[Decision]>,
     /// Where it failed, if it is a scenario.
     position: Option<ScenarioPosition>,
     tries: u64,
     /// Digests of candidates that were executed in vain.
     rejected: BTreeSet<u64>,
-    /// What was told ahead, for the story as it is.
+    /// Results of speculative executions, by candidate digest.
     speculated: BTreeMap<u64, CandidateResult>,
     other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
@@ -281,7 +281,7 @@ struct CandidateResult {
     signature: Option<FailureSignature>,
 }
 
-/// A recording as a story, and what its execution showed.
+/// A recording as a candidate, and what its execution showed.
 struct InitialReplay {
     smallest: ShrinkCandidate,
     result: CandidateResult,
@@ -365,7 +365,7 @@ impl<'a> Shrinker<'a> {
         Ok(())
     }
 
-    /// Whether a whole run of the story fails as it should, which needs no looking where none was walked.
+    /// Whether a whole run of the candidate fails as it should, which needs no looking where none was walked.
     fn is_confirmed(&mut self) -> Result<bool, HarnessError> {
         if !self.workers.iter().any(ReplayWorker::has_replayed) {
             return Ok(true);
@@ -375,7 +375,7 @@ impl<'a> Shrinker<'a> {
         Ok(result.signature.as_ref() == Some(&self.signature))
     }
 
-    /// What the seed decided about faults, turns and the network becomes part of the story, each with its step.
+    /// What the seed decided about faults, turns and the network becomes part of the smallest candidate, each with its step.
     fn settle(&mut self) -> Result<(), ShrinkHalt> {
         if self.log.len() == LOGGED_MAX {
             return Ok(());
@@ -405,13 +405,13 @@ impl<'a> Shrinker<'a> {
         }
     }
 
-    /// Executes a candidate. When it fails in the same way, it is the story from here on.
+    /// Executes a candidate. When it fails in the same way, it is the smallest one from here on.
     fn attempt(&mut self, candidate: ShrinkCandidate) -> Result<bool, ShrinkHalt> {
         self.attempt_before(candidate, &|_, _| None)
     }
 
-    /// The same. `next` makes, of the story as it is, the n-th candidate after this one, if this one and those before it are
-    /// in vain: what is told ahead when there is somebody to tell it.
+    /// The same. `next` makes, of the smallest candidate as it is, the n-th after this one, if this one and those before it are
+    /// in vain: what is executed speculatively when a worker is idle.
     fn attempt_before(&mut self, candidate: ShrinkCandidate, next: &NextCandidates<'_>) -> Result<bool, ShrinkHalt> {
         let candidate = steps::relevant(candidate);
         if candidate == self.smallest {

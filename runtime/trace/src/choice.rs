@@ -20,7 +20,7 @@ pub const NAME_BYTES_MAX: usize = 255;
 pub const BYTES_MAX: u64 = 16 << 20;
 /// Weights that one question can have.
 pub const WEIGHTS_MAX: usize = 1 << 16;
-/// Tasks of which one question chooses.
+/// Most tasks of one question.
 pub const TASKS_MAX: usize = 1 << 16;
 /// The resolution of probabilities: that of a float between a half and one.
 const PROBABILITIES: u64 = 1 << 53;
@@ -54,7 +54,7 @@ pub enum ChoiceError {
     /// No task, or too many.
     #[error("{0} tasks to choose from, expected 1 to {TASKS_MAX}")]
     Tasks(usize),
-    /// No depth of a fault, or one that nobody finds.
+    /// No depth of a fault, or one that cannot be found.
     #[error("faults of depth {0} are not looked for, expected 1 to {DEPTH_MAX}")]
     Depth(u32),
     /// A site or a name without or with too many bytes.
@@ -70,7 +70,7 @@ pub fn check_name(name: &str) -> Result<(), ChoiceError> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX { Err(ChoiceError::Name(name.len())) } else { Ok(()) }
 }
 
-/// Checks a question for the task that goes on.
+/// Checks a question for the task that runs next.
 ///
 /// # Errors
 /// When there is none, there are too many, or the policy cannot be followed.

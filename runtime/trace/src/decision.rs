@@ -170,7 +170,7 @@ pub trait DecisionSource: Send {
     /// weights. Who draws blindly need not know.
     fn weigh(&mut self, _weights: &[u32]) {}
 
-    /// Which of the tasks of `point` goes on: a place in `point.ready`. The simplest answer is zero, who has been ready longest.
+    /// Which of the tasks of `point` runs next: a place in `point.ready`. The simplest answer is zero, who has been ready longest.
     /// Who does not know about tasks answers with any of them.
     fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
         self.below(question, point.ready.len() as u64)

@@ -1,10 +1,10 @@
-//! Which of several tasks goes on: the one place that has the algorithms, for programs and for searches alike.
+//! Which of several tasks runs next: the one place that has the algorithms, for programs and for searches alike.
 //!
 //! ```text
 //! task or machine ─ next-task(ready: 2 4 7) ─▶ Scheduler { policy, what it has learned } ─ one draw ─▶ place in `ready`
 //!
 //! random   any, all equally likely
-//! pct      random priorities, the highest goes on; at depth - 1 distinct steps of the run, the one that would go on is lowered
+//! pct      random priorities, the highest runs; at depth - 1 distinct steps of the run, the one that would run is lowered
 //! pos      a random priority for each pending step; drawn again when what the step is about to touch was touched
 //! urw      each as likely as its share of the steps that are left
 //! ```
@@ -14,7 +14,7 @@
 //! Uniform Concurrency Testing" (ASPLOS 2025), whose plain algorithm is the uniform random walk.
 //!
 //! A run of tasks is a group: it has a kind, by which what was learned of earlier runs is found, and a number. Only steps at
-//! which several tasks can go on count: at the others there is nothing to choose, and a change of priority there does what it
+//! which several tasks are ready count: at the others there is nothing to choose, and a change of priority there does what it
 //! does at the next one.
 //!
 //! Invariants: a pick is a function of the points so far and of one draw a point; what a run has shown is used by the next
@@ -36,14 +36,14 @@ use pct::Pct;
 use pos::Pos;
 use std::collections::BTreeMap;
 
-/// The site of the question which task goes on; old programs ask by it for a number.
+/// The site of the question which task runs next; old programs ask by it for a number.
 pub const NEXT_TASK: &str = "next task";
 /// The kind of the group that the guests of a run are, which take turns.
 pub const MACHINES: u64 = 0;
 /// Groups of tasks that are remembered at once; at the bound all are forgotten, and begin anew. A group is some hundred bytes.
 const GROUPS_MAX: usize = 4096;
 
-/// How the task that goes on is chosen.
+/// How the task that runs next is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchedulePolicy {
     /// Any of them, all equally likely.
@@ -61,7 +61,7 @@ pub enum SchedulePolicy {
     Urw,
 }
 
-/// A task that can go on.
+/// A task that is ready to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadyTask {
     /// Which one of its group.
@@ -72,7 +72,7 @@ pub struct ReadyTask {
     pub object: u64,
 }
 
-/// A moment at which several tasks can go on.
+/// A moment at which several tasks are ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchedulingPoint<'a> {
     /// What runs: groups of one kind are alike, as those of one function. [`MACHINES`] are no program's.
@@ -134,7 +134,7 @@ impl Scheduler {
         lengths.learn(point.kind, points, point.ready);
     }
 
-    /// The place in `point.ready` of the task that goes on, by `policy`, with `draw` as all the chance there is.
+    /// The place in `point.ready` of the task that runs next, by `policy`, with `draw` as all the chance there is.
     pub fn pick(
         &mut self,
         Question { node, purpose, .. }: Question<'_>,

@@ -225,7 +225,7 @@ impl World {
         Ok(id)
     }
 
-    /// The guest of `node` ended. Whoever waits for it can go on; a machine that was launched for it goes with it.
+    /// The guest of `node` ended. Whoever waits for it is ready; a machine that was launched for it goes with it.
     pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit, context: &mut OpContext<'_>) {
         let now = self.clock.now();
         let ended = self.node_mut(node);
@@ -290,7 +290,7 @@ impl World {
         }
     }
 
-    /// Whether the guest of `node` can go on.
+    /// Whether the guest of `node` is ready.
     #[must_use]
     pub fn can_go_on(&self, node: NodeId) -> bool {
         let node = self.acting(node);

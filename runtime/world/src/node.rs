@@ -31,7 +31,7 @@ pub struct Node {
     pub table: HandleTable,
     /// How its clocks differ from virtual time.
     pub drift: ClockDrift,
-    /// What its guest waits for; empty while it can go on.
+    /// What its guest waits for; empty while it is ready.
     pub waiting: Vec<Wait>,
     /// The machine whose program its guest is calling: that one runs, or waits.
     pub calling: Option<NodeId>,

@@ -16,6 +16,21 @@ static void draws(void) {
   (void)fozzy_reseed();
 }
 
+/* Every policy picks each of two tasks at some time. */
+static void tasks(void) {
+  static const uint64_t touched[] = {7};
+  struct fozzy_task ready[] = {{.number = 1, .steps = 0, .object = 7}, {.number = 2}};
+  for (int policy = FOZZY_SCHEDULE_RANDOM; policy <= FOZZY_SCHEDULE_URW; policy++) {
+    for (uint64_t run = 0; run < 4; run++) {
+      size_t next = fozzy_next_task(&(struct fozzy_schedule_point){
+          .kind = 1, .run = run, .policy = policy, .depth = policy == FOZZY_SCHEDULE_PCT, .touched = touched, .touched_count = 1,
+          .ready = ready, .ready_count = 2});
+      fozzy_always("a task is one of those that are ready", next < 2, NULL);
+      ready[next].steps++;
+    }
+  }
+}
+
 static void properties(void) {
   fozzy_reachable("reached");
   fozzy_always_or_unreachable("always or unreachable", true, NULL);
@@ -76,6 +91,7 @@ static void begin(void) { fozzy_at_end = end; }
 
 static const struct fozzy_flow flows[] = {
     {.name = "draws", .weight = 10, .max_times = 1, .run = draws},
+    {.name = "tasks", .weight = 10, .max_times = 1, .run = tasks},
     {.name = "properties", .weight = 10, .max_times = 1, .run = properties},
     {.name = "tools", .weight = 10, .max_times = 1, .run = tools},
     {.name = "files", .weight = 10, .max_times = 1, .run = files},

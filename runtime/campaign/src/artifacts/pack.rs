@@ -4,7 +4,7 @@
 //! given and stored; each file is whole or absent; in a folder nothing of others is removed, nothing new stays of what failed, and no link is written through.
 //! Not here: which files (`artifacts`).
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -35,15 +35,15 @@ pub fn write(out: &Path, contents: &[Content]) -> Result<(), CampaignError> {
 fn write_one(out: &Path, (name, bytes): &Content, new: &mut Vec<PathBuf>) -> Result<(), CampaignError> {
     let path = out.join(name);
     let folder = path.parent().unwrap_or(out);
-    std::fs::create_dir_all(folder).map_err(|error| at_path("artifacts", "cannot create", folder, &error))?;
+    std::fs::create_dir_all(folder).map_err(|error| at_path(ErrorKind::Artifacts, "cannot create", folder, &error))?;
     let inside = folder.canonicalize().and_then(|folder| Ok(folder.starts_with(out.canonicalize()?)));
-    if !inside.map_err(|error| at_path("artifacts", "cannot look at", folder, &error))? {
+    if !inside.map_err(|error| at_path(ErrorKind::Artifacts, "cannot look at", folder, &error))? {
         let message = format!("{} leads out of {} by a link", folder.display(), out.display());
-        return Err(CampaignError::new("artifacts", message));
+        return Err(CampaignError::new(ErrorKind::Artifacts, message));
     }
     let is_new = path.symlink_metadata().is_err();
     write_atomic(&path, bytes, Durability::Synced)
-        .map_err(|error| at_path("artifacts", "cannot write", &path, &error))?;
+        .map_err(|error| at_path(ErrorKind::Artifacts, "cannot write", &path, &error))?;
     if is_new {
         new.push(path);
     }
@@ -54,20 +54,22 @@ fn write_one(out: &Path, (name, bytes): &Content, new: &mut Vec<PathBuf>) -> Res
 pub fn write_zip(out: &Path, contents: &[Content]) -> Result<(), CampaignError> {
     refuse_link(out)?;
     let bytes = zipped(contents)?;
-    write_atomic(out, &bytes, Durability::Synced).map_err(|error| at_path("artifacts", "cannot write", out, &error))
+    write_atomic(out, &bytes, Durability::Synced)
+        .map_err(|error| at_path(ErrorKind::Artifacts, "cannot write", out, &error))
 }
 
 fn refuse_link(out: &Path) -> Result<(), CampaignError> {
     if out.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
         let message = format!("{} is a link: its destination may belong to another program", out.display());
-        return Err(CampaignError::new("artifacts", message).hint("name the place itself"));
+        return Err(CampaignError::new(ErrorKind::Artifacts, message).hint("name the place itself"));
     }
     Ok(())
 }
 
 /// The zip of `contents`.
 pub fn zipped(contents: &[Content]) -> Result<Vec<u8>, CampaignError> {
-    let failed = |error: zip::result::ZipError| CampaignError::new("artifacts", format!("cannot make a zip: {error}"));
+    let failed =
+        |error: zip::result::ZipError| CampaignError::new(ErrorKind::Artifacts, format!("cannot make a zip: {error}"));
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::default())

@@ -11,7 +11,7 @@
 //! Invariant: what is shown was reached in the recorded run itself: an execution that is another one is refused.
 
 use super::component;
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::inputs::{InputOptions, InputRunner};
 use crate::options::{Project, RunRequest};
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
@@ -80,7 +80,7 @@ impl CoverageUnion {
             let what =
                 format!("{trace}: this is not the recorded run: {}: recorded {left}, found {right}", difference.what);
             if strict {
-                return Err(CampaignError::new("replay", what).hint(format!("fozzy replay {trace}")));
+                return Err(CampaignError::new(ErrorKind::Replay, what).hint(format!("fozzy replay {trace}")));
             }
             self.remarks.push(what);
         }
@@ -98,12 +98,12 @@ impl CoverageUnion {
         given: &InputOptions,
         files: &[PathBuf],
     ) -> Result<(), CampaignError> {
-        let loaded = load(target)?;
+        let loaded = load(target, &project.remarks)?;
         let name = loaded.target.name.clone();
         let planned = plan(project, &loaded, request)?;
         if planned.is_live() {
             let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
-            return Err(CampaignError::new("plan", message));
+            return Err(CampaignError::new(ErrorKind::Plan, message));
         }
         let prepared = PreparedProgram::to_call(loaded, planned, &self.build)?;
         let own = Digest::of(prepared.program.component());
@@ -196,5 +196,5 @@ fn no_such_module(names: &[String], entries: &[&Entry]) -> CampaignError {
     let there: Vec<String> = modules.flat_map(|module| module.names()).map(|name| format!("`{name}`")).collect();
     let message =
         format!("--instrument: no core module is called {}; there are {}", names.join(" or "), there.join(", "));
-    CampaignError::new("usage", message).hint("--instrument '*' takes all of them")
+    CampaignError::new(ErrorKind::Usage, message).hint("--instrument '*' takes all of them")
 }

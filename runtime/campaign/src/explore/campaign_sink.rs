@@ -10,9 +10,9 @@
 use super::exchange::WorkerExchange;
 use super::stateful_target::PathConfirmer;
 use super::workers::{ExploreProtocol, FailureTrace};
-use crate::error::CampaignError;
-use crate::notice::remark;
+use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
+use crate::remarks::Remarks;
 use crate::store;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
@@ -36,6 +36,7 @@ pub struct Where {
     pub folder: PathBuf,
     /// The file that was asked for.
     pub record: Option<PathBuf>,
+    /// What to do when that file is there.
     pub collision: CollisionPolicy,
 }
 
@@ -43,17 +44,24 @@ pub struct Where {
 pub struct ExplorationSink {
     /// Whether a stop was requested.
     pub stop: StopFlag,
+    /// Repeats a finding as a run, to record it.
     pub confirmer: PathConfirmer,
+    /// Where findings go.
     pub place: Where,
+    /// Real time since the start.
     pub watch: Stopwatch,
     /// `None` when its runs are bounded instead.
     pub time: Option<Duration>,
+    /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
     /// In the order of findings.
     pub kept: Vec<PathBuf>,
+    /// When that was said last.
     pub said: ProgressMark,
     /// `None` when it is alone.
     pub worker: Option<WorkerEnds>,
+    /// A person, who hears of it when it is alone.
+    pub remarks: Remarks,
 }
 
 /// What a worker of several is connected to.
@@ -94,7 +102,7 @@ impl WorkerEnds {
     }
 }
 
-/// The line of the contract: numbers, and runs in a second since the last line, which was at this time and of so many runs.
+/// The line of the contract: numbers, and runs in a second since the last line, which was at this time and of this many runs.
 pub(super) fn status_line(stats: &Stats, now_ns: u64, (shown_ns, shown_runs): (u64, u64)) -> String {
     let rate = stats.runs.saturating_sub(shown_runs) as f64 * 1e9 / (now_ns - shown_ns).max(1) as f64;
     let Stats { runs, steps, edges, checkpoints, failures, .. } = stats;
@@ -107,18 +115,18 @@ pub(super) fn status_line(stats: &Stats, now_ns: u64, (shown_ns, shown_runs): (u
 impl ExplorationSink {
     /// Says how it goes.
     fn say(&mut self, stats: &Stats, now: u64) {
-        remark(&status_line(stats, now, (self.said.at_ns, self.said.runs)));
+        self.remarks.text(&status_line(stats, now, (self.said.at_ns, self.said.runs)));
         (self.said.at_ns, self.said.runs) = (now, stats.runs);
     }
 
-    /// Records the run of `story`.
+    /// Records the run of `path`.
     pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
         self.confirmer.record(story)
     }
 
     fn write(&mut self, story: &DecisionPath) -> Result<PathBuf, CampaignError> {
         let recording = self.record(story)?;
-        let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
+        let bytes = recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
         let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
         let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
         let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
@@ -167,7 +175,7 @@ impl ExplorationObserver for ExplorationSink {
         } else {
             let title = signature.as_ref().map(ToString::to_string).unwrap_or_default();
             let steps = found.input.steps;
-            remark(&format!("found {title}\n  run {found_at}, step {steps}, {}\n", path.display()));
+            self.remarks.text(&format!("found {title}\n  run {found_at}, step {steps}, {}\n", path.display()));
         }
         self.kept.push(path);
         Ok(())

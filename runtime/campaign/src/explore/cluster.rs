@@ -7,7 +7,7 @@
 //!
 //! Invariant: a word that means something of a cluster means nothing else here.
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::options::WorldOptions;
 use crate::pipeline::LoadedTarget;
 
@@ -34,7 +34,7 @@ pub fn take(
     let Some(file) = file else {
         if cluster.nodes.is_some() || !cluster.checkers.is_empty() {
             let message = "--nodes and --checker are for distributed scenarios (`*.fozzy.json` with `distributed`)";
-            return Err(CampaignError::new("usage", message));
+            return Err(CampaignError::new(ErrorKind::Usage, message));
         }
         return Ok(world);
     };

@@ -7,14 +7,14 @@
 //!               0/explored.json     what worker 0 came to, at its end
 //! ```
 //!
-//! A story is a list of answers from time zero: who reads one takes its way, and keeps where it leads if that is new there.
+//! A path is a list of answers from time zero: who reads one takes its way, and keeps where it leads if that is new there.
 //!
 //! Invariants: a file is whole or absent, so that a worker that is killed takes nothing with it; a worker is named by its
 //! stream, which no other one of the campaign has.
 
 use super::settings::ExploreSettings;
 use super::workers::ExplorationResult;
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::workers::WorkerRole;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, PeerDiscoveries};
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -156,12 +156,14 @@ fn edges_path(folder: &Path, stream: u32) -> PathBuf {
 }
 
 pub(super) fn make(folder: &Path) -> Result<(), CampaignError> {
-    std::fs::create_dir_all(folder).map_err(|error| at_path("store", "cannot make", folder, &error))
+    std::fs::create_dir_all(folder).map_err(|error| at_path(ErrorKind::Store, "cannot make", folder, &error))
 }
 
 fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), CampaignError> {
-    let bytes = serde_json::to_vec(value).map_err(|error| CampaignError::new("internal", error.to_string()))?;
-    write_atomic(path, &bytes, Durability::Cached).map_err(|error| at_path("store", "cannot write", path, &error))
+    let bytes =
+        serde_json::to_vec(value).map_err(|error| CampaignError::new(ErrorKind::Internal, error.to_string()))?;
+    write_atomic(path, &bytes, Durability::Cached)
+        .map_err(|error| at_path(ErrorKind::Store, "cannot write", path, &error))
 }
 
 /// `None` when it is not there.

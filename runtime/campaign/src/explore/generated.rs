@@ -11,7 +11,7 @@
 //! Invariants: the file is written last and at one stroke; what names it in a crate stays right when the crate is moved.
 //! Not here: the traces themselves (`ground`, `keeper`).
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_search::explore::DecisionPath;
 use fozzy_trace::Digest;
 use fozzy_trace::file::Recording;
@@ -33,20 +33,20 @@ pub struct GeneratedTests {
 impl GeneratedTests {
     /// The tests of `target` in `file`, which must be in a crate.
     pub fn new(file: &Path, target: &Path) -> Result<GeneratedTests, CampaignError> {
-        let absolute =
-            |path: &Path| std::path::absolute(path).map_err(|error| at_path("usage", "cannot find", path, &error));
+        let absolute = |path: &Path| {
+            std::path::absolute(path).map_err(|error| at_path(ErrorKind::Usage, "cannot find", path, &error))
+        };
         let file = absolute(file)?;
         let root = file.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file());
         let Some(root) = root.map(Path::to_owned) else {
             let message =
                 format!("--generate-tests {}: there is no Cargo.toml in the folders above it", file.display());
-            return Err(
-                CampaignError::new("usage", message).hint("name a file among the tests of a crate: tests/found.rs")
-            );
+            return Err(CampaignError::new(ErrorKind::Usage, message)
+                .hint("name a file among the tests of a crate: tests/found.rs"));
         };
         if file.extension().is_none_or(|ending| ending != "rs") {
             let message = format!("--generate-tests {}: expected a file that ends with `.rs`", file.display());
-            return Err(CampaignError::new("usage", message));
+            return Err(CampaignError::new(ErrorKind::Usage, message));
         }
         let target = relative(&absolute(target)?, &root);
         Ok(GeneratedTests { file, root, target })
@@ -56,11 +56,12 @@ impl GeneratedTests {
     pub fn write(&self, recordings: &[Recording]) -> Result<usize, CampaignError> {
         let stem = self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = self.file.with_file_name(format!("{stem}_traces"));
-        let failed = |path: &Path, error: std::io::Error| at_path("store", "cannot write", path, &error);
+        let failed = |path: &Path, error: std::io::Error| at_path(ErrorKind::Store, "cannot write", path, &error);
         std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
         let mut tests = Vec::new();
         for recording in recordings {
-            let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
+            let bytes =
+                recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
             let signature = recording.outcome.verdict.signature.as_ref();
             let kind = signature.map_or("covers", |signature| signature.kind.name());
             let name = format!("{kind}_{}", Digest::of(&bytes).short());

@@ -9,7 +9,7 @@
 //! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed.
 //! Not here: `regressions/`, which belong to a suite (`suite`).
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::pipeline::{LoadedTarget, PreparedProgram, session_of};
 use crate::selector;
 use crate::suite::regressions::decided;
@@ -24,13 +24,17 @@ const TARGET_FILE: &str = "target";
 
 /// The kept failures of one scenario.
 pub struct SavedFailures {
+    /// Where they are.
     pub folder: PathBuf,
 }
 
 /// A kept failure, and how it stands.
 pub struct SavedFailure {
+    /// Its trace.
     pub path: PathBuf,
+    /// What failed when it was kept.
     pub signature: Option<FailureSignature>,
+    /// Whether that is still so.
     pub state: RegressionStatus,
     /// What it comes to today.
     pub status: Status,
@@ -48,6 +52,7 @@ pub enum RegressionStatus {
 }
 
 impl RegressionStatus {
+    /// The word in documents.
     pub const fn word(self) -> &'static str {
         match self {
             RegressionStatus::StillThere => "still there",
@@ -58,6 +63,7 @@ impl RegressionStatus {
 }
 
 impl SavedFailure {
+    /// The failure as documents list it.
     pub fn document(&self) -> SeedState {
         let (path, signature) = (self.path.display().to_string(), self.signature.clone());
         let shrunk = path.ends_with(".min.fozzy");
@@ -91,7 +97,7 @@ impl SavedFailures {
     pub fn target(&self) -> Result<PathBuf, CampaignError> {
         let path = self.folder.join(TARGET_FILE);
         let text = std::fs::read_to_string(&path).map_err(|error| {
-            at_path("seeds", "cannot read what was explored from", &path, &error).hint("fozzy seeds TARGET")
+            at_path(ErrorKind::Seeds, "cannot read what was explored from", &path, &error).hint("fozzy seeds TARGET")
         })?;
         Ok(PathBuf::from(text.trim_end()))
     }
@@ -116,8 +122,9 @@ impl SavedFailures {
         if known.iter().any(is_known) {
             return Ok(());
         }
-        let bytes = std::fs::read(trace).map_err(|error| at_path("seeds", "cannot read", trace, &error))?;
-        std::fs::create_dir_all(&self.folder).map_err(|error| at_path("seeds", "cannot make", &self.folder, &error))?;
+        let bytes = std::fs::read(trace).map_err(|error| at_path(ErrorKind::Seeds, "cannot read", trace, &error))?;
+        std::fs::create_dir_all(&self.folder)
+            .map_err(|error| at_path(ErrorKind::Seeds, "cannot make", &self.folder, &error))?;
         let place = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
         let ending = if shrunk { "min.fozzy" } else { "fozzy" };
         let files = [
@@ -126,7 +133,7 @@ impl SavedFailures {
         ];
         for (path, bytes) in files {
             write_atomic(&path, &bytes, Durability::Synced)
-                .map_err(|error| at_path("seeds", "cannot write", &path, &error))?;
+                .map_err(|error| at_path(ErrorKind::Seeds, "cannot write", &path, &error))?;
         }
         Ok(())
     }

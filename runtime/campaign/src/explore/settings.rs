@@ -36,7 +36,7 @@ pub struct ExploreSettings {
     pub workers: u32,
     /// Whether workers tell each other of edges, so that each looks for others.
     pub share_edges: bool,
-    /// Whether workers tell each other of places, so that each can go on from them.
+    /// Whether workers tell each other of places, so that each can continue from them.
     pub share_checkpoints: bool,
     /// Whether some answers are left out of some runs.
     pub swarm: bool,
@@ -61,8 +61,11 @@ pub struct ReportSettings {
 #[serde(rename_all = "lowercase")]
 pub enum CheckpointWord {
     #[default]
+    /// One that has led to new things more often.
     Energy,
+    /// Any of them, all equally likely.
     Uniform,
+    /// One of those that were kept last.
     Recent,
 }
 
@@ -70,7 +73,7 @@ pub enum CheckpointWord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleWord {
-    /// Always from the start; tasks take turns in the order in which they could go on.
+    /// Always from the start; tasks take turns in the order in which they became ready.
     Fifo,
     /// Every answer of every step, the earliest places first.
     Bfs,
@@ -91,6 +94,7 @@ pub enum ScheduleWord {
 }
 
 impl ScheduleWord {
+    /// The word on the command line and in `fozzy.toml`.
     pub const fn name(self) -> &'static str {
         match self {
             ScheduleWord::Fifo => "fifo",

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Invariants: a file of another program, plan or version is refused, and so is one that is not whole; going on from it goes
-//! the ways of its stories again, so that nothing in it has to be believed.
+//! the ways of its paths again, so that nothing in it has to be believed.
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_search::explore::DecisionPath;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, Plan};
@@ -31,8 +31,11 @@ pub struct ExploreState {
     plan: Digest,
     /// Where its chance comes from.
     pub seed: u64,
+    /// Runs that were made.
     pub runs: u64,
+    /// Steps of all of them.
     pub steps: u64,
+    /// The paths to the places that are worth continuing from.
     pub stories: Vec<DecisionPath>,
 }
 
@@ -43,6 +46,7 @@ fn digest_of(plan: &Plan) -> Digest {
 }
 
 impl ExploreState {
+    /// The state of an exploration of `component` under `plan`.
     pub fn new(
         component: &[u8],
         plan: &Plan,
@@ -53,25 +57,30 @@ impl ExploreState {
         ExploreState { format: FORMAT.to_owned(), version: VERSION, component, plan, seed, runs, steps, stories }
     }
 
+    /// Writes it, in the place of an older one.
     pub fn write(&self, path: &Path) -> Result<(), CampaignError> {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| at_path("store", "cannot make", folder, &error))?;
+            std::fs::create_dir_all(folder)
+                .map_err(|error| at_path(ErrorKind::Store, "cannot make", folder, &error))?;
         }
-        let bytes = serde_json::to_vec(self).map_err(|error| CampaignError::new("internal", error.to_string()))?;
-        write_atomic(path, &bytes, Durability::Synced).map_err(|error| at_path("store", "cannot write", path, &error))
+        let bytes =
+            serde_json::to_vec(self).map_err(|error| CampaignError::new(ErrorKind::Internal, error.to_string()))?;
+        write_atomic(path, &bytes, Durability::Synced)
+            .map_err(|error| at_path(ErrorKind::Store, "cannot write", path, &error))
     }
 
     /// Reads one that is of this program and plan.
     pub fn read(path: &Path, component: &[u8], plan: &Plan) -> Result<ExploreState, CampaignError> {
-        let failed = |error: std::io::Error| at_path("state", "cannot read", path, &error);
+        let failed = |error: std::io::Error| at_path(ErrorKind::State, "cannot read", path, &error);
         let bytes = std::fs::metadata(path).map_err(failed)?.len();
         if bytes > BYTES_MAX {
             let message = format!("{} has {bytes} bytes, at most {BYTES_MAX} are read", path.display());
-            return Err(CampaignError::new("state", message));
+            return Err(CampaignError::new(ErrorKind::State, message));
         }
         let text = std::fs::read(path).map_err(failed)?;
         let refused = |why: String| {
-            CampaignError::new("state", format!("{}: {why}", path.display())).hint("leave out --resume to begin anew")
+            CampaignError::new(ErrorKind::State, format!("{}: {why}", path.display()))
+                .hint("leave out --resume to begin anew")
         };
         #[derive(Deserialize)]
         #[serde(expecting = "a state of an exploration")]

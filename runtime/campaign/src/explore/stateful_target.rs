@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! answers ─▶ Walker (checkpoints, steps) ─▶ went on │ failed: judged by how it ended
-//! story ───▶ Session (the ordinary run, bounded steps) ─▶ Execution ─▶ verdict, Recording
+//! path ───▶ Session (the ordinary run, bounded steps) ─▶ Execution ─▶ verdict, Recording
 //! ```
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
 use fozzy_check::{judge, judge_facts};
 use fozzy_engine::{Session, Walker};
@@ -23,7 +23,7 @@ use fozzy_trace::{
 };
 use std::sync::Arc;
 
-/// Runs stories as runs that can be recorded.
+/// Runs paths as runs that can be recorded.
 pub struct PathConfirmer {
     session: Session,
     plan: Plan,
@@ -43,11 +43,12 @@ impl PathConfirmer {
         })
     }
 
-    /// The plan of the run of a story.
+    /// The plan of the run of a path.
     pub fn plan_of(&self, story: &DecisionPath) -> Plan {
         Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() }
     }
 
+    /// Runs a path once more, from the start.
     pub fn execute(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
@@ -55,7 +56,7 @@ impl PathConfirmer {
         self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.overrides())), keep)
     }
 
-    /// The run of a story, as a recording.
+    /// The run of a path, as a recording.
     pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
         let execution = self.execute(story, 0..ENTRIES_KEPT)?;
         Ok(self.origin.record(self.session.program(), self.plan_of(story), &self.inputs, &execution))
@@ -69,10 +70,12 @@ pub struct ScenarioTarget {
 }
 
 impl ScenarioTarget {
+    /// A scenario that `walker` walks through and whose findings `confirmer` repeats.
     pub fn new(walker: Walker, confirmer: PathConfirmer) -> ScenarioTarget {
         ScenarioTarget { walker, confirmer }
     }
 
+    /// Who walks.
     pub fn walker(&self) -> &Walker {
         &self.walker
     }
@@ -133,7 +136,7 @@ impl StatefulTarget for ScenarioTarget {
 
 /// A scenario that cannot be walked through, as an error of the command.
 pub fn walk_error(name: &str, error: &fozzy_engine::WalkerError) -> CampaignError {
-    let refused = CampaignError::new("target", format!("{name}: {error}"));
+    let refused = CampaignError::new(ErrorKind::Target, format!("{name}: {error}"));
     match error {
         fozzy_engine::WalkerError::NoFlows => {
             refused.hint("write one with `#[scenario]` of the SDK: fozzy init --template rust")

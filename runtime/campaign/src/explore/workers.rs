@@ -12,9 +12,9 @@
 
 use super::campaign_sink::Where;
 use super::exchange;
-use crate::error::{CampaignError, at_path};
-use crate::notice::remark;
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
+use crate::remarks::Remarks;
 use crate::selector;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{
@@ -107,6 +107,8 @@ pub struct ExploreWorkers<'a> {
     pub verbose: bool,
     /// Whether a stop was requested.
     pub stop: StopFlag,
+    /// Who hears how it goes.
+    pub remarks: Remarks,
 }
 
 impl ExploreWorkers<'_> {
@@ -169,11 +171,11 @@ impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
     }
 
     fn on_loss(&mut self, loss: &WorkerLoss) {
-        remark(&format!("{loss}\n"));
+        self.plan.remarks.text(&format!("{loss}\n"));
     }
 
     fn on_stray_line(&mut self, worker: u32, line: &str) {
-        remark(&format!("worker {worker}: {line}\n"));
+        self.plan.remarks.text(&format!("worker {worker}: {line}\n"));
     }
 }
 
@@ -187,7 +189,11 @@ impl Collector<'_> {
         }
         let path = placed(&found.path, self.plan.place, self.failures.len())?;
         let title = found.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        remark(&format!("found {title}\n  run {} of worker {worker}, {}\n", found.found_at, path.display()));
+        self.plan.remarks.text(&format!(
+            "found {title}\n  run {} of worker {worker}, {}\n",
+            found.found_at,
+            path.display()
+        ));
         self.by_signature.insert(found.signature.clone(), self.failures.len());
         self.failures.push(FailureTrace { path, ..found });
         Ok(())
@@ -200,7 +206,7 @@ impl Collector<'_> {
         }
         let stats = sum(slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress));
         let (now, (shown_ns, shown_runs)) = (self.watch.elapsed_ns(), self.shown);
-        remark(&super::campaign_sink::status_line(&stats, now, (shown_ns, shown_runs)));
+        self.plan.remarks.text(&super::campaign_sink::status_line(&stats, now, (shown_ns, shown_runs)));
         self.shown = (now, stats.runs);
     }
 
@@ -319,7 +325,7 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
 
 /// A worker's trace, where traces of the run are.
 fn placed(path: &Path, place: &Where, number: usize) -> Result<PathBuf, CampaignError> {
-    let bytes = std::fs::read(path).map_err(|error| at_path("store", "cannot read", path, &error))?;
+    let bytes = std::fs::read(path).map_err(|error| at_path(ErrorKind::Store, "cannot read", path, &error))?;
     let name = path.file_name().map(PathBuf::from).unwrap_or_default();
     let (to, collision) = place.of(number, &name);
     crate::store::write_trace(&to, &bytes, collision)

@@ -14,10 +14,10 @@ use super::corpus::CorpusFolder;
 use super::summary::{CampaignReport, FindingReport, Subject};
 use super::target::{ConfirmedRun, FindingConfirmer};
 use super::workers::FuzzProtocol;
-use crate::error::CampaignError;
-use crate::notice::remark;
+use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::pipeline::{self, RecordingOrigin};
+use crate::remarks::Remarks;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
@@ -47,6 +47,7 @@ pub struct Place {
     pub folder: PathBuf,
     /// The file that was asked for.
     pub record: Option<PathBuf>,
+    /// What to do when that file is there.
     pub collision: CollisionPolicy,
     /// The cargo-fuzz target whose artifacts they are, and their folder.
     pub artifacts: Option<(CargoFuzz, PathBuf)>,
@@ -55,36 +56,53 @@ pub struct Place {
 /// What was kept of one failure.
 #[derive(Clone, Debug)]
 pub struct SavedFinding {
+    /// Its trace.
     pub trace: PathBuf,
+    /// The bytes.
     pub input: PathBuf,
     /// What was called with it, if that was drawn by its type.
     pub arguments: Option<String>,
+    /// The same failure by fewer bytes.
     pub smaller: Option<Smaller>,
 }
 
 /// The same failure by a smaller input.
 #[derive(Clone, Debug)]
 pub struct Smaller {
+    /// Its trace.
     pub trace: PathBuf,
+    /// The bytes.
     pub input: PathBuf,
+    /// How many bytes these are.
     pub bytes: u64,
+    /// What was called with them, if that was drawn by its type.
     pub arguments: Option<String>,
+    /// How the run with them ended.
     pub verdict: Verdict,
 }
 
 /// Keeps, and says.
 pub struct CampaignSink {
+    /// Where inputs are kept that reached something new.
     pub corpus: CorpusFolder,
+    /// Repeats a finding as a run, to record it.
     pub confirmer: FindingConfirmer,
+    /// What traces say beside the execution.
     pub origin: RecordingOrigin,
+    /// Where findings go.
     pub place: Place,
+    /// Real time since the start.
     pub watch: Stopwatch,
+    /// Real time after which it ends.
     pub time: Option<Duration>,
+    /// What is executed.
     pub subject: Subject,
     /// Whether a stop was requested.
     pub stop: StopFlag,
     /// The supervisor, if it is one worker of several: that hears how it goes, and no person.
     pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
+    /// The person, if it is alone.
+    pub remarks: Remarks,
     /// Bytes that an input can have.
     pub input_bytes_max: usize,
     /// In the order of findings.
@@ -100,20 +118,33 @@ pub struct CampaignSink {
 
 /// What a keeper is made of.
 pub struct SinkConfig {
+    /// Where inputs are kept that reached something new.
     pub corpus: CorpusFolder,
+    /// Repeats a finding as a run, to record it.
     pub confirmer: FindingConfirmer,
+    /// What traces say beside the execution.
     pub origin: RecordingOrigin,
+    /// Where findings go.
     pub place: Place,
+    /// What is executed.
     pub subject: Subject,
+    /// Real time after which it ends.
     pub time: Option<Duration>,
+    /// Whether a stop was requested.
     pub stop: StopFlag,
+    /// The supervisor, if it is one worker of several.
     pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
+    /// The person, if it is alone.
+    pub remarks: Remarks,
+    /// Bytes that an input can have.
     pub input_bytes_max: usize,
 }
 
 impl CampaignSink {
+    /// A sink that has kept nothing yet; its time begins now.
     pub fn new(keeping: SinkConfig) -> CampaignSink {
-        let SinkConfig { corpus, confirmer, origin, place, subject, time, stop, supervisor, input_bytes_max } = keeping;
+        let SinkConfig { corpus, confirmer, origin, place, subject, time, stop, supervisor, remarks, input_bytes_max } =
+            keeping;
         CampaignSink {
             corpus,
             confirmer,
@@ -124,6 +155,7 @@ impl CampaignSink {
             subject,
             stop,
             supervisor,
+            remarks,
             input_bytes_max,
             kept: Vec::new(),
             found: Vec::new(),
@@ -137,7 +169,7 @@ impl CampaignSink {
     /// Says it to a person, if one is there.
     fn remark(&self, text: &str) {
         if self.supervisor.is_none() {
-            remark(text);
+            self.remarks.text(text);
         }
     }
 
@@ -179,7 +211,7 @@ impl CampaignSink {
         // libFuzzer's artifacts have no ending.
         let beside = trace.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
         write_atomic(&beside, input, Durability::Synced)
-            .map_err(|error| crate::error::at_path("store", "cannot write", &beside, &error))?;
+            .map_err(|error| crate::error::at_path(ErrorKind::Store, "cannot write", &beside, &error))?;
         Ok((trace, beside))
     }
 

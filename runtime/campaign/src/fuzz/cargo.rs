@@ -14,7 +14,8 @@
 //! Invariant: nothing in the folder is written but in `target`, `corpus` and `artifacts`.
 
 use crate::build::{self, CargoBuild};
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
+use crate::remarks::Remarks;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -33,18 +34,19 @@ pub struct CargoFuzz {
 }
 
 impl CargoFuzz {
+    /// The target `name` of the cargo-fuzz folder `folder`.
     pub fn new(folder: &Path, name: &Path) -> Result<CargoFuzz, CampaignError> {
         let name = name.to_string_lossy().into_owned();
         if !folder.join("Cargo.toml").is_file() {
             let message = format!("{} is no cargo-fuzz folder: it has no Cargo.toml", folder.display());
-            return Err(CampaignError::new("target", message).hint("`cargo fuzz init` makes one, called fuzz"));
+            return Err(CampaignError::new(ErrorKind::Target, message).hint("`cargo fuzz init` makes one, called fuzz"));
         }
         Ok(CargoFuzz { folder: folder.to_owned(), name })
     }
 
     /// Builds it, and returns the core module.
-    pub fn build(&self) -> Result<PathBuf, CampaignError> {
-        build::add_target(&self.folder, TARGET)?;
+    pub fn build(&self, remarks: &Remarks) -> Result<PathBuf, CampaignError> {
+        build::add_target(&self.folder, TARGET, remarks)?;
         let driver = self.driver()?;
         CargoBuild {
             folder: &self.folder,
@@ -62,7 +64,7 @@ impl CargoFuzz {
     /// Compiles the driver. It takes a fraction of a second, so it is not looked for.
     fn driver(&self) -> Result<PathBuf, CampaignError> {
         let folder = self.folder.join("target").join("fozzy");
-        let failed = |error: std::io::Error| at_path("build", "cannot write", &folder, &error);
+        let failed = |error: std::io::Error| at_path(ErrorKind::Build, "cannot write", &folder, &error);
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let folder = folder.canonicalize().map_err(failed)?;
         let source = folder.join("driver.rs");
@@ -75,10 +77,10 @@ impl CargoFuzz {
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .status()
-            .map_err(|error| CampaignError::new("build", format!("cannot start rustc: {error}")))?;
+            .map_err(|error| CampaignError::new(ErrorKind::Build, format!("cannot start rustc: {error}")))?;
         if !built.success() {
             return Err(CampaignError::new(
-                "build",
+                ErrorKind::Build,
                 "rustc cannot compile the driver of fuzz targets; its messages are above",
             ));
         }
@@ -93,7 +95,8 @@ impl CargoFuzz {
     /// Where its findings go, which is made if need be.
     pub fn artifacts(&self) -> Result<PathBuf, CampaignError> {
         let path = self.folder.join("artifacts").join(&self.name);
-        std::fs::create_dir_all(&path).map_err(|error| at_path("store", "cannot make the folder", &path, &error))?;
+        std::fs::create_dir_all(&path)
+            .map_err(|error| at_path(ErrorKind::Store, "cannot make the folder", &path, &error))?;
         Ok(path)
     }
 

@@ -9,12 +9,8 @@
 //!
 //! Invariant: what cannot be searched is refused with what there is, and with the flag for it.
 
-use crate::error::CampaignError;
-use fozzy_engine::{EntryPoint, ExportedFunctions, InputDelivery};
-use fozzy_trace::plan::PlannedCall;
-
-/// The name by which the sequences of a scenario are asked for, as of its interface.
-const STATEFUL: &str = "stateful";
+use crate::error::{CampaignError, ErrorKind};
+use fozzy_engine::{EntryPoint, ExportedFunctions, InputDelivery, InputUse};
 
 /// Which functions are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +21,31 @@ pub enum FuzzMode {
     Property,
 }
 
+impl FuzzMode {
+    /// Whether it means this one.
+    fn has(self, entry: &EntryPoint) -> bool {
+        match (entry, entry.input_use()) {
+            (EntryPoint::Call(_), InputUse::Argument) => self == FuzzMode::Coverage,
+            (EntryPoint::Call(_), InputUse::Draws) => self == FuzzMode::Property,
+            _ => false,
+        }
+    }
+}
+
 /// What the user asks for.
 #[derive(Default)]
 pub struct EntryPointChoice<'a> {
+    /// Inputs are standard input.
     pub stdin: bool,
+    /// Inputs are the file of this path.
     pub file: Option<&'a str>,
+    /// Inputs are the last argument.
     pub argument: bool,
+    /// Inputs are requests to an HTTP handler.
     pub http: bool,
+    /// The function of this name.
     pub function: Option<&'a str>,
+    /// Functions of this kind.
     pub mode: Option<FuzzMode>,
     /// Steps of a sequence.
     pub flows: u32,
@@ -48,36 +61,24 @@ impl EntryPointChoice<'_> {
             };
         }
         if self.http {
-            return match functions.handles {
-                true => Ok(vec![EntryPoint::Call(PlannedCall::Http)]),
-                false => {
-                    Err(none(functions, name, "handles no requests: it does not export `wasi:http/incoming-handler`"))
-                }
-            };
+            let what = "handles no requests: it does not export `wasi:http/incoming-handler`";
+            return functions.handler().map(|handler| vec![handler]).ok_or_else(|| none(functions, name, what));
         }
-        let fuzz = functions.fuzz.iter().map(|name| EntryPoint::Call(PlannedCall::Fuzz(name.clone())));
-        let properties = functions.properties.iter().map(|name| EntryPoint::Call(PlannedCall::Property(name.clone())));
-        let sequences = functions.is_stateful.then_some(EntryPoint::Scenario { flows: self.flows });
-        let mut all: Vec<EntryPoint> = match self.mode {
-            Some(FuzzMode::Coverage) => fuzz.collect(),
-            Some(FuzzMode::Property) => properties.collect(),
-            None => fuzz.chain(properties).chain(sequences).collect(),
-        };
+        let mut all = functions.entry_points(self.flows);
+        if let Some(mode) = self.mode {
+            all.retain(|one| mode.has(one));
+        }
         let Some(function) = self.function else {
             // What is given bytes is what `fuzz` means, where there is more and nothing was said.
-            let kind = all.first().map(std::mem::discriminant);
-            let first = all.first().map(is_fuzz);
-            all.retain(|one| Some(std::mem::discriminant(one)) == kind && Some(is_fuzz(one)) == first);
+            let kind = |one: &EntryPoint| (std::mem::discriminant(one), one.input_use());
+            let first = all.first().map(kind);
+            all.retain(|one| Some(kind(one)) == first);
             return if all.is_empty() { Err(none(functions, name, "has no function to fuzz")) } else { Ok(all) };
         };
-        let is_it = |one: &EntryPoint| match one {
-            EntryPoint::Scenario { .. } => function == STATEFUL,
-            one => one.name() == function,
-        };
         let known = listed(&all);
-        all.retain(is_it);
-        if let ([], Some(found)) = (all.as_slice(), functions.exported(function)) {
-            all.push(EntryPoint::Call(PlannedCall::Function(found.to_owned())));
+        all.retain(|one| one.is_called(function));
+        if all.is_empty() {
+            all.extend(functions.call_of(function));
         }
         if !all.is_empty() {
             return Ok(all);
@@ -86,7 +87,7 @@ impl EntryPointChoice<'_> {
         let known: Vec<String> = known.into_iter().chain(exported).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         Err(CampaignError::new(
-            "target",
+            ErrorKind::Target,
             format!("{name} has no function `{}`; it has {known}", function.escape_debug()),
         ))
     }
@@ -94,7 +95,7 @@ impl EntryPointChoice<'_> {
     fn delivery(&self) -> Result<Option<InputDelivery>, CampaignError> {
         if let Some(path) = self.file {
             let file = InputDelivery::file(path);
-            return file.map(Some).map_err(|why| CampaignError::new("usage", format!("--input-file: {why}")));
+            return file.map(Some).map_err(|why| CampaignError::new(ErrorKind::Usage, format!("--input-file: {why}")));
         }
         Ok(match (self.argument, self.stdin) {
             (true, _) => Some(InputDelivery::Argument),
@@ -104,21 +105,9 @@ impl EntryPointChoice<'_> {
     }
 }
 
-fn is_fuzz(searched: &EntryPoint) -> bool {
-    matches!(searched, EntryPoint::Call(PlannedCall::Fuzz(_)))
-}
-
 /// For people.
 pub fn listed(all: &[EntryPoint]) -> Vec<String> {
-    let word = |one: &EntryPoint| match one {
-        EntryPoint::Call(PlannedCall::Fuzz(name)) => format!("the fuzz target `{name}`"),
-        EntryPoint::Call(PlannedCall::Property(name)) => format!("the property `{name}`"),
-        EntryPoint::Call(PlannedCall::Function(name)) => format!("the function `{name}`"),
-        EntryPoint::Call(PlannedCall::Http) => "the handler of requests".to_owned(),
-        EntryPoint::Program(delivery) => format!("the program ({})", EntryPoint::Program(delivery.clone()).name()),
-        EntryPoint::Scenario { .. } => format!("its sequences, as `{STATEFUL}`"),
-    };
-    all.iter().map(word).collect()
+    all.iter().map(EntryPoint::title).collect()
 }
 
 /// There is nothing of that kind: what there is, and what would be needed.
@@ -147,7 +136,7 @@ fn none(functions: &ExportedFunctions, name: &str, what: &str) -> CampaignError 
         [] => "no exports".to_owned(),
         exports => exports.join(", "),
     };
-    CampaignError::new("target", format!("{name} {what}: found {found}")).hint(ways.join("; "))
+    CampaignError::new(ErrorKind::Target, format!("{name} {what}: found {found}")).hint(ways.join("; "))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! Invariants: a file is whole or absent, whatever ends the process; nothing that is there is changed or removed; the
 //! order in which files are read does not depend on the machine. So any number of processes can share a folder.
 
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeSet;
@@ -39,17 +39,19 @@ pub struct SeedInputs {
 impl CorpusFolder {
     /// Opens a folder, which is made if need be.
     pub fn open(path: &Path) -> Result<CorpusFolder, CampaignError> {
-        fs::create_dir_all(path).map_err(|error| at_path("corpus", "cannot make the corpus folder", path, &error))?;
+        fs::create_dir_all(path)
+            .map_err(|error| at_path(ErrorKind::Corpus, "cannot make the corpus folder", path, &error))?;
         Ok(CorpusFolder { path: path.to_owned(), known: BTreeSet::new() })
     }
 
+    /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The files in it, small ones first. One that cannot be read is an error: a campaign without it would be another.
     pub fn seeds(&mut self, bytes_max: usize) -> Result<SeedInputs, CampaignError> {
-        let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
+        let failed = |error: io::Error| at_path(ErrorKind::Corpus, "cannot read", &self.path, &error);
         let (mut files, mut too_long) = (Vec::new(), 0);
         for entry in fs::read_dir(&self.path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -75,7 +77,7 @@ impl CorpusFolder {
     /// What others have added since this was asked last: only what is named by its content. What cannot be read is left out,
     /// since whoever has added it has it.
     pub fn added_by_others(&mut self, bytes_max: usize) -> Result<Vec<Vec<u8>>, CampaignError> {
-        let failed = |error: io::Error| at_path("corpus", "cannot read", &self.path, &error);
+        let failed = |error: io::Error| at_path(ErrorKind::Corpus, "cannot read", &self.path, &error);
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
@@ -111,7 +113,8 @@ impl CorpusFolder {
         if path.exists() {
             return Ok(());
         }
-        write_atomic(&path, input, Durability::Cached).map_err(|error| at_path("corpus", "cannot write", &path, &error))
+        write_atomic(&path, input, Durability::Cached)
+            .map_err(|error| at_path(ErrorKind::Corpus, "cannot write", &path, &error))
     }
 }
 
@@ -121,7 +124,7 @@ pub fn is_digest(name: &str) -> bool {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> CampaignError {
-    at_path("corpus", "cannot read", path, error)
+    at_path(ErrorKind::Corpus, "cannot read", path, error)
         .hint("every file of the corpus is an input; make it readable or move it away")
 }
 

@@ -14,15 +14,20 @@ use serde::{Deserialize, Serialize};
 /// What stays the same over a campaign.
 #[derive(Clone, Debug)]
 pub struct Subject {
+    /// What it is called.
     pub function: String,
+    /// What one execution is: a call, a run, a sequence.
     pub execution: &'static str,
+    /// Edges of its code.
     pub total_edges: u64,
+    /// The folder of the corpus.
     pub corpus_dir: String,
 }
 
 /// The numbers of a campaign, and its findings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CampaignReport {
+    /// The numbers.
     pub fuzz: FuzzSummary,
     /// Of each finding, what it is and how grave.
     pub findings: Vec<(Finding, Status)>,
@@ -49,6 +54,7 @@ pub const fn execution_of(searched: &EntryPoint) -> &'static str {
     }
 }
 
+/// Why a campaign ended, as a word in documents.
 pub const fn word_of(ended: CampaignEnd) -> &'static str {
     match ended {
         CampaignEnd::Executions => "runs",
@@ -58,6 +64,7 @@ pub const fn word_of(ended: CampaignEnd) -> &'static str {
 }
 
 impl CampaignReport {
+    /// The report of a campaign as it stands now.
     pub fn of(
         subject: &Subject,
         stats: &Stats,

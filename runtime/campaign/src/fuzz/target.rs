@@ -7,12 +7,12 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; the fast lane only says where to look.
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{self, PreparedProgram, cache};
 use fozzy_check::{judge, judge_end, judge_facts};
-use fozzy_engine::{CallOutcome, EntryPoint, FuzzExecutor, Program, Session, written};
+use fozzy_engine::{CallOutcome, EntryPoint, FirstInputs, FuzzExecutor, InputUse, Program, Session, written};
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
-use fozzy_trace::plan::{Inputs, PlannedCall};
+use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
     CmpLogEntry, DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, HistoryWindow, NodeId, Plan, Purpose,
@@ -31,8 +31,11 @@ pub struct FindingConfirmer {
 
 /// A run that can be recorded.
 pub struct ConfirmedRun {
+    /// What happened.
     pub execution: Execution,
+    /// The plan with the input.
     pub plan: Plan,
+    /// What the plan names by digest.
     pub inputs: Inputs,
 }
 
@@ -45,7 +48,7 @@ impl FindingConfirmer {
         inputs: &Inputs,
         seed: Seed,
     ) -> Result<FindingConfirmer, CampaignError> {
-        let warm = Plan { warm_up: matches!(searched, EntryPoint::Call(PlannedCall::Fuzz(_))), ..plan.clone() };
+        let warm = Plan { warm_up: searched.input_use() == InputUse::Argument, ..plan.clone() };
         let mut confirmer = FindingConfirmer::under(warm, program.clone(), searched, inputs, seed)?;
         if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
             confirmer = FindingConfirmer::under(plan.clone(), program, searched, inputs, seed)?;
@@ -70,14 +73,17 @@ impl FindingConfirmer {
         &self.plan
     }
 
+    /// What runs are made with.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
+    /// The same, to change it.
     pub fn session_mut(&mut self) -> &mut Session {
         &mut self.session
     }
 
+    /// Runs one input from the start.
     pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
         let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
         if let EntryPoint::Program(_) = self.searched {
@@ -90,15 +96,15 @@ impl FindingConfirmer {
 
     /// Who answers in the run of an input.
     fn source(&self, input: &[u8]) -> Box<dyn DecisionSource> {
-        match self.searched {
-            EntryPoint::Call(PlannedCall::Fuzz(_)) => {
+        match self.searched.input_use() {
+            InputUse::Argument => {
                 // The length and the bytes are the first two questions of the run.
                 let length = Override::Number(input.len() as u64);
                 let answers = [(0, length), (1, Override::Bytes(digest::hex(input)))];
                 Box::new(RecordedSource::new(self.seed, answers.into_iter().collect()))
             }
-            EntryPoint::Program(_) => Box::new(SeededSource::new(self.seed)),
-            EntryPoint::Call(_) | EntryPoint::Scenario { .. } => Box::new(StructuredInput::new(self.seed, input)),
+            InputUse::World => Box::new(SeededSource::new(self.seed)),
+            InputUse::Draws => Box::new(StructuredInput::new(self.seed, input)),
         }
     }
 
@@ -147,17 +153,16 @@ impl ComponentTarget {
         &mut self.caller
     }
 
+    /// Who makes the calls.
     pub fn caller(&self) -> &FuzzExecutor {
         &self.caller
     }
 
     /// The source of drawn values; unused by targets that take bytes.
     fn source(&self, input: &[u8]) -> Option<Box<dyn DecisionSource>> {
-        match self.confirmer.searched {
-            EntryPoint::Call(PlannedCall::Fuzz(_)) | EntryPoint::Program(_) => None,
-            EntryPoint::Call(_) | EntryPoint::Scenario { .. } => {
-                Some(Box::new(StructuredInput::new(self.confirmer.seed, input)))
-            }
+        match self.confirmer.searched.input_use() {
+            InputUse::Argument | InputUse::World => None,
+            InputUse::Draws => Some(Box::new(StructuredInput::new(self.confirmer.seed, input))),
         }
     }
 
@@ -201,19 +206,12 @@ impl FuzzTarget for ComponentTarget {
     }
 }
 
-/// Inputs to begin with where values are drawn from them: an input that is used up gives the simplest values, so that nothing
-/// would reward a longer one by itself.
+/// Inputs to begin with where there is no corpus.
 pub fn made_up(searched: &EntryPoint, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
-    let lengths: &[usize] = match searched {
-        EntryPoint::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_)) | EntryPoint::Program(_) => {
-            return Vec::new();
-        }
-        EntryPoint::Call(PlannedCall::Http) => {
-            let requests = ["GET / HTTP/1.1\naccept: */*\n\n", "POST / HTTP/1.1\ncontent-type: application/json\n\n{}"];
-            return requests.map(|request| request.as_bytes().to_vec()).to_vec();
-        }
-        EntryPoint::Call(PlannedCall::Function(_)) => &[16],
-        EntryPoint::Scenario { .. } => &[64, 256, 1024],
+    let lengths = match searched.first_inputs() {
+        FirstInputs::None => return Vec::new(),
+        FirstInputs::Texts(texts) => return texts.iter().map(|text| text.as_bytes().to_vec()).collect(),
+        FirstInputs::Random(lengths) => lengths,
     };
     let mut source = SeededSource::new(seed);
     let question = Question { node: NodeId(0), purpose: Purpose::Random, site: "made up" };
@@ -227,5 +225,5 @@ pub fn made_up(searched: &EntryPoint, seed: Seed, bytes_max: usize) -> Vec<Vec<u
 
 /// A component that cannot be called, as an error of the command.
 pub fn caller_error(name: &str, error: &fozzy_engine::ExecutorError) -> CampaignError {
-    CampaignError::new("target", format!("{name}: {error}"))
+    CampaignError::new(ErrorKind::Target, format!("{name}: {error}"))
 }

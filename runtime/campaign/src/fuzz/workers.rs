@@ -15,9 +15,9 @@
 
 use super::cargo::CargoFuzz;
 use super::summary::{CampaignReport, FindingReport};
-use crate::error::{CampaignError, at_path};
-use crate::notice::remark;
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
+use crate::remarks::Remarks;
 use crate::selector;
 use crate::store;
 use crate::wall_clock::Stopwatch;
@@ -64,6 +64,8 @@ pub struct FuzzWorkers<'a> {
     pub cargo: Option<&'a CargoFuzz>,
     /// Whether a stop was requested.
     pub stop: StopFlag,
+    /// Who hears how it goes.
+    pub remarks: Remarks,
 }
 
 impl FuzzWorkers<'_> {
@@ -132,11 +134,11 @@ impl SupervisorObserver<FuzzProtocol> for Collector<'_> {
     }
 
     fn on_loss(&mut self, loss: &WorkerLoss) {
-        remark(&format!("{loss}\n"));
+        self.plan.remarks.text(&format!("{loss}\n"));
     }
 
     fn on_stray_line(&mut self, worker: u32, line: &str) {
-        remark(&format!("worker {worker}: {line}\n"));
+        self.plan.remarks.text(&format!("worker {worker}: {line}\n"));
     }
 }
 
@@ -169,9 +171,11 @@ impl Collector<'_> {
         let title = told.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let confirmed = if told.confirmed { "" } else { " (not reproduced by a separate run)" };
         let (at, bytes, trace) = (told.found_at, told.input_bytes, &told.trace_path);
-        remark(&format!("found {title}{confirmed}\n  execution {at} of worker {worker}, {bytes} bytes, {trace}\n"));
+        self.plan
+            .remarks
+            .text(&format!("found {title}{confirmed}\n  execution {at} of worker {worker}, {bytes} bytes, {trace}\n"));
         if let Some(cargo) = self.plan.cargo {
-            remark(&cargo.lines(Path::new(&told.input_path)));
+            self.plan.remarks.text(&cargo.lines(Path::new(&told.input_path)));
         }
         self.by_signature.insert(told.signature.clone(), self.findings.len());
         self.findings.push(CollectedFinding { report: found, trace_of_worker });
@@ -220,7 +224,7 @@ impl Collector<'_> {
         let most = |of: fn(&FuzzCoverage) -> u64| latest().map(|fuzz| of(&fuzz.coverage)).max().unwrap_or(0);
         let executions: u64 = latest().map(|fuzz| fuzz.executions).sum();
         let rate = (executions - shown_executions) as f64 * 1e9 / (now - shown_ns).max(1) as f64;
-        remark(&format!(
+        self.plan.remarks.text(&format!(
             "#{executions}  {rate:.0} exec/s of {} workers  edges {}  features {}  corpus {}  finds {}  since last new {}\n",
             slots.len(),
             most(|coverage| coverage.unique_edges),
@@ -280,13 +284,14 @@ fn forget(told: &FuzzFinding) {
 
 /// Keeps the trace where it was asked for, and the input beside it.
 fn record(told: &mut FuzzFinding, path: &Path, collision: CollisionPolicy) -> Result<(), CampaignError> {
-    let read =
-        |path: &str| std::fs::read(path).map_err(|error| at_path("jobs", "cannot read", Path::new(path), &error));
+    let read = |path: &str| {
+        std::fs::read(path).map_err(|error| at_path(ErrorKind::Jobs, "cannot read", Path::new(path), &error))
+    };
     let (trace, input) = (read(&told.trace_path)?, read(&told.input_path)?);
     let trace: PathBuf = store::write_trace(path, &trace, collision)?;
     let beside = trace.with_extension("input");
     write_atomic(&beside, &input, Durability::Synced)
-        .map_err(|error| at_path("store", "cannot write", &beside, &error))?;
+        .map_err(|error| at_path(ErrorKind::Store, "cannot write", &beside, &error))?;
     (told.trace_path, told.input_path) = (trace.display().to_string(), beside.display().to_string());
     Ok(())
 }

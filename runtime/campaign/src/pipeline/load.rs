@@ -1,9 +1,9 @@
 //! From what the user named to a program: recognised by content, built first if it is a folder.
 
 use crate::build;
-use crate::error::{CampaignError, at_path};
-use crate::notice::notice;
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::WorldOptions;
+use crate::remarks::Remarks;
 use crate::scenario::{self, ScenarioFile};
 use fozzy_engine::{Cache, LazyInput};
 use fozzy_report::TargetSummary;
@@ -33,7 +33,8 @@ pub struct LoadedTarget {
 impl LoadedTarget {
     /// A program that is no file: a component or a core module, as bytes or as text.
     pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<LoadedTarget, CampaignError> {
-        recognised(name.to_owned(), bytes).map_err(|error| CampaignError::new("target", format!("{name}: {error}")))
+        recognised(name.to_owned(), bytes)
+            .map_err(|error| CampaignError::new(ErrorKind::Target, format!("{name}: {error}")))
     }
 
     /// The program of a recording.
@@ -53,19 +54,19 @@ pub fn summary_of(target: &RecordedTarget) -> TargetSummary {
     TargetSummary { name: target.name.clone(), digest: target.source, kind: target.kind.clone() }
 }
 
-/// Reads what stands at `path`, by content; a folder is built first.
-pub fn load(path: &Path) -> Result<LoadedTarget, CampaignError> {
+/// Reads what stands at `path`, by content; a folder is built first, and `remarks` hears what the build prints.
+pub fn load(path: &Path, remarks: &Remarks) -> Result<LoadedTarget, CampaignError> {
     if let Some(path) = scenario::named(path) {
         return load_scenario(&path);
     }
-    let metadata = std::fs::metadata(path).map_err(|error| at_path("target", "cannot read", path, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| at_path(ErrorKind::Target, "cannot read", path, &error))?;
     let file: PathBuf = match metadata.is_dir() {
-        true => build::build(path)?,
+        true => build::build(path, remarks)?,
         false => path.to_owned(),
     };
-    let bytes = read(&file).map_err(|error| at_path("target", "cannot read", &file, &error))?;
+    let bytes = read(&file).map_err(|error| at_path(ErrorKind::Target, "cannot read", &file, &error))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let refused = |error| CampaignError::new("target", format!("{}: {error}", file.display()));
+    let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", file.display()));
     recognised(name, &bytes).map_err(refused)
 }
 
@@ -116,15 +117,17 @@ fn cache_directory() -> Option<PathBuf> {
 /// Standard input from the file that was named; `None` when none was.
 pub(super) fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, CampaignError> {
     let Some(path) = &world.stdin else { return Ok(None) };
-    let file = std::fs::File::open(path).map_err(|error| at_path("stdin", "cannot read", path, &error))?;
-    let bytes = read_input(file).map_err(|what| CampaignError::new("stdin", format!("{}: {what}", path.display())))?;
+    let file = std::fs::File::open(path).map_err(|error| at_path(ErrorKind::Stdin, "cannot read", path, &error))?;
+    let bytes =
+        read_input(file).map_err(|what| CampaignError::new(ErrorKind::Stdin, format!("{}: {what}", path.display())))?;
     Ok(Some(bytes))
 }
 
 /// Our own standard input, which is read when the program looks at it.
-pub(super) fn own_stdin() -> Arc<LazyInput> {
-    let own = || {
-        let done = remark_when_slow();
+pub(super) fn own_stdin(remarks: &Remarks) -> Arc<LazyInput> {
+    let remarks = remarks.clone();
+    let own = move || {
+        let done = remark_when_slow(&remarks);
         let read = read_input(io::stdin().lock());
         drop(done);
         read
@@ -148,11 +151,12 @@ fn read_input(from: impl Read) -> Result<Vec<u8>, String> {
 /// All of standard input is read at the program's first look at it, so a pipe that stays open would look
 /// like a hang: after two seconds it is said what is waited for. Dropping the answer ends the watch.
 #[allow(clippy::disallowed_methods, reason = "a remark for a person, while no guest code runs")]
-fn remark_when_slow() -> mpsc::Sender<()> {
+fn remark_when_slow(remarks: &Remarks) -> mpsc::Sender<()> {
     let (done, waiting) = mpsc::channel();
+    let remarks = remarks.clone();
     std::thread::spawn(move || {
         if waiting.recv_timeout(Duration::from_secs(2)) == Err(mpsc::RecvTimeoutError::Timeout) {
-            notice(b"reading standard input to its end; `< /dev/null` gives the program an empty one\n");
+            remarks.text("reading standard input to its end; `< /dev/null` gives the program an empty one\n");
         }
     });
     done

@@ -7,17 +7,18 @@
 //! Not here: the notation of plan files (`fozzy-plan`).
 
 use super::load::{self, LoadedTarget};
-use crate::error::{CampaignError, at_path};
+use super::real_computer;
+use crate::error::{CampaignError, ErrorKind};
 use crate::options::{BackendOptions, LimitOptions, Project, RunRequest, WorldOptions};
+use crate::remarks::Remarks;
 use fozzy_engine::{LazyInput, Session};
-use fozzy_live::{LiveComputer, LiveOptions};
 use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
 use fozzy_trace::Plan;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{
     Backend, Backends, HttpReply, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, ProcessReply, REDACTED,
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A plan with everything that it needs.
@@ -30,7 +31,7 @@ pub struct RunPlan {
     /// Our own standard input, when no other was given.
     pub stdin: Option<Arc<LazyInput>>,
     /// Values that the sandbox never sees, each with what stands for it there.
-    secrets: Vec<(String, String)>,
+    pub(super) secrets: Vec<(String, String)>,
 }
 
 /// The plan for a program.
@@ -47,7 +48,7 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     let file = file.over(of_backends(project.config.backends()));
     let file = file.over(project.config.memory(loaded.scenario.is_some()));
     let mut inputs = Inputs::default();
-    let mut loader = |path: &Path| component(path);
+    let mut loader = |path: &Path| component(path, &project.remarks);
     let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
     let mut plan = resolved.plan;
     for word in &world.dirs {
@@ -62,17 +63,19 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     let stdin = match &loaded.scenario {
         Some(_) if has_stdin => {
             let message = format!("{name} is a scenario file, which reads no standard input");
-            return Err(CampaignError::new("plan", message).hint("leave out --stdin and `stdin`"));
+            return Err(CampaignError::new(ErrorKind::Plan, message).hint("leave out --stdin and `stdin`"));
         }
         Some(file) => {
             file.equip(name, &mut plan, &mut inputs)?;
             None
         }
-        None => (!has_stdin).then(load::own_stdin),
+        None => (!has_stdin).then(|| load::own_stdin(&project.remarks)),
     };
     if plan.backends.files == Backend::Host && !plan.main.dirs.is_empty() {
         let message = "directories are copied onto the virtual disk, and files are answered by the real one";
-        return Err(CampaignError::new("plan", message).hint("leave out --dir and [dirs], or --fs-backend host"));
+        return Err(
+            CampaignError::new(ErrorKind::Plan, message).hint("leave out --dir and [dirs], or --fs-backend host")
+        );
     }
     let secrets = hide_secrets(&mut plan)?;
     Ok(RunPlan { plan, inputs, stdin, secrets })
@@ -90,7 +93,7 @@ fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &LoadedTarget) -> Resul
             "{name} is a program with an allocator of its own: failing allocations, fragmentation and waves are for the \
              steps of scenario files"
         );
-        return Err(CampaignError::new("plan", message)
+        return Err(CampaignError::new(ErrorKind::Plan, message)
             .hint("bound its linear memory: --mem-limit-mb, or `memory` in [limits]"));
     }
     if let Some(limit) = file.limits.memory {
@@ -107,13 +110,13 @@ fn read(path: &Path) -> Result<PlanFile, CampaignError> {
 }
 
 /// Reads a component that a plan names.
-pub fn component(path: &Path) -> Result<Vec<u8>, String> {
-    load::load(path).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
+pub fn component(path: &Path, remarks: &Remarks) -> Result<Vec<u8>, String> {
+    load::load(path, remarks).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
 }
 
 /// What is wrong with a plan file, as an error of a campaign.
 pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
-    let refused = CampaignError::new("plan", error.to_string());
+    let refused = CampaignError::new(ErrorKind::Plan, error.to_string());
     // It does not help who has no file, or one that is no text.
     let of_a_key = error.problems.iter().any(|problem| !problem.key.is_empty());
     if of_a_key { refused.hint("`fozzy schema plan` describes every key") } else { refused }
@@ -131,25 +134,8 @@ impl RunPlan {
     }
 
     /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
-    pub(crate) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
-        let Backends { files, http, processes } = self.plan.backends;
-        if [files, http, processes].iter().all(|backend| *backend == Backend::Virtual) {
-            return Ok(());
-        }
-        let here = std::env::current_dir().map_err(|error| at_path("plan", "cannot use", Path::new("."), &error))?;
-        let options = LiveOptions {
-            hidden: below(&here, store),
-            files: files == Backend::Host,
-            http: http == Backend::Host,
-            processes: processes == Backend::Host,
-            path: search_path(),
-            secrets: self.secrets.clone(),
-            redact: self.plan.redact.clone(),
-            ..LiveOptions::new(here)
-        };
-        let live = LiveComputer::new(options).map_err(|error| CampaignError::new("plan", error.to_string()))?;
-        session.observe(Box::new(live));
-        Ok(())
+    pub(super) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
+        if self.is_live() { real_computer::open(self, session, store) } else { Ok(()) }
     }
 
     /// Whether the real computer takes part.
@@ -164,20 +150,6 @@ impl RunPlan {
             self.plan.main.stdin.bytes = self.inputs.add(bytes);
         }
     }
-}
-
-/// The path of `store` below `root`, if it stands there. It need not exist yet.
-fn below(root: &Path, store: &Path) -> Option<PathBuf> {
-    let (root, store) = (root.canonicalize().ok()?, std::path::absolute(store).ok()?);
-    let real = store.canonicalize().ok();
-    let found = real.as_deref().unwrap_or(&store).strip_prefix(&root).ok()?.to_owned();
-    (!found.as_os_str().is_empty()).then_some(found)
-}
-
-/// Where real commands are looked for.
-#[allow(clippy::disallowed_methods, reason = "a fact of the real computer, for real processes only")]
-fn search_path() -> Vec<PathBuf> {
-    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
 /// The values of redacted environment variables never enter the sandbox: their place is taken by words that the
@@ -200,7 +172,7 @@ fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CampaignError>
         let MachinePlan { args, env, .. } = machine;
         args.iter_mut().chain(env.iter_mut().map(|(_, value)| value))
     });
-    fozzy_live::hide_known(&secrets, texts).map_err(|error| CampaignError::new("plan", error))?;
+    fozzy_live::hide_known(&secrets, texts).map_err(|error| CampaignError::new(ErrorKind::Plan, error))?;
     Ok(secrets)
 }
 
@@ -222,7 +194,7 @@ fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CampaignError> {
     let (host, guest) = word.split_once("::").unwrap_or((word, word));
     let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
     captured.map_err(|error| {
-        CampaignError::new("dir", format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST")
+        CampaignError::new(ErrorKind::Dir, format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST")
     })
 }
 
@@ -232,13 +204,18 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
     for pair in &world.env {
         match pair.split_once('=') {
             Some((name, value)) if !name.is_empty() => env.set(name, value.to_owned()),
-            _ => return Err(CampaignError::new("usage", format!("--env: expected NAME=VALUE, found `{pair}`"))),
+            _ => {
+                return Err(CampaignError::new(
+                    ErrorKind::Usage,
+                    format!("--env: expected NAME=VALUE, found `{pair}`"),
+                ));
+            }
         }
     }
     let mut fault = Vec::new();
     for words in &world.faults {
         let parsed = fozzy_plan::parse_fault_words(words);
-        fault.extend(parsed.map_err(|error| CampaignError::new("usage", format!("--faults: {error}")))?);
+        fault.extend(parsed.map_err(|error| CampaignError::new(ErrorKind::Usage, format!("--faults: {error}")))?);
     }
     let machine = MachineFile {
         args: (!args.is_empty()).then(|| args.to_vec()),

@@ -9,7 +9,7 @@
 use super::load::{LoadedTarget, cache};
 use super::plan::{RunPlan, plan};
 use super::record::RecordingOrigin;
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::options::{Project, RunRequest};
 use fozzy_engine::{Build, Program, Session, SessionError, Switches};
 use fozzy_report::RunMode;
@@ -55,7 +55,7 @@ impl PreparedProgram {
             None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
             None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
         };
-        let refused = |error| CampaignError::new("target", format!("{}: {error}", loaded.target.name));
+        let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
         Ok(PreparedProgram { loaded, planned, program })
     }
@@ -64,7 +64,7 @@ impl PreparedProgram {
     pub fn to_call(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
         let component = Arc::clone(&loaded.component);
         let compiled = Program::build(component, Switches::of(&planned.plan), build, cache().as_ref());
-        let refused = |error| CampaignError::new("target", format!("{}: {error}", loaded.target.name));
+        let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
         Ok(PreparedProgram { loaded, planned, program })
     }
@@ -106,14 +106,19 @@ impl PreparedProgram {
         session(self.program.clone(), plan, inputs)
     }
 
-    /// A session that reads our own standard input and asks the real computer, as far as the plan says so. The run store at
-    /// `store` is hidden from it.
+    /// A session that asks the real computer, as far as the plan says so. The run store at `store` is hidden from it.
     pub fn live_session(&self, store: &Path) -> Result<Session, CampaignError> {
         let mut session = self.session()?;
+        self.planned.open(&mut session, store)?;
+        Ok(session)
+    }
+
+    /// The same, and it reads our own standard input.
+    pub fn piped_session(&self, store: &Path) -> Result<Session, CampaignError> {
+        let mut session = self.live_session(store)?;
         if let Some(stdin) = &self.planned.stdin {
             session.read_from(Arc::clone(stdin));
         }
-        self.planned.open(&mut session, store)?;
         Ok(session)
     }
 
@@ -145,7 +150,7 @@ pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<
             }),
             _ => None,
         };
-        let refused = CampaignError::new("plan", error.to_string());
+        let refused = CampaignError::new(ErrorKind::Plan, error.to_string());
         match nearest {
             Some(hint) => refused.hint(hint),
             None => refused,

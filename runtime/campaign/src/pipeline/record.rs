@@ -1,6 +1,6 @@
 //! From an execution to its recording, and to what stays of it in the run store.
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::store::{self, RunFolder, TRACE_NAME};
 use fozzy_check::judge;
 use fozzy_engine::Program;
@@ -61,7 +61,7 @@ pub fn kept(execution: &Execution) -> (&[u8], &[u8]) {
 
 /// Writes a recording and says where it is.
 pub fn write(recording: &Recording, path: &Path, collision: CollisionPolicy) -> Result<PathBuf, CampaignError> {
-    let bytes = recording.to_bytes().map_err(|error| CampaignError::new("trace", error.to_string()))?;
+    let bytes = recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
     store::write_trace(path, &bytes, collision)
 }
 

@@ -11,6 +11,7 @@ use super::select::{CaseOverrides, Kind, SuiteEntry, shown};
 use crate::error::CampaignError;
 use crate::options::{Project, RunRequest, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
+use crate::remarks::Remarks;
 use crate::store::RunFolder;
 use crate::wall_clock::Stopwatch;
 use fozzy_report::suite::CaseSummary;
@@ -35,17 +36,25 @@ pub struct SuiteOptions {
 
 /// What all cases of a suite share.
 pub struct Suite<'a> {
+    /// The project.
     pub project: &'a Project,
+    /// How each case is run.
     pub options: &'a SuiteOptions,
+    /// Where the seeds of cases come from.
     pub seed: Seed,
+    /// The folder of the run.
     pub folder: &'a RunFolder,
+    /// What to do when a trace is there.
     pub collision: CollisionPolicy,
 }
 
 /// A scenario that is ready to be run, as far as that can be said without loading it.
 pub struct Case {
+    /// Its name in reports.
     pub name: String,
+    /// The file or the folder.
     pub path: PathBuf,
+    /// What that is.
     pub kind: Kind,
     /// The program's file. A crate is built by now.
     pub file: Result<PathBuf, CampaignError>,
@@ -69,10 +78,10 @@ pub fn seed_of(suite: Seed, name: &str) -> Seed {
 
 impl Case {
     /// Builds what is to be built.
-    pub fn prepare(selected: SuiteEntry, record: Option<PathBuf>, trace_name: String) -> Case {
+    pub fn prepare(selected: SuiteEntry, record: Option<PathBuf>, trace_name: String, remarks: &Remarks) -> Case {
         let SuiteEntry { name, path, kind, given } = selected;
         let file = match kind {
-            Kind::Crate | Kind::Folder => crate::build::build(&path),
+            Kind::Crate | Kind::Folder => crate::build::build(&path, remarks),
             Kind::Program | Kind::Json => Ok(path.clone()),
         };
         let expect = Expect::of(&path, kind);
@@ -121,13 +130,12 @@ impl Case {
             ..request.world.clone()
         };
         let request = RunRequest { world, ..request.clone() };
-        let mut prepared = PreparedProgram::new(project, load(file)?, &request)?;
+        let mut prepared = PreparedProgram::new(project, load(file, &project.remarks)?, &request)?;
         match prepared.planned.plan.scenario {
             Some(_) => prepared.drive(*sequences, *flows),
             None => prepared.drive(sequences.or(expect.sequences), flows.or(expect.flows)),
         };
-        let mut session = prepared.session()?;
-        prepared.planned.open(&mut session, &project.config.base_dir)?;
+        let mut session = prepared.live_session(&project.config.base_dir)?;
         let seed = self.given.seed.unwrap_or_else(|| seed_of(suite.seed, &self.name));
         let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
         let target = prepared.loaded.summary();

@@ -14,7 +14,7 @@
 //! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another.
 
 use super::select::{Kind, SuiteEntry};
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_report::suite::Expectation;
 use fozzy_trace::Status;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
@@ -25,7 +25,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Expect {
+    /// Sequences to run.
     pub sequences: Option<u32>,
+    /// Steps of each sequence.
     pub flows: Option<u32>,
     target: Option<PathBuf>,
     /// How the example scenarios' own tests mend it; nothing to a suite.
@@ -59,9 +61,9 @@ impl Expect {
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Expect::default()),
-            Err(error) => return Err(at_path("expect", "cannot read", &path, &error)),
+            Err(error) => return Err(at_path(ErrorKind::Expect, "cannot read", &path, &error)),
         };
-        Expect::parse(&text).map_err(|why| CampaignError::new("expect", format!("{}: {why}", path.display())))
+        Expect::parse(&text).map_err(|why| CampaignError::new(ErrorKind::Expect, format!("{}: {why}", path.display())))
     }
 
     fn parse(text: &str) -> Result<Expect, String> {

@@ -18,7 +18,12 @@ const STACK_BYTES: usize = fozzy_engine::STACK_BYTES + (8 << 20);
 /// What is told while jobs run.
 pub enum Event<'a, R> {
     /// So many are done, and these are being worked on.
-    Working { done: usize, running: &'a [usize] },
+    Working {
+        /// Cases that have ended.
+        done: usize,
+        /// Places of those that are being run.
+        running: &'a [usize],
+    },
     /// The next one in the order has its result.
     Next(&'a R),
 }

@@ -3,7 +3,7 @@
 //! Invariant: the first scenario by path whose name says that it passes, or shows something, is the one; else the first whose
 //! name does not say that it fails.
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::suite::expect::flags;
 use crate::suite::select::{Kind, SuiteEntry, select, shown};
 use serde_json::Value;
@@ -45,7 +45,7 @@ impl ProjectScenarios {
         all.retain(|selected| scopes.is_empty() || scopes.iter().any(|part| fits(selected, part)));
         let primary = all.iter().min_by_key(|selected| rank(&selected.name)).cloned().ok_or_else(|| {
             let message = format!("none of the {found} scenarios has {} in its name or path", scopes.join(" or "));
-            CampaignError::new("suite", message)
+            CampaignError::new(ErrorKind::Suite, message)
         })?;
         let flags = flags(&primary)?;
         Ok(ProjectScenarios { root, all, primary, flags })

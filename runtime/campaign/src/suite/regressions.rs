@@ -19,6 +19,7 @@ use super::select::shown;
 use crate::error::CampaignError;
 use crate::explore::saved_failures::SavedFailures;
 use crate::pipeline::{PreparedProgram, RunPlan, kept, load, session_of};
+use crate::remarks::Remarks;
 use crate::selector;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
@@ -38,6 +39,7 @@ const FOLDER: &str = "regressions";
 /// A failure that was kept.
 pub struct Regression {
     name: String,
+    /// Its trace.
     pub path: PathBuf,
     /// The place of its program among the cases.
     case: Option<usize>,
@@ -108,10 +110,10 @@ impl Regression {
             return Ok(self.stale(format!("no scenario of the suite is called `{}`", recording.target.name)));
         };
         let file = case.file.as_ref().map_err(|error| {
-            CampaignError::new(error.code, format!("{} cannot be tried: {}", shown(&case.path), error.message))
+            CampaignError::new(error.kind, format!("{} cannot be tried: {}", shown(&case.path), error.message))
         })?;
-        let loaded = load(file)?;
-        let (plan, inputs) = plan_of_today(recording, case.judged(suite).as_deref())?;
+        let loaded = load(file, &suite.project.remarks)?;
+        let (plan, inputs) = plan_of_today(recording, case.judged(suite).as_deref(), &suite.project.remarks)?;
         let is_same_program = loaded.component == recording.component && plan == recording.plan;
         let mut today = PreparedProgram::compile(loaded.clone(), RunPlan::of(plan, inputs))?.session()?;
         let (execution, now) = decided(recording, &mut today)?;
@@ -163,10 +165,14 @@ impl Regression {
 }
 
 /// The recorded plan, but with the component that the scenario judges as it is today.
-fn plan_of_today(recording: &Recording, judged: Option<&Path>) -> Result<(Plan, Inputs), CampaignError> {
+fn plan_of_today(
+    recording: &Recording,
+    judged: Option<&Path>,
+    remarks: &Remarks,
+) -> Result<(Plan, Inputs), CampaignError> {
     let (mut plan, mut inputs) = (recording.plan.clone(), recording.inputs.clone());
     if let Some(path) = judged {
-        let component = inputs.add(load(path)?.component);
+        let component = inputs.add(load(path, remarks)?.component);
         for node in plan.nodes.iter_mut().filter(|node| node.called) {
             node.program.component = component;
         }

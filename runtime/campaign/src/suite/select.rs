@@ -17,7 +17,7 @@
 
 use super::expect::{Expect, recipe};
 use super::unfold::unfold;
-use crate::error::{CampaignError, at_path};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_trace::Seed;
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +50,9 @@ pub enum Kind {
 pub struct SuiteEntry {
     /// Its name: that of its file without endings, or that of its folder.
     pub name: String,
+    /// The file or the folder.
     pub path: PathBuf,
+    /// What that is.
     pub kind: Kind,
     /// What the suite that names it says about it.
     pub given: CaseOverrides,
@@ -83,7 +85,7 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
     let all = found.len();
     if all == 0 {
         return Err(CampaignError::new(
-            "suite",
+            ErrorKind::Suite,
             "no scenario is here: none in tests/**/*.fozzy.json, below scenarios/ and in this folder",
         )
         .hint(
@@ -99,7 +101,7 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
     let kept: Vec<SuiteEntry> = unfolded.into_iter().flatten().filter(fits).collect();
     match (kept.is_empty(), filter) {
         (true, Some(part)) => Err(CampaignError::new(
-            "suite",
+            ErrorKind::Suite,
             format!("--filter {part}: none of the {all} scenarios has this in its path"),
         )),
         _ => Ok(kept),
@@ -117,6 +119,7 @@ pub fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// What a suite has found, each path once.
 pub type SuiteEntries = BTreeMap<PathBuf, SuiteEntry>;
 
 fn everything(found: &mut SuiteEntries) -> Result<(), CampaignError> {
@@ -152,13 +155,13 @@ pub fn named(word: &str, found: &mut SuiteEntries) -> Result<(), CampaignError> 
             let before = found.len();
             below(path, DEPTH_MAX, &|_| true, found)?;
             if found.len() == before {
-                return Err(CampaignError::new("suite", format!("no scenario is below {word}")).hint(
+                return Err(CampaignError::new(ErrorKind::Suite, format!("no scenario is below {word}")).hint(
                     "a scenario is a .wasm, .wat or .fozzy.json file, or a folder with a Cargo.toml or an expect.toml",
                 ));
             }
         }
         None if path.extension().is_some_and(|ending| ending == "fozzy") => {
-            return Err(CampaignError::new("suite", format!("{word} is a trace of one run, not a scenario"))
+            return Err(CampaignError::new(ErrorKind::Suite, format!("{word} is a trace of one run, not a scenario"))
                 .hint(format!("fozzy replay {word}; kept in regressions/, it is tried at each `fozzy test`")));
         }
         // What it is is told by its content.
@@ -168,11 +171,12 @@ pub fn named(word: &str, found: &mut SuiteEntries) -> Result<(), CampaignError> 
 }
 
 fn missing(word: &str) -> CampaignError {
-    CampaignError::new("suite", format!("{word} is neither a file nor a folder")).hint("fozzy test 'scenarios/*'")
+    CampaignError::new(ErrorKind::Suite, format!("{word} is neither a file nor a folder"))
+        .hint("fozzy test 'scenarios/*'")
 }
 
 fn fitting(pattern: &str, found: &mut SuiteEntries) -> Result<(), CampaignError> {
-    let refused = |why: String| CampaignError::new("suite", format!("{pattern}: {why}"));
+    let refused = |why: String| CampaignError::new(ErrorKind::Suite, format!("{pattern}: {why}"));
     let paths = glob::glob(pattern).map_err(|error| refused(error.to_string()))?;
     let mut any = false;
     for path in paths {
@@ -195,7 +199,7 @@ fn below(
     wanted: &dyn Fn(Kind) -> bool,
     found: &mut SuiteEntries,
 ) -> Result<(), CampaignError> {
-    let failed = |error: std::io::Error| at_path("suite", "cannot list", folder, &error);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Suite, "cannot list", folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();

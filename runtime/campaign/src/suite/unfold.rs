@@ -10,7 +10,7 @@
 //! Invariant: the order is that of the file, then of the paths, then of the matrix.
 
 use super::select::{CaseOverrides, Kind, SuiteEntries, SuiteEntry, named, shown};
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::scenario;
 use fozzy_scenario_file::{Matrix, ParsedScenario, ScenarioSuite};
 use fozzy_trace::Seed;
@@ -32,7 +32,7 @@ pub(super) fn unfold(selected: SuiteEntry) -> Result<Vec<SuiteEntry>, CampaignEr
         of_suite(&selected.path, suite, &mut cases)?;
         if cases.len() > CASES_MAX {
             let message = format!("{}: more than {CASES_MAX} cases", shown(&selected.path));
-            return Err(CampaignError::new("suite", message));
+            return Err(CampaignError::new(ErrorKind::Suite, message));
         }
     }
     Ok(cases)
@@ -40,7 +40,8 @@ pub(super) fn unfold(selected: SuiteEntry) -> Result<Vec<SuiteEntry>, CampaignEr
 
 fn of_suite(path: &Path, suite: &ScenarioSuite, cases: &mut Vec<SuiteEntry>) -> Result<(), CampaignError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let refused = |why: String| CampaignError::new("suite", format!("{}: suite `{}`: {why}", shown(path), suite.name));
+    let refused =
+        |why: String| CampaignError::new(ErrorKind::Suite, format!("{}: suite `{}`: {why}", shown(path), suite.name));
     for word in &suite.scenarios {
         let mut found = SuiteEntries::new();
         named(&shown(&folder.join(word)), &mut found).map_err(|error| refused(error.message))?;

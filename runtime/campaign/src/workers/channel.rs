@@ -76,7 +76,7 @@ impl<P: WorkerProtocol> WorkerChannel<P> {
         self.stopped.load(Ordering::SeqCst)
     }
 
-    /// Reports to the supervisor; waits while that is busy. `false` when nobody listens, or the event is too long.
+    /// Reports to the supervisor; waits while that is busy. `false` when the supervisor is gone, or the event is too long.
     pub fn send(&self, event: &WorkerEvent<P>) -> bool {
         let encoded = encode(event).and_then(|line| {
             let mut out = io::stdout().lock();

@@ -92,7 +92,7 @@ impl Drop for WorkerProcess {
     }
 }
 
-/// Sends on what it writes, until it is closed or nobody listens.
+/// Sends on what it writes, until it is closed or its reader is gone.
 fn forward<P: WorkerProtocol>(mut lines: impl io::BufRead, stream: u32, queue: &SyncSender<ProcessMessage<P>>) {
     while let Ok(Some(frame)) = read_frame(&mut lines, EVENT_BYTES_MAX) {
         let content = match frame {
@@ -112,7 +112,7 @@ fn forward<P: WorkerProtocol>(mut lines: impl io::BufRead, stream: u32, queue: &
     let _ = queue.send(ProcessMessage { stream, content: ProcessContent::Closed });
 }
 
-/// Whether somebody else ended it.
+/// Whether a signal of another process ended it.
 #[cfg(unix)]
 pub(super) fn was_killed(status: ExitStatus) -> bool {
     std::os::unix::process::ExitStatusExt::signal(&status).is_some()

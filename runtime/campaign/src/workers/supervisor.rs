@@ -62,7 +62,7 @@ pub struct Supervisor<'a> {
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The workers go on.
+    /// The workers continue.
     Continue,
     /// All that was looked for is found.
     Stop,
@@ -70,7 +70,7 @@ pub enum Direction {
 
 /// Watches a supervisor.
 pub trait SupervisorObserver<P: WorkerProtocol> {
-    /// Whether somebody wants the campaign to end; asked many times a second.
+    /// Whether the campaign has to end; asked many times a second.
     fn is_stop_requested(&self) -> bool;
 
     /// A worker has found something.

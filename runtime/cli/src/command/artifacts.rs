@@ -1,17 +1,17 @@
 //! `fozzy artifacts`: what a run left, compared and handed on.
 
-use super::Context;
-use super::ci;
 use super::env::{env_document, version_document};
 use super::replay::{difference_document, divergence_document};
 use super::report::signature;
 use crate::args::{ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
-use crate::error::{CliError, at_path};
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
 use fozzy_campaign::artifacts::pack::{self, Content};
 use fozzy_campaign::artifacts::{self, Artifact, bundle::DESCRIPTION};
 use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::{KeptRun, RunReport};
+use fozzy_campaign::trace_check::{CheckedReplay, MEMORY_POLICY, check_run};
 use fozzy_report::ReplaySummary;
 use fozzy_report::document::{
     ArtifactsDiff, ArtifactsDocument, BUNDLE_SCHEMA, BundleDocument, FileDiff, ReportDiff, TraceDiff, VerifyDocument,
@@ -54,7 +54,7 @@ fn believed(context: &Context, selector: &str) -> Result<SelectedRun, CliError> 
     if let SelectedRun::Trace(path) = &named {
         let found = file::verify(&selector::bytes(path)?);
         if let Some(error) = found.error.filter(|_| !found.checksum_present) {
-            return Err(CliError::new("trace", format!("{}: {error}", path.display())));
+            return Err(CliError::new(ErrorKind::Trace, format!("{}: {error}", path.display())));
         }
     }
     Ok(named)
@@ -65,7 +65,7 @@ fn files(left: &[Artifact], right: &[Artifact]) -> Result<Vec<FileDiff>, CliErro
     left.iter().for_each(|file| both.entry(&file.name).or_default().0 = Some(file));
     right.iter().for_each(|file| both.entry(&file.name).or_default().1 = Some(file));
     let read = |file: &Artifact| {
-        std::fs::read(&file.path).map_err(|error| at_path("artifacts", "cannot read", &file.path, &error))
+        std::fs::read(&file.path).map_err(|error| at_path(ErrorKind::Artifacts, "cannot read", &file.path, &error))
     };
     let compared = |(key, (left, right)): (&str, (Option<&Artifact>, Option<&Artifact>))| {
         let changed = match (left, right) {
@@ -144,12 +144,12 @@ fn decisions(recording: &Recording, session: &mut fozzy_engine::Session) -> Resu
 
 pub(crate) fn export(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCode, CliError> {
     let found = artifacts::of(&believed(context, &args.run)?)?;
-    finish(context, args, &ci::contents(&found)?)
+    finish(context, args, &artifacts::contents(&found)?)
 }
 
 pub(crate) fn pack(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCode, CliError> {
     let found = artifacts::of(&believed(context, &args.run)?)?;
-    let mut contents = ci::contents(&found)?;
+    let mut contents = artifacts::contents(&found)?;
     contents.extend(surroundings(context)?);
     let words: Vec<String> = std::env::args().collect();
     contents.push(("commandline.json".to_owned(), json(&serde_json::json!({ "argv": words }))?));
@@ -158,23 +158,24 @@ pub(crate) fn pack(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCod
 
 pub(crate) fn bundle(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCode, CliError> {
     let named = selector::named(&args.run, &context.runs)?;
-    let (checked, replayed) = ci::check(context, &args.run, &named)?;
+    let (checked, replayed) = check_run(&args.run, &named, context.strict)?;
     // A run that leaks is handed on as any other that failed.
-    let failed = checked.checks.iter().find(|check| !check.ok && check.name != ci::MEMORY_POLICY);
+    let failed = checked.checks.iter().find(|check| !check.ok && check.name != MEMORY_POLICY);
     if let Some(failed) = failed.filter(|_| context.strict || replayed.is_none()) {
         let detail = failed.detail.as_deref().unwrap_or("no detail");
-        let refused = CliError::new("bundle", format!("{}: the check {} failed: {detail}", args.run, failed.name));
+        let refused =
+            CliError::new(ErrorKind::Bundle, format!("{}: the check {} failed: {detail}", args.run, failed.name));
         return Err(if replayed.is_some() { refused.hint("with --unsafe it is bundled as it is") } else { refused });
     }
-    let Some((recording, replayed)) = replayed else {
-        return Err(CliError::new("bundle", "the trace was not replayed"));
+    let Some(CheckedReplay { recording, replayed }) = replayed else {
+        return Err(CliError::new(ErrorKind::Bundle, "the trace was not replayed"));
     };
     let found = artifacts::of(&named)?;
     let kept = |file: &&Artifact| ["trace.fozzy", "report.json", "manifest.json"].contains(&file.name.as_str());
     let kept: Vec<Artifact> = found.iter().filter(kept).cloned().collect();
-    let mut contents = ci::contents(&kept)?;
+    let mut contents = artifacts::contents(&kept)?;
     contents.extend(surroundings(context)?);
-    let trace = recording.to_bytes().map_err(|error| CliError::new("trace", error.to_string()))?;
+    let trace = recording.to_bytes().map_err(|error| CliError::new(ErrorKind::Trace, error.to_string()))?;
     let verified = file::verify(&trace);
     let verified = VerifyDocument {
         ok: verified.ok,
@@ -213,7 +214,8 @@ fn surroundings(context: &Context) -> Result<[Content; 2], CliError> {
 }
 
 fn json(document: &impl Serialize) -> Result<Vec<u8>, CliError> {
-    let text = serde_json::to_string_pretty(document).map_err(|error| CliError::new("internal", error.to_string()))?;
+    let text = serde_json::to_string_pretty(document)
+        .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
     Ok(format!("{text}\n").into_bytes())
 }
 

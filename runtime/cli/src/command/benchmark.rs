@@ -8,9 +8,9 @@
 //!
 //! Invariant: a law that does not fit is not told.
 
-use super::Context;
 use crate::args::{BenchmarkArgs, MetricArg};
-use crate::error::{CliError, at_path};
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_report::{BenchmarkDocument, BenchmarkTrial, ScalingLawDocument, benchmark_line, benchmark_lines};
 use fozzy_search::stats::scaling::{Measurement, ScalingLaw};
@@ -70,8 +70,9 @@ pub(crate) fn benchmark(context: &Context, args: &BenchmarkArgs) -> Result<ExitC
 /// Explores with a number of workers.
 #[allow(clippy::disallowed_methods, reason = "the tool starts itself; no guest sees it")]
 fn trial(context: &Context, args: &BenchmarkArgs, workers: u32) -> Result<BenchmarkTrial, CliError> {
-    let failed =
-        |what: String| CliError::new("benchmark", format!("{}, {workers} workers: {what}", args.target.display()));
+    let failed = |what: String| {
+        CliError::new(ErrorKind::Benchmark, format!("{}, {workers} workers: {what}", args.target.display()))
+    };
     let io = |error: std::io::Error| failed(error.to_string());
     let folder = tempfile::tempdir().map_err(io)?;
     let here = std::env::current_dir().map_err(io)?;
@@ -102,7 +103,7 @@ fn settings(context: &Context, folder: &Path) -> Result<std::path::PathBuf, CliE
     let text = match std::fs::read_to_string(from) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(at_path("config", "cannot read", from, &error)),
+        Err(error) => return Err(at_path(ErrorKind::Config, "cannot read", from, &error)),
     };
     // Keys of the file itself stand before its tables.
     let tables = text.find("\n[").map_or(text.len(), |at| at + 1);
@@ -111,6 +112,6 @@ fn settings(context: &Context, folder: &Path) -> Result<std::path::PathBuf, CliE
     let base = format!("base_dir = {}", Value::String(folder.display().to_string()));
     let to = folder.join("fozzy.toml");
     std::fs::write(&to, format!("{base}\n{}\n{tables}", keys.join("\n")))
-        .map_err(|error| at_path("benchmark", "cannot write", &to, &error))?;
+        .map_err(|error| at_path(ErrorKind::Benchmark, "cannot write", &to, &error))?;
     Ok(to)
 }

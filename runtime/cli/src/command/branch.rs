@@ -3,9 +3,9 @@
 //! Invariant: what comes of it is a run like any other, whose trace stands alone.
 
 use super::run::{print, seed, show_output};
-use super::{Context, exit};
 use crate::args::{BranchArgs, ReporterArg};
-use crate::error::CliError;
+use crate::context::{Context, exit};
+use crate::error::{CliError, ErrorKind};
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, summary_of};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::store_error;
@@ -26,7 +26,7 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     let decisions = original.outcome.decisions;
     if args.at > decisions {
         let message = format!("{} has {decisions} decisions, so there is no moment {}", path.display(), args.at);
-        return Err(CliError::new("usage", message).hint(format!("fozzy trace show {}", path.display())));
+        return Err(CliError::new(ErrorKind::Usage, message).hint(format!("fozzy trace show {}", path.display())));
     }
     let seed = seed(context, args.seed);
     let prepared = PreparedProgram::of_recording(&original)?;

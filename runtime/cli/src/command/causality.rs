@@ -1,9 +1,9 @@
 //! `fozzy causality` and `fozzy findability`: when a failure became likely, and how often it comes at all.
 
-use super::Context;
 use super::run::seed;
 use crate::args::{CausalityArgs, FindabilityArgs};
-use crate::error::{CliError, at_path};
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
 use fozzy_campaign::causality::FailingRun;
 use fozzy_campaign::selector;
 use fozzy_report::{FindabilityDocument, causality_lines, causality_svg, findability_lines};
@@ -18,7 +18,7 @@ pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitC
     if let Some(file) = &args.svg {
         let svg = causality_svg(&document);
         write_atomic(file, svg.as_bytes(), Durability::Synced)
-            .map_err(|error| at_path("store", "cannot write", file, &error))?;
+            .map_err(|error| at_path(ErrorKind::Store, "cannot write", file, &error))?;
         document.svg = Some(file.display().to_string());
     }
     match context.printer.json {

@@ -10,8 +10,8 @@
 //!
 //! Invariant: what is shown was reached in the recorded run itself: an execution that is another one is refused.
 
-use super::Context;
 use crate::args::{CoverageArgs, CoverageFormatArg};
+use crate::context::Context;
 use crate::error::CliError;
 use fozzy_campaign::coverage::CoverageUnion;
 use fozzy_campaign::inputs;

@@ -1,9 +1,9 @@
 //! `fozzy doctor`: is this machine fit, and is a program deterministic here?
 
-use super::Context;
 use super::replay::{difference_document, divergence_document};
 use crate::args::{DoctorArgs, request};
-use crate::error::CliError;
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind};
 use crate::output::EXIT_ERROR;
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use fozzy_report::document::{AuditDocument, DoctorDocument, DoctorIssue};
@@ -43,15 +43,17 @@ pub(crate) fn doctor(context: &Context, args: &DoctorArgs) -> Result<ExitCode, C
 }
 
 fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Result<AuditDocument, CliError> {
-    let loaded = load(scenario)?;
+    let loaded = load(scenario, &context.project.remarks)?;
     let planned = plan(&context.project, &loaded, &request(&args.args, &args.limits, &args.world))?;
     if planned.is_live() {
         let message =
             "the real computer may answer otherwise each time, so an audit under a host backend proves nothing";
-        return Err(CliError::new("usage", message).hint("record a run, and replay it: `fozzy run --record …`"));
+        return Err(
+            CliError::new(ErrorKind::Usage, message).hint("record a run, and replay it: `fozzy run --record …`")
+        );
     }
     let prepared = PreparedProgram::compile(loaded, planned)?;
-    let mut session = prepared.live_session(&context.project.config.base_dir)?;
+    let mut session = prepared.piped_session(&context.project.config.base_dir)?;
     let seed = Seed(args.seed);
     let found = fozzy_search::audit(&mut session, seed, args.runs as usize)?;
     Ok(AuditDocument {
@@ -76,7 +78,7 @@ fn engine_issue() -> Option<DoctorIssue> {
         Ok(fozzy_search::audit(&mut session, Seed(0), 2)?)
     };
     let works = fozzy_engine::load(NOTHING.as_bytes(), None)
-        .map_err(|error| CliError::new("engine", error.to_string()))
+        .map_err(|error| CliError::new(ErrorKind::Engine, error.to_string()))
         .and_then(|loaded| audit(loaded.component));
     let error = works.err()?;
     Some(DoctorIssue {
@@ -89,7 +91,7 @@ fn engine_issue() -> Option<DoctorIssue> {
 fn store_issue(context: &Context) -> Option<DoctorIssue> {
     let folder = context.runs.begin();
     let removed = folder.and_then(|folder| {
-        std::fs::remove_dir(&folder.path).map_err(|error| CliError::new("store", error.to_string()))
+        std::fs::remove_dir(&folder.path).map_err(|error| CliError::new(ErrorKind::Store, error.to_string()))
     });
     let error = removed.err()?;
     Some(DoctorIssue {

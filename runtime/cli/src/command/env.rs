@@ -1,7 +1,7 @@
 //! `fozzy env` and `fozzy version`: what runs here, and on what.
 
-use super::Context;
 use crate::args::VersionArgs;
+use crate::context::Context;
 use crate::error::CliError;
 use fozzy_plan::{FilesBackend, ScriptBackend};
 use fozzy_report::document::{Capabilities, Capability, EnvDocument, FormattedDocument, VersionDocument};

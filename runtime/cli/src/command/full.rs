@@ -7,10 +7,10 @@
 //! Invariant: the steps are those of [`STEPS`], in that order.
 //! Not here: how a step is run (`gates`).
 
-use super::Context;
 use super::gate::{NO_PROFILE, shown_root};
 use super::run::seed;
 use crate::args::FullArgs;
+use crate::context::Context;
 use crate::error::CliError;
 use crate::gates::chain::{self, Chain, NO_TRACE, Options, RECORDED, of_trace};
 use crate::gates::own::{CommandOutput, CommandRunner};

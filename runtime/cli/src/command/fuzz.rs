@@ -11,9 +11,9 @@
 use super::run::{print, seed};
 use super::test::{is_on_github, source_here};
 use super::worker::{Worker, failed_workers, stop_flag};
-use super::{Context, exit};
 use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg};
-use crate::error::{CliError, at_path};
+use crate::context::{Context, exit};
+use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::fuzz::campaign_sink::{CampaignSink, Place, SinkConfig};
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
@@ -64,7 +64,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     let collision: CollisionPolicy = args.record_collision.into();
     if args.det && args.jobs > 1 {
         let message = "--det: a campaign with several workers is not reproducible";
-        return Err(CliError::new("usage", message).hint("leave out --jobs, or --det"));
+        return Err(CliError::new(ErrorKind::Usage, message).hint("leave out --jobs, or --det"));
     }
     if let Some(path) = args.record.as_ref().filter(|_| worker.is_none()) {
         check_target(path, collision).map_err(store_error)?;
@@ -74,8 +74,8 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     let words = args.dict.clone().or_else(|| cargo.as_ref()?.dictionary());
     let dictionary = dictionary(words.as_deref())?;
     let loaded = match &cargo {
-        Some(cargo) => load(&cargo.build()?)?,
-        None => load(&args.target)?,
+        Some(cargo) => load(&cargo.build(&context.project.remarks)?, &context.project.remarks)?,
+        None => load(&args.target, &context.project.remarks)?,
     };
     let name = loaded.target.name.clone();
     let (world, by_stdin) = stdin(args)?;
@@ -86,7 +86,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
             "{name} calls another component, but an execution of a campaign has no instance of it: it begins at a checkpoint of \
              one program"
         );
-        return Err(CliError::new("usage", message).hint(format!("fozzy explore {}", args.target.display())));
+        return Err(CliError::new(ErrorKind::Usage, message).hint(format!("fozzy explore {}", args.target.display())));
     }
     if planned.plan.limits.fuel == FUEL_DEFAULT {
         planned.plan.limits.fuel = FUEL_OF_A_CALL;
@@ -139,6 +139,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
             record: args.record.as_deref().map(|path| (path, collision)),
             cargo: artifacts.as_ref().map(|(cargo, _)| cargo),
             stop,
+            remarks: context.project.remarks.clone(),
         };
         workers.run()?
     } else {
@@ -168,6 +169,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
             time: args.time.filter(|_| worker.is_none()),
             stop: Arc::clone(&stop),
             supervisor: worker.map(|worker| worker.channel.clone()),
+            remarks: context.project.remarks.clone(),
             input_bytes_max: args.max_input as usize,
         });
         let options = Options {
@@ -246,7 +248,7 @@ fn tell_tools(args: &FuzzArgs, summary: &RunSummary) -> Result<(), CliError> {
     if let Some(path) = &args.sarif {
         let text = sarif(summary, env!("CARGO_PKG_VERSION"), source_here);
         write_atomic(path, text.as_bytes(), Durability::Cached)
-            .map_err(|error| at_path("sarif", "cannot write", path, &error))?;
+            .map_err(|error| at_path(ErrorKind::Sarif, "cannot write", path, &error))?;
     }
     if is_on_github() {
         output::stderr(finding_annotations(summary, source_here).as_bytes());
@@ -259,20 +261,21 @@ fn mutator(args: &FuzzArgs) -> Result<Option<&'static Mutator>, CliError> {
     let names: Vec<&str> = MUTATORS.iter().map(|row| row.name).collect();
     let found = MUTATORS.iter().find(|row| row.name == name);
     found.map(Some).ok_or_else(|| {
-        CliError::new("usage", format!("--mutator: there is no `{name}`; there are {}", names.join(", ")))
+        CliError::new(ErrorKind::Usage, format!("--mutator: there is no `{name}`; there are {}", names.join(", ")))
     })
 }
 
 fn dictionary(path: Option<&Path>) -> Result<Dictionary, CliError> {
     let Some(path) = path else { return Ok(Dictionary::default()) };
-    let failed = |error: std::io::Error| at_path("dictionary", "cannot read", path, &error);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Dictionary, "cannot read", path, &error);
     let bytes = std::fs::metadata(path).map_err(failed)?.len();
     if bytes > DICTIONARY_BYTES_MAX {
         let message = format!("{} has {bytes} bytes, at most {DICTIONARY_BYTES_MAX} are read", path.display());
-        return Err(CliError::new("dictionary", message));
+        return Err(CliError::new(ErrorKind::Dictionary, message));
     }
     let text = std::fs::read(path).map_err(failed)?;
-    Dictionary::parse(&text).map_err(|error| CliError::new("dictionary", format!("{}: {error}", path.display())))
+    Dictionary::parse(&text)
+        .map_err(|error| CliError::new(ErrorKind::Dictionary, format!("{}: {error}", path.display())))
 }
 
 /// What the flags say of the world, and whether inputs are standard input.
@@ -283,9 +286,8 @@ fn stdin(args: &FuzzArgs) -> Result<(WorldOptions, bool), CliError> {
         args.input_file.is_some() || args.arg || args.http || args.exported.is_some() || args.function.is_some();
     if by_stdin && (others || args.mode.is_some() || args.cargo_fuzz.is_some()) {
         let message = "--stdin: the input can go to one place only";
-        return Err(
-            CliError::new("usage", message).hint("`--stdin=FILE` gives the program a file as its standard input")
-        );
+        return Err(CliError::new(ErrorKind::Usage, message)
+            .hint("`--stdin=FILE` gives the program a file as its standard input"));
     }
     Ok((world, by_stdin))
 }
@@ -311,7 +313,7 @@ fn choose(
     if let [first, _, ..] = all.as_slice() {
         let message = format!("{name} has several functions: {}", listed(&all).join(", "));
         let command = format!("name one: fozzy fuzz {} {}", args.target.display(), first.name());
-        return Err(CliError::new("target", message).hint(command));
+        return Err(CliError::new(ErrorKind::Target, message).hint(command));
     }
     Ok(all.remove(0))
 }

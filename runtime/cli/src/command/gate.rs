@@ -2,9 +2,9 @@
 //!
 //! Not here: the steps themselves (`gates`).
 
-use super::Context;
 use super::run::seed;
 use crate::args::{GateArgs, GateProfileArg};
+use crate::context::Context;
 use crate::error::CliError;
 use crate::gates::chain::{self, Options};
 use crate::gates::own::CommandRunner;

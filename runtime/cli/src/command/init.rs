@@ -8,9 +8,9 @@
 //! Invariant: either all files are written, or it is said why not and none of them is new.
 //! Not here: how the templates build; their READMEs say it, and `tests/init.rs` does it.
 
-use super::Context;
 use crate::args::{ExampleArg, InitArgs, TemplateArg};
-use crate::error::{CliError, at_path};
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
 use fozzy_report::document::InitDocument;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::path::{Path, PathBuf};
@@ -121,7 +121,9 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
         let there = files.iter().map(|(name, _)| args.folder.join(name)).find(|path| path.symlink_metadata().is_ok());
         if let Some(path) = there {
             let message = format!("{} is there already, and nothing was written", path.display());
-            return Err(CliError::new("init", message).hint("another folder, or --force to write over what is there"));
+            return Err(
+                CliError::new(ErrorKind::Init, message).hint("another folder, or --force to write over what is there")
+            );
         }
     }
     let mut fresh = Vec::new();
@@ -141,7 +143,7 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    let refused = |error| at_path("init", "cannot write", path, &error);
+    let refused = |error| at_path(ErrorKind::Init, "cannot write", path, &error);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(refused)?;
     }
@@ -152,13 +154,15 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
 fn sdk(named: Option<&Path>) -> Result<String, CliError> {
     let folder = named.map_or_else(|| PathBuf::from(SDK), Path::to_owned);
     let advice = "--sdk FOLDER, the folder guest-sdk of a clone of Fozzy: the SDK is not published";
-    let folder =
-        folder.canonicalize().map_err(|error| at_path("init", "cannot find the SDK", &folder, &error).hint(advice))?;
+    let folder = folder
+        .canonicalize()
+        .map_err(|error| at_path(ErrorKind::Init, "cannot find the SDK", &folder, &error).hint(advice))?;
     if !folder.join("Cargo.toml").is_file() {
-        return Err(CliError::new("init", format!("{} has no Cargo.toml", folder.display())).hint(advice));
+        return Err(CliError::new(ErrorKind::Init, format!("{} has no Cargo.toml", folder.display())).hint(advice));
     }
     let text = folder.to_str().filter(|text| !text.contains(['"', '\\', '\n']));
-    let text = text.ok_or_else(|| CliError::new("init", "the SDK's path cannot stand in a Cargo.toml").hint(advice))?;
+    let text =
+        text.ok_or_else(|| CliError::new(ErrorKind::Init, "the SDK's path cannot stand in a Cargo.toml").hint(advice))?;
     Ok(text.to_owned())
 }
 

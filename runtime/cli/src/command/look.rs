@@ -1,202 +1,31 @@
 //! `fozzy replay --until TIME | --step N | --call N`: a run as it is at a moment.
-//!
-//! ```text
-//! trace ─▶ its own decisions, as far as the moment ─▶ tasks, timers, files, last calls, memory
-//! ```
-//!
-//! Invariant: what is shown is proven to be the recorded run, as far as the marks of the recording tell, or it is an error.
 
-use super::Context;
 use crate::args::{ReplayArgs, ReporterArg};
-use crate::error::CliError;
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind};
 use crate::output;
-use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector;
-use fozzy_engine::{ExecutionView, GuestView};
-use fozzy_instrument::variables::variables;
-use fozzy_report::{
-    FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, entry_line, state_lines,
-};
-use fozzy_search::source_of;
-use fozzy_trace::file::Recording;
-use fozzy_trace::{HistoryEntry, StopPoint};
-use fozzy_world::files::InodeKind;
-use std::collections::VecDeque;
-use std::path::Path;
+use fozzy_campaign::time_travel::{MomentRequest, state_at};
+use fozzy_report::{entry_line, state_lines};
+use fozzy_trace::StopPoint;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Names of all disks that are shown.
-const FILES_MAX: usize = 4096;
-/// Bytes that are shown of one stretch of memory.
-const MEMORY_BYTES_MAX: u64 = 1 << 16;
 
 pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Result<ExitCode, CliError> {
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
-    let mut session = session_of(&recording)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
-    let last = Arc::new(Mutex::new(VecDeque::new()));
-    let (kept, most, dump) = (Arc::clone(&last), args.events, args.dump_events);
-    session.follow(Box::new(move |entry| {
+    let dump = args.dump_events;
+    let request = MomentRequest { until, events_max: args.events, memory: &args.memory };
+    let state = state_at(&path, &recording, &request, move |entry| {
         if dump {
-            output::stderr(format!("{}\n", entry_line(&entry)).as_bytes());
+            output::stderr(format!("{}\n", entry_line(entry)).as_bytes());
         }
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() == most {
-            kept.pop_front();
-        }
-        if most > 0 {
-            kept.push_back(entry);
-        }
-    }));
-    let look = session.look(source_of(&recording), until, 0..u64::MAX)?;
-    same_run(&path, &recording, &look)?;
-    if let Some(end) = &look.end {
-        let message = format!(
-            "{}: there is no moment {until}: the run is over at {}, after {} calls; it {}",
-            path.display(),
-            look.world.clock.now(),
-            look.history.calls,
-            end.words()
-        );
-        return Err(CliError::new("usage", message).hint(format!("fozzy trace show {}", path.display())));
-    }
-    let entries = std::mem::take(&mut *last.lock().unwrap_or_else(PoisonError::into_inner));
-    let state = state(&path, &recording, &look, entries.into(), &args.memory)?;
+    })?;
     if json {
-        let text =
-            serde_json::to_string_pretty(&state).map_err(|error| CliError::new("internal", error.to_string()))?;
+        let text = serde_json::to_string_pretty(&state)
+            .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
         context.printer.data(&format!("{text}\n"));
     } else {
         context.printer.data(&state_lines(&state));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The marks of the recording that were passed say whether it is the same run.
-fn same_run(path: &Path, recording: &Recording, look: &ExecutionView) -> Result<(), CliError> {
-    let found = look.history.marks.iter().zip(&recording.marks).find(|(found, recorded)| found != recorded);
-    let Some((found, recorded)) = found.filter(|(found, recorded)| found.calls == recorded.calls) else {
-        return Ok(());
-    };
-    let message = format!(
-        "{}: what is shown is not the recorded run; by call {} its digest was {:016x}, and is {:016x}",
-        path.display(),
-        recorded.calls,
-        recorded.digest,
-        found.digest
-    );
-    Err(CliError::new("divergence", message).hint(format!("fozzy replay {}", path.display())))
-}
-
-fn state(
-    path: &Path,
-    recording: &Recording,
-    look: &ExecutionView,
-    events: Vec<HistoryEntry>,
-    wanted: &[String],
-) -> Result<StateDocument, CliError> {
-    let world = &look.world;
-    let name = |node: fozzy_trace::NodeId| world.node(node).name.clone();
-    let nodes = || world.nodes.iter().flatten();
-    let mut files = Vec::new();
-    for node in nodes() {
-        let kind = |kind| match kind {
-            InodeKind::Directory => "directory",
-            InodeKind::File => "file",
-            InodeKind::Link => "link",
-        };
-        let found = node.disk.all(FILES_MAX + 1 - files.len().min(FILES_MAX)).into_iter();
-        // That there is a root says nothing.
-        files.extend(found.filter(|(path, _)| path != "/").map(|(path, stat)| FileState {
-            node: node.name.clone(),
-            path,
-            kind: kind(stat.kind).to_owned(),
-            size_bytes: if stat.kind == InodeKind::Directory { 0 } else { stat.size },
-        }));
-    }
-    let files_more = files.len() > FILES_MAX;
-    files.truncate(FILES_MAX);
-    let tasks = nodes().map(|node| {
-        let waits_for: Vec<String> = node.waiting.iter().map(ToString::to_string).collect();
-        let state = match (&node.exit, waits_for.is_empty()) {
-            (Some(_), _) => "ended",
-            (None, true) => "runs",
-            (None, false) => "waits",
-        };
-        let stack = look.guests.get(&node.id).map(|seen| seen.stack.clone()).unwrap_or_default();
-        TaskState { node: node.name.clone(), state: state.to_owned(), waits_for, stack }
-    });
-    let timers = world.timers().into_iter().map(|timer| TimerState {
-        virtual_time_ns: timer.at.0,
-        node: timer.node.map(name),
-        what: timer.what,
-    });
-    let main = symbols(recording, look.guests.get(&fozzy_trace::NodeId(0)), wanted)?;
-    let memory = nodes().filter_map(|node| {
-        let seen = look.guests.get(&node.id)?;
-        Some(MemoryState {
-            node: node.name.clone(),
-            size_bytes: seen.memory_bytes(),
-            digest: seen.memory(),
-            symbols: if node.id.0 == 0 { main.clone() } else { Vec::new() },
-        })
-    });
-    Ok(StateDocument {
-        schema_version: "fozzy.state.v1".to_owned(),
-        trace: path.display().to_string(),
-        seed: recording.seed,
-        virtual_time_ns: world.clock.now().0,
-        calls: look.history.calls,
-        decisions: look.history.decisions,
-        position: world.facts.scenario.as_ref().and_then(|scenario| scenario.place()),
-        tasks: tasks.collect(),
-        timers: timers.collect(),
-        files,
-        files_more,
-        events,
-        memory: memory.collect(),
-    })
-}
-
-/// The stretches of the target's memory that were asked for, by name or by address.
-fn symbols(recording: &Recording, seen: Option<&GuestView>, wanted: &[String]) -> Result<Vec<SymbolState>, CliError> {
-    let mut found = Vec::new();
-    for word in wanted {
-        let refuse = |what: String| CliError::new("usage", format!("--memory {word}: {what}"));
-        let places: Vec<(String, u64, u64)> = match stretch(word) {
-            Some((address, length)) => vec![(format!("{address:#x}"), address, length)],
-            None => variables(&recording.component, word)
-                .into_iter()
-                .map(|variable| (variable.path, variable.address, variable.bytes.unwrap_or(8)))
-                .collect(),
-        };
-        if places.is_empty() {
-            let what = "the program's debug information has no static variable of this name";
-            return Err(refuse(what.to_owned())
-                .hint("build it with `debug = true`, or name an address and a length: --memory 0x100000:16"));
-        }
-        for (name, address, length) in places {
-            let length = length.min(MEMORY_BYTES_MAX);
-            let bytes = seen.and_then(|seen| seen.read(address, length));
-            let size = seen.map_or(0, GuestView::memory_bytes);
-            let bytes = bytes.ok_or_else(|| {
-                refuse(format!("{length} bytes at {address:#x} are not all in the program's memory, which has {size}"))
-            })?;
-            found.push(SymbolState::new(&name, address, &bytes));
-        }
-    }
-    Ok(found)
-}
-
-/// `0x100000:16`, `1048576`; without a length, eight bytes.
-fn stretch(word: &str) -> Option<(u64, u64)> {
-    let number = |text: &str| match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    };
-    match word.split_once(':') {
-        Some((address, length)) => Some((number(address)?, number(length)?)),
-        None => Some((number(word)?, 8)),
-    }
 }

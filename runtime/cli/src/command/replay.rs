@@ -1,11 +1,11 @@
 //! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
 
 use super::run::{print, show_output};
-use super::{Context, exit};
 use crate::args::{ReplayArgs, ReporterArg};
+use crate::context::{Context, exit};
 use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, session_of, summary_of};
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, identity, kept, load, session_of, summary_of};
 use fozzy_campaign::selector;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
@@ -13,7 +13,6 @@ use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line};
 use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::{Execution, FailureSignature, Finding, FindingKind, Status, Verdict};
-use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
@@ -26,7 +25,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let mut original = session_of(&recording)?;
     let replayed = match &args.against {
         None => same(&recording, &mut original, args, json)?,
-        Some(program) => other(&recording, &mut original, program)?,
+        Some(program) => other(&recording, &mut original, load(program, &context.project.remarks)?)?,
     };
     let folder = context.runs.begin()?;
     let identity = identity(&folder, recording.seed, Some(&path));
@@ -97,8 +96,7 @@ fn engine_difference(recording: &Recording, session: &Session) -> String {
     )
 }
 
-fn other(recording: &Recording, original: &mut Session, program: &Path) -> Result<ReplayResult, CliError> {
-    let loaded = load(program)?;
+fn other(recording: &Recording, original: &mut Session, loaded: LoadedTarget) -> Result<ReplayResult, CliError> {
     let mut changed = PreparedProgram::against(recording, loaded.clone())?.session()?;
     let against = fozzy_search::replay_against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);

@@ -6,9 +6,9 @@
 //!
 //! Not here: how reports look (`fozzy-report`).
 
-use super::Context;
 use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
-use crate::error::{CliError, at_path};
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
 use fozzy_campaign::pipeline::summary_of;
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::KeptReport;
@@ -29,13 +29,13 @@ pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode,
         (ReportFormatArg::Pretty, KeptReport::Suite(summary)) => suite::pretty(summary, style, is_own),
         (ReportFormatArg::Json, report) => format!("{:#}\n", value_of(report)?),
         (ReportFormatArg::Junit, report) => suite::junit(&as_suite(report), is_own)
-            .map_err(|error| CliError::new("internal", format!("JUnit: {error}")))?,
+            .map_err(|error| CliError::new(ErrorKind::Internal, format!("JUnit: {error}")))?,
         (ReportFormatArg::Html, report) => suite::html(&as_suite(report), is_own),
     };
     match &args.out {
         Some(path) => {
             let written = write_atomic(path, content.as_bytes(), Durability::Cached);
-            written.map_err(|error| at_path("report", "cannot write", path, &error))?;
+            written.map_err(|error| at_path(ErrorKind::Report, "cannot write", path, &error))?;
             context.printer.remark(&format!("wrote {}\n", path.display()));
         }
         None if context.printer.json && args.format != ReportFormatArg::Json => {
@@ -56,7 +56,7 @@ pub(crate) fn ask(context: &Context, args: &ReportQueryArgs) -> Result<ExitCode,
     };
     let found = query(&value, path).map_err(|error| {
         let list = format!("fozzy report query {} --list-paths", args.run);
-        CliError::new("query", error.to_string()).hint(list)
+        CliError::new(ErrorKind::Query, error.to_string()).hint(list)
     })?;
     context.printer.data(&format!("{found:#}\n"));
     Ok(ExitCode::SUCCESS)
@@ -68,7 +68,7 @@ pub(crate) fn flaky(context: &Context, args: &ReportFlakyArgs) -> Result<ExitCod
     if let Some(budget) = args.flake_budget.filter(|budget| report.flake_rate_pct > f64::from(*budget)) {
         let differ =
             format!("{:.2} % of {} runs differ from the most frequent outcome", report.flake_rate_pct, runs.len());
-        return Err(CliError::new("flaky", format!("{differ}, and {budget} % may"))
+        return Err(CliError::new(ErrorKind::Flaky, format!("{differ}, and {budget} % may"))
             .hint("leave out --flake-budget to see how they differ"));
     }
     context.printer.document(&report)?;
@@ -96,7 +96,7 @@ fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> 
 }
 
 fn value_of(report: &KeptReport) -> Result<serde_json::Value, CliError> {
-    serde_json::to_value(report).map_err(|error| CliError::new("internal", error.to_string()))
+    serde_json::to_value(report).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))
 }
 
 /// One run as a suite of one.
@@ -129,7 +129,7 @@ pub(super) fn signatures(context: &Context, selectors: &[String]) -> Result<Vec<
     for selector in selectors {
         let (id, signature) = signature(&report_of(context, selector)?);
         if !seen.insert(id.clone()) {
-            return Err(CliError::new("usage", format!("`{selector}`: run {id} is named twice")));
+            return Err(CliError::new(ErrorKind::Usage, format!("`{selector}`: run {id} is named twice")));
         }
         runs.push(signature);
     }

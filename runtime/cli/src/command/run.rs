@@ -1,8 +1,8 @@
 //! `fozzy run`: a program once, from its bytes to a report.
 
-use super::{Context, exit};
 use crate::args::{ReporterArg, RunArgs, SeedArg, request};
-use crate::error::CliError;
+use crate::context::{Context, exit};
+use crate::error::{CliError, ErrorKind};
 use crate::output;
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
 use fozzy_campaign::store::store_error;
@@ -23,15 +23,15 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
     }
-    let loaded = load(&args.target)?;
+    let loaded = load(&args.target, &context.project.remarks)?;
     let is_file = loaded.scenario.is_some();
     let request = request(&args.args, &args.limits, &args.world);
     let mut prepared = PreparedProgram::new(&context.project, loaded, &request)?;
     if !prepared.drive(args.sequences, args.flows) && (args.sequences.is_some() || args.flows.is_some()) {
         let message = "the program is a command: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
-        return Err(CliError::new("target", message).hint("leave out --sequences and --flows"));
+        return Err(CliError::new(ErrorKind::Target, message).hint("leave out --sequences and --flows"));
     }
-    let mut session = prepared.live_session(&context.project.config.base_dir)?;
+    let mut session = prepared.piped_session(&context.project.config.base_dir)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;
     if !json {
         session.watch(show_output(&prepared.planned.plan));
@@ -104,8 +104,8 @@ pub(super) fn show_output(plan: &Plan) -> OutputTee {
 /// what the program wrote.
 pub(super) fn print(context: &Context, json: bool, summary: &RunSummary) -> Result<(), CliError> {
     if json {
-        let text =
-            serde_json::to_string_pretty(summary).map_err(|error| CliError::new("internal", error.to_string()))?;
+        let text = serde_json::to_string_pretty(summary)
+            .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
         context.printer.data(&format!("{text}\n"));
     } else {
         context.printer.remark(&pretty(summary, context.printer.style(), is_own));

@@ -1,24 +1,24 @@
 //! `fozzy seeds`: the failures that explorations have kept, and how they stand today.
 
-use super::Context;
 use crate::args::SeedsArgs;
-use crate::error::{CliError, at_path};
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
 use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailures};
 use fozzy_campaign::pipeline::load;
 use fozzy_report::{SeedsDocument, seeds_lines};
 use std::process::ExitCode;
 
 pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, CliError> {
-    let base_dir = &context.project.config.base_dir;
+    let (base_dir, remarks) = (&context.project.config.base_dir, &context.project.remarks);
     let mut document =
         SeedsDocument { schema_version: "fozzy.seeds.v1".to_owned(), seeds: Vec::new(), pruned: Vec::new() };
     let folders = match &args.target {
         Some(target) => {
-            let loaded = load(target)?;
+            let loaded = load(target, remarks)?;
             vec![(SavedFailures::of(base_dir, &loaded.target.name), loaded)]
         }
         None => {
-            let of_today = |seeds: SavedFailures| Ok((load(&seeds.target()?)?, seeds));
+            let of_today = |seeds: SavedFailures| Ok((load(&seeds.target()?, remarks)?, seeds));
             let loaded: Result<Vec<_>, CliError> = SavedFailures::all(base_dir).into_iter().map(of_today).collect();
             loaded?.into_iter().map(|(loaded, seeds)| (seeds, loaded)).collect()
         }
@@ -27,7 +27,7 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
         for standing in seeds.standings(&today)? {
             if args.prune_fixed && standing.state == RegressionStatus::Fixed {
                 std::fs::remove_file(&standing.path)
-                    .map_err(|error| at_path("seeds", "cannot remove", &standing.path, &error))?;
+                    .map_err(|error| at_path(ErrorKind::Seeds, "cannot remove", &standing.path, &error))?;
                 document.pruned.push(standing.path.display().to_string());
             }
             document.seeds.push(standing.document());

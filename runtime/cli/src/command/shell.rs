@@ -1,8 +1,8 @@
 //! `fozzy completions` and `fozzy man`: the command line for shells and for `man`, from the source of `--help`.
 
-use super::Context;
 use crate::args::{Cli, CompletionsArgs, ManArgs};
-use crate::error::{CliError, at_path};
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
 use clap::{Command, CommandFactory};
 use fozzy_report::document::{FormattedDocument, ManDocument};
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -21,12 +21,12 @@ pub(crate) fn completions(context: &Context, args: &CompletionsArgs) -> Result<E
 }
 
 pub(crate) fn man(context: &Context, args: &ManArgs) -> Result<ExitCode, CliError> {
-    let failed = |path: &std::path::Path, error: std::io::Error| at_path("man", "cannot write", path, &error);
+    let failed = |path: &std::path::Path, error: std::io::Error| at_path(ErrorKind::Man, "cannot write", path, &error);
     std::fs::create_dir_all(&args.folder).map_err(|error| failed(&args.folder, error))?;
     let mut root = Cli::command();
     root.build();
     let mut pages = Vec::new();
-    render(&root, "fozzy", &mut pages).map_err(|error| CliError::new("internal", error.to_string()))?;
+    render(&root, "fozzy", &mut pages).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
     for (name, page) in &pages {
         let path = args.folder.join(name);
         write_atomic(&path, page, Durability::Cached).map_err(|error| failed(&path, error))?;

@@ -1,9 +1,9 @@
 //! `fozzy shrink` and `fozzy ablate`: a recorded failure made smaller, and what it needs.
 
 use super::run::print;
-use super::{Context, exit};
 use crate::args::{AblateArgs, MinimizeArg, ReporterArg, ShrinkArgs};
-use crate::error::CliError;
+use crate::context::{Context, exit};
+use crate::error::{CliError, ErrorKind};
 use crate::output;
 use fozzy_campaign::pipeline::{self, identity, kept, summary_of};
 use fozzy_campaign::selector;
@@ -117,7 +117,7 @@ pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, C
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
     if recording.plan.faults.is_empty() {
         let message = format!("{}: no fault was planned, so none can be left out", path.display());
-        return Err(CliError::new("target", message).hint("fozzy run TARGET --faults disk,http"));
+        return Err(CliError::new(ErrorKind::Target, message).hint("fozzy run TARGET --faults disk,http"));
     }
     let mut engines = ProgramReplayTarget::several(&recording, 1)?;
     let rows = shrink::ablate(&recording, &mut engines[0]).map_err(|error| shrink_error(&path, &error))?;

@@ -1,9 +1,9 @@
 //! `fozzy test`: a suite of scenarios, one run.
 
 use super::run::seed;
-use super::{Context, exit};
 use crate::args::{SuiteReporterArg, TestArgs, request};
-use crate::error::CliError;
+use crate::context::{Context, exit};
+use crate::error::{CliError, ErrorKind};
 use crate::output;
 use crate::progress::Progress;
 use fozzy_campaign::store::{RunFolder, store_error};
@@ -90,7 +90,7 @@ fn all(
         .into_iter()
         .zip(records)
         .zip(names)
-        .map(|((selected, record), name)| Case::prepare(selected, record, name))
+        .map(|((selected, record), name)| Case::prepare(selected, record, name, &context.project.remarks))
         .collect();
     let narrowed = !args.globs.is_empty() || args.filter.is_some();
     let kept = regressions::find(&cases, narrowed, &context.project.config.base_dir);
@@ -122,8 +122,9 @@ fn all(
             progress.show(&format!("{done}/{}  {}", paths.len(), names.join(", ")));
         }
     };
-    let results = in_order(&work, jobs, is_failure, run, tell)
-        .map_err(|error| CliError::new("harness", format!("cannot start a thread for --jobs {jobs}: {error}")))?;
+    let results = in_order(&work, jobs, is_failure, run, tell).map_err(|error| {
+        CliError::new(ErrorKind::Harness, format!("cannot start a thread for --jobs {jobs}: {error}"))
+    })?;
     let mut results = results.into_iter().zip(&work).map(|(result, work)| {
         result.unwrap_or_else(|| {
             let case = not_run(work);
@@ -201,7 +202,7 @@ fn print(context: &Context, args: &TestArgs, summary: &SuiteSummary) -> Result<(
 }
 
 fn rendered(format: SuiteReporterArg, summary: &SuiteSummary, style: Style) -> Result<String, CliError> {
-    let failed = |error: &dyn std::fmt::Display| CliError::new("internal", error.to_string());
+    let failed = |error: &dyn std::fmt::Display| CliError::new(ErrorKind::Internal, error.to_string());
     Ok(match format {
         SuiteReporterArg::Pretty => pretty(summary, style, is_own),
         SuiteReporterArg::Json => serde_json::to_string_pretty(summary).map_err(|error| failed(&error))? + "\n",

@@ -1,8 +1,8 @@
 //! `fozzy trace verify` and `fozzy trace show`.
 
-use super::Context;
 use crate::args::{TraceShowArgs, TraceVerifyArgs};
-use crate::error::CliError;
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector;
@@ -80,7 +80,9 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
     let entries = std::mem::take(&mut *entries.lock().unwrap_or_else(PoisonError::into_inner));
     if entries.len() > DOCUMENT_CALLS_MAX {
         let message = format!("{}: more than {DOCUMENT_CALLS_MAX} calls for one JSON document", path.display());
-        return Err(CliError::new("usage", message).hint("name a stretch of them with --at, or leave out --json"));
+        return Err(
+            CliError::new(ErrorKind::Usage, message).hint("name a stretch of them with --at, or leave out --json")
+        );
     }
     let document = ShowDocument {
         path: path.display().to_string(),
@@ -111,14 +113,14 @@ fn same_run(path: &Path, difference: Option<fozzy_search::OutcomeDifference>) ->
         difference.left,
         difference.right
     );
-    Err(CliError::new("divergence", message).hint(format!("fozzy replay {}", path.display())))
+    Err(CliError::new(ErrorKind::Divergence, message).hint(format!("fozzy replay {}", path.display())))
 }
 
 /// `100..200`, `..50`, `900..`, `1s..2.5s`.
 fn parse_range(text: &str) -> Result<Range, CliError> {
     let refuse = || {
         CliError::new(
-            "usage",
+            ErrorKind::Usage,
             format!("--at: expected FROM..TO by call (`100..200`) or time (`1s..2.5s`), found `{text}`"),
         )
     };
@@ -131,7 +133,7 @@ fn parse_range(text: &str) -> Result<Range, CliError> {
     };
     let (from, to) = (side(from, 0)?, side(to, u64::MAX)?);
     if from > to {
-        return Err(CliError::new("usage", format!("--at {text}: the end comes before the beginning")));
+        return Err(CliError::new(ErrorKind::Usage, format!("--at {text}: the end comes before the beginning")));
     }
     Ok(if is_time { Range::Time(Instant(from)..Instant(to)) } else { Range::Calls(from..to) })
 }

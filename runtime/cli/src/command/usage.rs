@@ -2,7 +2,7 @@
 //!
 //! Invariant: each command has a row, and each example is one that the command line takes.
 
-use super::Context;
+use crate::context::Context;
 use crate::error::CliError;
 use fozzy_report::document::{UsageDocument, UsageItem};
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
 //! `fozzy validate` and `fozzy schema`: what a file must look like, and whether one does.
 
-use super::Context;
 use crate::args::{SchemaArgs, ValidateArgs};
+use crate::context::Context;
 use crate::documents::{DOCUMENTS, DocumentRow};
-use crate::error::CliError;
+use crate::error::{CliError, ErrorKind};
 use crate::output::EXIT_ERROR;
 use fozzy_campaign::pipeline::{component, plan_error};
 use fozzy_campaign::scenario;
@@ -18,7 +18,8 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Result<ExitCod
         return validate_scenario(context, &path);
     }
     let text = fozzy_plan::read_text(&args.file).map_err(plan_error)?;
-    let problems = fozzy_plan::validate_deep(&text, &args.file, &mut component);
+    let problems =
+        fozzy_plan::validate_deep(&text, &args.file, &mut |path: &Path| component(path, &context.project.remarks));
     let ok = problems.is_empty();
     let problems = problems.into_iter().map(|problem| PlanProblem {
         line: problem.place.map(|place| place.line),
@@ -85,11 +86,12 @@ pub(crate) fn schema(context: &Context, args: &SchemaArgs) -> Result<ExitCode, C
             let known = FILES.iter().map(|(name, _)| *name).chain(DOCUMENTS.iter().map(|row| row.name));
             let known: Vec<&str> = known.collect();
             let message = format!("there is no schema `{}`; there are {}", name.escape_debug(), known.join(", "));
-            CliError::new("usage", message)
+            CliError::new(ErrorKind::Usage, message)
         })?,
     };
     // A schema is JSON whoever reads it.
-    let text = serde_json::to_string_pretty(&schema).map_err(|error| CliError::new("internal", error.to_string()))?;
+    let text =
+        serde_json::to_string_pretty(&schema).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
     context.printer.data(&format!("{text}\n"));
     Ok(ExitCode::SUCCESS)
 }

@@ -4,9 +4,9 @@
 
 use crate::interrupt;
 use crate::output::EXIT_ERROR;
-use fozzy_campaign::CampaignError;
 use fozzy_campaign::options::StopFlag;
 use fozzy_campaign::workers::{WorkerChannel, WorkerEvent, WorkerProtocol, WorkerRole};
+use fozzy_campaign::{CampaignError, ErrorKind};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ pub(crate) struct Worker<P: WorkerProtocol> {
 impl<P: WorkerProtocol> Worker<P> {
     /// What this process is, if it is a worker. From here on its standard input and output are the supervisor's.
     pub(crate) fn of_process() -> Result<Option<Worker<P>>, CampaignError> {
-        let role = WorkerRole::of_process().map_err(|error| CampaignError::new("usage", error.to_string()))?;
+        let role = WorkerRole::of_process().map_err(|error| CampaignError::new(ErrorKind::Usage, error.to_string()))?;
         let Some(role) = role else { return Ok(None) };
         interrupt::ask_me_to_stop_quietly();
         let channel = WorkerChannel::open(interrupt::leave);
-        let channel =
-            channel.map_err(|error| CampaignError::new("harness", format!("cannot start a thread: {error}")))?;
+        let channel = channel
+            .map_err(|error| CampaignError::new(ErrorKind::Harness, format!("cannot start a thread: {error}")))?;
         Ok(Some(Worker { role, channel }))
     }
 
@@ -35,9 +35,14 @@ impl<P: WorkerProtocol> Worker<P> {
         ExitCode::from(EXIT_ERROR)
     }
 
+    /// Whether nobody but the supervisor has ended it.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.channel.is_stopped() || !interrupt::is_asked_to_stop()
+    }
+
     /// Reports what it came to.
     pub(crate) fn end(&self, progress: P::Progress, report: P::Report) {
-        let complete = self.channel.is_stopped() || !interrupt::is_asked_to_stop();
+        let complete = self.is_complete();
         self.channel.send(&WorkerEvent::Ended { progress, report, complete });
     }
 
@@ -56,6 +61,6 @@ pub(crate) fn stop_flag() -> StopFlag {
 
 /// Workers were lost that could not be replaced.
 pub(crate) fn failed_workers(why: &str) -> CampaignError {
-    CampaignError::new("workers", why)
+    CampaignError::new(ErrorKind::Workers, why)
         .hint("what they found is kept; the log of the system names processes that it has killed for want of memory")
 }

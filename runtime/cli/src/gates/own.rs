@@ -4,8 +4,8 @@
 //! so that none is too long for a pipe.
 
 use crate::args::Globals;
-use crate::command::Context;
-use crate::error::CliError;
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind};
 use clap::ValueEnum;
 use fozzy_campaign::wall_clock::{Stopwatch, pause};
 use serde_json::Value;
@@ -41,7 +41,7 @@ pub(crate) struct CommandOutput {
 
 impl CommandRunner {
     pub(crate) fn new(context: &Context) -> Result<CommandRunner, CliError> {
-        let failed = |what: &str, error: std::io::Error| CliError::new("gate", format!("{what}: {error}"));
+        let failed = |what: &str, error: std::io::Error| CliError::new(ErrorKind::Gate, format!("{what}: {error}"));
         let program = std::env::current_exe().map_err(|error| failed("cannot find fozzy's own binary", error))?;
         let folder = std::path::absolute(context.project.config.base_dir.join("gates"));
         let folder = folder.and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
@@ -69,7 +69,7 @@ impl CommandRunner {
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<String, CliError> {
         let path = self.scratch.path().join(name);
         let written = std::fs::write(&path, bytes);
-        written.map_err(|error| crate::error::at_path("gate", "cannot write", &path, &error))?;
+        written.map_err(|error| crate::error::at_path(ErrorKind::Gate, "cannot write", &path, &error))?;
         Ok(path.display().to_string())
     }
 
@@ -77,7 +77,7 @@ impl CommandRunner {
     pub(crate) fn folder(&self, name: &str) -> Result<String, CliError> {
         let path = self.scratch.path().join(name);
         let made = std::fs::create_dir_all(&path);
-        made.map_err(|error| crate::error::at_path("gate", "cannot create", &path, &error))?;
+        made.map_err(|error| crate::error::at_path(ErrorKind::Gate, "cannot create", &path, &error))?;
         Ok(path.display().to_string())
     }
 
@@ -88,7 +88,7 @@ impl CommandRunner {
 
     /// Runs one of our commands to its end.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<CommandOutput, CliError> {
-        let failed = |error: std::io::Error| CliError::new("gate", format!("cannot run a step: {error}"));
+        let failed = |error: std::io::Error| CliError::new(ErrorKind::Gate, format!("cannot run a step: {error}"));
         let mut out = tempfile::tempfile().map_err(failed)?;
         let mut command = Command::new(&self.program);
         command.args(words).arg("--json").args(&self.globals);

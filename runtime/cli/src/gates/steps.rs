@@ -2,8 +2,8 @@
 //!
 //! Invariant: every step has a row, in the order in which it was asked for.
 
-use crate::command::Context;
-use crate::error::CliError;
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind};
 use fozzy_report::document::{GateStep, PROGRESS_SCHEMA, ProgressDocument, StepStatus};
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ impl<'a> Steps<'a> {
         let strange = skip.iter().chain(required).find(|step| !known.contains(&step.as_str()));
         if let Some(step) = strange {
             let message = format!("there is no step `{step}`; there are {}", known.join(", "));
-            return Err(CliError::new("usage", message));
+            return Err(CliError::new(ErrorKind::Usage, message));
         }
         let set = |steps: &[String]| steps.iter().cloned().collect();
         Ok(Steps { skip: set(skip), required: set(required), ..self })

@@ -6,9 +6,11 @@
 //! a scenario  one sequence: the input is its decisions
 //! ```
 //!
-//! Invariant: the run that an input stands for is a run as any other, of the plan that is made here.
+//! Invariants: the run that an input stands for is a run as any other, of the plan that is made here; what a kind of call is - its
+//! words, its interface, how it takes an input, what a campaign begins with - stands here and nowhere else.
 //! Not here: decisions (`fozzy-search`), repeated calls (`fuzz_executor`).
 
+use crate::run::scenario::ScenarioInterfaces;
 use fozzy_trace::plan::{
     Inputs, KeptSequence, MachinePlan, Mount, MountEntry, MountKind, PlannedCall, ScenarioKind, ScenarioPlan,
 };
@@ -25,6 +27,73 @@ pub enum InputDelivery {
     File(String),
     /// It is its last argument, as text.
     Argument,
+}
+
+/// How the bytes of an input become what is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputUse {
+    /// They are the argument of the call, as they are: its length and its bytes are the first two questions of the run.
+    Argument,
+    /// They are a part of the plan.
+    World,
+    /// Values are drawn from them.
+    Draws,
+}
+
+/// What a campaign begins with, when it has no corpus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstInputs {
+    /// Nothing: the empty input is enough.
+    None,
+    /// These texts.
+    Texts(&'static [&'static str]),
+    /// Random bytes of these lengths. An input that is used up gives the simplest values, so that nothing would reward a
+    /// longer one by itself.
+    Random(&'static [usize]),
+}
+
+/// Requests of handlers that something is known of.
+const REQUESTS: &[&str] = &["GET / HTTP/1.1\naccept: */*\n\n", "POST / HTTP/1.1\ncontent-type: application/json\n\n{}"];
+/// The name by which the sequences of a scenario are asked for, as of its interface.
+pub const STATEFUL: &str = "stateful";
+
+/// An interface of the SDK with functions by number: which function lists their names, which calls one, and what each is called.
+pub(crate) struct NumberedInterface<'a> {
+    /// Its full name, if the component exports it.
+    pub(crate) name: Option<&'a str>,
+    /// The function that lists names.
+    pub(crate) list: &'static str,
+    /// The function that makes the call.
+    pub(crate) call: &'static str,
+    /// What one of its functions is, for people.
+    pub(crate) title: &'static str,
+}
+
+impl ScenarioInterfaces {
+    /// The interface that has the function of `call`; `None` of calls that need none of the SDK.
+    pub(crate) fn of_call(&self, call: &PlannedCall) -> Option<NumberedInterface<'_>> {
+        let (name, list, make) = match call {
+            PlannedCall::Fuzz(_) => (&self.fuzz, "targets", "run"),
+            PlannedCall::Property(_) => (&self.property, "properties", "check"),
+            PlannedCall::Function(_) | PlannedCall::Http => return None,
+        };
+        Some(NumberedInterface { name: name.as_deref(), list, call: make, title: title(call) })
+    }
+}
+
+/// What a call is of, for people.
+const fn title(call: &PlannedCall) -> &'static str {
+    match call {
+        PlannedCall::Fuzz(_) => "fuzz target",
+        PlannedCall::Property(_) => "property",
+        PlannedCall::Function(_) => "function",
+        PlannedCall::Http => "handler of requests",
+    }
+}
+
+/// Whether the call is of an interface that every component may export, and not of one of the SDK.
+pub(crate) const fn is_plain(call: &PlannedCall) -> bool {
+    matches!(call, PlannedCall::Function(_) | PlannedCall::Http)
 }
 
 /// What is executed.
@@ -117,6 +186,50 @@ impl EntryPoint {
             }
         }
         (plan, inputs)
+    }
+
+    /// How the bytes of an input are used.
+    #[must_use]
+    pub const fn input_use(&self) -> InputUse {
+        match self {
+            EntryPoint::Call(PlannedCall::Fuzz(_)) => InputUse::Argument,
+            EntryPoint::Program(_) => InputUse::World,
+            EntryPoint::Call(PlannedCall::Property(_) | PlannedCall::Function(_) | PlannedCall::Http)
+            | EntryPoint::Scenario { .. } => InputUse::Draws,
+        }
+    }
+
+    /// What a campaign begins with.
+    #[must_use]
+    pub const fn first_inputs(&self) -> FirstInputs {
+        match self {
+            EntryPoint::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_)) | EntryPoint::Program(_) => {
+                FirstInputs::None
+            }
+            EntryPoint::Call(PlannedCall::Http) => FirstInputs::Texts(REQUESTS),
+            EntryPoint::Call(PlannedCall::Function(_)) => FirstInputs::Random(&[16]),
+            EntryPoint::Scenario { .. } => FirstInputs::Random(&[64, 256, 1024]),
+        }
+    }
+
+    /// What it is, with its name, for people.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self {
+            EntryPoint::Call(call @ PlannedCall::Http) => format!("the {}", title(call)),
+            EntryPoint::Call(call) => format!("the {} `{}`", title(call), call.function()),
+            EntryPoint::Program(_) => format!("the program ({})", self.name()),
+            EntryPoint::Scenario { .. } => format!("its sequences, as `{STATEFUL}`"),
+        }
+    }
+
+    /// Whether `word` asks for it.
+    #[must_use]
+    pub fn is_called(&self, word: &str) -> bool {
+        match self {
+            EntryPoint::Scenario { .. } => word == STATEFUL,
+            _ => self.name() == word,
+        }
     }
 
     /// What it is called in reports.

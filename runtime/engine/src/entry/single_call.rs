@@ -9,7 +9,7 @@
 //! Not here: the drawing of values (`typed`, `request`), instances (`scenario`).
 
 use crate::compile::program::Program;
-use crate::entry::entry_point::EntryPoint;
+use crate::entry::entry_point::{EntryPoint, NumberedInterface};
 use crate::entry::request::{self, GeneratedRequest};
 use crate::entry::typed::TypedExport;
 use crate::run::scenario::{CallMode, ask, function, invalid};
@@ -61,16 +61,16 @@ impl CallInput {
     ) -> wasmtime::Result<()> {
         match self {
             CallInput::Input(input) => {
-                let (interface, place) = listed(program, store, way, instance, call).await?;
-                let run = function::<(u32, Vec<u8>), ()>(store, instance, &interface, "run")?;
+                let (interface, make, place) = listed(program, store, way, instance, call).await?;
+                let run = function::<(u32, Vec<u8>), ()>(store, instance, &interface, make)?;
                 if store.data().run.world.plan.warm_up {
                     way.call(store, &run, (place, Vec::new())).await?;
                 }
                 way.call(store, &run, (place, input)).await
             }
             CallInput::Nothing => {
-                let (interface, place) = listed(program, store, way, instance, call).await?;
-                let check = function::<(u32,), ()>(store, instance, &interface, "check")?;
+                let (interface, make, place) = listed(program, store, way, instance, call).await?;
+                let check = function::<(u32,), ()>(store, instance, &interface, make)?;
                 way.call(store, &check, (place,)).await
             }
             CallInput::Arguments(typed, arguments) => typed_call(store, way, instance, &typed, &arguments).await,
@@ -95,20 +95,23 @@ pub fn written(program: &Program, searched: &EntryPoint, source: &mut dyn Decisi
     }
 }
 
-/// The interface of a fuzz target or property, and the place of the function among those that it lists.
+/// The interface of a fuzz target or property, its function that makes the call, and the place of the target among those that it
+/// lists.
 async fn listed(
     program: &Program,
     store: &mut Store<Host>,
     way: CallMode,
     instance: &Instance,
     call: &PlannedCall,
-) -> wasmtime::Result<(String, u32)> {
-    let (interface, names) = program.entries().scenario.interface_of(call);
-    let missing = || invalid("call", &format!("it has no {} `{}`", names.1, call.function().escape_debug()));
-    let interface = interface.ok_or_else(missing)?;
-    let (listed,) = ask::<(Vec<String>,)>(store, way, instance, interface, names.0).await?;
+) -> wasmtime::Result<(String, &'static str, u32)> {
+    let found = program.entries().scenario.of_call(call);
+    let what = found.as_ref().map_or("function", |interface| interface.title);
+    let missing = || invalid("call", &format!("it has no {what} `{}`", call.function().escape_debug()));
+    let NumberedInterface { name, list, call: make, .. } = found.ok_or_else(missing)?;
+    let name = name.ok_or_else(missing)?;
+    let (listed,) = ask::<(Vec<String>,)>(store, way, instance, name, list).await?;
     let place = listed.iter().position(|name| name == call.function()).ok_or_else(missing)?;
-    Ok((interface.to_owned(), place as u32))
+    Ok((name.to_owned(), make, place as u32))
 }
 
 /// Calls a function. What it returns is no judgement: also an error is an answer.

@@ -22,7 +22,7 @@ use crate::compile::build::Build;
 use crate::compile::cache::Cache;
 use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
-use crate::entry::entry_point::EntryPoint;
+use crate::entry::entry_point::{EntryPoint, NumberedInterface};
 use crate::entry::typed;
 use crate::reactor::{CallError, Reactor, ReactorError, time_of};
 use enter::EntryCall;
@@ -58,6 +58,28 @@ pub struct ExportedFunctions {
 }
 
 impl ExportedFunctions {
+    /// Its fuzz targets, its properties, and its sequences of this number of flows.
+    #[must_use]
+    pub fn entry_points(&self, flows: u32) -> Vec<EntryPoint> {
+        let fuzz = self.fuzz.iter().cloned().map(PlannedCall::Fuzz);
+        let properties = self.properties.iter().cloned().map(PlannedCall::Property);
+        let sequences = self.is_stateful.then_some(EntryPoint::Scenario { flows });
+        fuzz.chain(properties).map(EntryPoint::Call).chain(sequences).collect()
+    }
+
+    /// Its handler of HTTP requests.
+    #[must_use]
+    pub fn handler(&self) -> Option<EntryPoint> {
+        self.handles.then_some(EntryPoint::Call(PlannedCall::Http))
+    }
+
+    /// A call of an exported function; the version of its interface may be left out.
+    #[must_use]
+    pub fn call_of(&self, name: &str) -> Option<EntryPoint> {
+        let call = PlannedCall::Function(self.exported(name)?.to_owned());
+        Some(EntryPoint::Call(call))
+    }
+
     /// The full name of an exported function; the version of its interface may be left out.
     #[must_use]
     pub fn exported(&self, name: &str) -> Option<&str> {
@@ -124,9 +146,12 @@ fn start(program: Program, plan: &Plan, inputs: &Inputs, seed: Seed) -> Result<R
 }
 
 fn names(reactor: &mut Reactor, call: &PlannedCall) -> Result<Vec<String>, CallError> {
-    let (interface, (lists, _)) = reactor.program().entries().scenario.interface_of(call);
-    let Some(interface) = interface.map(str::to_owned) else { return Ok(Vec::new()) };
-    let mut function = reactor.function::<(), (Vec<String>,)>(&format!("{interface}#{lists}"))?;
+    let entries = reactor.program().entries();
+    let Some(NumberedInterface { name: Some(name), list, .. }) = entries.scenario.of_call(call) else {
+        return Ok(Vec::new());
+    };
+    let list = format!("{name}#{list}");
+    let mut function = reactor.function::<(), (Vec<String>,)>(&list)?;
     let (names,) = reactor.call(&mut function, ())?;
     Ok(names)
 }

@@ -53,15 +53,6 @@ pub(crate) struct ScenarioInterfaces {
 }
 
 impl ScenarioInterfaces {
-    /// The interface that has the function of `call`; the function that lists its names, and what they are called.
-    pub(crate) fn interface_of(&self, call: &PlannedCall) -> (Option<&str>, (&'static str, &'static str)) {
-        match call {
-            PlannedCall::Fuzz(_) => (self.fuzz.as_deref(), ("targets", "fuzz target")),
-            PlannedCall::Property(_) => (self.property.as_deref(), ("properties", "property")),
-            PlannedCall::Function(_) | PlannedCall::Http => (None, ("", "function")),
-        }
-    }
-
     pub(crate) fn is_any(&self) -> bool {
         self.stateful.is_some() || self.fuzz.is_some() || self.property.is_some()
     }

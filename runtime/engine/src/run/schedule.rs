@@ -1,7 +1,7 @@
 //! The scheduler: the guests of a run take turns on one thread.
 //!
 //! ```text
-//!   can go on        main ─┐            nobody can: virtual time moves to the next deadline or packet;
+//!   ready            main ─┐            none is ready: virtual time moves to the next deadline or packet;
 //!                  server ─┼─question─▶ one of them runs until it waits or ends
 //!                   child ─┘            nothing will ever happen: a hang
 //! ```
@@ -9,7 +9,7 @@
 //! Each guest is a store of its own, because a trap poisons its store, and a fiber, so that it can wait in
 //! the middle of a call. A guest that is alone never leaves its fiber: it lets time pass by itself.
 //!
-//! Invariants: who is next is a question, asked only when several can go on; the run ends when the target ends.
+//! Invariants: which guest runs next is a question, asked only when several are ready; the run ends when the target ends.
 //! Not here: what guests wait for (`fozzy-world`).
 
 use crate::compile::program::Program;

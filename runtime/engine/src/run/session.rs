@@ -11,6 +11,7 @@
 use crate::compile::catalogue;
 use crate::compile::link::LinkError;
 use crate::compile::program::{Program, ProgramError};
+use crate::entry::entry_point::is_plain;
 use crate::memory::Region;
 use crate::run::callee::{self, TargetInstance};
 use crate::run::coverage::ProgramCoverage;
@@ -18,7 +19,7 @@ use crate::run::schedule;
 use fozzy_host::{CallerKind, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::outcome::StackFrame;
-use fozzy_trace::plan::{Inputs, PlannedCall};
+use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
     CopyOnWrite, DecisionSource, Digest, Execution, Executor, HarnessError, HistorySink, HistoryWindow, LiveBackend,
     Plan, Recorder,
@@ -87,8 +88,7 @@ impl Session {
     /// # Errors
     /// When the plan cannot be made into a computer, or one of its components cannot be run.
     pub fn new(program: Program, plan: Arc<Plan>, inputs: &Inputs) -> Result<Session, SessionError> {
-        let is_called =
-            plan.call.as_ref().is_some_and(|call| matches!(call, PlannedCall::Function(_) | PlannedCall::Http));
+        let is_called = plan.call.as_ref().is_some_and(is_plain);
         if !program.is_command() && !is_called {
             return Err(SessionError::NoCommand);
         }

@@ -1,4 +1,4 @@
-//! Divides effort between a few arms by what each has found in a step, of late.
+//! Divides effort between a few arms by what each has found in a recent step.
 //!
 //! ```text
 //! weight   (found + 1) / (steps + 50), both forgotten slowly │ share   weight / sum of weights, at least 1/20
@@ -40,7 +40,7 @@ impl Reward {
 #[derive(Clone, Debug)]
 pub(crate) struct Bandit<const N: usize> {
     names: [&'static str; N],
-    /// What was found of late, in how many steps.
+    /// Recent finds, and the steps that they took.
     lately: [(f64, f64); N],
     rewards: [Reward; N],
     chosen: usize,
@@ -67,7 +67,7 @@ impl<const N: usize> Bandit<N> {
         self.choose(at.unwrap_or(0))
     }
 
-    /// Somebody else has chosen this one.
+    /// Another worker has chosen this one.
     pub(crate) fn choose(&mut self, at: usize) -> usize {
         self.chosen = at;
         at

@@ -1,7 +1,7 @@
 //! A way through a scenario: all answers from time zero, shared with the ways that begin in the same way.
 //!
 //! ```text
-//! start [a a] ◀── [b c d] ◀── [e]       story of [e]: a a b c d e, and the number of steps
+//! start [a a] ◀── [b c d] ◀── [e]       path of [e]: a a b c d e, and the number of steps
 //!                    ▲─────── [f g]
 //! ```
 //!
@@ -50,7 +50,7 @@ impl PathNode {
         self.answers.len() + self.before.as_ref().map_or(0, |before| before.len())
     }
 
-    /// The story of going this way, and then on by `answers` for some steps.
+    /// The path of going this way, and then on by `answers` for some steps.
     pub(crate) fn path(&self, answers: &[Override], steps: u32) -> DecisionPath {
         let mut parts = vec![answers];
         let mut at = Some(self);

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! for ever: the strategy chooses a way ─▶ go there, answer from a stream of this run's own ─▶ step, look, keep ─▶ learn
-//!                                                             failure ─▶ the whole story, run alone ─▶ finding
+//!                                                             failure ─▶ the whole path, run alone ─▶ finding
 //! ```
 //!
 //! Invariants: what a run does depends on the seed, its number, and what the runs before it have shown; a finding is told at
-//! once; a failure that its story does not show again is counted, and is no finding.
-//! Not here: when it is told to stop by a clock (`fozzy`).
+//! once; a failure that its path does not show again is counted, and is no finding.
+//! Not here: stopping by a clock (`fozzy-campaign`).
 
 use super::bandit::Reward;
 use super::decision_path::{DecisionPath, PathNode};
@@ -97,7 +97,7 @@ pub trait ExplorationObserver {
     /// A step was taken. `false` ends the exploration.
     fn on_step(&mut self, stats: &Stats) -> bool;
 
-    /// Something new was seen at the end of this story.
+    /// Something new was seen at the end of this path.
     ///
     /// # Errors
     /// When it cannot be kept.
@@ -134,6 +134,14 @@ pub enum ExplorationEnd {
     Exhausted,
 }
 
+/// Paths that an exploration takes before its own.
+pub enum FirstPaths<'a> {
+    /// Found by others: each is a run, and those beyond the bound of runs are not taken.
+    Found(&'a mut dyn Iterator<Item = DecisionPath>),
+    /// Of the exploration that is continued: they are counted already, and all are taken whatever the bound.
+    Restored(&'a mut dyn Iterator<Item = DecisionPath>),
+}
+
 /// An exploration.
 pub struct Exploration {
     options: Options,
@@ -144,8 +152,6 @@ pub struct Exploration {
     frontier: Frontier,
     findings: Findings<DecisionPath>,
     stats: Stats,
-    /// Whether its paths are of an earlier exploration, which are counted among its runs already.
-    is_resumed: bool,
     /// The way to the start.
     start: Arc<PathNode>,
 }
@@ -182,7 +188,6 @@ impl Exploration {
             frontier: Frontier::default(),
             findings: Findings::default(),
             stats: Stats::default(),
-            is_resumed: false,
             start: PathNode::from(None, &start.snapshot(), 0),
         }
     }
@@ -199,7 +204,7 @@ impl Exploration {
         &self.findings
     }
 
-    /// The stories of the places that are kept.
+    /// The paths of the places that are kept.
     pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
         (0..self.frontier.len()).filter_map(|at| Some(self.frontier.get(at)?.node.path(&[], 0)))
     }
@@ -210,33 +215,35 @@ impl Exploration {
         self.strategy.rewards()
     }
 
-    /// For each edge of a module, in the order in which the ground shows them, whether any step took it: one byte each.
+    /// For each edge of a module, in the order in which the target shows them, whether any step took it: one byte each.
     #[must_use]
     pub fn taken(&self, module: usize) -> Vec<u8> {
         self.feedback.taken(module)
     }
 
-    /// Goes on with an exploration that had so many runs and steps behind it: its chance is that of the runs after these.
+    /// Continues an exploration with this number of runs and steps behind it: its chance is that of the runs after these.
     pub fn resume(&mut self, runs: u64, steps: u64) {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
-        self.is_resumed = true;
         self.choosing = self.rng.stream(CHOOSING - runs);
     }
 
-    /// Explores: first replays `paths`, which others have found, then goes on with its own. Paths beyond the bound of runs are
-    /// not replayed, unless they are those of the exploration that is resumed: these are restored whatever the bound.
+    /// Explores: first replays `paths`, then continues with its own.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
     pub fn run(
         &mut self,
         target: &mut dyn StatefulTarget,
-        paths: &mut dyn Iterator<Item = DecisionPath>,
+        paths: FirstPaths<'_>,
         observer: &mut dyn ExplorationObserver,
     ) -> Result<ExplorationEnd, HarnessError> {
         let mut io = ExplorationIo { target, observer };
+        let (paths, are_counted) = match paths {
+            FirstPaths::Found(paths) => (paths, false),
+            FirstPaths::Restored(paths) => (paths, true),
+        };
         loop {
-            if self.has_made_all_runs() && !self.is_resumed {
+            if self.has_made_all_runs() && !are_counted {
                 return Ok(ExplorationEnd::Runs);
             }
             let Some(path) = paths.next() else { break };
@@ -274,7 +281,7 @@ impl Exploration {
         self.stats.runs >= self.options.runs_max
     }
 
-    /// Goes the way of a story, and keeps where it leads if that is new.
+    /// Goes the way of a path, and keeps where it leads if that is new.
     fn replay_path(
         &mut self,
         io: &mut ExplorationIo<'_>,
@@ -425,7 +432,7 @@ impl Exploration {
         fresh.sum()
     }
 
-    /// A run failed, or was cut. Its story, run alone, says what that is.
+    /// A run failed, or was cut. Its path, run alone, says what that is.
     fn judge_failure(
         &mut self,
         io: &mut ExplorationIo<'_>,

@@ -39,7 +39,7 @@ struct AnswerLogState {
     bounds: Vec<u64>,
     /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
     is_truncated: bool,
-    /// How often it was asked who goes on.
+    /// How often it was asked which task runs next.
     ordered: u64,
     /// What was learned of the length of runs of tasks.
     lengths: RunLengths,
@@ -60,12 +60,12 @@ impl AnswerLog {
         self.lock().answers.clone()
     }
 
-    /// How often it was asked who goes on.
+    /// How often it was asked which task runs next.
     pub(crate) fn ordered(&self) -> u64 {
         self.lock().ordered
     }
 
-    /// How long runs of tasks were, as far as it was chosen by a policy who goes on.
+    /// How long runs of tasks were, where a policy chose which task runs next.
     pub(crate) fn lengths(&self) -> RunLengths {
         self.lock().lengths.clone()
     }
@@ -121,7 +121,7 @@ impl AnswerLog {
 pub(crate) struct AnswerPolicy {
     /// Which answers may be given.
     pub(crate) mask: AnswerMask,
-    /// Which of those that can go on does.
+    /// Which of the ready tasks runs next.
     pub(crate) order: TaskOrder,
     /// What a program draws is the simplest there is.
     pub(crate) simplest: bool,
@@ -129,7 +129,7 @@ pub(crate) struct AnswerPolicy {
     pub(crate) toggle: f64,
 }
 
-/// Which of those that can go on does.
+/// Which of the ready tasks runs next.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TaskOrder {
     /// Any.
@@ -156,7 +156,7 @@ pub struct GuidedSource {
     part: DecisionPart,
     /// Whether faults strike as chance has it; otherwise none does.
     faults_active: bool,
-    /// Chooses who goes on, where the order is a policy's.
+    /// Chooses which task runs next, where the order is a policy's.
     scheduler: Scheduler,
     /// The weights of the alternatives of the next question, if it has some.
     weights: Vec<u32>,

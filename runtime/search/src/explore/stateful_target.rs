@@ -31,7 +31,7 @@ pub trait StatefulTarget: StepTarget {
         None
     }
 
-    /// Executes a story as a run that can be recorded. Its verdict is the one that counts.
+    /// Executes a path as a run that can be recorded. Its verdict is the one that counts.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.

@@ -6,7 +6,7 @@
 //! dfs, bfs         every answer of every step in turn, from every new state, the latest or the earliest first
 //! ```
 //!
-//! Invariant: a strategy only chooses; what it is told depends on its choices alone.
+//! Invariant: a strategy only chooses; what it learns depends on its choices alone.
 
 mod coverage_guided;
 mod fresh;

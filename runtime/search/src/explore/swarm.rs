@@ -49,7 +49,7 @@ pub(crate) enum AnswerMask {
 
 /// Names an answer: a site, and which of its alternatives.
 pub(crate) fn answer(site: &str, alternative: u64) -> u64 {
-    // FNV-1a, finished as SplitMix64 does: sites are short, and nobody attacks them.
+    // FNV-1a, finished as SplitMix64 does: sites are short, and no adversary chooses them.
     let name = site
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));

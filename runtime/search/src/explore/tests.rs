@@ -1,4 +1,4 @@
-//! Explorations of a toy: a lock whose progress is a number, and whose ground is a plain value.
+//! Explorations of a toy: a lock whose progress is a number, and whose target is a plain value.
 
 mod races;
 
@@ -96,7 +96,7 @@ impl StatefulTarget for Lock {
     }
 }
 
-/// Ends after so many steps.
+/// Ends after this many steps.
 struct Patience(u64);
 
 impl ExplorationObserver for Patience {
@@ -113,7 +113,9 @@ fn solve(name: &str, tells: bool, seed: u64, most: u64) -> Option<u64> {
     let options = Options { seed: Seed(seed), stop: StopCondition::FirstFinding, ..Options::default() };
     let row = strategy(name).expect("there is one");
     let mut exploration = Exploration::new(options, row, &AnswerLog::default());
-    let ended = exploration.run(&mut lock(tells), &mut std::iter::empty(), &mut Patience(most)).expect("no machine");
+    let ended = exploration
+        .run(&mut lock(tells), FirstPaths::Found(&mut std::iter::empty()), &mut Patience(most))
+        .expect("no machine");
     assert_eq!(exploration.stats().lost, 0);
     (ended == ExplorationEnd::FirstFailure).then(|| exploration.stats().steps)
 }
@@ -162,7 +164,8 @@ fn no_run_is_made_beyond_the_bound_whatever_others_have_found() {
     for (runs_max, given, left) in [(7, 3, 0), (7, 20, 13), (64, 0, 0), (100, 36, 0)] {
         let mut exploration = Exploration::new(Options { runs_max, ..Options::default() }, row, &AnswerLog::default());
         let mut paths = vec![DecisionPath { answers: Vec::new(), steps: 1 }; given].into_iter();
-        let ended = exploration.run(&mut lock(true), &mut paths, &mut Talkative).expect("no machine");
+        let ended =
+            exploration.run(&mut lock(true), FirstPaths::Found(&mut paths), &mut Talkative).expect("no machine");
         assert_eq!((ended, exploration.stats().runs, paths.len()), (ExplorationEnd::Runs, runs_max, left));
     }
 }
@@ -172,17 +175,19 @@ fn a_story_has_the_answers_from_the_beginning_in_their_order() {
     let options = Options { stop: StopCondition::FirstFinding, ..Options::default() };
     let row = strategy("coverage_guided").expect("there is one");
     let mut exploration = Exploration::new(options, row, &AnswerLog::default());
-    exploration.run(&mut lock(true), &mut std::iter::empty(), &mut Patience(50_000)).expect("no machine");
+    exploration
+        .run(&mut lock(true), FirstPaths::Found(&mut std::iter::empty()), &mut Patience(50_000))
+        .expect("no machine");
     let path = &exploration.findings().all()[0].input;
     assert_eq!(path.answers.len() as u32, path.steps);
     let last: Vec<Override> = DIGITS.map(Override::Number).to_vec();
     assert_eq!(path.answers[path.answers.len() - 6..], last);
-    // Its places are gone to again from their stories alone.
+    // Its places are gone to again from their paths alone.
     let paths: Vec<DecisionPath> = exploration.paths().collect();
     assert!(paths.len() >= 5);
     let mut again =
         Exploration::new(Options { runs_max: paths.len() as u64, ..Options::default() }, row, &AnswerLog::default());
-    again.run(&mut lock(true), &mut paths.into_iter(), &mut Patience(50_000)).expect("no machine");
+    again.run(&mut lock(true), FirstPaths::Found(&mut paths.into_iter()), &mut Patience(50_000)).expect("no machine");
     assert_eq!(again.stats().states, exploration.stats().states);
 }
 
@@ -239,7 +244,7 @@ fn a_run_that_asks_more_than_is_logged_is_cut_and_counted_and_no_failure_is_lost
     let row = strategy("coverage_guided").expect("there is one");
     let mut exploration = Exploration::new(options, row, &AnswerLog::default());
     let mut endless = Endless { source: Box::new(SeededSource::new(Seed(0))), confirmed: 0 };
-    exploration.run(&mut endless, &mut std::iter::empty(), &mut Patience(100)).expect("no machine");
+    exploration.run(&mut endless, FirstPaths::Found(&mut std::iter::empty()), &mut Patience(100)).expect("no machine");
     let stats = exploration.stats();
     assert_eq!((stats.runs, stats.steps, stats.cut, stats.lost, stats.failures), (3, 3, 3, 0, 0), "{stats:?}");
     assert_eq!((stats.checkpoints, endless.confirmed), (1, 0), "that after the beginning, and no failure");

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Invariants: every execution is counted before it is made, and none is made past the bound; what the observer is told,
-//! it is told in the same order in equal campaigns.
-//! Not here: when it is told to stop by a clock (`fozzy`).
+//! it is reported in the same order in equal campaigns.
+//! Not here: stopping by a clock (`fozzy-campaign`).
 
 use super::comparison_budget::ComparisonBudget;
 use super::corpus::{Corpus, Testcase};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 const MUTATIONS_A_PICK: u32 = 32;
 /// Executions that are spent on shortening a testcase before it is kept.
 const SHORTEN_TRIES: u64 = 24;
-/// Testcases of at most so many bytes are kept as they are.
+/// Testcases of at most this many bytes are kept as they are.
 const SHORT_BYTES: usize = 4;
 /// Executions that are spent on putting sides of comparisons into a testcase when it is picked first.
 const COMPARISON_TRIES: usize = 256;
@@ -46,18 +46,18 @@ const COMPARING_SHARE: u64 = 3;
 const COMPARING_FREE: u64 = 8192;
 /// Executions that are spent on the comparisons of a testcase beyond that share.
 const COMPARISON_TRIES_LEAST: usize = 8;
-/// One round in so many looks at what such an input compares.
+/// One round in this many looks at what such an input compares.
 const STRAY_ROUNDS: u64 = 4;
 /// Random bytes that are put behind a testcase to see what is compared then: lengths that are asked for before anything else,
 /// and fields that were not there. Being random, they stand nowhere else in the input.
 const TAIL_BYTES: std::ops::RangeInclusive<usize> = 8..=40;
-/// Of the mutations of a testcase that meets comparisons, one in so many is mended so that it meets them again.
+/// Of the mutations of a testcase that meets comparisons, one in this many is mended so that it meets them again.
 const REPAIRED: u64 = 4;
 /// What was put so often for one site is a word, if one side of the site stands still: a sum is another one each time.
 const WORD_TRIES: u32 = 4;
 /// Comparisons of one testcase that are mended.
 const REPAIRS_MAX: usize = 8;
-/// One execution in so many tells how often its edges are taken.
+/// One execution in this many tells how often its edges are taken.
 const COUNTED: u64 = 16;
 /// Executions that are spent on making the input of a failure smaller.
 const MINIMIZE_TRIES: u64 = 4096;
@@ -132,7 +132,7 @@ pub trait FuzzObserver {
     /// When it cannot be kept.
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError>;
 
-    /// Inputs that somebody else has found since it was asked last. It is asked between two rounds.
+    /// Inputs that peers have found since the last call. It is asked between two rounds.
     ///
     /// # Errors
     /// When they cannot be had.

@@ -19,7 +19,7 @@ const VALUE_TRIES: u32 = 12;
 const SITE_TRIES: u32 = 256;
 /// How many more tries each payment is worth.
 const PAYMENT: u32 = 12;
-/// Of what is not worth it, one in so many is let through.
+/// One in this many comparisons below the budget is let through.
 const TRICKLE: u32 = 512;
 /// Values that are remembered; beyond them only sites are.
 const VALUES_MAX: usize = 1 << 16;

@@ -63,7 +63,7 @@ impl Dictionary {
         &self.tokens
     }
 
-    /// Adds a word that somebody gave.
+    /// Adds a word of the caller.
     pub fn give(&mut self, token: &[u8]) {
         self.given += usize::from(self.add(token));
     }

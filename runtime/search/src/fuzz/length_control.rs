@@ -33,7 +33,7 @@ impl Default for LengthControl {
 }
 
 impl LengthControl {
-    /// The bound of a round that changes a testcase of `length` bytes, after so many executions, the last one that found
+    /// The bound of a round that changes a testcase of `length` bytes, after a number of executions, the last one that found
     /// something being `last_new`; `most` is what an input can have.
     pub(crate) fn of_round(
         &mut self,

@@ -49,7 +49,7 @@ pub struct MemoryUse {
 }
 
 impl MemoryUse {
-    /// `written_pages` are all that were written, also to hold an input of so many bytes.
+    /// `written_pages` are all that were written, also to hold an input of that length.
     #[must_use]
     pub fn of(bytes: u64, written_pages: u64, input_bytes: usize) -> MemoryUse {
         const PAGE_BYTES: u64 = 4096;

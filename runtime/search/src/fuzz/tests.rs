@@ -127,7 +127,7 @@ fn pass() -> Verdict {
     Verdict { status: Status::Pass, findings: Vec::new(), signature: None }
 }
 
-/// Keeps everything that it is told.
+/// Keeps everything that is reported.
 #[derive(Default)]
 pub(crate) struct RecordingObserver {
     pub(crate) added: Vec<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! What of a story matters: answers and bytes that may be any other are told from those on which the failure depends.
+//! What of a candidate matters: answers and bytes that may be anything, apart from those on which the failure depends.
 //!
 //! ```text
 //! draws.int("amount") below 1000 -> 80       others tried: 0, 1, 999, 412, 77     passes with 0: it matters
@@ -6,7 +6,7 @@
 //! standard input, byte 0          -> 21       others tried: 00                    passes with 0: it matters
 //! ```
 //!
-//! Invariants: the story stays as it is; what is said to be free was tried with several other answers, and is no proof for all.
+//! Invariants: the candidate stays as it is; what is said to be free was tried with several other answers, and is no proof for all.
 
 use super::{ReplayTarget, ShrinkCandidate, ShrinkError, source};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, take};
@@ -17,7 +17,7 @@ use fozzy_trace::source::Override;
 use fozzy_trace::{FailureSignature, RunningDigest};
 use std::sync::Arc;
 
-/// Decisions that are varied: stories that are worth reading have fewer.
+/// Decisions that are varied: candidates that are worth reading have fewer.
 const EXPLAINED_MAX: usize = 64;
 /// Bytes of standard input, and of the answer to one question, that are varied one by one.
 const BYTES_MAX: usize = 64;
@@ -47,7 +47,7 @@ pub enum VariedPart {
     },
 }
 
-/// Part of a story, and whether it matters.
+/// Part of a candidate, and whether it matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// What was varied.
@@ -58,7 +58,7 @@ pub struct Explanation {
     pub is_free: bool,
 }
 
-/// Tries other answers to each decision of a story that fails with `signature`, and other bytes of its standard input unless
+/// Tries other answers to each decision of a candidate that fails with `signature`, and other bytes of its standard input unless
 /// that is `kept`, as long as `may_continue` gives time. Of bytes that matter together, each is then tried by itself.
 ///
 /// # Errors
@@ -117,7 +117,7 @@ fn bytes_of(decision: &Decision) -> Vec<VariedPart> {
     if bytes.len() < 2 { Vec::new() } else { bytes.into_iter().enumerate().take(BYTES_MAX).map(of).collect() }
 }
 
-/// The story with others in the place of the subject: the ends of what there is, and some between.
+/// The candidate with others in the place of the subject: the ends of what there is, and some between.
 fn others(candidate: &ShrinkCandidate, subject: &VariedPart) -> Vec<ShrinkCandidate> {
     let answered = |decision: &Decision, answer| {
         let mut candidate = candidate.clone();

@@ -1,4 +1,4 @@
-//! Candidates that begin alike share their beginning: one goes on from the last place of the one before that both have.
+//! Candidates that begin alike share their beginning: each continues from the last place that it shares with the one before.
 //!
 //! ```text
 //! walked       begin  3  4 │ 9 10 11 │ 17 20 21 ✗          │ = a place that was kept
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: what a candidate comes to is what a whole run of it would, as far as a verdict tells; where that is not sure
-//! (something was cut because it took long) a whole run is made, and the smallest story is confirmed by one in any case.
+//! (something was cut because it took long) a whole run is made, and the smallest candidate is confirmed by one in any case.
 //! Not here: how a step is taken (the engine's `Walker`).
 
 use super::{CandidateResult, ReplayTarget, ShrinkCandidate};
@@ -21,11 +21,11 @@ use fozzy_trace::{
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Steps of a story from which on it is walked: a shorter one is run whole in the time that getting ready takes.
+/// Steps of a candidate from which on it is walked: a shorter one is run whole in the time that getting ready takes.
 const STEPS_MIN: usize = 64;
-/// Steps of a story up to which it is walked.
+/// Steps of a candidate up to which it is walked.
 const STEPS_MAX: usize = 1 << 16;
-/// Least number of steps between two places: taking so many costs about as much as keeping one.
+/// Least number of steps between two places: taking this many costs about as much as keeping one.
 const BETWEEN_MIN: usize = 8;
 /// Places of one way, about.
 const PLACES: usize = 64;
@@ -48,7 +48,7 @@ pub trait SequenceTarget: StepTarget + Send {
     fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution;
 }
 
-/// What stories share that can be walked in one another's places.
+/// What candidates share that can be walked in one another's places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReplayFrame {
     /// Without what names the steps.
@@ -74,7 +74,7 @@ pub(super) struct IncrementalReplay {
     wanted: Option<ReplayFrame>,
     ready: Option<PreparedFrame>,
     marks: Vec<ReplayMark>,
-    /// Of the story that was walked last.
+    /// Of the candidate that was walked last.
     answers: Arc<BTreeMap<DecisionKey, Override>>,
     has_replayed: bool,
 }
@@ -87,7 +87,7 @@ struct PreparedFrame {
     log: Arc<[Decision]>,
 }
 
-/// The frame of a story that can be walked, and its steps.
+/// The frame of a candidate that can be walked, and its steps.
 fn walkable(candidate: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
     let Plan { nodes, call: None, scenario: Some(scenario), .. } = &candidate.plan else { return None };
     let [KeptSequence { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
@@ -115,7 +115,7 @@ impl IncrementalReplay {
         }
     }
 
-    /// Walks a story, if that can be done.
+    /// Walks a candidate, if that can be done.
     pub(super) fn replay(
         &mut self,
         target: &mut dyn ReplayTarget,
@@ -212,7 +212,7 @@ impl IncrementalReplay {
         Ok(Some(CandidateResult::of(execution, log)))
     }
 
-    /// How many marks of the last way are also a story's; `None` when it differs before the first.
+    /// How many marks of the last way are also a candidate's; `None` when it differs before the first.
     fn shared(&self, candidate: &ShrinkCandidate, steps: &[u32]) -> Option<usize> {
         let mine = self.marks.iter().map(|mark| mark.step);
         let its = std::iter::once(None).chain(steps.iter().copied().map(Some));
@@ -242,7 +242,7 @@ fn first_difference(
     }
 }
 
-/// A source that stays at hand while it answers somebody.
+/// A source that its owner can read while it answers a guest.
 #[derive(Clone)]
 struct SharedSource(Arc<Mutex<KeyedSource>>);
 

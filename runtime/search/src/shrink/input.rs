@@ -21,7 +21,7 @@ pub(super) fn stdin(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     Ok(())
 }
 
-/// Bytes of a fuzz target's input: a length, and so many bytes.
+/// Bytes of a fuzz target's input: a length, and that many bytes.
 pub(super) fn drawn(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let found = shrinker.log.windows(2).find_map(|pair| match pair {
         [length, input] if is_input(length, input) => Some((length.key, input.key, input.answer.clone())),

@@ -50,7 +50,7 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     Ok(())
 }
 
-/// The story with these steps only, which draw other values and turns.
+/// The candidate with these steps only, which draw other values and turns.
 fn resampled(smallest: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], number: u64) -> ShrinkCandidate {
     let mut smallest = with_steps(smallest, places);
     let parts: Vec<DecisionPart> = places.iter().map(|place| place.part()).collect();

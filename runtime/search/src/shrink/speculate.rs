@@ -1,4 +1,4 @@
-//! Who tells candidates; and those that are told ahead, while somebody else would have nothing to do.
+//! Executes candidates, and some of them speculatively while workers would be idle.
 //!
 //! ```text
 //! first player     candidate n        n in vain ─▶ n+1 is known already      n fails so too ─▶ n+1 is forgotten
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Stack of a player beside the first: guests have one of their own, for the host's part of a call this is plenty.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Somebody who executes candidates.
+/// A worker that executes candidates.
 pub(super) struct ReplayWorker<'a> {
     target: &'a mut (dyn ReplayTarget + Send),
     /// `None` when it runs everything whole.
@@ -34,7 +34,7 @@ impl<'a> ReplayWorker<'a> {
         self.target
     }
 
-    /// The story is this one now.
+    /// The smallest candidate is this one now.
     pub(super) fn set_baseline(&mut self, candidate: &ShrinkCandidate) {
         self.incremental.iter_mut().for_each(|incremental| incremental.set_baseline(candidate));
     }
@@ -44,7 +44,7 @@ impl<'a> ReplayWorker<'a> {
         self.incremental.as_ref().is_some_and(IncrementalReplay::has_replayed)
     }
 
-    /// What comes of a story, told in the cheapest way.
+    /// The result of a candidate, executed in the cheapest way.
     fn replay(
         &mut self,
         candidate: &ShrinkCandidate,
@@ -58,7 +58,7 @@ impl<'a> ReplayWorker<'a> {
         incremental.map_or_else(|| self.execute(candidate, seed, observations, 0..0), Ok)
     }
 
-    /// What comes of a story in a whole run.
+    /// The result of a candidate in a whole run.
     pub(super) fn execute(
         &mut self,
         candidate: &ShrinkCandidate,
@@ -101,7 +101,7 @@ impl Shrinker<'_> {
             let mut begun = Vec::new();
             for (worker, candidate) in others.iter_mut().zip(expected) {
                 let work = move || (digest(&candidate), worker.replay(&candidate, seed, observations));
-                // Without a thread it is told when its turn comes.
+                // Without a thread it is executed when its turn comes.
                 begun.extend(std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok());
             }
             let result = worker.replay(candidate, seed, observations);

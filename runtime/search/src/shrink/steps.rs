@@ -36,7 +36,7 @@ pub(super) const FLOW: &str = "flow";
 /// Calls of an execution that are looked through for the flows of its steps. In longer ones steps are not told apart by
 /// their flows, which costs more tries.
 const LOOKED_AT_MAX: u64 = 1 << 18;
-/// Steps that are told apart. Of a longer story, only sequences are left out.
+/// Steps that are told apart. Of a longer candidate, only sequences are left out.
 const STEPS_MAX: usize = 1 << 20;
 
 const KINDS: [ScenarioKind; 3] = [ScenarioKind::Stateful, ScenarioKind::Fuzz, ScenarioKind::Property];
@@ -90,7 +90,7 @@ pub(super) fn cut_tail(plan: &mut Plan, position: Option<ScenarioPosition>) {
     }
 }
 
-/// A story without answers to what only steps ask that it has left out.
+/// A candidate without answers to what only steps ask that it has left out.
 pub(super) fn relevant(mut smallest: ShrinkCandidate) -> ShrinkCandidate {
     let Some(scenario) = smallest.plan.scenario.as_ref().filter(|scenario| !scenario.only.is_empty()) else {
         return smallest;
@@ -107,7 +107,7 @@ pub(super) fn relevant(mut smallest: ShrinkCandidate) -> ShrinkCandidate {
     smallest
 }
 
-/// The sequences of a story, each left out whole.
+/// The sequences of a candidate, each left out whole.
 pub(super) fn sequences(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let Some(scenario) = &shrinker.smallest.plan.scenario else { return Ok(()) };
     let kept = scenario.only.clone();
@@ -174,7 +174,7 @@ fn flows(entries: &[HistoryEntry]) -> BTreeMap<StepPosition, String> {
     found
 }
 
-/// The steps that the story names.
+/// The steps that the candidate names.
 pub(super) fn steps_of(shrinker: &Shrinker<'_>) -> Vec<StepPosition> {
     let Some(scenario) = &shrinker.smallest.plan.scenario else { return Vec::new() };
     let places = scenario.only.iter().flat_map(|kept| {
@@ -185,7 +185,7 @@ pub(super) fn steps_of(shrinker: &Shrinker<'_>) -> Vec<StepPosition> {
     places.take(STEPS_MAX + 1).collect()
 }
 
-/// How many steps a story runs, as far as its failure lets it.
+/// How many steps a candidate runs, as far as its failure lets it.
 pub(super) fn count(plan: &Plan, position: Option<ScenarioPosition>) -> usize {
     let Some(scenario) = &plan.scenario else { return 0 };
     let of = |steps: &[(u32, u32)]| steps.iter().map(|(from, to)| (to - from.min(to)) as usize).sum::<usize>();
@@ -205,7 +205,7 @@ fn with(smallest: &ShrinkCandidate, only: Vec<KeptSequence>) -> ShrinkCandidate 
     smallest
 }
 
-/// The story with these steps only. Its sequences stay, also those without a step.
+/// The candidate with these steps only. Its sequences stay, also those without a step.
 pub(super) fn with_steps(smallest: &ShrinkCandidate, places: &[StepPosition]) -> ShrinkCandidate {
     let mut only = smallest.plan.scenario.as_ref().map(|scenario| scenario.only.clone()).unwrap_or_default();
     for kept in &mut only {

@@ -277,7 +277,7 @@ fn an_explanation_tells_what_may_be_any_from_what_matters() {
 }
 
 /// The toy, which can be walked through as well.
-struct Walking {
+struct WalkerToy {
     toy: Toy,
     plan: Plan,
     sequence: u32,
@@ -290,9 +290,9 @@ struct Walking {
     lies: bool,
 }
 
-impl Walking {
-    fn new(fails: Fails) -> Walking {
-        Walking {
+impl WalkerToy {
+    fn new(fails: Fails) -> WalkerToy {
+        WalkerToy {
             toy: Toy { fails, performed: 0 },
             plan: Plan::default(),
             sequence: 0,
@@ -317,7 +317,7 @@ impl Walking {
     }
 }
 
-impl ReplayTarget for Walking {
+impl ReplayTarget for WalkerToy {
     fn execute(
         &mut self,
         plan: &Plan,
@@ -333,7 +333,7 @@ impl ReplayTarget for Walking {
     }
 }
 
-impl StepTarget for Walking {
+impl StepTarget for WalkerToy {
     fn start(&self) -> CheckpointId {
         CheckpointId(0)
     }
@@ -373,7 +373,7 @@ impl StepTarget for Walking {
     }
 }
 
-impl SequenceTarget for Walking {
+impl SequenceTarget for WalkerToy {
     fn open(
         &mut self,
         plan: &Plan,
@@ -405,7 +405,7 @@ fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
         for seed in 0..8 {
             let (whole, toy) = run(*fails, plan, seed, ALL);
             let recording = record(&mut Toy { fails: *fails, performed: 0 }, plan, seed);
-            let mut all = [(); 3].map(|()| Walking::new(*fails));
+            let mut all = [(); 3].map(|()| WalkerToy::new(*fails));
             let [first, others @ ..] = &mut all;
             let walked = shrink(&recording, &mut [first], ALL, &mut |_| true).expect("it can be shrunk");
             assert_eq!(walked.smallest, whole.smallest, "case {number}, seed {seed}");
@@ -429,7 +429,7 @@ fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
 #[test]
 fn what_walking_says_is_not_believed_unless_a_whole_run_says_so_too() {
     let (whole, _) = run(late, &scenario(3, 400), 1, ALL);
-    let mut walking = Walking { lies: true, ..Walking::new(late) };
+    let mut walking = WalkerToy { lies: true, ..WalkerToy::new(late) };
     let recording = record(&mut walking.toy, &scenario(3, 400), 1);
     let shrunk = shrink(&recording, &mut [&mut walking], ALL, &mut |_| true).expect("it can be shrunk");
     assert!(walking.taken > 0 && shrunk.tries > whole.tries);
@@ -483,9 +483,9 @@ fn decisions_are_named_simplest_by_their_kind() {
 }
 
 /// A program that asks for one value below ten, and for five more where that is zero. It fails with zero, and from five on.
-struct Expanding;
+struct GrowingToy;
 
-impl ReplayTarget for Expanding {
+impl ReplayTarget for GrowingToy {
     fn execute(
         &mut self,
         _: &Plan,
@@ -516,16 +516,16 @@ fn a_candidate_that_fails_so_too_with_more_decisions_is_not_taken() {
     let mut checked = 0;
     for seed in 0..40 {
         let seeded = Box::new(SeededSource::new(Seed(seed)));
-        let execution = Expanding.execute(&Plan::default(), &Inputs::default(), seeded, 0..0).expect("no machine");
+        let execution = GrowingToy.execute(&Plan::default(), &Inputs::default(), seeded, 0..0).expect("no machine");
         let recording = recording_of(&Plan::default(), &execution, seed);
         if recording.outcome.decisions != 1 || recording.outcome.verdict.signature.is_none() {
             continue;
         }
         checked += 1;
-        let shrunk = shrink(&recording, &mut [&mut Expanding], ALL, &mut |_| true).expect("it can be shrunk");
+        let shrunk = shrink(&recording, &mut [&mut GrowingToy], ALL, &mut |_| true).expect("it can be shrunk");
         assert_eq!((shrunk.after.decisions, shrunk.is_minimal), (1, true), "seed {seed}");
         let (source, log) = source(&shrunk.smallest, Seed(seed), &Arc::from([]));
-        Expanding.execute(&shrunk.smallest.plan, &shrunk.smallest.inputs, source, 0..0).expect("no machine");
+        GrowingToy.execute(&shrunk.smallest.plan, &shrunk.smallest.inputs, source, 0..0).expect("no machine");
         let answers: Vec<Override> = take(&log).into_iter().map(|decision| decision.answer).collect();
         assert_eq!(answers, [Override::Number(5)], "seed {seed}");
     }

@@ -1,6 +1,6 @@
 //! Values that a program draws: all of a step at once towards the simplest, then each by halving.
 //!
-//! What decides which flow runs is left alone: another flow is another story.
+//! What decides which flow runs is left alone: another flow is another candidate.
 
 use super::schedule::is_turn;
 use super::steps::FLOW;

@@ -18,7 +18,7 @@ const LEFT: f64 = 0.05;
 /// Halvings of the interval in which an exact bound is: as many as a number of 64 bits has digits.
 const HALVINGS: u32 = 60;
 
-/// So many of so many.
+/// A proportion: a number of successes among a number of trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proportion {
     /// Times that it happened.
@@ -54,7 +54,7 @@ impl Proportion {
         if self.times == 0 {
             return 0.0;
         }
-        // The largest chance that makes so many, or more, a surprise.
+        // The largest probability under which this number of successes, or more, is a surprise.
         bisect(|chance| 1.0 - below(self.times, self.of, chance) <= LEFT)
     }
 

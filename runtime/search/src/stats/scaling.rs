@@ -1,4 +1,4 @@
-//! The universal scaling law, fitted to what so many workers reach.
+//! The universal scaling law, fitted to the rates of several numbers of workers.
 //!
 //! ```text
 //!                 λ N                     λ  what one worker reaches
@@ -18,7 +18,7 @@ pub const MEASURED_MIN: usize = 4;
 /// Mean relative distance between law and measurements up to which it is believed.
 pub const MISS_MAX: f64 = 0.05;
 
-/// What so many workers reached.
+/// The rate of a number of workers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measurement {
     /// Workers.
@@ -129,7 +129,7 @@ impl ScalingLaw {
         Some(law)
     }
 
-    /// What so many workers reach.
+    /// The rate of a number of workers.
     #[must_use]
     pub fn at(&self, workers: u32) -> f64 {
         self.lambda * self.speedup(f64::from(workers))

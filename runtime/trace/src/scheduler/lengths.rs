@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Invariant: nothing learned ever becomes less, so that the order in which runs are learned from does not matter.
-//! A task that goes on alone after the last point is seen up to that point; another run, in which it was not the last one,
+//! A task that runs alone after the last point is seen up to that point; another run, in which it was not the last one,
 //! shows the rest.
 
 use super::ReadyTask;

@@ -2,18 +2,18 @@
 //!
 //! ```text
 //! depth 3, 8 points     priorities   a: 71  b: 90  c: 14         change points, in the order of their draw: 5, 2
-//! point 2               b would go on, and is lowered to 1
-//! point 5               a would go on, and is lowered to 0       the one that was drawn first is lowered furthest
+//! point 2               b would run, and is lowered to 1
+//! point 5               a would run, and is lowered to 0       the one that was drawn first is lowered furthest
 //! ```
 //!
 //! Source: Burckhardt and others (ASPLOS 2010), figure 5. As there, which change point lowers how far is drawn with the points:
 //! with priorities that only sink in the order of time, faults of depth 3 and more lose their bound.
 //!
 //! How many points a run has is what earlier runs of its kind had at most. The first run of a kind does not know that, and
-//! nobody could reach the bound then: `1/k` for every point of every length `k` sums up to more than 1. Its length is guessed,
+//! the bound could not be reached then: `1/k` for every point of every length `k` sums up to more than 1. Its length is guessed,
 //! each power of two as likely as the next, which costs a factor of about twice [`GUESS_BITS`].
 //!
-//! Invariants: change points are distinct; without them, one task goes on as long as it can.
+//! Invariants: change points are distinct; without them, one task runs as long as it can.
 
 use super::ReadyTask;
 use super::draws::Draws;
@@ -32,7 +32,7 @@ const FAIR_AFTER: u64 = 4096;
 /// One run.
 #[derive(Clone, Debug)]
 pub(super) struct Pct {
-    /// The higher one goes on. Lowered ones are below `changes.len()`.
+    /// The higher one runs. Lowered ones are below `changes.len()`.
     priorities: BTreeMap<u64, u64>,
     /// Points at which priorities change; the first lowers to 0, the second to 1, and so on.
     changes: Vec<u64>,

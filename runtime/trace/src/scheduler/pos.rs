@@ -1,16 +1,16 @@
 //! Partial order sampling.
 //!
 //! ```text
-//! pending    a: lock m (31)   b: lock m (77)   c: step (50)        b goes on, and touches m
+//! pending    a: lock m (31)   b: lock m (77)   c: step (50)        b runs, and touches m
 //! then       a: lock m (92)   b: unlock (8)    c: step (50)        a is drawn again, c is not
 //! ```
 //!
-//! Source: Yuan, Yang, Gu (CAV 2018), algorithm POS: each pending step has a priority of its own, the highest goes on, and a
+//! Source: Yuan, Yang, Gu (CAV 2018), algorithm POS: each pending step has a priority of its own, the highest runs, and a
 //! step that is in a race with the one that went is drawn again.
 //!
 //! In a race are: a step that is about to touch an object (a mutex, a channel, a semaphore, a notification, a task that is
 //! waited for, a machine that gets a message), and one that has touched it. What a step does beside that is not known: steps
-//! without an object race with nobody, and keep their priority, which is the paper's algorithm BasicPOS.
+//! without an object race with none, and keep their priority, which is the paper's algorithm BasicPOS.
 
 use super::ReadyTask;
 use super::draws::Draws;

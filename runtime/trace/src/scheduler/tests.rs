@@ -196,7 +196,7 @@ fn pos_draws_again_what_is_in_a_race_and_nothing_else() {
     let racing = Model { steps: &[15, 1], object: |_, _| 7 };
     let last = |order: &[usize]| order.last() == Some(&1);
     assert!(racing.hits(SchedulePolicy::Pos, last) < 5, "1 in 2^15");
-    // Two tasks on two objects race with nobody.
+    // Two tasks on two objects race with none.
     let apart = Model { steps: &[15, 1], object: |task, _| 1 + task as u64 };
     let plain = Model::of(&[15, 1]);
     assert_eq!(apart.hits(SchedulePolicy::Pos, last), plain.hits(SchedulePolicy::Pos, last));

@@ -1,11 +1,11 @@
 //! Uniform random walk over interleavings.
 //!
 //! ```text
-//! steps left   a: 1   b: 3        a goes on with 1/4: of the 4 interleavings, one begins with it
+//! steps left   a: 1   b: 3        a runs with 1/4: of the 4 interleavings, one begins with it
 //! ```
 //!
 //! Of the ways in which tasks with `r1, r2, …` steps left can be interleaved, the share that begins with task `i` is `ri` of
-//! their sum (a quotient of two multinomials). So all interleavings are equally likely where nobody waits for another and the
+//! their sum (a quotient of two multinomials). So all interleavings are equally likely where no task waits for another and the
 //! steps of each task are known; elsewhere it is an estimate.
 //!
 //! Source: the algorithm URW in Zhao and others (ASPLOS 2025). Not here: their selection of interesting steps.

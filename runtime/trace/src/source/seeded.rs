@@ -7,7 +7,7 @@
 //! Choices of a program have one key, and each part of its run one of that key's 2^64 streams (ChaCha's nonce): going on
 //! to the next part hashes nothing.
 //!
-//! Which task goes on by a policy of the program (`scheduler`) is drawn here too, and is the one answer that is stored though
+//! Which task runs next by a policy of the program (`scheduler`) is drawn here too, and is the one answer that is stored though
 //! it follows from the seed: it depends on earlier runs of the same tasks, which shrinking leaves out, and a trace must not
 //! depend on how well a policy works.
 //!

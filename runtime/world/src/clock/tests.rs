@@ -7,9 +7,9 @@ use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::{NodeId, Question};
 
 /// Answers from a list, and zero when it is used up.
-struct Scripted(Vec<u64>);
+struct ScriptedAnswers(Vec<u64>);
 
-impl Decider for Scripted {
+impl Decider for ScriptedAnswers {
     fn below(&mut self, _: Question<'_>, bound: u64) -> u64 {
         if self.0.is_empty() { 0 } else { self.0.remove(0).min(bound - 1) }
     }
@@ -40,7 +40,7 @@ const SECOND: u64 = 1_000_000_000;
 /// Readings of both clocks after each of some seconds, relative to the start of the wall clock.
 fn readings(plans: &[FaultPlan], answers: &[u64], seconds: u64) -> Vec<(u64, u64)> {
     let mut faults = Faults::new(plans).expect("kinds that there are");
-    let (mut clock, mut drift, mut decider) = (Clock::new(1), ClockDrift::default(), Scripted(answers.to_vec()));
+    let (mut clock, mut drift, mut decider) = (Clock::new(1), ClockDrift::default(), ScriptedAnswers(answers.to_vec()));
     let mut read = |second: u64| {
         clock.advance_to(Instant(second * SECOND));
         let mut context = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
@@ -85,7 +85,7 @@ fn a_frozen_clock_repeats_and_then_is_right_again() {
 #[test]
 fn a_deadline_is_met_by_the_guests_own_clock() {
     let mut faults = Faults::new(&[plan("clock-drift", 1_000_000, 500_000)]).expect("a kind");
-    let (mut clock, mut drift, mut decider) = (Clock::new(0), ClockDrift::default(), Scripted(Vec::new()));
+    let (mut clock, mut drift, mut decider) = (Clock::new(0), ClockDrift::default(), ScriptedAnswers(Vec::new()));
     clock.advance_to(Instant(4 * SECOND));
     let mut context = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
     let now = drift.read(ClockKind::Monotonic, &clock, "main", &mut context).monotonic_ns;

@@ -102,7 +102,7 @@ struct Body {
     written: u64,
     bytes: Bytes,
     end: Option<End>,
-    /// Happens when the reader can go on: at the end, or when it loses patience.
+    /// Happens when the reader can continue: at the end, or when it loses patience.
     readable: SignalId,
     /// How much later than its end it arrives.
     lag: Duration,

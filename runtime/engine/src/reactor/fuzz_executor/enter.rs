@@ -11,7 +11,7 @@
 //! Not here: the runs that can be recorded, which make the same calls (`single_call`, `scenario`, `schedule`).
 
 use super::{ExecutorError, names};
-use crate::entry::entry_point::{EntryPoint, InputDelivery};
+use crate::entry::entry_point::{EntryPoint, InputDelivery, NumberedInterface};
 use crate::entry::request;
 use crate::entry::single_call::{handle, typed_call};
 use crate::entry::typed::TypedExport;
@@ -41,17 +41,15 @@ impl EntryCall {
         Ok(match searched {
             EntryPoint::Call(call @ (PlannedCall::Fuzz(_) | PlannedCall::Property(_))) => {
                 let listed = names(reactor, call)?;
-                let (interface, (_, what)) = entries.scenario.interface_of(call);
-                let place = listed.iter().position(|name| name == call.function());
-                let (Some(place), Some(interface)) = (place, interface) else {
-                    return Err(ExecutorError::Missing { what, name: call.function().to_owned() });
-                };
-                let place = place as u32;
+                let found = entries.scenario.of_call(call);
+                let what = found.as_ref().map_or("function", |interface| interface.title);
+                let missing = || ExecutorError::Missing { what, name: call.function().to_owned() };
+                let place = listed.iter().position(|name| name == call.function()).ok_or_else(missing)? as u32;
+                let NumberedInterface { name, call: make, .. } = found.ok_or_else(missing)?;
+                let function = format!("{}#{make}", name.ok_or_else(missing)?);
                 match call {
-                    PlannedCall::Fuzz(_) => {
-                        EntryCall::Fuzz { run: reactor.function(&format!("{interface}#run"))?, place }
-                    }
-                    _ => EntryCall::Property { check: reactor.function(&format!("{interface}#check"))?, place },
+                    PlannedCall::Fuzz(_) => EntryCall::Fuzz { run: reactor.function(&function)?, place },
+                    _ => EntryCall::Property { check: reactor.function(&function)?, place },
                 }
             }
             EntryPoint::Call(PlannedCall::Function(name)) => {

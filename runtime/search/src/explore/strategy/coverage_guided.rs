@@ -22,7 +22,7 @@ use std::sync::Arc;
 const BARREN_RUNS: i32 = 4;
 /// The share of fresh runs never falls below this.
 const FRESH_MIN: f64 = 0.02;
-/// The policies by which it is chosen who goes on, beside chance.
+/// The policies that choose which task runs next, beside chance.
 const POLICIES: [SchedulePolicy; 3] = [SchedulePolicy::Pct { depth: 1 }, SchedulePolicy::Pos, SchedulePolicy::Urw];
 
 pub(super) struct CoverageGuidedSearch {
@@ -33,7 +33,7 @@ pub(super) struct CoverageGuidedSearch {
     /// Fresh runs since the last that found something.
     barren: i32,
     is_fresh: bool,
-    /// Whether it was ever asked who goes on.
+    /// Whether it was ever asked which task runs next.
     has_tasks: bool,
     /// How long runs of tasks are.
     lengths: Arc<RunLengths>,
@@ -74,7 +74,7 @@ impl ExplorationStrategy for CoverageGuidedSearch {
         let origin = if self.is_fresh { RunOrigin::Start } else { RunOrigin::Checkpoint(frontier.pick(self.how, rng)) };
         let most = self.steps_per_run.max(1) as usize;
         let steps = if self.is_fresh { rng.between(1, most) } else { rng.length(most) };
-        // Where nobody takes turns, there is nothing to choose.
+        // Where no tasks take turns, there is nothing to choose.
         let can = self.has_tasks;
         let order = match self.orders.pick([true, can, can, can], rng).checked_sub(1) {
             None => TaskOrder::Any,

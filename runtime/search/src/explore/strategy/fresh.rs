@@ -1,4 +1,4 @@
-//! Always from the start: `random`, `fifo`, `pct`, `pos` and `urw`, which differ in who goes on.
+//! Always from the start: `random`, `fifo`, `pct`, `pos` and `urw`, which differ in which task runs next.
 //!
 //! How long runs of tasks are, which `pct` and `urw` must know, is learned from one run of the exploration to the next. What a
 //! run answered is in its decisions; so it is replayed without that.

@@ -1,4 +1,4 @@
-//! Every answer of every step in turn, from every new state: `dfs` goes on from the latest place, `bfs` from the earliest.
+//! Every answer of every step in turn, from every new state: `dfs` continues from the latest place, `bfs` from the earliest.
 //!
 //! ```text
 //! asked, answered   below 3 ─▶ 0, below 2 ─▶ 1          next script: 1, then the simplest
@@ -67,7 +67,7 @@ impl ExplorationStrategy for SystematicSearch {
         let Some(OpenNode { checkpoint, .. }) = self.tried.take() else { return };
         let Some(script) = following(answers.numbers()) else { return };
         let again = OpenNode { checkpoint, script };
-        // Below the places that were found by it, which `dfs` goes on from first.
+        // Below the places that were found by it, from which `dfs` continues first.
         if self.latest_first {
             let found = self.open.iter().rev().take_while(|open| open.checkpoint > checkpoint).count();
             self.open.insert(self.open.len() - found, again);

@@ -7,7 +7,7 @@ use fozzy_trace::{ReadyTask, SchedulePolicy, SchedulingPoint};
 /// Runs of each exploration.
 const RUNS: u64 = 6000;
 
-/// Tasks of so many steps, and the orders in which they took them.
+/// Tasks with a number of steps, and the orders in which they took them.
 struct Race {
     steps: Vec<u64>,
     source: Box<dyn DecisionSource>,
@@ -83,7 +83,9 @@ fn orders(name: &str, steps: &[u64]) -> Vec<Vec<usize>> {
     let source = Box::new(SeededSource::new(Seed(0)));
     let mut race = Race { steps: steps.to_vec(), source, runs: 0, orders: Vec::new() };
     let mut exploration = Exploration::new(options, strategy(name).expect("there is one"), &AnswerLog::default());
-    exploration.run(&mut race, &mut std::iter::empty(), &mut Patience(u64::MAX)).expect("no machine");
+    exploration
+        .run(&mut race, FirstPaths::Found(&mut std::iter::empty()), &mut Patience(u64::MAX))
+        .expect("no machine");
     assert_eq!(race.orders.len() as u64, RUNS);
     race.orders
 }

@@ -11,9 +11,9 @@ use fozzy_trace::{Duration, Instant, NodeId, Question};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Answers from a list, and zero when it is used up.
-struct Scripted(Vec<u64>);
+struct ScriptedAnswers(Vec<u64>);
 
-impl Decider for Scripted {
+impl Decider for ScriptedAnswers {
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let answer = if self.0.is_empty() { 0 } else { self.0.remove(0) };
         assert!(answer < bound, "{question:?} has no answer {answer}");
@@ -126,7 +126,7 @@ impl Machine {
     }
 
     fn answers(&self, answers: &[u64]) -> Machine {
-        self.crashed(&[], &mut Scripted(answers.to_vec()))
+        self.crashed(&[], &mut ScriptedAnswers(answers.to_vec()))
     }
 
     /// All paths with their contents; a directory has none.
@@ -244,14 +244,15 @@ fn what_a_failed_sync_lost_no_later_sync_saves() {
 fn planned_kinds_of_loss_decide_alone() {
     let mut machine = Machine::new();
     machine.write("log", 0, &[b'a'; 1024]);
-    let torn = machine.crashed(&[rule("torn-write", 1_000_000, None)], &mut Scripted(vec![0])).read("log");
+    let torn = machine.crashed(&[rule("torn-write", 1_000_000, None)], &mut ScriptedAnswers(vec![0])).read("log");
     assert_eq!(torn.map(|text| text.len()), Ok(512));
-    let torn = machine.crashed(&[rule("torn-write", 1_000_000, Some(1))], &mut Scripted(vec![0, 6, 0])).read("log");
+    let torn =
+        machine.crashed(&[rule("torn-write", 1_000_000, Some(1))], &mut ScriptedAnswers(vec![0, 6, 0])).read("log");
     assert_eq!(torn.map(|text| text.len()), Ok(7));
-    let lost = machine.crashed(&[rule("lost-write", 1_000_000, None)], &mut Scripted(vec![])).read("log");
+    let lost = machine.crashed(&[rule("lost-write", 1_000_000, None)], &mut ScriptedAnswers(vec![])).read("log");
     assert_eq!(lost.as_deref(), Ok(""));
     let elsewhere = FaultPlan { target: "/other/*".to_owned(), ..rule("lost-write", 1_000_000, None) };
-    let kept = machine.crashed(&[elsewhere], &mut Scripted(vec![])).read("log");
+    let kept = machine.crashed(&[elsewhere], &mut ScriptedAnswers(vec![])).read("log");
     assert_eq!(kept.map(|text| text.len()), Ok(1024));
 }
 
@@ -311,16 +312,16 @@ fn a_full_disk_makes_removals_durable_and_goes_on() {
 
 /// A change of a file: bytes at an offset, or a size.
 #[derive(Clone)]
-enum Changed {
+enum ContentChange {
     Bytes(usize, Vec<u8>),
     Size(usize),
 }
 
-fn apply(content: &[u8], change: &Changed) -> Vec<u8> {
+fn apply(content: &[u8], change: &ContentChange) -> Vec<u8> {
     let mut content = content.to_vec();
     match change {
-        Changed::Size(size) => content.resize(*size, 0),
-        Changed::Bytes(offset, bytes) => {
+        ContentChange::Size(size) => content.resize(*size, 0),
+        ContentChange::Bytes(offset, bytes) => {
             content.resize(content.len().max(offset + bytes.len()), 0);
             content[*offset..offset + bytes.len()].copy_from_slice(bytes);
         }
@@ -331,7 +332,7 @@ fn apply(content: &[u8], change: &Changed) -> Vec<u8> {
 #[derive(Default)]
 struct File {
     durable: Vec<u8>,
-    pending: Vec<Changed>,
+    pending: Vec<ContentChange>,
 }
 
 impl File {
@@ -342,11 +343,11 @@ impl File {
             let mut after = before.clone();
             for content in &before {
                 after.insert(apply(content, change));
-                let Changed::Bytes(offset, bytes) = change else { continue };
+                let ContentChange::Bytes(offset, bytes) = change else { continue };
                 for border in (offset + 1..offset + bytes.len()).filter(|at| at % sector == 0) {
                     let (beginning, end) = bytes.split_at(border - offset);
-                    after.insert(apply(content, &Changed::Bytes(*offset, beginning.to_vec())));
-                    after.insert(apply(content, &Changed::Bytes(border, end.to_vec())));
+                    after.insert(apply(content, &ContentChange::Bytes(*offset, beginning.to_vec())));
+                    after.insert(apply(content, &ContentChange::Bytes(border, end.to_vec())));
                 }
             }
             after
@@ -510,12 +511,12 @@ fn step(machine: &mut Machine, model: &mut Model, random: &mut Lcg) {
             let change = if kind == 11 {
                 let size = random.below(1500);
                 machine.on(&one, PLAIN, |disk, file| disk.set_size(file, size, 0)).expect("a size");
-                Changed::Size(size as usize)
+                ContentChange::Size(size as usize)
             } else {
                 let offset = random.below(1500);
                 let bytes = vec![b'a' + random.below(26) as u8; 1 + random.below(1400) as usize];
                 machine.write(&one, offset, &bytes);
-                Changed::Bytes(offset as usize, bytes)
+                ContentChange::Bytes(offset as usize, bytes)
             };
             model.files.get_mut(&id).expect("a file").pending.push(change);
         }

@@ -21,9 +21,9 @@ fn at_moment<R>(world: &mut World, body: impl FnOnce(&mut World, &mut OpContext<
     result
 }
 
-type Handled = Result<(ExchangeId, Option<LiveRequest>), HttpErrorCode>;
+type HandlerResult = Result<(ExchangeId, Option<LiveRequest>), HttpErrorCode>;
 
-fn handle(world: &mut World, request: OutgoingRequest, options: RequestOptions) -> Handled {
+fn handle(world: &mut World, request: OutgoingRequest, options: RequestOptions) -> HandlerResult {
     at_moment(world, |world, context| world.http_handle(request, options, context))
 }
 

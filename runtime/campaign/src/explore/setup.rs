@@ -1,0 +1,376 @@
+//! An exploration from its request to its result: prepared once, then made in this process or in several.
+//!
+//! ```text
+//! LoadedTarget + ExploreRequest ─▶ ExplorationSetup ─┬─ alone ────▶ ExplorationResult
+//!   (plan, walker, confirmers, state)                └─ together ─▶ the same, of several workers
+//! ```
+//!
+//! Invariant: with one worker, what is found depends on target, plan, seed and request; the clock only ends it.
+//! Not here: which way is tried next (`fozzy-search`), what of it is kept (`campaign_sink`), flags.
+
+use super::campaign_sink::{ExplorationSink, ProgressMark, Where, WorkerEnds};
+use super::cluster::{self, ClusterRequest};
+use super::exchange::WorkerExchange;
+use super::state::ExploreState;
+use super::stateful_target::{PathConfirmer, ScenarioTarget, walk_error};
+use super::unreached::unreached;
+use super::workers::{ExplorationResult, ExploreProtocol, ExploreWorkers, FailureTrace};
+use crate::error::CampaignError;
+use crate::options::{Project, RunRequest, StopFlag};
+use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
+use crate::remarks::Remarks;
+use crate::wall_clock::Stopwatch;
+use crate::workers::{WorkerChannel, WorkerEvent};
+use fozzy_engine::Walker;
+use fozzy_report::{ExploreReward, ExploreSummary};
+use fozzy_search::explore::{
+    AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
+    Reward, Stats, StopCondition, StrategyRow,
+};
+use fozzy_trace::plan::ScenarioPlan;
+use fozzy_trace::{Duration, Execution, Finding, FindingKind, HarnessError, Seed, Status, Verdict};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is asked of an exploration.
+pub struct ExploreRequest<'a> {
+    /// How ways are chosen.
+    pub strategy: &'static StrategyRow,
+    /// Bounds and probabilities.
+    pub options: Options,
+    /// Steps of a run, where the caller says so.
+    pub steps: Option<u32>,
+    /// How the program is run.
+    pub run: RunRequest,
+    /// How a distributed scenario is played.
+    pub cluster: ClusterRequest<'a>,
+    /// The state of the exploration that is continued; the outer `None` begins anew, the inner one means the file beside the store.
+    pub resume: Option<Option<&'a Path>>,
+    /// Whether a continued exploration has the seed of its state, and not that of `options`.
+    pub seed_of_state: bool,
+}
+
+/// How an exploration is made.
+pub struct ExploreRun {
+    /// Where findings go.
+    pub place: Where,
+    /// Real time after which it ends; `None` when its runs are bounded instead.
+    pub time: Option<Duration>,
+    /// Whether a line says every two seconds how it goes.
+    pub verbose: bool,
+    /// Whether a stop was requested.
+    pub stop: StopFlag,
+    /// Who hears how it goes.
+    pub remarks: Remarks,
+}
+
+/// One worker's part of an exploration by several.
+pub struct WorkerPart<'a> {
+    /// Its supervisor.
+    pub channel: WorkerChannel<ExploreProtocol>,
+    /// Exchanges finds with the other workers.
+    pub exchange: WorkerExchange,
+    /// Whether nobody but the supervisor has ended it.
+    pub is_complete: &'a dyn Fn() -> bool,
+}
+
+/// Everything that an exploration begins with.
+pub struct ExplorationSetup {
+    /// Bounds and probabilities.
+    pub options: Options,
+    /// How ways are chosen.
+    pub strategy: &'static StrategyRow,
+    /// The program under the plan of one run.
+    pub prepared: PreparedProgram,
+    /// Who walks through it.
+    pub walker: Walker,
+    /// A run of its beginning: what cannot be run at all is found out by it.
+    pub probe: Execution,
+    /// The file that its state is written to unless another is named.
+    pub state_path: PathBuf,
+    /// One for what is kept, one for what is confirmed.
+    confirmers: (PathConfirmer, PathConfirmer),
+    start: AnswerLog,
+    resumed: Option<ExploreState>,
+}
+
+/// Nobody watches: bounds end it.
+struct NoObserver;
+
+impl ExplorationObserver for NoObserver {
+    fn on_step(&mut self, _: &Stats) -> bool {
+        true
+    }
+
+    fn on_failure(&mut self, _: &fozzy_search::FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+        Ok(())
+    }
+}
+
+impl ExplorationSetup {
+    /// Plans, compiles and starts what is explored.
+    ///
+    /// # Errors
+    /// When it is no scenario with steps, or the state that it continues is of another program or plan.
+    pub fn new(
+        project: &Project,
+        mut loaded: LoadedTarget,
+        request: &ExploreRequest<'_>,
+    ) -> Result<ExplorationSetup, CampaignError> {
+        let mut options = request.options.clone();
+        let world = cluster::take(&mut loaded, &request.cluster, &request.run.world)?;
+        let name = loaded.target.name.clone();
+        let mut planned = plan(project, &loaded, &RunRequest { world, ..request.run.clone() })?;
+        if let Some(own) = &planned.plan.scenario {
+            // A scenario file ends after its last step.
+            options.steps_per_run = request.steps.unwrap_or(own.flows).min(own.flows);
+            options.steps_max = own.flows;
+        }
+        planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
+        let state_path = project.config.base_dir.join("explore").join(format!("{name}.json"));
+        let read =
+            |path: Option<&Path>| ExploreState::read(path.unwrap_or(&state_path), &loaded.component, &planned.plan);
+        let resumed = request.resume.map(read).transpose()?;
+        if let (Some(state), true) = (&resumed, request.seed_of_state) {
+            options.seed = Seed(state.seed);
+        }
+        let prepared = PreparedProgram::compile(loaded, planned)?;
+        let confirmer = || PathConfirmer::new(&prepared, options.seed);
+        let mut confirmers = (confirmer()?, confirmer()?);
+        let start = AnswerLog::default();
+        let first = Box::new(GuidedSource::first(options.seed, &start));
+        let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
+        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
+        let walker = walker.map_err(|error| walk_error(&name, &error))?;
+        let probe = confirmers.0.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
+        let strategy = request.strategy;
+        Ok(ExplorationSetup { options, strategy, prepared, walker, probe, state_path, confirmers, start, resumed })
+    }
+
+    /// Runs and steps of the exploration that is continued.
+    pub fn before(&self) -> (u64, u64) {
+        self.resumed.as_ref().map_or((0, 0), |state| (state.runs, state.steps))
+    }
+
+    /// Explores in this process and keeps nothing: the exploration with its findings, and who records a run of it.
+    ///
+    /// # Errors
+    /// When the machine, not the scenario, fails.
+    pub fn in_memory(self) -> Result<(Exploration, PathConfirmer), CampaignError> {
+        let mut exploration = Exploration::new(self.options, self.strategy, &self.start);
+        let mut target = ScenarioTarget::new(self.walker, self.confirmers.1);
+        exploration.run(&mut target, FirstPaths::Found(&mut std::iter::empty()), &mut NoObserver)?;
+        Ok((exploration, self.confirmers.0))
+    }
+
+    /// Explores in this process; `worker` is its part when it is one of several.
+    ///
+    /// # Errors
+    /// When the machine, not the scenario, fails, or what is found cannot be kept.
+    pub fn alone(self, run: ExploreRun, worker: Option<WorkerPart<'_>>) -> Result<ExplorationResult, CampaignError> {
+        let name = self.prepared.loaded.target.name.clone();
+        let before = self.before();
+        let mut options = self.options;
+        if worker.is_some() {
+            // Those that were made before are nobody's share.
+            options.runs_max = options.runs_max.saturating_add(before.0);
+        }
+        let (ends, is_complete) = match worker {
+            Some(WorkerPart { channel, exchange, is_complete }) => {
+                (Some(WorkerEnds { supervisor: channel, exchange, before }), Some(is_complete))
+            }
+            None => (None, None),
+        };
+        let ExploreRun { place, time, verbose, stop, remarks } = run;
+        let mut sink = ExplorationSink {
+            stop,
+            confirmer: self.confirmers.0,
+            place,
+            watch: Stopwatch::start(),
+            // The time of all workers is their supervisor's.
+            time: time.filter(|_| ends.is_none()),
+            verbose,
+            kept: Vec::new(),
+            said: ProgressMark::default(),
+            worker: ends,
+            remarks,
+        };
+        let mut exploration = Exploration::new(options, self.strategy, &self.start);
+        let mut target = ScenarioTarget::new(self.walker, self.confirmers.1);
+        if let Some(ends) = &sink.worker {
+            ends.supervisor.send(&WorkerEvent::Ready);
+        }
+        if let Some(state) = &self.resumed {
+            exploration.resume(state.runs, state.steps);
+        }
+        let mut paths = self.resumed.map(|state| state.stories).unwrap_or_default().into_iter();
+        let ended = exploration.run(&mut target, FirstPaths::Restored(&mut paths), &mut sink)?;
+        let explored = result(&exploration, &sink, &target, paths, ended, &name);
+        if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
+            ends.exchange.conclude(&explored)?;
+            let (progress, report, complete) = (explored.stats, explored.ended.clone(), is_complete());
+            ends.supervisor.send(&WorkerEvent::Ended { progress, report, complete });
+        }
+        Ok(explored)
+    }
+
+    /// Explores in several processes.
+    ///
+    /// # Errors
+    /// When workers cannot be started, or what they found cannot be kept.
+    pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
+        let before = self.before();
+        let ExploreRun { place, time, verbose, stop, remarks } = run;
+        let explorers = ExploreWorkers {
+            place: &place,
+            workers,
+            seed: self.options.seed,
+            runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX),
+            before,
+            time,
+            first_only: self.options.stop == StopCondition::FirstFinding,
+            verbose,
+            stop,
+            remarks,
+        };
+        let mut explored = explorers.run()?;
+        explored.edges_total = self.walker.coverage().map(|(_, bytes)| bytes.len() as u64).sum();
+        if explored.stories.is_empty() {
+            // No worker was left to take them.
+            explored.stories = self.resumed.map(|state| state.stories).unwrap_or_default();
+        }
+        let taken = &explored.taken;
+        let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
+        explored.not_reached = unreached(&self.walker, &of_module, &self.prepared.loaded.target.name);
+        Ok(explored)
+    }
+}
+
+/// What an exploration has come to in this process.
+fn result(
+    exploration: &Exploration,
+    sink: &ExplorationSink,
+    target: &ScenarioTarget,
+    left: impl Iterator<Item = DecisionPath>,
+    ended: ExplorationEnd,
+    name: &str,
+) -> ExplorationResult {
+    let walker = target.walker();
+    let found = exploration.findings().all().iter().zip(&sink.kept);
+    let is_interrupted = ended == ExplorationEnd::Stopped && (sink.stop)();
+    ExplorationResult {
+        stats: sink.worker.as_ref().map_or(*exploration.stats(), |worker| worker.own(exploration.stats())),
+        has_run: walker.has_run(),
+        edges_total: walker.coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
+        taken: (0..walker.coverage().count()).map(|module| exploration.taken(module)).collect(),
+        traces: found
+            .map(|(found, path)| FailureTrace {
+                path: path.clone(),
+                signature: found.verdict.signature.clone(),
+                found_at: found.found_at,
+                times: found.times,
+            })
+            .collect(),
+        // Those that were not taken again are still worth it another time.
+        stories: exploration.paths().chain(left).collect(),
+        earned: exploration
+            .rewards()
+            .into_iter()
+            .map(|(dial, name, earned)| (dial.to_owned(), name.to_owned(), earned))
+            .collect(),
+        not_reached: match sink.worker {
+            Some(_) => Vec::new(),
+            None => unreached(walker, &|module| exploration.taken(module), name),
+        },
+        ended: if is_interrupted { "interrupted" } else { word(ended) }.to_owned(),
+        ..ExplorationResult::default()
+    }
+}
+
+/// Why an exploration ended, as a word in documents.
+const fn word(ended: ExplorationEnd) -> &'static str {
+    match ended {
+        ExplorationEnd::Runs => "runs",
+        ExplorationEnd::Stopped => "time",
+        ExplorationEnd::Saturated => "saturated",
+        ExplorationEnd::FirstFailure => "finding",
+        ExplorationEnd::Exhausted => "exhausted",
+    }
+}
+
+impl ExplorationResult {
+    /// What it is when nothing was tested, which is no pass: no flow did anything, as `probe` says, or no run came to its end.
+    /// `before` is the number of runs of the exploration that it continues.
+    pub fn nothing_tested(&self, probe: &Verdict, before: Option<u64>) -> Option<Verdict> {
+        let Stats { runs, steps, cut, .. } = self.stats;
+        if !self.has_run && steps > 0 && before.is_none() {
+            return Some(probe.clone());
+        }
+        let runs = runs.saturating_sub(before.unwrap_or(0));
+        if runs == 0 || cut < runs {
+            return None;
+        }
+        let message = format!(
+            "every one of {runs} runs was cut, because it asked more questions than the answers of one run that are logged; with \
+             fewer steps a run (--steps) or fewer draws a step runs come to their end"
+        );
+        let title = "no run came to its end".to_owned();
+        let finding = Finding { kind: FindingKind::Checker, title, message, location: None, backtrace: Vec::new() };
+        Some(Verdict { status: Status::Error, findings: vec![finding], signature: None })
+    }
+
+    /// Its numbers as a document, still without its failures.
+    pub fn summary(&self, schedule: &str, workers: u32) -> ExploreSummary {
+        let stats = &self.stats;
+        let estimate = stats.estimate();
+        ExploreSummary {
+            schedule: schedule.to_owned(),
+            workers,
+            runs: stats.runs,
+            steps: stats.steps,
+            edges: stats.edges,
+            edges_total: self.edges_total,
+            features: stats.features,
+            states: stats.states,
+            checkpoints: stats.checkpoints,
+            fails: stats.failures,
+            lost: stats.lost,
+            cut: stats.cut,
+            last_new: stats.last_new,
+            estimated_undiscovered_edges: estimate.undiscovered,
+            chance_of_new_edge: estimate.next_is_new,
+            earned: self.earned.iter().map(reward).collect(),
+            not_reached: self.not_reached.clone(),
+            failures: Vec::new(),
+            seeds: Vec::new(),
+            ended: self.ended.clone(),
+            workers_lost: self.workers_lost,
+            workers_restarted: self.workers_restarted,
+        }
+    }
+}
+
+fn reward((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
+    let Reward { runs, steps, found } = *earned;
+    ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exploration_without_a_whole_run_is_no_pass() {
+        let stats = |runs, cut| Stats { runs, cut, steps: runs, ..Stats::default() };
+        let explored = |stats| ExplorationResult { stats, has_run: true, ..ExplorationResult::default() };
+        let probe = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
+        let of = |stats, before| explored(stats).nothing_tested(&probe, before).map(|verdict| verdict.status);
+        assert_eq!(of(stats(3, 3), None), Some(Status::Error));
+        assert_eq!(of(stats(3, 2), None), None);
+        assert_eq!(of(stats(0, 0), None), None);
+        assert_eq!(of(stats(5, 2), Some(3)), Some(Status::Error), "of its own two runs both were cut");
+        let idle = ExplorationResult { has_run: false, ..explored(stats(3, 0)) };
+        assert_eq!(idle.nothing_tested(&probe, None), Some(probe.clone()), "what the probe says");
+        assert_eq!(idle.nothing_tested(&probe, Some(0)), None, "the runs before may have done something");
+    }
+}
