@@ -32,12 +32,14 @@ const PUZZLES: [&str; 10] =
 const DEFAULT: Way =
     Way { name: "coverage_guided", strategy: "coverage_guided", checkpoints: true, states: true, told: true };
 /// The other ones.
-const OTHERS: [Way; 7] = [
+const OTHERS: [Way; 9] = [
     Way { name: "without checkpoints", checkpoints: false, ..DEFAULT },
     Way { name: "without states", states: false, ..DEFAULT },
     Way { name: "states by memory alone", told: false, ..DEFAULT },
     Way { name: "random", strategy: "random", ..DEFAULT },
     Way { name: "pct", strategy: "pct", ..DEFAULT },
+    Way { name: "pos", strategy: "pos", ..DEFAULT },
+    Way { name: "urw", strategy: "urw", ..DEFAULT },
     Way { name: "dfs", strategy: "dfs", ..DEFAULT },
     Way { name: "bfs", strategy: "bfs", ..DEFAULT },
 ];

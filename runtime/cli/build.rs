@@ -2,6 +2,8 @@
 //!
 //! Only where rustc links by its own linker, which knows how: Linux on x86-64.
 
+#![allow(clippy::disallowed_methods, reason = "a build script is told everything by its environment")]
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let target = std::env::var("TARGET").unwrap_or_default();

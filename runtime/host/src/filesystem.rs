@@ -19,7 +19,7 @@ use crate::call::{GuestStop, Host, Import, misuse};
 use crate::clocks::datetime;
 use crate::disk_faults::{part, whole};
 use crate::real_files::RealFileResult;
-use crate::record::DebugRecord;
+use crate::record::WordRecord;
 use fozzy_trace::Record;
 use fozzy_trace::observation::{FileKind, FileOperation, FileStat, TimestampUpdate};
 use fozzy_world::files::{
@@ -263,7 +263,7 @@ impl types::HostDescriptor for Host {
     }
 
     fn advise(&mut self, this: Resource<DescriptorResource>, offset: u64, length: u64, advice: Advice) -> FsResult<()> {
-        let asked = (offset, length, DebugRecord(advice));
+        let asked = (offset, length, WordRecord(advice));
         let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.advise(file, offset, length);
         // There is nothing that a real disk would have to know.
         self.on_disk(ADVISE, &this, asked, DiskAccess::Nothing, body, |_, file| {
@@ -302,7 +302,7 @@ impl types::HostDescriptor for Host {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        let asked = (DebugRecord(accessed), DebugRecord(modified));
+        let asked = (WordRecord(accessed), WordRecord(modified));
         let body = |disk: &mut Disk, of: &files::FileDescriptor, now| {
             disk.set_times(of, new_time(accessed)?, new_time(modified)?, now)
         };
@@ -397,7 +397,7 @@ impl types::HostDescriptor for Host {
         self.on_disk(
             STAT_AT,
             &this,
-            (DebugRecord(flags), &path),
+            (WordRecord(flags), &path),
             DiskAccess::At(DiskOperation::Look, &path),
             body,
             |host, base| {
@@ -415,7 +415,7 @@ impl types::HostDescriptor for Host {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        let asked = (DebugRecord(flags), &path, DebugRecord((accessed, modified)));
+        let asked = (WordRecord(flags), &path, WordRecord((accessed, modified)));
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| {
             disk.set_times_at(base, path_flags(flags), &path, new_time(accessed)?, new_time(modified)?, now)
         };
@@ -435,7 +435,7 @@ impl types::HostDescriptor for Host {
         there: Resource<DescriptorResource>,
         new: String,
     ) -> FsResult<()> {
-        let asked = (DebugRecord(flags), &old, &new);
+        let asked = (WordRecord(flags), &old, &new);
         let follow = path_flags(flags).symlink_follow;
         let body = |disk: &mut Disk, base: &files::FileDescriptor, there: &files::FileDescriptor, now| {
             disk.link_at(base, path_flags(flags), &old, there, &new, now)
@@ -455,7 +455,7 @@ impl types::HostDescriptor for Host {
         open: OpenFlags,
         wanted: DescriptorFlags,
     ) -> FsResult<Resource<DescriptorResource>> {
-        let asked = (DebugRecord(flags), &path, DebugRecord((open, wanted)));
+        let asked = (WordRecord(flags), &path, WordRecord((open, wanted)));
         let grant = |disk: &mut Disk, base: &files::FileDescriptor, now| {
             let opened = disk.open_at(base, path_flags(flags), &path, open_flags(open), flags_in(wanted), now)?;
             Ok(Handle::Descriptor(opened))
@@ -560,7 +560,7 @@ impl types::HostDescriptor for Host {
         self.on_disk(
             METADATA_HASH_AT,
             &this,
-            (DebugRecord(flags), &path),
+            (WordRecord(flags), &path),
             DiskAccess::At(DiskOperation::Look, &path),
             body,
             |host, base| {

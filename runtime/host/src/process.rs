@@ -12,7 +12,7 @@
 use crate::bindings::fozzy::process::run;
 use crate::bindings::{ChildResource, InputStreamResource, OutputStreamResource, PollableResource};
 use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
-use crate::record::DebugRecord;
+use crate::record::WordRecord;
 use fozzy_trace::observation::{BackendRequest, BackendResponse, ProcessRequest};
 use fozzy_trace::plan::{ProcessExit, REDACTED};
 use fozzy_trace::{Duration, Record, RunningDigest};
@@ -316,12 +316,12 @@ impl Record for RecordedCommand {
 
 impl Record for run::Output {
     fn fold(&self, fold: &mut RunningDigest) {
-        DebugRecord((self.status, self.deadline_passed)).fold(fold);
+        WordRecord((self.status, self.deadline_passed)).fold(fold);
         self.stdout.fold(fold);
         self.stderr.fold(fold);
     }
     fn show(&self, out: &mut String) {
-        DebugRecord(self.status).show(out);
+        WordRecord(self.status).show(out);
         for bytes in [&self.stdout, &self.stderr] {
             out.push_str(", ");
             bytes.show(out);

@@ -1,7 +1,10 @@
 //! How the types of WIT stand in the history.
 //!
-//! The rare ones are folded through their `Debug` text: stable, complete and short to write. What a
-//! guest calls a million times a second has a direct fold.
+//! The rare ones are folded by their words (`words`), which stay whatever types are called. What a guest calls a million times
+//! a second has a direct fold.
+
+mod error_words;
+mod words;
 
 use crate::bindings::fozzy::files::{power, snapshots};
 use crate::bindings::fozzy::process::run;
@@ -12,6 +15,7 @@ use crate::bindings::wasi::sockets::network;
 use crate::streams::StreamOpFailure;
 use fozzy_trace::{Record, RunningDigest};
 use std::fmt::Write;
+use words::Words;
 
 impl Record for Datetime {
     fn fold(&self, fold: &mut RunningDigest) {
@@ -42,31 +46,33 @@ impl Record for StreamOpFailure {
     }
 }
 
-/// A value that is folded and shown by its `Debug` text.
-pub(crate) struct DebugRecord<T>(pub(crate) T);
+/// A value that is folded and shown by its words.
+pub(crate) struct WordRecord<T>(pub(crate) T);
 
-impl<T: std::fmt::Debug> Record for DebugRecord<T> {
+impl<T: Words> Record for WordRecord<T> {
     fn fold(&self, fold: &mut RunningDigest) {
-        fold.bytes(format!("{:?}", self.0).as_bytes());
+        let mut words = String::new();
+        self.0.words(&mut words);
+        fold.bytes(words.as_bytes());
     }
     fn show(&self, out: &mut String) {
-        let _ = write!(out, "{:?}", self.0);
+        self.0.words(out);
     }
 }
 
-macro_rules! by_debug {
+macro_rules! by_words {
     ($($kind:ty),* $(,)?) => {$(
         impl Record for $kind {
             fn fold(&self, fold: &mut RunningDigest) {
-                DebugRecord(self).fold(fold);
+                WordRecord(self).fold(fold);
             }
             fn show(&self, out: &mut String) {
-                DebugRecord(self).show(out);
+                WordRecord(self).show(out);
             }
         }
     )*};
 }
-by_debug!(
+by_words!(
     fs::ErrorCode,
     fs::DescriptorStat,
     fs::DescriptorType,

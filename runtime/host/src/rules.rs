@@ -9,7 +9,7 @@
 use crate::bindings::fozzy::http::rules as http;
 use crate::bindings::fozzy::process::{rules as process, run};
 use crate::call::{GuestStop, Host, Import};
-use crate::record::DebugRecord;
+use crate::record::WordRecord;
 use fozzy_trace::plan::{HttpFailure, HttpReply, HttpRule, ProcessExit, ProcessReply, ProcessRule};
 use fozzy_trace::{Digest, Duration};
 use fozzy_world::RULES_MAX;
@@ -50,7 +50,7 @@ impl process::Host for Host {
             process::Reply::NotPermitted => (Err("not permitted"), Vec::new(), Vec::new()),
         };
         let asked =
-            ((command.clone(), DebugRecord((args.clone(), times, kind, delay))), (stdout.clone(), stderr.clone()));
+            ((command.clone(), WordRecord((args.clone(), times, kind, delay))), (stdout.clone(), stderr.clone()));
         self.call(PROCESS_ADD, asked, |host| {
             let answer = match kind {
                 Ok(status) => ProcessReply::Output {
@@ -97,7 +97,7 @@ impl http::Host for Host {
             http::Reply::Failure(failure) => (Err(failure), Vec::new()),
         };
         let words = (method.clone(), headers.clone(), times, kind.clone(), delay);
-        let asked = ((url.clone(), DebugRecord(words)), body.clone());
+        let asked = ((url.clone(), WordRecord(words)), body.clone());
         self.call(HTTP_ADD, asked, |host| {
             let answer = match kind {
                 Ok((status, headers, reset_after)) if STATUSES.contains(&status) => {

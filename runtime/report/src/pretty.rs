@@ -123,7 +123,11 @@ fn shrink_line(shrink: &ShrinkSummary) -> String {
         .map(|(before, after, what)| format!("{} to {}", counted(*before as u64, what), grouped(*after as u64)))
         .collect();
     parts.push(format!("in {}", counted(shrink.executions, "execution")));
-    let end = if shrink.minimal { "nothing more can be left out" } else { "the budget ran out (--budget)" };
+    let end = match (shrink.minimal, shrink.exceeds_log) {
+        (true, _) => "nothing more can be left out",
+        (false, true) => "it takes more decisions than are looked at, and later ones stay as they are",
+        (false, false) => "the budget ran out (--budget)",
+    };
     format!("{}; {end}", parts.join(", "))
 }
 

@@ -177,6 +177,9 @@ pub struct ShrinkSummary {
     pub executions: u64,
     /// Whether nothing more can be left out; not so when the budget ran out.
     pub minimal: bool,
+    /// Whether the failure takes more decisions than are looked at, of which later ones stay as they are; absent when not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exceeds_log: bool,
     /// What the failure took before.
     pub before: FailureSize,
     /// What it takes now.

@@ -172,8 +172,10 @@ pub struct ShrinkResult {
     pub after: CandidateSize,
     /// Executions that it took.
     pub tries: u64,
-    /// Whether nothing more can be left out; not so when the budget ran out.
+    /// Whether nothing more can be left out; not so when the budget ran out, or decisions were not looked at.
     pub is_minimal: bool,
+    /// Whether it decides more than the [`LOGGED_MAX`] decisions that are looked at; later ones stay as they are.
+    pub exceeds_log: bool,
     /// Other failures that were met on the way: each signature, and the first candidate that had it.
     pub other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
 }
@@ -223,8 +225,10 @@ pub fn shrink(
         tries = shrinker.tries;
         if is_confirmed || !is_incremental {
             let after = shrinker.size();
-            let Shrinker { smallest, other_failures, .. } = shrinker;
-            return Ok(ShrinkResult { smallest, before, after, tries, is_minimal, other_failures });
+            let Shrinker { smallest, other_failures, log, .. } = shrinker;
+            let exceeds_log = log.len() == LOGGED_MAX;
+            let is_minimal = is_minimal && !exceeds_log;
+            return Ok(ShrinkResult { smallest, before, after, tries, is_minimal, exceeds_log, other_failures });
         }
     }
     unreachable!("what is not walked is confirmed")

@@ -63,6 +63,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         source: path.display().to_string(),
         executions: shrunk.tries,
         minimal: shrunk.is_minimal,
+        exceeds_log: shrunk.exceeds_log,
         before: size(shrunk.before),
         after: size(shrunk.after),
         slips,

@@ -4,7 +4,7 @@ use super::{SocketResult, wit_address, wrong};
 use crate::bindings::wasi::sockets::ip_name_lookup::{self, IpAddress};
 use crate::bindings::{NetworkResource, PollableResource, ResolveAddressStreamResource};
 use crate::call::{Host, Import};
-use crate::record::DebugRecord;
+use crate::record::WordRecord;
 use fozzy_world::Wait;
 use fozzy_world::table::Handle;
 use wasmtime::Result;
@@ -42,10 +42,10 @@ impl ip_name_lookup::HostResolveAddressStream for Host {
     ) -> SocketResult<Option<IpAddress>> {
         let rep = handle.rep();
         let next = self.socket_call(NEXT, rep, |host| match host.node_mut().table.get_mut(rep) {
-            Ok(Handle::Addresses(addresses)) => Ok(Ok(addresses.pop().map(DebugRecord))),
+            Ok(Handle::Addresses(addresses)) => Ok(Ok(addresses.pop().map(WordRecord))),
             _ => Err(wrong(NEXT)),
         })?;
-        Ok(next.map(|next| next.map(|DebugRecord(ip)| wit_address(ip))))
+        Ok(next.map(|next| next.map(|WordRecord(ip)| wit_address(ip))))
     }
 
     fn subscribe(&mut self, handle: Resource<ResolveAddressStreamResource>) -> Result<Resource<PollableResource>> {

@@ -8,7 +8,7 @@ use crate::bindings::{
     InputStreamResource, NetworkResource as NetworkHandle, OutputStreamResource, PollableResource, TcpSocketResource,
 };
 use crate::call::{GuestStop, Host, Import, misuse};
-use crate::record::DebugRecord;
+use crate::record::WordRecord;
 use fozzy_trace::Record;
 use fozzy_world::network::{Readiness, Shutdown, SocketOption, SocketOptions, TcpId};
 use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
@@ -105,7 +105,7 @@ impl Host {
 
 impl tcp_create_socket::Host for Host {
     fn create_tcp_socket(&mut self, address_family: IpAddressFamily) -> SocketResult<TcpHandle> {
-        let rep = self.socket_call(CREATE, DebugRecord(address_family), |host| {
+        let rep = self.socket_call(CREATE, WordRecord(address_family), |host| {
             let node = host.node;
             match host.world().network.tcp_create(node, family(address_family)) {
                 Ok(id) => host.handle(CREATE, Handle::TcpSocket(id)).map(Ok),
@@ -126,7 +126,7 @@ impl tcp::HostTcpSocket for Host {
         local_address: IpSocketAddress,
     ) -> SocketResult<()> {
         let (rep, address) = (this.rep(), socket_address(local_address));
-        self.socket_call(START_BIND, (rep, network.rep(), DebugRecord(address)), |host| {
+        self.socket_call(START_BIND, (rep, network.rep(), WordRecord(address)), |host| {
             host.check_network(START_BIND, &network)?;
             let id = host.tcp_socket(START_BIND, rep)?;
             Ok(host.on_network(|network, _| network.tcp_start_bind(id, address)))
@@ -144,7 +144,7 @@ impl tcp::HostTcpSocket for Host {
         remote_address: IpSocketAddress,
     ) -> SocketResult<()> {
         let (rep, address) = (this.rep(), socket_address(remote_address));
-        self.socket_call(START_CONNECT, (rep, network.rep(), DebugRecord(address)), |host| {
+        self.socket_call(START_CONNECT, (rep, network.rep(), WordRecord(address)), |host| {
             host.check_network(START_CONNECT, &network)?;
             let id = host.tcp_socket(START_CONNECT, rep)?;
             Ok(host.on_network(|network, context| network.tcp_start_connect(id, address, context)))
@@ -190,16 +190,15 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn local_address(&mut self, this: TcpHandle) -> SocketResult<IpSocketAddress> {
-        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_local_address(id).map(DebugRecord);
+        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_local_address(id).map(WordRecord);
         let address = self.on_tcp(LOCAL_ADDRESS, &this, (), address)?;
-        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
+        Ok(address.map(|WordRecord(address)| wit_socket_address(address)))
     }
 
     fn remote_address(&mut self, this: TcpHandle) -> SocketResult<IpSocketAddress> {
-        let address =
-            |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_remote_address(id).map(DebugRecord);
+        let address = |network: &mut Network, id, _: &mut OpContext<'_>| network.tcp_remote_address(id).map(WordRecord);
         let address = self.on_tcp(REMOTE_ADDRESS, &this, (), address)?;
-        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
+        Ok(address.map(|WordRecord(address)| wit_socket_address(address)))
     }
 
     fn is_listening(&mut self, this: TcpHandle) -> Result<bool> {
@@ -210,9 +209,9 @@ impl tcp::HostTcpSocket for Host {
     }
 
     fn address_family(&mut self, this: TcpHandle) -> Result<IpAddressFamily> {
-        let DebugRecord(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
+        let WordRecord(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
             let id = host.tcp_socket(ADDRESS_FAMILY, this.rep())?;
-            Ok(DebugRecord(host.world().network.tcp_family(id)))
+            Ok(WordRecord(host.world().network.tcp_family(id)))
         })?;
         Ok(wit_family(family))
     }
@@ -290,7 +289,7 @@ impl tcp::HostTcpSocket for Host {
             ShutdownType::Send => Shutdown::Send,
             ShutdownType::Both => Shutdown::Both,
         };
-        self.on_tcp(SHUTDOWN, &this, DebugRecord(what), |network, id, context| network.tcp_shutdown(id, what, context))
+        self.on_tcp(SHUTDOWN, &this, WordRecord(what), |network, id, context| network.tcp_shutdown(id, what, context))
     }
 
     fn drop(&mut self, this: TcpHandle) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::bindings::{
     UdpSocketResource,
 };
 use crate::call::{GuestStop, Host, Import, misuse};
-use crate::record::DebugRecord;
+use crate::record::WordRecord;
 use fozzy_trace::Record;
 use fozzy_world::network::{Readiness, SocketOption, SocketOptions, UdpId};
 use fozzy_world::table::Handle;
@@ -107,7 +107,7 @@ impl Host {
 
 impl udp_create_socket::Host for Host {
     fn create_udp_socket(&mut self, address_family: IpAddressFamily) -> SocketResult<Socket> {
-        let rep = self.socket_call(CREATE, DebugRecord(address_family), |host| {
+        let rep = self.socket_call(CREATE, WordRecord(address_family), |host| {
             let node = host.node;
             match host.world().network.udp_create(node, family(address_family)) {
                 Ok(id) => host.handle(CREATE, Handle::UdpSocket(id)).map(Ok),
@@ -128,7 +128,7 @@ impl udp::HostUdpSocket for Host {
         local_address: IpSocketAddress,
     ) -> SocketResult<()> {
         let (rep, address) = (this.rep(), socket_address(local_address));
-        self.socket_call(START_BIND, (rep, network.rep(), DebugRecord(address)), |host| {
+        self.socket_call(START_BIND, (rep, network.rep(), WordRecord(address)), |host| {
             host.check_network(START_BIND, &network)?;
             let id = host.udp_socket(START_BIND, rep)?;
             Ok(host.on_network(|network, _| network.udp_start_bind(id, address)))
@@ -145,7 +145,7 @@ impl udp::HostUdpSocket for Host {
         remote_address: Option<IpSocketAddress>,
     ) -> SocketResult<(IncomingStream, OutgoingStream)> {
         let (rep, remote) = (this.rep(), remote_address.map(socket_address));
-        let streams = self.socket_call(STREAM, (rep, remote.map(DebugRecord)), |host| {
+        let streams = self.socket_call(STREAM, (rep, remote.map(WordRecord)), |host| {
             let id = host.udp_socket(STREAM, rep)?;
             if host.world().network.udp_has_streams(id) {
                 let what = "the streams of the call before are not dropped yet".to_owned();
@@ -165,20 +165,20 @@ impl udp::HostUdpSocket for Host {
 
     fn local_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
         let address =
-            self.on_udp(LOCAL_ADDRESS, &this, (), |network, id| network.udp_local_address(id).map(DebugRecord))?;
-        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
+            self.on_udp(LOCAL_ADDRESS, &this, (), |network, id| network.udp_local_address(id).map(WordRecord))?;
+        Ok(address.map(|WordRecord(address)| wit_socket_address(address)))
     }
 
     fn remote_address(&mut self, this: Socket) -> SocketResult<IpSocketAddress> {
         let address =
-            self.on_udp(REMOTE_ADDRESS, &this, (), |network, id| network.udp_remote_address(id).map(DebugRecord))?;
-        Ok(address.map(|DebugRecord(address)| wit_socket_address(address)))
+            self.on_udp(REMOTE_ADDRESS, &this, (), |network, id| network.udp_remote_address(id).map(WordRecord))?;
+        Ok(address.map(|WordRecord(address)| wit_socket_address(address)))
     }
 
     fn address_family(&mut self, this: Socket) -> Result<IpAddressFamily> {
-        let DebugRecord(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
+        let WordRecord(family) = self.call(ADDRESS_FAMILY, this.rep(), |host| {
             let id = host.udp_socket(ADDRESS_FAMILY, this.rep())?;
-            Ok(DebugRecord(host.world().network.udp_family(id)))
+            Ok(WordRecord(host.world().network.udp_family(id)))
         })?;
         Ok(wit_family(family))
     }
@@ -234,10 +234,10 @@ impl udp::HostIncomingDatagramStream for Host {
                 // A loop that receives again and again must come to an end.
                 host.world().clock.tick();
             }
-            let shown = |received: Vec<_>| received.into_iter().map(|(from, bytes)| (DebugRecord(from), bytes));
+            let shown = |received: Vec<_>| received.into_iter().map(|(from, bytes)| (WordRecord(from), bytes));
             Ok(received.map(|received| shown(received).collect::<Vec<_>>()))
         })?;
-        let datagram = |(DebugRecord(from), data)| IncomingDatagram { data, remote_address: wit_socket_address(from) };
+        let datagram = |(WordRecord(from), data)| IncomingDatagram { data, remote_address: wit_socket_address(from) };
         Ok(received.map(|received| received.into_iter().map(datagram).collect()))
     }
 
@@ -273,7 +273,7 @@ impl udp::HostOutgoingDatagramStream for Host {
     fn send(&mut self, this: OutgoingStream, datagrams: Vec<OutgoingDatagram>) -> SocketResult<u64> {
         let rep = this.rep();
         let datagram = |datagram: OutgoingDatagram| {
-            (datagram.remote_address.map(|address| DebugRecord(socket_address(address))), datagram.data)
+            (datagram.remote_address.map(|address| WordRecord(socket_address(address))), datagram.data)
         };
         let datagrams: Vec<_> = datagrams.into_iter().map(datagram).collect();
         self.socket_call(SEND, (rep, &datagrams), |host| {
@@ -291,7 +291,7 @@ impl udp::HostOutgoingDatagramStream for Host {
             let id = *socket;
             Ok(host.on_network(|network, context| {
                 for (sent, (to, bytes)) in datagrams.iter().enumerate() {
-                    let to = to.as_ref().map(|DebugRecord(to)| *to);
+                    let to = to.as_ref().map(|WordRecord(to)| *to);
                     match network.udp_send(id, bytes.clone(), to, context) {
                         Ok(()) => {}
                         Err(error) if sent == 0 => return Err(error),

@@ -86,7 +86,7 @@ pub struct StrategyRow {
 pub const STRATEGIES: &[StrategyRow] = &[
     StrategyRow {
         name: "fifo",
-        says: "always from the start; tasks take turns in the order in which they could go on",
+        says: "always from the start; tasks take turns in the order in which they became ready",
         make: |options| Box::new(FreshStart::new(options, TaskOrder::First)),
     },
     StrategyRow {

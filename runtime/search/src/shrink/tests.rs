@@ -568,3 +568,39 @@ fn the_order_of_candidates_is_that_of_its_picture() {
         }
     }
 }
+
+/// A program that asks for more than is logged, and always fails.
+struct TalkativeToy;
+
+impl ReplayTarget for TalkativeToy {
+    fn execute(
+        &mut self,
+        _: &Plan,
+        _: &Inputs,
+        mut source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let mut recorder = Recorder::new(keep);
+        let purpose = Purpose::Choice(DecisionPart::WHOLE);
+        for _ in 0..=LOGGED_MAX {
+            let (answer, origin) = source.below(Question { node: NodeId(0), purpose, site: "value" }, 10);
+            recorder.decision(origin, || Override::Number(answer));
+        }
+        let failure = ReportedFailure::new(FailureKind::Assertion, "value", "value");
+        Ok(execution(ExecutionEnd::Failed { failure }, recorder.finish(), ScenarioStats::default()))
+    }
+}
+
+#[test]
+fn decisions_that_are_not_looked_at_are_said_and_nothing_is_called_minimal() {
+    let seeded = Box::new(SeededSource::new(Seed(1)));
+    let execution = TalkativeToy.execute(&Plan::default(), &Inputs::default(), seeded, 0..0).expect("no machine");
+    let recording = recording_of(&Plan::default(), &execution, 1);
+    let mut tries = 0;
+    let mut may_continue = |_: &ShrinkProgress| {
+        tries += 1;
+        tries < 3
+    };
+    let shrunk = shrink(&recording, &mut [&mut TalkativeToy], ALL, &mut may_continue).expect("it can be shrunk");
+    assert!(shrunk.exceeds_log && !shrunk.is_minimal);
+}
