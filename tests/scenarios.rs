@@ -365,7 +365,7 @@ fn a_catalogue_that_was_stripped_is_said_to_be_absent() {
     let plain = fozzy.write("plain.wat", r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
     assert_eq!(compiled(&plain).catalogue(), Catalogue::Unneeded);
     let stripped = fozzy.write("stripped.wasm", bytes);
-    assert_eq!(compiled(&stripped).catalogue(), Catalogue::Absent);
+    assert_eq!(compiled(&stripped).catalogue(), Catalogue::Absent { stripped: true });
     let words = ["run", "stripped.wasm", "--sequences", "1", "--flows", "1"];
     let ran = fozzy.run(&words).exits(0);
     assert!(ran.err().contains("the catalogue is absent"), "{}", ran.err());

@@ -39,7 +39,7 @@ pub use numbers::Int;
 pub use pattern::{matching, matching_at};
 pub use text::{Alphabet, string_of, string_of_at};
 
-use crate::{host, site};
+use crate::{host, narration, site};
 use core::ops::RangeInclusive;
 use core::panic::Location;
 
@@ -63,7 +63,15 @@ pub fn any<T: Draw>() -> T {
 #[must_use]
 #[track_caller]
 pub fn range<T: Int>(range: RangeInclusive<T>) -> T {
-    range_at(site::of(Location::caller()), range)
+    let value = range_at(site::of(Location::caller()), range);
+    narration::drew(&value.wide());
+    value
+}
+
+/// The same value, which people are told.
+pub(crate) fn told<T: core::fmt::Debug>(value: T) -> T {
+    narration::drew(&value);
+    value
 }
 
 /// The same, with a site.
@@ -76,7 +84,7 @@ pub fn range_at<T: Int>(site: &str, range: RangeInclusive<T>) -> T {
 #[must_use]
 #[track_caller]
 pub fn index(length: usize) -> usize {
-    host::choose(site::of(Location::caller()), length as u64) as usize
+    told(host::choose(site::of(Location::caller()), length as u64) as usize)
 }
 
 /// One of a list. An empty list ends the scenario with a sentence that says so.
@@ -105,14 +113,14 @@ pub fn weighted_at(site: &str, weights: &[u32]) -> u32 {
 #[must_use]
 #[track_caller]
 pub fn chance(probability: f64) -> bool {
-    host::happens(site::of(Location::caller()), probability)
+    told(host::happens(site::of(Location::caller()), probability))
 }
 
 /// So many bytes.
 #[must_use]
 #[track_caller]
 pub fn bytes(length: usize) -> Vec<u8> {
-    host::bytes(site::of(Location::caller()), length as u64)
+    told(host::bytes(site::of(Location::caller()), length as u64))
 }
 
 /// A list of a drawn length, of what `element` draws.

@@ -81,6 +81,7 @@ mod host;
 pub mod http;
 mod local;
 mod macros;
+mod narration;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native;
 pub mod process;
@@ -118,6 +119,10 @@ pub mod private {
     pub use crate::host::{Comparison, invalid};
     #[cfg(not(any(feature = "std", not(target_arch = "wasm32"))))]
     pub use crate::local::Local;
+    pub use crate::narration::{
+        ArgumentValue, DebugReturn, DebugText, FallibleReturn, FlowReturn, PlainReturn, SkippableReturn, TypeText,
+        argument, begin as begin_narration, drew_as, is_narrated,
+    };
     pub use crate::registry::{FUZZ, PROPERTY, SourceSite};
     pub use crate::scenario::{IntoOutcome, Outcome, Runner, StepResult};
     pub use alloc::format;

@@ -12,7 +12,7 @@
 //!
 //! Invariant: probabilities are exact to 2^-53; what cannot be is said in a sentence, and ends the scenario.
 
-use crate::draw::{Alphabet, Int, TRIES_MAX, never_true, range_at, string_of_at};
+use crate::draw::{Alphabet, Int, TRIES_MAX, never_true, range_at, string_of_at, told};
 use crate::{host, site};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -31,7 +31,7 @@ type Predicate<T> = Box<dyn Fn(&T) -> bool>;
 #[must_use]
 #[track_caller]
 pub fn random_bool(true_prob: f64) -> bool {
-    host::happens(site::of(Location::caller()), true_prob)
+    told(host::happens(site::of(Location::caller()), true_prob))
 }
 
 /// A number from `min` to `max`, both included. Without further settings all are equally likely.
@@ -85,6 +85,12 @@ impl<T: Int> RandomInt<T> {
     /// The value.
     #[must_use]
     pub fn draw(self) -> T {
+        let value = self.value();
+        told(value.wide());
+        value
+    }
+
+    fn value(self) -> T {
         let (site, min, max) = (self.site, self.min.wide(), self.max.wide());
         let edges = self.edges();
         let sum: u64 = edges.iter().map(|(_, share)| share).sum();
@@ -175,9 +181,9 @@ impl RandomString {
     pub fn draw(self) -> String {
         let alphabet = self.alphabet.unwrap_or_else(|| PRINTABLE.chars().collect());
         let one = || string_of_at(self.site, alphabet.as_slice(), self.min..=self.max);
-        let Some(predicate) = &self.predicate else { return one() };
+        let Some(predicate) = &self.predicate else { return told(one()) };
         let found = core::iter::repeat_with(one).take(TRIES_MAX).find(|string| predicate(string));
-        found.unwrap_or_else(|| never_true(self.site))
+        told(found.unwrap_or_else(|| never_true(self.site)))
     }
 }
 
@@ -206,8 +212,8 @@ impl RandomBytes {
     #[must_use]
     pub fn draw(self) -> Vec<u8> {
         let one = || host::bytes(self.site, range_at(self.site, self.min as u64..=self.max as u64));
-        let Some(predicate) = &self.predicate else { return one() };
+        let Some(predicate) = &self.predicate else { return told(one()) };
         let found = core::iter::repeat_with(one).take(TRIES_MAX).find(|bytes| predicate(bytes));
-        found.unwrap_or_else(|| never_true(self.site))
+        told(found.unwrap_or_else(|| never_true(self.site)))
     }
 }

@@ -15,7 +15,7 @@
 //! Invariants: one step draws its flow first, and by one question; arguments of a flow are drawn in their order.
 //! Not here: who calls (the run, or `native`).
 
-use crate::{host, properties};
+use crate::{host, narration, properties};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -64,7 +64,8 @@ impl Skip {
 /// What became of a flow.
 pub type Outcome = Result<(), Skip>;
 
-/// What a flow may return: nothing, or `Result<(), Skip>`.
+/// What a flow may return: nothing, or `Result<(), Skip>`. The attribute `scenario` accepts any value that has `Debug`, too: it
+/// is shown as what the step came to, and an error is a failure.
 pub trait IntoOutcome {
     /// As an outcome.
     fn into_outcome(self) -> Outcome;
@@ -157,6 +158,7 @@ impl<S: Scenario> Runner<S> {
     #[must_use]
     pub fn begin(sequence: u32) -> Runner<S> {
         POSITION.set((sequence, 0));
+        narration::begin();
         properties::count();
         let mut scenario = S::default();
         scenario.pre_sequence();

@@ -128,7 +128,14 @@ pub(crate) fn argument(argument: &FnArg) -> Result<TokenStream> {
         _ => "argument".to_owned(),
     };
     let drawn = &typed.ty;
-    Ok(quote!(<#drawn as ::fozzy_sdk::draw::Draw>::draw(#site)))
+    Ok(quote! {{
+        let value = ::fozzy_sdk::private::argument::<#drawn>(#site);
+        if ::fozzy_sdk::private::is_narrated() {
+            use ::fozzy_sdk::private::{DebugText as _, TypeText as _};
+            ::fozzy_sdk::private::drew_as(#site, &(&::fozzy_sdk::private::ArgumentValue(&value)).text());
+        }
+        value
+    }})
 }
 
 /// What the sandbox calls.
@@ -162,6 +169,7 @@ fn export(kind: FunctionKind) -> TokenStream {
                         all.iter().map(|(name, _)| ::fozzy_sdk::private::String::from(*name)).collect()
                     }
                     fn check(property: u32) {
+                        ::fozzy_sdk::private::begin_narration();
                         ::fozzy_sdk::properties::count();
                         ::fozzy_sdk::private::PROPERTY.function(property)();
                         ::fozzy_sdk::properties::tell();

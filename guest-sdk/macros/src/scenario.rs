@@ -174,7 +174,11 @@ impl Flow {
             run: quote! {
                 #place => {
                     #(let #names = #draws;)*
-                    ::fozzy_sdk::scenario::IntoOutcome::into_outcome(#call)
+                    let value = #call;
+                    use ::fozzy_sdk::private::{
+                        DebugReturn as _, FallibleReturn as _, FlowReturn, PlainReturn as _, SkippableReturn as _,
+                    };
+                    (&&&&FlowReturn::new(value)).outcome(#name)
                 }
             },
         })

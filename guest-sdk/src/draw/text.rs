@@ -36,7 +36,7 @@ impl Alphabet for [char] {
 #[must_use]
 #[track_caller]
 pub fn string_of<A: Alphabet + ?Sized>(alphabet: &A, lengths: RangeInclusive<usize>) -> String {
-    string_of_at(site::of(Location::caller()), alphabet, lengths)
+    super::told(string_of_at(site::of(Location::caller()), alphabet, lengths))
 }
 
 /// The same, with a site.

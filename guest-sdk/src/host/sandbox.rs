@@ -120,6 +120,18 @@ pub(crate) fn leave(span: u64) {
     journal::leave(span);
 }
 
+pub(crate) fn is_narrated() -> bool {
+    journal::is_narrated()
+}
+
+pub(crate) fn drew(name: &str, value: &str) {
+    journal::drew(name, value);
+}
+
+pub(crate) fn returned(value: &str) {
+    journal::returned(value);
+}
+
 pub(crate) fn buggify(point: &str) -> Option<u64> {
     points::buggify_with(point)
 }

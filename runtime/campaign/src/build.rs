@@ -54,7 +54,9 @@ pub fn build(folder: &Path, remarks: &Remarks) -> Result<PathBuf, CampaignError>
 /// Follows a recipe.
 fn make(folder: &Path, Recipe { build, program }: Recipe, remarks: &Remarks) -> Result<PathBuf, CampaignError> {
     if let Some(line) = &build {
-        let made = Command::new("sh").args(["-c", line]).current_dir(folder).stdin(Stdio::null()).output();
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).current_dir(folder).stdin(Stdio::null());
+        let made = remarks.while_busy(&format!("building {}: {line}", folder.display()), || command.output());
         let made = made.map_err(|error| {
             CampaignError::new(ErrorKind::Build, format!("cannot start sh to build {}: {error}", folder.display()))
         })?;

@@ -57,7 +57,7 @@ pub fn of_program(loaded: &LoadedTarget, shown: &str) -> Result<InspectDocument,
     let unmarked = instrumented.marks.iter().flat_map(|verdict| &verdict.reasons).map(ToString::to_string);
     let unmarked: Vec<String> = unmarked.collect();
     let properties = match Catalogue::of(&loaded.component, ports.imports.iter().map(|port| port.name.as_str())) {
-        Catalogue::Absent => None,
+        Catalogue::Absent { .. } => None,
         Catalogue::Unneeded => Some(0),
         Catalogue::Declared(declared) => Some(declared as u64),
     };

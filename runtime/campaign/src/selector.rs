@@ -161,7 +161,11 @@ fn by_id<'a>(
                 "`{selector}` is no file, no folder, none of latest, last-pass, last-fail, and no run in {}",
                 runs.path().display()
             );
-            Err(CampaignError::new(ErrorKind::Selector, message))
+            let error = CampaignError::new(ErrorKind::Selector, message);
+            Err(match alike(selector, &["latest", "last-pass", "last-fail"]) {
+                Some(alike) => error.hint(format!("did you mean `{alike}`?")),
+                None => error,
+            })
         }
         several => Err(CampaignError::new(
             ErrorKind::Selector,
@@ -169,6 +173,25 @@ fn by_id<'a>(
         )),
     }
 }
+
+/// What was likely meant by a word that names nothing: one of these words, or a file or folder beside it with such a name.
+pub(crate) fn alike(word: &str, words: &[&str]) -> Option<String> {
+    if let Some(known) = fozzy_plan::nearest(word, words.iter().copied()) {
+        return Some(known.to_owned());
+    }
+    let path = Path::new(word);
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let mut names: Vec<String> =
+        entries.take(NAMES_MAX).flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    let near = fozzy_plan::nearest(name, names.iter().map(String::as_str))?;
+    Some(folder.map_or_else(|| near.to_owned(), |folder| folder.join(near).display().to_string()))
+}
+
+/// Names of a folder that are compared with a word that names nothing.
+const NAMES_MAX: usize = 10_000;
 
 fn trace_in(folder: &Path, manifest: Option<&RunManifest>) -> Result<PathBuf, CampaignError> {
     let named = manifest.and_then(|manifest| manifest.trace_path.as_ref()).map(PathBuf::from);

@@ -10,15 +10,18 @@
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RecordingOrigin, cache};
+use crate::progress::LIVE_EVERY_NS;
+use crate::remarks::Remarks;
 use crate::scenario;
 use crate::selector;
 use crate::store::RunFolder;
 use crate::walker::{SequenceProgram, SequenceWalker};
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::Session;
-use fozzy_report::ShrinkSlip;
+use fozzy_report::{ShrinkSlip, counted};
 use fozzy_search::shrink::{
-    self, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError, ShrinkProgress, ShrinkResult,
+    self, CandidateSize, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError, ShrinkProgress,
+    ShrinkResult,
 };
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
@@ -99,6 +102,40 @@ pub fn shrink(
     let mut targets: Vec<&mut (dyn ReplayTarget + Send)> =
         targets.iter_mut().map(|target| target as &mut (dyn ReplayTarget + Send)).collect();
     shrink::shrink(recording, &mut targets, options, go_on)
+}
+
+/// Between two lines of progress, and between two states of the line of a terminal.
+const PROGRESS_EVERY: [Duration; 2] = [Duration::from_secs(2), Duration::from_nanos(LIVE_EVERY_NS)];
+
+/// How often progress is shown.
+pub fn progress_every(remarks: &Remarks) -> Duration {
+    PROGRESS_EVERY[usize::from(remarks.is_live())]
+}
+
+/// Shows how shrinking goes.
+pub fn show_progress(remarks: &Remarks, elapsed: Duration, progress: &ShrinkProgress, budget_ns: u64) {
+    match remarks.is_live() {
+        true => remarks.live(&live_line(elapsed, progress, budget_ns)),
+        false => remarks.text(&progress_line(elapsed, progress)),
+    }
+}
+
+/// `3s  412 executions: 7 steps, 1 fault, 12 decisions  12s left`
+fn live_line(elapsed: Duration, progress: &ShrinkProgress, budget_ns: u64) -> String {
+    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes } } = progress;
+    let sizes = [(*steps, "step"), (*faults, "fault"), (*decisions, "decision"), (*input_bytes, "byte")];
+    let sizes: Vec<String> =
+        sizes.iter().filter(|(size, _)| *size > 0).map(|(size, what)| counted(*size as u64, what)).collect();
+    let left = Duration::from_nanos(budget_ns).saturating_sub(elapsed).as_secs();
+    format!("{}s  {}: {}  {left}s left", elapsed.as_secs(), counted(*tries as u64, "execution"), sizes.join(", "))
+}
+
+fn progress_line(elapsed: Duration, progress: &ShrinkProgress) -> String {
+    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes } } = progress;
+    format!(
+        "[{}s] executions={tries} steps={steps} faults={faults} decisions={decisions} input={input_bytes}\n",
+        elapsed.as_secs()
+    )
 }
 
 /// Whether what stands on standard input is a scenario, which the player reads there.

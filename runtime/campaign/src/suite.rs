@@ -13,6 +13,7 @@ pub mod case;
 pub mod expect;
 pub mod jobs;
 pub mod project;
+pub mod records;
 pub mod regressions;
 pub mod select;
 mod unfold;

@@ -16,6 +16,7 @@ const LIBRARY_PATHS: &[&str] = &[
     "libc-bottom-half",
     "/dlmalloc",
     "guest-sdk/src/",
+    "/fozzy-sdk-",
 ];
 
 /// Beginnings of function names that belong to a runtime, for programs without debug information.
@@ -48,6 +49,14 @@ const LIBRARY_FUNCTIONS: &[&str] = &[
     "cabi_realloc",
 ];
 
+/// Where crates of a registry are unpacked.
+const REGISTRY_PATH: &str = "/registry/src/";
+
+/// Whether a path of a source is the project's own: not of a toolchain, and not of a crate that it depends on.
+pub(crate) fn is_project_path(path: &str) -> bool {
+    !path.contains(REGISTRY_PATH) && !LIBRARY_PATHS.iter().any(|part| path.contains(part))
+}
+
 /// What a function without a name is called.
 const UNNAMED: &str = "wasm-function[";
 
@@ -62,4 +71,76 @@ pub fn is_own(frame: &StackFrame) -> bool {
     let library_path = |file: &String| LIBRARY_PATHS.iter().any(|part| file.contains(part));
     let library_function = LIBRARY_FUNCTIONS.iter().any(|start| frame.function.starts_with(start));
     is_named(frame) && !library_function && !frame.source.file.as_ref().is_some_and(library_path)
+}
+
+/// Which frames of a stack, innermost first, an attribute of the SDK has generated around the target's code: those at the
+/// position of the export that was called, and what lies between them.
+///
+/// ```text
+/// power_fails   src/lib.rs:103:13
+/// run           src/lib.rs:74:1      generated: `#[scenario]` stands there
+/// step<Cache>   guest-sdk/…
+/// step          src/lib.rs:74:1      generated
+/// fozzy:scenario/stateful#step  74:1 generated
+/// ```
+#[must_use]
+pub fn generated_frames(backtrace: &[StackFrame]) -> Vec<bool> {
+    let mut generated = vec![false; backtrace.len()];
+    let is_export =
+        |frame: &StackFrame| frame.function.starts_with("fozzy:scenario/") || frame.function.starts_with("export_");
+    let Some(export) = backtrace.iter().rposition(is_export) else { return generated };
+    let attribute = &backtrace[export].source;
+    for index in (0..backtrace.len()).rev() {
+        let frame = &backtrace[index];
+        let is_attribute = frame.source == *attribute || index >= export;
+        // A function of several has an attribute of its own, whose closure calls it.
+        let is_closure = frame.function.starts_with("{closure#") && generated.get(index + 1) == Some(&true);
+        if !is_attribute && !is_closure && is_own(frame) {
+            break;
+        }
+        generated[index] = true;
+    }
+    generated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::outcome::SourceLocation;
+
+    fn frame(function: &str, file: &str, line: u32) -> StackFrame {
+        let source = SourceLocation { file: Some(file.to_owned()), line: Some(line), col: Some(1) };
+        StackFrame { module: "m".to_owned(), function: function.to_owned(), offset: 0, source }
+    }
+
+    #[test]
+    fn frames_of_attributes_are_told_from_the_programs_own() {
+        let scenario = [
+            frame("check", "/p/src/lib.rs", 31),
+            frame("power_fails", "/p/src/lib.rs", 103),
+            frame("run", "/p/src/lib.rs", 74),
+            frame("step<Cache>", "/x/guest-sdk/src/scenario.rs", 180),
+            frame("{closure#0}", "/p/src/lib.rs", 74),
+            frame("map", "/rustc/5/library/core/src/option.rs", 9),
+            frame("step", "/p/src/lib.rs", 74),
+            frame("fozzy:scenario/stateful@0.1.0#step", "/p/src/lib.rs", 74),
+        ];
+        assert_eq!(generated_frames(&scenario), [false, false, true, true, true, true, true, true]);
+        let fuzz = [
+            frame("parse", "/p/src/lib.rs", 23),
+            frame("{closure#0}", "/p/src/lib.rs", 53),
+            frame("run", "/p/src/lib.rs", 40),
+            frame("export_run", "/p/src/lib.rs", 40),
+        ];
+        assert_eq!(generated_frames(&fuzz), [false, true, true, true]);
+        let plain = [frame("serve", "/p/src/main.rs", 3), frame("main", "/p/src/main.rs", 9)];
+        assert_eq!(generated_frames(&plain), [false, false]);
+    }
+
+    #[test]
+    fn the_projects_paths_are_neither_the_toolchains_nor_those_of_its_dependencies() {
+        assert!(is_project_path("/home/me/kv/src/lib.rs"));
+        assert!(!is_project_path("/home/me/.cargo/registry/src/index-1949cf8c6b5b557f/bytes-1.9.0/src/lib.rs"));
+        assert!(!is_project_path("/rustc/5/library/core/src/option.rs"));
+    }
 }

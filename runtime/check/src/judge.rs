@@ -1,6 +1,6 @@
 //! The verdict on one execution.
 
-use crate::frame_filter::{is_named, is_own};
+use crate::frame_filter::{is_named, is_own, is_project_path};
 use crate::leak;
 use crate::panic::{PanicMessage, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
@@ -221,7 +221,7 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
             kind: FindingKind::Panic,
             title,
             message,
-            location: location.or_else(|| own_location(backtrace)),
+            location: project_location(location, backtrace),
             backtrace: shown(backtrace),
         };
         return found(Status::Crash, finding, site);
@@ -240,10 +240,21 @@ fn shown(backtrace: &[StackFrame]) -> Vec<StackFrame> {
     backtrace.iter().take(SHOWN_FRAMES).cloned().collect()
 }
 
+/// Where a panic happened, or who of the project led to it, if it happened in a dependency.
+fn project_location(panic: Option<SourceLocation>, backtrace: &[StackFrame]) -> Option<SourceLocation> {
+    let in_project = |at: &SourceLocation| at.file.as_deref().is_some_and(is_project_path);
+    let frames = || backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &frame.source);
+    match panic {
+        Some(at) if in_project(&at) => Some(at),
+        panic => frames().find(|at| in_project(at)).cloned().or(panic).or_else(|| own_location(backtrace)),
+    }
+}
+
 /// Where the target's own code was, innermost.
 fn own_location(backtrace: &[StackFrame]) -> Option<SourceLocation> {
-    let frame = backtrace.iter().find(|frame| is_own(frame) && frame.source.file.is_some())?;
-    Some(frame.source.clone())
+    let sources = || backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &frame.source);
+    let in_project = |at: &&SourceLocation| at.file.as_deref().is_some_and(is_project_path);
+    sources().find(in_project).or_else(|| sources().find(|at| at.file.is_some())).cloned()
 }
 
 /// A trap's words and the functions that led to it; without names, their numbers in the module.

@@ -14,5 +14,5 @@ mod leak;
 mod panic;
 mod unmatched;
 
-pub use frame_filter::is_own;
+pub use frame_filter::{generated_frames, is_own};
 pub use judge::{judge, judge_end, judge_facts};

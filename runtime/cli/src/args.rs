@@ -25,13 +25,18 @@ use std::path::PathBuf;
 
 /// Deterministic execution, recording and replay of WebAssembly programs.
 #[derive(Debug, Parser)]
-#[command(name = "fozzy", version, long_about = LONG_ABOUT, disable_help_subcommand = true, max_term_width = 110)]
+#[command(name = "fozzy", version, long_about = LONG_ABOUT, max_term_width = 110)]
+#[command(help_template = HELP_TEMPLATE, after_help = crate::command::usage::commands_by_purpose())]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// Commands stand in groups, before the flags that all of them have.
+const HELP_TEMPLATE: &str =
+    "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nFlags of every command:\n{options}";
 
 const LONG_ABOUT: &str = "\
 Fozzy runs programs - any program that compiles to WebAssembly - in a sandbox where nothing is left to \
@@ -41,6 +46,7 @@ machine, and handed on as one file.";
 
 /// Flags of every command, before or after its name.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Flags of every command")]
 pub(crate) struct Globals {
     /// Configuration file; a missing one means the defaults.
     #[arg(long, global = true, value_name = "PATH", default_value = "fozzy.toml", env = "FOZZY_CONFIG")]
@@ -111,13 +117,13 @@ pub(crate) enum Command {
     /// Show which functions, lines and edges recorded runs have reached.
     Coverage(CoverageArgs),
     /// Verify and show traces.
-    #[command(subcommand)]
+    #[command(subcommand, disable_help_subcommand = true)]
     Trace(TraceCommand),
     /// Manage the input corpora of fuzz campaigns.
-    #[command(subcommand)]
+    #[command(subcommand, disable_help_subcommand = true)]
     Corpus(CorpusCommand),
     /// List, compare, export and bundle the files of runs.
-    #[command(subcommand)]
+    #[command(subcommand, disable_help_subcommand = true)]
     Artifacts(ArtifactsCommand),
     /// Check a trace in CI: its integrity, and that it replays as recorded.
     Ci(CiArgs),
@@ -126,7 +132,7 @@ pub(crate) enum Command {
     /// Run every command once on the scenarios of a project, and report each result.
     Full(FullArgs),
     /// Show, query and compare the reports of finished runs.
-    #[command(subcommand)]
+    #[command(subcommand, disable_help_subcommand = true)]
     Report(ReportCommand),
     /// Check a plan file or a scenario file `*.fozzy.json`: its syntax, and every file that a plan names.
     Validate(ValidateArgs),
@@ -554,6 +560,7 @@ pub(crate) enum ExitCodesArg {
 
 /// Bounds of an execution.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// The budget of virtual time, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
@@ -571,6 +578,7 @@ pub(crate) struct LimitArgs {
 
 /// What the simulated computer has.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "The simulated computer")]
 pub(crate) struct WorldArgs {
     /// A plan file: environment, directories, scripted HTTP and processes, further machines, faults. Flags
     /// override it; `fozzy schema plan` describes it.

@@ -54,7 +54,7 @@ fn render() -> String {
     root.build();
     out.push_str("## Flags of every command\n\n");
     arguments(&mut out, root.get_arguments().filter(|argument| argument.is_global_set()));
-    for command in root.get_subcommands() {
+    for command in root.get_subcommands().filter(|command| command.get_name() != "help") {
         section(&mut out, command);
     }
     out.trim_end().to_owned() + "\n"

@@ -24,7 +24,7 @@ mod shell;
 pub(crate) mod shrink;
 mod test;
 mod trace;
-mod usage;
+pub(crate) mod usage;
 mod validate;
 mod worker;
 
@@ -32,6 +32,7 @@ use crate::args::{ArtifactsCommand, Cli, Command, CorpusCommand, Globals, Report
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, Printer};
+use crate::progress;
 use fozzy_campaign::Remarks;
 use fozzy_campaign::config::{self, Config};
 use fozzy_campaign::options::Project;
@@ -49,7 +50,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             config,
             backends: globals.backends(),
             keep_passing: globals.artifacts_full,
-            remarks: Remarks::to(output::stderr),
+            remarks: Remarks::to(output::stderr).with_line(progress::line()),
         };
         let context = Context { printer, runs, globals, project, strict };
         match &command {

@@ -43,6 +43,6 @@ fn command() -> ExitCode {
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     output::settle(match args::Cli::try_parse_from(&words) {
         Ok(cli) => command::dispatch(cli),
-        Err(error) => output::usage_error(&error, json),
+        Err(error) => output::usage_error(error, json),
     })
 }

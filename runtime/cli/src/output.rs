@@ -8,8 +8,7 @@
 
 use crate::args::Globals;
 use crate::error::{CliError, ErrorKind};
-use fozzy_report::Style;
-use serde::Serialize;
+use fozzy_report::{Layout, Style};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -35,19 +34,21 @@ impl Printer {
 
     /// Marks for what goes to stderr.
     pub(crate) fn style(self) -> Style {
-        if self.colour { Style::COLOUR } else { Style::PLAIN }
+        let marks = if self.colour { Style::COLOUR } else { Style::PLAIN };
+        marks.on(width(terminal_size::terminal_size_of(io::stderr())), here())
     }
 
     /// Marks for what goes to stdout.
     pub(crate) fn stdout_style(self) -> Style {
-        if self.colour_stdout { Style::COLOUR } else { Style::PLAIN }
+        let marks = if self.colour_stdout { Style::COLOUR } else { Style::PLAIN };
+        marks.on(width(terminal_size::terminal_size_of(io::stdout())), here())
     }
 
-    /// Prints a document: JSON, or `key: value` lines.
-    pub(crate) fn document(self, document: &impl Serialize) -> Result<(), CliError> {
+    /// Prints a document: JSON, or as people read it.
+    pub(crate) fn document(self, document: &impl Layout) -> Result<(), CliError> {
         let value =
             serde_json::to_value(document).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
-        let text = if self.json { format!("{value:#}\n") } else { fozzy_report::flatten(&value) };
+        let text = if self.json { format!("{value:#}\n") } else { document.lay_out(self.stdout_style()) };
         stdout(text.as_bytes());
         Ok(())
     }
@@ -76,12 +77,24 @@ impl Printer {
     }
 }
 
+/// Characters of a line of a terminal; 0 where there is none.
+fn width(size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
+    size.map_or(0, |(width, _)| usize::from(width.0))
+}
+
+/// The folder of this invocation.
+fn here() -> &'static str {
+    static HERE: OnceLock<String> = OnceLock::new();
+    HERE.get_or_init(|| std::env::current_dir().map(|path| path.display().to_string()).unwrap_or_default())
+}
+
 /// Why stdout does not hold all that was written to it.
 static STDOUT_LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// Writes to stdout and says whether anyone reads it; a closed pipe is silently accepted, any other failure
 /// is told by [`settle`].
 pub(crate) fn stdout(bytes: &[u8]) -> bool {
+    crate::progress::clear();
     let mut out = io::stdout().lock();
     let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else { return true };
     if error.kind() != io::ErrorKind::BrokenPipe {
@@ -100,13 +113,20 @@ pub(crate) fn settle(code: ExitCode) -> ExitCode {
 
 /// Writes to stderr; a closed pipe is silently accepted.
 pub(crate) fn stderr(bytes: &[u8]) {
+    crate::progress::clear();
     let mut out = io::stderr().lock();
     let _ = out.write_all(bytes).and_then(|()| out.flush());
 }
 
 /// What clap has to say: help and version are data, everything else is an error.
-pub(crate) fn usage_error(error: &clap::Error, json: bool) -> ExitCode {
-    use clap::error::ErrorKind;
+pub(crate) fn usage_error(mut error: clap::Error, json: bool) -> ExitCode {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word)), None) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+    {
+        let suggested = crate::command::usage::suggested(word);
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(suggested));
+    }
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let plain = error.render();
         let text = if io::stdout().is_terminal() { plain.ansi().to_string() } else { plain.to_string() };

@@ -4,40 +4,37 @@
 //! 3/12  bank, cache
 //! ```
 //!
-//! Invariant: on anything but a terminal nothing is written.
+//! Invariants: on anything but a terminal nothing is written; whatever else is written takes the line away first.
 
-use crate::output;
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Characters of the line; a longer one would wrap, and could not be taken back.
+/// Characters of the line on a terminal whose width is not known; a longer one would wrap, and could not be taken back.
 const CHARS_MAX: usize = 76;
 /// To the beginning of the line, and nothing behind it.
 const CLEAR: &str = "\r\x1b[2K";
 
-/// The line.
-pub(crate) struct Progress {
-    is_terminal: bool,
-    is_shown: bool,
+static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Who shows what campaigns and builds do, if stderr is a terminal.
+pub(crate) fn line() -> Option<fn(&str)> {
+    stderr().is_terminal().then_some(show as fn(&str))
 }
 
-impl Progress {
-    pub(crate) fn new() -> Progress {
-        Progress { is_terminal: stderr().is_terminal(), is_shown: false }
+/// Shows something instead of what was shown before; an empty text takes the line away.
+pub(crate) fn show(text: &str) {
+    if text.is_empty() || !stderr().is_terminal() {
+        return clear();
     }
+    let width = terminal_size::terminal_size_of(stderr()).map_or(CHARS_MAX, |(width, _)| usize::from(width.0) - 1);
+    let line: String = text.chars().filter(|c| !c.is_control()).take(width).collect();
+    IS_SHOWN.store(true, Ordering::Relaxed);
+    let _ = stderr().lock().write_all(format!("{CLEAR}{line}").as_bytes());
+}
 
-    /// Shows something instead of what was shown before.
-    pub(crate) fn show(&mut self, text: &str) {
-        if self.is_terminal {
-            let line: String = text.chars().filter(|c| !c.is_control()).take(CHARS_MAX).collect();
-            output::stderr(format!("{CLEAR}{line}").as_bytes());
-            self.is_shown = true;
-        }
-    }
-
-    /// Takes the line away, before something else is printed.
-    pub(crate) fn clear(&mut self) {
-        if std::mem::take(&mut self.is_shown) {
-            output::stderr(CLEAR.as_bytes());
-        }
+/// Takes the line away, before something else is printed.
+pub(crate) fn clear() {
+    if IS_SHOWN.swap(false, Ordering::Relaxed) {
+        let _ = stderr().lock().write_all(CLEAR.as_bytes());
     }
 }

@@ -15,7 +15,9 @@ use crate::outgoing_call::TargetHost;
 use crate::run::RunGuard;
 use fozzy_trace::facts::ReportedFailure;
 use fozzy_trace::source::Override;
-use fozzy_trace::{BackendRequest, DecisionPart, Duration, NodeId, Observation, Purpose, Question, Record, digest};
+use fozzy_trace::{
+    Aside, BackendRequest, DecisionPart, Duration, NodeId, Observation, Purpose, Question, Record, digest,
+};
 use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 
@@ -269,6 +271,22 @@ impl Host {
                 run.recorder.call(id, name, node, at, asked, &stop.to_string());
                 Err(wasmtime::Error::new(stop))
             }
+        }
+    }
+
+    /// Shows something that is no call to who is told the run.
+    #[inline]
+    pub fn aside(&mut self, kind: Aside, what: impl FnOnce() -> (String, String)) {
+        let node = self.node;
+        let run = &mut *self.run;
+        run.recorder.aside(kind, node, run.world.clock.now(), what);
+    }
+
+    /// Tells the flow of the step to who is told the run.
+    pub(crate) fn tell_flow(&mut self, flow: u32) {
+        let flows = self.run.world.facts.scenario.as_ref().map_or(&[][..], |scenario| &scenario.flows);
+        if let Some(name) = flows.get(flow as usize).map(|flow| flow.name.clone()) {
+            self.aside(Aside::Flow, || (name.to_string(), String::new()));
         }
     }
 

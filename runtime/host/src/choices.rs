@@ -76,6 +76,7 @@ impl draws::Host for Host {
                 && let Some(scenario) = &mut host.world().facts.scenario
             {
                 scenario.position.flow = Some(place);
+                host.tell_flow(place);
             }
             Ok(place)
         })

@@ -17,11 +17,11 @@ use crate::call::GuestStop;
 use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    DecisionSource, Digest, Duration, NodeId, ObservationLookup, Origin, Purpose, Question, Recorder, SchedulingPoint,
-    StopPoint,
+    Aside, DecisionSource, Digest, Duration, NodeId, ObservationLookup, Origin, Purpose, Question, Recorder,
+    SchedulingPoint, StopPoint,
 };
 use fozzy_world::http::redact::recorded_ask;
-use fozzy_world::{Deadlock, Decider, OpContext, OutputKind, Wait, World};
+use fozzy_world::{Deadlock, Decider, FaultStrike, OpContext, OutputKind, Wait, World};
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
@@ -276,6 +276,13 @@ impl Decider for RunDecider<'_> {
         let (answer, origin): (u64, Origin) = self.source.below(question, bound);
         self.recorder.decision(origin, || Override::Number(answer));
         answer
+    }
+
+    fn strike(&mut self, strike: FaultStrike<'_>) {
+        let FaultStrike { at, node, kind, target, strength } = strike;
+        let what = || if target.is_empty() { kind.name.to_owned() } else { format!("{} on {target}", kind.name) };
+        let how = || if kind.unit.is_empty() { String::new() } else { format!("{strength} {}", kind.unit) };
+        self.recorder.aside(Aside::Fault, node, at, || (what(), how()));
     }
 }
 

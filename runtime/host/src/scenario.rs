@@ -62,7 +62,9 @@ impl Host {
         self.run.steps += 1;
         self.part = DecisionPart::step(stream, step);
         self.at(ScenarioPosition { sequence: Some(round), step: Some(step), flow: Some(flow) });
-        self.call(CHECK, property, |_| Ok(()))
+        self.call(CHECK, property, |_| Ok(()))?;
+        self.tell_flow(flow);
+        Ok(())
     }
 
     /// A fuzz target is about to be called, which stands as `flow` among the flows; the answer is its input.
@@ -73,13 +75,15 @@ impl Host {
         self.run.steps += 1;
         self.part = DecisionPart::step(stream, step);
         self.at(ScenarioPosition { sequence: Some(round), step: Some(step), flow: Some(flow) });
-        self.call(FUZZ, target, |host| {
+        let input = self.call(FUZZ, target, |host| {
             let purpose = Purpose::Choice(host.part);
             let length = choice::input_length(|bound| host.below(purpose, "input length", bound));
             let mut input = vec![0; length];
             host.draw(purpose, "input", &mut input);
             Ok(input)
-        })
+        })?;
+        self.tell_flow(flow);
+        Ok(input)
     }
 
     /// A fuzz target is about to be called, as all of a run: the answer is its input. It is asked for before the guest
@@ -107,12 +111,14 @@ impl Host {
     /// When the guest's budget is used up.
     pub fn only_check(&mut self, function: &str) -> Result<()> {
         self.at(ScenarioPosition { sequence: Some(0), step: None, flow: Some(0) });
-        self.call(CHECK_ONLY, function, |_| Ok(()))
+        self.call(CHECK_ONLY, function, |_| Ok(()))?;
+        self.tell_flow(0);
+        Ok(())
     }
 
     pub(crate) fn at(&mut self, position: ScenarioPosition) {
         if let Some(scenario) = &mut self.world().facts.scenario {
-            scenario.position = position;
+            scenario.go(position);
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Invariant: no wall facts in it: equal explorations have equal summaries, but for the paths.
 
-use crate::pretty::{counted, grouped, is_zero, lost_workers};
+use crate::pretty::{Style, counted, fit, grouped, is_zero, lost_workers, unseen};
+use crate::sequence::{StepSequence, sequence_lines};
 use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,9 @@ pub struct ExploreReward {
 pub struct UnreachedBranch {
     /// `file:line`.
     pub place: String,
+    /// What stands there, if the file is here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// A line to put there, which says in each report whether it was reached.
     pub line: String,
 }
@@ -110,6 +114,12 @@ pub struct ExploreFinding {
     /// Steps of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimized_steps: Option<u64>,
+    /// The scenario file with those steps, when it fails in the same way by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimized_scenario_path: Option<String>,
+    /// Those steps, or all when they are not fewer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<StepSequence>,
 }
 
 /// A failure of before.
@@ -127,19 +137,13 @@ pub struct SeedState {
 }
 
 /// The lines of an exploration for people.
-pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
+pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<String> {
     let ExploreSummary { runs, steps, edges, edges_total, checkpoints, .. } = explore;
     let mut lines = vec![
         format!("{}, {} by {}", counted(*runs, "run"), counted(*steps, "step"), explore.schedule),
-        format!(
-            "{} of {} edges, {}; {} or more can be reached, and the next step reaches one with a chance of {:.1e}",
-            grouped(*edges),
-            grouped(*edges_total),
-            counted(*checkpoints, "checkpoint"),
-            grouped(explore.estimated_undiscovered_edges.round() as u64),
-            explore.chance_of_new_edge,
-        ),
+        format!("{} of {}, {}", grouped(*edges), counted(*edges_total, "edge"), counted(*checkpoints, "checkpoint")),
     ];
+    lines.extend(unseen(explore.estimated_undiscovered_edges, explore.chance_of_new_edge, "step"));
     if explore.states > 0 {
         lines.push(counted(explore.states, "state"));
     }
@@ -178,7 +182,14 @@ pub(crate) fn explore_lines(explore: &ExploreSummary) -> Vec<String> {
         let path = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
         let steps = failure.minimized_steps.unwrap_or(failure.steps.into());
         lines.push(format!("  {signature} ({}): {path}", counted(steps, "step")));
+        lines.extend(failure.minimized_scenario_path.iter().map(|path| format!("    as a scenario file: {path}")));
+        let steps = failure.sequence.iter().flat_map(|sequence| sequence_lines(sequence, style));
+        lines.extend(steps.map(|line| format!("  {line}")));
     }
-    lines.extend(explore.not_reached.iter().map(|branch| format!("not reached: {}   {}", branch.place, branch.line)));
+    for branch in &explore.not_reached {
+        lines.push(format!("not reached: {}", style.path(&branch.place)));
+        lines.extend(branch.text.iter().map(|text| fit(&format!("    {text}"), style.room(12))));
+    }
+    lines.extend(explore.not_reached.first().map(|branch| format!("to have it in each report: {}", branch.line)));
     lines
 }

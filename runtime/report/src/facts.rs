@@ -37,6 +37,9 @@ pub struct FlowSummary {
     /// How often it found nothing to do, by label.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped: BTreeMap<String, u64>,
+    /// How often the run ended in it; absent when it did not.
+    #[serde(default, skip_serializing_if = "crate::pretty::is_zero")]
+    pub failed: u64,
     /// Instructions that those runs that came to their end took together.
     #[serde(default)]
     pub fuel_used: u64,
@@ -92,6 +95,7 @@ impl ScenarioSummary {
             name: flow.name.to_string(),
             run: flow.run,
             skipped: flow.skipped.clone(),
+            failed: 0,
             fuel_used: flow.cost.fuel,
             virtual_time_ns: flow.cost.time.0,
         };
@@ -99,6 +103,23 @@ impl ScenarioSummary {
             name: stats.name.to_string(),
             sequences: stats.sequences,
             flows: stats.flows.iter().map(flow).collect(),
+        }
+    }
+}
+
+impl ScenarioSummary {
+    /// Says in which flow the run ended, unless that is known.
+    pub(crate) fn ended_in(&mut self, flow: usize) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.failed = 1;
+        }
+    }
+
+    /// The same, by the flow's name.
+    pub(crate) fn ended_in_flow(&mut self, name: &str) {
+        let place = self.flows.iter().position(|flow| flow.name == name);
+        if let Some(place) = place.filter(|_| self.flows.iter().all(|flow| flow.failed == 0)) {
+            self.ended_in(place);
         }
     }
 }
@@ -144,7 +165,8 @@ pub(crate) fn scenario_lines(scenario: &ScenarioSummary) -> Vec<String> {
             0 => String::new(),
             times => format!(", {} skipped ({})", grouped(times), labels.join(", ")),
         };
-        format!("{:widest$}  {} run{skipped}", flow.name.escape_debug().to_string(), grouped(flow.run))
+        let failed = if flow.failed > 0 { format!(", {} failed", flow.failed) } else { String::new() };
+        format!("{:widest$}  {} run{failed}{skipped}", flow.name.escape_debug().to_string(), grouped(flow.run))
     });
     let first = format!("{name}{}", counted(scenario.sequences.into(), "sequence"));
     std::iter::once(first).chain(flows).collect()
@@ -152,7 +174,7 @@ pub(crate) fn scenario_lines(scenario: &ScenarioSummary) -> Vec<String> {
 
 /// The lines of properties: what is not as it should be first.
 pub(crate) fn property_lines(properties: &[PropertySummary], style: Style) -> Vec<String> {
-    let Style { good, bad, faint, end } = style;
+    let Style { good, bad, faint, end, .. } = style;
     let mut sorted: Vec<&PropertySummary> = properties.iter().collect();
     sorted.sort_by_key(|property| match property.state {
         PropertyState::Failed => 0,
@@ -168,8 +190,8 @@ pub(crate) fn property_lines(properties: &[PropertySummary], style: Style) -> Ve
         };
         let held = match property.evaluated {
             0 => String::new(),
-            evaluated if property.held == evaluated => format!(", {} times", grouped(evaluated)),
-            evaluated => format!(", {} of {} times", grouped(property.held), grouped(evaluated)),
+            evaluated if property.held == evaluated => format!(", {}", counted(evaluated, "time")),
+            evaluated => format!(", {} of {}", grouped(property.held), counted(evaluated, "time")),
         };
         let closest = property.closest.map_or_else(String::new, |closest| format!(", closest {closest}"));
         let place =
@@ -203,10 +225,10 @@ mod tests {
         properties.see(seen(PropertyKind::Always, "z", false)).expect("a name");
         let lines = property_lines(&PropertySummary::all(&properties), Style::PLAIN);
         let expected = [
-            "failed        z  always, 0 of 1 times",
-            "never true    b never  sometimes, 0 of 1 times, at src/lib.rs:3",
+            "failed        z  always, 0 of 1 time",
+            "never true    b never  sometimes, 0 of 1 time, at src/lib.rs:3",
             "never reached c  reachable, at src/lib.rs:3",
-            "passed        a good one  always, 1 times, at src/lib.rs:3",
+            "passed        a good one  always, 1 time, at src/lib.rs:3",
         ];
         assert_eq!(lines, expected);
     }

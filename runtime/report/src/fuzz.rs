@@ -2,7 +2,7 @@
 //!
 //! Invariant: no wall facts in it: equal campaigns have equal summaries, but for the paths.
 
-use crate::pretty::{counted, grouped, is_zero, lost_workers};
+use crate::pretty::{counted, grouped, is_zero, lost_workers, unseen};
 use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,16 +101,11 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
     let FuzzCoverage { unique_edges, total_edges, features, .. } = fuzz.coverage;
     let mut lines = vec![
         format!("{} of `{}`, {} failed", counted(fuzz.executions, "execution"), fuzz.function, grouped(fuzz.failures)),
-        format!(
-            "{} of {} edges, {}; {} or more can be reached, and the next execution reaches one with a chance of {:.1e}",
-            grouped(unique_edges),
-            grouped(total_edges),
-            counted(features, "feature"),
-            grouped(fuzz.coverage.estimated_undiscovered_edges.round() as u64),
-            fuzz.coverage.chance_of_new_edge,
-        ),
+        format!("{} of {}, {}", grouped(unique_edges), counted(total_edges, "edge"), counted(features, "feature")),
         format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir),
     ];
+    let FuzzCoverage { estimated_undiscovered_edges, chance_of_new_edge, .. } = fuzz.coverage;
+    lines.extend(unseen(estimated_undiscovered_edges, chance_of_new_edge, "execution"));
     lines.extend(lost_workers(fuzz.workers_lost, fuzz.workers_restarted));
     for finding in &fuzz.findings {
         let signature = finding.signature.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -99,7 +99,7 @@ pub struct InspectCheckpoints {
 /// The document for a person.
 #[must_use]
 pub fn inspection(document: &InspectDocument, style: Style) -> String {
-    let Style { good, bad, faint, end } = style;
+    let Style { good, bad, faint, end, .. } = style;
     let mut text = format!(
         "{}  {faint}a {} of {}{end}\n",
         clean(&document.path),

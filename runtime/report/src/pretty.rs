@@ -3,10 +3,12 @@
 use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
+use crate::sequence::{StepSequence, sequence_lines};
 use crate::show::divergence_lines;
 use crate::summary::{
     ExplainedDecision, NodeSummary, OutputSummary, RunMode, RunSummary, ShrinkSummary, StreamSummary,
 };
+use fozzy_check::generated_frames;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Finding, Status};
 
@@ -21,19 +23,54 @@ pub struct Style {
     pub faint: &'static str,
     /// After each.
     pub end: &'static str,
+    /// Characters of a line; 0 when there is no terminal, and lines are as long as they are.
+    pub width: usize,
+    /// The folder that paths of sources are shown from; empty to show them whole.
+    pub root: &'static str,
 }
 
 impl Style {
     /// No marks.
-    pub const PLAIN: Style = Style { good: "", bad: "", faint: "", end: "" };
+    pub const PLAIN: Style = Style { good: "", bad: "", faint: "", end: "", width: 0, root: "" };
     /// Terminal colours.
-    pub const COLOUR: Style = Style { good: "\x1b[1;32m", bad: "\x1b[1;31m", faint: "\x1b[2m", end: "\x1b[0m" };
+    pub const COLOUR: Style =
+        Style { good: "\x1b[1;32m", bad: "\x1b[1;31m", faint: "\x1b[2m", end: "\x1b[0m", width: 0, root: "" };
+
+    /// The same marks, on a terminal of that width, with paths from that folder.
+    #[must_use]
+    pub const fn on(self, width: usize, root: &'static str) -> Style {
+        Style { width, root, ..self }
+    }
+
+    /// A path of a source, as short as it says where: from the project's folder, from that of the crate or of the toolchain.
+    pub(crate) fn path(self, path: &str) -> &str {
+        let from = |root: &str| path.strip_prefix(root)?.strip_prefix('/').filter(|_| !root.is_empty());
+        let registry = || path.split_once("/registry/src/")?.1.split_once('/').map(|(_, rest)| rest);
+        let toolchain = || path.strip_prefix("/rustc/")?.split_once('/').map(|(_, rest)| rest);
+        from(self.root).or_else(registry).or_else(toolchain).unwrap_or(path)
+    }
+
+    /// Characters that are left of a line after so many; all of them where lines have no bound.
+    pub(crate) fn room(self, used: usize) -> usize {
+        if self.width == 0 { usize::MAX } else { self.width.saturating_sub(used).max(ROOM_MIN) }
+    }
+}
+
+/// Characters that are shown on however narrow a terminal.
+const ROOM_MIN: usize = 20;
+
+/// Text that has at most so many characters; where it is cut it says so.
+pub(crate) fn fit(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The block that is shown for a run. `is_own` tells the target's own frames from its libraries'.
 #[must_use]
 pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
-    let Style { good, bad, faint, end } = style;
+    let Style { good, bad, faint, end, .. } = style;
     let colour = if summary.status == Status::Pass { good } else { bad };
     let mut text = format!("fozzy {} {colour}{}{end}", summary.mode.name(), summary.status.name().to_uppercase());
     if let Some(finding) = summary.findings.first() {
@@ -47,6 +84,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
         }
         text.push_str(&finding_lines(finding, style, &is_own));
     }
+    text.push_str(&sequence_rows(summary.sequence.as_ref(), style));
     let mut row = |key: &str, value: &str| text.push_str(&format!("  {faint}{key:<9}{end} {value}\n"));
     row("target", &format!("{} ({})", summary.target.name, summary.target.kind));
     row("run", &format!("{}  seed {}", summary.identity.run_id, summary.identity.seed));
@@ -66,7 +104,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     if let Some(memory) = &summary.memory {
         row("memory", &memory_line(memory));
     }
-    for (index, line) in summary.explore.iter().flat_map(explore_lines).enumerate() {
+    for (index, line) in summary.explore.iter().flat_map(|explore| explore_lines(explore, style)).enumerate() {
         row(if index == 0 { "explore" } else { "" }, &line);
     }
     for (index, line) in summary.fuzz.iter().flat_map(fuzz_lines).enumerate() {
@@ -80,6 +118,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     }
     if let Some(shrink) = &summary.shrink {
         row("shrunk", &shrink_line(shrink));
+        if let Some(path) = &shrink.scenario_path {
+            row("", &format!("as a scenario file: {path}"));
+        }
         for decision in &shrink.explained {
             row("", &explained_line(decision));
         }
@@ -107,6 +148,14 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
         text.push_str(&format!("replay it: fozzy replay {}\n", shell_word(trace)));
     }
     text
+}
+
+/// The row of a sequence of steps.
+pub(crate) fn sequence_rows(sequence: Option<&StepSequence>, style: Style) -> String {
+    let Style { faint, end, .. } = style;
+    let lines = sequence.map(|sequence| sequence_lines(sequence, style)).unwrap_or_default();
+    let key = |index: usize| if index == 0 { "steps" } else { "" };
+    lines.iter().enumerate().map(|(index, line)| format!("  {faint}{:<9}{end} {line}\n", key(index))).collect()
 }
 
 /// `58 steps to 2, 3 faults to 1, 112 decisions to 4, in 61 executions; nothing more can be left out`
@@ -186,9 +235,10 @@ const LIBRARY_FRAMES_SHOWN: usize = 10;
 /// The target's own frames; a stretch of its libraries' is one line, as is a recursion's.
 fn frame_lines(backtrace: &[StackFrame], style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { faint, end, .. } = style;
-    let any_own = backtrace.iter().any(&is_own);
-    let shown =
-        |(index, frame): &(usize, &StackFrame)| if any_own { is_own(frame) } else { *index < LIBRARY_FRAMES_SHOWN };
+    let generated = generated_frames(backtrace);
+    let is_own = |(index, frame): (usize, &StackFrame)| !generated[index] && is_own(frame);
+    let any_own = backtrace.iter().enumerate().any(is_own);
+    let shown = |index: usize, frame| if any_own { is_own((index, frame)) } else { index < LIBRARY_FRAMES_SHOWN };
     let mut text = String::new();
     let (mut hidden, mut repeated) = (0, 0);
     let flush = |text: &mut String, hidden: &mut usize, repeated: &mut usize| {
@@ -201,17 +251,28 @@ fn frame_lines(backtrace: &[StackFrame], style: Style, is_own: impl Fn(&StackFra
     };
     for (index, frame) in backtrace.iter().enumerate() {
         let same = |before: usize| index >= before && backtrace[index - before].function == frame.function;
-        if !shown(&(index, frame)) {
+        if !shown(index, frame) {
             hidden += 1;
         } else if same(1) && same(2) {
             repeated += 1;
         } else {
             flush(&mut text, &mut hidden, &mut repeated);
-            text.push_str(&format!("  {index:>4}  {}  {faint}{}{end}\n", frame.function, place(frame)));
+            let place = place_from(frame, style);
+            let function = fit(&frame.function, style.room(FRAME_MARGIN + place.chars().count()));
+            text.push_str(&format!("  {index:>4}  {function}  {faint}{place}{end}\n"));
         }
     }
     flush(&mut text, &mut hidden, &mut repeated);
     text
+}
+
+/// Characters of a frame's line beside its function and its place.
+const FRAME_MARGIN: usize = 10;
+
+fn place_from(frame: &StackFrame, style: Style) -> String {
+    let mut frame = frame.clone();
+    frame.source.file = frame.source.file.map(|file| style.path(&file).to_owned());
+    place(&frame)
 }
 
 pub(crate) fn place(frame: &StackFrame) -> String {
@@ -223,7 +284,8 @@ pub(crate) fn place(frame: &StackFrame) -> String {
 }
 
 /// `1 call`, `2 calls`.
-pub(crate) fn counted(n: u64, noun: &str) -> String {
+#[must_use]
+pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
@@ -233,6 +295,22 @@ pub(crate) fn lost_workers(lost: u32, restarted: u32) -> Option<String> {
         format!("{} lost before the end, {} started instead", counted(lost.into(), "worker"), grouped(restarted.into()))
     };
     (lost > 0).then(lines)
+}
+
+/// What was not reached yet, when that can be said: `some 12 more can be reached; the next run reaches one with 0.3 %`.
+pub(crate) fn unseen(estimate: f64, chance: f64, next: &str) -> Option<String> {
+    let more = estimate.round() as u64;
+    if more == 0 || chance <= 0.0 {
+        return None;
+    }
+    let percent = chance * 100.0;
+    let percent = match percent {
+        percent if percent < 0.001 => "less than 0.001 %".to_owned(),
+        percent if percent < 0.1 => format!("{percent:.3} %"),
+        percent if percent < 10.0 => format!("{percent:.1} %"),
+        percent => format!("{percent:.0} %"),
+    };
+    Some(format!("{} more at least can be reached; the next {next} reaches one with {percent}", grouped(more)))
 }
 
 /// Whether a number is left out of a document.
@@ -253,7 +331,7 @@ pub(crate) fn grouped(n: u64) -> String {
     out
 }
 
-fn bytes(n: u64) -> String {
+pub(crate) fn bytes(n: u64) -> String {
     match n {
         n if n >= 1 << 20 => format!("{:.1} MiB", n as f64 / f64::from(1 << 20)),
         n if n >= 1 << 10 => format!("{:.1} KiB", n as f64 / f64::from(1 << 10)),

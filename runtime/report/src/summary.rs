@@ -5,6 +5,7 @@
 use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
 use crate::fuzz::FuzzSummary;
+use crate::sequence::StepSequence;
 use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
 use fozzy_trace::{Digest, ExecutionEnd, Facts, FailureSignature, Finding, Seed, Status};
 use schemars::JsonSchema;
@@ -184,6 +185,9 @@ pub struct ShrinkSummary {
     pub before: FailureSize,
     /// What it takes now.
     pub after: FailureSize,
+    /// The scenario file with the steps that are left, when it fails in the same way by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario_path: Option<String>,
     /// Other failures that were met on the way; absent when there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slips: Vec<ShrinkSlip>,
@@ -293,6 +297,9 @@ pub struct RunSummary {
     /// What the program's allocator told; absent when it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySummary>,
+    /// The steps of the sequence that failed; absent when the run passed or is no scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<StepSequence>,
     /// How a replay compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplaySummary>,
@@ -373,6 +380,7 @@ impl RunSummary {
             properties: Vec::new(),
             catalogue: None,
             memory: None,
+            sequence: None,
             replay: None,
             shrink: None,
             fuzz: None,
@@ -386,11 +394,28 @@ impl RunSummary {
         RunSummary { findings: findings(found, &self.target.kind), ..self }
     }
 
+    /// The same, with the steps of the sequence that failed.
+    #[must_use]
+    pub fn with_steps(mut self, sequence: Option<StepSequence>) -> RunSummary {
+        let failed = sequence.iter().flat_map(|sequence| &sequence.steps).find(|step| step.failed);
+        if let (Some(scenario), Some(step)) = (&mut self.scenario, failed) {
+            scenario.ended_in_flow(&step.flow);
+        }
+        RunSummary { sequence, ..self }
+    }
+
     /// The same, with what the program told about itself.
     #[must_use]
     pub fn telling(self, facts: &Facts) -> RunSummary {
+        let ended_within = self.status != Status::Pass && self.exit_code.is_none();
+        let flow = facts.scenario.as_ref().map(|scenario| scenario.position).filter(|_| ended_within);
+        let flow = flow.and_then(|position| position.step.and(position.flow));
+        let mut scenario = facts.scenario.as_ref().map(ScenarioSummary::of);
+        if let (Some(scenario), Some(flow)) = (&mut scenario, flow) {
+            scenario.ended_in(flow as usize);
+        }
         RunSummary {
-            scenario: facts.scenario.as_ref().map(ScenarioSummary::of),
+            scenario,
             properties: PropertySummary::all(&facts.properties),
             memory: MemorySummary::of(&facts.allocations),
             ..self

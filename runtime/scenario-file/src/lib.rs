@@ -168,6 +168,12 @@ impl ParsedScenario {
     }
 }
 
+/// The text as a tree of values that know their places, whether or not it is a scenario; `None` when it is not JSON.
+#[must_use]
+pub fn read_tree(bytes: &[u8]) -> Option<JsonNode> {
+    json::parse(problem::text(bytes).ok()?).ok()
+}
+
 /// Longest name of a scenario, in bytes: it travels in reports.
 pub const NAME_BYTES_MAX: usize = 255;
 

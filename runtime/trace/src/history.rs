@@ -85,6 +85,46 @@ pub struct History {
     pub observed: Inputs,
 }
 
+/// What a run that is told to people shows beside its calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aside {
+    /// A planned fault strikes: what, and how hard.
+    Fault,
+    /// A round of fuzz targets or properties begins.
+    Sequence,
+    /// A step does this flow, fuzz target or property.
+    Flow,
+    /// A value was drawn: its name and the value.
+    Drew,
+    /// What a step came to.
+    Returned,
+    /// A step found nothing to do, and why.
+    Skipped,
+}
+
+impl Aside {
+    const ALL: [Aside; 6] = [Aside::Fault, Aside::Sequence, Aside::Flow, Aside::Drew, Aside::Returned, Aside::Skipped];
+
+    /// What it is called among the calls.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Aside::Fault => "fozzy:aside/fault",
+            Aside::Sequence => "fozzy:aside/sequence",
+            Aside::Flow => "fozzy:aside/flow",
+            Aside::Drew => "fozzy:aside/drew",
+            Aside::Returned => "fozzy:aside/returned",
+            Aside::Skipped => "fozzy:aside/skipped",
+        }
+    }
+
+    /// Which one an entry is; `None` for a call.
+    #[must_use]
+    pub fn of(entry: &HistoryEntry) -> Option<Aside> {
+        Aside::ALL.into_iter().find(|kind| kind.name() == entry.call)
+    }
+}
+
 /// Receives the entries of the window as they happen, instead of the history keeping them: a stretch of
 /// any length can be shown in bounded memory. It cannot answer, so it cannot influence the execution.
 pub type HistorySink = Box<dyn FnMut(HistoryEntry) + Send>;
@@ -99,6 +139,8 @@ pub struct Recorder {
     /// Calls at which the next mark is due: a multiple of the interval.
     next_mark: u64,
     decided: bool,
+    /// Whether the run is told to people, who are shown more than its calls.
+    is_narrated: bool,
 }
 
 impl Recorder {
@@ -113,6 +155,30 @@ impl Recorder {
             interval: MARK_INTERVAL_FIRST,
             next_mark: MARK_INTERVAL_FIRST,
             decided: false,
+            is_narrated: false,
+        }
+    }
+
+    /// A recorder of a run that is told to people: guests say the values of their steps, and [`Recorder::aside`] tells what is no
+    /// call. Such a run is shown and never recorded.
+    #[must_use]
+    pub fn narrated(self, is_narrated: bool) -> Recorder {
+        Recorder { is_narrated, ..self }
+    }
+
+    /// Whether the run is told to people.
+    #[must_use]
+    pub fn is_narrated(&self) -> bool {
+        self.is_narrated
+    }
+
+    /// Shows something that is no call to who is told the run. It is no part of the history.
+    #[inline]
+    pub fn aside(&mut self, kind: Aside, node: NodeId, at: Instant, what: impl FnOnce() -> (String, String)) {
+        let index = self.history.calls;
+        if let (true, Some(sink)) = (self.is_narrated, &mut self.sink) {
+            let (asked, answer) = what();
+            sink(HistoryEntry { index, at, node, call: kind.name().to_owned(), asked, answer, decision: false });
         }
     }
 
@@ -133,6 +199,7 @@ impl Recorder {
             interval: self.interval,
             next_mark: self.next_mark,
             decided: self.decided,
+            is_narrated: self.is_narrated,
         }
     }
 

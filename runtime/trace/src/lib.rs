@@ -45,7 +45,7 @@ pub use execution::{
     Execution, ExecutionEnd, Executor, HarnessError, NodeExecution, RequestKind, StreamOutput, UnmatchedRequest,
 };
 pub use facts::{Facts, FailureKind, ReportedFailure};
-pub use history::{DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
+pub use history::{Aside, DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
 pub use observation::{BackendRequest, BackendResponse, LiveBackend, Observation};
 pub use outcome::{FailureSignature, Finding, FindingKind, Status, Verdict};
 pub use plan::Plan;

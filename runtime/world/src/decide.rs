@@ -16,6 +16,24 @@ use fozzy_trace::{Instant, NodeId, Purpose, Question};
 pub trait Decider {
     /// A number below `bound`, which is not zero. The simplest answer is zero.
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64;
+
+    /// A planned fault strikes; who tells runs to people shows it.
+    fn strike(&mut self, _strike: FaultStrike<'_>) {}
+}
+
+/// A planned fault, as it strikes.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultStrike<'a> {
+    /// Virtual time.
+    pub at: Instant,
+    /// The node whose operation it strikes.
+    pub node: NodeId,
+    /// Its kind.
+    pub kind: &'static FaultKind,
+    /// What it strikes: a path, a URL, a link, a machine.
+    pub target: &'a str,
+    /// How hard, in the unit of the kind.
+    pub strength: u64,
 }
 
 /// Whose operation is performed, when, and whom it may ask.

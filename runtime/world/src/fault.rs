@@ -82,8 +82,8 @@ pub use sync_error::SYNC_ERROR;
 pub use torn_write::TORN_WRITE;
 pub use write_error::WRITE_ERROR;
 
-use crate::Decider;
 use crate::glob::matches;
+use crate::{Decider, FaultStrike};
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 use fozzy_trace::{Instant, NodeId, Purpose, Question};
@@ -228,7 +228,10 @@ impl Faults {
             let answer = decider.below(question, u64::from(RATE_ALWAYS_PPM));
             if answer >= u64::from(RATE_ALWAYS_PPM.saturating_sub(rule.plan.rate_ppm)) {
                 rule.injected += 1;
-                return Some(rule.plan.strength.unwrap_or(kind.strength));
+                let strength = rule.plan.strength.unwrap_or(kind.strength);
+                let target = targets.first().copied().unwrap_or_default();
+                decider.strike(FaultStrike { at: now, node, kind: rule.kind, target, strength });
+                return Some(strength);
             }
         }
         None

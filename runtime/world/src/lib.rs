@@ -35,7 +35,7 @@ pub mod unmatched;
 mod wait;
 
 pub use clock::Clock;
-pub use decide::{Decider, OpContext};
+pub use decide::{Decider, FaultStrike, OpContext};
 pub use fault::Faults;
 pub use files::Disk;
 pub use http::Http;

@@ -12,6 +12,7 @@ use super::stateful_target::PathConfirmer;
 use super::workers::{ExploreProtocol, FailureTrace};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
+use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::remarks::Remarks;
 use crate::store;
 use crate::wall_clock::Stopwatch;
@@ -52,6 +53,8 @@ pub struct ExplorationSink {
     pub watch: Stopwatch,
     /// `None` when its runs are bounded instead.
     pub time: Option<Duration>,
+    /// The budget of runs, if there is one.
+    pub runs: Option<u64>,
     /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
     /// In the order of findings.
@@ -108,14 +111,34 @@ pub(super) fn status_line(stats: &Stats, now_ns: u64, (shown_ns, shown_runs): (u
     let Stats { runs, steps, edges, checkpoints, failures, .. } = stats;
     let seconds = now_ns / 1_000_000_000;
     format!(
-        "[{seconds}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} fails={failures} {rate:.0} runs/s\n"
+        "[{seconds}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} failures={failures} {rate:.0} runs/s\n"
     )
+}
+
+/// How an exploration goes, for the line of a terminal.
+pub(super) fn live_line(
+    stats: &Stats,
+    elapsed_ns: u64,
+    since: (u64, u64),
+    time: Option<Duration>,
+    runs: Option<u64>,
+) -> String {
+    let Stats { runs: done, edges, failures, .. } = *stats;
+    let (time_ns, found) = (time.map(|time| time.0), (failures, "failed run"));
+    CampaignLine { elapsed_ns, time_ns, unit: "run", done, budget: runs, since, edges, found }.text()
 }
 
 impl ExplorationSink {
     /// Says how it goes.
     fn say(&mut self, stats: &Stats, now: u64) {
         self.remarks.text(&status_line(stats, now, (self.said.at_ns, self.said.runs)));
+        (self.said.at_ns, self.said.runs) = (now, stats.runs);
+    }
+
+    /// Shows how it goes, in the line of a terminal.
+    fn show(&mut self, stats: &Stats, now: u64) {
+        let since = (stats.runs.saturating_sub(self.said.runs), now - self.said.at_ns);
+        self.remarks.live(&live_line(stats, now, since, self.time, self.runs));
         (self.said.at_ns, self.said.runs) = (now, stats.runs);
     }
 
@@ -151,6 +174,7 @@ impl ExplorationObserver for ExplorationSink {
                 self.said.at_ns = now;
             }
             None if self.verbose && since >= STATUS_EVERY_NS => self.say(stats, now),
+            None if !self.verbose && self.remarks.is_live() && since >= LIVE_EVERY_NS => self.show(stats, now),
             _ => {}
         }
         self.time.is_none_or(|time| now < time.0)

@@ -56,6 +56,8 @@ pub struct ExploreRun {
     pub place: Where,
     /// Real time after which it ends; `None` when its runs are bounded instead.
     pub time: Option<Duration>,
+    /// The budget of runs, if there is one.
+    pub runs: Option<u64>,
     /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
     /// Whether a stop was requested.
@@ -181,7 +183,7 @@ impl ExplorationSetup {
             }
             None => (None, None),
         };
-        let ExploreRun { place, time, verbose, stop, remarks } = run;
+        let ExploreRun { place, time, runs, verbose, stop, remarks } = run;
         let mut sink = ExplorationSink {
             stop,
             confirmer: self.confirmers.0,
@@ -189,6 +191,7 @@ impl ExplorationSetup {
             watch: Stopwatch::start(),
             // The time of all workers is their supervisor's.
             time: time.filter(|_| ends.is_none()),
+            runs,
             verbose,
             kept: Vec::new(),
             said: ProgressMark::default(),
@@ -205,6 +208,7 @@ impl ExplorationSetup {
         }
         let mut paths = self.resumed.map(|state| state.stories).unwrap_or_default().into_iter();
         let ended = exploration.run(&mut target, FirstPaths::Restored(&mut paths), &mut sink)?;
+        sink.remarks.live("");
         let explored = result(&exploration, &sink, &target, paths, ended, &name);
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
             ends.exchange.conclude(&explored)?;
@@ -220,7 +224,7 @@ impl ExplorationSetup {
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
-        let ExploreRun { place, time, verbose, stop, remarks } = run;
+        let ExploreRun { place, time, verbose, stop, remarks, .. } = run;
         let explorers = ExploreWorkers {
             place: &place,
             workers,

@@ -18,11 +18,55 @@ pub fn unreached(walker: &Walker, taken: &dyn Fn(usize) -> Vec<u8>, name: &str) 
     for file in found.files.iter().filter(|file| file.own && file.has_source) {
         // What was tried, and never went this way.
         let missed = file.edges.iter().filter(|edge| edge.reached && edge.hits == 0 && edge.is_branch());
-        places.extend(missed.filter_map(|edge| Some((file.path.clone(), edge.line?))));
+        let lines = SourceLines::read(&file.path);
+        let missed = missed.filter_map(|edge| edge.line).filter(|line| !lines.is_generated(*line));
+        places.extend(missed.map(|line| (file.path.clone(), line, lines.text(line))));
     }
-    let shown = places.into_iter().take(LISTED_MAX).map(|(path, line)| {
+    let shown = places.into_iter().take(LISTED_MAX).map(|(path, line, text)| {
         let short = path.rsplit('/').next().unwrap_or(&path).to_owned();
-        UnreachedBranch { place: format!("{path}:{line}"), line: format!("reachable!(\"{short}:{line}\");") }
+        UnreachedBranch { place: format!("{path}:{line}"), text, line: format!("reachable!(\"{short}:{line}\");") }
     });
     shown.collect()
+}
+
+/// The lines of a source file, if it is here.
+struct SourceLines(Vec<String>);
+
+impl SourceLines {
+    fn read(path: &str) -> SourceLines {
+        let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        SourceLines(text.lines().map(|line| line.trim().to_owned()).collect())
+    }
+
+    /// The line of this number, from 1.
+    fn text(&self, line: u32) -> Option<String> {
+        self.0.get(line.checked_sub(1)? as usize).filter(|text| !text.is_empty()).cloned()
+    }
+
+    /// Whether what is compiled of the line is a macro's: an attribute's, or a call of one, whose branches nobody wrote.
+    fn is_generated(&self, line: u32) -> bool {
+        self.text(line).is_some_and(|text| text.starts_with("#[") || calls_macro(&text))
+    }
+}
+
+/// `always!(a < b, "…")`, also of a path: a word, an exclamation mark and a bracket, at the beginning of the line.
+fn calls_macro(text: &str) -> bool {
+    let Some((path, rest)) = text.split_once('!') else { return false };
+    let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
+    is_path && rest.starts_with(['(', '[', '{'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_macros_are_no_branches_of_the_author() {
+        let text =
+            ["#[scenario]", "always!(a < b, \"c\");", "if !ready(x) {", "fozzy_sdk::sometimes!(x);", "match x {"];
+        let lines = SourceLines(text.iter().map(|line| (*line).to_owned()).collect());
+        let generated: Vec<bool> = (1..=5).map(|line| lines.is_generated(line)).collect();
+        assert_eq!(generated, [true, true, false, true, false]);
+        assert_eq!((lines.text(3).as_deref(), lines.text(6)), (Some("if !ready(x) {"), None));
+    }
 }

@@ -10,7 +10,7 @@
 //! the same.
 //! Not here: who starts and replaces workers (`crate::workers`), and what they give to each other (`exchange`).
 
-use super::campaign_sink::Where;
+use super::campaign_sink::{Where, live_line, status_line};
 use super::exchange;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
@@ -138,6 +138,7 @@ impl ExploreWorkers<'_> {
         };
         let report = supervisor.run(&mut collector)?;
         collector.show(&report.slots);
+        self.remarks.live("");
         collector.adopt(&folder, &report)?;
         Ok(collector.merge(&folder, report))
     }
@@ -201,12 +202,17 @@ impl Collector<'_> {
 
     /// The line of the contract, for all workers.
     fn show(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) {
-        if !self.plan.verbose {
+        if !self.plan.verbose && !self.plan.remarks.is_live() {
             return;
         }
         let stats = sum(slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress));
         let (now, (shown_ns, shown_runs)) = (self.watch.elapsed_ns(), self.shown);
-        self.plan.remarks.text(&super::campaign_sink::status_line(&stats, now, (shown_ns, shown_runs)));
+        if self.plan.verbose {
+            self.plan.remarks.text(&status_line(&stats, now, (shown_ns, shown_runs)));
+        } else {
+            let since = (stats.runs.saturating_sub(shown_runs), now - shown_ns);
+            self.plan.remarks.live(&live_line(&stats, now, since, self.plan.time, self.plan.runs));
+        }
         self.shown = (now, stats.runs);
     }
 

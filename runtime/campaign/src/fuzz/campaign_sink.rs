@@ -17,6 +17,7 @@ use super::workers::FuzzProtocol;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::pipeline::{self, RecordingOrigin};
+use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::remarks::Remarks;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
@@ -95,6 +96,8 @@ pub struct CampaignSink {
     pub watch: Stopwatch,
     /// Real time after which it ends.
     pub time: Option<Duration>,
+    /// The budget of executions, if there is one.
+    pub runs: Option<u64>,
     /// What is executed.
     pub subject: Subject,
     /// Whether a stop was requested.
@@ -130,6 +133,8 @@ pub struct SinkConfig {
     pub subject: Subject,
     /// Real time after which it ends.
     pub time: Option<Duration>,
+    /// The budget of executions, if there is one.
+    pub runs: Option<u64>,
     /// Whether a stop was requested.
     pub stop: StopFlag,
     /// The supervisor, if it is one worker of several.
@@ -143,8 +148,19 @@ pub struct SinkConfig {
 impl CampaignSink {
     /// A sink that has kept nothing yet; its time begins now.
     pub fn new(keeping: SinkConfig) -> CampaignSink {
-        let SinkConfig { corpus, confirmer, origin, place, subject, time, stop, supervisor, remarks, input_bytes_max } =
-            keeping;
+        let SinkConfig {
+            corpus,
+            confirmer,
+            origin,
+            place,
+            subject,
+            time,
+            runs,
+            stop,
+            supervisor,
+            remarks,
+            input_bytes_max,
+        } = keeping;
         CampaignSink {
             corpus,
             confirmer,
@@ -152,6 +168,7 @@ impl CampaignSink {
             place,
             watch: Stopwatch::start(),
             time,
+            runs,
             subject,
             stop,
             supervisor,
@@ -183,6 +200,17 @@ impl CampaignSink {
     /// One line: what libFuzzer and others say, in their order.
     fn say(&mut self, stats: &Stats, now: u64) {
         let since = (now - self.said_at).max(1);
+        if self.remarks.is_live() {
+            let done = stats.executions;
+            let since = (done - self.said_executions, since);
+            let (time_ns, found) = (self.time.map(|time| time.0), (stats.findings as u64, "finding"));
+            let (unit, edges) = ("execution", stats.edges as u64);
+            self.remarks.live(
+                &CampaignLine { elapsed_ns: now, time_ns, unit, done, budget: self.runs, since, edges, found }.text(),
+            );
+            (self.said_at, self.said_executions) = (now, done);
+            return;
+        }
         let rate = (stats.executions - self.said_executions) as f64 * 1e9 / since as f64;
         self.remark(&format!(
             "#{}  {} exec/s  edges {}  features {}  corpus {}/{}  finds {}  since last new {}\n",
@@ -262,7 +290,7 @@ impl FuzzObserver for CampaignSink {
                 let progress = CampaignReport::of(&self.subject, stats, &[], &[], "running").fuzz;
                 supervisor.send(&WorkerEvent::Progress { progress });
             }
-        } else if now - self.said_at >= STATUS_EVERY_NS {
+        } else if now - self.said_at >= if self.remarks.is_live() { LIVE_EVERY_NS } else { STATUS_EVERY_NS } {
             self.say(stats, now);
         }
         self.time.is_none_or(|time| now < time.0)

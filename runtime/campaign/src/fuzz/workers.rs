@@ -17,6 +17,7 @@ use super::cargo::CargoFuzz;
 use super::summary::{CampaignReport, FindingReport};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
+use crate::progress::CampaignLine;
 use crate::remarks::Remarks;
 use crate::selector;
 use crate::store;
@@ -224,6 +225,23 @@ impl Collector<'_> {
         let most = |of: fn(&FuzzCoverage) -> u64| latest().map(|fuzz| of(&fuzz.coverage)).max().unwrap_or(0);
         let executions: u64 = latest().map(|fuzz| fuzz.executions).sum();
         let rate = (executions - shown_executions) as f64 * 1e9 / (now - shown_ns).max(1) as f64;
+        if self.plan.remarks.is_live() {
+            let (time_ns, budget) = (self.plan.time.map(|time| time.0), self.plan.runs);
+            let edges = most(|coverage| coverage.unique_edges);
+            let line = CampaignLine {
+                elapsed_ns: now,
+                time_ns,
+                unit: "execution",
+                done: executions,
+                budget,
+                since: (executions.saturating_sub(shown_executions), now - shown_ns),
+                edges,
+                found: (self.findings.len() as u64, "finding"),
+            };
+            self.plan.remarks.live(&line.text());
+            self.shown = (now, executions);
+            return;
+        }
         self.plan.remarks.text(&format!(
             "#{executions}  {rate:.0} exec/s of {} workers  edges {}  features {}  corpus {}  finds {}  since last new {}\n",
             slots.len(),

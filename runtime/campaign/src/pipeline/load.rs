@@ -59,7 +59,7 @@ pub fn load(path: &Path, remarks: &Remarks) -> Result<LoadedTarget, CampaignErro
     if let Some(path) = scenario::named(path) {
         return load_scenario(&path);
     }
-    let metadata = std::fs::metadata(path).map_err(|error| at_path(ErrorKind::Target, "cannot read", path, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| missing(path, &error))?;
     let file: PathBuf = match metadata.is_dir() {
         true => build::build(path, remarks)?,
         false => path.to_owned(),
@@ -68,6 +68,16 @@ pub fn load(path: &Path, remarks: &Remarks) -> Result<LoadedTarget, CampaignErro
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", file.display()));
     recognised(name, &bytes).map_err(refused)
+}
+
+/// There is no such program; one whose name is alike is said.
+fn missing(path: &Path, error: &io::Error) -> CampaignError {
+    let told = at_path(ErrorKind::Target, "cannot read", path, error);
+    let alike = path.to_str().filter(|_| error.kind() == io::ErrorKind::NotFound);
+    match alike.and_then(|path| crate::selector::alike(path, &[])) {
+        Some(alike) => told.hint(format!("did you mean `{alike}`?")),
+        None => told,
+    }
 }
 
 fn recognised(name: String, bytes: &[u8]) -> Result<LoadedTarget, fozzy_engine::LoadError> {

@@ -12,6 +12,7 @@ use crate::error::CampaignError;
 use crate::options::{Project, RunRequest, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
 use crate::remarks::Remarks;
+use crate::sequence::failing_sequence;
 use crate::store::RunFolder;
 use crate::wall_clock::Stopwatch;
 use fozzy_report::suite::CaseSummary;
@@ -149,7 +150,7 @@ impl Case {
         let identity = identity(folder, seed, trace.as_deref());
         let summary =
             RunSummary::of(RunMode::Test, identity, target, &recording.outcome, kept(&execution), watch.facts());
-        Ok(summary.telling(&execution.facts))
+        Ok(summary.telling(&execution.facts).with_steps(failing_sequence(&recording)))
     }
 }
 

@@ -26,7 +26,9 @@ use fozzy_campaign::explore::stateful_target::PathConfirmer;
 use fozzy_campaign::explore::workers::{ExploreProtocol, FailureTrace};
 use fozzy_campaign::options::{RunRequest, StopFlag};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
+use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
+use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::shrink::shrink_beside;
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -95,9 +97,14 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             && !interrupt::is_asked_to_stop()
             && let Some((path, steps)) = shrink_beside(&found.path, SHRINK_TIME)?
         {
+            let smallest = selector::read(&path)?;
+            let file = write_smaller(&context.project, &smallest, &path)?;
+            failure.minimized_scenario_path = file.map(|path| path.display().to_string());
             failure.minimized_trace_path = Some(path.display().to_string());
             failure.minimized_steps = Some(steps);
+            failure.sequence = failing_sequence(&smallest);
         }
+        failure.sequence = failure.sequence.or_else(|| failing_sequence(&recording));
         if has_seeds {
             let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
             let shrunk = !args.no_shrink && !interrupt::is_asked_to_stop();
@@ -212,7 +219,14 @@ fn base(setup: &ExplorationSetup, context: &Context, args: &ExploreArgs) -> Base
 
 fn run_of(context: &Context, args: &ExploreArgs, place: Where, stop: StopFlag) -> ExploreRun {
     let verbose = args.verbose || context.project.config.explore.report.verbose;
-    ExploreRun { place, time: time(context, args), verbose, stop, remarks: context.project.remarks.clone() }
+    ExploreRun {
+        place,
+        time: time(context, args),
+        runs: args.runs,
+        verbose,
+        stop,
+        remarks: context.project.remarks.clone(),
+    }
 }
 
 /// The defaults, the project's settings, the flags.
@@ -253,5 +267,7 @@ fn finding(found: &FailureTrace, recording: &Recording) -> ExploreFinding {
         trace_path: found.path.display().to_string(),
         minimized_trace_path: None,
         minimized_steps: None,
+        minimized_scenario_path: None,
+        sequence: None,
     }
 }

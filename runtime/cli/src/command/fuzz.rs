@@ -165,6 +165,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
                 artifacts,
             },
             subject: subject.clone(),
+            runs: args.runs,
             // The time of all workers is their supervisor's.
             time: args.time.filter(|_| worker.is_none()),
             stop: Arc::clone(&stop),

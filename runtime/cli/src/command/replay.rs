@@ -7,6 +7,7 @@ use crate::error::CliError;
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, identity, kept, load, session_of, summary_of};
 use fozzy_campaign::selector;
+use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
 use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line};
@@ -35,6 +36,9 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
         RunSummary::of(RunMode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
             .telling(&replayed.execution.facts);
     summary.replay = Some(replayed.comparison);
+    if summary.replay.as_ref().is_some_and(|replay| replay.equal && replay.against.is_none()) {
+        summary = summary.with_steps(failing_sequence(&recording));
+    }
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;

@@ -5,6 +5,7 @@ use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output;
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
+use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
@@ -56,12 +57,16 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     )
     .telling(&execution.facts);
     // A scenario file has no properties that could be left out.
-    let catalogue = prepared.program.catalogue().remark().filter(|_| !is_file).map(str::to_owned);
-    let summary = RunSummary { catalogue, ..summary };
+    let evaluates = !summary.properties.is_empty();
+    let catalogue = prepared.program.catalogue().remark(evaluates).filter(|_| !is_file).map(str::to_owned);
+    let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
     context.runs.finish(&folder, &summary)?;
     print(context, json, &summary)?;
     let findings = &recording.outcome.verdict.findings;
-    if let Some(why) = findings.iter().find_map(|finding| session.missing_lines(&finding.backtrace)) {
+    if !is_file
+        && !json
+        && let Some(why) = findings.iter().find_map(|finding| session.missing_lines(&finding.backtrace))
+    {
         context.printer.remark(&format!("note: {why}\n"));
     }
     Ok(exit(summary.status))

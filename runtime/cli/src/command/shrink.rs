@@ -4,9 +4,10 @@ use super::run::print;
 use crate::args::{AblateArgs, MinimizeArg, ReporterArg, ShrinkArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
-use crate::output;
 use fozzy_campaign::pipeline::{self, identity, kept, summary_of};
+use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
+use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::shrink::{self as campaign, ProgramReplayTarget, keep_slips, keeps_stdin, shrink_error};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_report::{
@@ -18,8 +19,6 @@ use fozzy_trace::source::Override;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Between two lines of progress.
-const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
@@ -29,11 +28,12 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let options =
         Options { only: dimension(args.minimize), aggressive: args.aggressive, keeps_stdin: keeps_stdin(&recording) };
     let mut told = Duration::ZERO;
+    let remarks = &context.project.remarks;
     let mut go_on = |progress: &ShrinkProgress| {
         let elapsed = watch.elapsed();
-        if elapsed - told >= PROGRESS_EVERY && !json {
+        if !json && elapsed - told >= campaign::progress_every(remarks) {
             told = elapsed;
-            output::stderr(progress_line(elapsed, progress).as_bytes());
+            campaign::show_progress(remarks, elapsed, progress, args.budget.0);
         }
         elapsed < Duration::from_nanos(args.budget.0)
     };
@@ -58,7 +58,8 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let target = summary_of(&recording.target);
     let mut summary =
         RunSummary::of(RunMode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
-            .telling(&execution.facts);
+            .telling(&execution.facts)
+            .with_steps(failing_sequence(&smallest));
     summary.shrink = Some(ShrinkSummary {
         source: path.display().to_string(),
         executions: shrunk.tries,
@@ -66,6 +67,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         exceeds_log: shrunk.exceeds_log,
         before: size(shrunk.before),
         after: size(shrunk.after),
+        scenario_path: write_smaller(&context.project, &smallest, &written)?.map(|path| path.display().to_string()),
         slips,
         explained,
     });
@@ -104,14 +106,6 @@ const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
 const fn size(size: CandidateSize) -> FailureSize {
     let CandidateSize { steps, faults, decisions, input_bytes } = size;
     FailureSize { steps, faults, decisions, input_bytes }
-}
-
-fn progress_line(elapsed: Duration, progress: &ShrinkProgress) -> String {
-    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes } } = progress;
-    format!(
-        "[{}s] executions={tries} steps={steps} faults={faults} decisions={decisions} input={input_bytes}\n",
-        elapsed.as_secs()
-    )
 }
 
 pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, CliError> {

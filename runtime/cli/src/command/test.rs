@@ -5,21 +5,20 @@ use crate::args::{SuiteReporterArg, TestArgs, request};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output;
-use crate::progress::Progress;
-use fozzy_campaign::store::{RunFolder, store_error};
+use crate::progress;
+use fozzy_campaign::store::store_error;
 use fozzy_campaign::suite::case::{Case, Suite, SuiteOptions};
 use fozzy_campaign::suite::jobs::{Event, in_order};
+use fozzy_campaign::suite::records::{identity, records, trace_names};
 use fozzy_campaign::suite::regressions::{self, Regression};
 use fozzy_campaign::suite::select::{SuiteEntry, select, shown};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
+use fozzy_report::Style;
 use fozzy_report::suite::{
     CaseResult, CaseSummary, SuiteSummary, annotations, case_line, details, heading, html, junit, pretty, widest,
 };
-use fozzy_report::{RunIdentity, Style};
-use fozzy_trace::Seed;
 use fozzy_trace::file::store::{self, CollisionPolicy, Durability, StoreError, write_atomic};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -102,7 +101,6 @@ fn all(
     if is_live {
         printer.data(&heading(cases.len(), kept.len(), suite.seed, style));
     }
-    let mut progress = Progress::new();
     // Which cases come before the first failure must not depend on their speed.
     let jobs = if args.fail_fast { 1 } else { args.jobs as usize };
     let is_failure = |case: &CaseSummary| args.fail_fast && case.result == CaseResult::Failed;
@@ -112,14 +110,13 @@ fn all(
     };
     let tell = |event: Event<'_, CaseSummary>| match event {
         Event::Next(case) if is_live => {
-            progress.clear();
             printer.data(&case_line(case, width, style));
         }
         Event::Next(_) => {}
-        Event::Working { running: [], .. } => progress.clear(),
+        Event::Working { running: [], .. } => progress::clear(),
         Event::Working { done, running } => {
             let names: Vec<&str> = running.iter().map(|index| paths[*index].as_str()).collect();
-            progress.show(&format!("{done}/{}  {}", paths.len(), names.join(", ")));
+            progress::show(&format!("{done}/{}  {}", paths.len(), names.join(", ")));
         }
     };
     let results = in_order(&work, jobs, is_failure, run, tell).map_err(|error| {
@@ -145,43 +142,6 @@ fn not_run(work: &Work<'_>) -> CaseSummary {
         Work::Case(case) => case.name.clone(),
     };
     CaseSummary::skipped(&name, &work.path(), why)
-}
-
-/// Where the traces of all cases are written: one case has the name itself, several are numbered in their order.
-fn records(record: Option<&Path>, cases: usize) -> Vec<Option<PathBuf>> {
-    let numbered = |path: &Path, number: usize| {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let ending = path.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
-        path.with_file_name(format!("{stem}.{number}{ending}"))
-    };
-    let place = |number: usize| match (record, cases) {
-        (Some(path), 1) => Some(path.to_owned()),
-        (Some(path), _) => Some(numbered(path, number)),
-        (None, _) => None,
-    };
-    (1..=cases).map(place).collect()
-}
-
-/// Names of traces in the folder of the run, each once.
-fn trace_names(selected: &[SuiteEntry]) -> Vec<String> {
-    let mut taken = BTreeSet::new();
-    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let name = |selected: &SuiteEntry| {
-        let stem: String = selected.name.chars().map(plain).collect();
-        let numbered = (2..).map(|number| format!("{stem}-{number}.fozzy"));
-        let mut names = std::iter::once(format!("{stem}.fozzy")).chain(numbered);
-        names.find(|name| taken.insert(name.to_lowercase())).unwrap_or_default()
-    };
-    selected.iter().map(name).collect()
-}
-
-/// The suite's run. Its trace, which `latest` and `last-fail` name, is that of the first scenario that has one and failed.
-fn identity<'a>(folder: &RunFolder, seed: Seed, cases: impl Iterator<Item = &'a CaseSummary> + Clone) -> RunIdentity {
-    let failed = cases.clone().filter(|case| case.result == CaseResult::Failed);
-    let trace = |case: &CaseSummary| case.run.as_ref()?.identity.trace_path.clone();
-    let trace_path = failed.filter_map(trace).next().or_else(|| cases.filter_map(trace).next());
-    let report_path = Some(shown(&folder.path.join("report.json")));
-    RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
 }
 
 /// The report: to the file that was named for it, and to standard output.
@@ -222,33 +182,4 @@ pub(super) fn source_here(path: &str) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let path = Path::new(path);
     path.is_file().then(|| shown(path.strip_prefix(here).unwrap_or(path)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fozzy_campaign::suite::select::{CaseOverrides, Kind};
-
-    #[test]
-    fn traces_of_several_scenarios_are_numbered() {
-        let names = |record, cases| {
-            records(Some(Path::new(record)), cases).into_iter().flatten().map(|path| shown(&path)).collect::<Vec<_>>()
-        };
-        assert_eq!(names("a/b.fozzy", 1), ["a/b.fozzy"]);
-        assert_eq!(names("a/b.fozzy", 2), ["a/b.1.fozzy", "a/b.2.fozzy"]);
-        assert_eq!(names("b", 2), ["b.1", "b.2"]);
-        assert_eq!(records(None, 2), [None, None]);
-    }
-
-    #[test]
-    fn names_of_traces_are_names_of_files_and_differ() {
-        let selected = |name: &str| SuiteEntry {
-            name: name.to_owned(),
-            path: PathBuf::new(),
-            kind: Kind::Program,
-            given: CaseOverrides::default(),
-        };
-        let all = [selected("a"), selected("../a"), selected("A"), selected("a")];
-        assert_eq!(trace_names(&all), ["a.fozzy", ".._a.fozzy", "A-2.fozzy", "a-3.fozzy"]);
-    }
 }

@@ -24,8 +24,11 @@ const ASSERTIONS: &str = "fozzy:properties/assertions@";
 pub enum Catalogue {
     /// It has none: it does not import what evaluates them.
     Unneeded,
-    /// It evaluates properties and declares none: it was stripped, or not written with the SDK.
-    Absent,
+    /// It can evaluate properties and declares none: it has none, was stripped, or was not written with the SDK.
+    Absent {
+        /// Whether it has no names: what it had to declare is gone with them.
+        stripped: bool,
+    },
     /// It declares this number of properties.
     Declared(usize),
 }
@@ -35,17 +38,27 @@ impl Catalogue {
     #[must_use]
     pub fn of<'a>(component: &[u8], mut imports: impl Iterator<Item = &'a str>) -> Catalogue {
         match read(component).len() {
-            0 if imports.any(|import| import.starts_with(ASSERTIONS)) => Catalogue::Absent,
+            0 if imports.any(|import| import.starts_with(ASSERTIONS)) => {
+                Catalogue::Absent { stripped: !has_names(component) }
+            }
             0 => Catalogue::Unneeded,
             declared => Catalogue::Declared(declared),
         }
     }
 
-    /// The remark for a user about an absent catalogue.
+    /// The remark for a user about an absent catalogue of a program that has evaluated properties, or not. One that is whole and
+    /// evaluates none has none.
     #[must_use]
-    pub fn remark(self) -> Option<&'static str> {
-        let absent = "the catalogue is absent (the program is stripped, perhaps): what is never reached is not known";
-        (self == Catalogue::Absent).then_some(absent)
+    pub fn remark(self, evaluates: bool) -> Option<&'static str> {
+        match self {
+            Catalogue::Absent { stripped: true } => {
+                Some("the program is stripped: a property that is never reached is not known, and not reported")
+            }
+            Catalogue::Absent { stripped: false } if evaluates => Some(
+                "the program does not list its properties: one that is never reached is not known, and not reported",
+            ),
+            _ => None,
+        }
     }
 }
 
@@ -67,6 +80,20 @@ pub(crate) fn read(component: &[u8]) -> Vec<DeclaredProperty> {
     });
     let rows = sections.flat_map(|section| rows(&section));
     rows.collect()
+}
+
+/// Whether any core module of a component names its functions.
+fn has_names(component: &[u8]) -> bool {
+    let mut payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
+    let mut within = 0_u32;
+    payloads.any(|payload| match payload {
+        Payload::ModuleSection { .. } => {
+            within += 1;
+            false
+        }
+        Payload::CustomSection(section) => within > 0 && section.name() == "name",
+        _ => false,
+    })
 }
 
 fn rows(section: &[u8]) -> Vec<DeclaredProperty> {

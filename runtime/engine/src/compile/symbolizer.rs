@@ -9,7 +9,7 @@
 //! Invariant: hostile debug information costs names and lines, never a panic.
 
 use crate::compile::build::Build;
-use fozzy_instrument::source::DebugSymbols;
+use fozzy_instrument::source::{DebugSymbols, LineInfo};
 use fozzy_instrument::{
     CodeOrigin, ComparisonSites, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset, Sites,
 };
@@ -29,6 +29,10 @@ pub(crate) struct Symbolizer {
 
 /// Places whose frames are kept; others are looked up each time.
 const KNOWN_MAX: usize = 1 << 12;
+
+/// How a program gets debug information.
+const ABSENT_LINES: &str = "; to have them, build it with `debug = \"line-tables-only\"` in its profile in Rust \
+                            (CARGO_PROFILE_RELEASE_DEBUG=1 does it once), with `-g` in C and C++, without `-ldflags=-w` in Go, and do not strip it";
 
 impl Symbolizer {
     pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
@@ -88,9 +92,20 @@ impl Symbolizer {
         let symbols = lock(&self.symbols);
         let modules = self.maps.modules().iter().map(|module| (module.ordinal(), module_name(module)));
         let bare = |name: &str| frames.iter().any(|frame| frame.source.line.is_none() && frame.module == name);
-        modules.filter(|(_, name)| bare(name)).find_map(|(ordinal, name)| {
+        let empty = modules.clone().filter(|(_, name)| bare(name)).find_map(|(ordinal, name)| {
             let remedy = symbols.line_info(ordinal).remedy()?;
             Some(format!("frames have no lines of source, as `{name}` {remedy}"))
+        });
+        // Adapters never have lines; only when nobody has any is something missing.
+        let without_any = || frames.iter().all(|frame| frame.source.line.is_none());
+        let absent = || {
+            let mut all = modules.filter(|(_, name)| bare(name));
+            all.find(|(ordinal, _)| symbols.line_info(*ordinal) == LineInfo::Absent)
+        };
+        empty.or_else(|| {
+            let (_, name) = absent().filter(|_| without_any())?;
+            let named = if name.starts_with("module ") { "the program".to_owned() } else { format!("`{name}`") };
+            Some(format!("frames have no lines of source, as {named} has no debug information{ABSENT_LINES}"))
         })
     }
 

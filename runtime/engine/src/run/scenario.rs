@@ -34,7 +34,7 @@ use fozzy_instrument::{CoverageMode, OriginalOffset};
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
 use fozzy_trace::plan::{HttpReply, PlannedCall, ProcessReply, ScenarioKind, ScenarioPlan};
-use fozzy_trace::{Duration, Instant, Plan};
+use fozzy_trace::{Aside, Duration, Instant, Plan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -399,6 +399,9 @@ pub(crate) async fn steps(
         let begun = FuelReading::of(store);
         let (result,) = way.call(store, &step, (number,)).await?;
         let cost = begun.until(FuelReading::of(store));
+        if let StepResult::Skipped(skip) = &result {
+            store.data_mut().aside(Aside::Skipped, || (skip.label.clone(), String::new()));
+        }
         let stats = ScenarioDriver::stats(store.data_mut());
         match result {
             StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
@@ -432,6 +435,7 @@ async fn calls(
         ScenarioKind::Stateful | ScenarioKind::Property => Call::Check(function(store, instance, interface, "check")?),
     };
     ScenarioDriver::stats(store.data_mut()).sequences += 1;
+    store.data_mut().aside(Aside::Sequence, Default::default);
     for step in stretches.iter().flat_map(|(from, to)| *from..*to) {
         let place = step as usize % number;
         let (place, flow) = (place as u32, (first + place) as u32);

@@ -37,6 +37,7 @@ pub struct Session {
     start: World,
     tee: Option<OutputTee>,
     sink: Option<HistorySink>,
+    is_narrated: bool,
     stdin: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn LiveBackend>>,
     /// The fuel of each guest is that of the plan times this.
@@ -120,6 +121,7 @@ impl Session {
             start,
             tee: None,
             sink: None,
+            is_narrated: false,
             stdin: None,
             reality: None,
             fuel_times: 1,
@@ -158,6 +160,13 @@ impl Session {
     /// Hands the calls of the next execution's window to `sink` as they happen, instead of keeping them.
     pub fn follow(&mut self, sink: HistorySink) {
         self.sink = Some(sink);
+    }
+
+    /// Tells the next execution to `sink`: its calls, the values that its guests say only then, and the faults that strike. It
+    /// is for people, and no recording: calls and fuel differ from those of other executions.
+    pub fn narrate(&mut self, sink: HistorySink) {
+        self.sink = Some(sink);
+        self.is_narrated = true;
     }
 
     /// Multiplies the fuel of every guest: code that counts its edges uses more of it.
@@ -239,7 +248,7 @@ impl Session {
 
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
-        let recorder = Recorder::new(keep).streaming(self.sink.take());
+        let recorder = Recorder::new(keep).streaming(self.sink.take()).narrated(std::mem::take(&mut self.is_narrated));
         let run = Run::new(self.start.clone(), source, recorder, self.tee.take())
             .reading(self.stdin.clone())
             .observing(self.reality.take());

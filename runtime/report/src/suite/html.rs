@@ -12,7 +12,8 @@ use super::pretty::cost;
 use super::{CaseResult, CaseSummary, SuiteSummary};
 use crate::facts::{PropertySummary, ScenarioSummary};
 use crate::html::escape;
-use crate::pretty::{grouped, place};
+use crate::pretty::{counted, grouped, place};
+use crate::sequence::{ExecutedStep, StepSequence};
 use crate::summary::{RunSummary, StreamSummary};
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::outcome::StackFrame;
@@ -104,6 +105,7 @@ fn section(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
     }
     if let Some(run) = &case.run {
         run.findings.iter().for_each(|each| text.push_str(&finding(each, &is_own)));
+        run.sequence.iter().for_each(|sequence| text.push_str(&steps(sequence)));
         if let Some(command) = &case.command {
             text.push_str(&format!("<p>replay it</p><pre class=\"command\">{}</pre>\n", escape(command)));
         }
@@ -138,6 +140,29 @@ fn finding(finding: &Finding, is_own: impl Fn(&StackFrame) -> bool) -> String {
 
 fn frame_row(frame: &StackFrame) -> String {
     format!("<li><code>{}</code> <span>{}</span></li>\n", escape(&frame.function), escape(&place(frame)))
+}
+
+/// The steps of a failing sequence: the last of them is the one that failed.
+fn steps(sequence: &StepSequence) -> String {
+    let before = match sequence.omitted {
+        0 => String::new(),
+        omitted => format!("<li class=\"faint\">… {} before</li>\n", counted(omitted, "step")),
+    };
+    let step = |step: &ExecutedStep| {
+        let class = if step.failed { " class=\"failed\"" } else { "" };
+        let events = step.events.iter().map(|event| {
+            let times = if event.times > 1 { format!(" ({} times)", event.times) } else { String::new() };
+            format!("<div class=\"{0}\">{0}: {1}{times}</div>", escape(&event.kind), escape(&event.text))
+        });
+        format!(
+            "<li{class} value=\"{}\"><code>{}</code>{}</li>\n",
+            step.number,
+            escape(&step.call(usize::MAX)),
+            events.collect::<String>()
+        )
+    };
+    let steps: String = sequence.steps.iter().map(step).collect();
+    format!("<h3>steps</h3>\n<ol class=\"steps\">\n{before}{steps}</ol>\n")
 }
 
 fn facts(run: &RunSummary) -> String {

@@ -10,7 +10,7 @@
 //! Invariant: what XML cannot hold (control characters, colours) is left out of a program's words, nothing else.
 
 use super::{CaseResult, CaseSummary, SuiteSummary};
-use crate::pretty::{Style, finding_lines};
+use crate::pretty::{Style, finding_lines, sequence_rows};
 use crate::summary::StreamSummary;
 use fozzy_trace::Status;
 use fozzy_trace::outcome::StackFrame;
@@ -93,6 +93,7 @@ fn description(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> Stri
     for finding in case.findings() {
         text.push_str(&format!("{}\n{}", finding.title, finding_lines(&finding, Style::PLAIN, &is_own)));
     }
+    text.push_str(&sequence_rows(case.run.as_ref().and_then(|run| run.sequence.as_ref()), Style::PLAIN));
     if let Some(hint) = case.error.as_ref().and_then(|error| error.hint.as_ref()) {
         text.push_str(&format!("{hint}\n"));
     }

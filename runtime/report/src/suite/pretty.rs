@@ -12,7 +12,7 @@
 
 use super::{CaseResult, CaseSummary, RegressionState, SuiteSummary};
 use crate::facts::FlowSummary;
-use crate::pretty::{Style, counted, finding_lines, grouped};
+use crate::pretty::{Style, counted, finding_lines, grouped, sequence_rows};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Seed, Status};
 
@@ -89,7 +89,7 @@ fn extent(case: &CaseSummary) -> String {
 /// What is left to say when each case has had its line.
 #[must_use]
 pub fn details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
-    let Style { good, bad, faint, end } = style;
+    let Style { good, bad, faint, end, .. } = style;
     let mut text = flows(summary, style) + &properties(summary, style);
     // What failed comes last, where a terminal is looked at.
     for case in summary.cases().filter(|case| case.result == CaseResult::Failed) {
@@ -129,6 +129,7 @@ fn failure(case: &CaseSummary, style: Style, is_own: impl Fn(&StackFrame) -> boo
         text.push_str(&finding_lines(finding, style, &is_own));
     }
     if let Some(run) = &case.run {
+        text.push_str(&sequence_rows(run.sequence.as_ref(), style));
         text.push_str(&format!("  {faint}seed{end} {}  {faint}{}{end}\n", run.identity.seed, extent(case)));
     }
     if let Some(command) = &case.command {

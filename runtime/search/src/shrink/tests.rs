@@ -68,7 +68,7 @@ impl ReplayTarget for Toy {
                 });
                 recorder.call(3, "fozzy:choices/draws.weighted", node, Instant::START, &("flow", 1u32), &flow);
                 steps.push(Step { number, flow, value, struck });
-                stats.position = ScenarioPosition { sequence: Some(sequence), step: Some(number), flow: None };
+                stats.go(ScenarioPosition { sequence: Some(sequence), step: Some(number), flow: None });
                 failure = (self.fails)(&steps);
                 if failure.is_some() {
                     break 'all;

@@ -20,6 +20,8 @@ pub struct ScenarioStats {
     pub flows: Vec<FlowStats>,
     /// Where it is.
     pub position: ScenarioPosition,
+    /// Steps of this sequence that were begun: the number of the step among those that are run, from 1.
+    pub begun: u32,
 }
 
 /// How it went with one flow.
@@ -78,13 +80,29 @@ pub struct ScenarioPosition {
 }
 
 impl ScenarioStats {
-    /// In words: `sequence 2, step 17 (transfer)`.
+    /// It comes to a position.
+    pub fn go(&mut self, position: ScenarioPosition) {
+        // Rounds of fuzz targets and properties begin with their first step.
+        if position.sequence != self.position.sequence {
+            self.begun = 0;
+        }
+        self.begun += u32::from(position.step.is_some());
+        self.position = position;
+    }
+
+    /// In words: `step 17 (transfer)`, `step 17 of sequence 2 (transfer)` when there were several. Both are counted from 1 among
+    /// those that were run.
     #[must_use]
     pub fn place(&self) -> Option<String> {
-        let mut words = format!("sequence {}", self.position.sequence?);
-        if let Some(step) = self.position.step {
-            words.push_str(&format!(", step {step}"));
-        }
+        self.position.sequence?;
+        let sequence = (self.sequences > 1).then(|| format!("sequence {}", self.sequences));
+        let step = self.position.step.map(|_| format!("step {}", self.begun));
+        let mut words = match (step, sequence) {
+            (Some(step), Some(sequence)) => format!("{step} of {sequence}"),
+            (Some(step), None) => step,
+            (None, Some(sequence)) => sequence,
+            (None, None) => return None,
+        };
         if let Some(flow) = self.position.flow.and_then(|flow| self.flows.get(flow as usize)) {
             words.push_str(&format!(" ({})", flow.name.escape_debug()));
         }
@@ -105,11 +123,20 @@ mod tests {
         flow.ran(cost);
         flow.ran(cost);
         assert_eq!((flow.run, flow.cost), (2, Cost { fuel: 60, time: Duration(14) }));
-        let mut stats = ScenarioStats { flows: vec![flow], ..ScenarioStats::default() };
+        let mut stats = ScenarioStats { flows: vec![flow], sequences: 1, ..ScenarioStats::default() };
         assert_eq!(stats.place(), None);
-        stats.position = ScenarioPosition { sequence: Some(2), step: Some(17), flow: Some(0) };
-        assert_eq!(stats.place().as_deref(), Some("sequence 2, step 17 (transfer)"));
-        stats.position = ScenarioPosition { sequence: Some(2), step: None, flow: None };
-        assert_eq!(stats.place().as_deref(), Some("sequence 2"));
+        let at = |step| ScenarioPosition { sequence: Some(2), step, flow: Some(0) };
+        stats.go(ScenarioPosition { sequence: Some(2), step: None, flow: None });
+        assert_eq!(stats.place(), None);
+        // What was left out is not counted.
+        stats.go(at(Some(17)));
+        assert_eq!(stats.place().as_deref(), Some("step 1 (transfer)"));
+        stats.sequences = 3;
+        stats.go(at(Some(57)));
+        assert_eq!(stats.place().as_deref(), Some("step 2 of sequence 3 (transfer)"));
+        stats.go(ScenarioPosition { sequence: Some(2), step: None, flow: None });
+        assert_eq!(stats.place().as_deref(), Some("sequence 3"));
+        stats.go(ScenarioPosition { sequence: Some(3), step: Some(0), flow: Some(0) });
+        assert_eq!(stats.place().as_deref(), Some("step 1 of sequence 3 (transfer)"));
     }
 }

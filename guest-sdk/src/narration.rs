@@ -1,0 +1,204 @@
+//! What people are told of a step: the values that it drew, and what it came to.
+//!
+//! ```text
+//! fn get(&mut self, key: u8) -> Option<u32>     ─▶  drew("key", "1")  returned("None")   ─▶  get(key=1) -> None
+//! ```
+//!
+//! Values are written only in an execution that is told to people, which repeats a recorded one: all others ask once a
+//! sequence whether they are told, and write nothing.
+//!
+//! Invariant: whether a run is told changes nothing but what is told.
+
+use crate::host;
+use crate::scenario::{IntoOutcome, Outcome, Skip};
+use alloc::string::String;
+use core::cell::Cell;
+use core::fmt::Debug;
+
+/// Bytes of a value that are told; the rest is cut.
+const VALUE_BYTES_MAX: usize = 1024;
+
+crate::__local! {
+    static IS_NARRATED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Asks whether this run is told.
+pub fn begin() {
+    IS_NARRATED.set(host::is_narrated());
+}
+
+/// Whether this run is told.
+#[inline]
+#[must_use]
+pub fn is_narrated() -> bool {
+    IS_NARRATED.get()
+}
+
+/// An argument: what is drawn for its parts is not told beside it.
+#[doc(hidden)]
+pub fn argument<T: crate::draw::Draw>(site: &str) -> T {
+    let before = IS_NARRATED.replace(false);
+    let value = T::draw(site);
+    IS_NARRATED.set(before);
+    value
+}
+
+/// Tells a value, if somebody is told.
+#[inline]
+pub(crate) fn drew(value: &impl Debug) {
+    if is_narrated() {
+        host::drew("", &text_of(value));
+    }
+}
+
+/// Tells a value that has a name.
+pub fn drew_as(name: &str, value: &str) {
+    host::drew(name, value);
+}
+
+fn text_of(value: &impl Debug) -> String {
+    cut(format!("{value:?}"))
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > VALUE_BYTES_MAX {
+        let end = (0..=VALUE_BYTES_MAX).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// An argument of any type, for the macros: `(&ArgumentValue(&x)).text()` is its `Debug` if it has one.
+#[derive(Debug)]
+pub struct ArgumentValue<'a, T>(pub &'a T);
+
+/// Of what can be written.
+pub trait DebugText {
+    /// As text.
+    fn text(&self) -> String;
+}
+
+impl<T: Debug> DebugText for ArgumentValue<'_, T> {
+    fn text(&self) -> String {
+        text_of(self.0)
+    }
+}
+
+/// Of what cannot.
+pub trait TypeText {
+    /// The name of the type.
+    fn text(&self) -> String;
+}
+
+impl<T> TypeText for &ArgumentValue<'_, T> {
+    fn text(&self) -> String {
+        let name = core::any::type_name::<T>();
+        cut(format!("{}(..)", name.rsplit("::").next().unwrap_or(name)))
+    }
+}
+
+/// What a flow returned, for the macros: `(&&&&FlowReturn::new(x)).outcome("flow")` takes the first of the traits below that
+/// fits, in this order.
+pub struct FlowReturn<T>(Cell<Option<T>>);
+
+impl<T> core::fmt::Debug for FlowReturn<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("FlowReturn")
+    }
+}
+
+impl<T> FlowReturn<T> {
+    /// This.
+    pub const fn new(value: T) -> FlowReturn<T> {
+        FlowReturn(Cell::new(Some(value)))
+    }
+
+    fn take(&self) -> T {
+        self.0.take().expect("it is asked once")
+    }
+}
+
+/// Nothing, or `Result<(), Skip>`.
+pub trait PlainReturn {
+    /// As an outcome.
+    fn outcome(&self, flow: &str) -> Outcome;
+}
+
+impl<T: IntoOutcome> PlainReturn for &&&FlowReturn<T> {
+    fn outcome(&self, _: &str) -> Outcome {
+        self.take().into_outcome()
+    }
+}
+
+/// A value, or a reason to do nothing.
+pub trait SkippableReturn {
+    /// As an outcome; the value is told.
+    fn outcome(&self, flow: &str) -> Outcome;
+}
+
+impl<T: Debug> SkippableReturn for &&FlowReturn<Result<T, Skip>> {
+    fn outcome(&self, _: &str) -> Outcome {
+        let value = self.take()?;
+        returned(&value);
+        Ok(())
+    }
+}
+
+/// A value or an error, which is a failure as in a test.
+pub trait FallibleReturn {
+    /// As an outcome; the value is told.
+    fn outcome(&self, flow: &str) -> Outcome;
+}
+
+impl<T: Debug, E: Debug> FallibleReturn for &FlowReturn<Result<T, E>> {
+    fn outcome(&self, flow: &str) -> Outcome {
+        let value = self.take();
+        returned(&value);
+        if let Err(error) = value {
+            host::unreachable(&format!("`{flow}` returns an error"), Some(&text_of(&error)));
+        }
+        Ok(())
+    }
+}
+
+/// Any other value.
+pub trait DebugReturn {
+    /// As an outcome; the value is told.
+    fn outcome(&self, flow: &str) -> Outcome;
+}
+
+impl<T: Debug> DebugReturn for FlowReturn<T> {
+    fn outcome(&self, _: &str) -> Outcome {
+        returned(&self.take());
+        Ok(())
+    }
+}
+
+fn returned(value: &impl Debug) {
+    if is_narrated() {
+        host::returned(&text_of(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_named() {
+        struct Secret;
+        assert_eq!((&ArgumentValue(&Some(1))).text(), "Some(1)");
+        assert_eq!((&ArgumentValue(&Secret)).text(), "Secret(..)");
+        assert_eq!(cut("ä".repeat(1000)).chars().count(), VALUE_BYTES_MAX / 2 + 1);
+    }
+
+    #[test]
+    fn a_flow_may_return_nothing_a_skip_a_value_or_both() {
+        assert_eq!((&&&&FlowReturn::new(())).outcome("f"), Ok(()));
+        assert_eq!((&&&&FlowReturn::new(Err::<(), _>(Skip::new("no")))).outcome("f"), Err(Skip::new("no")));
+        assert_eq!((&&&&FlowReturn::new(Some(3))).outcome("f"), Ok(()));
+        assert_eq!((&&&&FlowReturn::new(Err::<u8, _>(Skip::new("no")))).outcome("f"), Err(Skip::new("no")));
+        assert_eq!((&&&&FlowReturn::new(Ok::<u8, String>(3))).outcome("f"), Ok(()));
+    }
+}

@@ -1,0 +1,268 @@
+//! The steps of a recorded failure, as people are told them: the recording is executed once more, and told.
+//!
+//! ```text
+//! Recording ─▶ Session::narrate ─▶ calls, values that the guest says only then, strikes ─▶ StepSequence
+//!    └─ text of a scenario file ─▶ place and values of each step
+//! ```
+//!
+//! Invariants: what is told ended as the recording did, else the execution is told without the guest's words, or nothing is;
+//! memory is bounded, however long the run.
+//! Not here: how steps look (`fozzy-report`).
+
+use crate::pipeline::session_of;
+use crate::scenario;
+use crate::scenario_steps::FileSteps;
+use fozzy_report::{ExecutedStep, StepEvent, StepSequence, StepValue};
+use fozzy_search::source_of;
+use fozzy_trace::file::Recording;
+use fozzy_trace::plan::{PlannedCall, ScenarioKind};
+use fozzy_trace::{Aside, Execution, Executor, HistoryEntry, Status};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Steps that are kept, the last ones.
+const STEPS_MAX: usize = 1_000;
+/// Values and events that are kept of a step.
+const PARTS_MAX: usize = 64;
+/// Instructions of a recording beyond which it is not executed once more: that would take as long as the run itself.
+const FUEL_MAX: u64 = 5_000_000_000;
+
+/// The steps of a recording that failed; `None` when it passed, has no steps, or they cannot be told.
+pub fn failing_sequence(recording: &Recording) -> Option<StepSequence> {
+    let outcome = &recording.outcome;
+    let has_steps = match &recording.plan.call {
+        Some(call) => matches!(call, PlannedCall::Property(_)),
+        None => recording.plan.scenario.is_some(),
+    };
+    if outcome.verdict.status == Status::Pass || !has_steps || outcome.fuel_used > FUEL_MAX {
+        return None;
+    }
+    let (execution, sequence) = [true, false]
+        .into_iter()
+        .find_map(|is_narrated| tell(recording, is_narrated))
+        .filter(|(_, told)| !told.steps.is_empty())?;
+    Some(finish(recording, &execution, sequence))
+}
+
+/// Executes a recording and collects its steps; `None` when it ends in another way.
+fn tell(recording: &Recording, is_narrated: bool) -> Option<(Execution, StepSequence)> {
+    let mut session = session_of(recording).ok()?;
+    let collector = Arc::new(Mutex::new(SequenceCollector::default()));
+    let told = Arc::clone(&collector);
+    let sink = Box::new(move |entry: HistoryEntry| told.lock().unwrap_or_else(PoisonError::into_inner).hear(&entry));
+    match is_narrated {
+        true => session.narrate(sink),
+        false => session.follow(sink),
+    }
+    let execution = session.execute(source_of(recording), 0..u64::MAX).ok()?;
+    let told = std::mem::take(&mut *collector.lock().unwrap_or_else(PoisonError::into_inner));
+    let is_same = execution.end == recording.outcome.end && execution.ended_at == recording.outcome.ended_at;
+    is_same.then(|| (execution, told.finish()))
+}
+
+/// Adds what the recording knows: the steps of its file, and which one failed.
+fn finish(recording: &Recording, execution: &Execution, mut sequence: StepSequence) -> StepSequence {
+    let scenario = execution.facts.scenario.as_ref();
+    let is_within = recording.plan.call.is_some() || scenario.is_some_and(|scenario| scenario.position.step.is_some());
+    let passed = execution.end == (fozzy_trace::ExecutionEnd::Exited { code: 0 });
+    if let Some(last) = sequence.steps.last_mut() {
+        last.failed = is_within && !passed;
+    }
+    let file = (recording.target.kind == scenario::KIND).then(|| FileSteps::of(recording)).flatten();
+    let kept = recording.plan.scenario.as_ref().and_then(|plan| plan.stretches(ScenarioKind::Stateful, 0));
+    if let (Some(file), Some(kept)) = (file, kept) {
+        let numbers: Vec<u32> = kept.into_iter().flat_map(|(from, to)| from..to).collect();
+        for step in &mut sequence.steps {
+            let place = usize::try_from(step.number - 1).ok().and_then(|at| numbers.get(at));
+            if let Some(place) = place {
+                file.describe(*place, step);
+            }
+        }
+    }
+    sequence
+}
+
+/// Makes steps of what is told.
+#[derive(Default)]
+struct SequenceCollector {
+    sequences: u64,
+    begun: u64,
+    steps: VecDeque<ExecutedStep>,
+    /// Draws of this step that no name was given to yet.
+    drawn: Vec<StepValue>,
+}
+
+impl SequenceCollector {
+    fn hear(&mut self, entry: &HistoryEntry) {
+        match Aside::of(entry) {
+            Some(Aside::Fault) => {
+                let how = if entry.answer.is_empty() { String::new() } else { format!(", {}", entry.answer) };
+                return self.event("fault", format!("{}{how}", entry.asked), entry);
+            }
+            Some(Aside::Sequence) => return self.sequence(),
+            Some(Aside::Flow) => return self.step_now().flow.clone_from(&entry.asked),
+            Some(Aside::Drew) => {
+                self.drawn.clear();
+                let value = StepValue { name: entry.asked.clone(), value: entry.answer.clone() };
+                return self.value(value);
+            }
+            Some(Aside::Returned) => return self.step_now().result = Some(entry.asked.clone()),
+            Some(Aside::Skipped) => return self.step_now().skipped = Some(entry.asked.clone()),
+            None => {}
+        }
+        match entry.call.as_str() {
+            "fozzy:scenario/stateful.begin-sequence" => self.sequence(),
+            "fozzy:scenario/stateful.step"
+            | "fozzy:scenario/property.check"
+            | "fozzy:scenario/property.check-only"
+            | "fozzy:scenario/fuzz.run" => self.step(),
+            "fozzy:scenario/stateful.end-sequence" => self.settle(),
+            call => self.call(call, entry),
+        }
+    }
+
+    fn sequence(&mut self) {
+        *self = SequenceCollector { sequences: self.sequences + 1, ..SequenceCollector::default() };
+    }
+
+    fn step(&mut self) {
+        self.settle();
+        self.begun += 1;
+        self.steps.push_back(ExecutedStep { number: self.begun, ..ExecutedStep::default() });
+        if self.steps.len() > STEPS_MAX {
+            self.steps.pop_front();
+        }
+    }
+
+    /// The step that is told.
+    fn step_now(&mut self) -> &mut ExecutedStep {
+        if self.steps.is_empty() {
+            self.step();
+        }
+        self.steps.back_mut().expect("one was added")
+    }
+
+    /// Draws that stayed without a name are shown as they were asked.
+    fn settle(&mut self) {
+        for value in std::mem::take(&mut self.drawn) {
+            self.value(value);
+        }
+    }
+
+    fn value(&mut self, value: StepValue) {
+        let values = &mut self.step_now().values;
+        if values.len() < PARTS_MAX {
+            values.push(value);
+        }
+    }
+
+    fn event(&mut self, kind: &str, text: String, entry: &HistoryEntry) {
+        // What happens before the first step is not shown with it.
+        let Some(step) = self.steps.back_mut() else { return };
+        if let Some(last) = step.events.last_mut().filter(|last| last.kind == kind && last.text == text) {
+            last.times = last.times.max(1) + 1;
+        } else if step.events.len() < PARTS_MAX {
+            step.events.push(StepEvent { kind: kind.to_owned(), text, times: 0, virtual_time_ns: entry.at.0 });
+        }
+    }
+
+    fn call(&mut self, call: &str, entry: &HistoryEntry) {
+        if self.steps.is_empty() {
+            return;
+        }
+        let HistoryEntry { asked, answer, .. } = entry;
+        match call.split_once('.') {
+            Some(("fozzy:choices/draws", "choose" | "int" | "bool" | "bytes" | "weighted")) => {
+                let Some(site) = site(asked) else { return };
+                // The flow of a step is its name.
+                if site != "flow" && self.drawn.len() < PARTS_MAX {
+                    self.drawn.push(StepValue { name: site, value: answer.clone() });
+                }
+            }
+            Some(("fozzy:events/journal", "event")) => self.event("event", unquoted(asked), entry),
+            Some(("fozzy:history/operations", "invoke")) => self.event("operation", unquoted(asked), entry),
+            Some(("fozzy:history/operations", how @ ("ok" | "fail" | "info"))) => {
+                self.event("operation", format!("{how} {}", unquoted(asked)), entry);
+            }
+            _ if call.starts_with("wasi:") || call.starts_with("fozzy:") => {}
+            // What is left is the target.
+            _ => self.event("call", format!("{call}({asked}) -> {answer}"), entry),
+        }
+    }
+
+    fn finish(mut self) -> StepSequence {
+        self.settle();
+        let omitted = self.begun - self.steps.len() as u64;
+        StepSequence { number: self.sequences.max(1), omitted, steps: self.steps.into() }
+    }
+}
+
+/// The site of a draw, which stands first; one that is a place in a source has no name that says anything.
+fn site(asked: &str) -> Option<String> {
+    let (site, _) = asked.strip_prefix('"')?.split_once('"')?;
+    let is_place =
+        site.rsplit(':').next().is_some_and(|line| !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()));
+    Some(if is_place { String::new() } else { site.to_owned() })
+}
+
+/// `"debit", "17"` as `debit, 17`.
+fn unquoted(asked: &str) -> String {
+    asked.split(", ").map(|part| part.trim_matches('"')).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::{Instant, NodeId};
+
+    fn told(entries: &[(&str, &str, &str)]) -> StepSequence {
+        let mut collector = SequenceCollector::default();
+        for (call, asked, answer) in entries {
+            let [call, asked, answer] = [call, asked, answer].map(|text| (*text).to_owned());
+            collector.hear(&HistoryEntry {
+                index: 0,
+                at: Instant(7),
+                node: NodeId(0),
+                call,
+                asked,
+                answer,
+                decision: false,
+            });
+        }
+        collector.finish()
+    }
+
+    #[test]
+    fn values_that_the_guest_tells_stand_for_its_draws_and_others_for_themselves() {
+        let sequence = told(&[
+            ("fozzy:scenario/stateful.begin-sequence", "0", ""),
+            ("fozzy:scenario/stateful.step", "17", ""),
+            ("fozzy:choices/draws.weighted", "\"flow\", [1, 1]", "1"),
+            (Aside::Flow.name(), "put", ""),
+            ("fozzy:choices/draws.weighted", "\"key\", [4, 3, 1]", "0"),
+            ("fozzy:choices/draws.choose", "\"key\", 256", "3"),
+            (Aside::Drew.name(), "key", "3"),
+            ("fozzy:choices/draws.choose", "\"src/lib.rs:31\", 9", "5"),
+            ("fozzy:choices/draws.choose", "\"account\", 9", "4"),
+            (Aside::Fault.name(), "io-error on /a", ""),
+            (Aside::Fault.name(), "io-error on /a", ""),
+            (Aside::Returned.name(), "None", ""),
+        ]);
+        let [step] = &sequence.steps[..] else { panic!("{sequence:?}") };
+        let values: Vec<(&str, &str)> = step.values.iter().map(|value| (&*value.name, &*value.value)).collect();
+        assert_eq!(values, [("key", "3"), ("", "5"), ("account", "4")]);
+        assert_eq!((step.number, &*step.flow, step.result.as_deref()), (1, "put", Some("None")));
+        assert_eq!((&*step.events[0].kind, step.events[0].times), ("fault", 2));
+    }
+
+    #[test]
+    fn the_last_sequence_and_its_last_steps_are_kept() {
+        let mut entries =
+            vec![("fozzy:scenario/stateful.begin-sequence", "0", ""), ("fozzy:scenario/stateful.step", "0", "")];
+        entries.push(("fozzy:scenario/stateful.begin-sequence", "1", ""));
+        entries.extend((0..STEPS_MAX + 3).map(|_| ("fozzy:scenario/stateful.step", "0", "")));
+        let sequence = told(&entries);
+        assert_eq!((sequence.number, sequence.omitted, sequence.steps.len()), (2, 3, STEPS_MAX));
+        assert_eq!(sequence.steps[0].number, 4);
+    }
+}
