@@ -112,19 +112,6 @@ fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Artifact>) 
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_files_kind_follows_from_its_name() {
-        let kinds =
-            ["trace.fozzy", "a.min.fozzy", "report.json", "manifest.json", "coverage.json", "corpus/ab", "x.txt"];
-        let expected = ["trace", "min_repro", "report", "manifest", "coverage", "corpus", "logs"];
-        assert_eq!(kinds.map(kind_of), expected);
-    }
-}
-
 /// Bytes of all files of a run that are handed on: they are held in memory, and a plain zip has no more than twice as many.
 const CONTENTS_BYTES_MAX: u64 = 2 << 30;
 
@@ -145,4 +132,17 @@ pub fn contents(files: &[Artifact]) -> Result<Vec<pack::Content>, CampaignError>
         Ok((file.name.clone(), bytes))
     };
     files.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_files_kind_follows_from_its_name() {
+        let kinds =
+            ["trace.fozzy", "a.min.fozzy", "report.json", "manifest.json", "coverage.json", "corpus/ab", "x.txt"];
+        let expected = ["trace", "min_repro", "report", "manifest", "coverage", "corpus", "logs"];
+        assert_eq!(kinds.map(kind_of), expected);
+    }
 }

@@ -11,10 +11,13 @@ use std::fmt;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+/// Shows bytes to a person.
+type Show = dyn Fn(&[u8]) + Send + Sync;
+
 /// Who hears remarks; copies are heard by the same.
 #[derive(Clone, Default)]
 pub struct Remarks {
-    show: Option<Arc<dyn Fn(&[u8]) + Send + Sync>>,
+    show: Option<Arc<Show>>,
     /// Who shows a line that takes the place of the last one.
     line: Option<fn(&str)>,
 }
