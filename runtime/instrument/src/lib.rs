@@ -27,6 +27,7 @@
 mod access;
 mod body;
 mod compare;
+mod compile_cost;
 mod depth;
 mod edges;
 mod edit;
@@ -45,6 +46,7 @@ mod shape;
 mod side;
 mod sites;
 pub mod source;
+mod validate;
 pub mod variables;
 mod walk;
 
@@ -69,6 +71,7 @@ pub use side::{
     MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
 pub use sites::{CodeRange, EDGES_MAX, Edge, EdgeId, EdgeKind, Sites};
+pub use validate::validate_module;
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another
 /// version counts depth or spends fuel differently, so that an execution may end elsewhere.

@@ -115,6 +115,11 @@ pub fn component(path: &Path, remarks: &Remarks) -> Result<Vec<u8>, String> {
     load::load(path, remarks).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
 }
 
+/// Reads a component that a plan names, and builds nothing.
+pub fn component_built(path: &Path) -> Result<Vec<u8>, String> {
+    load::load_built(path).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
+}
+
 /// What is wrong with a plan file, as an error of a campaign.
 pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
     let refused = CampaignError::new(ErrorKind::Plan, error.to_string());

@@ -108,6 +108,9 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         let (number, most) = (seeds.too_long, args.max_input);
         say(&format!("left out of the corpus, as longer than --max-input {most}: {number}\n"));
     }
+    if seeds.links > 0 {
+        say(&format!("left out of the corpus, as links, which are not followed: {}\n", seeds.links));
+    }
     say(&format!(
         "fuzzing `{}` of {name}: seed {seed}, corpus {} with {} to begin with\n",
         searched.name(),
@@ -252,7 +255,7 @@ fn tell_tools(args: &FuzzArgs, summary: &RunSummary) -> Result<(), CliError> {
             .map_err(|error| at_path(ErrorKind::Sarif, "cannot write", path, &error))?;
     }
     if is_on_github() {
-        output::stderr(finding_annotations(summary, source_here).as_bytes());
+        output::say(&finding_annotations(summary, source_here));
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
         session.watch(show_output(&recording.plan));
     }
     let keep = if args.dump_events { 0..u64::MAX } else { 0..0 };
-    session.follow(Box::new(|entry| output::stderr(format!("{}\n", entry_line(&entry)).as_bytes())));
+    session.follow(Box::new(|entry| output::say(&format!("{}\n", entry_line(&entry)))));
     let replayed = replay_recording(recording, session, keep)?;
     let mut verdict = replayed.verdict;
     if let Some(difference) = &replayed.difference {
