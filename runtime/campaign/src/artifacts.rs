@@ -66,7 +66,7 @@ fn kind_of(name: &str) -> &'static str {
 /// All files of a run, the trace first, the others by name. A path that its manifest names outside of its folder is not read.
 pub fn of(named: &SelectedRun) -> Result<Vec<Artifact>, CampaignError> {
     match named {
-        SelectedRun::Trace(path) => Ok(vec![trace(TRACE_NAME.to_owned(), "trace", path.clone())?]),
+        SelectedRun::Trace(path) => Ok(vec![artifact("trace", TRACE_NAME.to_owned(), path.clone())?]),
         SelectedRun::Run(run) => {
             let mut found = Vec::new();
             collect(&run.folder, "", DEPTH_MAX, &mut found)?;
@@ -75,6 +75,17 @@ pub fn of(named: &SelectedRun) -> Result<Vec<Artifact>, CampaignError> {
             });
             Ok(found)
         }
+    }
+}
+
+/// The same, to be handed on: a bare file is a trace or a bundle, too.
+///
+/// # Errors
+/// As of [`of`], and when the file is something else.
+pub fn to_hand_on(named: &SelectedRun) -> Result<Vec<Artifact>, CampaignError> {
+    match named {
+        SelectedRun::Trace(path) => Ok(vec![trace(TRACE_NAME.to_owned(), "trace", path.clone())?]),
+        SelectedRun::Run(_) => of(named),
     }
 }
 

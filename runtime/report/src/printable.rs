@@ -21,7 +21,7 @@ pub fn printable(text: &str, coloured: bool) -> Cow<'_, str> {
     }
     // Raw in JSON they are parts of strings, in which only this form means the same.
     let is_json = text.trim_start().starts_with(['{', '[']);
-    let Style { good, bad, faint, end } = Style::COLOUR;
+    let Style { good, bad, faint, end, .. } = Style::COLOUR;
     let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(character) = rest.chars().next() {
         let mark = [good, bad, faint, end].into_iter().find(|mark| coloured && rest.starts_with(mark));

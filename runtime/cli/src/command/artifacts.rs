@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) fn ls(context: &Context, args: &ArtifactsLsArgs) -> Result<ExitCode, CliError> {
-    let found = artifacts::of(&selector::named(&args.run, &context.runs)?)?;
+    let found = artifacts::to_hand_on(&selector::named(&args.run, &context.runs)?)?;
     let entries = found.iter().map(Artifact::entry).collect();
     context.printer.document(&ArtifactsDocument::List { entries })?;
     Ok(ExitCode::SUCCESS)
@@ -131,12 +131,12 @@ fn decisions(recording: &Recording, session: &mut fozzy_engine::Session) -> Resu
 }
 
 pub(crate) fn export(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCode, CliError> {
-    let found = artifacts::of(&selector::named(&args.run, &context.runs)?)?;
+    let found = artifacts::to_hand_on(&selector::named(&args.run, &context.runs)?)?;
     finish(context, args, &artifacts::contents(&found)?)
 }
 
 pub(crate) fn pack(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCode, CliError> {
-    let found = artifacts::of(&selector::named(&args.run, &context.runs)?)?;
+    let found = artifacts::to_hand_on(&selector::named(&args.run, &context.runs)?)?;
     let mut contents = artifacts::contents(&found)?;
     contents.extend(surroundings(context)?);
     let words: Vec<String> = std::env::args().collect();
