@@ -133,7 +133,7 @@ fn a_page_is_taken_apart() {
     let blocks = [
         Content::Commands(vec![run(5, "a", &["out", ""]), run(8, "b # why", &[])]),
         Content::File { name: "x/p.toml".to_owned(), text: "a = 1\n".to_owned() },
-        Content::Commands(vec![run(18, "c", &[])]),
+        Content::Commands(vec![run(19, "c", &[])]),
     ];
     assert_eq!((page.in_a_clone, page.needs), (true, vec!["C".to_owned()]));
     assert!(page.blocks.iter().map(|block| &block.content).eq(blocks.iter()), "{:#?}", page.blocks);
