@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! goldens            what a person sees: tests/cli/<case>/{command, stdout, stderr}
-//! pages              every block of README and book is run
 //! samples            real programs: equal traces, equal replays, every seed
 //! bad_input          what must be refused, and how
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
@@ -60,7 +59,6 @@ mod live;
 mod machines;
 mod memory;
 mod network;
-mod pages;
 mod parity;
 mod processes;
 mod purity;
@@ -80,5 +78,5 @@ mod wait;
 mod workers;
 
 fn main() -> std::process::ExitCode {
-    harness::run(goldens::trials().into_iter().chain(pages::trials()).collect())
+    harness::run(goldens::trials())
 }

@@ -12,6 +12,7 @@ mod frame_filter;
 mod judge;
 mod leak;
 mod panic;
+mod signature;
 mod unmatched;
 
 pub use frame_filter::{generated_frames, is_own};
