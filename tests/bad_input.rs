@@ -4,6 +4,7 @@
 //! traces      cut, flipped, forged, newer, older, a zip bomb
 //! artifacts   bundles, corpora and the files of runs: cut, empty, huge, not text, of somebody else
 //! programs    not wasm, not valid, imports nobody knows, folders, files that cannot be read
+//! escapes     names and messages that a terminal would obey
 //! disk        full, read-only, no folder, somebody else writes there
 //! scenarios   flows that never end, nothing to draw, two of one name, rules that there cannot be
 //! kinds       every kind of file, and everything that can be wrong with a file
@@ -12,6 +13,7 @@
 
 mod artifacts;
 mod disk;
+mod escapes;
 pub(crate) mod forge;
 mod kinds;
 mod pipes;

@@ -47,7 +47,7 @@ pub(crate) fn binary() -> &'static Path {
     let built = BINARY.get_or_init(|| {
         let folder = profile_folder();
         let profile = match folder.file_name().and_then(OsStr::to_str) {
-            None | Some("debug") => "test",
+            None | Some("debug") => "dev",
             Some(other) => other,
         };
         let mut cargo = Command::new(env!("CARGO"));

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! goldens            what a person sees: tests/cli/<case>/{command, stdout, stderr}
+//! pages              every block of README and book is run
 //! samples            real programs: equal traces, equal replays, every seed
 //! bad_input          what must be refused, and how
 //! conformance        every function of WASI, beside wasmtime-wasi: the same answers
@@ -59,6 +60,7 @@ mod live;
 mod machines;
 mod memory;
 mod network;
+mod pages;
 mod parity;
 mod processes;
 mod purity;
@@ -78,5 +80,5 @@ mod wait;
 mod workers;
 
 fn main() -> std::process::ExitCode {
-    harness::run(goldens::trials())
+    harness::run(goldens::trials().into_iter().chain(pages::trials()).collect())
 }

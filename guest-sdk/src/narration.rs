@@ -36,9 +36,9 @@ pub fn is_narrated() -> bool {
 
 /// An argument: what is drawn for its parts is not told beside it.
 #[doc(hidden)]
-pub fn argument<T>(draw: impl FnOnce() -> T) -> T {
+pub fn argument<T: crate::draw::Draw>(site: &str) -> T {
     let before = IS_NARRATED.replace(false);
-    let value = draw();
+    let value = T::draw(site);
     IS_NARRATED.set(before);
     value
 }

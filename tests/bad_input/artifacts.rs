@@ -202,3 +202,111 @@ fn a_bundle_replays_where_nothing_else_is() {
     elsewhere.write("bundle.zip", fozzy.read("bundle.zip"));
     assert_eq!(elsewhere.run(&["replay", "bundle.zip", "--json"]).exits(0).json()["replay"]["equal"], true);
 }
+
+/// A run folder as somebody could send it: its report and manifest name a file of whoever looks at it as the trace.
+fn forged_run(secret: &str) -> (Fozzy, String) {
+    let (fozzy, folder) = failed_run();
+    for name in ["report.json", "manifest.json"] {
+        let path = format!("{folder}/{name}");
+        let text = String::from_utf8(fozzy.read(&path)).expect("text");
+        let mut document: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        let facts = if name == "manifest.json" { &mut document } else { &mut document["identity"] };
+        facts["tracePath"] = json!(fozzy.path(secret));
+        fozzy.write(&path, document.to_string());
+    }
+    fs::remove_file(fozzy.path(&format!("{folder}/trace.fozzy"))).expect("it is there");
+    (fozzy, folder)
+}
+
+#[test]
+fn a_forged_run_folder_hands_on_nothing_from_outside_of_it() {
+    let (fozzy, folder) = forged_run("password");
+    fozzy.write("password", "root:secret words");
+    assert!(!fozzy.run(&["artifacts", "ls", &folder]).exits(0).out().contains("password"));
+    for command in ["export", "pack"] {
+        fozzy.run(&["artifacts", command, &folder, "--out", "out.zip"]).exits(0);
+        let zip = fozzy.read("out.zip");
+        assert!(!zip.windows(12).any(|window| window == b"secret words"), "{command}");
+    }
+    fozzy.run(&["artifacts", "bundle", &folder, "--out", "bundle.zip"]).refuses(&["kept no trace"]);
+    // A trace of somebody else is not handed on by it either.
+    let (_, trace) = tiny_trace();
+    fozzy.write("password", trace);
+    fozzy.run(&["artifacts", "bundle", &folder, "--out", "bundle.zip"]).refuses(&["kept no trace"]);
+    fozzy.run(&["ci", &folder]).refuses(&["kept no trace"]);
+}
+
+#[test]
+fn what_is_called_a_trace_and_is_none_is_not_handed_on() {
+    for name in ["trace.fozzy", "small.min.fozzy"] {
+        let (fozzy, folder) = failed_run();
+        fozzy.write(&format!("{folder}/{name}"), "root:secret words");
+        for command in [&["ls"][..], &["export", "--out", "out.zip"], &["pack", "--out", "out.zip"]] {
+            fozzy.run(&[&["artifacts"], command, &[&folder]].concat()).refuses(&[name, "not a Fozzy trace"]);
+        }
+        assert!(!fozzy.path("out.zip").exists());
+    }
+}
+
+#[test]
+fn links_in_a_run_folder_are_not_followed() {
+    let (fozzy, folder) = failed_run();
+    fozzy.write("password", "root:secret words");
+    for name in ["coverage.json", "notes.txt"] {
+        let link = fozzy.path(&format!("{folder}/{name}"));
+        std::os::unix::fs::symlink(fozzy.path("password"), link).expect("a link");
+    }
+    fozzy.run(&["artifacts", "pack", &folder, "--out", "out.zip"]).exits(0);
+    assert!(!fozzy.read("out.zip").windows(12).any(|window| window == b"secret words"));
+    let report = fozzy.path(&format!("{folder}/report.json"));
+    fs::rename(&report, fozzy.path("elsewhere.json")).expect("it moves");
+    std::os::unix::fs::symlink(fozzy.path("elsewhere.json"), report).expect("a link");
+    fozzy.run(&["artifacts", "ls", &folder]).refuses(&["report.json is a link"]);
+}
+
+#[test]
+fn a_run_that_was_recorded_by_name_is_handed_on_whole() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", TINY);
+    fozzy.run(&["run", "tiny.wat", "--record", "mine.fozzy"]).exits(0);
+    let recorded = fozzy.read("mine.fozzy");
+    // What happens to the file by that name later is nothing to the run.
+    fozzy
+        .run(&["run", "tiny.wat", "--seed", "9", "--record", "mine.fozzy", "--record-collision", "overwrite"])
+        .exits(0);
+    fozzy.run(&["artifacts", "bundle", "last-pass", "--out", "bundle.zip"]).exits(0);
+    assert_ne!(fozzy.read("mine.fozzy"), recorded);
+    fs::remove_file(fozzy.path("mine.fozzy")).expect("it is there");
+    assert_eq!(fozzy.run(&["replay", "last-pass", "--json"]).exits(0).json()["replay"]["equal"], true);
+}
+
+#[test]
+fn a_bundle_with_an_entry_twice_is_refused() {
+    let (fozzy, _) = failed_run();
+    let entries = super::forge::unpack(&bundle(&fozzy));
+    for name in ["trace.fozzy", "bundle.json", "report.json"] {
+        let mut twice = entries.clone();
+        let second = entries.iter().find(|(found, _)| found == name).expect("it is in a bundle").clone();
+        twice.push(second);
+        fozzy.write("twice.zip", super::forge::seal(super::forge::zip(&twice)));
+        refused(&fozzy, "twice.zip", "twice");
+    }
+}
+
+#[test]
+fn links_in_a_corpus_are_not_followed() {
+    let fozzy = Fozzy::new();
+    fozzy.write("password", "root:secret words");
+    fs::create_dir(fozzy.path("corpus")).expect("a folder");
+    fozzy.write("corpus/a", "an input");
+    std::os::unix::fs::symlink(fozzy.path("password"), fozzy.path("corpus/b")).expect("a link");
+    assert_eq!(fozzy.run(&["corpus", "list", "corpus"]).exits(0).out(), "corpus/a\n");
+    fozzy.run(&["corpus", "export", "corpus", "--out", "corpus.zip"]).exits(0);
+    assert!(!fozzy.read("corpus.zip").windows(12).any(|window| window == b"secret words"));
+    let module = r#"(module (memory (export "memory") 1)
+        (func (export "LLVMFuzzerTestOneInput") (param i32 i32) (result i32) (i32.const 0)))"#;
+    fozzy.write("target.wat", module);
+    let ran = fozzy.run(&["fuzz", "target.wat", "--corpus", "corpus", "--runs", "10"]).exits(0);
+    assert!(ran.err().contains("left out of the corpus, as links, which are not followed: 1"), "{ran}");
+    assert!(ran.err().contains("with 1 to begin with"), "{ran}");
+}

@@ -61,7 +61,7 @@ pub(crate) fn pack(mut entries: Entries) -> Vec<u8> {
 }
 
 /// A plain zip, stored, dated 1980, up to the marker of the checksum.
-fn zip(entries: &Entries) -> Vec<u8> {
+pub(crate) fn zip(entries: &Entries) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes) in entries {
         let (size, offset) = (bytes.len() as u32, out.len() as u32);

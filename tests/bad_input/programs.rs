@@ -170,3 +170,57 @@ fn a_crate_that_does_not_compile_shows_the_compilers_own_message() {
     fozzy.write("greeter/Cargo.toml", "[package\n");
     fozzy.run(&["run", "greeter"]).exits(2);
 }
+
+/// Loops in each other, each with a local of its own: register allocation takes far more than time in proportion.
+fn nested_loops(depth: usize) -> String {
+    let loops = "(loop ".repeat(depth);
+    let ends = (0..depth).map(|n| {
+        format!("(local.set {n} (i64.add (local.get {n}) (i64.const 1))) (br_if 0 (i32.load (i32.const 0))))")
+    });
+    format!(
+        "(module (memory (export \"memory\") 1) (func (export \"_start\") (local {}) {loops} {}))",
+        "i64 ".repeat(depth),
+        ends.collect::<String>()
+    )
+}
+
+#[test]
+fn a_program_that_takes_far_too_long_to_compile_is_refused() {
+    let fozzy = Fozzy::new();
+    fozzy.write("hostile.wat", nested_loops(1_000));
+    fozzy.run(&["run", "hostile.wat"]).refuses(&["compiling the program takes more than", "FOZZY_COMPILE_LIMITS=off"]);
+    assert_eq!(fozzy.names(), ["hostile.wat"], "nothing is left behind");
+    fozzy.write("plain.wat", nested_loops(20));
+    fozzy.run(&["run", "plain.wat"]).exits(0);
+}
+
+#[test]
+fn a_program_of_wide_blocks_is_refused_before_it_is_compiled() {
+    let (types, pushed) = ("i64 ".repeat(1_000), "i64.const 0 ".repeat(1_000));
+    let (loops, dropped) = ("(loop (type 0))".repeat(3_000), "drop ".repeat(1_000));
+    let module = format!(
+        "(module (type (func (param {types}) (result {types}))) (memory (export \"memory\") 1)
+           (func (export \"_start\") {pushed} {loops} {dropped}))"
+    );
+    check(module.as_bytes(), &["it would take gigabytes to compile"]);
+}
+
+#[test]
+fn commands_that_run_nothing_build_nothing() {
+    let fozzy = Fozzy::new();
+    fs::create_dir(fozzy.path("recipe")).expect("a folder");
+    fozzy.write("recipe/expect.toml", "build = \"touch ../started; cp ../tiny.wat app.wat\"\nprogram = \"app.wat\"\n");
+    fs::create_dir_all(fozzy.path("crate/src")).expect("a folder");
+    fozzy.write("crate/Cargo.toml", "[package]\nname = \"hostile\"\nversion = \"1.0.0\"\nedition = \"2021\"\n");
+    fozzy.write("crate/src/main.rs", "fn main() {}");
+    fozzy.write("crate/build.rs", "fn main() { std::fs::write(\"../started\", \"\").unwrap(); }");
+    fozzy.write("plan.toml", "[[node]]\nname = \"other\"\ncomponent = \"recipe\"\n");
+    fozzy.write("tiny.wat", super::TINY);
+    fozzy.run(&["inspect", "recipe"]).refuses(&["app.wat is not there", "builds nothing"]);
+    fozzy.run(&["inspect", "crate"]).refuses(&["hostile.wasm is not there", "builds nothing"]);
+    fozzy.run(&["validate", "plan.toml"]);
+    assert!(!fozzy.path("started").exists(), "something was started");
+    fozzy.run(&["run", "recipe"]).exits(0);
+    assert!(fozzy.path("started").exists());
+    assert!(fozzy.run(&["inspect", "recipe"]).exits(0).out().contains("core module"));
+}

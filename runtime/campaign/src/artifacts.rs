@@ -2,20 +2,22 @@
 //!
 //! ```text
 //! .fozzy/runs/<id>/   report.json manifest.json trace.fozzy coverage.json …      the run's own folder
-//! run.fozzy           its trace, when it was recorded elsewhere
+//! run.fozzy           a trace alone
 //!      └─▶ ls · diff (compared) · export, pack, bundle (a folder or a zip)
 //! ```
 //!
-//! Invariants: only files of a run whose report and manifest agree are taken, or a bare trace; links are not followed.
+//! Invariants: only files inside of the folder of a run whose report and manifest agree are taken, or a bare trace: whoever sends a
+//! folder cannot name a file of whoever packs it. Links are not followed. What is called a trace is one.
 //! Not here: which run is meant (`selector`), what a report says (`fozzy-report`).
 
 pub mod bundle;
 pub mod pack;
 
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::selector::SelectedRun;
+use crate::selector::{self, SelectedRun};
 use crate::store::TRACE_NAME;
 use fozzy_report::document::ArtifactEntry;
+use fozzy_trace::file;
 use std::path::{Path, PathBuf};
 
 /// Files of one run; a folder with more is not a run's.
@@ -61,18 +63,13 @@ fn kind_of(name: &str) -> &'static str {
     }
 }
 
-/// All files of a run, the trace first, the others by name.
+/// All files of a run, the trace first, the others by name. A path that its manifest names outside of its folder is not read.
 pub fn of(named: &SelectedRun) -> Result<Vec<Artifact>, CampaignError> {
     match named {
         SelectedRun::Trace(path) => Ok(vec![artifact("trace", TRACE_NAME.to_owned(), path.clone())?]),
         SelectedRun::Run(run) => {
             let mut found = Vec::new();
             collect(&run.folder, "", DEPTH_MAX, &mut found)?;
-            let elsewhere = run.manifest.trace_path.as_ref().map(PathBuf::from).filter(|path| path.is_file());
-            let has_own = found.iter().any(|artifact| artifact.name == TRACE_NAME);
-            if let Some(path) = elsewhere.filter(|_| !has_own) {
-                found.push(artifact("trace", TRACE_NAME.to_owned(), path)?);
-            }
             found.sort_by(|left, right| {
                 (left.name != TRACE_NAME, &left.name).cmp(&(right.name != TRACE_NAME, &right.name))
             });
@@ -81,9 +78,29 @@ pub fn of(named: &SelectedRun) -> Result<Vec<Artifact>, CampaignError> {
     }
 }
 
+/// The same, to be handed on: a bare file is a trace or a bundle, too.
+///
+/// # Errors
+/// As of [`of`], and when the file is something else.
+pub fn to_hand_on(named: &SelectedRun) -> Result<Vec<Artifact>, CampaignError> {
+    match named {
+        SelectedRun::Trace(path) => Ok(vec![trace(TRACE_NAME.to_owned(), "trace", path.clone())?]),
+        SelectedRun::Run(_) => of(named),
+    }
+}
+
 /// The trace among the files of a run.
 pub fn trace_among(artifacts: &[Artifact]) -> Option<&Path> {
     artifacts.iter().find(|artifact| artifact.name == TRACE_NAME).map(|artifact| artifact.path.as_path())
+}
+
+/// A file that is packed as a trace: it is one, whole or damaged, and no other file under its name.
+fn trace(name: String, kind: &'static str, path: PathBuf) -> Result<Artifact, CampaignError> {
+    let found = file::verify(&selector::bytes(&path)?);
+    match found.error.filter(|_| !found.checksum_present) {
+        Some(error) => Err(CampaignError::new(ErrorKind::Trace, format!("{}: {error}", path.display()))),
+        None => artifact(kind, name, path),
+    }
 }
 
 fn artifact(kind: &'static str, name: String, path: PathBuf) -> Result<Artifact, CampaignError> {
@@ -102,7 +119,10 @@ fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Artifact>) 
         if kind.is_dir() && depth > 1 {
             collect(&path, &format!("{name}/"), depth - 1, found)?;
         } else if kind.is_file() {
-            found.push(artifact(kind_of(&name), name, path)?);
+            found.push(match kind_of(&name) {
+                kind @ ("trace" | "min_repro") => trace(name, kind, path)?,
+                kind => artifact(kind, name, path)?,
+            });
         }
         if found.len() > FILES_MAX {
             let message = format!("{} holds more than {FILES_MAX} files, which no run leaves", folder.display());

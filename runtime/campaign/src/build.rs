@@ -11,7 +11,7 @@
 //!
 //! Invariant: what a build prints goes to stderr; stdout is the report's.
 
-use crate::error::{CampaignError, ErrorKind};
+use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::remarks::Remarks;
 use crate::suite::expect::{Recipe, recipe};
 use serde::Deserialize;
@@ -49,6 +49,46 @@ pub fn build(folder: &Path, remarks: &Remarks) -> Result<PathBuf, CampaignError>
     }
     add_target(folder, TARGET, remarks)?;
     CargoBuild { folder, target: TARGET, arguments: &[], environment: &[] }.build()
+}
+
+/// The wasm file that a folder was built to before. Nothing is started: neither the command of a recipe, nor cargo, which would run
+/// what the folder says.
+pub fn built(folder: &Path) -> Result<PathBuf, CampaignError> {
+    if let Some(Recipe { program, build }) = recipe(folder)? {
+        return match program.is_file() {
+            true => Ok(program),
+            false => Err(not_built(&program, build.as_deref().unwrap_or("make"), folder)),
+        };
+    }
+    let failed = |path: &Path, error: &std::io::Error| at_path(ErrorKind::Target, "cannot read", path, error);
+    let manifest = folder.join("Cargo.toml");
+    let text = std::fs::read_to_string(&manifest).map_err(|error| failed(&manifest, &error))?;
+    let parsed: Package = toml::from_str(&text).map_err(|error| {
+        CampaignError::new(ErrorKind::Target, format!("{}: {}", manifest.display(), error.message()))
+    })?;
+    let names = [format!("{}.wasm", parsed.package.name), format!("{}.wasm", parsed.package.name.replace('-', "_"))];
+    // Members of a workspace are built into its root.
+    let here = folder.canonicalize().map_err(|error| failed(folder, &error))?;
+    let releases = here.ancestors().map(|folder| folder.join("target").join(TARGET).join("release"));
+    let found = releases.flat_map(|release| names.clone().map(|name| release.join(name))).find(|path| path.is_file());
+    let expected = || folder.join("target").join(TARGET).join("release").join(&names[0]);
+    found.ok_or_else(|| not_built(&expected(), &format!("cargo build --release --target {TARGET}"), folder))
+}
+
+/// What of a manifest says how the program is called.
+#[derive(Deserialize)]
+struct Package {
+    package: PackageName,
+}
+
+#[derive(Deserialize)]
+struct PackageName {
+    name: String,
+}
+
+fn not_built(missing: &Path, line: &str, folder: &Path) -> CampaignError {
+    let message = format!("{} is not there, and this command builds nothing: it starts no program", missing.display());
+    CampaignError::new(ErrorKind::Target, message).hint(format!("build it first: cd {} && {line}", folder.display()))
 }
 
 /// Follows a recipe.

@@ -13,8 +13,8 @@ mod prepare;
 mod real_computer;
 mod record;
 
-pub use load::{LoadedTarget, cache, load, summary_of};
-pub use plan::{RunPlan, component, plan, plan_error};
+pub use load::{LoadedTarget, cache, load, load_built, summary_of};
+pub use plan::{RunPlan, component, component_built, plan, plan_error};
 pub(crate) use prepare::session;
 pub use prepare::{PreparedProgram, session_of};
 pub use record::{ENTRIES_KEPT, RecordPolicy, RecordingOrigin, engine_id, identity, kept, write};

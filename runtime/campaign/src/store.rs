@@ -4,7 +4,7 @@
 //! .fozzy/runs/sequence            "42\n": how many runs were finished here
 //! .fozzy/runs/<id>/report.json    RunSummary, or SuiteSummary of a suite
 //! .fozzy/runs/<id>/manifest.json  identity, order, where the trace is
-//! .fozzy/runs/<id>/trace.fozzy    when the run did not pass and was not recorded elsewhere
+//! .fozzy/runs/<id>/trace.fozzy    when the run did not pass, or was recorded: the same file under a second name
 //! ```
 //!
 //! Invariants: runs are ordered by the sequence number that they get when they finish, under a lock, never
@@ -131,7 +131,11 @@ impl KeptRun {
         let manifest = manifest_of(folder);
         let manifest = manifest.ok_or_else(|| refused(format!("no manifest.json of format {MANIFEST_SCHEMA}")))?;
         let path = folder.join("report.json");
-        if fs::metadata(&path).is_ok_and(|it| it.len() > REPORT_BYTES_MAX) {
+        let metadata = fs::symlink_metadata(&path);
+        if metadata.as_ref().is_ok_and(fs::Metadata::is_symlink) {
+            return Err(refused("report.json is a link, as none of ours".to_owned()));
+        }
+        if metadata.is_ok_and(|it| it.len() > REPORT_BYTES_MAX) {
             return Err(refused(format!("report.json has more than {REPORT_BYTES_MAX} bytes, as none of ours")));
         }
         let text = fs::read_to_string(&path).map_err(|error| store_error(StoreError::io("read", &path, error)))?;
@@ -334,7 +338,8 @@ impl RunStore {
 /// The manifest in a run's folder; `None` when there is none that can be read.
 pub fn manifest_of(folder: &Path) -> Option<RunManifest> {
     let path = folder.join("manifest.json");
-    if fs::metadata(&path).ok()?.len() > MANIFEST_BYTES_MAX {
+    let metadata = fs::symlink_metadata(&path).ok()?;
+    if !metadata.is_file() || metadata.len() > MANIFEST_BYTES_MAX {
         return None;
     }
     let text = fs::read_to_string(path).ok()?;

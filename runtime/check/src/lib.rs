@@ -12,7 +12,6 @@ mod frame_filter;
 mod judge;
 mod leak;
 mod panic;
-mod signature;
 mod unmatched;
 
 pub use frame_filter::{generated_frames, is_own};

@@ -50,7 +50,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             config,
             backends: globals.backends(),
             keep_passing: globals.artifacts_full,
-            remarks: Remarks::to(output::stderr).with_line(progress::line()),
+            remarks: Remarks::to(output::notice).with_line(progress::line()),
         };
         let context = Context { printer, runs, globals, project, strict };
         match &command {

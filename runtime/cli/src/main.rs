@@ -29,13 +29,19 @@ use std::process::ExitCode;
 const OWN_STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    if fozzy_campaign::compiler::is_this_process() {
+        return ExitCode::from(fozzy_campaign::compiler::serve());
+    }
+    fozzy_campaign::compiler::isolate();
     interrupt::install();
     // A stack on which guests can be called as they are; where no thread can be had, each call gets its own.
     let thread = std::thread::Builder::new().name("fozzy".to_owned());
-    match thread.stack_size(fozzy_engine::STACK_BYTES + OWN_STACK_BYTES).spawn(command) {
+    let code = match thread.stack_size(fozzy_engine::STACK_BYTES + OWN_STACK_BYTES).spawn(command) {
         Ok(command) => command.join().unwrap_or(ExitCode::from(output::EXIT_ERROR)),
         Err(_) => command(),
-    }
+    };
+    fozzy_campaign::compiler::clean();
+    code
 }
 
 fn command() -> ExitCode {

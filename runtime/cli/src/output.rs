@@ -8,7 +8,7 @@
 
 use crate::args::Globals;
 use crate::error::{CliError, ErrorKind};
-use fozzy_report::{Layout, Style};
+use fozzy_report::{Layout, Style, printable, printable_bytes};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -49,18 +49,18 @@ impl Printer {
         let value =
             serde_json::to_value(document).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
         let text = if self.json { format!("{value:#}\n") } else { document.lay_out(self.stdout_style()) };
-        stdout(text.as_bytes());
+        self.data(&text);
         Ok(())
     }
 
     /// Prints data for people or pipes.
     pub(crate) fn data(self, text: &str) {
-        stdout(text.as_bytes());
+        stdout(printable(text, self.colour_stdout).as_bytes());
     }
 
     /// Prints a remark on stderr.
     pub(crate) fn remark(self, text: &str) {
-        stderr(text.as_bytes());
+        stderr(printable(text, self.colour).as_bytes());
     }
 
     /// Prints an error, in the form that was asked for, and returns its exit code.
@@ -68,10 +68,10 @@ impl Printer {
         crate::interrupt::yield_to_handler();
         if self.json {
             let text = serde_json::to_string_pretty(&error.document()).unwrap_or_default();
-            stdout(format!("{text}\n").as_bytes());
+            self.data(&format!("{text}\n"));
         } else {
             let Style { bad, end, .. } = self.style();
-            stderr(format!("{bad}error:{end} {error}\n").as_bytes());
+            self.remark(&format!("{bad}error:{end} {error}\n"));
         }
         ExitCode::from(EXIT_ERROR)
     }
@@ -107,8 +107,47 @@ pub(crate) fn stdout(bytes: &[u8]) -> bool {
 pub(crate) fn settle(code: ExitCode) -> ExitCode {
     crate::interrupt::yield_to_handler();
     let Some(error) = STDOUT_LOST.get() else { return code };
-    stderr(format!("error: cannot write to standard output: {error}\n").as_bytes());
+    say(&format!("error: cannot write to standard output: {error}\n"));
     ExitCode::from(EXIT_ERROR)
+}
+
+/// Prints text on stdout, without what a terminal would obey; whether anyone reads it.
+pub(crate) fn show(text: &str) -> bool {
+    stdout(printable(text, false).as_bytes())
+}
+
+/// Prints text on stderr, without what a terminal would obey.
+pub(crate) fn say(text: &str) {
+    stderr(printable(text, false).as_bytes());
+}
+
+/// Prints a remark of the library.
+pub(crate) fn notice(bytes: &[u8]) {
+    say(&String::from_utf8_lossy(bytes));
+}
+
+/// Passes on what a program has written: to a terminal without what that would obey, elsewhere as it is.
+pub(crate) struct ProgramOutput {
+    is_terminal: bool,
+    held: Vec<u8>,
+    write: fn(&[u8]),
+}
+
+impl ProgramOutput {
+    pub(crate) fn to_stdout() -> ProgramOutput {
+        ProgramOutput { is_terminal: io::stdout().is_terminal(), held: Vec::new(), write: |bytes| _ = stdout(bytes) }
+    }
+
+    pub(crate) fn to_stderr() -> ProgramOutput {
+        ProgramOutput { is_terminal: io::stderr().is_terminal(), held: Vec::new(), write: stderr }
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        match self.is_terminal {
+            true => (self.write)(&printable_bytes(bytes, &mut self.held)),
+            false => (self.write)(bytes),
+        }
+    }
 }
 
 /// Writes to stderr; a closed pipe is silently accepted.
@@ -138,9 +177,9 @@ pub(crate) fn usage_error(mut error: clap::Error, json: bool) -> ExitCode {
         let message = rendered.trim_end().trim_start_matches("error: ").to_owned();
         let document = CliError::new(crate::error::ErrorKind::Usage, message).document();
         let text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        stdout(format!("{text}\n").as_bytes());
+        show(&format!("{text}\n"));
     } else {
-        stderr(rendered.as_bytes());
+        say(&rendered);
     }
     ExitCode::from(EXIT_ERROR)
 }

@@ -10,6 +10,7 @@
 pub(crate) mod build;
 pub(crate) mod cache;
 pub(crate) mod catalogue;
+pub(crate) mod compiler;
 pub(crate) mod componentize;
 pub(crate) mod libfuzzer_module;
 pub(crate) mod link;

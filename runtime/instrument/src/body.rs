@@ -8,6 +8,7 @@
 
 use crate::Error;
 use crate::compare::{ComparePass, ComparisonSites};
+use crate::compile_cost::CompileCost;
 use crate::depth::DepthPass;
 use crate::edges::EdgePass;
 use crate::edit::{BodySpans, EditPosition, Edits, RewrittenBody, offset_u32};
@@ -53,6 +54,8 @@ pub(crate) struct BodyRewriter {
     edges: EdgePass,
     marks: MarksPass,
     compare: ComparePass,
+    /// What the bodies of the component cost a compiler so far.
+    cost: CompileCost,
     /// The comparisons of the component so far.
     pub(crate) comparisons: ComparisonSites,
     /// The edges of the component so far.
@@ -114,6 +117,9 @@ impl BodyRewriter {
             vectors |= validator.get_operand_type(0) == Some(Some(ValType::V128));
             let span = offset_u32(at)..offset_u32(operators.original_position());
             self.depth.operator(&operator, span.clone());
+            self.cost.operator(&operator, &validator, module);
+            // At each operator, so that the validator's own stack stays as small.
+            self.cost.check(range.start, component.len())?;
             if covers {
                 self.edges.operator(&operator, span.clone(), &validator);
             }

@@ -44,6 +44,20 @@ pub enum Error {
         /// How many engines accept.
         limit: u64,
     },
+    /// Short operators that pass on hundreds of values each, so that compiling would take far more than the size says.
+    #[error(
+        "the program passes {found} values through blocks, branches and calls up to the function at offset {offset:#x}, and one of {bytes} bytes at most {limit}: it would take gigabytes to compile"
+    )]
+    TooCostly {
+        /// Where the function starts with which it is too many.
+        offset: usize,
+        /// How many there are up to its end.
+        found: u64,
+        /// Size of the component.
+        bytes: u64,
+        /// How many may be.
+        limit: u64,
+    },
     /// [`crate::Options::stack_slots`] is zero or above [`STACK_SLOTS_MAX`].
     #[error("a stack of {found} slots was asked for, expected 1 to {STACK_SLOTS_MAX}")]
     StackSlots {

@@ -27,13 +27,13 @@
 mod access;
 mod body;
 mod compare;
+mod compile_cost;
 mod depth;
 mod edges;
 mod edit;
 mod error;
 mod features;
 mod helpers;
-mod languages;
 mod map;
 mod marks;
 mod marks_soundness;
@@ -46,6 +46,7 @@ mod shape;
 mod side;
 mod sites;
 pub mod source;
+mod validate;
 pub mod variables;
 mod walk;
 
@@ -60,7 +61,6 @@ pub use compare::{
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
-pub use languages::languages;
 pub use map::{CodeLocation, CodeOrigin, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset};
 pub use marks::STRADDLE_BYTES;
 pub use marks_soundness::{MarksReason, MarksVerdict};
@@ -71,6 +71,7 @@ pub use side::{
     MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
 pub use sites::{CodeRange, EDGES_MAX, Edge, EdgeId, EdgeKind, Sites};
+pub use validate::validate_module;
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another
 /// version counts depth or spends fuel differently, so that an execution may end elsewhere.

@@ -25,7 +25,7 @@
 //! Invariant: nothing put in here traps: a page is the upper bits of 32, and there is a mark for each.
 
 use crate::Error;
-use crate::edit::{EditPosition, Edits, offset_u32};
+use crate::edit::{EditPosition, Edits};
 use crate::helpers::Helper;
 use crate::map::SegmentKind;
 use crate::module::ModuleRewriter;
@@ -64,6 +64,44 @@ struct StackOperand {
     value: OperandValue,
     /// Where it lies on top of the stack: behind this operator, which ends there.
     on_top_at: Option<(u32, u32)>,
+}
+
+/// The operand stack: only operands of which something is known take a place, so that a high stack costs nothing by itself.
+#[derive(Debug, Default)]
+struct OperandStack {
+    /// By their height, which goes up.
+    known: Vec<(u32, StackOperand)>,
+    height: u32,
+}
+
+impl OperandStack {
+    fn clear(&mut self) {
+        self.known.clear();
+        self.height = 0;
+    }
+
+    /// Keeps the first `kept` operands; others, up to `height`, are not known.
+    fn resize(&mut self, kept: u32, height: u32) {
+        while self.known.last().is_some_and(|(at, _)| *at >= kept.min(height)) {
+            self.known.pop();
+        }
+        self.height = height;
+    }
+
+    /// Says what the topmost operand is, of which nothing was known.
+    fn set_top(&mut self, operand: StackOperand) {
+        if let Some(at) = self.height.checked_sub(1) {
+            self.known.push((at, operand));
+        }
+    }
+
+    /// The operand below `depth` others; `None` when there are not as many.
+    fn top(&self, depth: u32) -> Option<StackOperand> {
+        let at = self.height.checked_sub(depth + 1)?;
+        let mut from_top = self.known.iter().rev();
+        let found = from_top.find(|(height, _)| *height <= at).filter(|(height, _)| *height == at);
+        Some(found.map_or(StackOperand { value: OperandValue::Unknown, on_top_at: None }, |(_, operand)| *operand))
+    }
 }
 
 /// How the address of a store is found again.
@@ -115,7 +153,7 @@ struct HostCall {
 /// The pass, over one function body after the other.
 #[derive(Debug, Default)]
 pub(crate) struct MarksPass {
-    operands: Vec<StackOperand>,
+    operands: OperandStack,
     /// How many of them belong to the blocks around.
     base: u32,
     /// Whether each open label has a function type, so that it may take or give several operands.
@@ -325,23 +363,19 @@ impl MarksPass {
         self.sets.get(&local).copied().unwrap_or(0)
     }
 
-    fn top(&self, depth: usize) -> OperandValue {
-        let operand = self.operands.len().checked_sub(depth + 1).map(|index| self.operands[index]);
-        operand.map_or(OperandValue::Unknown, |operand| operand.value)
+    fn top(&self, depth: u32) -> OperandValue {
+        self.operands.top(depth).map_or(OperandValue::Unknown, |operand| operand.value)
     }
 
     /// Keeps the first `kept` operands; others, up to `height`, are not known.
     fn resize(&mut self, kept: u32, height: u32) {
-        self.operands.truncate(kept as usize);
-        self.operands.resize(height as usize, StackOperand { value: OperandValue::Unknown, on_top_at: None });
+        self.operands.resize(kept, height);
     }
 
     /// An operator with one result of this value.
     fn push(&mut self, value: OperandValue, behind: Option<(u32, u32)>, height: u32) {
         self.resize(height.saturating_sub(1), height);
-        if let Some(top) = self.operands.last_mut() {
-            *top = StackOperand { value, on_top_at: behind };
-        }
+        self.operands.set_top(StackOperand { value, on_top_at: behind });
     }
 
     /// An operator that may have a result, which is then on top. Operands of the blocks around were there before; behind
@@ -355,8 +389,10 @@ impl MarksPass {
     }
 
     fn store(&mut self, at: u32, ty: Encoded, bytes: u32, offset: u64) {
-        let height = self.operands.len().saturating_sub(2);
-        let Some(&StackOperand { value, on_top_at }) = self.operands.get(height) else { return };
+        // With one operand alone, that is the address: code that cannot be reached has as few.
+        let depth = self.operands.height.saturating_sub(1).min(1);
+        let height = self.operands.height.saturating_sub(2);
+        let Some(StackOperand { value, on_top_at }) = self.operands.top(depth) else { return };
         let offset = i64::try_from(offset).unwrap_or(i64::MAX / 2);
         let (address, delta) = match (value, on_top_at) {
             (OperandValue::Local { index, version, plus }, _) if self.version(index) == version => {
@@ -365,7 +401,7 @@ impl MarksPass {
             (OperandValue::Constant(constant), _) => {
                 (StoreAddress::Constant, i64::from(constant.cast_unsigned()) + offset)
             }
-            (_, Some((end, anchor))) => (StoreAddress::Pushed { height: offset_u32(height), end, anchor }, offset),
+            (_, Some((end, anchor))) => (StoreAddress::Pushed { height, end, anchor }, offset),
             (_, None) => (StoreAddress::Below(ty), offset),
         };
         self.stores.push(StoreSite { at, address, delta, bytes, stretch: self.stretch });

@@ -80,6 +80,10 @@ impl FunctionSignature {
         self.writes
     }
 
+    pub(crate) fn params_count(&self) -> u32 {
+        offset_u32(self.params.len())
+    }
+
     pub(crate) fn results_count(&self) -> u32 {
         offset_u32(self.results.len())
     }

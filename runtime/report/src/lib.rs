@@ -20,10 +20,10 @@ mod flaky;
 mod flatten;
 mod fuzz;
 mod html;
-mod input;
 pub mod inspect;
 mod layout;
 mod pretty;
+mod printable;
 mod query;
 mod sarif;
 mod saved;
@@ -40,14 +40,14 @@ pub use causality::{
     causality_svg, findability_lines,
 };
 pub use explore::{ExploreFinding, ExploreReward, ExploreSummary, SeedState, UnreachedBranch};
-pub use facts::{FlowSummary, HEALTH_SUFFIX, MemorySummary, PropertySummary, ScenarioSummary};
+pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
 pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
-pub use input::{LiteralLanguage, ShownInput};
 pub use layout::Layout;
 pub use pretty::{Style, counted, pretty, shell_word};
+pub use printable::{printable, printable_bytes};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
 pub use saved::{SeedsDocument, seeds_lines};

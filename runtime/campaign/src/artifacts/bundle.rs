@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: a bundle is made of a trace that was just verified and replayed; what is read out of one is a trace, which is
-//! verified as any other.
+//! verified as any other. A bundle in which a name stands twice is refused: readers would differ in which of the two it is.
 //! Not here: the checks (`command::ci`).
 
 use fozzy_report::document::{BUNDLE_SCHEMA, BundleDocument};
@@ -24,6 +24,9 @@ pub const TRACE: &str = crate::store::TRACE_NAME;
 pub fn trace_of(bytes: &[u8]) -> Option<Result<Vec<u8>, String>> {
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).ok()?;
     let description = entry(&mut zip, DESCRIPTION, DESCRIPTION_BYTES_MAX)?;
+    if let Some(what) = ambiguity(&mut zip) {
+        return Some(Err(what));
+    }
     Some(description.and_then(|description| {
         let found: BundleDocument = serde_json::from_slice(&description)
             .map_err(|error| format!("{DESCRIPTION} in the bundle is not as a bundle's: {error}"))?;
@@ -36,6 +39,18 @@ pub fn trace_of(bytes: &[u8]) -> Option<Result<Vec<u8>, String>> {
         let missing = || format!("the bundle has no {TRACE}");
         entry(&mut zip, TRACE, TRACE_BYTES_MAX).ok_or_else(missing)?
     }))
+}
+
+/// What two readers of the zip could understand differently.
+fn ambiguity(zip: &mut Archive<'_>) -> Option<String> {
+    if zip.has_duplicate_names() {
+        return Some("an entry is in the bundle twice".to_owned());
+    }
+    match zip.has_overlapping_entries() {
+        Ok(false) => None,
+        Ok(true) => Some("two entries of the bundle are the same bytes".to_owned()),
+        Err(error) => Some(format!("the bundle is damaged: {error}")),
+    }
 }
 
 type Archive<'a> = zip::ZipArchive<Cursor<&'a [u8]>>;

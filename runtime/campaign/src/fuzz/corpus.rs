@@ -30,6 +30,8 @@ pub struct SeedInputs {
     files: std::vec::IntoIter<PathBuf>,
     /// Files that are longer than an input can be.
     pub too_long: usize,
+    /// Links, which are not followed: whoever sends a corpus does not read other files of its user by them.
+    pub links: usize,
     /// All others.
     pub number: usize,
     /// The first file that could not be read after all.
@@ -52,12 +54,13 @@ impl CorpusFolder {
     /// The files in it, small ones first. One that cannot be read is an error: a campaign without it would be another.
     pub fn seeds(&mut self, bytes_max: usize) -> Result<SeedInputs, CampaignError> {
         let failed = |error: io::Error| at_path(ErrorKind::Corpus, "cannot read", &self.path, &error);
-        let (mut files, mut too_long) = (Vec::new(), 0);
+        let (mut files, mut too_long, mut links) = (Vec::new(), 0, 0);
         for entry in fs::read_dir(&self.path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let path = entry.path();
             self.known.insert(entry.file_name());
-            let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
+            let metadata = fs::symlink_metadata(&path).map_err(|error| unreadable(&path, &error))?;
+            links += usize::from(metadata.is_symlink());
             if !metadata.is_file() {
                 continue;
             }
@@ -71,7 +74,7 @@ impl CorpusFolder {
         files.sort();
         let number = files.len();
         let files: Vec<PathBuf> = files.into_iter().map(|(_, _, path)| path).collect();
-        Ok(SeedInputs { files: files.into_iter(), too_long, number, failed: None })
+        Ok(SeedInputs { files: files.into_iter(), too_long, links, number, failed: None })
     }
 
     /// What others have added since this was asked last: only what is named by its content. What cannot be read is left out,
@@ -89,7 +92,7 @@ impl CorpusFolder {
         let mut inputs = Vec::new();
         for name in names {
             let path = self.path.join(&name);
-            let fits = || fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() <= bytes_max as u64);
+            let fits = || fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() <= bytes_max as u64);
             let is_one = name.to_str().is_some_and(is_digest);
             if is_one
                 && fits()

@@ -107,8 +107,9 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, CampaignError> {
         let entry = entry.map_err(failed)?;
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         let path = entry.path();
-        // A link is a file for whoever made it, as for `fozzy fuzz`.
-        if !hidden && !inputs::is_trace(&path) && path.is_file() {
+        // A link would read a file outside of the corpus; `fozzy fuzz` does not follow it either.
+        let is_file = entry.file_type().map_err(failed)?.is_file();
+        if !hidden && !inputs::is_trace(&path) && is_file {
             found.push(path);
         }
     }

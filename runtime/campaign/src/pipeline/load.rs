@@ -1,6 +1,7 @@
 //! From what the user named to a program: recognised by content, built first if it is a folder.
 
 use crate::build;
+use crate::compiler;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::WorldOptions;
 use crate::remarks::Remarks;
@@ -59,9 +60,25 @@ pub fn load(path: &Path, remarks: &Remarks) -> Result<LoadedTarget, CampaignErro
     if let Some(path) = scenario::named(path) {
         return load_scenario(&path);
     }
+    load_made(path, |folder| build::build(folder, remarks))
+}
+
+/// Reads what stands at `path` and starts no command: of a folder, what was built there before.
+pub fn load_built(path: &Path) -> Result<LoadedTarget, CampaignError> {
+    if let Some(path) = scenario::named(path) {
+        return load_scenario(&path);
+    }
+    load_made(path, build::built)
+}
+
+/// Reads the program of a file, or of a folder by what `made` finds or makes there.
+fn load_made(
+    path: &Path,
+    made: impl FnOnce(&Path) -> Result<PathBuf, CampaignError>,
+) -> Result<LoadedTarget, CampaignError> {
     let metadata = std::fs::metadata(path).map_err(|error| missing(path, &error))?;
     let file: PathBuf = match metadata.is_dir() {
-        true => build::build(path, remarks)?,
+        true => made(path)?,
         false => path.to_owned(),
     };
     let bytes = read(&file).map_err(|error| at_path(ErrorKind::Target, "cannot read", &file, &error))?;
@@ -106,13 +123,16 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 
 /// The user's cache; without one everything works, only slower.
 pub fn cache() -> Option<Cache> {
-    match Cache::open(&cache_directory()?) {
-        Ok(cache) => Some(cache),
-        Err(error) => {
+    let opened = cache_directory().map(|directory| Cache::open(&directory));
+    let cache = match opened {
+        Some(Ok(cache)) => Some(cache),
+        Some(Err(error)) => {
             tracing::warn!(%error, "running without the compile cache");
-            None
+            compiler::temporary_cache()
         }
-    }
+        None => compiler::temporary_cache(),
+    };
+    compiler::isolated(cache?)
 }
 
 /// Where compiled programs are kept: FOZZY_CACHE_DIR, or `fozzy` in the user's cache folder.

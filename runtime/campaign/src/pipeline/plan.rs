@@ -38,7 +38,7 @@ pub struct RunPlan {
 /// The plan for a program.
 pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> Result<RunPlan, CampaignError> {
     let name = loaded.target.name.as_str();
-    let RunRequest { args, limits, world, fuel_default } = request;
+    let RunRequest { args, limits, world } = request;
     let file = of_flags(args, limits, world)?;
     let file = of_backends(project.backends).over(file);
     let file = match &world.plan {
@@ -47,8 +47,7 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     };
     let file = file.over(project.config.targets.get(name).cloned().unwrap_or_default());
     let file = file.over(of_backends(project.config.backends()));
-    let mut file = file.over(project.config.memory(loaded.scenario.is_some()));
-    file.limits.fuel = file.limits.fuel.or(*fuel_default);
+    let file = file.over(project.config.memory(loaded.scenario.is_some()));
     let mut inputs = Inputs::default();
     let mut loader = |path: &Path| component(path, &project.remarks);
     let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
@@ -114,6 +113,11 @@ fn read(path: &Path) -> Result<PlanFile, CampaignError> {
 /// Reads a component that a plan names.
 pub fn component(path: &Path, remarks: &Remarks) -> Result<Vec<u8>, String> {
     load::load(path, remarks).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
+}
+
+/// Reads a component that a plan names, and builds nothing.
+pub fn component_built(path: &Path) -> Result<Vec<u8>, String> {
+    load::load_built(path).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
 }
 
 /// What is wrong with a plan file, as an error of a campaign.

@@ -9,6 +9,7 @@ use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::file::{EngineId, RecordedTarget, Recording};
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{Execution, Plan, Seed, Status};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ pub struct RecordPolicy<'a> {
 }
 
 impl RecordPolicy<'_> {
-    /// Writes a recorded run where it was asked for; one that did not pass is kept in the folder of its run.
+    /// Writes a recorded run where it was asked for; one that did not pass, or was asked for, is kept in the folder of its run.
     pub fn write(&self, recording: &Recording, folder: &RunFolder) -> Result<Option<PathBuf>, CampaignError> {
         self.write_named(recording, folder, TRACE_NAME)
     }
@@ -90,7 +91,13 @@ impl RecordPolicy<'_> {
         name: &str,
     ) -> Result<Option<PathBuf>, CampaignError> {
         match self.path {
-            Some(path) => write(recording, path, self.collision).map(Some),
+            Some(path) => {
+                let written = write(recording, path, self.collision)?;
+                // The run's own folder has all of the run, so that nothing outside of it need be believed later. Without a
+                // second name, the run is as it was asked for, and only `artifacts` misses it.
+                let _ = fs::hard_link(&written, folder.path.join(name));
+                Ok(Some(written))
+            }
             None if recording.outcome.verdict.status == Status::Pass && !self.keep_passing => Ok(None),
             None => write(recording, &folder.path.join(name), CollisionPolicy::Error).map(Some),
         }

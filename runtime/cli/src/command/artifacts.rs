@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) fn ls(context: &Context, args: &ArtifactsLsArgs) -> Result<ExitCode, CliError> {
-    let found = artifacts::of(&believed(context, &args.run)?)?;
+    let found = artifacts::to_hand_on(&selector::named(&args.run, &context.runs)?)?;
     let entries = found.iter().map(Artifact::entry).collect();
     context.printer.document(&ArtifactsDocument::List { entries })?;
     Ok(ExitCode::SUCCESS)
@@ -46,18 +46,6 @@ pub(crate) fn diff(context: &Context, args: &ArtifactsDiffArgs) -> Result<ExitCo
     let diff = ArtifactsDiff { left: args.left.clone(), right: args.right.clone(), files, report, trace };
     context.printer.document(&ArtifactsDocument::Diff { diff: Box::new(diff) })?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// What is named; a bare file must be a trace or a bundle.
-fn believed(context: &Context, selector: &str) -> Result<SelectedRun, CliError> {
-    let named = selector::named(selector, &context.runs)?;
-    if let SelectedRun::Trace(path) = &named {
-        let found = file::verify(&selector::bytes(path)?);
-        if let Some(error) = found.error.filter(|_| !found.checksum_present) {
-            return Err(CliError::new(ErrorKind::Trace, format!("{}: {error}", path.display())));
-        }
-    }
-    Ok(named)
 }
 
 fn files(left: &[Artifact], right: &[Artifact]) -> Result<Vec<FileDiff>, CliError> {
@@ -143,12 +131,12 @@ fn decisions(recording: &Recording, session: &mut fozzy_engine::Session) -> Resu
 }
 
 pub(crate) fn export(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCode, CliError> {
-    let found = artifacts::of(&believed(context, &args.run)?)?;
+    let found = artifacts::to_hand_on(&selector::named(&args.run, &context.runs)?)?;
     finish(context, args, &artifacts::contents(&found)?)
 }
 
 pub(crate) fn pack(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitCode, CliError> {
-    let found = artifacts::of(&believed(context, &args.run)?)?;
+    let found = artifacts::to_hand_on(&selector::named(&args.run, &context.runs)?)?;
     let mut contents = artifacts::contents(&found)?;
     contents.extend(surroundings(context)?);
     let words: Vec<String> = std::env::args().collect();
@@ -188,7 +176,6 @@ pub(crate) fn bundle(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitC
     };
     let replayed = ReplaySummary {
         equal: replayed.difference.is_none(),
-        claimed: replayed.claimed.iter().map(ToString::to_string).collect(),
         against: None,
         difference: replayed.difference.map(difference_document),
         divergence: None,

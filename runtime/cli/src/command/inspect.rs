@@ -1,17 +1,18 @@
 //! `fozzy inspect`: what a program is, needs and can be used for, without running it.
 //!
-//! Invariant: what is no program is refused as `fozzy run` refuses it.
+//! Invariants: what is no program is refused as `fozzy run` refuses it. Nothing is started, also no build: whoever inspects a
+//! folder does not trust it yet.
 
 use crate::args::InspectArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use fozzy_campaign::inspection::of_program;
-use fozzy_campaign::pipeline::load;
+use fozzy_campaign::pipeline::load_built;
 use fozzy_report::inspect::inspection;
 use std::process::ExitCode;
 
 pub(crate) fn inspect(context: &Context, args: &InspectArgs) -> Result<ExitCode, CliError> {
-    let loaded = load(&args.target, &context.project.remarks)?;
+    let loaded = load_built(&args.target)?;
     let document = of_program(&loaded, &args.target.display().to_string())?;
     if context.printer.json {
         context.printer.document(&document)?;

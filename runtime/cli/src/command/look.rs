@@ -17,7 +17,7 @@ pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Re
     let request = MomentRequest { until, events_max: args.events, memory: &args.memory };
     let state = state_at(&path, &recording, &request, move |entry| {
         if dump {
-            output::stderr(format!("{}\n", entry_line(entry)).as_bytes());
+            output::say(&format!("{}\n", entry_line(entry)));
         }
     })?;
     if json {

@@ -3,7 +3,7 @@
 use crate::args::{ReporterArg, RunArgs, SeedArg, request};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
-use crate::output;
+use crate::output::{self, ProgramOutput};
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::store::store_error;
@@ -89,16 +89,17 @@ pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
 pub(super) fn show_output(plan: &Plan) -> OutputTee {
     let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
     let mut lines: BTreeMap<NodeId, Vec<u8>> = BTreeMap::new();
+    let (mut out, mut errors) = (ProgramOutput::to_stdout(), ProgramOutput::to_stderr());
     Box::new(move |node, kind, bytes| match (node, kind) {
-        (NodeId(0), OutputKind::Stdout) => drop(output::stdout(bytes)),
-        (NodeId(0), OutputKind::Stderr) => output::stderr(bytes),
+        (NodeId(0), OutputKind::Stdout) => out.write(bytes),
+        (NodeId(0), OutputKind::Stderr) => errors.write(bytes),
         (NodeId(number), _) => {
             let Some(name) = names.get(number as usize - 1) else { return };
             let line = lines.entry(node).or_default();
             line.extend_from_slice(bytes);
             while let Some(end) = line.iter().position(|byte| *byte == b'\n') {
                 let rest = line.split_off(end + 1);
-                output::stderr(&[name.as_bytes(), b" | ", line].concat());
+                output::notice(&[name.as_bytes(), b" | ", line].concat());
                 *line = rest;
             }
         }

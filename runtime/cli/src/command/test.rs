@@ -45,7 +45,7 @@ pub(crate) fn test(context: &Context, args: &TestArgs) -> Result<ExitCode, CliEr
     context.runs.finish(&folder, &summary)?;
     print(context, args, &summary)?;
     if is_on_github() {
-        output::stderr(annotations(&summary, source_here).as_bytes());
+        output::say(&annotations(&summary, source_here));
     }
     Ok(exit(summary.status))
 }

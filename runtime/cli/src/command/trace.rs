@@ -98,7 +98,7 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
 /// Prints one call, if it was asked for. Who closes our stdout has seen enough, and the rest of a long
 /// execution would be wasted.
 fn show_entry(range: &Range, entry: &HistoryEntry) {
-    if range.contains(entry) && !output::stdout(format!("{}\n", entry_line(entry)).as_bytes()) {
+    if range.contains(entry) && !output::show(&format!("{}\n", entry_line(entry))) {
         std::process::exit(0);
     }
 }

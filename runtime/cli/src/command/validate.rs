@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::documents::{DOCUMENTS, DocumentRow};
 use crate::error::{CliError, ErrorKind};
 use crate::output::EXIT_ERROR;
-use fozzy_campaign::pipeline::{component, plan_error};
+use fozzy_campaign::pipeline::{component_built, plan_error};
 use fozzy_campaign::scenario;
 use fozzy_report::document::{PlanProblem, ScenarioDocument, ValidateDocument};
 use fozzy_scenario_file::ParsedScenario;
@@ -18,8 +18,7 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Result<ExitCod
         return validate_scenario(context, &path);
     }
     let text = fozzy_plan::read_text(&args.file).map_err(plan_error)?;
-    let problems =
-        fozzy_plan::validate_deep(&text, &args.file, &mut |path: &Path| component(path, &context.project.remarks));
+    let problems = fozzy_plan::validate_deep(&text, &args.file, &mut component_built);
     let ok = problems.is_empty();
     let problems = problems.into_iter().map(|problem| PlanProblem {
         line: problem.place.map(|place| place.line),

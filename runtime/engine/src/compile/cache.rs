@@ -20,10 +20,14 @@
 
 #![allow(unsafe_code, reason = "deserialises code that this user wrote; the block carries its argument")]
 
+use crate::compile::build::Build;
+use crate::compile::compiler::{CompileFailure, CompileJob, IsolatedCompiler};
+use crate::compile::settings::Switches;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 use xxhash_rust::xxh3::Xxh3;
@@ -39,6 +43,8 @@ const SETTLED_SECONDS: i64 = 2;
 #[derive(Clone, Debug)]
 pub struct Cache {
     directory: PathBuf,
+    /// Who compiles what is not here; `None` for this process itself.
+    compiler: Option<Arc<dyn IsolatedCompiler>>,
 }
 
 /// The directory cannot be used. Everything works without it, only slower.
@@ -81,7 +87,28 @@ impl Cache {
             let found = format!("owner {} and mode {mode:o} (this user is {me})", metadata.uid());
             return Err(CacheError::NotPrivate { path: path(), found });
         }
-        Ok(Cache { directory: directory.to_owned() })
+        Ok(Cache { directory: directory.to_owned(), compiler: None })
+    }
+
+    /// The same cache, for which `compiler` compiles what is missing.
+    #[must_use]
+    pub fn compiled_by(self, compiler: Arc<dyn IsolatedCompiler>) -> Cache {
+        Cache { compiler: Some(compiler), ..self }
+    }
+
+    /// Has `component` compiled by another process, when there is one for that.
+    pub(crate) fn compile(
+        &self,
+        engine: &Engine,
+        key: &str,
+        (switches, build): (Switches, &Build),
+        component: &[u8],
+    ) -> Result<Option<Component>, CompileFailure> {
+        let Some(compiler) = &self.compiler else { return Ok(None) };
+        let (canonical_nans, fuel) = (switches.canonical_nans, build.fuel);
+        let job = CompileJob { canonical_nans, fuel, cache: self.directory.clone(), key: key.to_owned() };
+        compiler.compile(&job, component)?;
+        Ok(self.code(engine, key))
     }
 
     /// The key of a component's code under an engine: everything that decides its compiled form.

@@ -13,7 +13,7 @@
 
 use crate::compile::cache::Cache;
 use crate::compile::componentize::{self, ComponentizeError};
-use wasmparser::{Encoding, Parser, Payload, Validator};
+use wasmparser::{Encoding, Parser, Payload};
 
 /// Largest program that is read, in bytes. Larger ones are refused: real programs are far smaller.
 pub const PROGRAM_BYTES_MAX: usize = fozzy_instrument::COMPONENT_BYTES_MAX;
@@ -111,8 +111,12 @@ fn load_binary(bytes: &[u8], cache: Option<&Cache>) -> Result<LoadedProgram, Loa
             if let Some(component) = kept.as_ref().and_then(|(cache, key)| cache.bytes(key)) {
                 return Ok(LoadedProgram { component, kind: SourceKind::CoreModule });
             }
-            let mut validator = Validator::new_with_features(fozzy_instrument::features());
-            validator.validate_all(bytes).map_err(|error| invalid("core module", &error))?;
+            fozzy_instrument::validate_module(bytes).map_err(|error| match error {
+                fozzy_instrument::Error::Invalid { offset, reason } => {
+                    LoadError::Invalid { kind: "core module", why: one_line(&reason), offset }
+                }
+                error => LoadError::Invalid { kind: "core module", why: error.to_string(), offset: 0 },
+            })?;
             let component = componentize::componentize(bytes)?;
             if let Some((cache, key)) = kept {
                 cache.keep(&key, &component);

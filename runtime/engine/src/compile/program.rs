@@ -13,6 +13,7 @@
 use crate::compile::build::{Build, CompiledMetadata};
 use crate::compile::cache::Cache;
 use crate::compile::catalogue::Catalogue;
+use crate::compile::compiler::CompileFailure;
 use crate::compile::link::{self, LinkError, LinkedTarget};
 use crate::compile::settings::{self, Switches};
 use crate::compile::symbolizer::Symbolizer;
@@ -77,6 +78,9 @@ pub enum ProgramError {
     /// The rewriter refused it.
     #[error(transparent)]
     Instrument(#[from] fozzy_instrument::Error),
+    /// It was not compiled by the process that compiles.
+    #[error(transparent)]
+    Compile(#[from] CompileFailure),
     /// wasmtime refused it.
     #[error("{what}: {why}")]
     Engine {
@@ -373,11 +377,21 @@ fn compiled(
     }
     let instrumented = fozzy_instrument::instrument(component, &build.options())?;
     let facts = CompiledMetadata::of(&instrumented);
-    let compiled = Component::from_binary(engine, &instrumented.component)
-        .map_err(|error| refused("compiling the program", &error))?;
+    let isolated = match &cached {
+        Some((cache, key)) => cache.compile(engine, key, (switches, build), &instrumented.component)?,
+        None => None,
+    };
+    let was_kept = isolated.is_some();
+    let compiled = match isolated {
+        Some(compiled) => compiled,
+        None => Component::from_binary(engine, &instrumented.component)
+            .map_err(|error| refused("compiling the program", &error))?,
+    };
     if let Some((cache, key)) = &cached {
         cache.keep(&facts_key(key), &facts.write());
-        cache.keep_code(key, &compiled);
+        if !was_kept {
+            cache.keep_code(key, &compiled);
+        }
     }
     Ok((compiled, facts))
 }

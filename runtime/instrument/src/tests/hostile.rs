@@ -107,3 +107,42 @@ fn no_room_for_another_local() {
     assert!(matches!(error, Error::NoRoom { what: "locals", found: 50_001, .. }), "{error}");
     super::instrumented_with(&component(&module(&"i32 ".repeat(49_999))), &Options::default());
 }
+
+/// A function whose body is made of `code`, in a module with a type of 300 values in and out.
+fn wide(code: &str) -> Vec<u8> {
+    let types = "i64 ".repeat(300);
+    let pushed = "i64.const 0 ".repeat(300);
+    let dropped = "drop ".repeat(300);
+    component(&format!(
+        "(module (memory 1) (type $wide (func (param {types}) (result {types}))) (func $same (type $wide) unreachable)
+           (func {pushed} {code} {dropped}))"
+    ))
+}
+
+#[test]
+fn what_passes_on_far_more_values_than_it_has_bytes_is_refused() {
+    for operator in [
+        "(loop (type $wide))",
+        "(block (type $wide))",
+        "i32.const 0 if (type $wide) end",
+        "call $same",
+        "(block (type $wide) i32.const 0 br_if 0 i32.const 0 br_if 0)",
+        "(block (type $wide) i32.const 0 br_table 0 0 0 0 0)",
+    ] {
+        let some = instrument(&wide(&operator.repeat(20)), &Options::default());
+        assert!(some.is_ok(), "{operator}: {:?}", some.err());
+        let error = instrument(&wide(&operator.repeat(800)), &Options::default()).expect_err(operator);
+        assert!(matches!(error, Error::TooCostly { .. }), "{operator}: {error}");
+        assert!(error.to_string().contains("it would take gigabytes to compile"), "{error}");
+    }
+}
+
+#[test]
+fn a_high_operand_stack_costs_no_more_for_each_operator() {
+    // With work for each operand at each block, this would be some ten thousand million steps.
+    let blocks = "(block (type $none))".repeat(200_000);
+    let pushed = "i64.const 0 ".repeat(50_000);
+    let module = format!("(module (memory 1) (type $none (func)) (func {pushed} {blocks} unreachable))");
+    let options = Options { marks: true, ..Options::default() };
+    assert!(instrument(&component(&module), &options).is_ok());
+}

@@ -11,9 +11,6 @@
 //! The first line on stdout names the address, so that whoever asked for port 0 learns the port. The same source is built for the
 //! machine that the tests run on and for wasm32-wasip2.
 
-#[cfg(target_os = "wasi")]
-mod wasi_fcntl;
-
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
@@ -21,6 +18,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::serve::ListenerExt;
+use fozzy_wasi_net as _;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;

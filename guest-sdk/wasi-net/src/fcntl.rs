@@ -2,7 +2,8 @@
 //!
 //! mio makes an accepted connection non-blocking with `fcntl(fd, F_SETFL, O_NONBLOCK)`. In the wasi-libc that Rust 1.95 ships, `fcntl`
 //! knows no sockets on wasm32-wasip2 and answers `EINVAL`, while `ioctl(FIONBIO)`, the call of `std`, works; wasi-libc's pull request
-//! 742 adds it. Until a Rust has that, this definition takes the place of the library's, and everything above it stays as published.
+//! 742 adds it. Until a Rust has that, this definition takes the place of the
+//! library's, since what a crate defines is linked before the C library; everything above it stays as published.
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
