@@ -165,8 +165,8 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
     }
     if explore.cut > 0 {
         lines.push(format!(
-            "{} cut: more questions were asked than the answers of one run that are logged; with fewer steps a run (--steps) or \
-             fewer draws a step they come to their end",
+            "{} cut: a step took too long, or more questions were asked than the answers of one run that are logged; with \
+             fewer steps a run (--steps) or fewer draws a step they come to their end",
             counted(explore.cut, "run")
         ));
     }

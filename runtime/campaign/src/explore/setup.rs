@@ -307,16 +307,14 @@ impl ExplorationResult {
     /// `before` is the number of runs of the exploration that it continues.
     pub fn nothing_tested(&self, probe: &Verdict, before: Option<u64>) -> Option<Verdict> {
         let Stats { runs, steps, cut, .. } = self.stats;
-        if !self.has_run && steps > 0 && before.is_none() {
-            return Some(probe.clone());
-        }
-        let runs = runs.saturating_sub(before.unwrap_or(0));
-        if runs == 0 || cut < runs {
-            return None;
+        let own_runs = runs.saturating_sub(before.unwrap_or(0));
+        if own_runs == 0 || cut < own_runs {
+            let is_idle = !self.has_run && steps > 0 && before.is_none();
+            return is_idle.then(|| probe.clone());
         }
         let message = format!(
-            "every one of {runs} runs was cut, because it asked more questions than the answers of one run that are logged; with \
-             fewer steps a run (--steps) or fewer draws a step runs come to their end"
+            "all runs were cut ({own_runs}): a step took too long, or more questions were asked than the answers of one run that \
+             are logged; with fewer steps a run (--steps) or fewer draws a step runs come to their end"
         );
         let title = "no run came to its end".to_owned();
         let finding = Finding { kind: FindingKind::Checker, title, message, location: None, backtrace: Vec::new() };
@@ -376,5 +374,8 @@ mod tests {
         let idle = ExplorationResult { has_run: false, ..explored(stats(3, 0)) };
         assert_eq!(idle.nothing_tested(&probe, None), Some(probe.clone()), "what the probe says");
         assert_eq!(idle.nothing_tested(&probe, Some(0)), None, "the runs before may have done something");
+        let endless = ExplorationResult { has_run: false, ..explored(stats(3, 3)) };
+        let found = endless.nothing_tested(&probe, None).map(|verdict| verdict.status);
+        assert_eq!(found, Some(Status::Error), "a step that never ended did nothing, and is no pass");
     }
 }

@@ -56,7 +56,7 @@ pub struct Stats {
     pub findings: u64,
     /// Failures that the path of their run did not reproduce.
     pub lost: u64,
-    /// Runs that were cut because they asked more questions than answers are logged.
+    /// Runs that were cut because they asked more questions than answers are logged, or a step of theirs took too long.
     pub cut: u64,
     /// The last step that showed something new.
     pub last_new: u64,
@@ -447,10 +447,11 @@ impl Exploration {
         let path = run.before.path(&run.answers.snapshot(), run.steps);
         let exact = io.target.confirm(&path)?;
         if exact.signature.is_none() {
-            if run.answers.is_truncated() {
+            // A step that was ended from outside did not fail, and its run does not continue.
+            if run.answers.is_truncated() || verdict.is_none() {
                 self.stats.cut += 1;
             } else {
-                self.stats.lost += u64::from(verdict.is_some());
+                self.stats.lost += 1;
             }
             return Ok(None);
         }
