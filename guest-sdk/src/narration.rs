@@ -182,6 +182,7 @@ fn returned(value: &impl Debug) {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_borrow, reason = "the attributes write these borrows, by which the right method is found")]
 mod tests {
     use super::*;
 
