@@ -6,7 +6,7 @@
 //!   corpora, saved failures, generated tests, suites, coverage, run store, selectors, workers
 //! ```
 //!
-//! Invariants: nothing here prints or ends the process; what a person should hear goes to the [`Remarks`](remarks::Remarks) of the
+//! Invariants: nothing here prints or ends the process; what a person should hear goes to the [`Remarks`] of the
 //! caller.
 
 pub mod artifacts;
