@@ -67,6 +67,7 @@ mod purity;
 mod reactors;
 mod recorded;
 mod samples;
+mod saved;
 mod scenarios;
 mod settings;
 mod shrink;

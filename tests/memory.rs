@@ -46,9 +46,10 @@ fn a_leak_is_a_failure_beyond_the_budget_and_its_trace_says_so_ever_after() {
         assert!(check(&ci, "replay_memory_parity").0 && check(&ci, "strict_warning_policy").0, "{ci:#}");
         (ran, check(&ci, "memory_policy"))
     };
-    let (untold, policy) = run(&[], 0);
-    assert_eq!(untold["memory"]["leakedBytes"], 40, "{untold:#}");
-    assert!(policy.0 && policy.1 && policy.2.contains("no leak budget"), "{policy:?}");
+    // As in version 1, without being asked for.
+    let (untold, policy) = run(&[], 1);
+    assert_eq!((&untold["memory"]["leakedBytes"], &untold["signature"]), (&json!(40), &leak()), "{untold:#}");
+    assert!(!policy.0 && policy.2.contains("40 bytes were in use"), "{policy:?}");
     for enough in [&["--leak-budget", "40"][..], &["--leak-budget", "1KiB", "--fail-on-leak"]] {
         assert!(matches!(run(enough, 0).1, (true, false, _)), "{enough:?}");
     }
@@ -98,19 +99,41 @@ fn allocations_of_steps_fail_as_the_plan_says() {
     refused(&["--plan", "small.toml"], "140 bytes would be in use, and the limit is 120");
     refused(&["--mem-limit-mb", "1", "--mem-pressure-wave", "1,30000"], "the limit is 1048576");
     let peak = |more: &[&str]| {
-        let ran = fozzy.run(&[&["run", "leaks.fozzy.json", "--json"], more].concat()).exits(0).json();
+        let args = ["run", "leaks.fozzy.json", "--leak-budget", "1KiB", "--json"];
+        let ran = fozzy.run(&[&args[..], more].concat()).exits(0).json();
         ran["memory"]["peakBytes"].as_u64().expect("a number")
     };
     assert_eq!((peak(&["--mem-track", "--mem-artifacts"]), peak(&["--mem-pressure-wave", "2,3"])), (140, 320));
-    let fragmented = peak(&["--mem-fragmentation-seed", "7"]);
-    assert!((141..=182).contains(&fragmented), "{fragmented}");
+    // 1 % of 100 and 23 % of 40, by the formula of version 1.
+    assert_eq!(peak(&["--mem-fragmentation-seed", "7"]), 101 + 49);
     // Steps have the last word.
     fozzy.write(
         "own.fozzy.json",
         r#"{"version": 1, "name": "own", "steps": [
             {"type": "memory_fail_after_allocs", "count": 9}, {"type": "memory_alloc", "bytes": 1}]}"#,
     );
-    fozzy.run(&["run", "own.fozzy.json", "--mem-fail-after", "0"]).exits(0);
+    fozzy.run(&["run", "own.fozzy.json", "--mem-fail-after", "0", "--leak-budget", "1"]).exits(0);
+}
+
+#[test]
+fn allocations_have_the_sizes_of_version_1_whenever_what_enlarges_them_is_said() {
+    let fozzy = Fozzy::new();
+    let run = |steps: Value| {
+        fozzy.write("sizes.fozzy.json", json!({"version": 1, "name": "sizes", "steps": steps}).to_string());
+        fozzy.run(&["run", "sizes.fozzy.json", "--leak-budget", "100MiB"])
+    };
+    let alloc = || json!({"type": "memory_alloc", "bytes": 200_000});
+    let in_use = |equals: u64| json!({"type": "memory_assert_in_use_bytes", "equals": equals});
+    // What version 1 tests of itself.
+    let seed = json!({"type": "memory_fragmentation", "seed": 7});
+    let wave = json!({"type": "memory_pressure_wave", "pattern": "1,2,4"});
+    let sum = 224_000 + 480_000 + 1_008_000;
+    run(json!([seed, wave, alloc(), in_use(224_000), alloc(), in_use(704_000), alloc(), in_use(sum)])).exits(0);
+    // A wave and a bound count allocations from the first one on.
+    run(json!([alloc(), wave, alloc(), in_use(600_000)])).exits(0);
+    let last = json!({"type": "memory_fail_after_allocs", "count": 2});
+    run(json!([alloc(), last, alloc(), alloc()])).exits(1);
+    run(json!([alloc(), last, alloc(), {"type": "assert_throws", "steps": [alloc()]}])).exits(0);
 }
 
 #[test]
@@ -120,7 +143,8 @@ fn the_keys_of_the_first_configuration_say_the_same_and_wrong_ones_are_refused()
         fozzy.write("fozzy.toml", config);
         fozzy.run(&["run", "leaks.fozzy.json"])
     };
-    run("mem_track = true\nmem_artifacts = false\nmem_limit_mb = 1\n").exits(0);
+    run("mem_track = true\nmem_artifacts = false\nmem_limit_mb = 1\n").exits(1);
+    run("mem_track = true\nmem_artifacts = false\nmem_limit_mb = 1\nleak_budget = 40\n").exits(0);
     run("fail_on_leak = true\n").exits(1);
     run("fail_on_leak = true\nleak_budget = 40\n").exits(0);
     run("mem_fail_after = 1\n").exits(1);

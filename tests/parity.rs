@@ -76,6 +76,27 @@ fn line_2_a_command_that_is_not_as_proc_when_says_fails_again_in_the_replay() {
 }
 
 #[test]
+fn a_command_on_the_real_computer_that_no_rule_fits_fails_as_a_request_does() {
+    let fozzy = Fozzy::new();
+    let spawn = |what: &str| format!(r#"{{"type": "proc_spawn", "cmd": "printf", "args": ["{what}"]}}"#);
+    let when = |more: &str| {
+        format!(r#"{{"type": "proc_when", "cmd": "printf", "args": ["hi"], "exit_code": 0, "stdout": "hi"{more}}}"#)
+    };
+    let host = ["--proc-backend", "host", "--record-collision", "overwrite", "--record", "a.fozzy"];
+    for (steps_of_file, code) in [
+        (spawn("hi"), 0),
+        ([when(""), spawn("hi"), spawn("hi")].join(", "), 0),
+        ([when(""), spawn("ho")].join(", "), 1),
+        ([when(r#", "times": 1"#), spawn("hi"), spawn("hi")].join(", "), 1),
+    ] {
+        let file = steps(&fozzy, &steps_of_file);
+        let ran = fozzy.run(&[&["run", &file], &host[..]].concat()).exits(code);
+        assert!(code == 0 || ran.err().contains("none of the 1 rules of `proc_when` is for it"), "{ran}");
+        replays(&fozzy, "a.fozzy", code);
+    }
+}
+
+#[test]
 fn line_3_a_read_of_the_real_computer_that_fails_is_recorded_as_such() {
     let fozzy = Fozzy::new();
     let args = ["run", &probe(), "--fs-backend", "host", "--record", "a.fozzy", "--", "read", "missing.txt"];

@@ -169,3 +169,95 @@ fn what_cannot_be_shrunk_is_said() {
     assert_eq!((&document["shrink"]["minimal"], &document["shrink"]["executions"]), (&Value::Bool(false), &1.into()));
     fozzy.run(&["shrink", "failed.fozzy", "--out", "no/such/folder.fozzy"]).refuses(&["no/such"]);
 }
+
+/// A deposit that is lost when two clerks read the till before either writes: only some orders fail.
+fn till() -> String {
+    crate::fozzy::repository().join("scenarios/till/till.fozzy.json").display().to_string()
+}
+
+#[test]
+fn a_scenario_file_keeps_the_steps_that_compute_what_its_assertion_compares() {
+    let fozzy = Fozzy::new();
+    let args = ["explore", &till(), "--runs", "50", "--stop", "failure", "--no-seeds", "--record", "a.fozzy", "--json"];
+    fozzy.run(&args).exits(1);
+    let small = fozzy.run(&["shrink", "a.fozzy", "--out", "b.fozzy", "--json"]).exits(1).json();
+    let shrink = &small["shrink"];
+    assert_eq!((&shrink["before"]["steps"], &shrink["after"]["steps"]), (&5.into(), &5.into()), "{shrink:#}");
+    for message in ["messageBefore", "messageAfter"] {
+        assert!(shrink[message].as_str().is_some_and(|words| words.contains("== 15")), "{shrink:#}");
+    }
+    // What is left still depends on the order of the branches.
+    let failed = |file: &str| fozzy.run(&["findability", file, "--runs", "40", "--json"]).json()["failed"].as_u64();
+    assert_eq!(failed("a.fozzy"), failed("b.fozzy"), "the minimum is as hard to find as the failure");
+    assert!(failed("b.fozzy").is_some_and(|failed| (1..40).contains(&failed)));
+    let shown = fozzy.run(&["shrink", "a.fozzy", "--out", "c.fozzy"]).exits(1).err();
+    let row =
+        |name: &str| shown.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default().to_owned();
+    assert!(row("before ").contains("== 15") && row("after ").contains("== 15"), "{shown}");
+}
+
+/// Three nodes, one of which is cut off for a while and crashes; what it has afterwards is judged.
+const CUT_OFF: &str = r#"{ "version": 1, "name": "cut off", "distributed": { "node_count": 3, "steps": [
+    { "type": "tick", "duration": "1s" },
+    { "type": "client_put", "node": "n0", "key": "other", "value": "x" },
+    { "type": "partition", "a": "n0", "b": "n2" },
+    { "type": "client_put", "node": "n0", "key": "k", "value": "a" },
+    { "type": "crash", "node": "n1" },
+    { "type": "heal", "a": "n2", "b": "n0" },
+    { "type": "restart", "node": "n1" },
+    { "type": "tick", "duration": "1s" } ],
+    "invariants": [{ "type": "kv_node_equals", "node": "n2", "key": "k", "equals": "b" }] } }"#;
+
+#[test]
+fn a_distributed_file_keeps_its_writes_and_heals_what_it_cuts() {
+    let fozzy = Fozzy::new();
+    fozzy.write("cut.fozzy.json", CUT_OFF);
+    fozzy.run(&["run", "cut.fozzy.json", "--record", "a.fozzy"]).exits(1);
+    let small = fozzy.run(&["shrink", "a.fozzy", "--out", "b.fozzy", "--json"]).exits(1).json();
+    assert_eq!(small["shrink"]["after"]["steps"], 1, "the write: {:#}", small["shrink"]);
+    assert!(small["shrink"]["messageAfter"].as_str().is_some_and(|words| words.contains(r#"n2 "a""#)), "{small:#}");
+    // Where the cut matters, it stays, and so does its end, as long as it can be left out by itself without a difference.
+    fozzy.write(
+        "lost.fozzy.json",
+        CUT_OFF
+            .replace(r#""equals": "b""#, r#""equals": "a""#)
+            .replace(r#"{ "type": "crash", "node": "n1" }"#, r#"{ "type": "crash", "node": "n0" }"#)
+            .replace(
+                r#"{ "type": "restart", "node": "n1" }"#,
+                r#"{ "type": "crash", "node": "n2" }, { "type": "restart", "node": "n2" }"#,
+            ),
+    );
+    let lost = fozzy.run(&["run", "lost.fozzy.json", "--record", "c.fozzy", "--json"]);
+    if lost.code == Some(1) {
+        let small = fozzy.run(&["shrink", "c.fozzy", "--out", "d.fozzy", "--json"]).exits(1).json();
+        let shown = fozzy.run(&["trace", "show", "d.fozzy"]).exits(0).out();
+        let has = |word: &str| shown.contains(&format!("journal.event(\"{word}\""));
+        assert_eq!(has("partition"), has("heal"), "{:#}\n{shown}", small["shrink"]);
+    }
+}
+
+#[test]
+fn another_failure_of_the_same_property_is_reported_and_not_taken() {
+    let (fozzy, program) = (Fozzy::new(), corpus::component("expiry").display().to_string());
+    let (mut checked, mut slips) = (0, 0);
+    for seed in 0..20 {
+        let seed = seed.to_string();
+        let run = ["run", &program, "--seed", &seed, "--sequences", "5", "--flows", "60", "--record", "a.fozzy"];
+        let ran = fozzy.run(&[&run[..], &["--record-collision", "overwrite", "--json"]].concat());
+        if ran.code == Some(0) {
+            continue;
+        }
+        let ran = ran.exits(1).json();
+        let has =
+            |found: &Value, side: &str| found["findings"][0]["message"].as_str().unwrap_or_default().contains(side);
+        let small = fozzy.run(&["shrink", "a.fozzy", "--out", "b.fozzy", "--json"]).exits(1).json();
+        for side in ["got None", "expected None"] {
+            assert_eq!(has(&ran, side), has(&small, side), "seed {seed}: {:#}", small["shrink"]);
+        }
+        checked += 1;
+        slips += small["shrink"]["slips"].as_array().map_or(0, Vec::len);
+        let of_same = |slip: &Value| slip["signature"] == ran["signature"] && slip["message"].is_string();
+        assert!(small["shrink"]["slips"].as_array().is_none_or(|slips| slips.iter().all(of_same)), "seed {seed}");
+    }
+    assert!(checked >= 10 && slips > 0, "{slips} other failures were met");
+}

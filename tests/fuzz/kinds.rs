@@ -57,6 +57,15 @@ fn a_program_is_run_again_with_each_input_as_its_standard_input_and_may_exit_as_
     replays_alone(&fozzy, &exits["fuzz"]["findings"][place]["tracePath"], 1);
 }
 
+/// `shrink` leaves this many bytes of a finding's input, wherever it stands.
+#[track_caller]
+fn shrinks_to(fozzy: &Fozzy, trace: &serde_json::Value, bytes: u64) {
+    let args = ["shrink", trace.as_str().expect("a path"), "--out", "small.fozzy", "--json"];
+    let small = fozzy.run(&args).exits(4).json();
+    assert_eq!(small["shrink"]["after"]["inputBytes"], bytes, "{:#}", small["shrink"]);
+    assert_eq!(fozzy.run(&["replay", "small.fozzy", "--json"]).exits(4).json()["replay"]["equal"], true);
+}
+
 #[test]
 fn a_program_is_given_inputs_as_a_file_or_as_an_argument() {
     let fozzy = Fozzy::new();
@@ -72,6 +81,7 @@ fn a_program_is_given_inputs_as_a_file_or_as_an_argument() {
     let summary = campaign(&fozzy, &target, 0, 3_000, &more).exits(4).json();
     assert!(fozzy.read(first(&summary, "inputPath").as_str().expect("a path")).starts_with(b"BUG!"));
     replays_alone(&fozzy, first(&summary, "tracePath"), 4);
+    shrinks_to(&fozzy, first(&summary, "tracePath"), 4);
 
     let args = r#"
         (import "wasi_snapshot_preview1" "args_sizes_get" (func $sizes (param i32 i32) (result i32)))
@@ -87,6 +97,7 @@ fn a_program_is_given_inputs_as_a_file_or_as_an_argument() {
     let target = fozzy.write("arg.wat", program(args, read));
     let summary = campaign(&fozzy, &target, 0, 3_000, &["--arg", "--crash-only"]).exits(4).json();
     replays_alone(&fozzy, first(&summary, "tracePath"), 4);
+    shrinks_to(&fozzy, first(&summary, "tracePath"), 4);
     // What was kept is executed by other commands in the same way.
     let folder = summary["fuzz"]["corpusDir"].as_str().expect("a path").to_owned();
     let covered = fozzy.run(&["coverage", &folder, "--target", "arg.wat", "--input-arg", "--json"]).exits(0).json();

@@ -4,6 +4,7 @@
 
 pub mod campaign_sink;
 pub mod cluster;
+pub mod conditions;
 pub mod exchange;
 pub mod generated;
 pub mod saved_failures;

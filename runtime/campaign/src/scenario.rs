@@ -14,9 +14,12 @@
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_scenario_file::{
-    Cluster, ClusterOptions, ClusterStep, ParsedScenario, ScenarioProblem, Step, TEXT_BYTES_MAX,
+    Cluster, ClusterOptions, ClusterStep, FailedPart, ParsedScenario, ProgramStep, ScenarioProblem, Step, StepSlice,
+    TEXT_BYTES_MAX,
 };
+use fozzy_search::shrink::StepDependencies;
 use fozzy_trace::Plan;
+use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Backend, Inputs, MachinePlan, MemoryPlan, NodePlan, ProgramPlan, ScenarioPlan};
 use std::fs::File;
 use std::io::Read;
@@ -34,6 +37,9 @@ const KV_NODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kv-node.wasm"))
 
 /// What a target of this kind is called in traces and reports.
 pub const KIND: &str = "scenario";
+
+/// What the argument of the player that has the options of a cluster begins with.
+const OPTIONS: &str = "--cluster=";
 
 /// How a scenario file can be named where programs can.
 const PREFIX: &str = "scenario:";
@@ -86,6 +92,45 @@ fn refused(path: &Path, problem: &ScenarioProblem) -> CampaignError {
 }
 
 impl ScenarioFile {
+    /// The file that a recording plays; `None` when it plays none.
+    pub fn of_recording(recording: &Recording) -> Option<ScenarioFile> {
+        if recording.target.kind != KIND {
+            return None;
+        }
+        let text = recording.inputs.get(&recording.plan.main.stdin.bytes)?;
+        let scenario = ParsedScenario::parse(&text).ok()?;
+        Some(ScenarioFile { text, scenario, cluster: cluster_options(&recording.plan) })
+    }
+
+    /// The steps that a failure of it depends on.
+    pub fn dependencies(&self, failed: FailedPart) -> StepDependencies {
+        let slice = match self.played() {
+            Ok(Some(cluster)) => cluster.slice(failed),
+            _ => self.scenario.slice(failed),
+        };
+        let StepSlice { required, companions } = slice;
+        StepDependencies { required, companions }
+    }
+
+    /// Whether a step takes memory of the scenario's own.
+    pub fn allocates(&self) -> bool {
+        const ALLOC: &str = "memory_alloc";
+        fn of_step(step: &Step) -> bool {
+            step.kind() == ALLOC || step.inner().iter().any(of_step)
+        }
+        fn of_act(act: &ProgramStep) -> bool {
+            act.kind == ALLOC || act.inner().any(of_act)
+        }
+        match &self.scenario {
+            ParsedScenario::Steps(file) => file.steps.iter().any(of_step),
+            ParsedScenario::Program(file) => {
+                let functions = file.functions.values().flat_map(|function| &function.acts);
+                file.steps.iter().chain(functions).any(of_act)
+            }
+            ParsedScenario::Cluster(_) | ParsedScenario::Suites(_) => false,
+        }
+    }
+
     /// The component that plays it.
     pub fn player(&self) -> Arc<[u8]> {
         match self.scenario {
@@ -130,7 +175,7 @@ impl ScenarioFile {
             if self.cluster != ClusterOptions::default() {
                 let options = serde_json::to_string(&self.cluster)
                     .map_err(|why| CampaignError::new(ErrorKind::Scenario, why.to_string()))?;
-                plan.main.args.push(format!("--cluster={options}"));
+                plan.main.args.push(format!("{OPTIONS}{options}"));
             }
             populate(plan, inputs, cluster.names().len())?;
         }
@@ -168,6 +213,12 @@ impl ScenarioFile {
         };
         Ok(Some(u32::try_from(steps).unwrap_or(u32::MAX)))
     }
+}
+
+/// How a plan has its cluster played.
+pub fn cluster_options(plan: &Plan) -> ClusterOptions {
+    let options = plan.main.args.iter().find_map(|word| word.strip_prefix(OPTIONS));
+    options.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// What the player is told of memory: `--memory=limit=1048576 fail-after=3 fragmentation=7 wave=1,2`.

@@ -12,21 +12,24 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RecordingOrigin, cache};
 use crate::progress::LIVE_EVERY_NS;
 use crate::remarks::Remarks;
-use crate::scenario;
+use crate::scenario::{self, ScenarioFile};
 use crate::selector;
 use crate::store::RunFolder;
 use crate::walker::{SequenceProgram, SequenceWalker};
 use crate::wall_clock::Stopwatch;
+use fozzy_check::FailureIdentity;
 use fozzy_engine::Session;
 use fozzy_report::{ShrinkSlip, counted};
+use fozzy_scenario_file::FailedPart;
 use fozzy_search::shrink::{
     self, CandidateSize, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError, ShrinkProgress,
-    ShrinkResult,
+    ShrinkResult, StepDependencies,
 };
+use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan};
+use fozzy_trace::{DecisionSource, Execution, Executor, FailureSignature, HarnessError, HistoryWindow, Plan, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +42,8 @@ pub struct ProgramReplayTarget {
     session: Session,
     /// `None` when every candidate is run whole.
     sequences: Option<SequenceWalker>,
+    /// The scenario file that is played, if one is.
+    scenario: Option<Arc<ScenarioFile>>,
     origin: RecordingOrigin,
 }
 
@@ -47,9 +52,10 @@ impl ProgramReplayTarget {
     pub fn several(recording: &Recording, jobs: u32) -> Result<Vec<ProgramReplayTarget>, CampaignError> {
         let prepared = PreparedProgram::of_recording(recording)?;
         let program = SequenceProgram::new(Arc::clone(&recording.component), cache());
+        let scenario = ScenarioFile::of_recording(recording).map(Arc::new);
         let target = |_| {
-            let sequences = Some(SequenceWalker::new(Arc::clone(&program)));
-            Ok(ProgramReplayTarget { sequences, ..ProgramReplayTarget::whole(recording, &prepared)? })
+            let (sequences, scenario) = (Some(SequenceWalker::new(Arc::clone(&program))), scenario.clone());
+            Ok(ProgramReplayTarget { sequences, scenario, ..ProgramReplayTarget::whole(recording, &prepared)? })
         };
         (0..jobs).map(target).collect()
     }
@@ -57,7 +63,7 @@ impl ProgramReplayTarget {
     /// A target that runs every candidate from its start.
     pub fn whole(recording: &Recording, prepared: &PreparedProgram) -> Result<ProgramReplayTarget, CampaignError> {
         let origin = RecordingOrigin::of_recording(recording);
-        Ok(ProgramReplayTarget { session: prepared.session()?, sequences: None, origin })
+        Ok(ProgramReplayTarget { session: prepared.session()?, sequences: None, scenario: None, origin })
     }
 
     /// A candidate of `original` as a recording, which is replayed by its number of each answer as any other.
@@ -89,6 +95,21 @@ impl ReplayTarget for ProgramReplayTarget {
 
     fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         self.sequences.as_mut().map(|walker| walker as &mut dyn SequenceTarget)
+    }
+
+    fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
+        let Some(file) = &self.scenario else { return StepDependencies::default() };
+        file.dependencies(failed_part(&failure.signature, position))
+    }
+}
+
+/// Where a scenario file failed.
+fn failed_part(signature: &FailureSignature, position: ScenarioPosition) -> FailedPart {
+    let invariant = signature.site.strip_prefix("invariants[").and_then(|rest| rest.split_once(']'));
+    match (invariant.and_then(|(number, _)| number.parse().ok()), position.step) {
+        (Some(number), step) => FailedPart::Invariant(number, step),
+        (None, Some(step)) => FailedPart::Step(step),
+        (None, None) => FailedPart::End,
     }
 }
 
@@ -172,6 +193,11 @@ pub fn shrink_beside(trace: &Path, budget: Duration) -> Result<Option<(PathBuf, 
     Ok(Some((path, shrunk.after.steps as u64)))
 }
 
+/// What the first finding of a verdict says.
+pub fn message_of(verdict: &Verdict) -> String {
+    verdict.findings.first().map(|finding| finding.message.clone()).unwrap_or_default()
+}
+
 /// Keeps a trace of each other failure that was met on the way.
 pub fn keep_slips(
     target: &mut ProgramReplayTarget,
@@ -180,11 +206,12 @@ pub fn keep_slips(
     folder: &RunFolder,
 ) -> Result<Vec<ShrinkSlip>, CampaignError> {
     let mut kept = Vec::new();
-    for (number, (signature, candidate)) in shrunk.other_failures.iter().take(SLIPS_KEPT_MAX).enumerate() {
+    for (number, (identity, candidate)) in shrunk.other_failures.iter().take(SLIPS_KEPT_MAX).enumerate() {
         let (recording, _) = target.record(recording, candidate)?;
         let path = folder.path.join(format!("slip-{}.fozzy", number + 1));
         let path = pipeline::write(&recording, &path, CollisionPolicy::Error)?;
-        kept.push(ShrinkSlip { signature: signature.clone(), trace_path: path.display().to_string() });
+        let (signature, message) = (identity.signature.clone(), message_of(&recording.outcome.verdict));
+        kept.push(ShrinkSlip { signature, message, trace_path: path.display().to_string() });
     }
     Ok(kept)
 }

@@ -1,6 +1,7 @@
 //! The verdict on one execution.
 
 use crate::frame_filter::{is_named, is_own, is_project_path};
+use crate::identity::own_words;
 use crate::leak;
 use crate::panic::{PanicMessage, last_panic, says_out_of_memory};
 use crate::unmatched::one_line;
@@ -20,6 +21,11 @@ const SHOWN_SKIPS: usize = 8;
 /// What an execution means: the worst that was found decides about the status, and stands first.
 #[must_use]
 pub fn judge(execution: &Execution) -> Verdict {
+    verdict(judged(execution))
+}
+
+/// What was found in an execution, the worst first.
+pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     let target = ProgramOutput { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<JudgedFinding> = of_end(&execution.end, target).into_iter().collect();
@@ -46,15 +52,14 @@ pub fn judge(execution: &Execution) -> Verdict {
         found.extend(leak::found(&execution.facts.allocations));
     }
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
-    verdict(found)
+    found.sort_by_key(|found| severity(found.status));
+    found
 }
 
-fn verdict(mut found: Vec<JudgedFinding>) -> Verdict {
-    found.sort_by_key(|found| severity(found.status));
+/// The verdict on what was found, which stands in its order.
+fn verdict(found: Vec<JudgedFinding>) -> Verdict {
     let status = found.first().map_or(Status::Pass, |found| found.status);
-    let signature = found
-        .first()
-        .map(|JudgedFinding { finding, site, .. }| FailureSignature { kind: finding.kind, site: site.clone() });
+    let signature = found.first().map(JudgedFinding::signature);
     Verdict { status, findings: found.into_iter().map(|found| found.finding).collect(), signature }
 }
 
@@ -96,9 +101,16 @@ pub(crate) struct JudgedFinding {
     pub(crate) status: Status,
     pub(crate) finding: Finding,
     pub(crate) site: String,
+    /// What the program itself said of it; empty where that says nothing more than the site.
+    pub(crate) words: String,
 }
 
 impl JudgedFinding {
+    /// The identity of its site.
+    pub(crate) fn signature(&self) -> FailureSignature {
+        FailureSignature { kind: self.finding.kind, site: self.site.clone() }
+    }
+
     /// The same, found on another machine.
     fn on(mut self, node: &str) -> JudgedFinding {
         let node = one_line(node);
@@ -130,6 +142,11 @@ const fn severity(status: Status) -> u8 {
 
 /// What the end of one machine's program means; `None` when it is as it should be.
 fn of_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFinding> {
+    let found = found_in_end(end, part)?;
+    Some(JudgedFinding { words: own_words(end, part.stderr), ..found })
+}
+
+fn found_in_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFinding> {
     let backtrace = part.backtrace;
     Some(match end {
         // That one is a finding of its machine.
@@ -206,7 +223,7 @@ fn printable(text: &str) -> String {
 }
 
 fn found(status: Status, finding: Finding, site: String) -> JudgedFinding {
-    JudgedFinding { status, finding, site }
+    JudgedFinding { status, finding, site, words: String::new() }
 }
 
 fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {

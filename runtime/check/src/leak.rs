@@ -19,5 +19,5 @@ pub(crate) fn found(allocations: &Allocations) -> Option<JudgedFinding> {
     let message = format!("{title}: {bytes} bytes in {allocations}, and {budget} may be (--leak-budget)");
     let site = "end".to_owned();
     let finding = Finding { kind: FindingKind::Leak, title, message, location: None, backtrace: Vec::new() };
-    Some(JudgedFinding { status: Status::Fail, finding, site })
+    Some(JudgedFinding { status: Status::Fail, finding, site, words: String::new() })
 }

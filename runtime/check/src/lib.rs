@@ -9,10 +9,12 @@
 //! Not here: printing (`fozzy-report`); what the program itself asserts (comes with the guest SDK).
 
 mod frame_filter;
+mod identity;
 mod judge;
 mod leak;
 mod panic;
 mod unmatched;
 
 pub use frame_filter::{generated_frames, is_own};
+pub use identity::{FailureIdentity, identify};
 pub use judge::{judge, judge_end, judge_facts};

@@ -52,7 +52,7 @@ fn finding(request: &UnmatchedRequest) -> JudgedFinding {
         RequestKind::Process => asked.split(' ').next(),
     };
     let site = format!("no rule answers {}", one_line(identity.unwrap_or(asked)));
-    JudgedFinding { status: Status::Fail, finding, site }
+    JudgedFinding { status: Status::Fail, finding, site, words: String::new() }
 }
 
 /// A guest's own words in one line of bounded length that does nothing to a terminal.

@@ -165,6 +165,7 @@ impl Resolve<'_, '_> {
             scenario: None,
             call: None,
             warm_up: false,
+            input: None,
         }
     }
 

@@ -214,7 +214,7 @@ impl StepState {
                 Ok(())
             }
             Step::MemoryFailAfterAllocs { count } => {
-                self.memory().left = Some(*count);
+                self.memory().last = Some(*count);
                 Ok(())
             }
             Step::MemoryFragmentation { seed } => {
@@ -222,7 +222,7 @@ impl StepState {
                 Ok(())
             }
             Step::MemoryPressureWave { pattern } => {
-                self.memory().wave(Step::wave(pattern).unwrap_or_default());
+                self.memory().wave = Step::wave(pattern).unwrap_or_default();
                 Ok(())
             }
             Step::MemoryCheckpoint { name } => {

@@ -134,6 +134,9 @@ pub struct SeedState {
     pub state: String,
     /// Whether it was made as small as it gets.
     pub shrunk: bool,
+    /// Why it is stale, or under what other conditions it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// The lines of an exploration for people.

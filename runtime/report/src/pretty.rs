@@ -121,12 +121,15 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
         if let Some(path) = &shrink.scenario_path {
             row("", &format!("as a scenario file: {path}"));
         }
+        row("before", &in_one_line(&shrink.message_before));
+        row("after", &in_one_line(&shrink.message_after));
         for decision in &shrink.explained {
             row("", &explained_line(decision));
         }
         for slip in &shrink.slips {
             let signature = slip.signature.to_string();
             row("also met", &format!("{}  {}", signature.escape_debug(), slip.trace_path));
+            row("", &in_one_line(&slip.message));
         }
     }
     if let Some(replay) = &summary.replay {
@@ -178,6 +181,24 @@ fn shrink_line(shrink: &ShrinkSummary) -> String {
         (false, false) => "the budget ran out (--budget)",
     };
     format!("{}; {end}", parts.join(", "))
+}
+
+/// Characters of a message in one line; what follows is in the document.
+const MESSAGE_CHARS_MAX: usize = 200;
+
+/// A message in one line, without what its signature says already.
+fn in_one_line(message: &str) -> String {
+    let mut lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let has_details =
+        lines.iter().skip(1).any(|line| !line.starts_with("in sequence ") && !line.starts_with("in step "));
+    if has_details && lines[0].starts_with('`') && lines[0].ends_with("` does not hold") {
+        lines.remove(0);
+    }
+    let line: String = lines.join("; ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }
 
 /// `step 3  amount = 80        matters`

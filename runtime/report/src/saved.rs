@@ -19,10 +19,11 @@ pub struct SeedsDocument {
 /// One line a failure.
 pub fn seeds_lines(document: &SeedsDocument) -> String {
     let line = |seed: &SeedState| {
-        let SeedState { path, signature, state, shrunk } = seed;
+        let SeedState { path, signature, state, shrunk, note } = seed;
         let signature = signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let size = if *shrunk { "shrunk" } else { "unshrunk" };
-        format!("{state:<11}  {size:<8}  {signature}  {path}\n")
+        let note = note.as_ref().map(|note| format!("             {note}\n")).unwrap_or_default();
+        format!("{state:<11}  {size:<8}  {signature}  {path}\n{note}")
     };
     document.seeds.iter().map(line).collect()
 }

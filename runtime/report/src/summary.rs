@@ -188,6 +188,12 @@ pub struct ShrinkSummary {
     /// The scenario file with the steps that are left, when it fails in the same way by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario_path: Option<String>,
+    /// What the failure said before.
+    #[serde(default)]
+    pub message_before: String,
+    /// What it says now: the same, but for values.
+    #[serde(default)]
+    pub message_after: String,
     /// Other failures that were met on the way; absent when there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slips: Vec<ShrinkSlip>,
@@ -223,7 +229,7 @@ pub struct FailureSize {
     pub faults: usize,
     /// Decisions that are not the simplest of their kind.
     pub decisions: usize,
-    /// Bytes of standard input.
+    /// Bytes of standard input, and of the input that a campaign has given as a file or an argument.
     pub input_bytes: usize,
 }
 
@@ -233,6 +239,9 @@ pub struct FailureSize {
 pub struct ShrinkSlip {
     /// Its identity.
     pub signature: FailureSignature,
+    /// What it says.
+    #[serde(default)]
+    pub message: String,
     /// A trace of it.
     pub trace_path: String,
 }

@@ -24,6 +24,9 @@ mod program;
 mod read;
 #[cfg(feature = "schema")]
 mod schema;
+// The player has no use for it, and travels in each trace.
+#[cfg(not(target_arch = "wasm32"))]
+mod slice;
 mod step;
 mod suites;
 mod template;
@@ -38,6 +41,8 @@ pub use problem::{ScenarioProblem, SourcePosition};
 pub use program::{Calculation, ProgramFile, ProgramStep, ROUNDS_MAX, Statement, StepFunction, TargetCall, filled};
 #[cfg(feature = "schema")]
 pub use schema::{schema_v1, schema_v2};
+#[cfg(not(target_arch = "wasm32"))]
+pub use slice::{FailedPart, StepSlice};
 pub use step::{
     AllocKey, BodyContent, DeliveryStrategy, HttpRequest, HttpRuleStep, KvPoll, KvRead, ProcRuleStep, ProcSpawn, Step,
     StepsFile,

@@ -24,6 +24,7 @@ pub mod keyed_source;
 mod replay;
 mod rng;
 pub mod shrink;
+mod site_source;
 pub mod stats;
 
 pub use audit::{Audit, audit};

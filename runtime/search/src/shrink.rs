@@ -1,17 +1,18 @@
 //! Shrinking: the smallest candidate that fails in the same way.
 //!
 //! ```text
-//! recording ─▶ Candidate { plan, inputs, answers } ─▶ passes, each a smaller candidate ─▶ executed ─▶ same signature?
-//!                     ▲                                                                         │ yes: the candidate
-//!                     └─────────────────────────────────────────────────────────────────────────┘ again, until none is
+//! recording ─▶ ShrinkCandidate { plan, inputs, answers } ─▶ passes, each a smaller candidate ─▶ executed ─▶ same identity?
+//!                     ▲                                                                                   │ yes: again,
+//!                     └───────────────────────────────────────────────────────────────────────────────────┘ until none is
 //! ```
 //!
 //! Smaller is: fewer planned faults, then fewer steps, then fewer decisions, then simpler answers (zero is the simplest), then
 //! a shorter standard input (`order`). The order of the passes is that of what they save: first what one execution can prove to
 //! be superfluous for many.
 //!
-//! Invariants: a candidate is only ever replaced by one with the same failure signature, and smaller; what fails otherwise
-//! is kept apart, as a find of its own; the same recording gives the same smallest candidate, however long it takes.
+//! Invariants: a candidate is only ever replaced by one with the same failure identity (`fozzy_check::identify`: its signature,
+//! and what it says but for values), and smaller; what fails otherwise is kept apart, as a finding of its own; steps that the
+//! failure depends on stay (`dependencies`); the same recording gives the same smallest candidate, however long it takes.
 //!
 //! Candidates are told by one player, or by several at a time: what would be tried next if the one before it is in vain is
 //! then told ahead, and forgotten where it is not (`speculated`).
@@ -23,6 +24,7 @@
 
 mod ablate;
 mod chunk_removal;
+mod dependencies;
 mod explain;
 mod faults;
 mod incremental_replay;
@@ -35,18 +37,18 @@ mod steps;
 mod values;
 
 pub use ablate::{Ablation, ablate};
+pub use dependencies::StepDependencies;
 pub use explain::{Explanation, VariedPart, explain};
 pub use incremental_replay::SequenceTarget;
 
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, is_chance, take};
-use fozzy_check::judge;
+use fozzy_check::{FailureIdentity, identify};
 use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, KeptSequence};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    DecisionSource, Execution, FailureSignature, HarnessError, HistoryWindow, Observation, Origin, Plan, RunningDigest,
-    Seed,
+    DecisionSource, Execution, HarnessError, HistoryWindow, Observation, Origin, Plan, RunningDigest, Seed,
 };
 use speculate::ReplayWorker;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,6 +86,12 @@ pub trait ReplayTarget {
     fn sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
         None
     }
+
+    /// The steps that a failure at this position depends on, as far as the program says what its steps are.
+    fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
+        let _ = (failure, position);
+        StepDependencies::default()
+    }
 }
 
 /// What is made smaller.
@@ -102,7 +110,7 @@ pub enum Dimension {
 pub struct Options {
     /// Only this dimension; all of them when there is none.
     pub only: Option<Dimension>,
-    /// Whether any failure will do, instead of the recorded one's signature.
+    /// Whether any failure will do, instead of the recorded one.
     pub aggressive: bool,
     /// Whether standard input stays as it is: it is what is run, not what is given to it.
     pub keeps_stdin: bool,
@@ -120,6 +128,7 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: steps::sequences },
     Pass { dimension: Dimension::Input, run: steps::kinds },
     Pass { dimension: Dimension::Input, run: steps::each },
+    Pass { dimension: Dimension::Input, run: steps::pairs },
     // Before values are looked at one by one: it may be that few of them are left to be.
     Pass { dimension: Dimension::Input, run: resample::few },
     Pass { dimension: Dimension::Faults, run: faults::strikes },
@@ -127,7 +136,7 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: input::drawn },
     Pass { dimension: Dimension::Input, run: values::parts },
     Pass { dimension: Dimension::Input, run: values::each },
-    Pass { dimension: Dimension::Input, run: input::stdin },
+    Pass { dimension: Dimension::Input, run: input::given },
 ];
 
 /// Rounds over all passes. Each but the last one makes the candidate smaller, mostly by less than the one before; nothing
@@ -157,7 +166,7 @@ pub struct CandidateSize {
     pub faults: usize,
     /// Decisions that are not the simplest of their kind.
     pub decisions: usize,
-    /// Bytes of standard input.
+    /// Bytes of standard input, and of the input that a campaign has given as a file or an argument.
     pub input_bytes: usize,
 }
 
@@ -176,8 +185,8 @@ pub struct ShrinkResult {
     pub is_minimal: bool,
     /// Whether it decides more than the [`LOGGED_MAX`] decisions that are looked at; later ones stay as they are.
     pub exceeds_log: bool,
-    /// Other failures that were met on the way: each signature, and the first candidate that had it.
-    pub other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
+    /// Other failures that were met on the way, and the first candidate that had each.
+    pub other_failures: BTreeMap<FailureIdentity, ShrinkCandidate>,
 }
 
 /// A recording cannot be shrunk.
@@ -262,7 +271,8 @@ struct Shrinker<'a> {
     options: Options,
     seed: Seed,
     observations: Arc<[Observation]>,
-    signature: FailureSignature,
+    identity: FailureIdentity,
+    dependencies: StepDependencies,
     smallest: ShrinkCandidate,
     /// What the candidate was asked.
     log: Arc<[Decision]>,
@@ -273,7 +283,7 @@ struct Shrinker<'a> {
     rejected: BTreeSet<u64>,
     /// Results of speculative executions, by candidate digest.
     speculated: BTreeMap<u64, CandidateResult>,
-    other_failures: BTreeMap<FailureSignature, ShrinkCandidate>,
+    other_failures: BTreeMap<FailureIdentity, ShrinkCandidate>,
 }
 
 /// What one execution of a candidate showed.
@@ -282,14 +292,14 @@ struct CandidateResult {
     log: Vec<Arc<[Decision]>>,
     position: Option<ScenarioPosition>,
     execution: Execution,
-    signature: Option<FailureSignature>,
+    identity: Option<FailureIdentity>,
 }
 
 /// A recording as a candidate, and what its execution showed.
 struct InitialReplay {
     smallest: ShrinkCandidate,
     result: CandidateResult,
-    signature: FailureSignature,
+    identity: FailureIdentity,
 }
 
 /// The recorded answers have numbers in the whole execution; repeating it tells which questions those were.
@@ -299,21 +309,24 @@ fn first(recording: &Recording, target: &mut dyn ReplayTarget) -> Result<Initial
     let source = KeyedSource::recorded(recording, Arc::clone(&log));
     let execution = target.execute(&recording.plan, &recording.inputs, Box::new(source), 0..0)?;
     let result = CandidateResult::of(execution, vec![take(&log).into()]);
-    if result.signature.as_ref() != Some(&signature) {
-        let found = result.signature.map_or_else(|| "no failure".to_owned(), |found| found.to_string());
-        return Err(ShrinkError::Unstable { recorded: signature.to_string(), found });
-    }
+    let identity = match &result.identity {
+        Some(identity) if identity.signature == signature => identity.clone(),
+        found => {
+            let found = found.as_ref().map_or_else(|| "no failure".to_owned(), |found| found.signature.to_string());
+            return Err(ShrinkError::Unstable { recorded: signature.to_string(), found });
+        }
+    };
     let explicit = result.log.iter().flat_map(|part| &**part).filter(|decision| decision.origin == Origin::Explicit);
     let answers = explicit.map(|decision| (decision.key, decision.answer.clone())).collect();
     let smallest =
         ShrinkCandidate { plan: recording.plan.clone(), inputs: recording.inputs.clone(), answers, calm: false };
-    Ok(InitialReplay { smallest, result, signature })
+    Ok(InitialReplay { smallest, result, identity })
 }
 
 impl CandidateResult {
     fn of(execution: Execution, log: Vec<Arc<[Decision]>>) -> CandidateResult {
         let position = execution.facts.scenario.as_ref().map(|scenario| scenario.position);
-        CandidateResult { log, position, signature: judge(&execution).signature, execution }
+        CandidateResult { log, position, identity: identify(&execution), execution }
     }
 
     fn log(&self) -> Arc<[Decision]> {
@@ -328,14 +341,19 @@ impl<'a> Shrinker<'a> {
         options: Options,
         may_continue: &'a mut dyn FnMut(&ShrinkProgress) -> bool,
     ) -> Result<Shrinker<'a>, ShrinkError> {
-        let InitialReplay { smallest, result, signature } = first(recording, workers[0].target())?;
+        let InitialReplay { smallest, result, identity } = first(recording, workers[0].target())?;
+        let dependencies = match (options.aggressive, result.position) {
+            (false, Some(position)) => workers[0].target().dependencies(&identity, position),
+            _ => StepDependencies::default(),
+        };
         Ok(Shrinker {
             workers,
             may_continue,
             options,
             seed: recording.seed,
             observations: Arc::clone(&recording.observations),
-            signature,
+            identity,
+            dependencies,
             smallest,
             log: result.log(),
             position: result.position,
@@ -376,7 +394,7 @@ impl<'a> Shrinker<'a> {
         }
         self.tries += 1;
         let result = self.workers[0].execute(&self.smallest, self.seed, &self.observations, 0..0)?;
-        Ok(result.signature.as_ref() == Some(&self.signature))
+        Ok(result.identity.as_ref() == Some(&self.identity))
     }
 
     /// What the seed decided about faults, turns and the network becomes part of the smallest candidate, each with its step.
@@ -405,7 +423,7 @@ impl<'a> Shrinker<'a> {
             steps: steps::count(&self.smallest.plan, self.position),
             faults: self.smallest.plan.faults.len(),
             decisions: self.log.iter().filter(|decision| !values::is_simplest(decision)).count(),
-            input_bytes: self.smallest.inputs.get(&self.smallest.plan.main.stdin.bytes).map_or(0, |bytes| bytes.len()),
+            input_bytes: input::planned(&self.smallest).iter().flatten().map(|bytes| bytes.len()).sum(),
         }
     }
 
@@ -417,6 +435,7 @@ impl<'a> Shrinker<'a> {
     /// The same. `next` makes, of the smallest candidate as it is, the n-th after this one, if this one and those before it are
     /// in vain: what is executed speculatively when a worker is idle.
     fn attempt_before(&mut self, candidate: ShrinkCandidate, next: &NextCandidates<'_>) -> Result<bool, ShrinkHalt> {
+        let candidate = self.dependencies.complete(candidate, self.position);
         let candidate = steps::relevant(candidate);
         if candidate == self.smallest {
             return Ok(false);
@@ -434,9 +453,9 @@ impl<'a> Shrinker<'a> {
             Some(result) => result,
             None => self.replay_speculatively(&candidate, next)?,
         };
-        if result.signature.as_ref() != Some(&self.signature) {
+        if result.identity.as_ref() != Some(&self.identity) {
             self.rejected.insert(digest);
-            let other = result.signature.clone().filter(is_own);
+            let other = result.identity.clone().filter(is_own);
             let Some(other) = other else { return Ok(false) };
             if !self.options.aggressive {
                 self.other_failures.entry(other).or_insert(candidate);
@@ -448,7 +467,7 @@ impl<'a> Shrinker<'a> {
             self.rejected.insert(digest);
             return Ok(false);
         }
-        self.signature = result.signature.unwrap_or_else(|| self.signature.clone());
+        self.identity = result.identity.unwrap_or_else(|| self.identity.clone());
         self.log = log;
         self.position = result.position;
         self.smallest = candidate;
@@ -464,10 +483,10 @@ impl<'a> Shrinker<'a> {
     }
 }
 
-/// Whether a signature tells of the program, and not of what the candidate lacks.
-fn is_own(signature: &FailureSignature) -> bool {
+/// Whether a failure is one of the program, and not of what the candidate lacks.
+fn is_own(failure: &FailureIdentity) -> bool {
     use fozzy_trace::FindingKind::{Checker, Divergence, InputInvalid};
-    !matches!(signature.kind, Checker | Divergence | InputInvalid)
+    !matches!(failure.signature.kind, Checker | Divergence | InputInvalid)
 }
 
 /// Makes the n-th candidate after another one.
@@ -475,13 +494,16 @@ type NextCandidates<'f> = dyn Fn(&ShrinkCandidate, usize) -> Option<ShrinkCandid
 
 /// What tells candidates of one recording apart: passes change nothing else.
 fn digest(smallest: &ShrinkCandidate) -> u64 {
-    let Plan { scenario, faults, main, .. } = &smallest.plan;
+    let Plan { scenario, faults, main, input, .. } = &smallest.plan;
     let mut fold = RunningDigest::default();
     for KeptSequence { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
         fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
         steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));
     }
     fold.bytes(format!("{faults:?} {:?}", main.stdin.bytes).as_bytes());
+    if input.is_some() {
+        fold.bytes(&smallest.plan.planned_input(&smallest.inputs).unwrap_or_default());
+    }
     for (DecisionKey { part, node, purpose, nth }, answer) in &smallest.answers {
         fold.pair(part.stream(), *nth);
         fold.word(u64::from(node.0));

@@ -11,12 +11,14 @@
 
 pub mod fault;
 pub mod http;
+pub mod input;
 pub mod memory;
 pub mod network;
 pub mod process;
 
 pub use fault::FaultPlan;
 pub use http::{HttpFailure, HttpReply, HttpRule};
+pub use input::PlannedInput;
 pub use memory::MemoryPlan;
 pub use network::NetworkPlan;
 pub use process::{ProcessExit, ProcessReply, ProcessRule};
@@ -80,6 +82,9 @@ pub struct Plan {
     /// its first call is there then. A plan says so only where that call returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warm_up: bool,
+    /// Where a campaign has put its input, if that is not standard input and no decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<PlannedInput>,
 }
 
 /// One call from outside, which is all of a run.
@@ -374,6 +379,7 @@ impl Default for Plan {
             scenario: None,
             call: None,
             warm_up: false,
+            input: None,
         }
     }
 }

@@ -10,13 +10,14 @@
 //! Not here: `regressions/`, which belong to a suite (`suite`).
 
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::pipeline::{LoadedTarget, PreparedProgram, session_of};
+use crate::explore::conditions::FailureConditions;
+use crate::pipeline::{LoadedTarget, PlanOfToday, PreparedProgram, session_of};
 use crate::selector;
 use crate::suite::regressions::decided;
 use fozzy_check::judge;
 use fozzy_report::SeedState;
 use fozzy_trace::file::store::{Durability, write_atomic};
-use fozzy_trace::{Digest, FailureSignature, Status};
+use fozzy_trace::{Digest, FailureSignature, Finding, Status};
 use std::path::{Path, PathBuf};
 
 /// The file that names what was explored.
@@ -34,10 +35,16 @@ pub struct SavedFailure {
     pub path: PathBuf,
     /// What failed when it was kept.
     pub signature: Option<FailureSignature>,
+    /// The same, as the file of today numbers its steps.
+    signature_today: Option<FailureSignature>,
     /// Whether that is still so.
     pub state: RegressionStatus,
     /// What it comes to today.
     pub status: Status,
+    /// Under what it was found, where that is not what a run of today has: it is then no verdict on such a run.
+    pub other_conditions: Option<String>,
+    /// Why it says nothing any more, or what it was found under.
+    pub note: Option<String>,
 }
 
 /// How a kept failure stands.
@@ -66,8 +73,22 @@ impl SavedFailure {
     /// The failure as documents list it.
     pub fn document(&self) -> SeedState {
         let (path, signature) = (self.path.display().to_string(), self.signature.clone());
-        let shrunk = path.ends_with(".min.fozzy");
-        SeedState { path, signature, state: self.state.word().to_owned(), shrunk }
+        let (shrunk, note) = (path.ends_with(".min.fozzy"), self.note.clone());
+        SeedState { path, signature, state: self.state.word().to_owned(), shrunk, note }
+    }
+
+    /// Whether it decides how a run of today ends.
+    pub fn decides(&self) -> bool {
+        self.state == RegressionStatus::StillThere && self.other_conditions.is_none()
+    }
+
+    /// It, as a finding of a run of `target`.
+    pub fn finding(&self, target: &Path) -> Option<Finding> {
+        let signature = self.signature.as_ref()?;
+        let title = format!("a saved failure is still there: {signature}");
+        let path = self.path.display();
+        let message = format!("{title}\n{path}\nfozzy replay {path} --against {}", target.display());
+        Some(Finding { kind: signature.kind, title, message, location: None, backtrace: Vec::new() })
     }
 }
 
@@ -102,9 +123,14 @@ impl SavedFailures {
         Ok(PathBuf::from(text.trim_end()))
     }
 
-    /// Tries all of them on the program of today. One that is no sound trace is an error that names it.
-    pub fn standings(&self, today: &LoadedTarget) -> Result<Vec<SavedFailure>, CampaignError> {
-        self.traces().into_iter().map(|path| standing(path, today)).collect()
+    /// Tries all of them on the program of today, of which a run has the `conditions`, if they are given. One that is no sound
+    /// trace is an error that names it.
+    pub fn standings(
+        &self,
+        today: &LoadedTarget,
+        conditions: Option<&FailureConditions>,
+    ) -> Result<Vec<SavedFailure>, CampaignError> {
+        self.traces().into_iter().map(|path| standing(path, today, conditions)).collect()
     }
 
     /// Keeps a failure, unless one of its signature is there.
@@ -117,7 +143,8 @@ impl SavedFailures {
         target: &Path,
     ) -> Result<(), CampaignError> {
         let is_known = |standing: &SavedFailure| {
-            standing.state != RegressionStatus::Stale && standing.signature.as_ref() == signature
+            let is_of_today = standing.state != RegressionStatus::Stale && standing.other_conditions.is_none();
+            is_of_today && standing.signature_today.as_ref() == signature
         };
         if known.iter().any(is_known) {
             return Ok(());
@@ -140,20 +167,41 @@ impl SavedFailures {
 }
 
 /// Tries one.
-fn standing(path: PathBuf, today: &LoadedTarget) -> Result<SavedFailure, CampaignError> {
+fn standing(
+    path: PathBuf,
+    today: &LoadedTarget,
+    conditions: Option<&FailureConditions>,
+) -> Result<SavedFailure, CampaignError> {
     let recording = selector::read(&path)?;
     let signature = recording.outcome.verdict.signature.clone();
-    let mut session = PreparedProgram::against(&recording, today.clone())?.session()?;
+    let plan = PlanOfToday::new(&recording, today, None)?;
+    let signature_today = signature.as_ref().map(|signature| plan.signature(signature));
+    let other_conditions = conditions.and_then(|today| FailureConditions::of_plan(&recording.plan).other_than(today));
+    let of = |state, status, note: Option<String>| {
+        let note = note.or_else(|| other_conditions.clone());
+        let (signature, signature_today) = (signature.clone(), signature_today.clone());
+        SavedFailure { path, signature, signature_today, state, status, other_conditions, note }
+    };
+    let is_same_program = today.component == recording.component && plan.planned.plan == recording.plan;
+    let mut session = PreparedProgram::compile(today.clone(), plan.planned.clone())?.session()?;
     let (execution, now) = decided(&recording, &mut session)?;
     let verdict = judge(&execution);
-    let of = |state, status| Ok(SavedFailure { path, signature: signature.clone(), state, status });
-    if verdict.signature == signature {
-        return of(RegressionStatus::StillThere, verdict.status);
+    if verdict.signature == signature_today {
+        return Ok(of(RegressionStatus::StillThere, verdict.status, None));
     }
-    if verdict.status != Status::Pass || today.component == recording.component {
-        return of(RegressionStatus::Stale, Status::Pass);
+    if let Some(now) = verdict.signature {
+        let why = plan.note().unwrap_or_else(|| "the program fails otherwise".to_owned());
+        return Ok(of(RegressionStatus::Stale, Status::Pass, Some(format!("{why}: {now}"))));
+    }
+    if is_same_program {
+        let why = "the same program passes now: it was recorded by another version of the engine";
+        return Ok(of(RegressionStatus::Stale, Status::Pass, Some(why.to_owned())));
     }
     let (_, then) = decided(&recording, &mut session_of(&recording)?)?;
     // All that was decided must be asked for again; what comes after the failure is new.
-    of(if now.starts_with(&then) { RegressionStatus::Fixed } else { RegressionStatus::Stale }, Status::Pass)
+    if now.starts_with(&then) {
+        return Ok(of(RegressionStatus::Fixed, Status::Pass, None));
+    }
+    let why = plan.note().unwrap_or_else(|| "the program passes, and decides otherwise than was recorded".to_owned());
+    Ok(of(RegressionStatus::Stale, Status::Pass, Some(why)))
 }

@@ -11,6 +11,7 @@ use super::real_computer;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{BackendOptions, LimitOptions, Project, RunRequest, WorldOptions};
 use crate::remarks::Remarks;
+use crate::scenario::ScenarioFile;
 use fozzy_engine::{LazyInput, Session};
 use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
 use fozzy_trace::Plan;
@@ -96,6 +97,10 @@ fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &LoadedTarget) -> Resul
         );
         return Err(CampaignError::new(ErrorKind::Plan, message)
             .hint("bound its linear memory: --mem-limit-mb, or `memory` in [limits]"));
+    }
+    if loaded.scenario.as_ref().is_some_and(ScenarioFile::allocates) {
+        // As in version 1: what was never freed is a failure, unless a budget allows it.
+        plan.memory.get_or_insert_default().leak_budget_bytes.get_or_insert(0);
     }
     if let Some(limit) = file.limits.memory {
         plan.limits.memory_bytes = MEMORY_BYTES_DEFAULT;

@@ -9,6 +9,7 @@
 use super::load::{LoadedTarget, cache};
 use super::plan::{RunPlan, plan};
 use super::record::RecordingOrigin;
+use super::today::PlanOfToday;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{Project, RunRequest};
 use fozzy_engine::{Build, Program, Session, SessionError, Switches};
@@ -76,7 +77,8 @@ impl PreparedProgram {
 
     /// Another program under the plan of a recording.
     pub fn against(recording: &Recording, loaded: LoadedTarget) -> Result<PreparedProgram, CampaignError> {
-        PreparedProgram::compile(loaded, RunPlan::of_recording(recording))
+        let today = PlanOfToday::new(recording, &loaded, None)?;
+        PreparedProgram::compile(loaded, today.planned)
     }
 
     /// Drives a scenario so far, or as far as its file or the defaults say. `false` for a program that runs by itself.

@@ -119,18 +119,25 @@ impl Case {
         suite.options.request.world.judged.clone().or_else(own)
     }
 
-    fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CampaignError> {
-        let Suite { project, options, folder, .. } = suite;
-        let expect = self.expect.as_ref().map_err(CampaignError::clone)?;
-        let file = self.file.as_ref().map_err(CampaignError::clone)?;
+    /// How it is run: by its own plan, unless the suite has one for all.
+    pub(super) fn request(&self, suite: &Suite<'_>) -> Result<RunRequest, CampaignError> {
+        self.expect.as_ref().map_err(CampaignError::clone)?;
         let own = self.given.plan.clone().or_else(|| own_plan(&self.path, self.kind));
-        let SuiteOptions { request, sequences, flows, .. } = options;
+        let request = &suite.options.request;
         let world = WorldOptions {
             plan: request.world.plan.clone().or(own),
             judged: self.judged(suite),
             ..request.world.clone()
         };
-        let request = RunRequest { world, ..request.clone() };
+        Ok(RunRequest { world, ..request.clone() })
+    }
+
+    fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CampaignError> {
+        let Suite { project, options, folder, .. } = suite;
+        let expect = self.expect.as_ref().map_err(CampaignError::clone)?;
+        let file = self.file.as_ref().map_err(CampaignError::clone)?;
+        let request = self.request(suite)?;
+        let SuiteOptions { sequences, flows, .. } = options;
         let mut prepared = PreparedProgram::new(project, load(file, &project.remarks)?, &request)?;
         match prepared.planned.plan.scenario {
             Some(_) => prepared.drive(*sequences, *flows),

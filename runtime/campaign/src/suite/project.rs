@@ -1,12 +1,13 @@
 //! The scenarios of a project, and which of them the steps are about.
 //!
 //! Invariant: the first scenario by path whose name says that it passes, or shows something, is the one; else the first whose
-//! name does not say that it fails.
+//! name does not say that it fails. A distributed one is taken only where there is no other, since it cannot be fuzzed.
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::suite::expect::flags;
 use crate::suite::select::{Kind, SuiteEntry, select, shown};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Where scenarios are looked for unless something else is said.
@@ -29,21 +30,25 @@ pub struct ProjectScenarios {
 }
 
 impl ProjectScenarios {
-    /// The scenarios below `root`, or those that `fozzy test` takes by default.
+    /// The scenarios below `root`, or those that `fozzy test` takes by default. Of these, only those that `scopes` name, wherever
+    /// in the project they are.
     pub fn discover(root: Option<&Path>, scopes: &[String]) -> Result<ProjectScenarios, CampaignError> {
-        let (root, mut all) = match root {
-            Some(root) => (shown(root), select(&[shown(root)], None)?),
-            None => match Path::new(ROOT).is_dir().then(|| select(&[ROOT.to_owned()], None)) {
-                Some(Ok(all)) => (ROOT.to_owned(), all),
-                Some(Err(_)) | None => (".".to_owned(), select(&[], None)?),
-            },
+        let of_tests = || Path::new(ROOT).is_dir().then(|| select(&[ROOT.to_owned()], None).ok()).flatten();
+        let (root, mut all) = match (root, of_tests()) {
+            (Some(root), _) => (shown(root), select(&[shown(root)], None)?),
+            (None, Some(all)) if scopes.is_empty() => (ROOT.to_owned(), all),
+            (None, of_tests) => (".".to_owned(), everywhere(of_tests.unwrap_or_default())?),
         };
         let found = all.len();
         let fits = |selected: &SuiteEntry, part: &String| {
             selected.name.contains(part.as_str()) || shown(&selected.path).contains(part.as_str())
         };
         all.retain(|selected| scopes.is_empty() || scopes.iter().any(|part| fits(selected, part)));
-        let primary = all.iter().min_by_key(|selected| rank(&selected.name)).cloned().ok_or_else(|| {
+        let order = |selected: &&SuiteEntry| {
+            let rank = rank(&selected.name);
+            (rank == NEGATIVE_RANK, is_distributed(selected), rank)
+        };
+        let primary = all.iter().min_by_key(order).cloned().ok_or_else(|| {
             let message = format!("none of the {found} scenarios has {} in its name or path", scopes.join(" or "));
             CampaignError::new(ErrorKind::Suite, message)
         })?;
@@ -74,21 +79,41 @@ impl ProjectScenarios {
 
     /// Whether it is a JSON scenario of several nodes.
     pub fn is_distributed(&self) -> bool {
-        let text = || std::fs::read_to_string(&self.primary.path).ok();
-        let value = || serde_json::from_str::<Value>(&text()?).ok();
-        self.primary.kind == Kind::Json && value().is_some_and(|value| value.get("distributed").is_some())
+        is_distributed(&self.primary)
     }
+}
+
+/// What `fozzy test` takes by default, and these.
+fn everywhere(mut all: Vec<SuiteEntry>) -> Result<Vec<SuiteEntry>, CampaignError> {
+    match select(&[], None) {
+        Ok(others) => all.extend(others),
+        Err(error) if all.is_empty() => return Err(error),
+        Err(_) => {}
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|selected| seen.insert((selected.path.clone(), selected.given.which.clone())));
+    all.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(all)
+}
+
+fn is_distributed(selected: &SuiteEntry) -> bool {
+    let text = || std::fs::read_to_string(&selected.path).ok();
+    let value = || serde_json::from_str::<Value>(&text()?).ok();
+    selected.kind == Kind::Json && value().is_some_and(|value| value.get("distributed").is_some())
 }
 
 fn absolute(path: &Path) -> String {
     shown(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
+/// The rank of what is there to fail.
+const NEGATIVE_RANK: u8 = 2;
+
 /// Low for what is likely to pass.
 fn rank(name: &str) -> u8 {
     let name = name.to_lowercase();
     if NEGATIVE.iter().any(|word| name.contains(word)) {
-        2
+        NEGATIVE_RANK
     } else {
         u8::from(!POSITIVE.iter().any(|word| name.contains(word)))
     }

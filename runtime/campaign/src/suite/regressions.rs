@@ -17,9 +17,9 @@
 use super::case::{Case, Suite, identity};
 use super::select::shown;
 use crate::error::CampaignError;
+use crate::explore::conditions::FailureConditions;
 use crate::explore::saved_failures::SavedFailures;
-use crate::pipeline::{PreparedProgram, RunPlan, kept, load, session_of};
-use crate::remarks::Remarks;
+use crate::pipeline::{LoadedTarget, PlanOfToday, PreparedProgram, kept, load, plan, session_of};
 use crate::selector;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
@@ -28,8 +28,7 @@ use fozzy_report::suite::{CaseResult, CaseSummary, RegressionState};
 use fozzy_report::{RunMode, RunSummary};
 use fozzy_search::source_of;
 use fozzy_trace::file::{RecordedOutcome, Recording};
-use fozzy_trace::plan::Inputs;
-use fozzy_trace::{Executor, HistoryEntry, Plan, RunningDigest, Status};
+use fozzy_trace::{Executor, FailureSignature, HistoryEntry, RunningDigest, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,6 +42,8 @@ pub struct Regression {
     pub path: PathBuf,
     /// The place of its program among the cases.
     case: Option<usize>,
+    /// Whether an exploration has saved it, and nobody put it there.
+    is_saved: bool,
 }
 
 /// All kept failures that concern these cases, by path. When the suite was `narrowed`, those of other programs are left out;
@@ -54,19 +55,19 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
         let target = selector::read(&path).map(|recording| recording.target.name);
         let case = target.as_ref().ok().and_then(|name| of_name(cases, name));
         if case.is_some() || !narrowed || target.is_err() {
-            found.push(Regression { name: stem(&path), path, case });
+            found.push(Regression { name: stem(&path), path, case, is_saved: false });
         }
     }
     for (place, case) in cases.iter().enumerate() {
         if let Ok(file) = &case.file {
             let kept = SavedFailures::of(base_dir, &file.file_name().unwrap_or_default().to_string_lossy());
             let kept = traces(&kept.folder).into_iter();
-            found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place) }));
+            found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place), is_saved: true }));
         }
         // That of the crate in this very folder is the suite's.
         if case.path != Path::new(".") {
             let own = traces(&case.path.join(FOLDER)).into_iter();
-            found.extend(own.map(|path| Regression { name: stem(&path), path, case: Some(place) }));
+            found.extend(own.map(|path| Regression { name: stem(&path), path, case: Some(place), is_saved: false }));
         }
     }
     found.sort_by(|left, right| left.path.cmp(&right.path));
@@ -113,9 +114,10 @@ impl Regression {
             CampaignError::new(error.kind, format!("{} cannot be tried: {}", shown(&case.path), error.message))
         })?;
         let loaded = load(file, &suite.project.remarks)?;
-        let (plan, inputs) = plan_of_today(recording, case.judged(suite).as_deref(), &suite.project.remarks)?;
-        let is_same_program = loaded.component == recording.component && plan == recording.plan;
-        let mut today = PreparedProgram::compile(loaded.clone(), RunPlan::of(plan, inputs))?.session()?;
+        let judged = case.judged(suite).map(|path| load(&path, &suite.project.remarks)).transpose()?;
+        let plan = PlanOfToday::new(recording, &loaded, judged.map(|judged| judged.component))?;
+        let is_same_program = loaded.component == recording.component && plan.planned.plan == recording.plan;
+        let mut today = PreparedProgram::compile(loaded.clone(), plan.planned.clone())?.session()?;
         let (execution, now) = decided(recording, &mut today)?;
         let verdict = judge(&execution);
         let outcome = RecordedOutcome::of(&execution, verdict);
@@ -132,8 +134,20 @@ impl Regression {
             return Ok(self.stale(why.to_owned()));
         }
         if status != Status::Pass {
-            let note = otherwise(&recording.outcome, &outcome);
-            return Ok(CaseSummary { regression: Some(RegressionState::Regression), note, ..ran });
+            let then = recording.outcome.verdict.signature.as_ref().map(|signature| plan.signature(signature));
+            let note = otherwise(then.as_ref(), outcome.verdict.signature.as_ref());
+            if let (Some(missing), Some(note)) = (plan.note(), &note) {
+                return Ok(self.stale(format!("{missing}, and the file of today fails otherwise: {note}")));
+            }
+            let ran = CaseSummary { regression: Some(RegressionState::Regression), note, ..ran };
+            return Ok(match self.other_conditions(recording, case, suite, &loaded)? {
+                Some(conditions) => CaseSummary {
+                    result: CaseResult::Skipped,
+                    note: Some(format!("still fails, {conditions}, which this suite does not have")),
+                    ..ran
+                },
+                None => ran,
+            });
         }
         let note = Some(format!("{} passes, by the same decisions", shown(&case.path)));
         let fixed = CaseSummary { regression: Some(RegressionState::Fixed), command: None, note, ..ran };
@@ -150,12 +164,29 @@ impl Regression {
         Ok(match parted {
             None => fixed,
             Some(at) => self.stale(format!(
-                "{} passes, but from decision {at} of {} on it decides otherwise than was recorded: record the failure anew, or \
+                "{} passes, but from decision {at} of {} on it decides otherwise than was recorded{}: record the failure anew, or \
                  delete the file",
                 shown(&case.path),
-                then.len()
+                then.len(),
+                plan.note().map(|note| format!(" ({note})")).unwrap_or_default()
             )),
         })
+    }
+
+    /// Under what an exploration has found it, where the suite does not have that.
+    fn other_conditions(
+        &self,
+        recording: &Recording,
+        case: &Case,
+        suite: &Suite<'_>,
+        loaded: &LoadedTarget,
+    ) -> Result<Option<String>, CampaignError> {
+        if !self.is_saved {
+            return Ok(None);
+        }
+        let planned = plan(suite.project, loaded, &case.request(suite)?)?;
+        let today = FailureConditions::of_plan(&planned.plan);
+        Ok(FailureConditions::of_plan(&recording.plan).other_than(&today))
     }
 
     fn stale(&self, why: String) -> CaseSummary {
@@ -164,26 +195,10 @@ impl Regression {
     }
 }
 
-/// The recorded plan, but with the component that the scenario judges as it is today.
-fn plan_of_today(
-    recording: &Recording,
-    judged: Option<&Path>,
-    remarks: &Remarks,
-) -> Result<(Plan, Inputs), CampaignError> {
-    let (mut plan, mut inputs) = (recording.plan.clone(), recording.inputs.clone());
-    if let Some(path) = judged {
-        let component = inputs.add(load(path, remarks)?.component);
-        for node in plan.nodes.iter_mut().filter(|node| node.called) {
-            node.program.component = component;
-        }
-    }
-    Ok((plan, inputs))
-}
-
 /// What is to be said when the failure of today is not the one that was recorded.
-fn otherwise(recorded: &RecordedOutcome, now: &RecordedOutcome) -> Option<String> {
-    let words = |outcome: &RecordedOutcome| outcome.verdict.signature.as_ref().map(ToString::to_string);
-    let (recorded, now) = (words(recorded).unwrap_or_else(|| "a run that passes".to_owned()), words(now)?);
+fn otherwise(recorded: Option<&FailureSignature>, now: Option<&FailureSignature>) -> Option<String> {
+    let recorded = recorded.map_or_else(|| "a run that passes".to_owned(), ToString::to_string);
+    let now = now?.to_string();
     (recorded != now).then(|| format!("{now}; recorded was {recorded}"))
 }
 
@@ -193,10 +208,13 @@ pub fn decided(
     session: &mut Session,
 ) -> Result<(fozzy_trace::Execution, Vec<u64>), CampaignError> {
     let drawn_only = session.program().is_scenario();
+    // Steps of a file have other numbers when the file is changed.
+    let has_steps = recording.target.kind != crate::scenario::KIND;
     let digests = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&digests);
     session.follow(Box::new(move |entry| {
-        let drawn = entry.call.starts_with("fozzy:choices/") || entry.call.starts_with("fozzy:scenario/");
+        let is_step = has_steps && entry.call.starts_with("fozzy:scenario/");
+        let drawn = entry.call.starts_with("fozzy:choices/") || is_step;
         if if drawn_only { drawn } else { entry.decision } {
             noted.lock().unwrap_or_else(PoisonError::into_inner).push(digest(&entry));
         }

@@ -24,6 +24,9 @@ pub(crate) struct GateArgs {
     /// Only scenarios whose name or path contains one of these texts [default: all]
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     pub(crate) scope: Vec<String>,
+    /// Scenarios pass if they fail as their `expect.toml` expects.
+    #[arg(long)]
+    pub(crate) allow_expected_failures: bool,
     /// The seed of every run.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,

@@ -16,6 +16,7 @@ use crate::error::{CliError, ErrorKind};
 use crate::interrupt;
 use fozzy_campaign::explore::campaign_sink::Where;
 use fozzy_campaign::explore::cluster::ClusterRequest;
+use fozzy_campaign::explore::conditions::FailureConditions;
 use fozzy_campaign::explore::exchange::WorkerExchange;
 use fozzy_campaign::explore::generated::{GeneratedTests, covering};
 use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailure, SavedFailures};
@@ -60,10 +61,17 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let base = base(&prepared, context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
     let seeds = SavedFailures::of(&context.project.config.base_dir, &base.prepared.loaded.target.name);
-    let standings = if has_seeds { seeds.standings(&prepared.prepared.loaded)? } else { Vec::new() };
+    let standings = match has_seeds {
+        true => {
+            let conditions = FailureConditions::of_plan(&prepared.prepared.planned.plan);
+            seeds.standings(&prepared.prepared.loaded, Some(&conditions))?
+        }
+        false => Vec::new(),
+    };
     for standing in standings.iter().filter(|standing| standing.state == RegressionStatus::StillThere) {
         let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        context.printer.remark(&format!("still there: {signature}\n  {}\n", standing.path.display()));
+        let conditions = standing.other_conditions.as_ref().map(|words| format!(", {words}")).unwrap_or_default();
+        context.printer.remark(&format!("still there: {signature}{conditions}\n  {}\n", standing.path.display()));
     }
     for obstacle in prepared.walker.obstacles() {
         context.printer.remark(&format!("places are reached by calling again, because {obstacle}\n"));
@@ -126,11 +134,13 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let target = base.prepared.loaded.summary();
     let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
-    let statuses = verdicts().map(|verdict| verdict.status).chain(standings.iter().map(|seed| seed.status));
+    let deciding = || standings.iter().filter(|seed| seed.decides());
+    let statuses = verdicts().map(|verdict| verdict.status).chain(deciding().map(|seed| seed.status));
     let statuses = statuses.chain(explored.failure.as_ref().map(|_| Status::Error));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
-    summary = summary.finding(verdicts().filter_map(|verdict| verdict.findings.first().cloned()).collect());
-    let still_there = || standings.iter().find(|seed| seed.state == RegressionStatus::StillThere)?.signature.clone();
+    let found = verdicts().filter_map(|verdict| verdict.findings.first().cloned());
+    summary = summary.finding(found.chain(deciding().filter_map(|seed| seed.finding(&args.target))).collect());
+    let still_there = || deciding().next()?.signature.clone();
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
     let nothing = explored.nothing_tested(&outcome.verdict, base.before).filter(|_| summary.status == Status::Pass);
     if let Some(Verdict { status, findings, signature }) = nothing {

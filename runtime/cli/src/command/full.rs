@@ -238,6 +238,9 @@ fn search(steps: &mut Steps<'_>, own: &CommandRunner, project: Option<&ProjectSc
             Err(why) => return Ok(skipped(why.clone())),
         };
         let Some(project) = project else { return Ok(skipped("no scenario")) };
+        if project.is_distributed() {
+            return Ok(skipped("the only scenario is a distributed one, which is explored and not fuzzed"));
+        }
         let (primary, time) = (project.primary(), format!("{}ms", args.fuzz_time.0 / 1_000_000));
         let corpus = own.folder("corpus")?;
         let mut words = vec!["fuzz", &primary];

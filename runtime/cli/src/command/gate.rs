@@ -33,7 +33,12 @@ pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliEr
         scoped = Some(found);
         Ok(passed(detail))
     });
-    let options = Options { seed, doctor_runs: args.doctor_runs, suite_name: "test_det_strict", expect: false };
+    let options = Options {
+        seed,
+        doctor_runs: args.doctor_runs,
+        suite_name: "test_det_strict",
+        expect: args.allow_expected_failures,
+    };
     chain::run(&mut steps, &own, scoped.as_ref(), &options);
     for name in ["profile_top", "profile_diff", "profile_explain"] {
         steps.step(name, || Ok(skipped(NO_PROFILE)));
@@ -44,7 +49,10 @@ pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliEr
             GateProfileArg::Targeted => "targeted".to_owned(),
         },
         strict: context.strict,
-        scenario_root: project.map_or_else(|| shown_root(args.scenario_root.as_deref()), |project| project.root),
+        scenario_root: scoped
+            .as_ref()
+            .or(project.as_ref())
+            .map_or_else(|| shown_root(root), |found| found.root.clone()),
         scopes: args.scope.clone(),
         matched_scenarios: scoped.map(|scoped| scoped.paths()).unwrap_or_default(),
         steps: steps.rows.clone(),

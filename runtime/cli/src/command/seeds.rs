@@ -24,7 +24,7 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
         }
     };
     for (seeds, today) in folders {
-        for standing in seeds.standings(&today)? {
+        for standing in seeds.standings(&today, None)? {
             if args.prune_fixed && standing.state == RegressionStatus::Fixed {
                 std::fs::remove_file(&standing.path)
                     .map_err(|error| at_path(ErrorKind::Seeds, "cannot remove", &standing.path, &error))?;

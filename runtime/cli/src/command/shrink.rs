@@ -8,7 +8,9 @@ use fozzy_campaign::pipeline::{self, identity, kept, summary_of};
 use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_sequence;
-use fozzy_campaign::shrink::{self as campaign, ProgramReplayTarget, keep_slips, keeps_stdin, shrink_error};
+use fozzy_campaign::shrink::{
+    self as campaign, ProgramReplayTarget, keep_slips, keeps_stdin, message_of, shrink_error,
+};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_report::{
     AblationDocument, AblationRow, ExplainedDecision, FailureSize, RunMode, RunSummary, ShrinkSummary, ablation_lines,
@@ -41,14 +43,12 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         campaign::shrink(&recording, &mut engines, options, &mut go_on).map_err(|error| shrink_error(&path, &error))?;
     let engine = &mut engines[0];
 
-    let explained = match (&recording.outcome.verdict.signature, args.explain) {
-        (Some(signature), true) => {
-            let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
-            let explained =
-                shrink::explain(&recording, engine, &shrunk.smallest, signature, options.keeps_stdin, &mut go_on);
-            explained.map_err(|error| shrink_error(&path, &error))?.iter().map(explained_document).collect()
-        }
-        _ => Vec::new(),
+    let explained = if args.explain {
+        let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
+        let explained = shrink::explain(&recording, engine, &shrunk.smallest, options.keeps_stdin, &mut go_on);
+        explained.map_err(|error| shrink_error(&path, &error))?.iter().map(explained_document).collect()
+    } else {
+        Vec::new()
     };
     let (smallest, execution) = engine.record(&recording, &shrunk.smallest)?;
     let written = pipeline::write(&smallest, &out, CollisionPolicy::Overwrite)?;
@@ -68,6 +68,8 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         before: size(shrunk.before),
         after: size(shrunk.after),
         scenario_path: write_smaller(&context.project, &smallest, &written)?.map(|path| path.display().to_string()),
+        message_before: message_of(&recording.outcome.verdict),
+        message_after: message_of(&smallest.outcome.verdict),
         slips,
         explained,
     });
@@ -120,6 +122,8 @@ pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, C
     let rows = rows.into_iter().map(|row| AblationRow {
         without: row.without,
         still_fails: row.still_fails,
+        tries: row.tries,
+        passed: row.passed,
         signature: row.signature,
     });
     let document = AblationDocument {

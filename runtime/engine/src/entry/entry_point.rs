@@ -12,7 +12,8 @@
 
 use crate::run::scenario::ScenarioInterfaces;
 use fozzy_trace::plan::{
-    Inputs, KeptSequence, MachinePlan, Mount, MountEntry, MountKind, PlannedCall, ScenarioKind, ScenarioPlan,
+    Inputs, KeptSequence, MachinePlan, Mount, MountEntry, MountKind, PlannedCall, PlannedInput, ScenarioKind,
+    ScenarioPlan,
 };
 use fozzy_trace::{HarnessError, NodeId, Plan};
 use fozzy_world::{Stdin, World};
@@ -141,8 +142,14 @@ impl InputDelivery {
     fn plan(&self, plan: &mut Plan, inputs: &mut Inputs, bytes: &[u8]) {
         match self {
             InputDelivery::Stdin => plan.main.stdin.bytes = inputs.add(bytes),
-            InputDelivery::File(path) => plan.main.dirs.push(mount(path, bytes, inputs)),
-            InputDelivery::Argument => plan.main.args.push(argument(bytes)),
+            InputDelivery::File(path) => {
+                plan.main.dirs.push(mount(path, bytes, inputs));
+                plan.input = Some(PlannedInput::File(path.clone()));
+            }
+            InputDelivery::Argument => {
+                plan.main.args.push(argument(bytes));
+                plan.input = Some(PlannedInput::Argument);
+            }
         }
     }
 

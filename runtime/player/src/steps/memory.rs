@@ -1,11 +1,16 @@
 //! Memory of the scenario's own: allocations that are counted, limited and made to fail.
 //!
 //! ```text
-//! effective = bytes × wave[n mod length], and up to 30 % more with fragmentation
+//! effective = bytes × wave[n mod length], and up to 30 % more with fragmentation (`fragmentation.rs`)
 //! ```
+//!
+//! Allocations are counted from the first step on, those that fail too: the wave, the allocations that succeed and
+//! fragmentation go by that number, as in version 1, whose files assert what comes of it.
 //!
 //! The command says how it begins, by `--memory=limit=1048576 fail-after=3 fragmentation=7 wave=1,2`; steps change it. That is
 //! read when memory is first used, so that a scenario without memory asks the host for nothing.
+
+mod fragmentation;
 
 use crate::failure::StepFailure;
 use fozzy_sdk::bindings::tools::fozzy::memory::allocations;
@@ -21,12 +26,10 @@ pub(super) struct AllocationState {
     /// Allocations so far, those that failed too.
     count: u64,
     pub(super) limit: Option<u64>,
-    /// Allocations that still succeed.
-    pub(super) left: Option<u64>,
+    /// The number of the last allocation that succeeds.
+    pub(super) last: Option<u64>,
     pub(super) fragmentation: Option<u64>,
-    wave: Vec<u64>,
-    /// Allocations since the wave began.
-    in_wave: u64,
+    pub(super) wave: Vec<u64>,
     /// Whether it was begun as the command says.
     begun: bool,
 }
@@ -40,7 +43,7 @@ impl AllocationState {
         for (name, value) in crate::told("--memory=").split(' ').filter_map(|word| word.split_once('=')) {
             match name {
                 "limit" => self.limit = value.parse().ok(),
-                "fail-after" => self.left = value.parse().ok(),
+                "fail-after" => self.last = value.parse().ok(),
                 "fragmentation" => self.fragmentation = value.parse().ok(),
                 _ => self.wave = Step::wave(value).unwrap_or_default(),
             }
@@ -51,18 +54,13 @@ impl AllocationState {
         self.in_use
     }
 
-    pub(super) fn wave(&mut self, factors: Vec<u64>) {
-        self.wave = factors;
-        self.in_wave = 0;
-    }
-
     /// The number of the allocation.
     pub(crate) fn alloc(&mut self, bytes: u64, key: Option<&str>, tag: Option<&str>) -> Result<u64, StepFailure> {
         self.count += 1;
         let effective = self.effective(bytes);
         let after = self.in_use.checked_add(effective);
-        let refused = match (after, self.limit, self.left) {
-            (_, _, Some(0)) => Some("the allocations that succeed are used up".to_owned()),
+        let refused = match (after, self.limit, self.last) {
+            (_, _, Some(last)) if self.count > last => Some("the allocations that succeed are used up".to_owned()),
             (None, ..) => Some("more than can be counted".to_owned()),
             (Some(after), Some(limit), _) if after > limit => {
                 Some(format!("{after} bytes would be in use, and the limit is {limit}"))
@@ -73,7 +71,6 @@ impl AllocationState {
             allocations::refused(effective);
             return Err(StepFailure::new(format!("{effective} bytes are refused: {why}")));
         }
-        self.left = self.left.map(|left| left - 1);
         let number = self.count;
         self.live.insert(number, effective);
         self.in_use += effective;
@@ -84,17 +81,15 @@ impl AllocationState {
         Ok(number)
     }
 
-    fn effective(&mut self, bytes: u64) -> u64 {
+    /// What the allocation of this number takes.
+    fn effective(&self, bytes: u64) -> u64 {
         let factor = match self.wave.len() as u64 {
             0 => 1,
-            length => self.wave[(self.in_wave % length) as usize],
+            length => self.wave[((self.count - 1) % length) as usize],
         };
-        self.in_wave += 1;
-        let bytes = bytes.saturating_mul(factor);
-        // Up to 30 %, by a mixed number of seed and allocation (splitmix64).
-        let share =
-            self.fragmentation.map_or(0, |seed| mixed(seed ^ self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % 31);
-        bytes.saturating_add((u128::from(bytes) * u128::from(share) / 100) as u64)
+        let enlarged = bytes.saturating_mul(factor);
+        let share = self.fragmentation.map_or(0, |seed| fragmentation::percent(seed, self.count, bytes));
+        enlarged.saturating_add(enlarged.saturating_mul(share) / 100)
     }
 
     pub(super) fn free(&mut self, which: &AllocKey) -> Result<(), StepFailure> {
@@ -121,10 +116,4 @@ impl AllocationState {
             allocations::allocated(*number, *bytes, "taken back");
         }
     }
-}
-
-fn mixed(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! scripted   proc_when is lent to the host for the one command: it is compared letter by letter, and rules of the host know `*`
-//! real       proc_when is how the real command must end
+//! real       proc_when is how the real command must end; where there are some, one must fit
 //! ```
 
 use super::Answerer;
@@ -45,6 +45,11 @@ impl ProcessState {
             rule.answered += 1;
             Rc::clone(&rule.when)
         });
+        let shown = shown(spawn);
+        if is_real && rule.is_none() && !self.rules.is_empty() {
+            let what = format!("{shown}: none of the {} rules of `proc_when` is for it", self.rules.len());
+            return Err(StepFailure::new(what));
+        }
         let lent = rule.as_ref().filter(|_| !is_real);
         if let Some(when) = lent {
             lend(when);
@@ -57,7 +62,6 @@ impl ProcessState {
         if lent.is_some() {
             process::clear_rules();
         }
-        let shown = shown(spawn);
         let output =
             ran.map_err(|why| StepFailure::new(format!("{shown}: {why}; {}", suggestion(spawn))).of("did not run"))?;
         if let Some(when) = rule.filter(|_| is_real) {

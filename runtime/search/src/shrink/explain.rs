@@ -10,11 +10,11 @@
 
 use super::{ReplayTarget, ShrinkCandidate, ShrinkError, source};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, take};
-use fozzy_check::judge;
+use fozzy_check::{FailureIdentity, identify};
+use fozzy_trace::RunningDigest;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::file::Recording;
 use fozzy_trace::source::Override;
-use fozzy_trace::{FailureSignature, RunningDigest};
 use std::sync::Arc;
 
 /// Decisions that are varied: candidates that are worth reading have fewer.
@@ -58,8 +58,8 @@ pub struct Explanation {
     pub is_free: bool,
 }
 
-/// Tries other answers to each decision of a candidate that fails with `signature`, and other bytes of its standard input unless
-/// that is `kept`, as long as `may_continue` gives time. Of bytes that matter together, each is then tried by itself.
+/// Tries other answers to each decision of a failing candidate, and other bytes of its standard input unless `keeps_stdin`, as
+/// long as `may_continue` gives time. Of bytes that matter together, each is then tried by itself.
 ///
 /// # Errors
 /// When the machine fails.
@@ -67,16 +67,15 @@ pub fn explain(
     recording: &Recording,
     target: &mut dyn ReplayTarget,
     candidate: &ShrinkCandidate,
-    signature: &FailureSignature,
     keeps_stdin: bool,
     may_continue: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Explanation>, ShrinkError> {
-    let mut replay = |candidate: &ShrinkCandidate| -> Result<(Vec<Decision>, bool), ShrinkError> {
+    let mut replay = |candidate: &ShrinkCandidate| -> Result<(Vec<Decision>, Option<FailureIdentity>), ShrinkError> {
         let (source, log) = source(candidate, recording.seed, &recording.observations);
         let execution = target.execute(&candidate.plan, &candidate.inputs, source, 0..0)?;
-        Ok((take(&log), judge(&execution).signature.as_ref() == Some(signature)))
+        Ok((take(&log), identify(&execution)))
     };
-    let (log, _) = replay(candidate)?;
+    let (log, identity) = replay(candidate)?;
     let mut explained = Vec::new();
     // The last one is looked at next; what is found to matter may put its bytes there.
     let decisions = log.into_iter().take(EXPLAINED_MAX).map(VariedPart::Decision);
@@ -92,7 +91,7 @@ pub fn explain(
                 return Ok(explained);
             }
             tried += 1;
-            if !replay(&other)?.1 {
+            if replay(&other)?.1 != identity {
                 is_free = false;
                 break;
             }
@@ -105,7 +104,7 @@ pub fn explain(
     Ok(explained)
 }
 
-pub(super) fn stdin_of(candidate: &ShrinkCandidate) -> Option<Arc<[u8]>> {
+fn stdin_of(candidate: &ShrinkCandidate) -> Option<Arc<[u8]>> {
     candidate.inputs.get(&candidate.plan.main.stdin.bytes)
 }
 

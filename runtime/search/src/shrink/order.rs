@@ -1,7 +1,7 @@
 //! The order of shrinking: which of two candidates that fail alike is the smaller one.
 //!
 //! ```text
-//! planned faults │ steps │ decisions │ answers, in order │ standard input          the first that differs decides
+//! planned faults │ steps │ decisions │ answers, in order │ input                   the first that differs decides
 //! 1              │ 3     │ 6         │ 1 40 5 17 2 80    │ ""
 //! 1              │ 3     │ 6         │ 1 40 5 17 2 0     │ ""                      smaller, by its last answer
 //! 1              │ 3     │ 7         │ 1 0 0 5 17 2 0    │ ""                      larger, by its decisions
@@ -13,17 +13,18 @@
 //! Invariant: it is a total preorder over what was executed: candidates that are equal in it are two notations of one execution.
 
 use super::ShrinkCandidate;
-use super::explain::stdin_of;
+use super::input::planned;
 use crate::keyed_source::{Decision, LOGGED_MAX};
 use fozzy_trace::source::Override;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Compares two candidates, each with what its execution decided.
 pub(super) fn compare(one: (&ShrinkCandidate, &[Decision]), other: (&ShrinkCandidate, &[Decision])) -> Ordering {
     let ((one, log), (other, other_log)) = (one, other);
     let faults = one.plan.faults.len().cmp(&other.plan.faults.len());
-    faults.then_with(|| by_decisions(log, other_log)).then_with(|| by_stdin(one, other))
+    faults.then_with(|| by_decisions(log, other_log)).then_with(|| by_input(one, other))
 }
 
 /// Of two executions that decide more than is logged, it is not known which is smaller.
@@ -35,9 +36,11 @@ fn by_decisions(one: &[Decision], other: &[Decision]) -> Ordering {
     size(one).cmp(&size(other)).then_with(|| one.iter().map(rank).cmp(other.iter().map(rank)))
 }
 
-fn by_stdin(one: &ShrinkCandidate, other: &ShrinkCandidate) -> Ordering {
-    let (one, other) = (stdin_of(one).unwrap_or_default(), stdin_of(other).unwrap_or_default());
-    shortlex(&one).cmp(&shortlex(&other))
+/// Standard input, then the input of a campaign.
+fn by_input(one: &ShrinkCandidate, other: &ShrinkCandidate) -> Ordering {
+    let [one, other] = [planned(one), planned(other)].map(|given| given.map(Option::unwrap_or_default));
+    let of = |given: &[Arc<[u8]>; 2]| given.each_ref().map(|bytes| (bytes.len(), Arc::clone(bytes)));
+    of(&one).cmp(&of(&other))
 }
 
 /// Steps of a scenario that decided anything; each decides about its flow.

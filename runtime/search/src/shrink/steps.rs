@@ -157,6 +157,25 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     Ok(())
 }
 
+/// Steps that go together only: neither can go without the other.
+pub(super) fn pairs(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
+    let Some(failing) = shrinker.position.and_then(|position| position.sequence) else { return Ok(()) };
+    // The last first, as those inside of others come before those around them.
+    let pairs: Vec<(u32, u32)> = shrinker.dependencies.companions.clone().into_iter().rev().collect();
+    for (step, companion) in pairs {
+        let is_of_pair = |place: &StepPosition| {
+            let is_there = place.kind == ScenarioKind::Stateful && place.sequence == failing;
+            is_there && [step, companion].contains(&place.step)
+        };
+        let all = steps_of(shrinker);
+        let rest: Vec<StepPosition> = all.iter().copied().filter(|place| !is_of_pair(place)).collect();
+        if rest.len() + 2 == all.len() {
+            shrinker.attempt(with_steps(&shrinker.smallest, &rest))?;
+        }
+    }
+    Ok(())
+}
+
 /// Which flow each step of stateful sequences drew, by the number of the answer.
 fn flows(entries: &[HistoryEntry]) -> BTreeMap<StepPosition, String> {
     let mut found = BTreeMap::new();
@@ -194,7 +213,8 @@ pub(super) fn count(plan: &Plan, position: Option<ScenarioPosition>) -> usize {
     }
     let Some(ScenarioPosition { sequence: Some(sequence), step, .. }) = position else { return 0 };
     let whole = sequence as usize * scenario.flows as usize;
-    whole + step.map_or(0, |step| step as usize + 1)
+    // What fails after the last step has all of them before it.
+    whole + step.map_or(scenario.flows as usize, |step| step as usize + 1)
 }
 
 fn with(smallest: &ShrinkCandidate, only: Vec<KeptSequence>) -> ShrinkCandidate {

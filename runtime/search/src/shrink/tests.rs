@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::keyed_source::AnswerDomain;
+use fozzy_check::judge;
 use fozzy_trace::facts::{FailureKind, ReportedFailure, ScenarioStats};
 use fozzy_trace::file::{EngineId, RecordedTarget};
 use fozzy_trace::outcome::StackFrame;
@@ -13,7 +14,7 @@ use fozzy_trace::{
     Question, Recorder, StepId, StepOutcome, StepTarget, StreamOutput,
 };
 
-/// What fails, of the steps that ran: where, if anything does.
+/// What fails, of the steps that ran: where, and behind a `|` in what words, if anything does.
 type Fails = fn(&[Step]) -> Option<&'static str>;
 
 /// A scenario in miniature: each step draws one of ten flows and a value, and asks for a fault. What fails is a function of the
@@ -75,11 +76,14 @@ impl ReplayTarget for Toy {
                 }
             }
         }
-        let end = failure.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
-            failure: ReportedFailure::new(FailureKind::Assertion, site, site),
-        });
-        Ok(execution(end, recorder.finish(), stats))
+        Ok(execution(end_of(failure), recorder.finish(), stats))
     }
+}
+
+fn end_of(failure: Option<&str>) -> ExecutionEnd {
+    let Some(failure) = failure else { return ExecutionEnd::Exited { code: 0 } };
+    let (site, message) = failure.split_once('|').unwrap_or((failure, failure));
+    ExecutionEnd::Failed { failure: ReportedFailure::new(FailureKind::Assertion, site, message) }
 }
 
 fn execution(end: ExecutionEnd, history: History, stats: ScenarioStats) -> Execution {
@@ -206,7 +210,7 @@ fn another_failure_is_kept_apart_and_taken_only_when_asked_for() {
     for smallest in shrunk.other_failures.values() {
         let (source, _) = source(smallest, Seed(1), &Arc::from([]));
         let execution = toy.execute(&smallest.plan, &smallest.inputs, source, 0..0).expect("no machine");
-        assert!(shrunk.other_failures.contains_key(&judge(&execution).signature.expect("it fails")));
+        assert!(shrunk.other_failures.contains_key(&identify(&execution).expect("it fails")));
     }
     let any = |steps: &[Step]| match steps.len() {
         0 => None,
@@ -217,6 +221,96 @@ fn another_failure_is_kept_apart_and_taken_only_when_asked_for() {
     assert_eq!((kept.after.steps, kept.other_failures.len()), (30, 1));
     let (aggressive, _) = run(any, &scenario(1, 60), 1, Options { aggressive: true, ..ALL });
     assert_eq!(aggressive.after.steps, 1);
+}
+
+/// A read that finds what should be gone; without the write before it, the same read finds nothing, where another write should
+/// be: one property, and two faults of the program.
+fn expiry(steps: &[Step]) -> Option<&'static str> {
+    let (last, before) = steps.split_last()?;
+    let is_written = before.iter().any(|step| step.flow == 3 && step.value >= 100);
+    match (last.flow, is_written) {
+        (5, true) => Some("expiry|got Some(17), expected None"),
+        (5, false) if steps.len() < 20 => Some("expiry|got None, expected Some(5)"),
+        _ => None,
+    }
+}
+
+#[test]
+fn another_failure_of_the_same_signature_is_a_finding_of_its_own() {
+    let mut checked = 0;
+    for seed in 0..40 {
+        let mut toy = Toy { fails: expiry, performed: 0 };
+        let recording = record(&mut toy, &scenario(1, 60), seed);
+        let says =
+            |message: &str| recording.outcome.verdict.findings.iter().any(|found| found.message.contains(message));
+        if !says("got Some(17)") {
+            continue;
+        }
+        checked += 1;
+        let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
+        assert_eq!(shrunk.after.steps, 2, "seed {seed}: a write and a read");
+        let (source, _) = source(&shrunk.smallest, Seed(seed), &Arc::from([]));
+        let execution = toy.execute(&shrunk.smallest.plan, &shrunk.smallest.inputs, source, 0..0).expect("no machine");
+        let identity = identify(&execution).expect("it fails");
+        assert_eq!(identity.wording, "got Some(#), expected None", "seed {seed}");
+        let others: Vec<&str> = shrunk.other_failures.keys().map(|other| other.wording.as_str()).collect();
+        assert_eq!(others, ["got None, expected Some(#)"], "seed {seed}");
+        assert!(shrunk.other_failures.keys().all(|other| other.signature == identity.signature), "seed {seed}");
+    }
+    assert!(checked >= 10, "{checked}");
+}
+
+/// A toy that knows on which steps its failure depends.
+struct Dependent(Toy, StepDependencies);
+
+impl ReplayTarget for Dependent {
+    fn execute(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        self.0.execute(plan, inputs, source, keep)
+    }
+
+    fn dependencies(&self, _: &FailureIdentity, _: ScenarioPosition) -> StepDependencies {
+        self.1.clone()
+    }
+}
+
+#[test]
+fn steps_that_a_failure_depends_on_stay() {
+    let fails: Fails = |steps| steps.iter().any(|step| step.number == 9).then_some("nine");
+    let dependencies =
+        StepDependencies { required: BTreeSet::from([2, 9]), companions: BTreeMap::from([(2, 4), (5, 6)]) };
+    let mut toy = Dependent(Toy { fails, performed: 0 }, dependencies);
+    let recording = record(&mut toy.0, &scenario(2, 30), 1);
+    let mut steps = |options| {
+        let shrunk = shrink(&recording, &mut [&mut toy], options, &mut |_| true).expect("it can be shrunk");
+        shrunk.smallest.plan.scenario.expect("a scenario").only[0].steps.clone()
+    };
+    assert_eq!(steps(ALL), [(2, 3), (4, 5), (9, 10)]);
+    assert_eq!(steps(Options { aggressive: true, ..ALL }), [(9, 10)], "any failure will do");
+}
+
+#[test]
+fn steps_that_cannot_go_without_each_other_go_together() {
+    // An allocation that is freed twice or not at all is another failure.
+    let fails: Fails = |steps| {
+        let has = |number: u32| steps.iter().any(|step| step.number == number);
+        match (has(3), has(7), has(20)) {
+            (true, false, _) if has(8) => Some("another"),
+            (false, true, _) => Some("another"),
+            (_, _, true) => Some("twenty"),
+            _ => None,
+        }
+    };
+    let dependencies = StepDependencies { required: BTreeSet::new(), companions: BTreeMap::from([(3, 7)]) };
+    let mut toy = Dependent(Toy { fails, performed: 0 }, dependencies);
+    let recording = record(&mut toy.0, &scenario(1, 30), 1);
+    let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
+    assert_eq!(shrunk.smallest.plan.scenario.expect("a scenario").only[0].steps, [(20, 21)]);
 }
 
 #[test]
@@ -254,8 +348,67 @@ fn of_three_faults_that_are_each_enough_only_leaving_out_all_makes_a_difference(
     let mut toy = Toy { fails: |steps| steps.iter().any(|step| step.struck).then_some("struck"), performed: 0 };
     let recording = record(&mut toy, &plan, 5);
     let found = ablate(&recording, &mut toy).expect("it repeats");
-    let passes: Vec<&[usize]> = found.iter().filter(|row| !row.still_fails).map(|row| row.without.as_slice()).collect();
-    assert_eq!((found.len(), passes), (7, vec![&[0, 1, 2][..]]));
+    let shown: Vec<(&[usize], bool)> = found.iter().map(|row| (row.without.as_slice(), row.still_fails)).collect();
+    assert_eq!(shown, [(&[0][..], true), (&[1], true), (&[2], true), (&[0, 1, 2], false)], "pairs say nothing");
+    assert_eq!((found[3].passed, found[3].tries), (10, 10));
+}
+
+#[test]
+fn a_fault_that_others_are_drawn_beside_is_not_needed() {
+    // Only `io-error` counts, and only where it strikes with a value: to leave another one out moves nothing.
+    let kinds = ["clock-step", "disk-full", "io-error", "latency", "lost-write"];
+    let plan = Plan { faults: kinds.map(|kind| fault(kind, 200_000)).to_vec(), ..scenario(1, 40) };
+    let mut checked = 0;
+    for seed in 0..20 {
+        let mut toy = Several;
+        let execution =
+            toy.execute(&plan, &Inputs::default(), Box::new(SeededSource::new(Seed(seed))), 0..0).expect("no machine");
+        if identify(&execution).is_none() {
+            continue;
+        }
+        checked += 1;
+        let recording = recording_of(&plan, &execution, seed);
+        let found = ablate(&recording, &mut toy).expect("it repeats");
+        let needed: Vec<&[usize]> =
+            found.iter().filter(|row| !row.still_fails).map(|row| row.without.as_slice()).collect();
+        assert_eq!(needed, [&[2][..]], "seed {seed}: {found:?}");
+        assert!(found.iter().filter(|row| row.still_fails).all(|row| row.tries == 1), "seed {seed}: {found:?}");
+    }
+    assert!(checked >= 5, "{checked}");
+}
+
+/// A program that asks for each planned fault in each of its steps, and fails when `io-error` has struck twice
+/// with a small value.
+struct Several;
+
+impl ReplayTarget for Several {
+    fn execute(
+        &mut self,
+        plan: &Plan,
+        _: &Inputs,
+        mut source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let mut recorder = Recorder::new(keep);
+        let mut below = |purpose, site: &str, bound| {
+            let (answer, origin) = source.below(Question { node: NodeId(0), purpose, site }, bound);
+            recorder.decision(origin, || Override::Number(answer));
+            answer
+        };
+        let mut hits = 0;
+        for _ in 0..6 {
+            for fault in &plan.faults {
+                let answer = below(Purpose::Fault, &fault.kind, u64::from(RATE_ALWAYS_PPM));
+                let strikes = answer + u64::from(fault.rate_ppm) >= u64::from(RATE_ALWAYS_PPM);
+                if strikes && fault.kind == "io-error" && below(Purpose::Fault, "io-error.bit", 10) < 8 {
+                    hits += 1;
+                }
+            }
+        }
+        let failure = ReportedFailure::new(FailureKind::Assertion, "hits", "hits");
+        let end = if hits >= 2 { ExecutionEnd::Failed { failure } } else { ExecutionEnd::Exited { code: 0 } };
+        Ok(execution(end, recorder.finish(), ScenarioStats::default()))
+    }
 }
 
 #[test]
@@ -264,14 +417,11 @@ fn an_explanation_tells_what_may_be_any_from_what_matters() {
         let mut toy = Toy { fails: ordered, performed: 0 };
         let recording = record(&mut toy, &scenario(5, 200), seed);
         let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
-        let signature = recording.outcome.verdict.signature.clone().expect("it failed");
-        let explained =
-            explain(&recording, &mut toy, &shrunk.smallest, &signature, false, &mut || true).expect("no machine");
+        let explained = explain(&recording, &mut toy, &shrunk.smallest, false, &mut || true).expect("no machine");
         // Flow and value of each of the three steps; any value will do for the last one.
         let free: Vec<bool> = explained.iter().map(|explained| explained.is_free).collect();
         assert_eq!(free, [false, false, false, false, false, true], "seed {seed}: {explained:?}");
-        let halted =
-            explain(&recording, &mut toy, &shrunk.smallest, &signature, false, &mut || false).expect("no machine");
+        let halted = explain(&recording, &mut toy, &shrunk.smallest, false, &mut || false).expect("no machine");
         assert_eq!(halted, []);
     }
 }
@@ -306,10 +456,7 @@ impl WalkerToy {
     }
 
     fn end(&self, site: Option<&'static str>) -> ExecutionEnd {
-        let site = if self.lies { Some("eight") } else { site };
-        site.map_or(ExecutionEnd::Exited { code: 0 }, |site| ExecutionEnd::Failed {
-            failure: ReportedFailure::new(FailureKind::Assertion, site, site),
-        })
+        end_of(if self.lies { Some("eight") } else { site })
     }
 
     fn ended(&self, site: &'static str) -> StepOutcome {
