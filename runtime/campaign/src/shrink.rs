@@ -148,7 +148,7 @@ fn live_line(elapsed: Duration, progress: &ShrinkProgress, budget_ns: u64) -> St
     let sizes: Vec<String> =
         sizes.iter().filter(|(size, _)| *size > 0).map(|(size, what)| counted(*size as u64, what)).collect();
     let left = Duration::from_nanos(budget_ns).saturating_sub(elapsed).as_secs();
-    format!("{}s  {}: {}  {left}s left", elapsed.as_secs(), counted(*tries as u64, "execution"), sizes.join(", "))
+    format!("{}s  {}: {}  {left}s left", elapsed.as_secs(), counted(*tries, "execution"), sizes.join(", "))
 }
 
 fn progress_line(elapsed: Duration, progress: &ShrinkProgress) -> String {

@@ -203,8 +203,8 @@ impl CampaignSink {
         if self.remarks.is_live() {
             let done = stats.executions;
             let since = (done - self.said_executions, since);
-            let (time_ns, found) = (self.time.map(|time| time.0), (stats.findings as u64, "finding"));
-            let (unit, edges) = ("execution", stats.edges as u64);
+            let (time_ns, found) = (self.time.map(|time| time.0), (stats.findings, "finding"));
+            let (unit, edges) = ("execution", stats.edges);
             self.remarks.live(
                 &CampaignLine { elapsed_ns: now, time_ns, unit, done, budget: self.runs, since, edges, found }.text(),
             );
