@@ -138,7 +138,7 @@ fn a_step_of_a_scenario_is_a_moment() {
         let state = fozzy.run(&["replay", "counter.fozzy", "--step", step, "--json"]).exits(0).json();
         (state["position"].clone(), state["calls"].clone(), state["memory"].clone())
     };
-    assert_eq!(position("7").0, "sequence 1, step 2");
+    assert_eq!(position("7").0, "step 3 of sequence 2");
     assert_eq!(position("7"), position("1:2"));
     fozzy.run(&["replay", "counter.fozzy", "--step", "15"]).refuses(&["there is no moment step 15"]);
 }

@@ -174,6 +174,11 @@ static inline void fozzy_again(const char *name, uint64_t held, uint64_t missed)
   fozzy_raw_again(name, strlen(name), held, missed);
 }
 
+FOZZY_IMPORT("properties/assertions", "state")
+void fozzy_raw_state(const char *, size_t, uint64_t);
+/* The scenario is in this state: an exploration looks for new ones. */
+static inline void fozzy_state(const char *name, uint64_t value) { fozzy_raw_state(name, strlen(name), value); }
+
 /* Must hold at some time, over all runs. */
 static inline void fozzy_sometimes(const char *name, bool holds, const char *details) {
   fozzy_raw_sometimes(name, strlen(name), holds, details != NULL, details, fozzy_length(details));

@@ -37,7 +37,8 @@ pub fn is_narrated() -> bool {
 /// An argument: what is drawn for its parts is not told beside it.
 #[doc(hidden)]
 pub fn argument<T: crate::draw::Draw>(site: &str) -> T {
-    let before = IS_NARRATED.replace(false);
+    let before = IS_NARRATED.get();
+    IS_NARRATED.set(false);
     let value = T::draw(site);
     IS_NARRATED.set(before);
     value
@@ -94,7 +95,9 @@ pub trait TypeText {
 impl<T> TypeText for &ArgumentValue<'_, T> {
     fn text(&self) -> String {
         let name = core::any::type_name::<T>();
-        cut(format!("{}(..)", name.rsplit("::").next().unwrap_or(name)))
+        // By bytes: comparing texts would need a `memcmp`, which a program without std may not have.
+        let start = name.bytes().rposition(|byte| byte == b':').map_or(0, |colon| colon + 1);
+        cut(format!("{}(..)", name.get(start..).unwrap_or(name)))
     }
 }
 

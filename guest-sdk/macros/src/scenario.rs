@@ -174,11 +174,14 @@ impl Flow {
             run: quote! {
                 #place => {
                     #(let #names = #draws;)*
+                    #[allow(clippy::let_unit_value, reason = "a flow may return nothing")]
                     let value = #call;
                     use ::fozzy_sdk::private::{
                         DebugReturn as _, FallibleReturn as _, FlowReturn, PlainReturn as _, SkippableReturn as _,
                     };
-                    (&&&&FlowReturn::new(value)).outcome(#name)
+                    #[allow(clippy::needless_borrow, reason = "borrows choose among the traits")]
+                    let outcome = (&&&&FlowReturn::new(value)).outcome(#name);
+                    outcome
                 }
             },
         })

@@ -67,6 +67,40 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// Characters before the value of a row.
+const ROW_MARGIN: usize = 12;
+
+/// Text in lines of at most so many characters, broken at spaces; marks take no room. What has no space stays whole.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let visible = |text: &str| {
+        let mut within = false;
+        let mut count = 0;
+        for character in text.chars() {
+            match character {
+                '\x1b' => within = true,
+                'm' if within => within = false,
+                _ if within => {}
+                _ => count += 1,
+            }
+        }
+        count
+    };
+    if visible(text) <= room {
+        return vec![text.to_owned()];
+    }
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is one");
+        if !last.trim().is_empty() && visible(last) + 1 + visible(word) > room {
+            lines.push(format!("  {word}"));
+        } else {
+            let space = if last.is_empty() { "" } else { " " };
+            last.push_str(&format!("{space}{word}"));
+        }
+    }
+    lines
+}
+
 /// The block that is shown for a run. `is_own` tells the target's own frames from its libraries'.
 #[must_use]
 pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
@@ -85,7 +119,12 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
         text.push_str(&finding_lines(finding, style, &is_own));
     }
     text.push_str(&sequence_rows(summary.sequence.as_ref(), style));
-    let mut row = |key: &str, value: &str| text.push_str(&format!("  {faint}{key:<9}{end} {value}\n"));
+    let mut row = |key: &str, value: &str| {
+        for (index, line) in wrapped(value, style.room(ROW_MARGIN)).iter().enumerate() {
+            let key = if index == 0 { key } else { "" };
+            text.push_str(&format!("  {faint}{key:<9}{end} {line}\n"));
+        }
+    };
     row("target", &format!("{} ({})", summary.target.name, summary.target.kind));
     row("run", &format!("{}  seed {}", summary.identity.run_id, summary.identity.seed));
     row("used", &usage(summary));
@@ -258,7 +297,8 @@ fn frame_lines(backtrace: &[StackFrame], style: Style, is_own: impl Fn(&StackFra
     let Style { faint, end, .. } = style;
     let generated = generated_frames(backtrace);
     let is_own = |(index, frame): (usize, &StackFrame)| !generated[index] && is_own(frame);
-    let any_own = backtrace.iter().enumerate().any(is_own);
+    // Where an attribute drives, frames of its library say nothing to who wrote the scenario.
+    let any_own = generated.contains(&true) || backtrace.iter().enumerate().any(is_own);
     let shown = |index: usize, frame| if any_own { is_own((index, frame)) } else { index < LIBRARY_FRAMES_SHOWN };
     let mut text = String::new();
     let (mut hidden, mut repeated) = (0, 0);
@@ -385,6 +425,13 @@ mod tests {
         assert_eq!(bytes(1_114_112), "1.1 MiB");
         assert_eq!(shell_word("a b"), "'a b'");
         assert_eq!(shell_word("run.1.fozzy"), "run.1.fozzy");
+    }
+
+    #[test]
+    fn rows_break_at_spaces_and_marks_take_no_room() {
+        assert_eq!(wrapped("1 call, 2 decisions", 12), ["1 call, 2", "  decisions"]);
+        assert_eq!(wrapped("\x1b[1;31mfailed\x1b[0m  abc", 11), ["\x1b[1;31mfailed\x1b[0m  abc"]);
+        assert_eq!(wrapped("/a/very/long/path", 5), ["/a/very/long/path"]);
     }
 
     fn stream(bytes: u64) -> StreamDigest {

@@ -120,6 +120,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_program_without_names_is_stripped_and_one_that_evaluates_nothing_is_not_accused() {
+        let of = |text: &str| {
+            let component = wat::parse_str(text).expect("assembles");
+            Catalogue::of(&component, ["fozzy:properties/assertions@0.1.0"].into_iter())
+        };
+        let stripped = of("(component (core module (func)))");
+        assert_eq!(stripped, Catalogue::Absent { stripped: true });
+        assert!(stripped.remark(false).is_some_and(|remark| remark.contains("stripped")));
+        let whole = of("(component (core module (func $named)))");
+        assert_eq!(whole, Catalogue::Absent { stripped: false });
+        assert_eq!(whole.remark(false), None);
+        assert!(whole.remark(true).is_some_and(|remark| !remark.contains("stripped")));
+    }
+
+    #[test]
     fn sections_of_inner_modules_are_read_and_nonsense_is_left_out() {
         let lines = "always\\09total\\09src/lib.rs:3\\0anonsense\\0a\\ff\\09x\\0asometimes\\09full\\09a.rs:1\\0a";
         let text = format!("(component (core module (@custom \"fozzy.properties\" \"{lines}\")))");

@@ -15,6 +15,7 @@ use crate::html::escape;
 use crate::pretty::{counted, grouped, place};
 use crate::sequence::{ExecutedStep, StepSequence};
 use crate::summary::{RunSummary, StreamSummary};
+use fozzy_check::generated_frames;
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Finding, Status};
@@ -126,7 +127,13 @@ fn finding(finding: &Finding, is_own: impl Fn(&StackFrame) -> bool) -> String {
         text.push_str(&format!("<pre class=\"message\">{}</pre>\n", escape(&message.join("\n"))));
     }
     let frames = finding.backtrace.as_slice();
-    let own: Vec<&StackFrame> = frames.iter().filter(|frame| is_own(frame)).collect();
+    let generated = generated_frames(frames);
+    let own: Vec<&StackFrame> = frames
+        .iter()
+        .zip(generated)
+        .filter(|(frame, generated)| !generated && is_own(frame))
+        .map(|(frame, _)| frame)
+        .collect();
     if frames.is_empty() {
         return text;
     }
