@@ -240,9 +240,9 @@ fn a_distributed_file_keeps_its_writes_and_heals_what_it_cuts() {
 fn another_failure_of_the_same_property_is_reported_and_not_taken() {
     let (fozzy, program) = (Fozzy::new(), corpus::component("expiry").display().to_string());
     let (mut checked, mut slips) = (0, 0);
-    for seed in 0..20 {
+    for seed in 0..12 {
         let seed = seed.to_string();
-        let run = ["run", &program, "--seed", &seed, "--sequences", "5", "--flows", "60", "--record", "a.fozzy"];
+        let run = ["run", &program, "--seed", &seed, "--sequences", "20", "--flows", "100", "--record", "a.fozzy"];
         let ran = fozzy.run(&[&run[..], &["--record-collision", "overwrite", "--json"]].concat());
         if ran.code == Some(0) {
             continue;
@@ -259,5 +259,5 @@ fn another_failure_of_the_same_property_is_reported_and_not_taken() {
         let of_same = |slip: &Value| slip["signature"] == ran["signature"] && slip["message"].is_string();
         assert!(small["shrink"]["slips"].as_array().is_none_or(|slips| slips.iter().all(of_same)), "seed {seed}");
     }
-    assert!(checked >= 10 && slips > 0, "{slips} other failures were met");
+    assert!(checked >= 6 && slips > 0, "{slips} other failures were met");
 }

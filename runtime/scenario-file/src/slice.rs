@@ -25,7 +25,7 @@ mod pattern;
 
 use crate::cluster::{Cluster, ClusterStep};
 use crate::{ParsedScenario, Step};
-use effects::{Effects, Program};
+use effects::{Effects, ProgramEffects};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a scenario failed.
@@ -55,7 +55,7 @@ impl ParsedScenario {
         match self {
             ParsedScenario::Steps(file) => of_steps(&file.steps, failed),
             ParsedScenario::Program(file) => {
-                let program = Program::new(file);
+                let program = ProgramEffects::new(file);
                 let effects: Vec<Effects> = file.steps.iter().map(|step| program.effects(step)).collect();
                 let plain: Vec<Option<Step>> = file.steps.iter().map(effects::plain_step).collect();
                 let closes = |later: usize, earlier: usize| match (&plain[later], &plain[earlier]) {

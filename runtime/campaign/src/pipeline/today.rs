@@ -39,8 +39,8 @@ pub struct PlanOfToday {
 /// How the steps of one text stand in another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioChange {
-    steps: Renumbering,
-    invariants: Renumbering,
+    steps: ListAlignment,
+    invariants: ListAlignment,
     /// Steps of the failure that are not in the file of today as they were.
     pub missing: Vec<u32>,
 }
@@ -106,7 +106,7 @@ fn put_text(
     let presets = then.cluster.first.len();
     let [steps, invariants] = ["steps", "invariants"].map(|list| {
         let before = if list == "steps" { presets } else { 0 };
-        Renumbering::new(&members(&then.text, list), &members(&today.text, list)).shifted(before)
+        ListAlignment::new(&members(&then.text, list), &members(&today.text, list)).shifted(before)
     });
     let kept_then =
         |kept: &KeptSequence| kept.steps.iter().flat_map(|(from, to)| *from..*to).collect::<BTreeSet<u32>>();
@@ -151,7 +151,7 @@ impl ScenarioChange {
 
 /// Where the elements of one list stand in another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Renumbering {
+struct ListAlignment {
     /// For each element of then, the one of today that is equal to it, or that stands in its place.
     places: Vec<Option<(u32, ElementMatch)>>,
     /// Elements of today that were not there.
@@ -165,8 +165,8 @@ enum ElementMatch {
     Replaced,
 }
 
-impl Renumbering {
-    fn new(then: &[Value], today: &[Value]) -> Renumbering {
+impl ListAlignment {
+    fn new(then: &[Value], today: &[Value]) -> ListAlignment {
         let equal = common(then, today);
         let mut places: Vec<Option<(u32, ElementMatch)>> = vec![None; then.len()];
         for (before, after) in &equal {
@@ -185,15 +185,15 @@ impl Renumbering {
         }
         let found: BTreeSet<u32> = equal.iter().map(|(_, after)| *after as u32).collect();
         let new = (0..today.len() as u32).filter(|place| !found.contains(place)).collect();
-        Renumbering { places, new }
+        ListAlignment { places, new }
     }
 
     /// The same, behind elements that stand before both lists.
-    fn shifted(self, before: usize) -> Renumbering {
+    fn shifted(self, before: usize) -> ListAlignment {
         let first = (0..before).map(|place| Some((place as u32, ElementMatch::Equal)));
         let shift = before as u32;
         let rest = self.places.into_iter().map(|place| place.map(|(number, how)| (number + shift, how)));
-        Renumbering { places: first.chain(rest).collect(), new: self.new.iter().map(|place| place + shift).collect() }
+        ListAlignment { places: first.chain(rest).collect(), new: self.new.iter().map(|place| place + shift).collect() }
     }
 
     fn today(&self, then: u32) -> Option<u32> {
@@ -266,9 +266,9 @@ fn longest(one: &[Value], other: &[Value]) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
 
-    fn renumbering(then: &str, today: &str) -> Renumbering {
+    fn renumbering(then: &str, today: &str) -> ListAlignment {
         let values = |text: &str| text.chars().map(|c| Value::from(c.to_string())).collect::<Vec<_>>();
-        Renumbering::new(&values(then), &values(today))
+        ListAlignment::new(&values(then), &values(today))
     }
 
     fn places(then: &str, today: &str) -> Vec<Option<u32>> {
@@ -298,7 +298,7 @@ mod tests {
     fn a_failure_has_the_number_of_today() {
         let change = |then, today| ScenarioChange {
             steps: renumbering(then, today).shifted(1),
-            invariants: Renumbering::default(),
+            invariants: ListAlignment::default(),
             missing: Vec::new(),
         };
         assert_eq!(change("abc", "xabc").site("steps[3].do[0]: set_kv"), "steps[4].do[0]: set_kv");

@@ -204,15 +204,15 @@ pub(super) fn plain_step(step: &ProgramStep) -> Option<Step> {
 }
 
 /// A file of version 2, and what its functions do.
-pub(super) struct Program<'a> {
+pub(super) struct ProgramEffects<'a> {
     file: &'a ProgramFile,
     /// `None` while a function is looked through, which may call itself.
     functions: RefCell<BTreeMap<&'a str, Option<Effects>>>,
 }
 
-impl<'a> Program<'a> {
-    pub(super) fn new(file: &'a ProgramFile) -> Program<'a> {
-        Program { file, functions: RefCell::default() }
+impl<'a> ProgramEffects<'a> {
+    pub(super) fn new(file: &'a ProgramFile) -> ProgramEffects<'a> {
+        ProgramEffects { file, functions: RefCell::default() }
     }
 
     /// What a step reads and writes.
