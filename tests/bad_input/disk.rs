@@ -187,3 +187,44 @@ fn two_processes_that_record_to_one_name_both_keep_their_run() {
         assert_eq!(fozzy.names(), names, "{policy}");
     }
 }
+
+#[test]
+fn the_run_store_is_bounded_and_can_be_cleaned() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", super::TINY);
+    fozzy.write("fozzy.toml", "[store]\nruns = 2\nbytes = \"1 MiB\"\n");
+    let runs = || fozzy.run(&["clean", "--dry-run", "--json"]).exits(0).json()["kept"].clone();
+    for seed in ["1", "2", "3", "4"] {
+        fozzy.run(&["run", "tiny.wat", "--seed", seed]).exits(0);
+    }
+    assert_eq!(runs(), 2);
+    // As a process that was killed has left it.
+    let left = ".fozzy/runs/1f3c0c5e-0000-4000-8000-000000000000";
+    std::fs::create_dir(fozzy.path(left)).expect("a folder");
+    let removed = fozzy.run(&["clean", "--runs", "1", "--json"]).exits(0).json();
+    assert_eq!(removed["leftovers"], serde_json::json!([left]));
+    assert_eq!((removed["runs"].as_array().map(Vec::len), &removed["kept"]), (Some(1), &1.into()));
+    assert!(!fozzy.path(left).exists());
+    fozzy.run(&["clean", "--all"]).exits(0);
+    assert_eq!(runs(), 0);
+}
+
+#[test]
+fn a_run_that_is_not_kept_leaves_nothing_behind() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", super::TINY);
+    let run = |args: &[&str]| {
+        let summary = fozzy.run(&[&["run", "tiny.wat", "--json"], args].concat()).exits(0).json();
+        assert_eq!(summary["identity"].get("reportPath"), None, "{summary}");
+    };
+    run(&["--no-store"]);
+    assert!(!fozzy.path(".fozzy").exists());
+    run(&["--no-store", "--record", "run.fozzy"]);
+    fozzy.run(&["replay", "run.fozzy", "--no-store"]).exits(0);
+    assert_eq!(fozzy.names(), ["run.fozzy", "tiny.wat"]);
+    assert!(!fozzy.path(".fozzy").exists());
+    // Nothing can be made there by anybody.
+    let tiny = fozzy.path("tiny.wat");
+    let summary = fozzy.run(&["--cwd", "/sys", "run", &tiny.display().to_string(), "--json"]).exits(0).json();
+    assert_eq!(summary["identity"].get("reportPath"), None, "{summary}");
+}

@@ -5,7 +5,8 @@ mod memory;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::explore::settings::ExploreSettings;
 use crate::options::BackendOptions;
-use fozzy_plan::{FilesBackend, PLAN_BYTES_MAX, PlanFile, ScriptBackend};
+use crate::store::Retention;
+use fozzy_plan::{ByteSize, FilesBackend, PLAN_BYTES_MAX, PlanFile, ScriptBackend};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 pub struct Config {
     /// Where runs are kept.
     pub base_dir: PathBuf,
+    /// How much of runs is kept.
+    pub store: StoreSettings,
     /// What answers operations on files, when neither a flag nor a plan says it.
     pub fs_backend: Option<FilesBackend>,
     /// The same for outgoing HTTP.
@@ -55,6 +58,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             base_dir: PathBuf::from(".fozzy"),
+            store: StoreSettings::default(),
             fs_backend: None,
             http_backend: None,
             proc_backend: None,
@@ -70,6 +74,24 @@ impl Default for Config {
             target: IgnoredAny,
             targets: BTreeMap::new(),
         }
+    }
+}
+
+/// `[store]`: bounds of the run store.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StoreSettings {
+    /// Runs that are kept, the newest.
+    pub runs: Option<u64>,
+    /// Bytes of all of them.
+    pub bytes: Option<ByteSize>,
+}
+
+impl StoreSettings {
+    /// With the defaults for what is not said.
+    pub fn retention(&self) -> Retention {
+        let Retention { runs, bytes } = Retention::default();
+        Retention { runs: self.runs.unwrap_or(runs), bytes: self.bytes.map_or(bytes, |size| size.0) }
     }
 }
 

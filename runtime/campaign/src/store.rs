@@ -9,17 +9,23 @@
 //!
 //! Invariants: runs are ordered by the sequence number that they get when they finish, under a lock, never
 //! by wall time; each file is whole or absent; the manifest is written last, so a run with a manifest is
-//! a finished one.
+//! a finished one. The folder of a run in progress is locked by its process, so that what a killed one has left is told from it.
+//! The store is bounded (`retention`): the oldest runs go, never the last one of each outcome.
+
+mod retention;
 
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_report::suite::{SuiteSummary, TestCounts};
 use fozzy_report::{MemorySummary, RunIdentity, RunMode, RunSummary};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, write_atomic};
 use fozzy_trace::{Seed, Status};
+pub use retention::{Removed, Retention};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const MANIFEST_SCHEMA: &str = "fozzy.run_manifest.v1";
 /// The trace of a run that was not recorded by name.
@@ -233,15 +239,27 @@ report!(RunSummary, _it => None; SuiteSummary, it => Some(&it.tests));
 #[derive(Clone, Debug)]
 pub struct RunStore {
     runs: PathBuf,
+    /// `None` when nothing is to be kept.
+    retention: Option<Retention>,
 }
 
 /// The folder of one run in progress.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
-    /// The id of the run.
+    /// The run's id.
     pub id: String,
-    /// Where it is.
+    /// Where its files go.
     pub path: PathBuf,
+    place: Arc<FolderPlace>,
+}
+
+/// Where the folder of a run is.
+#[derive(Debug)]
+enum FolderPlace {
+    /// In the store, and locked as long as the run is in progress.
+    Store(#[expect(dead_code, reason = "held for its lock")] File),
+    /// Outside of it, and gone with the run unless something was written there.
+    Temporary(Mutex<Option<tempfile::TempDir>>),
 }
 
 impl RunFolder {
@@ -249,24 +267,63 @@ impl RunFolder {
     pub fn discard(&self) {
         let _ = fs::remove_dir(&self.path);
     }
+
+    /// Whether the run is going to be in the store.
+    pub fn is_kept(&self) -> bool {
+        matches!(*self.place, FolderPlace::Store(_))
+    }
+
+    /// Leaves a temporary folder where it is, if a campaign has written findings there: they are reported by their paths.
+    fn leave(&self) {
+        let FolderPlace::Temporary(folder) = &*self.place else { return };
+        let is_empty = fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none());
+        if let (false, Some(folder)) = (is_empty, folder.lock().unwrap_or_else(PoisonError::into_inner).take()) {
+            let _ = folder.keep();
+        }
+    }
 }
 
 impl RunStore {
-    /// The store below `base_dir`; nothing is made yet.
+    /// The store in the folder of a project.
     pub fn new(base_dir: &Path) -> RunStore {
-        RunStore { runs: base_dir.join("runs") }
+        RunStore { runs: base_dir.join("runs"), retention: Some(Retention::default()) }
     }
 
-    /// Makes the folder of a new run.
+    /// The same store with other bounds; with `None`, it is read, and nothing is added to it.
+    pub fn bounded(self, retention: Option<Retention>) -> RunStore {
+        RunStore { retention, ..self }
+    }
+
+    /// Makes the folder of a new run. Where nothing can be written, the run has a temporary one, and is not kept.
     pub fn begin(&self) -> Result<RunFolder, CampaignError> {
         let id = uuid::Uuid::new_v4().to_string();
+        if self.retention.is_none() {
+            return temporary(id);
+        }
+        match self.begin_here(id.clone()) {
+            Err(StoreError::Io { source, .. }) if is_read_only(&source) => temporary(id),
+            begun => begun.map_err(store_error),
+        }
+    }
+
+    fn begin_here(&self, id: String) -> Result<RunFolder, StoreError> {
         let path = self.runs.join(&id);
-        fs::create_dir_all(&path).map_err(|error| store_error(StoreError::io("create", &path, error)))?;
-        Ok(RunFolder { id, path })
+        fs::create_dir_all(&self.runs).map_err(|error| StoreError::io("create", &self.runs, error))?;
+        // Nobody takes the new folder for one that a killed process has left before it is locked.
+        let store = self.lock_file()?;
+        fs::create_dir(&path).map_err(|error| StoreError::io("create", &path, error))?;
+        let folder = File::open(&path).and_then(|folder| folder.lock().map(|()| folder));
+        let folder = folder.map_err(|error| StoreError::io("lock", &path, error))?;
+        drop(store);
+        Ok(RunFolder { id, path, place: Arc::new(FolderPlace::Store(folder)) })
     }
 
     /// Writes report and manifest, and gives the run its place in the order.
     pub fn finish(&self, folder: &RunFolder, report: &impl RunReport) -> Result<(), CampaignError> {
+        if !folder.is_kept() {
+            folder.leave();
+            return Ok(());
+        }
         write_json(&folder.path.join("report.json"), report)?;
         let locked = self.lock()?;
         let sequence = self.last_sequence() + 1;
@@ -297,7 +354,12 @@ impl RunStore {
             memory_leaked_allocs: memory.map(|memory| memory.leaked_allocs),
             memory_peak_bytes: memory.map(|memory| memory.peak_bytes),
         };
-        write_json(&folder.path.join("manifest.json"), &manifest)
+        write_json(&folder.path.join("manifest.json"), &manifest)?;
+        if let Some(retention) = self.retention {
+            // A store that could not be made smaller is bounded by the next run.
+            let _ = self.prune(retention, false);
+        }
+        Ok(())
     }
 
     /// All finished runs, the latest first. Folders without a readable manifest are no finished runs.
@@ -321,10 +383,13 @@ impl RunStore {
     }
 
     fn lock(&self) -> Result<File, CampaignError> {
+        self.lock_file().map_err(store_error)
+    }
+
+    fn lock_file(&self) -> Result<File, StoreError> {
         let path = self.runs.join("lock");
         let file = File::options().create(true).append(true).open(&path);
-        let locked = file.and_then(|file| file.lock().map(|()| file));
-        locked.map_err(|error| store_error(StoreError::io("lock", &path, error)))
+        file.and_then(|file| file.lock().map(|()| file)).map_err(|error| StoreError::io("lock", &path, error))
     }
 
     /// The number of the last finished run; a lost or damaged counter is counted anew from the runs.
@@ -333,6 +398,19 @@ impl RunStore {
         let counted = counted.and_then(|text| text.trim().parse().ok());
         counted.unwrap_or_else(|| self.finished().first().map_or(0, |(_, manifest)| manifest.sequence))
     }
+}
+
+/// A folder of a run that is not kept.
+fn temporary(id: String) -> Result<RunFolder, CampaignError> {
+    let folder = tempfile::Builder::new().prefix("fozzy-run-").tempdir();
+    let folder = folder.map_err(|error| store_error(StoreError::io("create", &std::env::temp_dir(), error)))?;
+    let path = folder.path().to_owned();
+    Ok(RunFolder { id, path, place: Arc::new(FolderPlace::Temporary(Mutex::new(Some(folder)))) })
+}
+
+/// Whether a place cannot be written to, for good.
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// The manifest in a run's folder; `None` when there is none that can be read.

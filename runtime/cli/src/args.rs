@@ -78,6 +78,9 @@ pub(crate) struct Globals {
     /// Keep warnings about integrity as warnings.
     #[arg(long = "unsafe", id = "unsafe_", global = true)]
     pub(crate) unsafe_: bool,
+    /// Keep nothing of runs in the run store: no report, and no trace but of --record.
+    #[arg(long, global = true)]
+    pub(crate) no_store: bool,
     /// Keep the traces of passing runs too: for the variable only, so that it is on no page.
     #[arg(long, global = true, hide = true, env = "FOZZY_ARTIFACTS_FULL", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) artifacts_full: bool,
@@ -141,6 +144,8 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Check this machine, and with --deep that a program is deterministic.
     Doctor(DoctorArgs),
+    /// Remove old runs from the run store, and what killed processes have left there.
+    Clean(CleanArgs),
     /// List the commands by purpose, with an example of each.
     Usage,
     /// Print a completion script for a shell.
@@ -759,6 +764,24 @@ pub(crate) struct TraceShowArgs {
     /// Only these calls, by index (`100..200`, `..50`, `900..`) or by virtual time (`1s..2.5s`).
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) at: Option<String>,
+}
+
+/// The newest runs stay, and the last one that passed and the last that failed. Saved failures and corpora are not touched.
+/// Exit code: 0, or 2 when the store cannot be changed.
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {
+    /// The number of runs to keep [default: `runs` in [store] of fozzy.toml, or 500].
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u64>,
+    /// The bytes to keep, such as 200MiB [default: `bytes` in [store] of fozzy.toml, or 2 GiB].
+    #[arg(long, value_name = "SIZE", value_parser = fozzy_plan::ByteSize::parse)]
+    pub(crate) bytes: Option<fozzy_plan::ByteSize>,
+    /// Remove all runs.
+    #[arg(long, conflicts_with_all = ["runs", "bytes"])]
+    pub(crate) all: bool,
+    /// Remove nothing; list what would be removed.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Exit code: 0 when no problem was found, else 2.

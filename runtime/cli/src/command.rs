@@ -5,6 +5,7 @@ pub(crate) mod benchmark;
 mod branch;
 mod causality;
 mod ci;
+mod clean;
 mod corpus;
 mod coverage;
 mod doctor;
@@ -46,6 +47,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         let Cli { globals, command } = cli;
         let strict = !globals.unsafe_;
         let runs = RunStore::new(&config.base_dir);
+        let runs = runs.bounded((!globals.no_store).then(|| config.store.retention()));
         let project = Project {
             config,
             backends: globals.backends(),
@@ -90,6 +92,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Validate(args) => validate::validate(&context, args),
             Command::Schema(args) => validate::schema(&context, args),
             Command::Doctor(args) => doctor::doctor(&context, args),
+            Command::Clean(args) => clean::clean(&context, args),
             Command::Usage => usage::usage(&context),
             Command::Completions(args) => shell::completions(&context, args),
             Command::Man(args) => shell::man(&context, args),

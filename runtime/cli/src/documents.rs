@@ -11,10 +11,10 @@
 use fozzy_campaign::store::RunManifest;
 use fozzy_report::coverage::CoverageDocument;
 use fozzy_report::document::{
-    ArtifactsDocument, BundleDocument, CiDocument, CorpusAddDocument, CorpusExportDocument, CorpusImportDocument,
-    CorpusMinimizeDocument, DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument, FullDocument, GateDocument,
-    InitDocument, ManDocument, PathsDocument, ProgressDocument, ScenarioDocument, ShowDocument, UsageDocument,
-    ValidateDocument, VerifyDocument, VersionDocument,
+    ArtifactsDocument, BundleDocument, CiDocument, CleanDocument, CorpusAddDocument, CorpusExportDocument,
+    CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument,
+    FullDocument, GateDocument, InitDocument, ManDocument, PathsDocument, ProgressDocument, ScenarioDocument,
+    ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::suite::SuiteSummary;
@@ -57,6 +57,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("corpus-list", "`corpus list`", of::<Vec<String>>),
     row("corpus-added", "`corpus add`", of::<CorpusAddDocument>),
     row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimizeDocument>),
+    row("clean", "`clean`", of::<CleanDocument>),
     row("corpus-exported", "`corpus export`", of::<CorpusExportDocument>),
     row("corpus-imported", "`corpus import`", of::<CorpusImportDocument>),
     row("artifacts", "`artifacts`", of::<ArtifactsDocument>),

@@ -245,6 +245,22 @@ pub struct CorpusMinimizeDocument {
     pub out: Option<String>,
 }
 
+/// `fozzy clean`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CleanDocument {
+    /// Whether this is what would be removed.
+    pub dry_run: bool,
+    /// The ids of the runs that were removed, the newest first.
+    pub runs: Vec<String>,
+    /// Folders of runs that never ended, whose processes are gone.
+    pub leftovers: Vec<String>,
+    /// Bytes of all of them.
+    pub bytes: u64,
+    /// Runs that are kept.
+    pub kept: u64,
+}
+
 /// `fozzy corpus export`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CorpusExportDocument {

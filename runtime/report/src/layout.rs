@@ -9,10 +9,10 @@
 //! Invariant: nothing stands here that the document does not say.
 
 use crate::document::{
-    ArtifactEntry, ArtifactsDiff, ArtifactsDocument, Capability, CiDocument, CorpusAddDocument, CorpusExportDocument,
-    CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, FormattedDocument, FullDocument,
-    GateDocument, GateStep, InitDocument, ManDocument, PathsDocument, ScenarioDocument, StepStatus, UsageDocument,
-    ValidateDocument, VerifyDocument, VersionDocument,
+    ArtifactEntry, ArtifactsDiff, ArtifactsDocument, Capability, CiDocument, CleanDocument, CorpusAddDocument,
+    CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, FormattedDocument,
+    FullDocument, GateDocument, GateStep, InitDocument, ManDocument, PathsDocument, ScenarioDocument, StepStatus,
+    UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use crate::flaky::FlakyReport;
 use crate::pretty::{Style, bytes, counted, fit, grouped, shell_word};
@@ -50,6 +50,16 @@ fn pairs(of: &[(&str, String)], style: Style) -> String {
     let width = of.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
     let Style { faint, end, .. } = style;
     of.iter().map(|(key, value)| format!("  {faint}{key:<width$}{end}  {value}\n")).collect()
+}
+
+impl Layout for CleanDocument {
+    fn lay_out(&self, _style: Style) -> String {
+        let CleanDocument { dry_run, runs, leftovers, bytes: size, kept } = self;
+        let verb = if *dry_run { "would remove" } else { "removed" };
+        let (runs, killed) = (counted(runs.len() as u64, "run"), counted(leftovers.len() as u64, "folder"));
+        let (size, kept) = (bytes(*size), counted(*kept, "run"));
+        format!("{verb} {runs}, and {killed} that killed processes have left: {size}; {kept} kept\n")
+    }
 }
 
 impl Layout for CiDocument {

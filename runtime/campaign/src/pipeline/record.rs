@@ -95,9 +95,12 @@ impl RecordPolicy<'_> {
                 let written = write(recording, path, self.collision)?;
                 // The run's own folder has all of the run, so that nothing outside of it need be believed later. Without a
                 // second name, the run is as it was asked for, and only `artifacts` misses it.
-                let _ = fs::hard_link(&written, folder.path.join(name));
+                if folder.is_kept() {
+                    let _ = fs::hard_link(&written, folder.path.join(name));
+                }
                 Ok(Some(written))
             }
+            None if !folder.is_kept() => Ok(None),
             None if recording.outcome.verdict.status == Status::Pass && !self.keep_passing => Ok(None),
             None => write(recording, &folder.path.join(name), CollisionPolicy::Error).map(Some),
         }
@@ -111,7 +114,7 @@ pub fn identity(folder: &RunFolder, seed: Seed, trace: Option<&Path>) -> RunIden
         run_id: folder.id.clone(),
         seed,
         trace_path: trace.map(text),
-        report_path: Some(text(&folder.path.join("report.json"))),
-        artifacts_dir: Some(text(&folder.path)),
+        report_path: folder.is_kept().then(|| text(&folder.path.join("report.json"))),
+        artifacts_dir: folder.is_kept().then(|| text(&folder.path)),
     }
 }

@@ -45,8 +45,14 @@ pub fn identity<'a>(
     let failed = cases.clone().filter(|case| case.result == CaseResult::Failed);
     let trace = |case: &CaseSummary| case.run.as_ref()?.identity.trace_path.clone();
     let trace_path = failed.filter_map(trace).next().or_else(|| cases.filter_map(trace).next());
-    let report_path = Some(shown(&folder.path.join("report.json")));
-    RunIdentity { run_id: folder.id.clone(), seed, trace_path, report_path, artifacts_dir: Some(shown(&folder.path)) }
+    let report_path = folder.is_kept().then(|| shown(&folder.path.join("report.json")));
+    RunIdentity {
+        run_id: folder.id.clone(),
+        seed,
+        trace_path,
+        report_path,
+        artifacts_dir: folder.is_kept().then(|| shown(&folder.path)),
+    }
 }
 
 #[cfg(test)]

@@ -91,6 +91,10 @@ fn engine_issue() -> Option<DoctorIssue> {
 fn store_issue(context: &Context) -> Option<DoctorIssue> {
     let folder = context.runs.begin();
     let removed = folder.and_then(|folder| {
+        if !folder.is_kept() && !context.globals.no_store {
+            let message = format!("runs cannot be kept in {}: it cannot be written to", context.runs.path().display());
+            return Err(CliError::new(ErrorKind::Store, message));
+        }
         std::fs::remove_dir(&folder.path).map_err(|error| CliError::new(ErrorKind::Store, error.to_string()))
     });
     let error = removed.err()?;

@@ -90,6 +90,7 @@ const USAGE: &[Group] = &[
         &[
             ("seeds", "you want to know which saved failures are still reproduced", "fozzy seeds app.wasm"),
             ("corpus", "you look after the inputs of campaigns", "fozzy corpus minimize corpus --target app.wasm"),
+            ("clean", "the run store has grown, or processes were killed", "fozzy clean --runs 50 --dry-run"),
             ("ci", "a build server has a trace to check", "fozzy ci run.fozzy"),
             ("gate", "you want the checks that gate a change", "fozzy gate --scope bank,cache"),
             ("full", "you want every command done once on a project", "fozzy full --fuzz-time 10s"),

@@ -1,0 +1,132 @@
+//! Bounds of the run store: how many runs are kept, and how many bytes of them.
+//!
+//! ```text
+//! newest ── kept ──▶ │ bound │ ── older: removed, but for the last run that passed and the last that failed
+//! no manifest, and locked by no process   ─▶  what a killed process has left: removed
+//! ```
+//!
+//! Invariants: a run goes whole, its manifest first, so that none is seen in part; a run in progress is never touched; only folders
+//! whose names are ids of runs are.
+//! Not here: saved failures and corpora, which are the user's.
+
+use super::{RunManifest, RunStore, manifest_of, store_error};
+use crate::error::CampaignError;
+use fozzy_trace::Status;
+use fozzy_trace::file::store::StoreError;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// Folders inside of each other whose files are counted: a run has one.
+const DEPTH_MAX: usize = 8;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Runs.
+    pub runs: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+impl Default for Retention {
+    /// Some weeks of work on a project, and less than a build folder has.
+    fn default() -> Retention {
+        Retention { runs: 500, bytes: 2 << 30 }
+    }
+}
+
+/// What was removed, or would be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Runs, by their ids, the newest first.
+    pub runs: Vec<String>,
+    /// Folders that killed processes have left.
+    pub leftovers: Vec<PathBuf>,
+    /// Bytes of both.
+    pub bytes: u64,
+}
+
+impl RunStore {
+    /// Removes what is beyond `retention`, and what killed processes have left. With `dry`, nothing is removed.
+    ///
+    /// # Errors
+    /// When the store cannot be read or changed.
+    pub fn prune(&self, retention: Retention, dry: bool) -> Result<Removed, CampaignError> {
+        let mut removed = Removed::default();
+        if !self.path().is_dir() {
+            return Ok(removed);
+        }
+        let locked = self.lock()?;
+        for folder in self.abandoned() {
+            removed.bytes += bytes_of(&folder, DEPTH_MAX);
+            remove(&folder, dry)?;
+            removed.leftovers.push(folder);
+        }
+        for (folder, manifest, bytes) in self.beyond(retention) {
+            removed.bytes += bytes;
+            remove(&folder, dry)?;
+            removed.runs.push(manifest.run_id);
+        }
+        drop(locked);
+        Ok(removed)
+    }
+
+    /// The finished runs that are too many, with their bytes.
+    fn beyond(&self, retention: Retention) -> Vec<(PathBuf, RunManifest, u64)> {
+        let (mut count, mut total) = (0, 0u64);
+        let (mut has_passed, mut has_failed) = (false, false);
+        let mut beyond = Vec::new();
+        for (folder, manifest) in self.finished().into_iter().filter(|(folder, _)| is_run(folder)) {
+            let has_one = if manifest.status == Status::Pass { &mut has_passed } else { &mut has_failed };
+            // What `last-pass` and `last-fail` name stays, unless nothing is to stay.
+            let is_last = !std::mem::replace(has_one, true) && retention.runs > 0;
+            let bytes = bytes_of(&folder, DEPTH_MAX);
+            (count, total) = (count + 1, total.saturating_add(bytes));
+            if !is_last && (count > retention.runs || total > retention.bytes) {
+                beyond.push((folder, manifest, bytes));
+            }
+        }
+        beyond
+    }
+
+    /// Folders of runs that never came to an end, and whose processes are gone.
+    fn abandoned(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
+        let folders =
+            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
+        let is_free = |folder: &PathBuf| File::open(folder).is_ok_and(|folder| folder.try_lock().is_ok());
+        let mut found: Vec<PathBuf> =
+            folders.filter(|folder| is_run(folder) && manifest_of(folder).is_none() && is_free(folder)).collect();
+        found.sort();
+        found
+    }
+}
+
+/// Whether a folder has the name of a run's.
+fn is_run(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| uuid::Uuid::try_parse(name).is_ok())
+}
+
+fn remove(folder: &Path, dry: bool) -> Result<(), CampaignError> {
+    if dry {
+        return Ok(());
+    }
+    // Without its manifest it is no finished run any more, whatever interrupts this.
+    let _ = fs::remove_file(folder.join("manifest.json"));
+    fs::remove_dir_all(folder).map_err(|error| store_error(StoreError::io("remove", folder, error)))
+}
+
+/// Bytes of the files in a folder; links are not followed.
+fn bytes_of(folder: &Path, depth: usize) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(it) if it.is_dir() && depth > 1 => bytes_of(&entry.path(), depth - 1),
+        Ok(it) if it.is_file() => it.len(),
+        _ => 0,
+    });
+    sizes.sum()
+}
+
+#[cfg(test)]
+mod tests;

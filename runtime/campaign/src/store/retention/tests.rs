@@ -1,0 +1,96 @@
+//! Stores of a few runs, and what stays of them.
+
+use super::*;
+use fozzy_report::RunMode;
+use fozzy_trace::Seed;
+
+/// A store with runs that have ended so, the first one first.
+fn store(ended: &[Status]) -> (tempfile::TempDir, RunStore, Vec<String>) {
+    let place = tempfile::tempdir().expect("a folder");
+    let store = RunStore::new(place.path());
+    let mut ids = Vec::new();
+    for (sequence, status) in ended.iter().enumerate() {
+        let folder = store.begin().expect("it begins");
+        assert!(folder.is_kept());
+        fs::write(folder.path.join("report.json"), vec![b' '; 1000]).expect("it is written");
+        let manifest = RunManifest {
+            schema_version: super::super::MANIFEST_SCHEMA.to_owned(),
+            run_id: folder.id.clone(),
+            sequence: sequence as u64 + 1,
+            mode: RunMode::Run,
+            status: *status,
+            seed: Seed(0),
+            started_at: String::new(),
+            finished_at: String::new(),
+            duration_ms: 0,
+            duration_ns: 0,
+            trace_path: None,
+            report_path: None,
+            artifacts_dir: None,
+            findings_count: 0,
+            tests_passed: None,
+            tests_failed: None,
+            tests_skipped: None,
+            memory_leaked_bytes: None,
+            memory_leaked_allocs: None,
+            memory_peak_bytes: None,
+        };
+        super::super::write_json(&folder.path.join("manifest.json"), &manifest).expect("it is written");
+        ids.push(folder.id.clone());
+    }
+    (place, store, ids)
+}
+
+const PASS: Status = Status::Pass;
+const FAIL: Status = Status::Fail;
+const ALL: Retention = Retention { runs: 100, bytes: u64::MAX };
+
+#[test]
+fn the_newest_runs_stay_and_the_last_of_each_outcome() {
+    let (_place, store, ids) = store(&[FAIL, FAIL, PASS, PASS, PASS, PASS]);
+    let bound = Retention { runs: 3, ..ALL };
+    assert_eq!(store.prune(ALL, false).expect("pruned"), Removed::default());
+    let would = store.prune(bound, true).expect("looked at");
+    assert_eq!(would.runs, [ids[2].clone(), ids[0].clone()], "the last failure stays");
+    assert!(would.bytes > 2000);
+    assert_eq!(store.finished().len(), 6, "nothing was removed");
+    assert_eq!(store.prune(bound, false).expect("pruned"), would);
+    let left: Vec<String> = store.finished().into_iter().map(|(_, manifest)| manifest.run_id).collect();
+    assert_eq!(left, [5, 4, 3, 1].map(|place: usize| ids[place].clone()));
+    let none = Retention { runs: 0, bytes: 0 };
+    assert_eq!(store.prune(none, false).expect("pruned").runs.len(), 4, "all go when none is to stay");
+}
+
+#[test]
+fn bytes_are_a_bound_of_their_own() {
+    let (_place, store, ids) = store(&[PASS, PASS, PASS, PASS]);
+    let removed = store.prune(Retention { bytes: 4000, ..ALL }, false).expect("pruned");
+    assert_eq!(removed.runs, [ids[1].clone(), ids[0].clone()]);
+}
+
+#[test]
+fn what_a_killed_process_has_left_goes_and_what_runs_stays() {
+    let (place, store, _) = store(&[PASS]);
+    let running = store.begin().expect("it begins");
+    let killed = store.begin().expect("it begins");
+    fs::write(killed.path.join("trace.fozzy"), "half").expect("it is written");
+    let path = killed.path.clone();
+    drop(killed);
+    let mine = place.path().join("runs/notes");
+    fs::create_dir(&mine).expect("a folder");
+    let removed = store.prune(ALL, false).expect("pruned");
+    assert_eq!(removed.leftovers, [path.clone()]);
+    assert!(!path.exists() && running.path.exists() && mine.exists());
+}
+
+#[test]
+fn a_store_that_keeps_nothing_leaves_nothing() {
+    let place = tempfile::tempdir().expect("a folder");
+    let store = RunStore::new(place.path()).bounded(None);
+    let folder = store.begin().expect("it begins");
+    assert!(!folder.is_kept() && folder.path.is_dir());
+    let path = folder.path.clone();
+    drop(folder);
+    assert!(!path.exists());
+    assert!(!place.path().join("runs").exists());
+}
