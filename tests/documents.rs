@@ -63,6 +63,7 @@ const CASES: &[(&str, &str)] = &[
     ("corpus-list", "fozzy corpus list corpus --json"),
     ("corpus-added", "fozzy corpus add corpus plan.toml --json"),
     ("corpus-minimized", "fozzy corpus minimize corpus --target letters.wat --json"),
+    ("clean", "fozzy clean --runs 1000 --dry-run --json"),
     ("corpus-exported", "fozzy corpus export corpus --out c.zip --json"),
     ("corpus-imported", "fozzy corpus export corpus --out c.zip >/dev/null; fozzy corpus import c.zip --out d --json"),
     ("artifacts", "fozzy artifacts ls a.fozzy --json"),

@@ -37,7 +37,7 @@ impl Default for Retention {
 
 /// What was removed, or would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Removed {
+pub struct PrunedRuns {
     /// Runs, by their ids, the newest first.
     pub runs: Vec<String>,
     /// Folders that killed processes have left.
@@ -51,8 +51,8 @@ impl RunStore {
     ///
     /// # Errors
     /// When the store cannot be read or changed.
-    pub fn prune(&self, retention: Retention, dry: bool) -> Result<Removed, CampaignError> {
-        let mut removed = Removed::default();
+    pub fn prune(&self, retention: Retention, dry: bool) -> Result<PrunedRuns, CampaignError> {
+        let mut removed = PrunedRuns::default();
         if !self.path().is_dir() {
             return Ok(removed);
         }

@@ -3,7 +3,7 @@
 use crate::args::CleanArgs;
 use crate::context::Context;
 use crate::error::CliError;
-use fozzy_campaign::store::{Removed, Retention};
+use fozzy_campaign::store::{PrunedRuns, Retention};
 use fozzy_report::document::CleanDocument;
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ pub(crate) fn clean(context: &Context, args: &CleanArgs) -> Result<ExitCode, Cli
         true => Retention { runs: 0, bytes: 0 },
         false => Retention { runs: args.runs.unwrap_or(runs), bytes: args.bytes.map_or(bytes, |size| size.0) },
     };
-    let Removed { runs, leftovers, bytes } = context.runs.prune(retention, args.dry_run)?;
+    let PrunedRuns { runs, leftovers, bytes } = context.runs.prune(retention, args.dry_run)?;
     let leftovers = leftovers.iter().map(|path| path.display().to_string()).collect();
     let kept = context.runs.finished().len() as u64 - if args.dry_run { runs.len() as u64 } else { 0 };
     let document = CleanDocument { dry_run: args.dry_run, runs, leftovers, bytes, kept };
