@@ -125,7 +125,7 @@ fn what_passes_on_far_more_values_than_it_has_bytes_is_refused() {
         "(loop (type $wide))",
         "(block (type $wide))",
         "(if (type $wide) (i32.const 0) (then))",
-        "call $same",
+        "call $same ",
         "(block (type $wide) i32.const 0 br_if 0 i32.const 0 br_if 0)",
         "(block (type $wide) i32.const 0 br_table 0 0 0 0 0)",
     ] {
