@@ -11,6 +11,8 @@
 pub(crate) mod jobs;
 mod kinds;
 mod odd;
+mod single;
+mod verdicts;
 
 use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, Ran};

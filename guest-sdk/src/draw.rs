@@ -18,7 +18,23 @@
 //! ```text
 //! integers   4 of 8 small (0 to 255, signed -128 to 127), 3 of 8 of the whole type, 1 of 8 an edge (0 1 -1 min max …)
 //! floats     4 of 8 small integers, 3 of 8 of all bit patterns, 1 of 8 an edge (0 -0 1 min max epsilon inf NaN)
-//! lengths    7 of 8 up to 8, 1 of 8 up to 64
+//! lengths    of 168: 147 up to 8, 16 up to 64, 4 up to 512, 1 up to 4096
+//! ```
+//!
+//! So the longest collection grows with the number of cases; in a campaign it is bounded by its input too, whose length grows
+//! while nothing new is found. What is inside of a collection shares these 4096 elements with all that is in it. Bounds of one's own
+//! are an attribute, of an argument of a property or a flow as of a field:
+//!
+//! ```
+//! use fozzy_sdk::prelude::*;
+//!
+//! #[derive(Debug, Draw)]
+//! struct Packet {
+//!     #[draw(range = 1..=15)]
+//!     version: u8,
+//!     #[draw(length = 0..=65_536)]
+//!     payload: Vec<u8>,
+//! }
 //! ```
 //!
 //! `usize` and `isize` are drawn as 32 bits everywhere, so that a sandbox of 32 bits and a native test of 64 draw the same.
@@ -40,6 +56,8 @@ pub use pattern::{matching, matching_at};
 pub use text::{Alphabet, string_of, string_of_at};
 
 use crate::{host, narration, site};
+use alloc::string::String;
+use core::cell::Cell;
 use core::ops::RangeInclusive;
 use core::panic::Location;
 
@@ -49,8 +67,16 @@ pub trait Draw: Sized {
     fn draw(site: &str) -> Self;
 }
 
-/// The most elements that a collection has by default.
-pub const LENGTH_MAX: u64 = 64;
+/// A type whose values have a length: collections and strings.
+///
+/// `#[draw(length = 0..=1000)]` of a field or an argument draws by it.
+pub trait DrawLength: Draw {
+    /// A value of that many elements, all lengths equally likely.
+    fn draw_length(site: &str, lengths: RangeInclusive<usize>) -> Self;
+}
+
+/// The most elements that a collection has by default, with all that is in it.
+pub const LENGTH_MAX: u64 = 4096;
 
 /// A value of a type.
 #[must_use]
@@ -151,10 +177,48 @@ pub(crate) fn never_true(site: &str) -> ! {
     )
 }
 
-/// A length up to `most`, mostly short.
-pub(crate) fn length(site: &str, most: u64) -> usize {
-    let short = host::weighted(site, &[7, 1]) == 0;
-    host::choose(site, if short { most.min(8) } else { most } + 1) as usize
+/// Lengths that are drawn by default, and how many of those that are not short have them.
+const LONG: [u64; 3] = [64, 512, LENGTH_MAX];
+const LONG_WEIGHTS: [u32; 3] = [16, 4, 1];
+
+crate::__local! {
+    /// Elements that a collection may have, as it is in another one.
+    static ELEMENTS_LEFT: Cell<u64> = const { Cell::new(LENGTH_MAX) };
+}
+
+/// A length, mostly short: whoever is in a collection has a part of its elements.
+pub(crate) fn length(site: &str) -> usize {
+    let left = ELEMENTS_LEFT.get();
+    if host::weighted(site, &[7, 1]) == 0 {
+        return host::choose(site, left.min(8) + 1) as usize;
+    }
+    let most = LONG[host::weighted(site, &LONG_WEIGHTS) as usize];
+    host::choose(&length_site(site), left.min(most) + 1) as usize
+}
+
+/// A length of a range.
+pub(crate) fn length_of(site: &str, lengths: RangeInclusive<usize>) -> usize {
+    range_at(&length_site(site), lengths)
+}
+
+/// The site at which a length is drawn: a source that reads answers off an input gives no more than the input has.
+fn length_site(site: &str) -> String {
+    const SUFFIX: &str = " length";
+    let fits = |end: &usize| site.is_char_boundary(*end) && end + SUFFIX.len() <= SITE_BYTES_MAX;
+    let end = (0..=site.len()).rev().find(fits).unwrap_or(0);
+    format!("{}{SUFFIX}", &site[..end])
+}
+
+/// Bytes that a site can have.
+const SITE_BYTES_MAX: usize = 255;
+
+/// Draws `length` elements, which share what is left.
+pub(crate) fn repeated<T, C: FromIterator<T>>(length: usize, element: impl FnMut() -> T) -> C {
+    let left = ELEMENTS_LEFT.get();
+    ELEMENTS_LEFT.set((left / (length as u64).max(1)).max(1));
+    let elements = core::iter::repeat_with(element).take(length).collect();
+    ELEMENTS_LEFT.set(left);
+    elements
 }
 
 /// A value of a type that knows how to be made from bytes.

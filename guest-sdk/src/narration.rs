@@ -36,10 +36,10 @@ pub fn is_narrated() -> bool {
 
 /// An argument: what is drawn for its parts is not told beside it.
 #[doc(hidden)]
-pub fn argument<T: crate::draw::Draw>(site: &str) -> T {
+pub fn argument<T>(draw: impl FnOnce() -> T) -> T {
     let before = IS_NARRATED.get();
     IS_NARRATED.set(false);
-    let value = T::draw(site);
+    let value = draw();
     IS_NARRATED.set(before);
     value
 }

@@ -136,7 +136,21 @@ pub fn fuzz(targets: &[Target], settings: Settings) {
 pub fn property(properties: &[(&'static str, fn())], settings: Settings) {
     host::begin(settings.seed);
     each(properties, ScenarioKind::Property, settings, |property| property());
+    host::with(|context| context.properties.iter().for_each(|(name, told)| warn_of_skips(name, told)));
 }
+
+/// A property that skips nearly everything checks nearly nothing.
+#[allow(clippy::print_stderr, reason = "a warning, in a native test")]
+fn warn_of_skips(name: &str, told: &fozzy_trace::facts::Property) {
+    let Some(property) = name.strip_suffix(HEALTH_SUFFIX) else { return };
+    if told.evaluated >= 20 && told.held * 10 < told.evaluated {
+        let skipped = told.evaluated - told.held;
+        eprintln!("warning: {property} skipped {skipped} of {} cases", told.evaluated);
+    }
+}
+
+/// How the attribute calls the property of a property that may skip.
+const HEALTH_SUFFIX: &str = " finds something to check";
 
 fn each<F: Copy>(functions: &[(&'static str, F)], kind: ScenarioKind, settings: Settings, call: impl Fn(F)) {
     for round in 0..settings.sequences {

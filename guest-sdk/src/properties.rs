@@ -16,6 +16,7 @@
 //! Invariant: what fails is told at once. When a trap ends a sequence, what it had counted is not told.
 
 use crate::host::{self, Comparison};
+use crate::scenario::Skip;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
@@ -138,6 +139,13 @@ pub fn reachable(tally: &'static Tally) {
 #[inline]
 pub fn unreachable(tally: &'static Tally, details: Option<String>) {
     host::unreachable(tally.name, failing(details).as_deref());
+}
+
+/// What a property came to that may skip its values: how many it did not skip is a property too, by which reports warn of one
+/// that checks nearly nothing.
+#[doc(hidden)]
+pub fn checked<T>(health: &'static str, outcome: Result<T, Skip>) {
+    host::sometimes(health, outcome.is_ok(), None);
 }
 
 /// The run ends at what comes: what was counted before is told first.

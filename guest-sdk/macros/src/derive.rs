@@ -1,15 +1,17 @@
 //! What `derive(Draw)` makes of a type: fields in their order, of an enum the variant first.
+//!
+//! `#[draw(range = …)]` and `#[draw(length = …)]` bound what is drawn, of a field as of an argument.
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, Fields, LitInt, Result, Variant, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Error, Expr, Field, Fields, LitInt, Result, Type, Variant, parse_quote};
 
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let mut item: DeriveInput = syn::parse2(item)?;
     let name = &item.ident;
     let body = match &item.data {
         Data::Struct(data) => {
-            let fields = fields(&data.fields, &name.to_string());
+            let fields = fields(&data.fields, &name.to_string())?;
             quote!(#name #fields)
         }
         Data::Enum(data) if data.variants.is_empty() => {
@@ -20,11 +22,12 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             if weights.iter().all(|weight| *weight == 0) {
                 return Err(Error::new_spanned(name, "no variant can be drawn: all weights are 0"));
             }
-            let arms = data.variants.iter().enumerate().map(|(place, variant)| {
-                let (ident, fields) = (&variant.ident, fields(&variant.fields, &variant.ident.to_string()));
+            let arm = |(place, variant): (usize, &Variant)| {
+                let (ident, fields) = (&variant.ident, fields(&variant.fields, &variant.ident.to_string())?);
                 let place = place as u32;
-                quote!(#place => #name::#ident #fields,)
-            });
+                Ok(quote!(#place => #name::#ident #fields,))
+            };
+            let arms = data.variants.iter().enumerate().map(arm).collect::<Result<Vec<_>>>()?;
             quote! {
                 match ::fozzy_sdk::draw::weighted_at(site, &[#(#weights),*]) {
                     #(#arms)*
@@ -51,19 +54,42 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
 }
 
 /// The fields between their braces, each drawn at its own name; without names, at that of the type or variant.
-fn fields(fields: &Fields, of: &str) -> TokenStream {
-    let draws = fields.iter().map(|field| {
+fn fields(fields: &Fields, of: &str) -> Result<TokenStream> {
+    let draw = |field: &Field| {
         let site = field.ident.as_ref().map_or_else(|| of.to_owned(), ToString::to_string);
-        let value = quote!(::fozzy_sdk::draw::Draw::draw(#site));
-        match &field.ident {
+        let value = bounded(&field.ty, &site, &field.attrs)?;
+        Ok(match &field.ident {
             Some(ident) => quote!(#ident: #value,),
             None => quote!(#value,),
-        }
-    });
-    match fields {
+        })
+    };
+    let draws = fields.iter().map(draw).collect::<Result<Vec<_>>>()?;
+    Ok(match fields {
         Fields::Named(_) => quote!({ #(#draws)* }),
         Fields::Unnamed(_) => quote!((#(#draws)*)),
         Fields::Unit => quote!(),
+    })
+}
+
+/// The draw of a value of the type `drawn`, within the bounds that its attributes have.
+pub(crate) fn bounded(drawn: &Type, site: &str, attributes: &[Attribute]) -> Result<TokenStream> {
+    let (mut range, mut length): (Option<Expr>, Option<Expr>) = (None, None);
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("draw")) {
+        attribute.parse_nested_meta(|meta| {
+            let bound = match () {
+                () if meta.path.is_ident("range") => &mut range,
+                () if meta.path.is_ident("length") => &mut length,
+                () => return Err(meta.error("expected `range = 1..=10`, of a number, or `length = 0..=100`")),
+            };
+            *bound = Some(meta.value()?.parse()?);
+            Ok(())
+        })?;
+    }
+    match (range, length) {
+        (None, None) => Ok(quote!(<#drawn as ::fozzy_sdk::draw::Draw>::draw(#site))),
+        (Some(range), None) => Ok(quote!(::fozzy_sdk::draw::range_at::<#drawn>(#site, #range))),
+        (None, Some(length)) => Ok(quote!(<#drawn as ::fozzy_sdk::draw::DrawLength>::draw_length(#site, #length))),
+        (Some(range), Some(_)) => Err(Error::new_spanned(range, "a value has a range or a length")),
     }
 }
 

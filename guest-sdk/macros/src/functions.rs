@@ -8,10 +8,14 @@
 //! Each function registers itself before the program begins, so there may be any number in any module. What exists once in a
 //! crate is made by the first attribute: a compiler works on one crate, and expands each attribute once.
 
+use crate::derive::bounded;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use std::sync::atomic::{AtomicBool, Ordering};
-use syn::{Error, FnArg, Ident, Item, ItemFn, Pat, Result, Visibility};
+use syn::{
+    Error, FnArg, GenericArgument, Ident, Item, ItemFn, Pat, PathArguments, Result, ReturnType, Signature, Type,
+    Visibility,
+};
 
 /// Which of the two.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +28,7 @@ pub(crate) fn expand(kind: FunctionKind, attribute: TokenStream, item: TokenStre
     if !attribute.is_empty() {
         return Err(Error::new_spanned(attribute, "expected no arguments"));
     }
-    let item: Item = syn::parse2(item)?;
+    let mut item: Item = syn::parse2(item)?;
     let functions: Vec<(&ItemFn, TokenStream)> = match &item {
         Item::Fn(function) => {
             let name = &function.sig.ident;
@@ -90,6 +94,16 @@ pub(crate) fn expand(kind: FunctionKind, attribute: TokenStream, item: TokenStre
             }
         }
     });
+    let registrations: Vec<TokenStream> = registrations.collect();
+    match &mut item {
+        Item::Fn(function) => strip_bounds(&mut function.sig),
+        Item::Mod(module) => module.content.iter_mut().flat_map(|(_, items)| items).for_each(|item| {
+            if let Item::Fn(function) = item {
+                strip_bounds(&mut function.sig);
+            }
+        }),
+        _ => {}
+    }
     Ok(quote! {
         #item
 
@@ -115,7 +129,25 @@ fn row(kind: FunctionKind, function: &ItemFn, path: &TokenStream) -> Result<Toke
     let draws = inputs.iter().map(argument).collect::<Result<Vec<_>>>()?;
     let call = quote!(#path(#(#draws),*));
     let call = if function.sig.asyncness.is_some() { quote!(::fozzy_sdk::task::block_on(#call)) } else { call };
-    Ok(quote!((#name, || { let _ = #call; })))
+    if !may_skip(&function.sig.output) {
+        return Ok(quote!((#name, || { let _ = #call; })));
+    }
+    let health = format!("`{name}` finds something to check");
+    Ok(quote!((#name, || ::fozzy_sdk::properties::checked(#health, #call))))
+}
+
+/// Whether a property returns `Result<…, Skip>` or `Outcome`.
+fn may_skip(output: &ReturnType) -> bool {
+    let ReturnType::Type(_, output) = output else { return false };
+    let last = |of: &Type| match of {
+        Type::Path(path) => path.path.segments.last().cloned(),
+        _ => None,
+    };
+    let Some(segment) = last(output) else { return false };
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return segment.ident == "Outcome" };
+    let error = arguments.args.iter().next_back();
+    let is_skip = |of: &Type| last(of).is_some_and(|segment| segment.ident == "Skip");
+    segment.ident == "Result" && matches!(error, Some(GenericArgument::Type(error)) if is_skip(error))
 }
 
 /// The draw of an argument, at the site of its name.
@@ -127,15 +159,24 @@ pub(crate) fn argument(argument: &FnArg) -> Result<TokenStream> {
         Pat::Ident(ident) => ident.ident.to_string(),
         _ => "argument".to_owned(),
     };
-    let drawn = &typed.ty;
+    let (drawn, draw) = (&typed.ty, bounded(&typed.ty, &site, &typed.attrs)?);
     Ok(quote! {{
-        let value = ::fozzy_sdk::private::argument::<#drawn>(#site);
+        let value = ::fozzy_sdk::private::argument::<#drawn>(|| #draw);
         if ::fozzy_sdk::private::is_narrated() {
             use ::fozzy_sdk::private::{DebugText as _, TypeText as _};
             ::fozzy_sdk::private::drew_as(#site, &(&::fozzy_sdk::private::ArgumentValue(&value)).text());
         }
         value
     }})
+}
+
+/// Takes our attributes off the arguments of a function, which no compiler knows there.
+pub(crate) fn strip_bounds(function: &mut Signature) {
+    for argument in &mut function.inputs {
+        if let FnArg::Typed(typed) = argument {
+            typed.attrs.retain(|attribute| !attribute.path().is_ident("draw"));
+        }
+    }
 }
 
 /// What the sandbox calls.

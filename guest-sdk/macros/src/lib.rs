@@ -19,7 +19,7 @@ use proc_macro::TokenStream;
 /// with the name of a hook its hooks. The type implements `Default`.
 ///
 /// - `#[flow(weight = 100, max_times = 20, precondition = |b| b.accounts.len() > 1)]`: all three may be left out. Arguments
-///   are drawn by `Draw`, each at the site of its name. The function may be `async`, and may return `Result<(), Skip>`.
+///   are drawn by `Draw`, each at the site of its name, within `#[draw(range = …)]` or `#[draw(length = …)]`. The function may be `async`, and may return `Result<(), Skip>`.
 /// - `#[invariant(period = 10)]`: checked after every ten steps; default: 1.
 /// - Hooks: `pre_sequence`, `post_sequence`, `pre_flow`, `post_flow`, `pre_invariants`, `post_invariants`, `pre_invariant`,
 ///   `post_invariant`. Those of one flow or invariant may take it: `fn pre_flow(&mut self, flow: &Flow)`.
@@ -38,14 +38,16 @@ pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a property of a function whose arguments are drawn, or of all public functions of an inline module. There may be
-/// any number in a crate; they are called in the order of the source.
+/// any number in a crate; they are called in the order of the source. `#[draw(range = 1..=10)]` of an argument bounds a number,
+/// `#[draw(length = 0..=100)]` a collection or string. A property that returns `Result<(), Skip>` may skip values with `skip!`;
+/// one that skips nearly all of them is warned of.
 #[proc_macro_attribute]
 pub fn property(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(functions::expand(functions::FunctionKind::Property, attribute.into(), item.into()))
 }
 
 /// Draws the fields in their order; of an enum, the variant first, the first one being the simplest. `#[draw(weight = 3)]`
-/// makes a variant more likely.
+/// makes a variant more likely; `#[draw(range = 1..=10)]` bounds a number, `#[draw(length = 0..=100)]` a collection or string.
 #[proc_macro_derive(Draw, attributes(draw))]
 pub fn draw(item: TokenStream) -> TokenStream {
     finish(derive::expand(item.into()))

@@ -1,6 +1,6 @@
 //! What the attribute `scenario` makes of an `impl` block.
 
-use crate::functions::argument;
+use crate::functions::{argument, strip_bounds};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::meta::ParseNestedMeta;
@@ -37,6 +37,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     }) {
         if let Some(attribute) = take(&mut function.attrs, "flow") {
             flows.push(Flow::of(&attribute, function, &own, flows.len())?);
+            strip_bounds(&mut function.sig);
         } else if let Some(attribute) = take(&mut function.attrs, "invariant") {
             invariants.push(Invariant::of(&attribute, function, &own, invariants.len())?);
         } else if let Some(hook) = HOOKS.iter().find(|(name, _)| function.sig.ident == name) {

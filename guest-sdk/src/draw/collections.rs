@@ -1,12 +1,13 @@
 //! Options, results, tuples, arrays and collections.
 
-use super::{Draw, LENGTH_MAX, length};
+use super::{Draw, DrawLength, length, length_of, repeated};
 use crate::host;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 impl Draw for () {
     fn draw(_: &str) {}
@@ -54,8 +55,12 @@ impl<T: Draw, const N: usize> Draw for [T; N] {
 
 /// So many elements as are drawn.
 pub(super) fn elements<T: Draw, C: FromIterator<T>>(site: &str) -> C {
-    let length = length(site, LENGTH_MAX);
-    core::iter::repeat_with(|| T::draw(site)).take(length).collect()
+    repeated(length(site), || T::draw(site))
+}
+
+/// As many elements as the range allows.
+pub(super) fn elements_of<T: Draw, C: FromIterator<T>>(site: &str, lengths: RangeInclusive<usize>) -> C {
+    repeated(length_of(site, lengths), || T::draw(site))
 }
 
 impl<T: Draw> Draw for Vec<T> {
@@ -100,4 +105,23 @@ impl<K: Draw + Ord, V: Draw> Draw for BTreeMap<K, V> {
     fn draw(site: &str) -> BTreeMap<K, V> {
         elements::<(K, V), _>(site)
     }
+}
+
+macro_rules! with_length {
+    ($(<$($parameter:ident: $($bound:ident)+),+> $collection:ty = $element:ty;)+) => {$(
+        impl<$($parameter: $($bound +)+),+> DrawLength for $collection {
+            fn draw_length(site: &str, lengths: RangeInclusive<usize>) -> $collection {
+                elements_of::<$element, _>(site, lengths)
+            }
+        }
+    )+};
+}
+with_length! {
+    <T: Draw> Vec<T> = T;
+    <T: Draw> VecDeque<T> = T;
+    <T: Draw> LinkedList<T> = T;
+    <T: Draw Ord> BinaryHeap<T> = T;
+    <T: Draw> Box<[T]> = T;
+    <T: Draw Ord> BTreeSet<T> = T;
+    <K: Draw Ord, V: Draw> BTreeMap<K, V> = (K, V);
 }

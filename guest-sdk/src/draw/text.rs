@@ -1,6 +1,6 @@
 //! Strings, and the characters that they are made of.
 
-use super::{Draw, LENGTH_MAX, length, numbers};
+use super::{Draw, DrawLength, length, length_of, numbers, repeated};
 use crate::{host, site};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,8 +9,14 @@ use core::panic::Location;
 
 impl Draw for String {
     fn draw(site: &str) -> String {
-        let length = length(site, LENGTH_MAX);
-        core::iter::repeat_with(|| char::draw(site)).take(length).collect()
+        repeated(length(site), || char::draw(site))
+    }
+}
+
+impl DrawLength for String {
+    /// In characters.
+    fn draw_length(site: &str, lengths: RangeInclusive<usize>) -> String {
+        repeated(length_of(site, lengths), || char::draw(site))
     }
 }
 

@@ -9,6 +9,8 @@ pub mod corpus;
 pub mod corpus_files;
 pub mod corpus_minimize;
 pub mod portable;
+pub mod settings;
+pub mod single_inputs;
 pub mod summary;
 pub mod target;
 pub mod workers;

@@ -80,4 +80,6 @@ pub struct RunRequest {
     pub limits: LimitOptions,
     /// What the simulated computer has.
     pub world: WorldOptions,
+    /// Instructions of an execution that neither flags nor files bound; `None` for those of a run.
+    pub fuel_default: Option<u64>,
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! trace_verify            every byte, by its checksum and structure
 //! replay_outcome_class    the replay ends with the same status and signature
-//! replay_event_parity     call by call, output, end, time, memory, instructions
+//! replay_event_parity     call by call, output, end, time, memory, instructions, words of findings, digest of the target
 //! replay_memory_parity    linear memory at the end, byte for byte
 //! memory_policy           what was in use at the end is within the leak budget of the plan
 //! strict_warning_policy   no warning, in strict mode                                            of a run only

@@ -47,6 +47,7 @@ const LIBRARY_FUNCTIONS: &[&str] = &[
     "memset",
     "runtime.",
     "cabi_realloc",
+    "operator new",
 ];
 
 /// Where crates of a registry are unpacked.
@@ -56,6 +57,11 @@ const REGISTRY_PATH: &str = "/registry/src/";
 pub(crate) fn is_project_path(path: &str) -> bool {
     !path.contains(REGISTRY_PATH) && !LIBRARY_PATHS.iter().any(|part| path.contains(part))
 }
+
+/// Parts of the names of functions that end a program because there is no memory for it: Rust's handlers, the allocation that
+/// the component model asks of a guest, C++'s `operator new`.
+const ALLOCATION_FAILURES: &[&str] =
+    &["handle_alloc_error", "alloc_error_handler", "rust_oom", "rdl_oom", "cabi_realloc", "operator new", "bad_alloc"];
 
 /// What a function without a name is called.
 const UNNAMED: &str = "wasm-function[";
@@ -101,6 +107,12 @@ pub fn generated_frames(backtrace: &[StackFrame]) -> Vec<bool> {
         generated[index] = true;
     }
     generated
+}
+
+/// Whether the library function that ended the program did so because an allocation was refused.
+pub(crate) fn is_refused_allocation(backtrace: &[StackFrame]) -> bool {
+    let mut library = backtrace.iter().take_while(|frame| !is_own(frame));
+    library.any(|frame| ALLOCATION_FAILURES.iter().any(|part| frame.function.contains(part)))
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
 //! The verdict on one execution.
 
-use crate::frame_filter::{is_named, is_own, is_project_path};
+use crate::frame_filter::{is_own, is_project_path, is_refused_allocation};
 use crate::identity::own_words;
 use crate::leak;
 use crate::panic::{PanicMessage, last_panic, says_out_of_memory};
+use crate::signature::{STACK_EXHAUSTED, allocation_site, library_panic_site, recursion_site, site};
 use crate::unmatched::one_line;
 use fozzy_trace::facts::{Facts, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use fozzy_trace::{Execution, ExecutionEnd, FailureSignature, Finding, FindingKind, Status, Verdict};
 
-/// Own frames that identify a trap: enough to tell call paths apart, few enough that a change further
-/// out does not make it another failure.
-const SIGNATURE_FRAMES: usize = 3;
 /// Frames shown in a finding; the whole stack would bury what matters.
 const SHOWN_FRAMES: usize = 32;
 
@@ -230,10 +228,17 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
     let ProgramOutput { stderr, backtrace, .. } = part;
     // Only `unreachable` is what aborting compiles to; another trap after a panic's text is a trap.
     let aborted = trap.contains("unreachable");
+    if aborted && (says_out_of_memory(stderr) || is_refused_allocation(backtrace)) {
+        let title = "out of memory".to_owned();
+        let (message, site) = (with_last_words(&title, stderr), allocation_site(&title, backtrace));
+        return found(Status::Crash, located(FindingKind::Trap, title, message, backtrace), site);
+    }
     if aborted && let Some(PanicMessage { message, location }) = last_panic(stderr) {
+        let panicked_at = location.as_ref().map(place);
         let title =
-            location.as_ref().map_or_else(|| "the program panicked".to_owned(), |at| format!("panic at {}", place(at)));
-        let site = location.as_ref().map_or_else(|| site("panic", backtrace), place);
+            panicked_at.as_ref().map_or_else(|| "the program panicked".to_owned(), |at| format!("panic at {at}"));
+        let of_library = location.as_ref().and_then(|at| library_panic_site(at, backtrace));
+        let site = of_library.or(panicked_at).unwrap_or_else(|| site("panic", backtrace));
         let finding = Finding {
             kind: FindingKind::Panic,
             title,
@@ -243,9 +248,9 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
         };
         return found(Status::Crash, finding, site);
     }
-    let title = if aborted && says_out_of_memory(stderr) { "out of memory".to_owned() } else { trap.to_owned() };
+    let title = trap.to_owned();
     let message = with_last_words(&title, stderr);
-    let site = site(&title, backtrace);
+    let site = if trap == STACK_EXHAUSTED { recursion_site(trap, backtrace) } else { site(trap, backtrace) };
     found(Status::Crash, located(FindingKind::Trap, title, message, backtrace), site)
 }
 
@@ -272,19 +277,6 @@ fn own_location(backtrace: &[StackFrame]) -> Option<SourceLocation> {
     let sources = || backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &frame.source);
     let in_project = |at: &&SourceLocation| at.file.as_deref().is_some_and(is_project_path);
     sources().find(in_project).or_else(|| sources().find(|at| at.file.is_some())).cloned()
-}
-
-/// A trap's words and the functions that led to it; without names, their numbers in the module.
-fn site(what: &str, backtrace: &[StackFrame]) -> String {
-    let mut functions: Vec<&str> =
-        backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &*frame.function).collect();
-    if functions.is_empty() {
-        functions = backtrace.iter().filter(|frame| !is_named(frame)).map(|frame| &*frame.function).collect();
-    }
-    // A recursion shows one function many times: how often is a count, not an identity.
-    functions.dedup();
-    functions.truncate(SIGNATURE_FRAMES);
-    if functions.is_empty() { what.to_owned() } else { format!("{what} in {}", functions.join(" < ")) }
 }
 
 fn place(at: &SourceLocation) -> String {
@@ -439,6 +431,26 @@ pub(crate) mod tests {
         let end = || ExecutionEnd::Trapped { trap: "call stack exhausted".into() };
         let deep: Vec<&str> = std::iter::repeat_n("f", 60).chain(["main"]).collect();
         assert_eq!(signature(end(), "", &deep), signature(end(), "", &["f", "main"]));
+        // Nor is where it ended.
+        assert_eq!(signature(end(), "", &[&["leaf"], &deep[..]].concat()), signature(end(), "", &deep));
+    }
+
+    #[test]
+    fn memory_that_is_used_up_is_one_failure_however_the_program_says_so() {
+        let trap = || ExecutionEnd::Trapped { trap: "wasm `unreachable` instruction executed".into() };
+        let stack = ["alloc::alloc::handle_alloc_error", "read_name", "parse", "main"];
+        let expected = (Status::Crash, "trap at out of memory in read_name < parse < main".to_owned());
+        assert_eq!(signature(trap(), "memory allocation of 99 bytes failed\n", &stack), expected);
+        assert_eq!(signature(trap(), "", &stack), expected);
+        assert_eq!(signature(trap(), "", &["cabi_realloc", "read_name", "parse", "main"]), expected);
+        let panicked =
+            "thread 'main' panicked at library/alloc/src/alloc.rs:1:2:\nmemory allocation of 9 bytes failed\n";
+        assert_eq!(signature(trap(), panicked, &stack), expected);
+        let go = "fatal error: runtime: out of memory\n\ngoroutine 1 [running]:\nmain.f()\n";
+        assert_eq!(signature(trap(), go, &["runtime.throw", "read_name", "parse", "main"]), expected);
+        // What comes to its end elsewhere is another failure, although an allocator is on the stack.
+        let callback = signature(trap(), "", &["compare", "alloc::alloc::handle_alloc_error", "read_name"]).1;
+        assert!(callback.starts_with("trap at wasm `unreachable`"), "{callback}");
     }
 
     #[test]

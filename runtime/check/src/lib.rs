@@ -13,6 +13,7 @@ mod identity;
 mod judge;
 mod leak;
 mod panic;
+mod signature;
 mod unmatched;
 
 pub use frame_filter::{generated_frames, is_own};

@@ -33,6 +33,10 @@ pub(crate) fn says_out_of_memory(stderr: &[u8]) -> bool {
     // Rust may add how to get a backtrace.
     let said = |line: &&str| !line.trim().is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
     let last = tail.lines().rev().find(said).unwrap_or("");
+    // Go shows its stacks behind that.
+    if tail.lines().any(|line| line.starts_with("fatal error: ") && line.ends_with("out of memory")) {
+        return true;
+    }
     (last.starts_with("memory allocation of ") && last.ends_with(" bytes failed")) || last.contains("out of memory")
 }
 

@@ -319,24 +319,29 @@ pub(crate) struct TestArgs {
     .value_name("FILE")
     .help("The input is the program's standard input; with `=FILE`, standard input is this file in every execution")
     .long_help(None)))]
+#[command(mut_arg("fuel", |arg| arg
+    .help("The budget of instructions of each execution [default: 1000000000, a tenth of a run's]")
+    .long_help(None)))]
 pub(crate) struct FuzzArgs {
     /// The program to fuzz, any target of `run`: fuzz targets and properties of the SDK, a scenario, a core module that
     /// exports `LLVMFuzzerTestOneInput`; a program (--stdin, --input-file, --arg), exported functions (--function), a
     /// HTTP handler (--http).
     pub(crate) target: PathBuf,
-    /// The fuzz target or property, when the program has several; `stateful` for the sequences of a scenario.
-    pub(crate) function: Option<String>,
+    /// The fuzz target or property, when the program has several; `stateful` for the sequences of a scenario. Then files, each
+    /// of which is run once, without a campaign; or a folder, which is the corpus.
+    #[arg(value_name = "FUNCTION|FILE")]
+    pub(crate) words: Vec<String>,
     /// Call this exported function with arguments of its types, such as `ns:package/interface#parse`, or `parse`.
-    #[arg(long = "function", value_name = "NAME", conflicts_with_all = ["function", "mode", "http"])]
+    #[arg(long = "function", value_name = "NAME", conflicts_with_all = ["mode", "http"])]
     pub(crate) exported: Option<String>,
     /// Send requests to its `wasi:http/incoming-handler`.
-    #[arg(long, conflicts_with_all = ["function", "mode"])]
+    #[arg(long, conflicts_with = "mode")]
     pub(crate) http: bool,
     /// Run the program; the input is a file of this absolute path on its virtual disk.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["function", "mode", "http", "exported"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["mode", "http", "exported"])]
     pub(crate) input_file: Option<String>,
     /// Run the program; the input is its last argument, as text.
-    #[arg(long, conflicts_with_all = ["function", "mode", "http", "exported", "input_file"])]
+    #[arg(long, conflicts_with_all = ["mode", "http", "exported", "input_file"])]
     pub(crate) arg: bool,
     /// Treat an exit code other than 0 as a failure.
     #[arg(long)]
@@ -346,7 +351,7 @@ pub(crate) struct FuzzArgs {
     pub(crate) flows: u32,
     /// A cargo-fuzz folder; TARGET is one of its targets. It is built unchanged for wasm32-wasip1, and its corpus and
     /// artifacts are used.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "mode", "record", "http", "exported", "input_file", "arg"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["mode", "record", "http", "exported", "input_file", "arg"])]
     pub(crate) cargo_fuzz: Option<PathBuf>,
     /// Make the campaign reproducible, byte for byte: requires --runs, excludes --time.
     #[arg(long, requires = "runs", conflicts_with = "time")]
@@ -380,8 +385,11 @@ pub(crate) struct FuzzArgs {
     /// A dictionary of tokens, in the syntax of AFL and libFuzzer.
     #[arg(long, value_name = "FILE")]
     pub(crate) dict: Option<PathBuf>,
-    /// Minimize the input of each finding.
-    #[arg(long, alias = "shrink")]
+    /// Keep the input of each finding as it was found. It is made smaller otherwise.
+    #[arg(long, alias = "no-shrink")]
+    pub(crate) no_minimize: bool,
+    /// The default, of old.
+    #[arg(long, alias = "shrink", hide = true, conflicts_with = "no_minimize")]
     pub(crate) minimize: bool,
     /// Stop at the first finding.
     #[arg(long)]

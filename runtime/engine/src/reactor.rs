@@ -349,6 +349,16 @@ impl Reactor {
         self.live.watch(limit)
     }
 
+    /// The fuel that is left; `None` in a build without.
+    pub(crate) fn fuel(&self) -> Option<u64> {
+        self.live.fuel()
+    }
+
+    /// Leaves the guest at most `fuel`, up to the next restore. A build without fuel has no bound.
+    pub(crate) fn limit_fuel(&mut self, fuel: u64) -> Result<(), HarnessError> {
+        self.live.limit_fuel(fuel)
+    }
+
     /// Repeats all calls since the start in an instance of another build of the same component, up to the first failure
     /// there. The answer is that failure, if there is one.
     ///

@@ -30,7 +30,7 @@ impl std::fmt::Display for MachineOutOfMemory {
 
 impl std::error::Error for MachineOutOfMemory {}
 
-/// Counts the bytes of all memories of one store against a cap.
+/// Counts the bytes of all memories of one instance against a cap.
 #[derive(Clone, Debug)]
 pub struct MemoryLimiter {
     cap: u64,
@@ -43,6 +43,11 @@ impl MemoryLimiter {
     #[must_use]
     pub fn new(cap: u64) -> MemoryLimiter {
         MemoryLimiter { cap, used: 0, refused: false }
+    }
+
+    /// The memories that were counted are gone with their instance: another one begins with the whole cap.
+    pub fn begin_again(&mut self) {
+        (self.used, self.refused) = (0, false);
     }
 
     /// Bytes in use. Memories never shrink, so this is the peak too.

@@ -34,6 +34,7 @@ mod edit;
 mod error;
 mod features;
 mod helpers;
+mod languages;
 mod map;
 mod marks;
 mod marks_soundness;
@@ -61,6 +62,7 @@ pub use compare::{
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
+pub use languages::languages;
 pub use map::{CodeLocation, CodeOrigin, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset};
 pub use marks::STRADDLE_BYTES;
 pub use marks_soundness::{MarksReason, MarksVerdict};

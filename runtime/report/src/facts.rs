@@ -7,6 +7,7 @@
 //! ```
 
 use crate::pretty::{Style, counted, grouped};
+use fozzy_trace::Facts;
 use fozzy_trace::facts::{Allocations, FlowStats, Properties, Property, PropertyKind, PropertyState, ScenarioStats};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,13 @@ use std::collections::BTreeMap;
 
 /// Properties that are shown in full to people; the rest is counted.
 const PROPERTIES_SHOWN: usize = 40;
+
+/// How the SDK calls the property of another one that may skip its values: that it does not.
+pub const HEALTH_SUFFIX: &str = " finds something to check";
+/// Fewer cases say nothing about a property's health.
+const HEALTH_CASES_MIN: u64 = 20;
+/// Of so many cases, one at the least is to be checked.
+const HEALTH_SHARE: u64 = 10;
 
 /// What a scenario did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -153,6 +161,31 @@ impl MemorySummary {
     }
 }
 
+/// What is worth knowing of a program that passes: flows and properties that skip nearly everything check nearly nothing.
+pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
+    let flows = facts.scenario.iter().flat_map(|scenario| &scenario.flows);
+    let flows = flows.map(|flow| (format!("`{}`", flow.name), flow.run, flow.skipped.values().sum::<u64>()));
+    let properties = facts.properties.iter().filter_map(|(name, property)| {
+        let name = name.strip_suffix(HEALTH_SUFFIX)?;
+        Some((name.to_owned(), property.held, property.evaluated - property.held))
+    });
+    flows.chain(properties).filter_map(|(name, checked, skipped)| unhealthy(&name, checked, skipped)).collect()
+}
+
+/// The warning of what skipped nearly everything.
+pub(crate) fn unhealthy(name: &str, checked: u64, skipped: u64) -> Option<String> {
+    let cases = checked + skipped;
+    let is_bad = cases >= HEALTH_CASES_MIN && checked.saturating_mul(HEALTH_SHARE) < cases;
+    is_bad.then(|| {
+        format!(
+            "{} skipped {} of {} cases, so that it checks nearly nothing: draw values that it can use, or ask for less",
+            name.escape_debug(),
+            grouped(skipped),
+            grouped(cases)
+        )
+    })
+}
+
 /// The lines of a scenario: its name, then a line for each flow.
 pub(crate) fn scenario_lines(scenario: &ScenarioSummary) -> Vec<String> {
     let name = if scenario.name.is_empty() { String::new() } else { format!("{}: ", scenario.name.escape_debug()) };
@@ -231,6 +264,29 @@ mod tests {
             "passed        a good one  always, 1 time, at src/lib.rs:3",
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn what_skips_nearly_everything_is_warned_of() {
+        let mut facts = Facts::default();
+        let mut flow = FlowStats::new("withdraw");
+        flow.run = 1;
+        (0..18).for_each(|_| flow.skip("no account"));
+        facts.scenario = Some(ScenarioStats { flows: vec![flow.clone()], ..ScenarioStats::default() });
+        assert!(health_warnings(&facts).is_empty(), "too few to tell");
+        flow.skip("no account");
+        facts.scenario = Some(ScenarioStats { flows: vec![flow], ..ScenarioStats::default() });
+        let name = "`sorted` finds something to check";
+        let kind = PropertyKind::Sometimes;
+        for holds in [true].into_iter().chain([false; 99]) {
+            facts
+                .properties
+                .see(PropertyEvaluation { kind, name, holds, distance: None, details: None })
+                .expect("a name");
+        }
+        let warnings = health_warnings(&facts);
+        assert!(warnings[0].starts_with("`withdraw` skipped 19 of 20 cases, "), "{warnings:?}");
+        assert!(warnings[1].starts_with("`sorted` skipped 99 of 100 cases, "), "{warnings:?}");
     }
 
     #[test]

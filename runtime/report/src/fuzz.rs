@@ -2,6 +2,8 @@
 //!
 //! Invariant: no wall facts in it: equal campaigns have equal summaries, but for the paths.
 
+use crate::facts::unhealthy;
+use crate::input::ShownInput;
 use crate::pretty::{counted, grouped, is_zero, lost_workers, unseen};
 use fozzy_trace::FailureSignature;
 use schemars::JsonSchema;
@@ -24,6 +26,15 @@ pub struct FuzzSummary {
     pub executions: u64,
     /// Of these, how many failed.
     pub failures: u64,
+    /// Executions in which a property skipped its values.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped: u64,
+    /// Executions beside these that made inputs of findings smaller.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub minimizing: u64,
+    /// Executions that failed in a way that no run of their inputs has: no finding, and no failure.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unconfirmed: u64,
     /// Executions that took so long that they were repeated with fuel; how many depends on the machine.
     #[serde(skip)]
     pub repeated: u64,
@@ -39,7 +50,7 @@ pub struct FuzzSummary {
     pub corpus_dir: String,
     /// Failures, each once, in the order in which they were found.
     pub findings: Vec<FuzzFinding>,
-    /// Why it ended: `runs`, `time`, `finding`, `interrupted` by a signal, `workers` when too many of them were lost.
+    /// Why it ended: `runs`, `time`, `finding`, `inputs` when these were named and run once each, `interrupted` by a signal, `workers` when too many of them were lost.
     pub ended: String,
     /// Workers that ended before their time; what they had not reported is not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -76,6 +87,9 @@ pub struct FuzzFinding {
     pub times: u64,
     /// Bytes of its input.
     pub input_bytes: u64,
+    /// The input, the smallest that was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<ShownInput>,
     /// What was called, if it was drawn by its type: arguments in the notation of WAVE, or a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
@@ -96,22 +110,50 @@ pub struct FuzzFinding {
     pub minimized_input_bytes: Option<u64>,
 }
 
+/// How it is said to have ended when inputs were run, and no campaign.
+const INPUTS: &str = "inputs";
+
 /// The lines of a campaign for people.
 pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
     let FuzzCoverage { unique_edges, total_edges, features, .. } = fuzz.coverage;
-    let mut lines = vec![
-        format!("{} of `{}`, {} failed", counted(fuzz.executions, "execution"), fuzz.function, grouped(fuzz.failures)),
-        format!("{} of {}, {}", grouped(unique_edges), counted(total_edges, "edge"), counted(features, "feature")),
-        format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir),
-    ];
-    let FuzzCoverage { estimated_undiscovered_edges, chance_of_new_edge, .. } = fuzz.coverage;
-    lines.extend(unseen(estimated_undiscovered_edges, chance_of_new_edge, "execution"));
+    let mut lines = vec![format!(
+        "{} of `{}`, {} failed",
+        counted(fuzz.executions, "execution"),
+        fuzz.function,
+        grouped(fuzz.failures)
+    )];
+    if fuzz.ended != INPUTS {
+        lines.push(format!(
+            "{} of {}, {}",
+            grouped(unique_edges),
+            counted(total_edges, "edge"),
+            counted(features, "feature")
+        ));
+        lines.push(format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir));
+        let FuzzCoverage { estimated_undiscovered_edges, chance_of_new_edge, .. } = fuzz.coverage;
+        lines.extend(unseen(estimated_undiscovered_edges, chance_of_new_edge, "execution"));
+    }
+    let name = format!("`{}`", fuzz.function);
+    lines.extend(
+        unhealthy(&name, fuzz.executions.saturating_sub(fuzz.skipped), fuzz.skipped)
+            .map(|what| format!("warning: {what}")),
+    );
+    if fuzz.unconfirmed > 0 {
+        lines
+            .push(format!("{} failed as no run of its input does: no finding", counted(fuzz.unconfirmed, "execution")));
+    }
     lines.extend(lost_workers(fuzz.workers_lost, fuzz.workers_restarted));
     for finding in &fuzz.findings {
         let signature = finding.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let path = finding.minimized_trace_path.as_ref().unwrap_or(&finding.trace_path);
-        let bytes = finding.minimized_input_bytes.unwrap_or(finding.input_bytes);
-        lines.push(format!("{signature}, {}: {path}", counted(bytes, "byte")));
+        let bytes = counted(finding.minimized_input_bytes.unwrap_or(finding.input_bytes), "byte");
+        let smaller = match finding.minimized_input_bytes {
+            Some(_) => format!(", found with {}", grouped(finding.input_bytes)),
+            None => String::new(),
+        };
+        lines.push(format!("{signature}, {bytes}{smaller}: {path}"));
+        lines.push(format!("  file     {}", finding.minimized_input_path.as_ref().unwrap_or(&finding.input_path)));
+        lines.extend(finding.input.iter().flat_map(ShownInput::lines));
         lines.extend(finding.arguments.iter().map(|arguments| format!("  called with {arguments}")));
     }
     lines

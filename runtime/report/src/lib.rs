@@ -20,6 +20,7 @@ mod flaky;
 mod flatten;
 mod fuzz;
 mod html;
+mod input;
 pub mod inspect;
 mod layout;
 mod pretty;
@@ -40,11 +41,12 @@ pub use causality::{
     causality_svg, findability_lines,
 };
 pub use explore::{ExploreFinding, ExploreReward, ExploreSummary, SeedState, UnreachedBranch};
-pub use facts::{FlowSummary, MemorySummary, PropertySummary, ScenarioSummary};
+pub use facts::{FlowSummary, HEALTH_SUFFIX, MemorySummary, PropertySummary, ScenarioSummary};
 pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
+pub use input::{LiteralLanguage, ShownInput};
 pub use layout::Layout;
 pub use pretty::{Style, counted, pretty, shell_word};
 pub use printable::{printable, printable_bytes};

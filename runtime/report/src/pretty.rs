@@ -125,9 +125,15 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
             text.push_str(&format!("  {faint}{key:<9}{end} {line}\n"));
         }
     };
-    row("target", &format!("{} ({})", summary.target.name, summary.target.kind));
+    let is_claimed =
+        summary.replay.as_ref().is_some_and(|replay| replay.claimed.iter().any(|name| name == "target.name"));
+    let claimed = if is_claimed { ", as the trace names it" } else { "" };
+    row("target", &format!("{} ({}){claimed}", summary.target.name, summary.target.kind));
     row("run", &format!("{}  seed {}", summary.identity.run_id, summary.identity.seed));
-    row("used", &usage(summary));
+    // Without a finding there is no run whose figures would say anything.
+    if summary.mode != RunMode::Fuzz || !summary.findings.is_empty() {
+        row("used", &usage(summary));
+    }
     for node in &summary.nodes {
         row("node", &node_line(node));
     }
@@ -139,6 +145,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     }
     if let Some(absent) = &summary.catalogue {
         row("property", absent);
+    }
+    for warning in &summary.warnings {
+        row("warning", warning);
     }
     if let Some(memory) = &summary.memory {
         row("memory", &memory_line(memory));
@@ -173,7 +182,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     }
     if let Some(replay) = &summary.replay {
         let word = match (&replay.against, replay.equal) {
-            (None, true) => format!("{good}the same run{end}: calls, output, end, virtual time, memory and fuel"),
+            (None, true) => {
+                format!("{good}the same run{end}: calls, output, end, virtual time, memory, fuel and verdict")
+            }
             (None, false) => format!("{bad}not the recorded run{end}"),
             (Some(_), true) => "the changed program made the same calls to the end".to_owned(),
             (Some(_), false) => "the changed program went another way".to_owned(),

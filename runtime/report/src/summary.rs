@@ -3,7 +3,7 @@
 //! The first group of keys is the contract of the first Fozzy; the rest is added.
 
 use crate::explore::ExploreSummary;
-use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary};
+use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warnings};
 use crate::fuzz::FuzzSummary;
 use crate::sequence::StepSequence;
 use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
@@ -155,8 +155,11 @@ fn exit_code(end: Option<&ExecutionEnd>) -> Option<u8> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplaySummary {
-    /// Whether it is the same run in calls, output, end, virtual time, memory and fuel.
+    /// Whether it is the same run in calls, output, end, virtual time, memory, fuel, verdict, and all else that the file says.
     pub equal: bool,
+    /// What is as the file says, because no replay can tell: `target.name`, `target.digest`, `findings`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claimed: Vec<String>,
     /// The program that the decisions were replayed against, when it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<TargetSummary>,
@@ -303,6 +306,9 @@ pub struct RunSummary {
     /// That properties are missing which were never reached, and why; absent when all are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<String>,
+    /// What is not wrong and worth knowing: a property or a flow that skips nearly everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// What the program's allocator told; absent when it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySummary>,
@@ -388,6 +394,7 @@ impl RunSummary {
             scenario: None,
             properties: Vec::new(),
             catalogue: None,
+            warnings: Vec::new(),
             memory: None,
             sequence: None,
             replay: None,
@@ -427,6 +434,7 @@ impl RunSummary {
             scenario,
             properties: PropertySummary::all(&facts.properties),
             memory: MemorySummary::of(&facts.allocations),
+            warnings: health_warnings(facts),
             ..self
         }
     }

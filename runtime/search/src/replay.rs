@@ -1,16 +1,22 @@
 //! Replay: the recorded decisions once more, compared with what was recorded.
 //!
 //! ```text
-//! replay    same component      must be equal in calls, output, end, time, memory, fuel
+//! replay    same component      must be equal in calls, output, end, time, memory, fuel, and in whatever else the file claims
 //! against   changed component   the same decisions; where does it first ask something else?
 //! ```
+//!
+//! A file that was rewritten can claim anything. What a replay can tell is compared: the outcome, the verdict with the words of its
+//! findings, the calls that were kept, the digest's marks, the beginnings of the output, the digest of the program's file.
+//! What it cannot tell is named ([`ReplayResult::claimed`]), so that readers are shown it as what the file says.
 
-use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
+use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, first_differing_entry, locate};
 use fozzy_check::judge;
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::history::first_difference;
 use fozzy_trace::source::RecordedSource;
-use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, History, HistoryWindow, Verdict};
+use fozzy_trace::{
+    DecisionSource, Digest, Execution, Executor, Finding, HarnessError, History, HistoryEntry, HistoryWindow, Verdict,
+};
 use std::ops::Range;
 
 /// A replay of a recording.
@@ -24,6 +30,8 @@ pub struct ReplayResult {
     pub difference: Option<OutcomeDifference>,
     /// The stretch of calls that holds the first difference, as far as the recording tells.
     pub stretch: Option<Range<u64>>,
+    /// What the file says and no replay can tell, by the names of reports.
+    pub claimed: Vec<&'static str>,
 }
 
 /// The recorded decisions replayed against another program.
@@ -44,7 +52,8 @@ pub fn source_of(recording: &Recording) -> Box<dyn DecisionSource> {
     Box::new(source.observing(recording.observations.clone(), recording.inputs.clone()))
 }
 
-/// Replays `recording` on an executor of its own component and plan.
+/// Replays `recording` on an executor of its own component and plan. Calls that the file has kept are compared if `keep` is empty;
+/// otherwise they are the caller's.
 ///
 /// # Errors
 /// When the execution fails for reasons of the machine.
@@ -53,12 +62,113 @@ pub fn replay(
     executor: &mut dyn Executor,
     keep: HistoryWindow,
 ) -> Result<ReplayResult, HarnessError> {
-    let execution = executor.execute(source_of(recording), keep)?;
+    // What the file has kept of the history is compared too, so it is made again, where nobody else asks for calls.
+    let kept = recording.entries.first().map_or(0, |entry| entry.index)..end_of(&recording.entries);
+    let kept = if keep.is_empty() { kept } else { 0..0 };
+    let mut execution =
+        executor.execute(source_of(recording), if keep.is_empty() { kept.clone() } else { keep.clone() })?;
     let verdict = judge(&execution);
     let outcome = RecordedOutcome::of(&execution, verdict.clone());
-    let difference = compare(&recording.outcome, &outcome);
     let stretch = first_difference(&recorded_history(recording), &execution.history);
-    Ok(ReplayResult { execution, verdict, difference, stretch })
+    let difference = compare(&recording.outcome, &outcome)
+        .or_else(|| different_history(recording, &execution, stretch.as_ref(), &kept))
+        .or_else(|| different_output(recording, &execution))
+        .or_else(|| different_verdict(recording, &verdict))
+        .or_else(|| different_source(recording));
+    execution.history.entries.retain(|entry| keep.contains(&entry.index));
+    Ok(ReplayResult { execution, verdict, difference, stretch, claimed: claimed(recording) })
+}
+
+fn end_of(entries: &[HistoryEntry]) -> u64 {
+    entries.last().map_or(0, |entry| entry.index + 1)
+}
+
+/// The digest of the file that was run: of a component and of a scenario file, the trace has that file. A component that was
+/// written as text is in it as bytes.
+fn source_of_target(recording: &Recording) -> Option<Digest> {
+    match recording.target.kind.as_str() {
+        "component" if !recording.target.name.ends_with(".wat") => Some(Digest::of(&recording.component)),
+        "scenario" => Some(recording.plan.main.stdin.bytes),
+        _ => None,
+    }
+}
+
+/// Verdicts are compared word by word where the same version has judged.
+fn same_judge(recording: &Recording) -> bool {
+    recording.engine.fozzy == env!("CARGO_PKG_VERSION")
+}
+
+fn claimed(recording: &Recording) -> Vec<&'static str> {
+    let digest = source_of_target(recording).is_none().then_some("target.digest");
+    let words = (!same_judge(recording)).then_some("findings");
+    ["target.name"].into_iter().chain(digest).chain(words).collect()
+}
+
+fn different_history(
+    recording: &Recording,
+    execution: &Execution,
+    stretch: Option<&Range<u64>>,
+    kept: &Range<u64>,
+) -> Option<OutcomeDifference> {
+    if let Some(Range { start, end }) = stretch {
+        let left = format!("another digest between the calls {start} and {end}");
+        return Some(OutcomeDifference { what: "marks of the history", left, right: "that of the outcome".to_owned() });
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    let divergence = first_differing_entry(&recording.entries, &execution.history.entries)?;
+    let words = |entry: Option<HistoryEntry>| match entry {
+        Some(HistoryEntry { index, call, asked, answer, .. }) => format!("call {index} {call}({asked}) -> {answer}"),
+        None => "no such call".to_owned(),
+    };
+    let (left, right) = (words(divergence.recorded), words(divergence.asked));
+    Some(OutcomeDifference { what: "event", left, right })
+}
+
+fn different_output(recording: &Recording, execution: &Execution) -> Option<OutcomeDifference> {
+    let digest = |bytes: &[u8]| format!("a beginning of {} bytes with SHA-256 {}", bytes.len(), Digest::of(bytes));
+    let rows = [
+        ("standard output", &recording.stdout, execution.stdout.kept()),
+        ("standard error", &recording.stderr, execution.stderr.kept()),
+    ];
+    let (what, recorded, found) = rows.into_iter().find(|(_, recorded, found)| recorded != found)?;
+    Some(OutcomeDifference { what, left: digest(recorded), right: digest(found) })
+}
+
+fn different_verdict(recording: &Recording, found: &Verdict) -> Option<OutcomeDifference> {
+    let recorded = &recording.outcome.verdict;
+    let signature = |verdict: &Verdict| match &verdict.signature {
+        Some(signature) => format!("{} ({signature})", verdict.status.name()),
+        None => verdict.status.name().to_owned(),
+    };
+    let all = recorded.findings.len().max(found.findings.len());
+    let at = (0..all).find(|at| recorded.findings.get(*at) != found.findings.get(*at));
+    let finding = |verdict: &Verdict| at.map_or_else(String::new, |at| words(verdict.findings.get(at)));
+    let status = |verdict: &Verdict| verdict.status.name().to_owned();
+    let rows = match same_judge(recording) {
+        true => {
+            let same = ("verdict", signature(recorded), signature(found));
+            vec![same, ("finding", finding(recorded), finding(found))]
+        }
+        false => vec![("verdict", status(recorded), status(found))],
+    };
+    let (what, left, right) = rows.into_iter().find(|(_, left, right)| left != right)?;
+    Some(OutcomeDifference { what, left, right })
+}
+
+/// All that a finding says, on one line.
+fn words(finding: Option<&Finding>) -> String {
+    let Some(Finding { kind, title, message, location, backtrace }) = finding else { return "none".to_owned() };
+    let place = location.as_ref().map_or_else(String::new, |at| format!(" at {at:?}"));
+    let frames: Vec<String> = backtrace.iter().map(|frame| format!("{frame:?}")).collect();
+    format!("{} `{title}`: {message:?}{place} [{}]", kind.name(), frames.join(", "))
+}
+
+fn different_source(recording: &Recording) -> Option<OutcomeDifference> {
+    let found = source_of_target(recording).filter(|found| *found != recording.target.source)?;
+    let (left, right) = (recording.target.source.to_string(), found.to_string());
+    Some(OutcomeDifference { what: "digest of the target", left, right })
 }
 
 /// Replays the decisions of `recording` on `changed`, and names where it leaves the way of `original`.

@@ -21,6 +21,7 @@ use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::remarks::Remarks;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
+use fozzy_report::{LiteralLanguage, ShownInput};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
@@ -61,6 +62,8 @@ pub struct SavedFinding {
     pub trace: PathBuf,
     /// The bytes.
     pub input: PathBuf,
+    /// The input itself.
+    pub shown: ShownInput,
     /// What was called with it, if that was drawn by its type.
     pub arguments: Option<String>,
     /// The same failure by fewer bytes.
@@ -76,6 +79,8 @@ pub struct Smaller {
     pub input: PathBuf,
     /// How many bytes these are.
     pub bytes: u64,
+    /// The bytes themselves, as they are shown.
+    pub shown: ShownInput,
     /// What was called with them, if that was drawn by its type.
     pub arguments: Option<String>,
     /// How the run with them ended.
@@ -90,6 +95,8 @@ pub struct CampaignSink {
     pub confirmer: FindingConfirmer,
     /// What traces say beside the execution.
     pub origin: RecordingOrigin,
+    /// The language in which inputs are written down.
+    language: Option<LiteralLanguage>,
     /// Where findings go.
     pub place: Place,
     /// Real time since the start.
@@ -162,6 +169,7 @@ impl CampaignSink {
             input_bytes_max,
         } = keeping;
         CampaignSink {
+            language: LiteralLanguage::of(&fozzy_instrument::languages(&origin.component)),
             corpus,
             confirmer,
             origin,
@@ -322,9 +330,8 @@ impl FuzzObserver for CampaignSink {
         };
         let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let confirmed = if found.confirmed { "" } else { " (not reproduced by a separate run)" };
         self.remark(&format!(
-            "found {title}{confirmed}\n  execution {}, {} bytes, {}\n",
+            "found {title}\n  execution {}, {} bytes, {}\n",
             found.found_at,
             found.input.len(),
             trace.display()
@@ -333,9 +340,19 @@ impl FuzzObserver for CampaignSink {
         if let Some((target, _)) = &self.place.artifacts {
             self.remark(&target.lines(&input));
         }
-        self.kept.push(SavedFinding { trace, input, arguments, smaller: None });
+        let shown = ShownInput::of(&found.input, self.language);
+        self.kept.push(SavedFinding { trace, input, shown, arguments, smaller: None });
         self.found.push(found.clone());
         self.report_finding();
+        Ok(())
+    }
+
+    fn on_unconfirmed(&mut self, input: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
+        let title = verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        let bytes = input.len();
+        self.remark(&format!(
+            "not a finding: {title} with an input of {bytes} bytes, which a run of it does not have\n"
+        ));
         Ok(())
     }
 
@@ -344,10 +361,10 @@ impl FuzzObserver for CampaignSink {
         let path = kept.trace.with_extension("min.fozzy");
         let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;
         self.remark(&format!("  minimized: {} bytes, {}\n", smaller.len(), trace.display()));
-        let arguments = self.say_arguments(smaller);
+        let (arguments, shown) = (self.say_arguments(smaller), ShownInput::of(smaller, self.language));
         if let Some(kept) = self.kept.last_mut() {
             let bytes = smaller.len() as u64;
-            kept.smaller = Some(Smaller { trace, input, bytes, arguments, verdict: verdict.clone() });
+            kept.smaller = Some(Smaller { trace, input, bytes, shown, arguments, verdict: verdict.clone() });
         }
         self.report_finding();
         Ok(())

@@ -11,6 +11,7 @@
 
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_engine::{EntryPoint, ExportedFunctions, InputDelivery, InputUse};
+use std::path::PathBuf;
 
 /// Which functions are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,42 @@ impl FuzzMode {
             (EntryPoint::Call(_), InputUse::Argument) => self == FuzzMode::Coverage,
             (EntryPoint::Call(_), InputUse::Draws) => self == FuzzMode::Property,
             _ => false,
+        }
+    }
+}
+
+/// What stands behind the target: a function, inputs to be run once each, a corpus.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct TargetWords<'a> {
+    /// The function that is searched.
+    pub function: Option<&'a str>,
+    /// Files that are run once each, without a campaign.
+    pub inputs: Vec<PathBuf>,
+    /// The folder with the corpus.
+    pub corpus: Option<PathBuf>,
+}
+
+impl<'a> TargetWords<'a> {
+    /// The first word is a function if the program has one of that name, or if there is no such file.
+    pub fn of(words: &'a [String], functions: &ExportedFunctions) -> Result<TargetWords<'a>, CampaignError> {
+        let mut found = TargetWords::default();
+        for (number, word) in words.iter().enumerate() {
+            let path = PathBuf::from(word);
+            if number == 0 && (functions.has(word) || !path.exists()) {
+                found.function = Some(word);
+            } else if !path.is_dir() {
+                found.inputs.push(path);
+            } else if found.corpus.replace(path).is_some() {
+                let message = format!("{word} is a second folder: a campaign has one corpus");
+                return Err(CampaignError::new(ErrorKind::Usage, message));
+            }
+        }
+        match &found.corpus {
+            Some(corpus) if !found.inputs.is_empty() => {
+                let message = format!("{} is a folder, and files are run one by one", corpus.display());
+                Err(CampaignError::new(ErrorKind::Usage, message).hint("leave out the folder, or name the files in it"))
+            }
+            _ => Ok(found),
         }
     }
 }
@@ -78,7 +115,7 @@ impl EntryPointChoice<'_> {
         let known = listed(&all);
         all.retain(|one| one.is_called(function));
         if all.is_empty() {
-            all.extend(functions.call_of(function));
+            all.extend(functions.calls_of(function));
         }
         if !all.is_empty() {
             return Ok(all);
@@ -165,6 +202,12 @@ mod tests {
         assert_eq!(found(&functions, &named("c")), "the property `c`");
         assert_eq!(found(&functions, &named("stateful")), "its sequences, as `stateful`");
         assert_eq!(found(&functions, &named("ns:p/i#parse")), "the function `ns:p/i@1.0.0#parse`");
+        assert_eq!(found(&functions, &named("parse")), "the function `ns:p/i@1.0.0#parse`");
+        assert_eq!(found(&functions, &named("i#parse")), "the function `ns:p/i@1.0.0#parse`");
+        let two =
+            ExportedFunctions { exported: words(&["ns:p/i#parse", "ns:p/j#parse"]), ..ExportedFunctions::default() };
+        assert_eq!(found(&two, &named("parse")), "the function `ns:p/i#parse`, the function `ns:p/j#parse`");
+        assert_eq!(found(&two, &named("j#parse")), "the function `ns:p/j#parse`");
         let mode = Some(FuzzMode::Property);
         assert_eq!(found(&functions, &EntryPointChoice { mode, ..named("b") }), "the property `b`");
         assert!(found(&functions, &named("d")).contains("it has no function `d`; it has the fuzz target `a`"));

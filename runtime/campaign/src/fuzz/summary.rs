@@ -12,7 +12,7 @@ use fozzy_trace::{Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What stays the same over a campaign.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Subject {
     /// What it is called.
     pub function: String,
@@ -80,6 +80,9 @@ impl CampaignReport {
             jobs: 1,
             executions: stats.executions,
             failures: stats.failures,
+            skipped: 0,
+            minimizing: stats.minimizing,
+            unconfirmed: stats.unconfirmed,
             repeated: 0,
             coverage: FuzzCoverage {
                 unique_edges: stats.edges,
@@ -129,6 +132,7 @@ fn finding(found: &FailureRecord, kept: &SavedFinding) -> FuzzFinding {
         found_at: found.found_at,
         times: found.times,
         input_bytes: found.input.len() as u64,
+        input: Some(smaller.map_or(&kept.shown, |smaller| &smaller.shown).clone()),
         arguments: smaller.map_or(&kept.arguments, |smaller| &smaller.arguments).clone(),
         confirmed: found.confirmed,
         trace_path: kept.trace.display().to_string(),

@@ -11,14 +11,19 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{self, PreparedProgram, cache};
 use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, EntryPoint, FirstInputs, FuzzExecutor, InputUse, Program, Session, written};
+use fozzy_report::HEALTH_SUFFIX;
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
-use fozzy_trace::plan::Inputs;
+use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
 use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
-    CmpLogEntry, DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, HistoryWindow, NodeId, Plan, Purpose,
-    Question, Seed, Status, Verdict, digest,
+    CmpLogEntry, DecisionSource, Digest, Execution, ExecutionEnd, Executor, HarnessError, HistoryWindow, NodeId, Plan,
+    Purpose, Question, Seed, Status, Verdict, digest,
 };
 use std::sync::Arc;
+
+/// Instructions that one execution of a campaign may use unless a flag or a file says otherwise: a tenth of a run's, as there are
+/// many, and those that do not end cost them all.
+pub const FUEL_OF_A_CALL: u64 = FUEL_DEFAULT / 10;
 
 /// Runs one input as a run that can be recorded.
 pub struct FindingConfirmer {
@@ -73,6 +78,11 @@ impl FindingConfirmer {
         &self.plan
     }
 
+    /// Whether a program is run from beginning to end, whose exit code is its answer.
+    pub fn is_program(&self) -> bool {
+        matches!(self.searched, EntryPoint::Program(_))
+    }
+
     /// What runs are made with.
     pub fn session(&self) -> &Session {
         &self.session
@@ -120,6 +130,10 @@ pub struct ComponentTarget {
     confirmer: FindingConfirmer,
     /// Whether a program fails that exits with another code than 0.
     exits_fail: bool,
+    /// The input of the last run, and its verdict: what a call leaves undecided is asked for once.
+    last_run: Option<(Digest, Verdict)>,
+    /// Executions in which a property skipped its values.
+    skipped: u64,
 }
 
 impl ComponentTarget {
@@ -140,7 +154,7 @@ impl ComponentTarget {
         let (component, cache) = (Arc::clone(&loaded.component), cache());
         let caller = FuzzExecutor::new(component, &called, &planned.inputs, entry, seed, cache.as_ref());
         let caller = caller.map_err(|error| caller_error(&loaded.target.name, &error))?;
-        Ok(ComponentTarget { caller, confirmer, exits_fail })
+        Ok(ComponentTarget { caller, confirmer, exits_fail, last_run: None, skipped: 0 })
     }
 
     /// Runs an input as a run that can be recorded.
@@ -151,6 +165,11 @@ impl ComponentTarget {
     /// The executor of its calls, for measurements.
     pub fn caller_mut(&mut self) -> &mut FuzzExecutor {
         &mut self.caller
+    }
+
+    /// Executions in which a property skipped its values.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// Who makes the calls.
@@ -164,6 +183,19 @@ impl ComponentTarget {
             InputUse::Argument | InputUse::World => None,
             InputUse::Draws => Some(Box::new(StructuredInput::new(self.confirmer.seed, input))),
         }
+    }
+
+    /// The verdict of a run.
+    fn run(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
+        let digest = Digest::of(input);
+        if let Some((last, verdict)) = &self.last_run
+            && *last == digest
+        {
+            return Ok(verdict.clone());
+        }
+        let verdict = judge(&self.confirmer.execute(input, 0..0)?.execution);
+        self.last_run = Some((digest, verdict.clone()));
+        Ok(verdict)
     }
 
     /// Leaving is no failure of a program, which tells an error so, unless that was asked for; elsewhere, leaving with success
@@ -182,12 +214,28 @@ impl ComponentTarget {
 impl FuzzTarget for ComponentTarget {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let source = self.source(input);
-        let failed = match self.caller.call(input, source)? {
+        let again = source.as_ref().map(|source| source.fork());
+        let mut outcome = self.caller.call(input, source)?;
+        let mut failed = None;
+        if let CallOutcome::Undecided = outcome {
+            let verdict = self.run(input)?;
+            // What ends within the budget of a run ends in a call too, and is judged like any other.
+            match verdict.status {
+                Status::Timeout => failed = Some(verdict),
+                _ => outcome = self.caller.call_to_end(input, again)?,
+            }
+        }
+        let failed = match outcome {
+            CallOutcome::Undecided => failed.map(Box::new),
             CallOutcome::Ended { end, backtrace, stderr } if self.is_failure(&end) => {
                 Some(Box::new(judge_end(&end, &stderr, &backtrace)))
             }
             CallOutcome::Returned | CallOutcome::Ended { .. } => judge_facts(self.caller.facts()).map(Box::new),
         };
+        if let EntryPoint::Call(PlannedCall::Property(_)) = self.confirmer.searched {
+            let mut properties = self.caller.facts().properties.iter();
+            self.skipped += u64::from(properties.any(|(name, told)| told.held == 0 && name.ends_with(HEALTH_SUFFIX)));
+        }
         let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
         Ok(FuzzOutcome { failed, memory })
     }
@@ -202,7 +250,7 @@ impl FuzzTarget for ComponentTarget {
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        Ok(judge(&self.confirmer.execute(input, 0..0)?.execution))
+        self.run(input)
     }
 }
 

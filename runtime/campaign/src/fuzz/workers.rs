@@ -26,7 +26,7 @@ use crate::workers::{
     Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerProtocol,
     WorkerRecord, WorkerSlot, own_command,
 };
-use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
+use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,11 +170,10 @@ impl Collector<'_> {
         }
         let told = &found.told;
         let title = told.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let confirmed = if told.confirmed { "" } else { " (not reproduced by a separate run)" };
         let (at, bytes, trace) = (told.found_at, told.input_bytes, &told.trace_path);
         self.plan
             .remarks
-            .text(&format!("found {title}{confirmed}\n  execution {at} of worker {worker}, {bytes} bytes, {trace}\n"));
+            .text(&format!("found {title}\n  execution {at} of worker {worker}, {bytes} bytes, {trace}\n"));
         if let Some(cargo) = self.plan.cargo {
             self.plan.remarks.text(&cargo.lines(Path::new(&told.input_path)));
         }
@@ -204,6 +203,7 @@ impl Collector<'_> {
                 found_at: 0,
                 times: 1,
                 input_bytes: std::fs::metadata(&input).map_or(0, |input| input.len()),
+                input: std::fs::read(&input).ok().map(|bytes| ShownInput::of(&bytes, None)),
                 arguments: None,
                 confirmed: true,
                 trace_path: path.display().to_string(),
@@ -268,6 +268,9 @@ impl Collector<'_> {
         fuzz.jobs = self.plan.workers.into();
         fuzz.executions = latest().map(|fuzz| fuzz.executions).sum();
         fuzz.failures = latest().map(|fuzz| fuzz.failures).sum();
+        fuzz.skipped = latest().map(|fuzz| fuzz.skipped).sum();
+        fuzz.minimizing = latest().map(|fuzz| fuzz.minimizing).sum();
+        fuzz.unconfirmed = latest().map(|fuzz| fuzz.unconfirmed).sum();
         fuzz.last_new = latest().map(|fuzz| fuzz.last_new).max().unwrap_or(0);
         (fuzz.workers_lost, fuzz.workers_restarted) = (report.lost, report.restarted);
         let (ended, failure) = match report.end {

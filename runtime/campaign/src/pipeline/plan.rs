@@ -39,7 +39,7 @@ pub struct RunPlan {
 /// The plan for a program.
 pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> Result<RunPlan, CampaignError> {
     let name = loaded.target.name.as_str();
-    let RunRequest { args, limits, world } = request;
+    let RunRequest { args, limits, world, fuel_default } = request;
     let file = of_flags(args, limits, world)?;
     let file = of_backends(project.backends).over(file);
     let file = match &world.plan {
@@ -48,7 +48,8 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     };
     let file = file.over(project.config.targets.get(name).cloned().unwrap_or_default());
     let file = file.over(of_backends(project.config.backends()));
-    let file = file.over(project.config.memory(loaded.scenario.is_some()));
+    let mut file = file.over(project.config.memory(loaded.scenario.is_some()));
+    file.limits.fuel = file.limits.fuel.or(*fuel_default);
     let mut inputs = Inputs::default();
     let mut loader = |path: &Path| component(path, &project.remarks);
     let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;

@@ -10,7 +10,7 @@ use fozzy_trace::file::store::CollisionPolicy;
 
 /// How a program is run.
 pub(crate) fn request(args: &[String], limits: &LimitArgs, world: &WorldArgs) -> RunRequest {
-    RunRequest { args: args.to_vec(), limits: limits.options(), world: world.options() }
+    RunRequest { args: args.to_vec(), limits: limits.options(), world: world.options(), ..RunRequest::default() }
 }
 
 impl LimitArgs {

@@ -176,6 +176,7 @@ pub(crate) fn bundle(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitC
     };
     let replayed = ReplaySummary {
         equal: replayed.difference.is_none(),
+        claimed: replayed.claimed.iter().map(ToString::to_string).collect(),
         against: None,
         difference: replayed.difference.map(difference_document),
         divergence: None,

@@ -207,7 +207,12 @@ fn setup(context: &Context, args: &ExploreArgs, role: Option<&WorkerRole>) -> Re
         strategy: strategy(schedule.name()).ok_or_else(missing)?,
         options: options(context, settings, args, role),
         steps: args.steps,
-        run: RunRequest { args: args.args.clone(), limits: args.limits.options(), world: args.world.options() },
+        run: RunRequest {
+            args: args.args.clone(),
+            limits: args.limits.options(),
+            world: args.world.options(),
+            fuel_default: None,
+        },
         cluster: ClusterRequest { nodes: args.nodes, checkers: &args.checker },
         resume: args.resume.as_ref().map(Option::as_deref),
         seed_of_state: args.seed.is_none() && role.is_none(),

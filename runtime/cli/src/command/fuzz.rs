@@ -17,32 +17,29 @@ use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::fuzz::campaign_sink::{CampaignSink, Place, SinkConfig};
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
-use fozzy_campaign::fuzz::choose::{EntryPointChoice, listed};
+use fozzy_campaign::fuzz::choose::{EntryPointChoice, TargetWords, listed};
 use fozzy_campaign::fuzz::corpus::CorpusFolder;
+use fozzy_campaign::fuzz::settings::{corpus_path, dictionary, mutator};
+use fozzy_campaign::fuzz::single_inputs::run_inputs;
 use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
-use fozzy_campaign::fuzz::target::{ComponentTarget, FindingConfirmer, caller_error, made_up};
+use fozzy_campaign::fuzz::target::{ComponentTarget, FUEL_OF_A_CALL, FindingConfirmer, caller_error, made_up};
 use fozzy_campaign::fuzz::workers::{FuzzProtocol, FuzzWorkers};
 use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, plan};
-use fozzy_campaign::store::{self, store_error};
+use fozzy_campaign::selector;
+use fozzy_campaign::store::{self, RunFolder, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_campaign::workers::{WorkerEvent, WorkerRole};
 use fozzy_check::judge;
 use fozzy_engine::{Build, EntryPoint, ExportedFunctions};
-use fozzy_report::{RunMode, RunSummary, finding_annotations, sarif};
-use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, MUTATORS, Mutator, Options};
+use fozzy_report::{FuzzFinding, FuzzSummary, RunMode, RunSummary, finding_annotations, sarif};
+use fozzy_search::fuzz::{Campaign, CampaignEnd, Options};
 use fozzy_trace::file::RecordedOutcome;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, check_target, write_atomic};
-use fozzy_trace::plan::FUEL_DEFAULT;
-use fozzy_trace::{Finding, FindingKind, Status};
+use fozzy_trace::{Execution, Finding, FindingKind, Seed, Status};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-
-/// Instructions that one execution may use unless told otherwise: a tenth of a run's, as there are many.
-const FUEL_OF_A_CALL: u64 = FUEL_DEFAULT / 10;
-/// Bytes of a dictionary file that are read.
-const DICTIONARY_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliError> {
     match Worker::of_process()? {
@@ -69,18 +66,19 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     if let Some(path) = args.record.as_ref().filter(|_| worker.is_none()) {
         check_target(path, collision).map_err(store_error)?;
     }
-    let only = mutator(args)?;
+    let only = args.mutator.as_deref().map(mutator).transpose()?;
     let cargo = args.cargo_fuzz.as_ref().map(|folder| CargoFuzz::new(folder, &args.target)).transpose()?;
     let words = args.dict.clone().or_else(|| cargo.as_ref()?.dictionary());
-    let dictionary = dictionary(words.as_deref())?;
+    let dictionary = words.as_deref().map(dictionary).transpose()?.unwrap_or_default();
     let loaded = match &cargo {
         Some(cargo) => load(&cargo.build(&context.project.remarks)?, &context.project.remarks)?,
         None => load(&args.target, &context.project.remarks)?,
     };
     let name = loaded.target.name.clone();
     let (world, by_stdin) = stdin(args)?;
-    let request = RunRequest { args: args.args.clone(), limits: args.limits.options(), world };
-    let mut planned = plan(&context.project, &loaded, &request)?;
+    let limits = args.limits.options();
+    let request = RunRequest { args: args.args.clone(), limits, world, fuel_default: Some(FUEL_OF_A_CALL) };
+    let planned = plan(&context.project, &loaded, &request)?;
     if planned.plan.target().is_some() {
         let message = format!(
             "{name} calls another component, but an execution of a campaign has no instance of it: it begins at a checkpoint of \
@@ -88,21 +86,23 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         );
         return Err(CliError::new(ErrorKind::Usage, message).hint(format!("fozzy explore {}", args.target.display())));
     }
-    if planned.plan.limits.fuel == FUEL_DEFAULT {
-        planned.plan.limits.fuel = FUEL_OF_A_CALL;
-    }
     let prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
     let PreparedProgram { planned, program, .. } = &prepared;
     let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, seed);
     let functions = functions.map_err(|error| caller_error(&name, &error))?;
     let flows = planned.plan.scenario.as_ref().map_or(args.flows, |own| own.flows);
-    let searched = choose(&functions, args, by_stdin, flows, &name)?;
+    let words = TargetWords::of(&args.words, &functions)?;
+    let searched = choose(&functions, args, words.function, by_stdin, flows, &name)?;
 
     let mut keeping = FindingConfirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed)?;
     // With fuel, so that a program that does not end before its function is called is found out here.
     let probe = keeping.execute(&[], 0..0)?.execution;
-    let summary_target = prepared.loaded.summary();
-    let mut corpus = CorpusFolder::open(&corpus_path(context, args, cargo.as_ref(), &name, &searched))?;
+    if !words.inputs.is_empty() {
+        return inputs(context, args, &prepared, (&words.inputs, &searched, seed), keeping, &watch);
+    }
+    let corpus = args.corpus.clone().or(words.corpus).or_else(|| Some(cargo.as_ref()?.corpus()));
+    let corpus = corpus.unwrap_or_else(|| corpus_path(&context.project.config.base_dir, &name, &searched));
+    let mut corpus = CorpusFolder::open(&corpus)?;
     let mut seeds = corpus.seeds(args.max_input as usize)?;
     if seeds.too_long > 0 {
         let (number, most) = (seeds.too_long, args.max_input);
@@ -182,7 +182,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
             executions_max: role.map_or(args.runs, |role| role.runs).unwrap_or(u64::MAX),
             input_bytes_max: args.max_input as usize,
             only,
-            minimize: args.minimize,
+            minimize: !args.no_minimize,
             first_only: args.crash_only,
         };
         let mut campaign = Campaign::new(options, dictionary);
@@ -197,11 +197,11 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         let found = campaign.findings().all();
         let word = if ended == CampaignEnd::Stopped && stop() { "interrupted" } else { word_of(ended) };
         let mut report = CampaignReport::of(&subject, campaign.stats(), found, &keeper.kept, word);
-        report.fuzz.repeated = target.caller().repeated();
+        (report.fuzz.repeated, report.fuzz.skipped) = (target.caller().repeated(), target.skipped());
         report
     };
     let (Some(own), None) = (own, worker) else {
-        let progress = fozzy_report::FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
+        let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
         worker.inspect(|worker| worker.end(progress, report));
         return Ok(ExitCode::SUCCESS);
     };
@@ -211,10 +211,47 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         return Err(failed_workers(why));
     }
 
-    let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(&finding.trace_path));
-    let outcome = RecordedOutcome::of(&probe, judge(&probe));
+    show(context, args, &prepared, (own, seed), (report, &probe), &watch)
+}
+
+/// Runs the inputs that were named, once each.
+fn inputs(
+    context: &Context,
+    args: &FuzzArgs,
+    prepared: &PreparedProgram,
+    (files, searched, seed): (&[PathBuf], &EntryPoint, Seed),
+    mut confirmer: FindingConfirmer,
+    watch: &Stopwatch,
+) -> Result<ExitCode, CliError> {
+    let own = context.runs.begin()?;
+    let execution = execution_of(searched);
+    let subject = Subject { function: searched.name().to_owned(), execution, ..Subject::default() };
+    let origin = prepared.origin(seed, RunMode::Fuzz);
+    let runs =
+        run_inputs(&mut confirmer, &origin, &subject, (files, &own.path), args.fail_on_exit, &context.project.remarks)?;
+    let last = runs.last.expect("an input was named");
+    show(context, args, prepared, (own, seed), (runs.report, &last), watch)
+}
+
+/// The report, and the exit code. Figures are those of the first finding; without one, of `run`.
+fn show(
+    context: &Context,
+    args: &FuzzArgs,
+    prepared: &PreparedProgram,
+    (own, seed): (RunFolder, Seed),
+    (report, run): (CampaignReport, &Execution),
+    watch: &Stopwatch,
+) -> Result<ExitCode, CliError> {
+    let smallest = |finding: &FuzzFinding| finding.minimized_trace_path.clone().unwrap_or(finding.trace_path.clone());
+    let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(smallest(finding)));
     let identity = identity(&own, seed, trace.as_deref());
-    let mut summary = RunSummary::of(RunMode::Fuzz, identity, summary_target, &outcome, kept(&probe), watch.facts());
+    let found = trace.as_deref().map(selector::read).transpose()?;
+    let (outcome, output) = match &found {
+        Some(found) => (found.outcome.clone(), (&*found.stdout, &*found.stderr)),
+        None => (RecordedOutcome::of(run, judge(run)), kept(run)),
+    };
+    let target = prepared.loaded.summary();
+    let mut summary = RunSummary::of(RunMode::Fuzz, identity, target, &outcome, output, watch.facts());
     summary.status = report.status();
     summary = summary.finding(report.findings.iter().map(|(finding, _)| finding.clone()).collect());
     summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());
@@ -260,34 +297,11 @@ fn tell_tools(args: &FuzzArgs, summary: &RunSummary) -> Result<(), CliError> {
     Ok(())
 }
 
-fn mutator(args: &FuzzArgs) -> Result<Option<&'static Mutator>, CliError> {
-    let Some(name) = &args.mutator else { return Ok(None) };
-    let names: Vec<&str> = MUTATORS.iter().map(|row| row.name).collect();
-    let found = MUTATORS.iter().find(|row| row.name == name);
-    found.map(Some).ok_or_else(|| {
-        CliError::new(ErrorKind::Usage, format!("--mutator: there is no `{name}`; there are {}", names.join(", ")))
-    })
-}
-
-fn dictionary(path: Option<&Path>) -> Result<Dictionary, CliError> {
-    let Some(path) = path else { return Ok(Dictionary::default()) };
-    let failed = |error: std::io::Error| at_path(ErrorKind::Dictionary, "cannot read", path, &error);
-    let bytes = std::fs::metadata(path).map_err(failed)?.len();
-    if bytes > DICTIONARY_BYTES_MAX {
-        let message = format!("{} has {bytes} bytes, at most {DICTIONARY_BYTES_MAX} are read", path.display());
-        return Err(CliError::new(ErrorKind::Dictionary, message));
-    }
-    let text = std::fs::read(path).map_err(failed)?;
-    Dictionary::parse(&text)
-        .map_err(|error| CliError::new(ErrorKind::Dictionary, format!("{}: {error}", path.display())))
-}
-
 /// What the flags say of the world, and whether inputs are standard input.
 fn stdin(args: &FuzzArgs) -> Result<(WorldOptions, bool), CliError> {
     let mut world = args.world.options();
     let by_stdin = world.stdin.take_if(|path| path == Path::new("-")).is_some();
-    let others =
-        args.input_file.is_some() || args.arg || args.http || args.exported.is_some() || args.function.is_some();
+    let others = args.input_file.is_some() || args.arg || args.http || args.exported.is_some();
     if by_stdin && (others || args.mode.is_some() || args.cargo_fuzz.is_some()) {
         let message = "--stdin: the input can go to one place only";
         return Err(CliError::new(ErrorKind::Usage, message)
@@ -300,16 +314,23 @@ fn stdin(args: &FuzzArgs) -> Result<(WorldOptions, bool), CliError> {
 fn choose(
     functions: &ExportedFunctions,
     args: &FuzzArgs,
+    named: Option<&str>,
     by_stdin: bool,
     flows: u32,
     name: &str,
 ) -> Result<EntryPoint, CliError> {
+    let others = [args.exported.is_some(), args.http, args.input_file.is_some(), args.arg, by_stdin];
+    if let Some(named) = named.filter(|_| others.contains(&true) || args.cargo_fuzz.is_some()) {
+        let message =
+            format!("`{named}` is no file, and as a function it cannot be used with a flag that says what is called");
+        return Err(CliError::new(ErrorKind::Usage, message));
+    }
     let wanted = EntryPointChoice {
         stdin: by_stdin,
         file: args.input_file.as_deref(),
         argument: args.arg,
         http: args.http,
-        function: args.exported.as_deref().or(args.function.as_deref()),
+        function: args.exported.as_deref().or(named),
         mode: args.mode.map(Into::into),
         flows,
     };
@@ -320,21 +341,4 @@ fn choose(
         return Err(CliError::new(ErrorKind::Target, message).hint(command));
     }
     Ok(all.remove(0))
-}
-
-/// Where the corpus is, unless it is said: one folder for each function.
-fn corpus_path(
-    context: &Context,
-    args: &FuzzArgs,
-    cargo: Option<&CargoFuzz>,
-    name: &str,
-    searched: &EntryPoint,
-) -> PathBuf {
-    if let Some(path) = args.corpus.clone().or_else(|| Some(cargo?.corpus())) {
-        return path;
-    }
-    let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
-    let words = [stem.as_str(), searched.name()].map(|word| word.chars().map(plain).take(100).collect::<String>());
-    context.project.config.base_dir.join("corpora").join(words.join("."))
 }

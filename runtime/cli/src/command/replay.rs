@@ -53,12 +53,14 @@ struct ReplayResult {
 }
 
 fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<ReplayResult, CliError> {
+    if args.dump_events {
+        session.follow(Box::new(|entry| output::say(&format!("{}\n", entry_line(&entry)))));
+        replay_recording(recording, session, 0..u64::MAX)?;
+    }
     if !json {
         session.watch(show_output(&recording.plan));
     }
-    let keep = if args.dump_events { 0..u64::MAX } else { 0..0 };
-    session.follow(Box::new(|entry| output::say(&format!("{}\n", entry_line(&entry)))));
-    let replayed = replay_recording(recording, session, keep)?;
+    let replayed = replay_recording(recording, session, 0..0)?;
     let mut verdict = replayed.verdict;
     if let Some(difference) = &replayed.difference {
         let mut place = String::new();
@@ -81,6 +83,7 @@ fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: b
     }
     let comparison = ReplaySummary {
         equal: replayed.difference.is_none(),
+        claimed: replayed.claimed.iter().map(ToString::to_string).collect(),
         against: None,
         difference: replayed.difference.map(difference_document),
         divergence: None,
@@ -104,8 +107,8 @@ fn other(recording: &Recording, original: &mut Session, loaded: LoadedTarget) ->
     let mut changed = PreparedProgram::against(recording, loaded.clone())?.session()?;
     let against = fozzy_search::replay_against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
-    let comparison =
-        ReplaySummary { equal: divergence.is_none(), against: Some(loaded.summary()), difference: None, divergence };
+    let (equal, program, claimed) = (divergence.is_none(), loaded.summary(), vec!["target.name".to_owned()]);
+    let comparison = ReplaySummary { equal, claimed, against: Some(program), difference: None, divergence };
     Ok(ReplayResult { execution: against.execution, verdict: against.verdict, comparison })
 }
 

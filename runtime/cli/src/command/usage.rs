@@ -27,7 +27,7 @@ const USAGE: &[Group] = &[
                 "you want all scenarios of a project run and reported",
                 "fozzy test --det --jobs 2 --reporter junit --out junit.xml",
             ),
-            ("fuzz", "you look for inputs that make a program fail", "fozzy fuzz app.wasm --time 60s --minimize"),
+            ("fuzz", "you look for inputs that make a program fail", "fozzy fuzz app.wasm --time 60s"),
             (
                 "explore",
                 "you look for an order of steps that makes a scenario fail",

@@ -37,7 +37,7 @@ const MEMORY_RESERVATION_BYTES: u64 = 4 << 30;
 /// Inaccessible bytes behind each memory, for accesses with a constant offset.
 const MEMORY_GUARD_BYTES: u64 = 32 << 20;
 /// Frames of a backtrace; deeper ones are cut.
-const BACKTRACE_FRAMES_MAX: usize = 64;
+pub(crate) const BACKTRACE_FRAMES_MAX: usize = 64;
 /// What the canonical ABI may copy in one host call, in bytes: hostile lengths end as a trap.
 pub(crate) const HOSTCALL_FUEL: usize = 128 << 20;
 

@@ -210,11 +210,11 @@ impl EntryPoint {
     #[must_use]
     pub const fn first_inputs(&self) -> FirstInputs {
         match self {
-            EntryPoint::Call(PlannedCall::Fuzz(_) | PlannedCall::Property(_)) | EntryPoint::Program(_) => {
-                FirstInputs::None
-            }
+            EntryPoint::Call(PlannedCall::Fuzz(_)) | EntryPoint::Program(_) => FirstInputs::None,
             EntryPoint::Call(PlannedCall::Http) => FirstInputs::Texts(REQUESTS),
             EntryPoint::Call(PlannedCall::Function(_)) => FirstInputs::Random(&[16]),
+            // The last one has room for a collection that is long.
+            EntryPoint::Call(PlannedCall::Property(_)) => FirstInputs::Random(&[16, 128, 1024]),
             EntryPoint::Scenario { .. } => FirstInputs::Random(&[64, 256, 1024]),
         }
     }

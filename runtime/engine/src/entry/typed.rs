@@ -79,6 +79,14 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
     full == name || unversioned(full) == name
 }
 
+/// Whether `name` is the end of `full`: the function alone, or behind its interface without the package.
+pub(crate) fn is_short_for(name: &str, full: &str) -> bool {
+    let Some((interface, function)) = full.split_once('#') else { return false };
+    let interface = interface.split_once('@').map_or(interface, |(interface, _)| interface);
+    let interface = interface.rsplit_once('/').map_or(interface, |(_, interface)| interface);
+    name == function || name.split_once('#') == Some((interface, function))
+}
+
 impl TypedExport {
     /// The function of that name; the error is one sentence.
     pub(crate) fn find(program: &Program, name: &str) -> Result<TypedExport, String> {
@@ -297,5 +305,7 @@ mod tests {
         assert!(is_called("a:b/c@1.2.3#d", "a:b/c#d") && is_called("a:b/c@1.2.3#d", "a:b/c@1.2.3#d"));
         assert!(is_called("d", "d") && is_called("a:b/c#d", "a:b/c#d"));
         assert!(!is_called("a:b/c@1.2.3#d", "a:b/c@1.0.0#d") && !is_called("a:b/c#d", "d"));
+        assert!(is_short_for("d", "a:b/c@1.2.3#d") && is_short_for("c#d", "a:b/c@1.2.3#d") && is_short_for("d", "c#d"));
+        assert!(!is_short_for("d", "d") && !is_short_for("b#d", "a:b/c#d") && !is_short_for("", "a:b/c#d"));
     }
 }

@@ -9,8 +9,10 @@
 //! ```
 //!
 //! A call that takes long in the fast lane is repeated in the exact one, so that nothing depends on how quick the
-//! machine is: what ends within its fuel has ended, whatever the watchdog did. The watchdog's limit is so short that
-//! whatever uses up the fuel is cut.
+//! machine is. The exact lane pays fuel for what was put into the guest too, so it can only acquit: a call that stays within the
+//! budget there stays within it in a run. Of any other it says [`CallOutcome::Undecided`]: a run decides, and
+//! [`FuzzExecutor::call_to_end`] then shows what a call reaches that a run has seen end. The watchdog's limit is so short
+//! that whatever uses up the budget is cut.
 //!
 //! Invariants: each call begins in the state of the checkpoint; its outcome is a function of its input alone, and that
 //! of a run whose plan has the same call.
@@ -22,7 +24,7 @@ use crate::compile::build::Build;
 use crate::compile::cache::Cache;
 use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
-use crate::entry::entry_point::{EntryPoint, NumberedInterface};
+use crate::entry::entry_point::{EntryPoint, NumberedInterface, STATEFUL};
 use crate::entry::typed;
 use crate::reactor::{CallError, Reactor, ReactorError, time_of};
 use enter::EntryCall;
@@ -37,6 +39,13 @@ use std::time::Duration;
 
 /// The shortest time after which a call is cut. With less fuel than that, all calls are made in the exact lane.
 const WATCH_MIN: Duration = Duration::from_millis(20);
+/// The fuel of a build with coverage and marks, in budgets of the plan: what is put in beside an instruction costs at most a few
+/// times that instruction. A call that a run has seen end and that uses more than this is a fault of ours, and said to be one.
+const FUEL_TIMES: u64 = 16;
+/// So many calls that were cut one after the other show a slow target: its calls begin in the exact lane for a while.
+const CUTS_IN_A_ROW: u32 = 4;
+/// Calls of a slow target that begin in the exact lane before the fast one is tried again.
+const EXACT_STRETCH: u32 = 64;
 
 /// The functions by which a component can be searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,17 +82,30 @@ impl ExportedFunctions {
         self.handles.then_some(EntryPoint::Call(PlannedCall::Http))
     }
 
-    /// A call of an exported function; the version of its interface may be left out.
+    /// Calls of the exported functions that `name` may mean.
     #[must_use]
-    pub fn call_of(&self, name: &str) -> Option<EntryPoint> {
-        let call = PlannedCall::Function(self.exported(name)?.to_owned());
-        Some(EntryPoint::Call(call))
+    pub fn calls_of(&self, name: &str) -> Vec<EntryPoint> {
+        let calls = self.exported(name).into_iter().map(|full| PlannedCall::Function(full.to_owned()));
+        calls.map(EntryPoint::Call).collect()
     }
 
-    /// The full name of an exported function; the version of its interface may be left out.
+    /// Whether it has a function that `name` may mean; `stateful` are the sequences of a scenario.
     #[must_use]
-    pub fn exported(&self, name: &str) -> Option<&str> {
-        self.exported.iter().map(String::as_str).find(|full| typed::is_called(full, name))
+    pub fn has(&self, name: &str) -> bool {
+        let is_it = |known: &String| known == name;
+        let is_sequences = self.is_stateful && name == STATEFUL;
+        self.fuzz.iter().chain(&self.properties).any(is_it) || is_sequences || !self.exported(name).is_empty()
+    }
+
+    /// The full names of the exported functions that `name` may mean: the version of the interface, its package, or all but the
+    /// function's own name may be left out. What fits with less left out goes first, and is then the only one.
+    #[must_use]
+    pub fn exported(&self, name: &str) -> Vec<&str> {
+        let all = || self.exported.iter().map(String::as_str);
+        match all().find(|full| typed::is_called(full, name)) {
+            Some(full) => vec![full],
+            None => all().filter(|full| typed::is_short_for(name, full)).collect(),
+        }
     }
 }
 
@@ -170,6 +192,8 @@ pub enum CallOutcome {
         /// What it had written to standard error.
         stderr: Vec<u8>,
     },
+    /// It used up the budget together with what was put into the guest. That is no verdict: a run gives one.
+    Undecided,
 }
 
 /// One function of a component, ready to be called.
@@ -189,6 +213,10 @@ pub struct FuzzExecutor {
     was_exact: bool,
     /// Calls that were repeated in the exact lane.
     repeated: u64,
+    /// Calls that were cut since the last one that was not.
+    cuts: u32,
+    /// Calls that are still to begin in the exact lane.
+    exact_calls: u32,
 }
 
 impl FuzzExecutor {
@@ -218,6 +246,8 @@ impl FuzzExecutor {
             compared: None,
             was_exact: limit < WATCH_MIN,
             repeated: 0,
+            cuts: 0,
+            exact_calls: 0,
         };
         match caller.limit {
             Some(limit) => {
@@ -232,14 +262,18 @@ impl FuzzExecutor {
     fn lane(&self, build: &Build, limit: Option<Duration>) -> Result<ExecutorBuild, ExecutorError> {
         let switches = Switches::of(&self.plan);
         let program = Program::build(Arc::clone(&self.component), switches, build, self.cache.as_ref())?;
-        let mut reactor = start(program, &self.plan, &self.inputs, self.seed)?;
+        let mut plan = self.plan.clone();
+        plan.limits.fuel = plan.limits.fuel.saturating_mul(FUEL_TIMES);
+        let mut reactor = start(program, &plan, &self.inputs, self.seed)?;
         let mut entry = EntryCall::find(&mut reactor, &self.searched)?;
         if let Some(limit) = limit {
             reactor.watch(limit).map_err(ExecutorError::Watch)?;
         }
         entry.warm_up(&mut reactor)?;
         let start = reactor.checkpoint()?;
-        Ok(ExecutorBuild { reactor, entry, start, is_fresh: true })
+        let used = plan.limits.fuel - reactor.fuel().unwrap_or(plan.limits.fuel);
+        let budget = self.plan.limits.fuel.saturating_sub(used);
+        Ok(ExecutorBuild { reactor, entry, start, is_fresh: true, budget })
     }
 
     fn exact_lane(&self) -> Result<ExecutorBuild, ExecutorError> {
@@ -252,18 +286,56 @@ impl FuzzExecutor {
     /// When the machine fails.
     pub fn call(&mut self, input: &[u8], source: Option<Box<dyn DecisionSource>>) -> Result<CallOutcome, HarnessError> {
         let again = source.as_ref().map(|source| source.fork());
-        if let Some(fast) = &mut self.fast {
-            self.was_exact = false;
-            if let Some(outcome) = fast.call(input, source)? {
-                return Ok(outcome);
+        match &mut self.fast {
+            Some(_) if self.exact_calls > 0 => self.exact_calls -= 1,
+            Some(fast) => {
+                self.was_exact = false;
+                if let Some(outcome) = fast.call(input, source, FuelBudget::Plan)? {
+                    self.cuts = 0;
+                    return Ok(outcome);
+                }
+                self.repeated += 1;
+                self.cuts += 1;
+                if self.cuts >= CUTS_IN_A_ROW {
+                    self.exact_calls = EXACT_STRETCH;
+                }
             }
-            self.repeated += 1;
+            None => {}
         }
+        self.call_exact(input, again, FuelBudget::Plan)
+    }
+
+    /// Calls the function with an input whose run stays within the budget, however much what was put into the guest costs.
+    ///
+    /// # Errors
+    /// When the machine fails, or the call does not end although the run has.
+    pub fn call_to_end(
+        &mut self,
+        input: &[u8],
+        source: Option<Box<dyn DecisionSource>>,
+    ) -> Result<CallOutcome, HarnessError> {
+        match self.call_exact(input, source, FuelBudget::Whole)? {
+            CallOutcome::Undecided => Err(HarnessError {
+                what: format!(
+                    "a run of an input stays within its budget, and a call with it uses more than {FUEL_TIMES} times that; \
+                     this is a fault of fozzy"
+                ),
+            }),
+            outcome => Ok(outcome),
+        }
+    }
+
+    fn call_exact(
+        &mut self,
+        input: &[u8],
+        source: Option<Box<dyn DecisionSource>>,
+        budget: FuelBudget,
+    ) -> Result<CallOutcome, HarnessError> {
         if self.exact.is_none() {
             self.exact = Some(self.exact_lane().map_err(unlikely)?);
         }
         self.was_exact = true;
-        let outcome = self.exact.as_mut().expect("just made").call(input, again)?;
+        let outcome = self.exact.as_mut().expect("just made").call(input, source, budget)?;
         outcome.ok_or_else(|| HarnessError {
             what: "a call was cut without a watchdog; this is a fault of fozzy".to_owned(),
         })
@@ -341,7 +413,7 @@ impl FuzzExecutor {
         let lane = self.compared.as_mut().expect("just made");
         lane.prepare()?;
         lane.reactor.log_comparisons(true);
-        lane.call(input, source)?;
+        lane.call(input, source, FuelBudget::Plan)?;
         let maps = lane.reactor.program().comparisons();
         // They come module by module, and finding a module's sites takes longer than reading an entry.
         let mut sites = (None, &[][..]);
@@ -371,6 +443,17 @@ struct ExecutorBuild {
     start: CheckpointId,
     /// Nothing was called since the start.
     is_fresh: bool,
+    /// The fuel that the budget of the plan has left after the start.
+    budget: u64,
+}
+
+/// How much fuel a call may use in a build that has any.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FuelBudget {
+    /// What the plan allows a run.
+    Plan,
+    /// [`FUEL_TIMES`] that.
+    Whole,
 }
 
 impl ExecutorBuild {
@@ -387,9 +470,13 @@ impl ExecutorBuild {
         &mut self,
         input: &[u8],
         source: Option<Box<dyn DecisionSource>>,
+        budget: FuelBudget,
     ) -> Result<Option<CallOutcome>, HarnessError> {
         self.prepare()?;
         self.is_fresh = false;
+        if budget == FuelBudget::Plan {
+            self.reactor.limit_fuel(self.budget)?;
+        }
         self.reactor.clear_coverage();
         if let Some(source) = source {
             self.reactor.answer_from(source);
@@ -398,6 +485,7 @@ impl ExecutorBuild {
             Ok(None) => Ok(Some(CallOutcome::Returned)),
             Ok(Some(end)) => Ok(Some(self.ended(end, Vec::new()))),
             Err(CallError::Runaway) => Ok(None),
+            Err(CallError::Ended { end: ExecutionEnd::FuelExhausted { .. }, .. }) => Ok(Some(CallOutcome::Undecided)),
             Err(CallError::Ended { end, backtrace }) => Ok(Some(self.ended(end, backtrace))),
             Err(CallError::Harness(error)) => Err(error),
             Err(other @ (CallError::Over | CallError::Function { .. })) => {

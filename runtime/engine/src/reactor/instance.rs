@@ -382,6 +382,17 @@ impl ReactorInstance {
         Ok(())
     }
 
+    /// The fuel that is left; `None` in a build without.
+    pub(super) fn fuel(&self) -> Option<u64> {
+        self.store.get_fuel().ok()
+    }
+
+    /// Leaves at most `fuel`.
+    pub(super) fn limit_fuel(&mut self, fuel: u64) -> Result<(), HarnessError> {
+        let left = self.fuel();
+        metered(&mut self.store, left.map(|left| left.min(fuel)))
+    }
+
     /// What is kept of the state; without an accessor that is nothing but a digest.
     pub(super) fn capture(&mut self) -> Result<Snapshot, HarnessError> {
         let machine = |what: String| HarnessError { what };

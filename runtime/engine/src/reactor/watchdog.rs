@@ -22,8 +22,9 @@ use std::time::Duration;
 /// Between two looks of the watchdog.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Fuel for which any processor takes longer than a second.
-const FUEL_PER_SECOND_MAX: u64 = 10_000_000_000;
+/// Fuel for which any processor takes longer than a second: five instructions a cycle at 5 GHz, each of them two of the
+/// guest's. Were it less, a quick machine would let pass what uses up its budget, and a slow one would not.
+const FUEL_PER_SECOND_MAX: u64 = 50_000_000_000;
 
 /// A time so short that whatever would use up `fuel` is cut before.
 pub(crate) fn time_of(fuel: u64) -> Duration {

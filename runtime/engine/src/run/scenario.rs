@@ -255,6 +255,7 @@ impl ScenarioDriver<'_> {
         let (node, start) = (host.node, &self.start);
         host.run.with_context(node, |world, context| world.begin_again(start, context));
         host.begin_called_again();
+        host.limiter.begin_again();
         let (mut store, filled) = store(self.program, host, self.fuel);
         let (instance, memories) = match filled {
             Ok(()) => match self.linked() {

@@ -3,6 +3,7 @@
 //! Invariant: whatever fails for reasons of the machine is a [`HarnessError`], never an [`ExecutionEnd`].
 
 use crate::compile::program::Program;
+use crate::compile::settings::BACKTRACE_FRAMES_MAX;
 use fozzy_host::{GuestStop, MachineOutOfMemory};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
@@ -70,7 +71,7 @@ pub(crate) fn ending(
             let frames = frames();
             let exhausted = match trap {
                 Trap::UnreachableCodeReached => program.symbols().is_depth_check(error),
-                Trap::MemoryOutOfBounds => is_below_zero(&format!("{error:#}")) && recurses(&frames),
+                Trap::MemoryOutOfBounds => is_stack_in_memory(&format!("{error:#}"), &frames),
                 _ => false,
             };
             let words = if exhausted { STACK_EXHAUSTED.to_owned() } else { words_of(*trap) };
@@ -98,12 +99,23 @@ pub(crate) fn ending(
     }
 }
 
+/// Whether a fault, in wasmtime's words, is of a recursion whose frames in memory have used up the room for them. Where they are
+/// cleared or copied as a whole, no address is told: then nothing but the recursion stands on the stack.
+fn is_stack_in_memory(words: &str, frames: &[StackFrame]) -> bool {
+    let is_deep = || frames.len() >= BACKTRACE_FRAMES_MAX;
+    let is_of_stack = if words.contains(FAULT_ADDRESS) { is_below_zero(words) } else { is_deep() };
+    is_of_stack && recurses(frames)
+}
+
+/// What stands before the address in wasmtime's words.
+const FAULT_ADDRESS: &str = "memory fault at wasm address 0x";
+
 /// Whether a fault, in wasmtime's words, is about so far below address 0 as the stack that compilers keep in memory ends up
 /// when it is used up: they put it below everything else, and addresses wrap.
 fn is_below_zero(words: &str) -> bool {
     /// Bytes of the largest frame that is taken for one.
     const FRAME_BYTES_MAX: u64 = 1 << 20;
-    let address = words.split_once("memory fault at wasm address 0x").map(|(_, rest)| rest);
+    let address = words.split_once(FAULT_ADDRESS).map(|(_, rest)| rest);
     let digits = address.and_then(|rest| rest.split(|c: char| !c.is_ascii_hexdigit()).next());
     let address = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
     address.is_some_and(|address| address.abs_diff(1 << 32) <= FRAME_BYTES_MAX)
@@ -146,5 +158,10 @@ mod tests {
         };
         let deep: Vec<StackFrame> = ["leaf"].into_iter().chain(["down", "up"].repeat(8)).map(frame).collect();
         assert!(recurses(&deep) && !recurses(&deep[..9]) && !recurses(&[]));
+        // A frame that is cleared as a whole: no address, and nothing but the recursion on the stack.
+        let whole = "wasm trap: out of bounds memory access";
+        let deepest: Vec<StackFrame> = ["down", "up"].repeat(32).into_iter().map(frame).collect();
+        assert!(is_stack_in_memory(whole, &deepest) && !is_stack_in_memory(whole, &deep));
+        assert!(is_stack_in_memory(&fault(0xffff_fff0), &deep) && !is_stack_in_memory(&fault(0x11_0000), &deepest));
     }
 }

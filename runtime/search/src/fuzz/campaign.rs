@@ -7,8 +7,8 @@
 //!           new coverage    ─▶ shorten, keep      failure ─▶ confirm, save, make it smaller
 //! ```
 //!
-//! Invariants: every execution is counted before it is made, and none is made past the bound; what the observer is told,
-//! it is reported in the same order in equal campaigns.
+//! Invariants: every execution is counted before it is made, and none is made past the bound, but for those
+//! that make a failure smaller; what the observer is told, it is reported in the same order in equal campaigns.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
 use super::comparison_budget::ComparisonBudget;
@@ -25,7 +25,8 @@ use crate::feedback::{Feature, Feedback};
 use crate::findings::{FailureRecord, Findings};
 use crate::rng::Rng;
 use crate::stats::Estimate;
-use fozzy_trace::{CmpLogEntry, Digest, FailureSignature, HarnessError, Seed, Verdict};
+use fozzy_trace::{CmpLogEntry, Digest, FailureSignature, HarnessError, Seed, Status, Verdict};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Mutations of a testcase each time that it is picked.
@@ -59,8 +60,14 @@ const WORD_TRIES: u32 = 4;
 const REPAIRS_MAX: usize = 8;
 /// One execution in this many tells how often its edges are taken.
 const COUNTED: u64 = 16;
-/// Executions that are spent on making the input of a failure smaller.
+/// Executions that are spent on making the input of a failure smaller. They are none of the campaign's, so that a failure that is
+/// found at its end is made as small as one at its beginning.
 const MINIMIZE_TRIES: u64 = 4096;
+/// The same of one that uses up its budget each time.
+const MINIMIZE_TRIES_SLOW: u64 = 48;
+
+/// Inputs of a failure that no run has confirmed that are run one after the other; then those whose number is a power of two.
+const CONFIRM_TRIES: u64 = 16;
 
 /// What a campaign is a function of, beside its corpus and its target.
 #[derive(Clone, Debug)]
@@ -95,6 +102,10 @@ pub struct Stats {
     pub executions: u64,
     /// Of these, how many failed.
     pub failures: u64,
+    /// Executions beside these that made inputs of failures smaller.
+    pub minimizing: u64,
+    /// Executions that failed in a way that no run of their inputs has.
+    pub unconfirmed: u64,
     /// Edges that were taken.
     pub edges: u64,
     /// Edges, told apart by how often they were taken in one execution.
@@ -146,6 +157,14 @@ pub trait FuzzObserver {
     /// When it cannot be kept.
     fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError>;
 
+    /// An execution failed in a way that a run of its input has not: that is no finding. It is told once for each signature.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    fn on_unconfirmed(&mut self, _input: &[u8], _verdict: &Verdict) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
     /// The input of the failure that was found last was made smaller; `verdict` is that of the smaller one.
     ///
     /// # Errors
@@ -191,6 +210,8 @@ pub struct Campaign {
     comparison_executions: u64,
     length: LengthControl,
     findings: Findings,
+    /// Failures of executions that no run has confirmed so far, and how often each was seen.
+    unconfirmed: BTreeMap<Option<FailureSignature>, u64>,
     stats: Stats,
     features: Vec<Feature>,
     log: Vec<CmpLogEntry>,
@@ -219,6 +240,7 @@ impl Campaign {
             comparison_executions: 0,
             length: LengthControl::default(),
             findings: Findings::default(),
+            unconfirmed: BTreeMap::new(),
             stats: Stats::default(),
             features: Vec::new(),
             log: Vec::new(),
@@ -565,22 +587,34 @@ impl Campaign {
         Ok(outcome.failed.is_none().then_some(outcome.memory))
     }
 
+    /// A failure is what a run of its input has too; anything else is counted and is none.
     fn judge_failure(&mut self, io: &mut CampaignIo<'_>, input: &[u8], verdict: &Verdict) -> Result<(), CampaignHalt> {
-        self.stats.failures += 1;
         let signature = verdict.signature.clone();
         if self.findings.seen(signature.as_ref()) {
+            self.stats.failures += 1;
             return Ok(());
         }
-        let exact = io.target.confirm(input)?;
-        let confirmed = exact.signature.is_some();
-        let verdict = if confirmed { exact } else { verdict.clone() };
-        let found =
-            FailureRecord { input: input.to_vec(), found_at: self.stats.executions, times: 1, verdict, confirmed };
+        let times = self.unconfirmed.get(&signature).copied().unwrap_or(0);
+        let is_asked = times < CONFIRM_TRIES || times.is_power_of_two();
+        let exact = if is_asked { Some(io.target.confirm(input)?) } else { None };
+        let Some(verdict) = exact.filter(|exact| exact.signature.is_some()) else {
+            self.stats.unconfirmed += 1;
+            self.unconfirmed.insert(signature, times + 1);
+            return if times == 0 { Ok(io.observer.on_unconfirmed(input, verdict)?) } else { Ok(()) };
+        };
+        self.stats.failures += 1;
+        let found = FailureRecord {
+            input: input.to_vec(),
+            found_at: self.stats.executions,
+            times: 1,
+            verdict,
+            confirmed: true,
+        };
         let Some(found) = self.findings.add(signature.clone(), found).cloned() else { return Ok(()) };
         self.stats.last_new = self.stats.executions;
         self.stats.findings = self.findings.all().len() as u64;
         io.observer.on_failure(&found)?;
-        if self.options.minimize && confirmed {
+        if self.options.minimize {
             self.minimize(io, &found, signature)?;
         }
         if self.options.first_only { Err(CampaignHalt::Finished(CampaignEnd::FirstFailure)) } else { Ok(()) }
@@ -593,11 +627,10 @@ impl Campaign {
         found: &FailureRecord,
         signature: Option<FailureSignature>,
     ) -> Result<(), CampaignHalt> {
-        let mut tries = MINIMIZE_TRIES;
+        let mut tries = if found.verdict.status == Status::Timeout { MINIMIZE_TRIES_SLOW } else { MINIMIZE_TRIES };
         let mut fails = |input: &[u8]| {
-            self.begin_execution()?;
+            self.stats.minimizing += 1;
             let outcome = io.target.execute(input)?;
-            self.stats.failures += u64::from(outcome.failed.is_some());
             if !io.observer.on_execution(&self.stats) {
                 return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
             }

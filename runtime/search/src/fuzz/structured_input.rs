@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each number takes as many bytes as its bound needs. What is used up gives the simplest answers, so that a shorter input is
-//! a simpler one, and every input is valid. A length (the site `length`) is at most what is left, so that a text ends with the
+//! a simpler one, and every input is valid. A length (the site `length`, or one that ends with ` length`) is at most what is left, so that a text ends with the
 //! input, and grows and shrinks with it. What is drawn last can take all that is left (the site `rest`), whatever it is: so files
 //! of texts are inputs of a function that takes a text.
 //!
@@ -17,8 +17,9 @@ use fozzy_trace::source::SeededSource;
 use fozzy_trace::{DecisionSource, Origin, Purpose, Question, Seed};
 use std::sync::Arc;
 
-/// The site of questions for how long something is.
+/// The site of questions for how long something is, and how such a site ends in the SDK.
 const LENGTH: &str = "length";
+const LENGTH_SUFFIX: &str = " length";
 /// The site of the question how long the last thing is.
 const REST: &str = "rest";
 
@@ -57,7 +58,8 @@ impl DecisionSource for StructuredInput {
         self.take(&mut word[..bytes]);
         let number = u64::from_le_bytes(word) % bound;
         let left = (self.input.len() - self.used) as u64;
-        (if question.site == LENGTH { number.min(left) } else { number }, Origin::Explicit)
+        let is_length = question.site == LENGTH || question.site.ends_with(LENGTH_SUFFIX);
+        (if is_length { number.min(left) } else { number }, Origin::Explicit)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
@@ -99,6 +101,8 @@ mod tests {
         let mut drawn = StructuredInput::new(Seed(1), b"\xff\x0fabc");
         let length = Question { site: LENGTH, ..choice };
         assert_eq!(drawn.below(length, 4097), (3, Origin::Explicit), "no more than is left");
+        let mut named = StructuredInput::new(Seed(1), b"\xff\x0fabc");
+        assert_eq!(named.below(Question { site: "data length", ..choice }, 4097), (3, Origin::Explicit));
         assert_eq!(
             drawn.below(Question { site: REST, ..choice }, 4097),
             (3, Origin::Explicit),

@@ -119,9 +119,16 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> FuzzTarget for Simulat
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        Ok(self.run(input).failed.map_or_else(pass, |failed| *failed))
+        let failed = self
+            .run(input)
+            .failed
+            .filter(|failed| *failed.signature.as_ref().expect("it has one").site != *UNCONFIRMED);
+        Ok(failed.map_or_else(pass, |failed| *failed))
     }
 }
+
+/// Code fails at this site in executions only, and in no run.
+const UNCONFIRMED: &str = "in executions only";
 
 fn pass() -> Verdict {
     Verdict { status: Status::Pass, findings: Vec::new(), signature: None }
@@ -334,6 +341,31 @@ fn a_finding_is_told_once_and_made_smaller() {
     assert_eq!(findings.all().len(), 1);
     assert!(findings.times() > 10 && findings.all()[0].confirmed);
     assert!(campaign.stats().edges == 1, "what fails is not looked at: {:?}", campaign.stats());
+}
+
+#[test]
+fn what_a_run_does_not_confirm_is_no_finding_and_ends_nothing() {
+    let code = |input: &[u8], _: &mut SimulatedGuest| match input {
+        input if input.contains(&b'x') => Err("x"),
+        [_, _, ..] => Err(UNCONFIRMED),
+        _ => Ok(()),
+    };
+    let options = Options { first_only: true, minimize: true, ..options(3, 20_000) };
+    let (campaign, notes, _) = campaign(options, &[b"ab", b"cd"], code);
+    assert_eq!((notes.found.len(), campaign.findings().all().len()), (1, 1));
+    assert_eq!(campaign.findings().all()[0].verdict, verdict("x"));
+    let stats = campaign.stats();
+    assert!(stats.unconfirmed > 2 && stats.failures == 1, "{stats:?}");
+}
+
+#[test]
+fn making_a_failure_smaller_takes_no_execution_of_the_campaign() {
+    let code = |input: &[u8], _: &mut SimulatedGuest| if input.contains(&b'x') { Err("x") } else { Ok(()) };
+    let long = [&[b'.'; 900][..], b"x"].concat();
+    let options = Options { minimize: true, ..options(3, 2) };
+    let (campaign, notes, _) = campaign(options, &[&long], code);
+    assert_eq!((campaign.stats().executions, notes.smaller), (2, vec![b"x".to_vec()]));
+    assert!(campaign.stats().minimizing > 2);
 }
 
 #[test]

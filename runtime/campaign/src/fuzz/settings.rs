@@ -1,0 +1,38 @@
+//! What a campaign is told by name or by file: its mutator, its dictionary, its corpus.
+
+use crate::error::{CampaignError, ErrorKind, at_path};
+use fozzy_engine::EntryPoint;
+use fozzy_search::fuzz::{Dictionary, MUTATORS, Mutator};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a dictionary file that are read.
+const DICTIONARY_BYTES_MAX: u64 = 16 << 20;
+
+/// The mutator of that name.
+pub fn mutator(name: &str) -> Result<&'static Mutator, CampaignError> {
+    let names: Vec<&str> = MUTATORS.iter().map(|row| row.name).collect();
+    MUTATORS.iter().find(|row| row.name == name).ok_or_else(|| {
+        CampaignError::new(ErrorKind::Usage, format!("--mutator: there is no `{name}`; there are {}", names.join(", ")))
+    })
+}
+
+/// The words in a file.
+pub fn dictionary(path: &Path) -> Result<Dictionary, CampaignError> {
+    let failed = |error: std::io::Error| at_path(ErrorKind::Dictionary, "cannot read", path, &error);
+    let bytes = std::fs::metadata(path).map_err(failed)?.len();
+    if bytes > DICTIONARY_BYTES_MAX {
+        let message = format!("{} has {bytes} bytes, at most {DICTIONARY_BYTES_MAX} are read", path.display());
+        return Err(CampaignError::new(ErrorKind::Dictionary, message));
+    }
+    let text = std::fs::read(path).map_err(failed)?;
+    Dictionary::parse(&text)
+        .map_err(|error| CampaignError::new(ErrorKind::Dictionary, format!("{}: {error}", path.display())))
+}
+
+/// The corpus of one function below the project's folder, unless another one is named.
+pub fn corpus_path(base_dir: &Path, program: &str, searched: &EntryPoint) -> PathBuf {
+    let stem = Path::new(program).file_stem().map_or_else(|| program.into(), |stem| stem.to_string_lossy());
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    let words = [&*stem, searched.name()].map(|word| word.chars().map(plain).take(100).collect::<String>());
+    base_dir.join("corpora").join(words.join("."))
+}

@@ -1,0 +1,24 @@
+//! Properties of long collections, of bounds, and one that skips nearly everything.
+#![cfg(target_arch = "wasm32")]
+
+use fozzy_sdk::prelude::*;
+use fozzy_sdk::scenario::Skip;
+
+/// A length that is written as one byte.
+#[property]
+fn length_fits_a_byte(bytes: Vec<u8>) {
+    always!(bytes.len() < 256, "a length has one byte");
+}
+
+#[property]
+fn bounds_hold(#[draw(length = 300..=400)] bytes: Vec<u8>, #[draw(range = 5..=9)] number: u16) {
+    always!((300..=400).contains(&bytes.len()) && (5..=9).contains(&number), "bounds hold");
+}
+
+#[property]
+fn nearly_never(number: u32) -> Result<(), Skip> {
+    if number % 1_000 != 77 {
+        skip!("another number");
+    }
+    Ok(())
+}
