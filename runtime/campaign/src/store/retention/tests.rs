@@ -79,7 +79,7 @@ fn what_a_killed_process_has_left_goes_and_what_runs_stays() {
     let mine = place.path().join("runs/notes");
     fs::create_dir(&mine).expect("a folder");
     let removed = store.prune(ALL, false).expect("pruned");
-    assert_eq!(removed.leftovers, [path.clone()]);
+    assert_eq!(removed.leftovers, std::slice::from_ref(&path));
     assert!(!path.exists() && running.path.exists() && mine.exists());
 }
 
