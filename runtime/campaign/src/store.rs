@@ -273,6 +273,19 @@ impl RunFolder {
         matches!(*self.place, FolderPlace::Store(_))
     }
 
+    /// Puts a run's trace into its folder, if it is elsewhere: the folder has all of the run, so that nothing outside of it need be
+    /// believed later. It is one file with two names where the file system allows it. Without it, only `artifacts` misses the trace.
+    fn hold(&self, trace: &Path) {
+        let held = self.path.join(TRACE_NAME);
+        let is_elsewhere =
+            trace.parent().is_none_or(|folder| folder.canonicalize().ok() != self.path.canonicalize().ok());
+        // A bundle is replayed too, and is no trace.
+        let is_bundle = trace.extension().is_some_and(|ending| ending == "zip");
+        if is_elsewhere && !is_bundle && !held.exists() && fs::hard_link(trace, &held).is_err() {
+            let _ = fs::copy(trace, &held);
+        }
+    }
+
     /// Leaves a temporary folder where it is, if a campaign has written findings there: they are reported by their paths.
     fn leave(&self) {
         let FolderPlace::Temporary(folder) = &*self.place else { return };
@@ -325,6 +338,9 @@ impl RunStore {
             return Ok(());
         }
         write_json(&folder.path.join("report.json"), report)?;
+        if let Some(trace) = report.told().identity.trace_path.as_deref() {
+            folder.hold(Path::new(trace));
+        }
         let locked = self.lock()?;
         let sequence = self.last_sequence() + 1;
         let text = format!("{sequence}\n");

@@ -9,7 +9,6 @@ use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::file::{EngineId, RecordedTarget, Recording};
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{Execution, Plan, Seed, Status};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -91,15 +90,7 @@ impl RecordPolicy<'_> {
         name: &str,
     ) -> Result<Option<PathBuf>, CampaignError> {
         match self.path {
-            Some(path) => {
-                let written = write(recording, path, self.collision)?;
-                // The run's own folder has all of the run, so that nothing outside of it need be believed later. Without a
-                // second name, the run is as it was asked for, and only `artifacts` misses it.
-                if folder.is_kept() {
-                    let _ = fs::hard_link(&written, folder.path.join(name));
-                }
-                Ok(Some(written))
-            }
+            Some(path) => write(recording, path, self.collision).map(Some),
             None if !folder.is_kept() => Ok(None),
             None if recording.outcome.verdict.status == Status::Pass && !self.keep_passing => Ok(None),
             None => write(recording, &folder.path.join(name), CollisionPolicy::Error).map(Some),
