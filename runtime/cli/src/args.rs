@@ -778,10 +778,10 @@ pub(crate) struct TraceShowArgs {
 /// Exit code: 0, or 2 when the store cannot be changed.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
-    /// The number of runs to keep [default: `runs` in [store] of fozzy.toml, or 500].
+    /// The number of runs to keep [default: `store.runs` of fozzy.toml, or 500].
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
-    /// The bytes to keep, such as 200MiB [default: `bytes` in [store] of fozzy.toml, or 2 GiB].
+    /// The bytes to keep, such as 200MiB [default: `store.bytes` of fozzy.toml, or 2 GiB].
     #[arg(long, value_name = "SIZE", value_parser = fozzy_plan::ByteSize::parse)]
     pub(crate) bytes: Option<fozzy_plan::ByteSize>,
     /// Remove all runs.
