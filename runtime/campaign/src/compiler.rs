@@ -26,7 +26,7 @@ const LIMITS_VARIABLE: &str = "FOZZY_COMPILE_LIMITS";
 /// CPU time for any program, in seconds: a hundred times that of a small one.
 const CPU_SECONDS_MIN: u64 = 3;
 /// CPU time for each MiB, in seconds: ten times that of code without optimisation.
-const CPU_SECONDS_PER_MIB: u64 = 32;
+const CPU_SECONDS_PER_MIB: u64 = 16;
 /// Memory for any program.
 const MEMORY_BYTES_MIN: u64 = 320 << 20;
 /// Memory for each byte: several times that of code without optimisation.
@@ -201,6 +201,6 @@ mod tests {
         // What nine kilobytes become with their adapter stays within five seconds and five hundred megabytes.
         let small = Bounds::of(100 << 10);
         assert!(small.cpu_seconds <= 5 && small.memory_bytes <= 500_000_000, "{small:?}");
-        assert_eq!(Bounds::of(10 << 20), Bounds { cpu_seconds: 323, memory_bytes: (320 + 10_240) << 20 });
+        assert_eq!(Bounds::of(10 << 20), Bounds { cpu_seconds: 163, memory_bytes: (320 + 10_240) << 20 });
     }
 }

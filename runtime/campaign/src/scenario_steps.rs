@@ -25,6 +25,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Names that are tried for a smaller file.
+const NAMES_MAX: u32 = 1_000;
+
 /// Steps of a file.
 pub struct FileSteps {
     text: Arc<[u8]>,
@@ -146,17 +149,34 @@ pub fn write_smaller(project: &Project, smallest: &Recording, trace: &Path) -> R
     if numbers.is_empty() || numbers.len() >= file.nodes.len() {
         return Ok(None);
     }
-    let mut path = trace.as_os_str().to_owned();
-    path.push(".json");
-    let path = PathBuf::from(path);
+    let text = file.only(&numbers);
+    let Some(path) = free_name(trace, &text) else { return Ok(None) };
     let failed = |error| crate::error::at_path(ErrorKind::Scenario, "cannot write", &path, &error);
-    write_atomic(&path, &file.only(&numbers), Durability::Cached).map_err(failed)?;
-    if fails_alike(project, smallest, &path).unwrap_or(false) {
-        return Ok(Some(path));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut draft = tempfile::Builder::new();
+    let draft = draft.prefix(".fozzy-").suffix(".fozzy.json").tempfile_in(folder).map_err(failed)?;
+    std::fs::write(draft.path(), &text).map_err(failed)?;
+    // Else its draws or the plan of the run are needed, too: the trace has them.
+    if !fails_alike(project, smallest, draft.path()).unwrap_or(false) {
+        return Ok(None);
     }
-    // Its draws or the plan of the run are needed, too: the trace has them.
-    let _ = std::fs::remove_file(&path);
-    Ok(None)
+    write_atomic(&path, &text, Durability::Cached).map_err(failed)?;
+    Ok(Some(path))
+}
+
+/// A name for the file beside its trace that no other file has: `a.fozzy.json`, `a-1.fozzy.json` and so on.
+fn free_name(trace: &Path, text: &[u8]) -> Option<PathBuf> {
+    let whole = trace.to_str()?;
+    let stem = whole.strip_suffix(".fozzy").unwrap_or(whole);
+    let names = (0..NAMES_MAX).map(|number| match number {
+        0 => PathBuf::from(format!("{whole}.json")),
+        number => PathBuf::from(format!("{stem}-{number}.fozzy.json")),
+    });
+    // What is there may be the scenario itself, or somebody's work.
+    names.into_iter().find(|name| match std::fs::read(name) {
+        Ok(there) => there == text,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    })
 }
 
 /// Whether the file fails by itself as the recording did, but for the numbers of steps.

@@ -281,8 +281,10 @@ impl RunFolder {
             trace.parent().is_none_or(|folder| folder.canonicalize().ok() != self.path.canonicalize().ok());
         // A bundle is replayed too, and is no trace.
         let is_bundle = trace.extension().is_some_and(|ending| ending == "zip");
-        if is_elsewhere && !is_bundle && !held.exists() && fs::hard_link(trace, &held).is_err() {
-            let _ = fs::copy(trace, &held);
+        // Of a link, the file that it leads to.
+        let Ok(file) = trace.canonicalize() else { return };
+        if is_elsewhere && !is_bundle && !held.exists() && fs::hard_link(&file, &held).is_err() {
+            let _ = fs::copy(&file, &held);
         }
     }
 

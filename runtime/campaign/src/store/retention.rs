@@ -102,10 +102,11 @@ impl RunStore {
     }
 }
 
-/// Whether a folder has the name of a run's.
+/// Whether it is a folder with the name of a run's, and no link to one, which would lead out of the store.
 fn is_run(folder: &Path) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| uuid::Uuid::try_parse(name).is_ok())
+        && folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
 fn remove(folder: &Path, dry: bool) -> Result<(), CampaignError> {
