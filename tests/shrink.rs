@@ -261,3 +261,20 @@ fn another_failure_of_the_same_property_is_reported_and_not_taken() {
     }
     assert!(checked >= 6 && slips > 0, "{slips} other failures were met");
 }
+
+/// An input of a campaign comes from no seed, and stays when nothing of it can be left out.
+#[test]
+fn an_input_that_cannot_get_smaller_is_still_the_failure() {
+    let fozzy = Fozzy::new();
+    fozzy.write("magic.wat", crate::fuzz::module(crate::fuzz::MAGIC));
+    let words = ["fuzz", "magic.wat", "--runs", "200000", "--crash-only", "--record", "find.fozzy", "--json"];
+    let found = fozzy.run(&words).exits(4).json();
+    let mut trace = "find.fozzy".to_owned();
+    for _ in 0..3 {
+        let out = format!("{trace}.min");
+        let small = fozzy.run(&["shrink", &trace, "--out", &out, "--json"]).exits(4).json();
+        assert_eq!(small["signature"], found["signature"], "{:#}", small["shrink"]);
+        fozzy.run(&["replay", &out]).exits(4);
+        trace = out;
+    }
+}

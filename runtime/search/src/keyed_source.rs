@@ -175,7 +175,7 @@ impl DecisionSource for KeyedSource {
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
-        self.beneath.fill(question, out);
+        let drawn = self.beneath.fill(question, out);
         let key = self.key_of(question);
         let given = match self.answers.get(&key) {
             Some(Override::Bytes(text)) => unhex(text),
@@ -187,7 +187,8 @@ impl DecisionSource for KeyedSource {
             out[common..].fill(0);
             Origin::Explicit
         } else {
-            Origin::Seed
+            // Bytes of a recording are no draw of the seed: whoever leaves them out has another run.
+            drawn
         };
         self.record(key, question.site, AnswerDomain::Bytes(out.len()), || Override::Bytes(hex(out)), origin);
         origin
