@@ -34,6 +34,8 @@ pub struct FileSteps {
     /// How they are named: `steps`, `distributed.steps`.
     name: &'static str,
     nodes: Vec<JsonNode>,
+    /// Steps that are run before those of the file: what goes wrong from the beginning (`--faults` of a cluster).
+    presets: u32,
     /// Where the list stands, between its brackets.
     inside: Range<usize>,
 }
@@ -42,10 +44,10 @@ impl FileSteps {
     /// The steps of the file of a recording; `None` when it is none.
     pub fn of(recording: &Recording) -> Option<FileSteps> {
         let text = recording.inputs.get(&recording.plan.main.stdin.bytes)?;
-        FileSteps::read(text)
+        FileSteps::read(text, scenario::cluster_options(&recording.plan).first.len() as u32)
     }
 
-    fn read(text: Arc<[u8]>) -> Option<FileSteps> {
+    fn read(text: Arc<[u8]>, presets: u32) -> Option<FileSteps> {
         let root = read_tree(&text)?;
         let (name, list) = match root.member("distributed") {
             Some(cluster) => ("distributed.steps", cluster.member("steps")?),
@@ -53,11 +55,12 @@ impl FileSteps {
         };
         let JsonValue::List(nodes) = &list.value else { return None };
         let inside = list.at + 1..value_end(&text, list.at) - 1;
-        Some(FileSteps { name, nodes: nodes.clone(), inside, text: Arc::clone(&text) })
+        Some(FileSteps { name, nodes: nodes.clone(), presets, inside, text: Arc::clone(&text) })
     }
 
-    /// Says what the step of this number is.
+    /// Says what the step of this number of a run is.
     pub(crate) fn describe(&self, number: u32, step: &mut ExecutedStep) {
+        let Some(number) = number.checked_sub(self.presets) else { return };
         let Some(JsonValue::Object(members)) = self.nodes.get(number as usize).map(|node| &node.value) else { return };
         step.place = Some(format!("{}[{number}]", self.name));
         let mut values = Vec::new();
@@ -145,8 +148,10 @@ pub fn write_smaller(project: &Project, smallest: &Recording, trace: &Path) -> R
     }
     let Some(file) = FileSteps::of(smallest) else { return Ok(None) };
     let stretches = smallest.plan.scenario.as_ref().and_then(|plan| plan.stretches(ScenarioKind::Stateful, 0));
-    let numbers: Vec<u32> = stretches.into_iter().flatten().flat_map(|(from, to)| from..to).collect();
-    if numbers.is_empty() || numbers.len() >= file.nodes.len() {
+    let end = file.nodes.len() as u32;
+    let numbers: Vec<u32> = stretches.into_iter().flatten().flat_map(|(from, to)| from..to.min(end)).collect();
+    // A file alone has no presets.
+    if file.presets > 0 || numbers.is_empty() || numbers.len() >= file.nodes.len() {
         return Ok(None);
     }
     let text = file.only(&numbers);
@@ -222,25 +227,31 @@ mod tests {
 
     #[test]
     fn steps_are_left_out_of_the_text_and_the_others_stay_as_they_are() {
-        let file = FileSteps::read(FILE.as_bytes().into()).expect("it has steps");
+        let file = FileSteps::read(FILE.as_bytes().into(), 0).expect("it has steps");
         let text = |numbers: &[u32]| String::from_utf8(file.only(numbers)).expect("text");
         assert_eq!(text(&[0, 1, 2]), FILE);
         let expected = FILE.replace("    {\"type\": \"sleep\", \"duration\": \"1s\"},\n", "");
         assert_eq!(text(&[0, 2]), expected);
         assert_eq!(text(&[1]).lines().count(), 6);
         let one_line =
-            FileSteps::read(br#"{"distributed":{"steps":[{"a":1},{"b":2}]}}"#.as_slice().into()).expect("steps");
+            FileSteps::read(br#"{"distributed":{"steps":[{"a":1},{"b":2}]}}"#.as_slice().into(), 0).expect("steps");
         assert_eq!(one_line.only(&[1]), br#"{"distributed":{"steps":[{"b":2}]}}"#);
     }
 
     #[test]
     fn a_step_is_told_with_the_values_of_its_file() {
-        let file = FileSteps::read(FILE.as_bytes().into()).expect("it has steps");
+        let file = FileSteps::read(FILE.as_bytes().into(), 0).expect("it has steps");
         let mut step = ExecutedStep { number: 1, ..ExecutedStep::default() };
         file.describe(2, &mut step);
         assert_eq!((step.place.as_deref(), &*step.flow), (Some("steps[2]"), "get_kv_assert"));
         let values: Vec<String> = step.values.iter().map(|value| format!("{}={}", value.name, value.value)).collect();
         assert_eq!(values, [r#"key="a\"""#, r#"equals={"b": [1, 2]}"#, "n=7"]);
+        let mut preset = ExecutedStep { number: 1, ..ExecutedStep::default() };
+        let file = FileSteps::read(FILE.as_bytes().into(), 2).expect("it has steps");
+        file.describe(1, &mut preset);
+        assert_eq!(preset.place, None, "a fault of the beginning stands in no file");
+        file.describe(4, &mut preset);
+        assert_eq!(preset.place.as_deref(), Some("steps[2]"));
         assert_eq!(without_numbers("steps[16].do[2]: get_kv 7"), "steps[].do[]: get_kv 7");
     }
 }

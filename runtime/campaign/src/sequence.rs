@@ -71,15 +71,25 @@ fn finish(recording: &Recording, execution: &Execution, mut sequence: StepSequen
     let file = (recording.target.kind == scenario::KIND).then(|| FileSteps::of(recording)).flatten();
     let kept = recording.plan.scenario.as_ref().and_then(|plan| plan.stretches(ScenarioKind::Stateful, 0));
     if let (Some(file), Some(kept)) = (file, kept) {
-        let numbers: Vec<u32> = kept.into_iter().flat_map(|(from, to)| from..to).collect();
         for step in &mut sequence.steps {
-            let place = usize::try_from(step.number - 1).ok().and_then(|at| numbers.get(at));
-            if let Some(place) = place {
-                file.describe(*place, step);
+            if let Some(number) = nth_step(&kept, step.number - 1) {
+                file.describe(number, step);
             }
         }
     }
     sequence
+}
+
+/// The number of the `n`-th step of these stretches, from 0.
+fn nth_step(stretches: &[(u32, u32)], mut n: u64) -> Option<u32> {
+    for (from, to) in stretches {
+        let length = u64::from(to.saturating_sub(*from));
+        if n < length {
+            return Some(from + n as u32);
+        }
+        n -= length;
+    }
+    None
 }
 
 /// Makes steps of what is told.

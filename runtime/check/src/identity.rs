@@ -19,6 +19,7 @@
 use crate::panic::last_panic;
 use fozzy_trace::facts::FailureKind;
 use fozzy_trace::{Execution, ExecutionEnd, FailureSignature};
+use std::collections::BTreeMap;
 
 /// What makes two failures the same one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,8 +30,8 @@ pub struct FailureIdentity {
     pub wording: String,
 }
 
-/// Bytes of a message that are masked. A longer one is told apart by its beginning.
-const TEXT_BYTES_MAX: usize = 4 << 10;
+/// Bytes of a message that are masked: more than are kept of any, so that none is cut within a list, whose end would be missing.
+const TEXT_BYTES_MAX: usize = 32 << 10;
 /// Lines of a masked message that count: the property, and both sides of a comparison under it. What follows is an account of
 /// how it came to that, which is shorter in a shorter run.
 const LINES_MAX: usize = 3;
@@ -94,11 +95,12 @@ enum Token {
 fn tokens(text: &str) -> Vec<Token> {
     let chars: Vec<char> = text.chars().collect();
     let (mut found, mut at) = (Vec::new(), 0);
+    let mut quotes = QuoteEnds::default();
     while let Some(c) = chars.get(at).copied() {
         let next = chars.get(at + 1).copied();
         let after_word = at > 0 && is_word(chars[at - 1]);
         let begins_quote = c == '"' || c == '\'' && !after_word;
-        let quoted = begins_quote.then(|| quote_end(&chars, at)).flatten();
+        let quoted = begins_quote.then(|| quotes.end(&chars, at)).flatten();
         let (token, length) = match (c, quoted) {
             (quote, Some(end)) => (Token::Quoted(quote, end > at + 1), end + 1 - at),
             (c, None) if is_word(c) => {
@@ -126,20 +128,27 @@ fn tokens(text: &str) -> Vec<Token> {
 /// Tells opening brackets where they are closed; those without a counterpart are characters like others.
 fn match_brackets(tokens: &mut [Token]) {
     let mut open: Vec<(usize, char)> = Vec::new();
+    // How many of each kind are open: what is looked for below is there, and all that is passed over on the way to it goes.
+    let mut counts = BTreeMap::from([(']', 0u32), (')', 0), ('}', 0)]);
     for at in 0..tokens.len() {
         match tokens[at] {
             Token::Open(bracket, _) => {
                 open.push((at, bracket));
+                *counts.entry(closing(bracket)).or_default() += 1;
                 tokens[at] = Token::Other(bracket);
             }
-            Token::Close(bracket) => match open.iter().rposition(|(_, opened)| closing(*opened) == bracket) {
-                Some(place) => {
-                    let (from, opened) = open[place];
-                    tokens[from] = Token::Open(opened, at - from);
-                    open.truncate(place);
+            Token::Close(bracket) if counts.get(&bracket).is_none_or(|open| *open == 0) => {
+                tokens[at] = Token::Other(bracket);
+            }
+            Token::Close(bracket) => {
+                while let Some((from, opened)) = open.pop() {
+                    *counts.entry(closing(opened)).or_default() -= 1;
+                    if closing(opened) == bracket {
+                        tokens[from] = Token::Open(opened, at - from);
+                        break;
+                    }
                 }
-                None => tokens[at] = Token::Other(bracket),
-            },
+            }
             _ => {}
         }
     }
@@ -157,15 +166,32 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Where the text in quotes that begins at `from` ends, if it ends in this line.
-fn quote_end(chars: &[char], from: usize) -> Option<usize> {
-    let mut at = from + 1;
-    loop {
-        match *chars.get(at)? {
-            '\\' => at += 2,
-            '\n' => return None,
-            c if c == chars[from] => return Some(at),
-            _ => at += 1,
+/// Where texts in quotes end.
+#[derive(Default)]
+struct QuoteEnds {
+    /// Up to where there is no end for each kind of quote, as one that was looked for from further left was not found.
+    none_before: BTreeMap<char, usize>,
+}
+
+impl QuoteEnds {
+    /// Where the text in quotes that begins at `from` ends, if it ends in this line. Behind one that does not, quotes of its kind
+    /// are characters for the rest of the line.
+    fn end(&mut self, chars: &[char], from: usize) -> Option<usize> {
+        let quote = chars[from];
+        if self.none_before.get(&quote).is_some_and(|end| from < *end) {
+            return None;
+        }
+        let mut at = from + 1;
+        loop {
+            match chars.get(at) {
+                Some('\\') => at += 2,
+                None | Some('\n') => {
+                    self.none_before.insert(quote, at);
+                    return None;
+                }
+                Some(c) if *c == quote => return Some(at),
+                Some(_) => at += 1,
+            }
         }
     }
 }
@@ -314,6 +340,17 @@ mod tests {
         let nested = "(".repeat(1000) + &")".repeat(1000);
         assert!(masked(&nested).contains('…'));
         masked(&"ä\\\"".repeat(TEXT_BYTES_MAX));
+    }
+
+    #[test]
+    fn a_long_list_is_masked_as_a_short_one_is() {
+        let sides = |elements: usize| {
+            let list = |element: &str| vec![element; elements].join(", ");
+            format!("assertion `left == right` failed\n  left: [{}]\n right: [{}]", list("1"), list("\"b\""))
+        };
+        assert_eq!(masked(&sides(1_500)), masked(&sides(3)));
+        assert!(masked(&sides(1_500)).ends_with("right: […]"));
+        assert_eq!(masked("\"a\\\" b\n\"c\""), "\"a\\\" b\n\"…\"", "a new line begins anew");
     }
 
     #[test]
