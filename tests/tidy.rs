@@ -23,6 +23,7 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/campaign/src/fuzz/driver.rs",
     "runtime/cli/src/interrupt.rs",
     "guest-sdk/src/local.rs",
+    "guest-sdk/src/native/std_clock.rs",
     "guest-sdk/wasi-net/src/fcntl.rs",
     "tests/purity/cage.rs",
     "tests/reactors/kernel.rs",

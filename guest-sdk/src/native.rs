@@ -7,14 +7,54 @@
 //! The attributes make a test of each scenario, fuzz target and property; it takes its settings from the environment. What
 //! fails there says its seed, and where it was.
 //!
-//! Not here: the simulated computer. Files, network and processes are the real ones, so what depends on them is for the
-//! sandbox.
+//! Time is virtual, as in the sandbox, so that a scenario that sleeps for minutes is tested in no time:
+//!
+//! | what | natively |
+//! |---|---|
+//! | [`task::sleep`](crate::task::sleep), [`task::timeout`](crate::task::timeout), [`task::now`](crate::task::now), [`tools::advance`](crate::tools::advance) | virtual, on every system |
+//! | `std::thread::sleep`, `Instant::now`, `SystemTime::now` on the thread of the run | virtual on Linux with glibc; real elsewhere |
+//! | the same on threads that the program starts itself | real |
+//! | waits with a limit for other threads or sockets: `recv_timeout`, `wait_timeout`, `set_read_timeout` | real |
+//!
+//! ```
+//! use fozzy_sdk::native;
+//! use std::time::{Duration, Instant};
+//!
+//! let hour = Duration::from_secs(3600);
+//! native::simulate(7, || {
+//!     fozzy_sdk::task::block_on(fozzy_sdk::task::sleep(hour)); // takes no time, anywhere
+//! # #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))] {
+//!     let start = Instant::now();
+//!     std::thread::sleep(hour); // takes none either, on Linux
+//!     assert!(start.elapsed() >= hour && start.elapsed() < hour + Duration::from_secs(1));
+//! # }
+//! });
+//! ```
+//!
+//! Not here: the rest of the simulated computer. Files, network and processes are the real ones, so what depends on them is for
+//! the sandbox.
+
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+#[allow(unsafe_code, reason = "functions of C, which std calls")]
+mod std_clock;
+/// Elsewhere the time of `std` stays real.
+#[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
+mod std_clock {
+    pub(super) struct StdClockGuard;
+
+    impl StdClockGuard {
+        pub(super) fn new() -> StdClockGuard {
+            StdClockGuard
+        }
+    }
+}
 
 use crate::host;
 use crate::scenario::{Runner, Scenario, StepResult};
 use fozzy_trace::DecisionPart;
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::plan::ScenarioKind;
+use std_clock::StdClockGuard;
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +131,7 @@ impl Drop for Where {
 /// # Panics
 /// When a property that must hold does not, a flow panics, or no flow is valid.
 pub fn run<S: Scenario>(settings: Settings) -> Report {
-    host::begin(settings.seed);
+    let _virtual = begin_run(settings.seed);
     let mut report = Report::default();
     for sequence in 0..settings.sequences {
         let stream = ScenarioKind::Stateful.stream(sequence);
@@ -125,7 +165,7 @@ pub type Target = (&'static str, fn(&[u8]));
 /// # Panics
 /// When one does.
 pub fn fuzz(targets: &[Target], settings: Settings) {
-    host::begin(settings.seed);
+    let _virtual = begin_run(settings.seed);
     each(targets, ScenarioKind::Fuzz, settings, |target| target(&host::input()));
 }
 
@@ -134,7 +174,7 @@ pub fn fuzz(targets: &[Target], settings: Settings) {
 /// # Panics
 /// When one does.
 pub fn property(properties: &[(&'static str, fn())], settings: Settings) {
-    host::begin(settings.seed);
+    let _virtual = begin_run(settings.seed);
     each(properties, ScenarioKind::Property, settings, |property| property());
     host::with(|context| context.properties.iter().for_each(|(name, told)| warn_of_skips(name, told)));
 }
@@ -175,7 +215,68 @@ fn properties() -> Vec<(String, &'static str)> {
     })
 }
 
-/// Begins a run on this thread, for draws outside a scenario: `begin(7)`.
+/// Runs `body` as a run of its own: its draws come from `seed`, and its time is virtual.
+pub fn simulate<R>(seed: u64, body: impl FnOnce() -> R) -> R {
+    let _virtual = begin_run(seed);
+    body()
+}
+
+/// Begins a run on this thread, for draws outside a scenario: `begin(7)`. As it has no end, the time of `std` stays real; see
+/// [`simulate`].
 pub fn begin(seed: u64) {
     host::begin(seed);
+}
+
+fn begin_run(seed: u64) -> StdClockGuard {
+    host::begin(seed);
+    StdClockGuard::new()
+}
+
+#[cfg(test)]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+#[allow(clippy::disallowed_methods, reason = "the time of std is what is tested")]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant, SystemTime};
+
+    const YEAR: Duration = Duration::from_secs(365 * 86400);
+
+    /// A test that slept for years would not end.
+    #[test]
+    fn std_sleeps_in_the_time_of_the_run_and_its_clocks_show_it() {
+        let first = || {
+            let (moment, wall, own) = (Instant::now(), SystemTime::now(), crate::task::now());
+            std::thread::sleep(YEAR);
+            let slept = (moment.elapsed(), wall.elapsed().expect("it goes on"), crate::task::now() - own);
+            crate::tools::freeze();
+            let frozen = Instant::now();
+            assert_eq!(frozen.elapsed(), Duration::ZERO);
+            crate::tools::advance(YEAR);
+            assert_eq!(frozen.elapsed(), YEAR);
+            (slept, wall.duration_since(SystemTime::UNIX_EPOCH).expect("later").as_secs())
+        };
+        let (slept, wall) = simulate(7, first);
+        assert!(
+            [slept.0, slept.1, slept.2].iter().all(|time| (YEAR..YEAR + Duration::from_micros(9)).contains(time)),
+            "{slept:?}"
+        );
+        assert_eq!(wall, fozzy_trace::plan::WALL_START_DEFAULT);
+        assert_eq!(simulate(7, first), (slept, wall), "the same in every run");
+    }
+
+    #[test]
+    fn outside_of_a_run_and_on_other_threads_time_is_real() {
+        let before = (Instant::now(), SystemTime::now());
+        simulate(7, || {
+            std::thread::sleep(YEAR);
+            assert!(before.0.elapsed() >= YEAR, "moments of before the run are earlier");
+            let of_thread = std::thread::scope(|scope| scope.spawn(|| before.0.elapsed()).join().expect("it ends"));
+            assert!(of_thread < YEAR);
+            simulate(8, || std::thread::sleep(YEAR));
+        });
+        assert!(before.0.elapsed() < YEAR && before.1.elapsed().is_ok_and(|time| time < YEAR));
+        let caught = std::panic::catch_unwind(|| simulate(7, || panic!("a run that fails")));
+        assert!(caught.is_err() && before.0.elapsed() < YEAR, "it is real again after a failure");
+        std::thread::sleep(Duration::from_nanos(1));
+    }
 }

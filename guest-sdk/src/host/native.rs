@@ -222,7 +222,7 @@ pub(crate) fn buggify(_point: &str) -> Option<u64> {
 }
 
 pub(crate) fn advance(time: Duration) {
-    with(|context| context.now += time);
+    with(|context| context.now = context.now.saturating_add(time));
 }
 
 pub(crate) fn freeze(frozen: bool) {
@@ -283,6 +283,32 @@ pub(crate) fn now() -> Duration {
         }
         context.now
     })
+}
+
+/// As [`now`], unless the thread is just answered something, or ends.
+#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(dead_code, reason = "see native/std_clock.rs"))]
+pub(crate) fn try_now() -> Option<Duration> {
+    try_with(|context| {
+        context.now += if context.frozen { Duration::ZERO } else { CLOCK_TICK };
+        context.now
+    })
+}
+
+/// The time of the run, which this leaves as it is.
+#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(dead_code, reason = "see native/std_clock.rs"))]
+pub(crate) fn try_peek() -> Option<Duration> {
+    try_with(|context| context.now)
+}
+
+/// As [`advance`]; false when that is not possible now.
+#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(dead_code, reason = "see native/std_clock.rs"))]
+pub(crate) fn try_advance(time: Duration) -> bool {
+    try_with(|context| context.now = context.now.saturating_add(time)).is_some()
+}
+
+/// For functions that C calls, which must not panic.
+fn try_with<R>(body: impl FnOnce(&mut Context) -> R) -> Option<R> {
+    CONTEXT.try_with(|context| context.try_borrow_mut().ok().map(|mut context| body(&mut context))).ok().flatten()
 }
 
 /// Lets virtual time pass until `moment` of [`now`].

@@ -5,7 +5,7 @@ use fozzy_sdk::task::{Mutex, channel};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 thread_local! {
     /// What was said natively.
@@ -116,6 +116,11 @@ impl Everything {
             say("received", name);
         }
         say("counted", *shared.lock().await);
+        // The time of std is that of the run, natively too; a test that really slept so long would take minutes.
+        let begun = Instant::now();
+        std::thread::sleep(Duration::from_millis(draw::range(0..=20_000)));
+        say("slept", begun.elapsed());
+        say("year", SystemTime::now().duration_since(UNIX_EPOCH).map(|time| time.as_secs() / (365 * 86_400)));
     }
 
     #[flow(weight = 20, precondition = |e| e.drawn > 3)]
