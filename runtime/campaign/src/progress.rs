@@ -21,8 +21,8 @@ pub struct CampaignLine<'a> {
     pub budget: Option<u64>,
     /// How many were done since the last line, and in which time.
     pub since: (u64, u64),
-    /// Edges that were taken.
-    pub edges: u64,
+    /// Edges that were taken, if they are looked at.
+    pub edges: Option<u64>,
     /// Failures, and what one is called: `failure`, `finding`.
     pub found: (u64, &'a str),
 }
@@ -41,11 +41,9 @@ impl CampaignLine<'_> {
             }
             (None, _) => String::new(),
         };
-        format!(
-            "{seconds}s  {of}, {rate:.0}/s  {}  {}  {left}Ctrl-C stops",
-            counted(edges, "edge"),
-            counted(found.0, found.1)
-        )
+        let edges = edges.map(|edges| format!("{}  ", counted(edges, "edge"))).unwrap_or_default();
+        let found = counted(found.0, found.1);
+        format!("{seconds}s  {of}, {rate:.0}/s  {edges}{found}  {left}Ctrl-C stops")
     }
 }
 
@@ -62,7 +60,7 @@ mod tests {
             done: 3456,
             budget: None,
             since: (720, 250_000_000),
-            edges: 412,
+            edges: Some(412),
             found: (1, "failure"),
         };
         assert_eq!(line.text(), "12s  3,456 runs, 2880/s  412 edges  1 failure  47s left, Ctrl-C stops");

@@ -15,5 +15,6 @@ pub mod jobs;
 pub mod project;
 pub mod records;
 pub mod regressions;
+pub mod seeds;
 pub mod select;
 mod unfold;

@@ -229,6 +229,16 @@ pub(crate) struct RunArgs {
     /// The seed of all random answers: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
     pub(crate) seed: SeedArg,
+    /// Run it with many seeds: FROM..TO, both included, or how many from --seed on. A trace is kept of the first seed
+    /// that fails in each way.
+    #[arg(long, value_name = "N|FROM..TO", help_heading = "Many seeds")]
+    pub(crate) seeds: Option<String>,
+    /// End at the first seed that fails.
+    #[arg(long, requires = "seeds", help_heading = "Many seeds")]
+    pub(crate) until_failure: bool,
+    /// Seeds that run in parallel. The results do not depend on it.
+    #[arg(long, value_name = "N", requires = "seeds", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Many seeds")]
+    pub(crate) jobs: u32,
     /// Sequences of a scenario, each from the initial state; rounds of fuzz targets and properties [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
     pub(crate) sequences: Option<u32>,

@@ -20,6 +20,7 @@ mod look;
 pub(crate) mod replay;
 mod report;
 pub(crate) mod run;
+mod run_seeds;
 pub(crate) mod seeds;
 mod shell;
 pub(crate) mod shrink;

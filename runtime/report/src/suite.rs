@@ -16,11 +16,13 @@ pub(crate) mod annotations;
 mod html;
 mod junit;
 mod pretty;
+mod sweep;
 
 pub use annotations::annotations;
 pub use html::html;
 pub use junit::{JunitError, junit};
 pub use pretty::{case_line, details, heading, pretty, widest};
+pub use sweep::{seed_line, sweep_details, sweep_heading};
 
 use crate::document::ErrorDocument;
 use crate::facts::{MemorySummary, PropertySummary};
@@ -93,6 +95,9 @@ pub struct CaseSummary {
     /// What it was held to, when that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expectation>,
+    /// The name of the first case that failed in the same way, which says all about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
     /// The command that repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -119,6 +124,7 @@ impl CaseSummary {
             note: Some(why.to_owned()),
             error: None,
             expected: None,
+            same_as: None,
             command: None,
             duration_ms: 0,
             duration_ns: 0,
@@ -151,6 +157,18 @@ impl CaseSummary {
             run: Some(run),
             ..CaseSummary::skipped(name, path, "")
         }
+    }
+
+    /// One seed of many, of which no more is said than how it ended, and which seed before it failed in the same way.
+    #[must_use]
+    pub fn of_seed(name: &str, path: &str, status: Status, first: Option<&CaseSummary>) -> CaseSummary {
+        let result = if status == Status::Pass { CaseResult::Passed } else { CaseResult::Failed };
+        let note = match first {
+            Some(first) => Some(format!("as {}: {}", first.name, first.remark())),
+            None => (status != Status::Pass).then(|| "fails in yet another way; no more traces are kept".to_owned()),
+        };
+        let same_as = first.map(|first| first.name.clone());
+        CaseSummary { result, status: Some(status), same_as, note, ..CaseSummary::skipped(name, path, "") }
     }
 
     /// The same, judged by what is expected of it: it passes when its run ended in that way.
@@ -269,7 +287,7 @@ pub struct TestCounts {
 pub struct SuiteSummary {
     /// The worst of all cases.
     pub status: Status,
-    /// test.
+    /// test; run of one program with many seeds.
     pub mode: RunMode,
     /// Which run; its trace is that of the first failure.
     pub identity: RunIdentity,
@@ -315,7 +333,7 @@ impl SuiteSummary {
         let worst = cases().map(CaseSummary::verdict).max_by_key(|status| status.gravity());
         let nothing_ran = tests.passed + tests.failed == 0;
         let status = worst.filter(|_| !nothing_ran).unwrap_or(Status::Error);
-        let failed = cases().filter(|case| case.result == CaseResult::Failed);
+        let failed = cases().filter(|case| case.result == CaseResult::Failed && case.same_as.is_none());
         let findings = failed.flat_map(|case| {
             let named = |finding: Finding| Finding { title: format!("{}: {}", case.path, finding.title), ..finding };
             case.findings().into_iter().map(named)

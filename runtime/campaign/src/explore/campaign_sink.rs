@@ -124,7 +124,7 @@ pub(super) fn live_line(
     runs: Option<u64>,
 ) -> String {
     let Stats { runs: done, edges, failures, .. } = *stats;
-    let (time_ns, found) = (time.map(|time| time.0), (failures, "failed run"));
+    let (time_ns, edges, found) = (time.map(|time| time.0), Some(edges), (failures, "failed run"));
     CampaignLine { elapsed_ns, time_ns, unit: "run", done, budget: runs, since, edges, found }.text()
 }
 

@@ -212,7 +212,7 @@ impl CampaignSink {
             let done = stats.executions;
             let since = (done - self.said_executions, since);
             let (time_ns, found) = (self.time.map(|time| time.0), (stats.findings, "finding"));
-            let (unit, edges) = ("execution", stats.edges);
+            let (unit, edges) = ("execution", Some(stats.edges));
             self.remarks.live(
                 &CampaignLine { elapsed_ns: now, time_ns, unit, done, budget: self.runs, since, edges, found }.text(),
             );

@@ -227,7 +227,7 @@ impl Collector<'_> {
         let rate = (executions - shown_executions) as f64 * 1e9 / (now - shown_ns).max(1) as f64;
         if self.plan.remarks.is_live() {
             let (time_ns, budget) = (self.plan.time.map(|time| time.0), self.plan.runs);
-            let edges = most(|coverage| coverage.unique_edges);
+            let edges = Some(most(|coverage| coverage.unique_edges));
             let line = CampaignLine {
                 elapsed_ns: now,
                 time_ns,

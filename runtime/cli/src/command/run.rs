@@ -1,5 +1,6 @@
 //! `fozzy run`: a program once, from its bytes to a report.
 
+use super::run_seeds;
 use crate::args::{ReporterArg, RunArgs, SeedArg, request};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
     let seed = seed(context, args.seed);
+    let seeds = run_seeds::range(args.seeds.as_deref(), seed)?;
     let collision: CollisionPolicy = args.record_collision.into();
     if let Some(path) = &args.record {
         check_target(path, collision).map_err(store_error)?;
@@ -31,6 +33,9 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     if !prepared.drive(args.sequences, args.flows) && (args.sequences.is_some() || args.flows.is_some()) {
         let message = "the program is a command: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";
         return Err(CliError::new(ErrorKind::Target, message).hint("leave out --sequences and --flows"));
+    }
+    if let Some(seeds) = seeds {
+        return run_seeds::sweep(context, args, &prepared, seeds, watch);
     }
     let mut session = prepared.piped_session(&context.project.config.base_dir)?;
     let json = context.printer.json || args.reporter == ReporterArg::Json;

@@ -68,7 +68,7 @@ fn mark(case: &CaseSummary, style: Style) -> &'static str {
 }
 
 /// A program's own words in one line that does nothing to a terminal.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
@@ -89,34 +89,44 @@ fn extent(case: &CaseSummary) -> String {
 /// What is left to say when each case has had its line.
 #[must_use]
 pub fn details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
-    let Style { good, bad, faint, end, .. } = style;
     let mut text = flows(summary, style) + &properties(summary, style);
     // What failed comes last, where a terminal is looked at.
     for case in summary.cases().filter(|case| case.result == CaseResult::Failed) {
         text.push('\n');
-        text.push_str(&failure(case, style, &is_own));
+        text.push_str(&failure(case, &case.path, style, &is_own));
     }
+    text + &closing(summary, "test", style)
+}
+
+/// What it comes to, and where its report is.
+pub(super) fn closing(summary: &SuiteSummary, command: &str, style: Style) -> String {
+    let Style { good, bad, faint, end, .. } = style;
+    let mut text = String::new();
     let colour = if summary.status == Status::Pass { good } else { bad };
     let tests = summary.tests;
     let seconds = summary.duration_ns as f64 / 1e9;
     let counts = format!("{} passed, {} failed, {} skipped", tests.passed, tests.failed, tests.skipped);
     text.push_str(&format!(
-        "\nfozzy test {colour}{}{end}  {counts}  {faint}{seconds:.2} s of wall time{end}\n",
+        "\nfozzy {command} {colour}{}{end}  {counts}  {faint}{seconds:.2} s of wall time{end}\n",
         summary.status.name().to_uppercase()
     ));
     let mut row = |key: &str, value: &str| text.push_str(&format!("  {faint}{key:<9}{end} {value}\n"));
-    row("run", &format!("{}  seed {}", summary.identity.run_id, summary.identity.seed));
+    match command {
+        // Each case has said which seed it is.
+        "run" => row("run", &summary.identity.run_id),
+        _ => row("run", &format!("{}  seed {}", summary.identity.run_id, summary.identity.seed)),
+    }
     if let Some(report) = &summary.identity.report_path {
         row("report", report);
     }
     text
 }
 
-/// Everything about a failed case.
-fn failure(case: &CaseSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
+/// Everything about a failed case, which is called so.
+pub(super) fn failure(case: &CaseSummary, name: &str, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { bad, faint, end, .. } = style;
     let remark = printable(&case.remark());
-    let mut text = format!("{}  {bad}{}{end}  {remark}\n", printable(&case.path), case.word());
+    let mut text = format!("{}  {bad}{}{end}  {remark}\n", printable(name), case.word());
     if let Some(error) = &case.error {
         let rest = case.refusal().into_iter().flat_map(|message| message.lines().skip(1));
         rest.chain(error.hint.as_deref()).for_each(|line| text.push_str(&format!("  {line}\n")));

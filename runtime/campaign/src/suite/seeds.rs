@@ -1,0 +1,317 @@
+//! One program under one plan, with many seeds.
+//!
+//! ```text
+//! seeds 1 to 1000 ─▶ jobs, each with a session of its own ─▶ verdicts in the order of the seeds
+//!                                      first seed of each signature ─▶ executed again ─▶ trace, steps, report
+//! ```
+//!
+//! Invariants: what is found does not depend on the number of jobs, also where the first failure ends it: a seed counts when all
+//! before it have been executed. Of a passing seed a line stays; what a failure needs is made when it is met, so that nothing is lost with the
+//! process.
+//! Not here: several programs (`select`, `case`), and searches that learn from what they see (`explore`).
+
+use super::jobs::{Event, in_order};
+use crate::error::{CampaignError, ErrorKind};
+use crate::options::StopFlag;
+use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
+use crate::progress::{CampaignLine, LIVE_EVERY_NS};
+use crate::sequence::failing_sequence;
+use crate::store::RunFolder;
+use crate::wall_clock::Stopwatch;
+use fozzy_check::judge;
+use fozzy_engine::Session;
+use fozzy_report::suite::CaseSummary;
+use fozzy_report::{RunMode, RunSummary};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Executor, FailureSignature, HarnessError, Seed, Status};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// Seeds of one sweep at the most: each has its line in the report.
+pub const SEEDS_MAX: u64 = 100_000;
+/// Failures of which a trace is kept; what fails in more ways is not read to its end by anybody.
+const TRACES_MAX: usize = 64;
+
+/// Consecutive seeds, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeedRange {
+    first: u64,
+    last: u64,
+}
+
+impl SeedRange {
+    /// The seeds that `text` names: `FROM..TO`, both included, or how many there are from `first` on.
+    ///
+    /// # Errors
+    /// What was expected and what was found, in one sentence.
+    pub fn parse(text: &str, first: u64) -> Result<SeedRange, String> {
+        let number = |text: &str| {
+            text.parse::<u64>()
+                .map_err(|_| format!("expected a number of seeds, or FROM..TO, such as 1..1000, found `{text}`"))
+        };
+        let range = match text.split_once("..") {
+            Some((first, last)) => SeedRange { first: number(first)?, last: number(last.trim_start_matches('='))? },
+            None => match number(text)?.checked_sub(1) {
+                Some(more) => SeedRange { first, last: first.saturating_add(more) },
+                None => return Err("expected one seed at least, found 0".to_owned()),
+            },
+        };
+        let SeedRange { first, last } = range;
+        if last < first {
+            return Err(format!(
+                "the last seed, {last}, is before the first, {first}: expected FROM..TO, as in {last}..{first}"
+            ));
+        }
+        match last - first {
+            0..SEEDS_MAX => Ok(range),
+            more => Err(format!("expected {SEEDS_MAX} seeds at the most, found {}", u128::from(more) + 1)),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(self) -> u64 {
+        self.last - self.first + 1
+    }
+
+    /// The first one.
+    pub fn first(self) -> Seed {
+        Seed(self.first)
+    }
+}
+
+impl fmt::Display for SeedRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", self.first, self.last)
+    }
+}
+
+/// How a program is executed with many seeds.
+pub struct SeedSweep<'a> {
+    /// The program.
+    pub prepared: &'a PreparedProgram,
+    /// Its seeds.
+    pub seeds: SeedRange,
+    /// Executions at a time.
+    pub jobs: usize,
+    /// Whether the first failure ends it.
+    pub until_failure: bool,
+    /// Whether it is to end before its time.
+    pub stop: StopFlag,
+    /// The folder of the run.
+    pub folder: &'a RunFolder,
+    /// Where traces of failures go.
+    pub record: RecordPolicy<'a>,
+}
+
+/// What is told meanwhile.
+pub enum SweepEvent<'a> {
+    /// How it goes, in a line.
+    Progress(String),
+    /// A failure that no seed before had.
+    Found(&'a CaseSummary),
+}
+
+/// What came of it.
+pub struct SweepResult {
+    /// One case a seed, in their order.
+    pub cases: Vec<CaseSummary>,
+    /// Whether any execution asked for what a seed decides.
+    pub asks_seed: bool,
+    /// Whether it was ended before its time.
+    pub is_interrupted: bool,
+}
+
+/// What stays of one execution.
+struct SeedOutcome {
+    seed: Seed,
+    status: Status,
+    signature: Option<FailureSignature>,
+    decisions: u64,
+    duration_ns: u64,
+}
+
+type Outcome = Result<SeedOutcome, HarnessError>;
+
+impl SeedSweep<'_> {
+    /// Executes the program with each seed.
+    ///
+    /// # Errors
+    /// When the real computer is to answer, or the machine fails.
+    pub fn run(&self, mut tell: impl FnMut(SweepEvent<'_>)) -> Result<SweepResult, CampaignError> {
+        if self.prepared.planned.is_live() {
+            let message = "many seeds are executed on the simulated computer, and the plan asks the real one";
+            return Err(CampaignError::new(ErrorKind::Usage, message)
+                .hint("leave out --seeds, or the backend `host` of files, HTTP or processes"));
+        }
+        let seeds: Vec<Seed> = (self.seeds.first..=self.seeds.last).map(Seed).collect();
+        let idle: Mutex<Vec<Session>> = Mutex::default();
+        let work = |seed: &Seed| (!(self.stop)()).then(|| self.execute(&idle, *seed));
+        let is_end = |outcome: &Option<Outcome>| match outcome {
+            None | Some(Err(_)) => true,
+            Some(Ok(outcome)) => self.until_failure && outcome.status != Status::Pass,
+        };
+        let (mut report, mut progress, watch) = (SweepReport::new(self), SweepProgress::default(), Stopwatch::start());
+        let told = |event: Event<'_, Option<Outcome>>| match event {
+            Event::Next(Some(outcome)) => report.add(outcome, &mut tell),
+            Event::Next(None) => report.is_interrupted = true,
+            Event::Working { done, .. } => {
+                let line = progress.line(&watch, done as u64, self.seeds.count(), report.failed);
+                line.into_iter().for_each(|line| tell(SweepEvent::Progress(line)));
+            }
+        };
+        let results = in_order(&seeds, self.jobs, is_end, work, told);
+        results.map_err(|error| {
+            let message = format!("cannot start a thread for {} at a time: {error}", self.jobs);
+            CampaignError::new(ErrorKind::Harness, message)
+        })?;
+        report.finish()
+    }
+
+    fn execute(&self, idle: &Mutex<Vec<Session>>, seed: Seed) -> Outcome {
+        let taken = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut session = match taken {
+            Some(session) => session,
+            None => self.session().map_err(|error| HarnessError { what: error.to_string() })?,
+        };
+        let watch = Stopwatch::start();
+        let execution = session.execute(Box::new(SeededSource::new(seed)), 0..0)?;
+        let verdict = judge(&execution);
+        idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
+        let (status, signature, decisions) = (verdict.status, verdict.signature, execution.history.decisions);
+        Ok(SeedOutcome { seed, status, signature, decisions, duration_ns: watch.elapsed_ns() })
+    }
+
+    fn session(&self) -> Result<Session, CampaignError> {
+        let mut session = self.prepared.session()?;
+        if let Some(stdin) = &self.prepared.planned.stdin {
+            session.read_from(std::sync::Arc::clone(stdin));
+        }
+        Ok(session)
+    }
+
+    /// The run of a seed as `fozzy run` has it, with its trace.
+    fn report(&self, seed: Seed) -> Result<RunSummary, CampaignError> {
+        let watch = Stopwatch::start();
+        let mut prepared = self.prepared.clone();
+        let execution = self.session()?.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
+        prepared.planned.add_stdin();
+        let recording = prepared.record(&execution, seed, RunMode::Run);
+        let trace = self.record.write_named(&recording, self.folder, &format!("seed-{seed}.fozzy"))?;
+        let identity = identity(self.folder, seed, trace.as_deref());
+        let target = prepared.loaded.summary();
+        let summary =
+            RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts());
+        Ok(summary.telling(&execution.facts).with_steps(failing_sequence(&recording)))
+    }
+}
+
+/// When it was said last how it goes, and of how many seeds.
+#[derive(Default)]
+struct SweepProgress {
+    at_ns: u64,
+    done: u64,
+}
+
+impl SweepProgress {
+    /// How it goes, if the last line is old enough.
+    fn line(&mut self, watch: &Stopwatch, done: u64, all: u64, failed: u64) -> Option<String> {
+        let elapsed_ns = watch.elapsed_ns();
+        if elapsed_ns - self.at_ns < LIVE_EVERY_NS {
+            return None;
+        }
+        let since = (done - self.done, elapsed_ns - self.at_ns);
+        (self.at_ns, self.done) = (elapsed_ns, done);
+        let (budget, found) = (Some(all), (failed, "failure"));
+        let line = CampaignLine { elapsed_ns, time_ns: None, unit: "seed", done, budget, since, edges: None, found };
+        Some(line.text())
+    }
+}
+
+/// The cases of a sweep so far.
+struct SweepReport<'a> {
+    sweep: &'a SeedSweep<'a>,
+    cases: Vec<CaseSummary>,
+    /// The first case of each failure.
+    first: BTreeMap<Option<FailureSignature>, usize>,
+    failed: u64,
+    asks_seed: bool,
+    is_interrupted: bool,
+    /// Nothing counts after the first failure, if that ends it.
+    is_over: bool,
+    error: Option<CampaignError>,
+}
+
+impl<'a> SweepReport<'a> {
+    fn new(sweep: &'a SeedSweep<'a>) -> SweepReport<'a> {
+        let (cases, first) = (Vec::new(), BTreeMap::new());
+        let (asks_seed, is_interrupted, is_over) = (false, false, false);
+        SweepReport { sweep, cases, first, failed: 0, asks_seed, is_interrupted, is_over, error: None }
+    }
+
+    fn add(&mut self, outcome: &Outcome, tell: &mut impl FnMut(SweepEvent<'_>)) {
+        if self.is_over || self.error.is_some() {
+            return;
+        }
+        let added = match outcome {
+            Ok(outcome) => self.case(outcome),
+            Err(error) => Err(CampaignError::new(ErrorKind::Harness, error.what.clone())),
+        };
+        match added {
+            Ok(true) => self.cases.last().into_iter().for_each(|case| tell(SweepEvent::Found(case))),
+            Ok(false) => {}
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    /// Adds a case, and says whether it is a failure that no seed before had.
+    fn case(&mut self, outcome: &SeedOutcome) -> Result<bool, CampaignError> {
+        let SeedOutcome { seed, status, signature, decisions, duration_ns } = outcome;
+        self.asks_seed |= *decisions > 0;
+        let (name, path) = (format!("seed {seed}"), self.sweep.prepared.loaded.target.name.clone());
+        let is_failure = *status != Status::Pass;
+        self.failed += u64::from(is_failure);
+        self.is_over = is_failure && self.sweep.until_failure;
+        let (case, is_new) = match self.first.get(signature) {
+            _ if !is_failure => (CaseSummary::of_seed(&name, &path, *status, None), false),
+            Some(first) => (CaseSummary::of_seed(&name, &path, *status, Some(&self.cases[*first])), false),
+            None if self.first.len() >= TRACES_MAX => (CaseSummary::of_seed(&name, &path, *status, None), false),
+            None => {
+                self.first.insert(signature.clone(), self.cases.len());
+                (CaseSummary::ran(&name, &path, self.sweep.report(*seed)?), true)
+            }
+        };
+        self.cases.push(CaseSummary { duration_ms: duration_ns / 1_000_000, duration_ns: *duration_ns, ..case });
+        Ok(is_new)
+    }
+
+    fn finish(self) -> Result<SweepResult, CampaignError> {
+        let SweepReport { cases, asks_seed, is_interrupted, error, .. } = self;
+        error.map_or(Ok(SweepResult { cases, asks_seed, is_interrupted }), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_named_by_both_ends_or_by_their_number() {
+        let range = |text| SeedRange::parse(text, 7).map(|range| (range.first, range.last, range.count()));
+        assert_eq!(range("1..1000"), Ok((1, 1000, 1000)));
+        assert_eq!(range("1..=3"), Ok((1, 3, 3)));
+        assert_eq!(range("3"), Ok((7, 9, 3)));
+        assert_eq!(range("18446744073709551615..18446744073709551615").map(|range| range.2), Ok(1));
+        for (text, said) in [
+            ("5..1", "the last seed, 1, is before the first, 5: expected FROM..TO, as in 1..5"),
+            ("0", "expected one seed at least, found 0"),
+            ("a..5", "expected a number of seeds, or FROM..TO, such as 1..1000, found `a`"),
+            ("", "expected a number of seeds, or FROM..TO, such as 1..1000, found ``"),
+            ("-1", "expected a number of seeds, or FROM..TO, such as 1..1000, found `-1`"),
+            ("0..100000", "expected 100000 seeds at the most, found 100001"),
+            ("0..18446744073709551615", "expected 100000 seeds at the most, found 18446744073709551616"),
+        ] {
+            assert_eq!(range(text), Err(said.to_owned()));
+        }
+    }
+}

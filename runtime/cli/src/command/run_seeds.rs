@@ -1,0 +1,83 @@
+//! `fozzy run --seeds`: one program under one plan, with many seeds.
+
+use crate::args::{ReporterArg, RunArgs};
+use crate::context::{Context, exit};
+use crate::error::{CliError, ErrorKind};
+use crate::{interrupt, progress};
+use fozzy_campaign::pipeline::{PreparedProgram, RecordPolicy};
+use fozzy_campaign::suite::records::identity;
+use fozzy_campaign::suite::seeds::{SeedRange, SeedSweep, SweepEvent, SweepResult};
+use fozzy_campaign::wall_clock::Stopwatch;
+use fozzy_check::is_own;
+use fozzy_report::suite::{SuiteSummary, seed_line, sweep_details, sweep_heading};
+use fozzy_report::{RunMode, counted};
+use fozzy_trace::Seed;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// The seeds that were asked for.
+pub(super) fn range(seeds: Option<&str>, first: Seed) -> Result<Option<SeedRange>, CliError> {
+    let range = seeds.map(|seeds| SeedRange::parse(seeds, first.0)).transpose();
+    range.map_err(|what| CliError::new(ErrorKind::Usage, format!("--seeds: {what}")))
+}
+
+/// Runs a program with many seeds.
+pub(super) fn sweep(
+    context: &Context,
+    args: &RunArgs,
+    prepared: &PreparedProgram,
+    seeds: SeedRange,
+    watch: Stopwatch,
+) -> Result<ExitCode, CliError> {
+    let folder = context.runs.begin()?;
+    interrupt::ask_me_to_stop();
+    let is_json = context.printer.json || args.reporter == ReporterArg::Json;
+    let style = context.printer.style();
+    let sweep = SeedSweep {
+        prepared,
+        seeds,
+        jobs: args.jobs as usize,
+        until_failure: args.until_failure,
+        stop: Arc::new(interrupt::is_asked_to_stop),
+        folder: &folder,
+        record: RecordPolicy {
+            path: args.record.as_deref(),
+            collision: args.record_collision.into(),
+            keep_passing: context.project.keep_passing,
+        },
+    };
+    let name = &prepared.loaded.target.name;
+    if !is_json {
+        context.printer.remark(&sweep_heading(name, &seeds.to_string(), style));
+    }
+    let result = sweep.run(|event| match event {
+        SweepEvent::Found(case) if !is_json => context.printer.remark(&seed_line(case, style)),
+        SweepEvent::Found(_) => {}
+        SweepEvent::Progress(line) => progress::show(&line),
+    });
+    progress::clear();
+    let SweepResult { cases, asks_seed, is_interrupted } = result.inspect_err(|_| folder.discard())?;
+    let identity = identity(&folder, seeds.first(), cases.iter());
+    let summary = SuiteSummary { mode: RunMode::Run, ..SuiteSummary::of(identity, watch.facts(), Vec::new(), cases) };
+    context.runs.finish(&folder, &summary)?;
+    if is_json {
+        let text = serde_json::to_string_pretty(&summary)
+            .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
+        context.printer.data(&format!("{text}\n"));
+    } else {
+        context.printer.remark(&sweep_details(&summary, style, is_own));
+        if !asks_seed {
+            context
+                .printer
+                .remark("note: the program asked for nothing that a seed decides, so that all seeds are one run\n");
+        }
+        if is_interrupted {
+            context.printer.remark(&format!(
+                "note: stopped after {} of {}\n",
+                summary.scenarios.len(),
+                counted(seeds.count(), "seed")
+            ));
+        }
+    }
+    Ok(exit(summary.status))
+}
