@@ -113,7 +113,7 @@ fn run(file: &str, folder: &Folder, block: &Block) {
                 let said = ran.out();
                 let (found, refusal) = (said.trim_end(), output.first().is_some_and(|line| line.starts_with("error:")));
                 let code = ran.code.unwrap_or_else(|| panic!("{file}:{number}: a signal ended it\n{ran}"));
-                let is_fine = if output.is_empty() { code == 0 } else { (code == 2) == refusal };
+                let is_fine = if compare::is_blank(output) { code == 0 } else { (code == 2) == refusal };
                 assert!(is_fine, "{file}:{number}: exit code {code}\n{ran}");
                 if let Err(why) = compare::compare(output, found) {
                     panic!("{file}:{number}: {why}\n$ {line}\n{found}");

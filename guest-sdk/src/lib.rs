@@ -86,6 +86,7 @@ mod narration;
 pub mod native;
 pub mod process;
 pub mod properties;
+mod property_return;
 pub mod random;
 mod registry;
 pub mod scenario;
@@ -122,6 +123,10 @@ pub mod private {
     pub use crate::narration::{
         ArgumentValue, DebugReturn, DebugText, FallibleReturn, FlowReturn, PlainReturn, SkippableReturn, TypeText,
         argument, begin as begin_narration, drew_as, is_narrated,
+    };
+    pub use crate::property_return::{
+        FallibleCheck, OpaqueErrorCheck, OtherValue, PropertyReturn, PropertyValue, ShownValue, SkippableCheck,
+        ValueCheck, VerdictValue,
     };
     pub use crate::registry::{FUZZ, PROPERTY, SourceSite};
     pub use crate::scenario::{IntoOutcome, Outcome, Runner, StepResult};

@@ -57,7 +57,7 @@ pub fn drew_as(name: &str, value: &str) {
     host::drew(name, value);
 }
 
-fn text_of(value: &impl Debug) -> String {
+pub(crate) fn text_of(value: &impl Debug) -> String {
     cut(format!("{value:?}"))
 }
 
@@ -178,7 +178,8 @@ impl<T: Debug> DebugReturn for FlowReturn<T> {
     }
 }
 
-fn returned(value: &impl Debug) {
+/// Tells what a step came to, if somebody is told.
+pub(crate) fn returned(value: &impl Debug) {
     if is_narrated() {
         host::returned(&text_of(value));
     }

@@ -16,7 +16,6 @@
 //! Invariant: what fails is told at once. When a trap ends a sequence, what it had counted is not told.
 
 use crate::host::{self, Comparison};
-use crate::scenario::Skip;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
@@ -143,9 +142,8 @@ pub fn unreachable(tally: &'static Tally, details: Option<String>) {
 
 /// What a property came to that may skip its values: how many it did not skip is a property too, by which reports warn of one
 /// that checks nearly nothing.
-#[doc(hidden)]
-pub fn checked<T>(health: &'static str, outcome: Result<T, Skip>) {
-    host::sometimes(health, outcome.is_ok(), None);
+pub(crate) fn checked(health: &str, is_checked: bool) {
+    host::sometimes(health, is_checked, None);
 }
 
 /// The run ends at what comes: what was counted before is told first.

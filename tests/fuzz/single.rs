@@ -84,13 +84,35 @@ fn a_long_collection_is_drawn_in_a_campaign_and_in_a_run() {
     assert_eq!(run["signature"]["site"], "a length has one byte");
 }
 
+/// A run and a campaign take a property's result for what it says; what it fails with is shrunk and replayed as any other failure.
+#[test]
+fn a_property_that_returns_false_or_an_error_fails() {
+    let sizes = corpus::component("sizes");
+    let target = sizes.display().to_string();
+    for (verdict, property, message) in
+        [("false", "`told_verdict` returns false", ""), ("error", "`told_verdict` returns an error", " is too many")]
+    {
+        let fozzy = Fozzy::new();
+        let env = format!("VERDICT={verdict}");
+        let more = ["told_verdict", "--crash-only", "--minimize", "--env", &env];
+        let found = campaign(&fozzy, &sizes, 3, 100, &more).exits(1).json();
+        assert_eq!(super::signatures(&found), [format!("assertion at {property}")]);
+        let words = found["findings"][0]["message"].as_str().unwrap_or_default();
+        assert!(words.contains(message), "{found:#}");
+        let run = ["run", &target, "--sequences", "1", "--flows", "100", "--env", &env, "--json"];
+        assert_eq!(fozzy.run(&run).exits(1).json()["signature"]["site"], property);
+    }
+    campaign(&Fozzy::new(), &sizes, 3, 100, &["told_verdict"]).exits(0);
+}
+
 #[test]
 fn a_property_that_skips_nearly_everything_is_warned_of() {
     let fozzy = Fozzy::new();
     let sizes = corpus::component("sizes").display().to_string();
     let ran = fozzy.run(&["fuzz", &sizes, "nearly_never", "--det", "--runs", "400"]).exits(0).err();
     assert!(ran.contains("warning: `nearly_never` skipped ") && ran.contains(" of 400 cases"), "{ran}");
-    let ran = fozzy.run(&["run", &sizes, "--sequences", "1", "--flows", "75", "--seed", "0", "--json"]).json();
+    let ran =
+        fozzy.run(&["run", &sizes, "--sequences", "1", "--flows", "100", "--seed", "3", "--json"]).exits(0).json();
     let warnings = ran["warnings"].as_array().expect("a list");
     assert!(
         warnings.len() == 1 && warnings[0].as_str().is_some_and(|said| said.starts_with("`nearly_never` skipped "))

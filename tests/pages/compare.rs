@@ -6,6 +6,11 @@
 //!             used      … calls                 used      1 s, 3 calls
 //! ```
 
+/// Whether nothing is shown: a blank line only stands between two commands.
+pub(super) fn is_blank(shown: &[String]) -> bool {
+    shown.iter().all(|line| line.trim().is_empty())
+}
+
 /// Compares line by line: `…` alone on a line is any number of lines, within one any text.
 pub(super) fn compare(shown: &[String], found: &str) -> Result<(), String> {
     let shown: Vec<&str> = shown.iter().map(|line| line.trim_end()).collect();
@@ -78,4 +83,10 @@ fn ellipses_stand_for_text_and_for_lines() {
     assert!(fits("…\nx\n…", "a\nx\nx\nb") && fits("used … s, … calls", "used 12 s, 3 calls") && fits("a\n\n", "a"));
     assert!(!fits("a\n…\nd", "a\nd\ne") && !fits("a", "a\nb") && !fits("used … s", "used 1 m") && !fits("a\nb", "a"));
     assert!(!fits("a…a", "a"));
+}
+
+#[test]
+fn a_blank_line_is_no_output() {
+    let of = |shown: &str| is_blank(&shown.lines().map(str::to_owned).collect::<Vec<_>>());
+    assert!(of("") && of("\n") && of("  \n\n") && !of("\na") && !of("…"));
 }

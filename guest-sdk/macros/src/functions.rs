@@ -12,10 +12,7 @@ use crate::derive::bounded;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use std::sync::atomic::{AtomicBool, Ordering};
-use syn::{
-    Error, FnArg, GenericArgument, Ident, Item, ItemFn, Pat, PathArguments, Result, ReturnType, Signature, Type,
-    Visibility,
-};
+use syn::{Error, FnArg, Ident, Item, ItemFn, Pat, Result, Signature, Visibility};
 
 /// Which of the two.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,25 +126,21 @@ fn row(kind: FunctionKind, function: &ItemFn, path: &TokenStream) -> Result<Toke
     let draws = inputs.iter().map(argument).collect::<Result<Vec<_>>>()?;
     let call = quote!(#path(#(#draws),*));
     let call = if function.sig.asyncness.is_some() { quote!(::fozzy_sdk::task::block_on(#call)) } else { call };
-    if !may_skip(&function.sig.output) {
-        return Ok(quote!((#name, || { let _ = #call; })));
-    }
     let health = format!("`{name}` finds something to check");
-    Ok(quote!((#name, || ::fozzy_sdk::properties::checked(#health, #call))))
-}
-
-/// Whether a property returns `Result<…, Skip>` or `Outcome`.
-fn may_skip(output: &ReturnType) -> bool {
-    let ReturnType::Type(_, output) = output else { return false };
-    let last = |of: &Type| match of {
-        Type::Path(path) => path.path.segments.last().cloned(),
-        _ => None,
-    };
-    let Some(segment) = last(output) else { return false };
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return segment.ident == "Outcome" };
-    let error = arguments.args.iter().next_back();
-    let is_skip = |of: &Type| last(of).is_some_and(|segment| segment.ident == "Skip");
-    segment.ident == "Result" && matches!(error, Some(GenericArgument::Type(error)) if is_skip(error))
+    Ok(quote!((#name, || {
+        use ::fozzy_sdk::private::{
+            FallibleCheck as _, OpaqueErrorCheck as _, OtherValue as _, ShownValue as _, SkippableCheck as _,
+            ValueCheck as _, VerdictValue as _,
+        };
+        #[allow(clippy::let_unit_value, reason = "a property may return nothing")]
+        let returned = #call;
+        #[allow(clippy::needless_borrow, reason = "borrows choose among the traits")]
+        if let ::core::option::Option::Some(value) =
+            (&&&&::fozzy_sdk::private::PropertyReturn::new(returned)).value(#name, #health)
+        {
+            (&&&::fozzy_sdk::private::PropertyValue::new(value)).judge(#name);
+        }
+    })))
 }
 
 /// The draw of an argument, at the site of its name.

@@ -39,8 +39,10 @@ pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a property of a function whose arguments are drawn, or of all public functions of an inline module. There may be
 /// any number in a crate; they are called in the order of the source. `#[draw(range = 1..=10)]` of an argument bounds a number,
-/// `#[draw(length = 0..=100)]` a collection or string. A property that returns `Result<(), Skip>` may skip values with `skip!`;
-/// one that skips nearly all of them is warned of.
+/// `#[draw(length = 0..=100)]` a collection or string.
+///
+/// A property fails when something in it does, when it returns `false`, and when it returns an error; `Ok(false)` is `false`. One
+/// that returns `Result<(), Skip>` may skip values with `skip!`; one that skips nearly all of them is warned of.
 #[proc_macro_attribute]
 pub fn property(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(functions::expand(functions::FunctionKind::Property, attribute.into(), item.into()))

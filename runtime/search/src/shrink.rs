@@ -387,9 +387,9 @@ impl<'a> Shrinker<'a> {
         Ok(())
     }
 
-    /// Whether a whole run of the candidate fails as it should, which needs no looking where none was walked.
+    /// Whether a whole run of the candidate fails as it should, which needs no looking where none can have been walked.
     fn is_confirmed(&mut self) -> Result<bool, HarnessError> {
-        if !self.workers.iter().any(ReplayWorker::has_replayed) {
+        if !self.workers[0].may_have_walked() {
             return Ok(true);
         }
         self.tries += 1;
@@ -427,6 +427,11 @@ impl<'a> Shrinker<'a> {
         }
     }
 
+    /// A candidate as it is executed: with the steps that its failure depends on, and without answers that nobody asks for.
+    fn completed(&self, candidate: ShrinkCandidate) -> ShrinkCandidate {
+        steps::relevant(self.dependencies.complete(candidate, self.position))
+    }
+
     /// Executes a candidate. When it fails in the same way, it is the smallest one from here on.
     fn attempt(&mut self, candidate: ShrinkCandidate) -> Result<bool, ShrinkHalt> {
         self.attempt_before(candidate, &|_, _| None)
@@ -435,8 +440,7 @@ impl<'a> Shrinker<'a> {
     /// The same. `next` makes, of the smallest candidate as it is, the n-th after this one, if this one and those before it are
     /// in vain: what is executed speculatively when a worker is idle.
     fn attempt_before(&mut self, candidate: ShrinkCandidate, next: &NextCandidates<'_>) -> Result<bool, ShrinkHalt> {
-        let candidate = self.dependencies.complete(candidate, self.position);
-        let candidate = steps::relevant(candidate);
+        let candidate = self.completed(candidate);
         if candidate == self.smallest {
             return Ok(false);
         }
@@ -496,6 +500,7 @@ type NextCandidates<'f> = dyn Fn(&ShrinkCandidate, usize) -> Option<ShrinkCandid
 fn digest(smallest: &ShrinkCandidate) -> u64 {
     let Plan { scenario, faults, main, input, .. } = &smallest.plan;
     let mut fold = RunningDigest::default();
+    fold.word(u64::from(smallest.calm));
     for KeptSequence { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
         fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
         steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));

@@ -76,7 +76,6 @@ pub(super) struct IncrementalReplay {
     marks: Vec<ReplayMark>,
     /// Of the candidate that was walked last.
     answers: Arc<BTreeMap<DecisionKey, Override>>,
-    has_replayed: bool,
 }
 
 /// A frame that stands.
@@ -102,9 +101,9 @@ fn walkable(candidate: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
 }
 
 impl IncrementalReplay {
-    /// Whether anything was walked.
-    pub(super) fn has_replayed(&self) -> bool {
-        self.has_replayed
+    /// Whether there are candidates that can be walked.
+    pub(super) fn has_baseline(&self) -> bool {
+        self.wanted.is_some()
     }
 
     /// Candidates that are like `candidate` but for steps and answers will be walked from here on.
@@ -208,7 +207,6 @@ impl IncrementalReplay {
         };
         let parts = self.marks.iter().map(|mark| Arc::clone(&mark.log));
         let log = [first].into_iter().chain(parts).chain([take(&log).into()]).collect();
-        self.has_replayed = true;
         Ok(Some(CandidateResult::of(execution, log)))
     }
 

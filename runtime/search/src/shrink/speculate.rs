@@ -8,15 +8,16 @@
 //! Invariant: what is told of a candidate depends on it alone, so that it does not matter who tells it, and when.
 
 use super::incremental_replay::IncrementalReplay;
-use super::{
-    CandidateResult, NextCandidates, ReplayTarget, ShrinkCandidate, ShrinkHalt, Shrinker, digest, source, steps,
-};
+use super::{CandidateResult, NextCandidates, ReplayTarget, ShrinkCandidate, ShrinkHalt, Shrinker, digest, source};
 use crate::keyed_source::take;
 use fozzy_trace::{HarnessError, HistoryWindow, Observation, Seed};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Stack of a player beside the first: guests have one of their own, for the host's part of a call this is plenty.
 const STACK_BYTES: usize = 16 << 20;
+/// Candidates that are looked at for each other worker: completed, several of them may be one, or one that is known.
+const LOOK_AHEAD: usize = 4;
 
 /// A worker that executes candidates.
 pub(super) struct ReplayWorker<'a> {
@@ -39,9 +40,10 @@ impl<'a> ReplayWorker<'a> {
         self.incremental.iter_mut().for_each(|incremental| incremental.set_baseline(candidate));
     }
 
-    /// Whether not all was run whole.
-    pub(super) fn has_replayed(&self) -> bool {
-        self.incremental.as_ref().is_some_and(IncrementalReplay::has_replayed)
+    /// Whether candidates may have been walked through. It follows from the candidates and the program alone: whether one was
+    /// is a matter of the clock too, and of who had it.
+    pub(super) fn may_have_walked(&mut self) -> bool {
+        self.incremental.as_ref().is_some_and(IncrementalReplay::has_baseline) && self.target.sequences().is_some()
     }
 
     /// The result of a candidate, executed in the cheapest way.
@@ -88,15 +90,14 @@ impl Shrinker<'_> {
         candidate: &ShrinkCandidate,
         next: &NextCandidates<'_>,
     ) -> Result<CandidateResult, ShrinkHalt> {
+        let expected = self.expected(candidate, next);
+        // What the search has gone past is not asked for again.
+        let digests: BTreeSet<u64> = expected.iter().map(digest).collect();
+        self.speculated.retain(|digest, _| digests.contains(digest));
+        let unknown = |candidate: &ShrinkCandidate| !self.speculated.contains_key(&digest(candidate));
+        let expected: Vec<ShrinkCandidate> = expected.into_iter().filter(unknown).collect();
         let (seed, observations) = (self.seed, &self.observations);
         let Some((worker, others)) = self.workers.split_first_mut() else { unreachable!("there is a player") };
-        let expected = (1..=others.len()).map_while(|further| next(&self.smallest, further)).map(steps::relevant);
-        let expected: Vec<ShrinkCandidate> = expected
-            .filter(|other| *other != self.smallest && other != candidate)
-            .filter(|candidate| {
-                !self.rejected.contains(&digest(candidate)) && !self.speculated.contains_key(&digest(candidate))
-            })
-            .collect();
         let (result, speculated) = std::thread::scope(|scope| {
             let mut begun = Vec::new();
             for (worker, candidate) in others.iter_mut().zip(expected) {
@@ -115,5 +116,24 @@ impl Shrinker<'_> {
             }
         }
         Ok(result?)
+    }
+
+    /// What will be attempted next if this candidate and those after it are in vain, as many as there are other workers: each
+    /// completed as an attempt of it is.
+    fn expected(&self, candidate: &ShrinkCandidate, next: &NextCandidates<'_>) -> Vec<ShrinkCandidate> {
+        let others = self.workers.len() - 1;
+        let mut expected: Vec<ShrinkCandidate> = Vec::new();
+        for further in 1..=others * LOOK_AHEAD {
+            if expected.len() == others {
+                break;
+            }
+            let Some(next) = next(&self.smallest, further) else { break };
+            let next = self.completed(next);
+            let is_new = next != self.smallest && next != *candidate && !expected.contains(&next);
+            if is_new && !self.rejected.contains(&digest(&next)) {
+                expected.push(next);
+            }
+        }
+        expected
     }
 }

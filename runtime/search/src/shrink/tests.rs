@@ -438,6 +438,8 @@ struct WalkerToy {
     taken: u64,
     /// Whether it says that everything fails.
     lies: bool,
+    /// Whether its steps take longer than they may.
+    is_cut: bool,
 }
 
 impl WalkerToy {
@@ -452,6 +454,7 @@ impl WalkerToy {
             next: 0,
             taken: 0,
             lies: false,
+            is_cut: false,
         }
     }
 
@@ -492,6 +495,9 @@ impl StepTarget for WalkerToy {
 
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
         self.taken += 1;
+        if self.is_cut {
+            return Ok(StepOutcome::Cut);
+        }
         let number = match step {
             StepId::Begin => return Ok(StepOutcome::Returned { flow: None }),
             StepId::End => return Ok(StepOutcome::Finished),
@@ -571,6 +577,52 @@ fn walking_comes_to_the_same_story_as_whole_runs_with_any_number_of_players() {
             assert!(third.taken + third.toy.performed > 0, "it has helped");
         }
     }
+}
+
+/// The recording shrunk by that many targets: what came of it, and how often each executed something.
+fn shrunk_by(
+    jobs: usize,
+    recording: &Recording,
+    fails: Fails,
+    dependencies: &StepDependencies,
+) -> (ShrinkResult, Vec<u64>) {
+    let new = || Dependent(Toy { fails, performed: 0 }, dependencies.clone());
+    let mut toys: Vec<Dependent> = (0..jobs).map(|_| new()).collect();
+    let mut targets: Vec<&mut (dyn ReplayTarget + Send)> = Vec::new();
+    targets.extend(toys.iter_mut().map(|toy| toy as &mut (dyn ReplayTarget + Send)));
+    let shrunk = shrink(recording, &mut targets, ALL, &mut |_| true).expect("it can be shrunk");
+    (shrunk, toys.iter().map(|toy| toy.0.performed).collect())
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing_but_who_executes() {
+    let dependencies =
+        StepDependencies { required: BTreeSet::from([2, 9, 40]), companions: BTreeMap::from([(2, 4), (50, 60)]) };
+    for (number, fails) in [late as Fails, ordered, expiry].into_iter().enumerate() {
+        for seed in 0..6 {
+            let recording = record(&mut Toy { fails, performed: 0 }, &scenario(3, 400), seed);
+            let (one, performed) = shrunk_by(1, &recording, fails, &dependencies);
+            assert_eq!(performed, [one.tries], "case {number}, seed {seed}");
+            for jobs in [2, 4] {
+                let (more, performed) = shrunk_by(jobs, &recording, fails, &dependencies);
+                assert_eq!(format!("{more:?}"), format!("{one:?}"), "case {number}, seed {seed}, {jobs} jobs");
+                let first = performed[0];
+                assert!(first < one.tries, "{jobs} jobs: what the others executed was used: {performed:?}, {one:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_walk_that_is_cut_by_the_clock_changes_no_count() {
+    let recording = record(&mut Toy { fails: late, performed: 0 }, &scenario(3, 400), 1);
+    let mut tries = Vec::new();
+    for cut in [[false, false], [true, false], [false, true], [true, true]] {
+        let [mut first, mut second] = cut.map(|is_cut| WalkerToy { is_cut, ..WalkerToy::new(late) });
+        let shrunk = shrink(&recording, &mut [&mut first, &mut second], ALL, &mut |_| true).expect("it can be shrunk");
+        tries.push(shrunk.tries);
+    }
+    assert_eq!(tries, [tries[0]; 4]);
 }
 
 #[test]
