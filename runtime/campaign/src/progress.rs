@@ -2,7 +2,7 @@
 //!
 //! Not here: who shows it ([`Remarks`](crate::Remarks)).
 
-use fozzy_report::counted;
+use fozzy_trace::counted;
 
 /// Between two states of the line.
 pub const LIVE_EVERY_NS: u64 = 250_000_000;

@@ -19,7 +19,7 @@ use crate::walker::{SequenceProgram, SequenceWalker};
 use crate::wall_clock::Stopwatch;
 use fozzy_check::FailureIdentity;
 use fozzy_engine::Session;
-use fozzy_report::{ShrinkSlip, counted};
+use fozzy_report::ShrinkSlip;
 use fozzy_scenario_file::FailedPart;
 use fozzy_search::shrink::{
     self, CandidateSize, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError, ShrinkProgress,
@@ -29,7 +29,9 @@ use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::plan::Inputs;
-use fozzy_trace::{DecisionSource, Execution, Executor, FailureSignature, HarnessError, HistoryWindow, Plan, Verdict};
+use fozzy_trace::{
+    DecisionSource, Execution, Executor, FailureSignature, HarnessError, HistoryWindow, Plan, Verdict, counted,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -164,11 +166,13 @@ pub fn keeps_stdin(recording: &Recording) -> bool {
     recording.target.kind == scenario::KIND
 }
 
-/// Why the failure of the trace at `path` cannot be made smaller.
-pub fn shrink_error(path: &Path, error: &ShrinkError) -> CampaignError {
+/// Why `command` cannot work on the failure of the trace at `path`.
+pub fn shrink_error(command: &str, path: &Path, error: &ShrinkError) -> CampaignError {
     let message = format!("{}: {error}", path.display());
     match error {
-        ShrinkError::Passed => CampaignError::new(ErrorKind::Target, message).hint("fozzy shrink last-fail"),
+        ShrinkError::Passed => {
+            CampaignError::new(ErrorKind::Target, message).hint(format!("fozzy {command} last-fail"))
+        }
         ShrinkError::Unstable { .. } => {
             CampaignError::new(ErrorKind::Replay, message).hint(format!("fozzy replay {}", path.display()))
         }
@@ -184,7 +188,7 @@ pub fn shrink_beside(trace: &Path, budget: Duration) -> Result<Option<(PathBuf, 
     let mut targets = ProgramReplayTarget::several(&recording, 1)?;
     let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(&recording) };
     let shrunk = shrink(&recording, &mut targets, options, &mut |_| watch.elapsed() < budget);
-    let shrunk = shrunk.map_err(|error| shrink_error(trace, &error))?;
+    let shrunk = shrunk.map_err(|error| shrink_error("shrink", trace, &error))?;
     if shrunk.after == shrunk.before {
         return Ok(None);
     }

@@ -132,7 +132,7 @@ impl KeptRun {
     pub fn read(folder: &Path) -> Result<KeptRun, CampaignError> {
         let refused = |what: String| {
             let message = format!("{}: {what}", folder.display());
-            CampaignError::new(ErrorKind::Identity, message).hint("name the trace instead: fozzy report show run.fozzy")
+            CampaignError::new(ErrorKind::Identity, message).hint("name its trace instead of the run")
         };
         let manifest = manifest_of(folder);
         let manifest = manifest.ok_or_else(|| refused(format!("no manifest.json of format {MANIFEST_SCHEMA}")))?;

@@ -13,7 +13,7 @@ use fozzy_instrument::variables::variables;
 use fozzy_report::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState};
 use fozzy_search::source_of;
 use fozzy_trace::file::Recording;
-use fozzy_trace::{HistoryEntry, StopPoint};
+use fozzy_trace::{HistoryEntry, StopPoint, counted};
 use fozzy_world::files::InodeKind;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -61,11 +61,11 @@ pub fn state_at(
     same_run(path, recording, &view)?;
     if let Some(end) = &view.end {
         let message = format!(
-            "{}: there is no moment {}: the run is over at {}, after {} calls; it {}",
+            "{}: there is no moment {}: the run is over at {}, after {}; it {}",
             path.display(),
             request.until,
             view.world.clock.now(),
-            view.history.calls,
+            counted(view.history.calls, "call"),
             end.words()
         );
         let refused = CampaignError::new(ErrorKind::Usage, message);

@@ -19,8 +19,8 @@ use crate::pipeline::session_of;
 use crate::selector::{self, SelectedRun};
 use fozzy_report::document::{CiCheck, CiDocument};
 use fozzy_search::{ReplayResult, replay};
-use fozzy_trace::Digest;
 use fozzy_trace::file::{self, Recording};
+use fozzy_trace::{Digest, counted};
 use std::io::{Cursor, Read};
 
 /// The check of what a run did, beside those of what was kept of it.
@@ -94,7 +94,10 @@ pub fn check_trace(
             "replay_event_parity",
             replayed.difference.is_none(),
             replayed.difference.as_ref().map_or_else(
-                || format!("{} calls, {} decisions", recording.outcome.calls, recording.outcome.decisions),
+                || {
+                    let (calls, decisions) = (recording.outcome.calls, recording.outcome.decisions);
+                    format!("{}, {}", counted(calls, "call"), counted(decisions, "decision"))
+                },
                 |difference| format!("{}: recorded {}, found {}", difference.what, difference.left, difference.right),
             ),
         ),
@@ -119,9 +122,9 @@ pub fn row(name: &str, ok: bool, detail: String) -> CiCheck {
 fn memory_parity(recording: &Recording, replayed: &ReplayResult) -> CiCheck {
     let (recorded, now) = (&recording.outcome, &replayed.execution);
     let equal = (recorded.memory_bytes, recorded.memory) == (now.memory_bytes, now.memory);
-    let shown = |bytes: u64, digest: Digest| format!("{bytes} bytes with digest {digest}");
+    let shown = |bytes: u64, digest: Digest| format!("{} with digest {digest}", counted(bytes, "byte"));
     let detail = match equal {
-        true => format!("{} bytes, equal in every one", now.memory_bytes),
+        true => format!("{}, equal in every one", counted(now.memory_bytes, "byte")),
         false => format!(
             "recorded {}, replayed {}",
             shown(recorded.memory_bytes, recorded.memory),
@@ -140,7 +143,7 @@ fn memory_policy(recording: &Recording, replayed: &ReplayResult) -> CiCheck {
         None => skipped("the plan has no leak budget: record with --leak-budget or --fail-on-leak"),
         Some(_) if !told.is_told() => skipped("the program reported no allocations, so there is no leak to check"),
         Some(budget) => {
-            let detail = format!("{} bytes were in use at the end, {budget} may be", told.in_use_bytes);
+            let detail = format!("{} in use at the end, {budget} may be", counted(told.in_use_bytes, "byte"));
             row(name, !told.is_over_budget(), detail)
         }
     }
@@ -169,8 +172,10 @@ fn zip(files: &[artifacts::Artifact]) -> Result<CiCheck, CampaignError> {
         Ok(archive.len())
     };
     Ok(match read() {
-        Ok(count) if count == contents.len() => row("artifacts_zip_integrity", true, format!("{count} files")),
-        Ok(count) => row("artifacts_zip_integrity", false, format!("{count} files of {}", contents.len())),
+        Ok(count) if count == contents.len() => row("artifacts_zip_integrity", true, counted(count as u64, "file")),
+        Ok(count) => {
+            row("artifacts_zip_integrity", false, format!("{} of {}", counted(count as u64, "file"), contents.len()))
+        }
         Err(why) => row("artifacts_zip_integrity", false, why),
     })
 }

@@ -21,8 +21,9 @@ mod gates;
 mod interrupt;
 mod output;
 mod progress;
+mod spelling;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
 /// Stack of the command's own frames, as a main thread has.
@@ -49,6 +50,9 @@ fn command() -> ExitCode {
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     output::settle(match args::Cli::try_parse_from(&words) {
         Ok(cli) => command::dispatch(cli),
-        Err(error) => output::usage_error(error, json),
+        Err(mut error) => {
+            spelling::as_given(&mut error, &args::Cli::command(), &words);
+            output::usage_error(error, json)
+        }
     })
 }

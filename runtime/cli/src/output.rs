@@ -164,7 +164,10 @@ pub(crate) fn usage_error(mut error: clap::Error, json: bool) -> ExitCode {
         (error.kind(), error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
     {
         let suggested = crate::command::usage::suggested(word);
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(suggested));
+        // An empty list would be a tip without words.
+        if !suggested.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(suggested));
+        }
     }
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let plain = error.render();

@@ -226,12 +226,12 @@ impl StepState {
                 Ok(())
             }
             Step::MemoryCheckpoint { name } => {
-                tools::event("memory_checkpoint", &format!("{name}: {} bytes in use", self.memory().in_use()));
+                tools::event("memory_checkpoint", &format!("{name}: bytes in use: {}", self.memory().in_use()));
                 Ok(())
             }
             Step::MemoryAssertInUseBytes { equals } => {
                 let found = self.memory().in_use();
-                holds(found == *equals, &None, || format!("expected {equals} bytes in use, found {found}"))
+                holds(found == *equals, &None, || format!("bytes in use: expected {equals}, found {found}"))
             }
             Step::AssertThrows { steps } | Step::AssertRejects { steps } => self.throws(steps),
             Step::Fail { message } => Err(StepFailure::new(message)),
@@ -255,7 +255,7 @@ impl StepState {
                 tools::event("threw", &format!("{kind}: {}", failure.what));
                 Ok(())
             }
-            None => Err(StepFailure::new(format!("expected a failure, and all {} steps passed", steps.len()))),
+            None => Err(StepFailure::new("expected a failure, and every step passed")),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `fozzy benchmark`: how an exploration scales with its workers, as a document and as lines.
 
+use fozzy_trace::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,8 +67,10 @@ pub struct ScalingLawDocument {
 /// A trial in one line.
 pub fn benchmark_line(trial: &BenchmarkTrial) -> String {
     format!(
-        "{:>4} workers  {:>12.0} runs/s  {:>12.0} flows/s\n",
-        trial.workers, trial.runs_per_second, trial.steps_per_second
+        "{:>12}  {:>12.0} runs/s  {:>12.0} flows/s\n",
+        counted(trial.workers.into(), "worker"),
+        trial.runs_per_second,
+        trial.steps_per_second
     )
 }
 

@@ -9,7 +9,7 @@
 //! Invariants: the drawing stands alone, as one SVG file without scripts; equal documents give equal drawings.
 
 use crate::html::escape;
-use fozzy_trace::{FailureSignature, HistoryEntry, Instant};
+use fozzy_trace::{FailureSignature, HistoryEntry, Instant, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -248,7 +248,7 @@ pub fn causality_svg(document: &CausalityDocument) -> String {
     }
     let last = turn_words(document);
     svg.push_str(&text(MARGIN.0, SIZE.1 - 24.0, "start", "0"));
-    svg.push_str(&text(SIZE.0 - 20.0, SIZE.1 - 24.0, "end", &format!("{} decisions", document.decisions)));
+    svg.push_str(&text(SIZE.0 - 20.0, SIZE.1 - 24.0, "end", &counted(document.decisions, "decision")));
     svg.push_str(&text(MARGIN.0, SIZE.1 - 8.0, "start", &last));
     svg.push_str("</svg>\n");
     svg

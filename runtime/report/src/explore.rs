@@ -152,8 +152,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
     }
     for group in explore.earned.chunk_by(|one, other| one.dial == other.dial) {
         let of = |earned: &ExploreReward| {
-            let (steps, found) = (grouped(earned.steps), grouped(earned.found));
-            format!("{} {found} in {steps} steps", earned.name)
+            format!("{} {} in {}", earned.name, grouped(earned.found), counted(earned.steps, "step"))
         };
         let shown: Vec<String> = group.iter().filter(|earned| earned.runs > 0).map(of).collect();
         // Where nothing was chosen, nothing is said.

@@ -178,10 +178,10 @@ pub(crate) fn unhealthy(name: &str, checked: u64, skipped: u64) -> Option<String
     let is_bad = cases >= HEALTH_CASES_MIN && checked.saturating_mul(HEALTH_SHARE) < cases;
     is_bad.then(|| {
         format!(
-            "{} skipped {} of {} cases, so that it checks nearly nothing: draw values that it can use, or ask for less",
+            "{} skipped {} of {}, so that it checks nearly nothing: draw values that it can use, or ask for less",
             name.escape_debug(),
             grouped(skipped),
-            grouped(cases)
+            counted(cases, "case")
         )
     })
 }

@@ -10,6 +10,7 @@
 //! Invariant: the text carries nothing that the document does not.
 
 use crate::Style;
+use crate::pretty::{counted, grouped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +128,7 @@ pub fn inspection(document: &InspectDocument, style: Style) -> String {
         .iter()
         .filter(|module| module.covered)
         .fold((0, 0), |(edges, kept), module| (edges + module.edges, kept + module.kept));
-    row("coverage", &format!("{edges} edges, {kept} kept"));
+    row("coverage", &format!("{}, {} kept", counted(edges, "edge"), grouped(kept)));
     match document.properties {
         Some(0) => {}
         Some(declared) => row("properties", &format!("{declared} declared")),
@@ -138,7 +139,7 @@ pub fn inspection(document: &InspectDocument, style: Style) -> String {
     let width = document.modules.iter().map(|module| name(module).chars().count()).max().unwrap_or(0);
     for module in &document.modules {
         let edges = match module.covered {
-            true => format!("{} edges, {} kept", module.edges, module.kept),
+            true => format!("{}, {} kept", counted(module.edges, "edge"), grouped(module.kept)),
             false => "generated, not covered".to_owned(),
         };
         let known = match (module.has_lines, module.has_names) {

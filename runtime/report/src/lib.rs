@@ -33,6 +33,7 @@ mod show;
 mod state;
 pub mod suite;
 mod summary;
+mod wasi_errors;
 
 pub use ablation::{AblationDocument, AblationRow, ablation_lines};
 pub use benchmark::{BenchmarkDocument, BenchmarkTrial, ScalingLawDocument, benchmark_line, benchmark_lines};
@@ -48,7 +49,7 @@ pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use input::{LiteralLanguage, ShownInput};
 pub use layout::Layout;
-pub use pretty::{Style, counted, pretty, shell_word};
+pub use pretty::{Style, pretty, shell_word};
 pub use printable::{printable, printable_bytes};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;

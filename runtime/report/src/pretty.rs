@@ -8,9 +8,11 @@ use crate::show::divergence_lines;
 use crate::summary::{
     ExplainedDecision, NodeSummary, OutputSummary, RunMode, RunSummary, ShrinkSummary, StreamSummary,
 };
+use crate::wasi_errors::names_of_errors;
 use fozzy_check::generated_frames;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Finding, Status};
+pub(crate) use fozzy_trace::{counted, grouped};
 
 /// How to mark words. The empty style writes plain text.
 #[derive(Clone, Copy, Debug)]
@@ -296,6 +298,9 @@ pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&St
         let margin = if line.is_empty() { "" } else { "  " };
         text.push_str(&format!("{margin}{line}\n"));
     }
+    if let Some(names) = names_of_errors(&finding.message) {
+        text.push_str(&format!("  {}({names}){}\n", style.faint, style.end));
+    }
     text.push_str(&frame_lines(&finding.backtrace, style, is_own));
     text
 }
@@ -355,12 +360,6 @@ pub(crate) fn place(frame: &StackFrame) -> String {
     }
 }
 
-/// `1 call`, `2 calls`.
-#[must_use]
-pub fn counted(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
 /// What became of the workers of a campaign, when some were lost.
 pub(crate) fn lost_workers(lost: u32, restarted: u32) -> Option<String> {
     let lines = || {
@@ -390,24 +389,11 @@ pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()
 }
 
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 pub(crate) fn bytes(n: u64) -> String {
     match n {
         n if n >= 1 << 20 => format!("{:.1} MiB", n as f64 / f64::from(1 << 20)),
         n if n >= 1 << 10 => format!("{:.1} KiB", n as f64 / f64::from(1 << 10)),
-        n => format!("{n} bytes"),
+        n => counted(n, "byte"),
     }
 }
 
@@ -431,9 +417,7 @@ mod tests {
 
     #[test]
     fn numbers_and_words_are_for_people() {
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!((counted(1, "call"), counted(2_000, "call")), ("1 call".to_owned(), "2,000 calls".to_owned()));
-        assert_eq!(bytes(1_114_112), "1.1 MiB");
+        assert_eq!((bytes(1_114_112), bytes(1)), ("1.1 MiB".to_owned(), "1 byte".to_owned()));
         assert_eq!(shell_word("a b"), "'a b'");
         assert_eq!(shell_word("run.1.fozzy"), "run.1.fozzy");
     }

@@ -11,7 +11,7 @@
 //!
 //! Invariant: the text says nothing that the document does not.
 
-use crate::pretty::{counted, grouped, place};
+use crate::pretty::{counted, place};
 use crate::show::entry_line;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Digest, HistoryEntry, Instant, Seed};
@@ -179,7 +179,7 @@ pub fn state_lines(state: &StateDocument) -> String {
         row("event", &entry_line(entry));
     }
     for MemoryState { node, size_bytes, digest, symbols } in &state.memory {
-        row("memory", &format!("{node:<9} {} bytes, SHA-256 {}", grouped(*size_bytes), digest.short()));
+        row("memory", &format!("{node:<9} {}, SHA-256 {}", counted(*size_bytes, "byte"), digest.short()));
         for SymbolState { name, address, hex, number } in symbols {
             let number = number.map(|number| format!("  {number}")).unwrap_or_default();
             let cut = if hex.len() > HEX_SHOWN { "…" } else { "" };

@@ -19,6 +19,7 @@
 pub mod choice;
 pub mod comparison;
 pub mod copy_on_write;
+mod counted;
 pub mod decision;
 pub mod digest;
 pub mod errno;
@@ -38,6 +39,7 @@ pub mod time;
 
 pub use comparison::{CmpLogEntry, ComparisonKind};
 pub use copy_on_write::CopyOnWrite;
+pub use counted::{counted, grouped};
 pub use decision::{DecisionPart, DecisionSource, NodeId, ObservationLookup, Origin, Purpose, Question, Seed};
 pub use digest::{Digest, RunningDigest};
 pub use errno::Errno;

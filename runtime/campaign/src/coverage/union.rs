@@ -20,7 +20,7 @@ use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_SCHEMA, CoverageDocument};
 use fozzy_trace::file::{RecordedOutcome, Recording};
-use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Status};
+use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Status, counted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -121,8 +121,8 @@ impl CoverageUnion {
             self.traces.push(path.display().to_string());
         }
         if let Some(first) = failed.first() {
-            let (number, all) = (failed.len(), files.len());
-            self.remarks.push(format!("{number} of {all} inputs did not pass, the first is {first}"));
+            let (number, all) = (failed.len(), counted(files.len() as u64, "input"));
+            self.remarks.push(format!("{number} of {all} did not pass, the first is {first}"));
         }
         Ok(())
     }

@@ -32,8 +32,9 @@ pub fn take(
         _ => None,
     };
     let Some(file) = file else {
-        if cluster.nodes.is_some() || !cluster.checkers.is_empty() {
-            let message = "--nodes and --checker are for distributed scenarios (`*.fozzy.json` with `distributed`)";
+        let given = [("--nodes", cluster.nodes.is_some()), ("--checker", !cluster.checkers.is_empty())];
+        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+            let message = format!("{flag} is for distributed scenarios (`*.fozzy.json` with `distributed`)");
             return Err(CampaignError::new(ErrorKind::Usage, message));
         }
         return Ok(world);

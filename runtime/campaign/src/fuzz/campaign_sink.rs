@@ -25,7 +25,7 @@ use fozzy_report::{LiteralLanguage, ShownInput};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
-use fozzy_trace::{Digest, Duration, HarnessError, Status, Verdict};
+use fozzy_trace::{Digest, Duration, HarnessError, Status, Verdict, counted};
 use std::path::{Path, PathBuf};
 
 /// Between two lines that say how it goes.
@@ -331,9 +331,9 @@ impl FuzzObserver for CampaignSink {
         let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         self.remark(&format!(
-            "found {title}\n  execution {}, {} bytes, {}\n",
+            "found {title}\n  execution {}, {}, {}\n",
             found.found_at,
-            found.input.len(),
+            counted(found.input.len() as u64, "byte"),
             trace.display()
         ));
         let arguments = self.say_arguments(&found.input);
@@ -349,10 +349,8 @@ impl FuzzObserver for CampaignSink {
 
     fn on_unconfirmed(&mut self, input: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
         let title = verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let bytes = input.len();
-        self.remark(&format!(
-            "not a finding: {title} with an input of {bytes} bytes, which a run of it does not have\n"
-        ));
+        let bytes = counted(input.len() as u64, "byte");
+        self.remark(&format!("not a finding: {title} with an input of {bytes}, which a run of it does not have\n"));
         Ok(())
     }
 
@@ -360,7 +358,8 @@ impl FuzzObserver for CampaignSink {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
         let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;
-        self.remark(&format!("  minimized: {} bytes, {}\n", smaller.len(), trace.display()));
+        let bytes = counted(smaller.len() as u64, "byte");
+        self.remark(&format!("  minimized: {bytes}, {}\n", trace.display()));
         let (arguments, shown) = (self.say_arguments(smaller), ShownInput::of(smaller, self.language));
         if let Some(kept) = self.kept.last_mut() {
             let bytes = smaller.len() as u64;

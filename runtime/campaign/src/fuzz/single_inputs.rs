@@ -19,7 +19,7 @@ use fozzy_report::{LiteralLanguage, ShownInput};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::Stats;
 use fozzy_trace::file::store::CollisionPolicy;
-use fozzy_trace::{Digest, Execution, ExecutionEnd, Status};
+use fozzy_trace::{Digest, Execution, ExecutionEnd, Status, counted};
 use std::path::{Path, PathBuf};
 
 /// Bytes of an input that is run.
@@ -53,13 +53,8 @@ pub fn run_inputs(
         let fails = verdict.status != Status::Pass && !is_answer;
         let signature = verdict.signature.as_ref().filter(|_| fails).map(|signature| format!(" ({signature})"));
         let status = if fails { verdict.status } else { Status::Pass };
-        let bytes = input.len();
-        remarks.text(&format!(
-            "{}: {bytes} bytes, {}{}\n",
-            path.display(),
-            status.name(),
-            signature.unwrap_or_default()
-        ));
+        let bytes = counted(input.len() as u64, "byte");
+        remarks.text(&format!("{}: {bytes}, {}{}\n", path.display(), status.name(), signature.unwrap_or_default()));
         if fails {
             let kind = verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
             let recording = origin.record(confirmer.session().program(), plan, &inputs, &execution);

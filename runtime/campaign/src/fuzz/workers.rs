@@ -28,7 +28,7 @@ use crate::workers::{
 };
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
-use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
+use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -170,10 +170,8 @@ impl Collector<'_> {
         }
         let told = &found.told;
         let title = told.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let (at, bytes, trace) = (told.found_at, told.input_bytes, &told.trace_path);
-        self.plan
-            .remarks
-            .text(&format!("found {title}\n  execution {at} of worker {worker}, {bytes} bytes, {trace}\n"));
+        let (at, bytes, trace) = (told.found_at, counted(told.input_bytes, "byte"), &told.trace_path);
+        self.plan.remarks.text(&format!("found {title}\n  execution {at} of worker {worker}, {bytes}, {trace}\n"));
         if let Some(cargo) = self.plan.cargo {
             self.plan.remarks.text(&cargo.lines(Path::new(&told.input_path)));
         }
@@ -243,8 +241,8 @@ impl Collector<'_> {
             return;
         }
         self.plan.remarks.text(&format!(
-            "#{executions}  {rate:.0} exec/s of {} workers  edges {}  features {}  corpus {}  finds {}  since last new {}\n",
-            slots.len(),
+            "#{executions}  {rate:.0} exec/s of {}  edges {}  features {}  corpus {}  finds {}  since last new {}\n",
+            counted(slots.len() as u64, "worker"),
             most(|coverage| coverage.unique_edges),
             most(|coverage| coverage.features),
             latest().map(|fuzz| fuzz.corpus).max().unwrap_or(0),

@@ -6,6 +6,7 @@
 use crate::error::{CampaignError, ErrorKind};
 use crate::suite::expect::flags;
 use crate::suite::select::{Kind, SuiteEntry, select, shown};
+use fozzy_trace::counted;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -49,7 +50,11 @@ impl ProjectScenarios {
             (rank == NEGATIVE_RANK, is_distributed(selected), rank)
         };
         let primary = all.iter().min_by_key(order).cloned().ok_or_else(|| {
-            let message = format!("none of the {found} scenarios has {} in its name or path", scopes.join(" or "));
+            let message = format!(
+                "of {}, none has {} in its name or path",
+                counted(found as u64, "scenario"),
+                scopes.join(" or ")
+            );
             CampaignError::new(ErrorKind::Suite, message)
         })?;
         let flags = flags(&primary)?;

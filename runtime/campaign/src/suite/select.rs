@@ -18,7 +18,7 @@
 use super::expect::{Expect, recipe};
 use super::unfold::unfold;
 use crate::error::{CampaignError, ErrorKind, at_path};
-use fozzy_trace::Seed;
+use fozzy_trace::{Seed, counted};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -102,7 +102,7 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
     match (kept.is_empty(), filter) {
         (true, Some(part)) => Err(CampaignError::new(
             ErrorKind::Suite,
-            format!("--filter {part}: none of the {all} scenarios has this in its path"),
+            format!("--filter {part}: of {}, none has this in its path", counted(all as u64, "scenario")),
         )),
         _ => Ok(kept),
     }

@@ -12,8 +12,8 @@ use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_report::{RunMode, RunSummary};
 use fozzy_search::Branch;
-use fozzy_trace::Executor;
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
+use fozzy_trace::{Executor, counted};
 use std::process::ExitCode;
 
 pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, CliError> {
@@ -25,7 +25,8 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     }
     let decisions = original.outcome.decisions;
     if args.at > decisions {
-        let message = format!("{} has {decisions} decisions, so there is no moment {}", path.display(), args.at);
+        let number = counted(decisions, "decision");
+        let message = format!("{} has {number}, so there is no moment {}", path.display(), args.at);
         return Err(CliError::new(ErrorKind::Usage, message).hint(format!("fozzy trace show {}", path.display())));
     }
     let seed = seed(context, args.seed);

@@ -39,7 +39,7 @@ use fozzy_report::{ExploreFinding, RunMode, RunSummary, SeedState};
 use fozzy_search::explore::{DecisionPath, Options, StopCondition, strategy};
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::file::{RecordedOutcome, Recording};
-use fozzy_trace::{Execution, Seed, Status, Verdict};
+use fozzy_trace::{Execution, Seed, Status, Verdict, counted};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -125,7 +125,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     if let Some(generated) = generated {
         let tests = generate(&generated, &base, &document.failures, &explored.stories)?;
         context.printer.remark(&format!(
-            "{tests} tests in {}\n",
+            "{} in {}\n",
+            counted(tests as u64, "test"),
             args.generate_tests.as_deref().unwrap_or(Path::new("")).display()
         ));
     }

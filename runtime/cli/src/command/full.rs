@@ -17,7 +17,7 @@ use crate::gates::own::{CommandOutput, CommandRunner};
 use crate::gates::steps::{Outcome, Steps, failed, passed, skipped};
 use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{FULL_SCHEMA, FullDocument, StepStatus};
-use fozzy_trace::Seed;
+use fozzy_trace::{Seed, counted};
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -252,9 +252,9 @@ fn search(steps: &mut Steps<'_>, own: &CommandRunner, project: Option<&ProjectSc
         words.extend(["--time", &time, "--seed", &seed, "--corpus", &corpus]);
         words.extend(project.flags.iter().map(String::as_str));
         let said = own.run(&words)?;
-        let executions = said.document.pointer("/fuzz/executions").map(ToString::to_string).unwrap_or_default();
+        let executions = said.document.pointer("/fuzz/executions").and_then(Value::as_u64).unwrap_or_default();
         Ok(match said.code {
-            Some(0) => passed(format!("{executions} executions, nothing found")),
+            Some(0) => passed(format!("{}, nothing found", counted(executions, "execution"))),
             Some(2) if said.text("/code") == "target" => skipped(said.text("/message").to_owned()),
             _ => failed(said.why()),
         })
@@ -313,9 +313,9 @@ fn corpus(steps: &mut Steps<'_>, own: &CommandRunner) {
         }
         let (before, after) = (number(&list(&corpus)?), number(&list(&back)?));
         Ok(if before == after {
-            passed(format!("{after} inputs"))
+            passed(counted(after as u64, "input"))
         } else {
-            failed(format!("{after} of {before} inputs"))
+            failed(format!("{after} of {}", counted(before as u64, "input")))
         })
     });
 }

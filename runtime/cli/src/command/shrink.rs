@@ -39,14 +39,14 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         }
         elapsed < Duration::from_nanos(args.budget.0)
     };
-    let shrunk =
-        campaign::shrink(&recording, &mut engines, options, &mut go_on).map_err(|error| shrink_error(&path, &error))?;
+    let shrunk = campaign::shrink(&recording, &mut engines, options, &mut go_on)
+        .map_err(|error| shrink_error("shrink", &path, &error))?;
     let engine = &mut engines[0];
 
     let explained = if args.explain {
         let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
         let explained = shrink::explain(&recording, engine, &shrunk.smallest, options.keeps_stdin, &mut go_on);
-        explained.map_err(|error| shrink_error(&path, &error))?.iter().map(explained_document).collect()
+        explained.map_err(|error| shrink_error("shrink", &path, &error))?.iter().map(explained_document).collect()
     } else {
         Vec::new()
     };
@@ -117,7 +117,7 @@ pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, C
         return Err(CliError::new(ErrorKind::Target, message).hint("fozzy run TARGET --faults disk,http"));
     }
     let mut engines = ProgramReplayTarget::several(&recording, 1)?;
-    let rows = shrink::ablate(&recording, &mut engines[0]).map_err(|error| shrink_error(&path, &error))?;
+    let rows = shrink::ablate(&recording, &mut engines[0]).map_err(|error| shrink_error("ablate", &path, &error))?;
     let name = |fault: &fozzy_trace::plan::FaultPlan| format!("{}@{}", fault.kind, fault.target);
     let rows = rows.into_iter().map(|row| AblationRow {
         without: row.without,

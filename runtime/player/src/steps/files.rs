@@ -26,7 +26,7 @@ pub(crate) struct FilesState {
 impl FilesState {
     pub(super) fn write(&mut self, path: &str, data: &Payload) -> Result<(), StepFailure> {
         self.touched.insert(path.to_owned());
-        put(path, data.bytes()).map_err(|error| StepFailure::new(format!("{path}: cannot write: {error}")))
+        put(path, data.bytes()).map_err(|error| StepFailure::new(format!("{path}: cannot write: {}", reason(&error))))
     }
 
     pub(super) fn check(&mut self, path: &str, equals: &Payload) -> Result<(), StepFailure> {
@@ -41,7 +41,8 @@ impl FilesState {
     pub(crate) fn read(&mut self, path: &str) -> Result<Payload, StepFailure> {
         self.touched.insert(path.to_owned());
         let found = fs::read(path);
-        let failed = |error| StepFailure::new(format!("{path}: cannot read: {error}")).of("cannot be read");
+        let failed =
+            |error| StepFailure::new(format!("{path}: cannot read: {}", reason(&error))).of("cannot be read");
         found.map(Payload::of).map_err(failed)
     }
 
@@ -67,7 +68,7 @@ impl FilesState {
                     done => done,
                 },
             };
-            done.map_err(|error| StepFailure::new(format!("{path}: cannot bring back: {error}")))?;
+            done.map_err(|error| StepFailure::new(format!("{path}: cannot bring back: {}", reason(&error))))?;
         }
         Ok(())
     }
@@ -110,6 +111,13 @@ fn get(path: &str) -> Result<Option<Vec<u8>>, String> {
     match fs::read(path) {
         Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("{path}: cannot keep: {error}")),
+        Err(error) => Err(format!("{path}: cannot keep: {}", reason(&error))),
     }
+}
+
+/// Why an operation on files was refused, without the number that the standard library adds: it is one of WASI's, and reads as one
+/// of the system's, where it is another error.
+fn reason(error: &std::io::Error) -> String {
+    let words = error.to_string();
+    words.split_once(" (os error").map_or(words.clone(), |(reason, _)| reason.to_owned())
 }

@@ -71,7 +71,7 @@ impl HttpState {
         });
         if is_real && rule.is_none() && !self.rules.is_empty() {
             return Err(StepFailure::new(format!(
-                "{shown}: none of the {} rules of `http_when` is for it",
+                "{shown}: of the rules of `http_when` ({}), none is for it",
                 self.rules.len()
             )));
         }

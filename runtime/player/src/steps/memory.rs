@@ -63,13 +63,13 @@ impl AllocationState {
             (_, _, Some(last)) if self.count > last => Some("the allocations that succeed are used up".to_owned()),
             (None, ..) => Some("more than can be counted".to_owned()),
             (Some(after), Some(limit), _) if after > limit => {
-                Some(format!("{after} bytes would be in use, and the limit is {limit}"))
+                Some(format!("bytes in use would be {after}, and the limit is {limit}"))
             }
             _ => None,
         };
         if let Some(why) = refused {
             allocations::refused(effective);
-            return Err(StepFailure::new(format!("{effective} bytes are refused: {why}")));
+            return Err(StepFailure::new(format!("an allocation of size {effective} is refused: {why}")));
         }
         let number = self.count;
         self.live.insert(number, effective);

@@ -78,7 +78,7 @@ impl NetworkState {
             let what = match self.under_way.len() {
                 0 => "no message is under way".to_owned(),
                 count => {
-                    format!("none of the {count} messages under way can be delivered: their nodes are partitioned")
+                    format!("of the messages under way ({count}), none can be delivered: their nodes are partitioned")
                 }
             };
             return Err(StepFailure::new(what));

@@ -47,7 +47,7 @@ impl ProcessState {
         });
         let shown = shown(spawn);
         if is_real && rule.is_none() && !self.rules.is_empty() {
-            let what = format!("{shown}: none of the {} rules of `proc_when` is for it", self.rules.len());
+            let what = format!("{shown}: of the rules of `proc_when` ({}), none is for it", self.rules.len());
             return Err(StepFailure::new(what));
         }
         let lent = rule.as_ref().filter(|_| !is_real);

@@ -15,6 +15,7 @@ use super::{
     FileCoverage,
 };
 use crate::html::escape;
+use fozzy_trace::counted;
 use std::collections::BTreeMap;
 
 pub(super) const HTML: CoverageFormat = CoverageFormat { name: "html", shows_sources: true, write };
@@ -62,7 +63,7 @@ const LEGEND: &str = "<p class=\"legend\"><span class=\"hit\">hit</span><span cl
 fn traces(document: &CoverageDocument) -> String {
     match document.traces.as_slice() {
         [one] => format!("1 execution: {one}"),
-        several => format!("{} executions together", several.len()),
+        several => format!("{} together", counted(several.len() as u64, "execution")),
     }
 }
 
@@ -114,7 +115,7 @@ fn table(files: &[(&ComponentCoverage, &FileCoverage)], folded: &[&FileCoverage]
     }
     text.push_str("</tbody>\n");
     if !folded.is_empty() {
-        let name = format!("{} files of dependencies and toolchain (--all shows them)", folded.len());
+        let name = counted(folded.len() as u64, "file of dependencies and toolchain (--all shows them)");
         let sum = CoverageTotals::of(folded.iter().copied());
         text.push_str(&format!("<tfoot>{}</tfoot>\n", row(&name, sum, " class=\"faint\"")));
     }
@@ -206,7 +207,10 @@ fn without_source(file: &FileCoverage) -> String {
     text.push_str("</table>\n");
     let more = file.functions.len().saturating_sub(ROWS_MAX);
     if more > 0 {
-        text.push_str(&format!("<p class=\"remark\">and {more} more functions; --format json has them all</p>\n"));
+        text.push_str(&format!(
+            "<p class=\"remark\">and {}; --format json has them all</p>\n",
+            counted(more as u64, "more function")
+        ));
     }
     text
 }

@@ -15,6 +15,7 @@ use super::{
     FileCoverage,
 };
 use crate::Style;
+use fozzy_trace::counted;
 
 pub(super) const SUMMARY: CoverageFormat = CoverageFormat { name: "summary", shows_sources: true, write };
 
@@ -36,7 +37,7 @@ fn write(document: &CoverageDocument, view: &CoverageView) -> String {
     for component in &document.components {
         let runs = document.traces.len();
         let head = format!("coverage of {}", clean(&component.name));
-        let traces = if runs == 1 { "1 execution".to_owned() } else { format!("{runs} executions") };
+        let traces = counted(runs as u64, "execution");
         text.push_str(&if several { head } else { format!("{head}  {faint}{traces}{end}") });
         text.push_str("\n\n");
         component_table(&mut text, component, view, &prefix);
@@ -62,7 +63,7 @@ fn component_table(text: &mut String, component: &ComponentCoverage, view: &Cove
         .iter()
         .map(|file| short(&clean(file.path.strip_prefix(prefix).unwrap_or(&file.path)), PATH_CHARS_MAX))
         .collect();
-    let folded_name = format!("{} files of dependencies and toolchain", folded.len());
+    let folded_name = counted(folded.len() as u64, "file of dependencies and toolchain");
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let width = widest.max(12).max(if folded.is_empty() { 0 } else { folded_name.len() });
     let head = format!("{:<width$}  {:>6} {:<13}  {:>6} {:<13}  {:>6}", "file", "lines", "", "functions", "", "edges");

@@ -15,6 +15,7 @@ use crate::html::escape;
 use crate::pretty::{counted, grouped, place};
 use crate::sequence::{ExecutedStep, StepSequence};
 use crate::summary::{RunSummary, StreamSummary};
+use crate::wasi_errors::names_of_errors;
 use fozzy_check::generated_frames;
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::outcome::StackFrame;
@@ -125,6 +126,9 @@ fn finding(finding: &Finding, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let message: Vec<&str> = finding.message.lines().filter(|line| *line != finding.title).collect();
     if !message.is_empty() {
         text.push_str(&format!("<pre class=\"message\">{}</pre>\n", escape(&message.join("\n"))));
+    }
+    if let Some(names) = names_of_errors(&finding.message) {
+        text.push_str(&format!("<p class=\"remark\">{}</p>\n", escape(&names)));
     }
     let frames = finding.backtrace.as_slice();
     let generated = generated_frames(frames);

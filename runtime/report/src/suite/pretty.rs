@@ -185,6 +185,7 @@ fn flows(summary: &SuiteSummary, style: Style) -> String {
 pub(super) fn cost(flow: &FlowSummary) -> String {
     let mean = |sum: u64| sum.checked_div(flow.run).unwrap_or(0);
     match (flow.run, mean(flow.virtual_time_ns)) {
+        (0, _) if flow.failed > 0 => "failed".to_owned(),
         (0, _) => "never ran".to_owned(),
         (_, 0) => format!("{} instructions", grouped(mean(flow.fuel_used))),
         (_, time) => format!("{} instructions, {}", grouped(mean(flow.fuel_used)), Duration(time)),
