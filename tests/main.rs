@@ -73,6 +73,7 @@ mod settings;
 mod shrink;
 mod suite;
 mod targets;
+mod terminal;
 mod tidy;
 mod tier;
 mod traces;

@@ -28,6 +28,7 @@ const UNSAFE_FILES: &[&str] = &[
     "tests/purity/cage.rs",
     "tests/reactors/kernel.rs",
     "tests/purity.rs",
+    "tests/terminal.rs",
 ];
 
 fn root() -> PathBuf {

@@ -7,6 +7,9 @@ use fozzy_trace::counted;
 /// Between two states of the line.
 pub const LIVE_EVERY_NS: u64 = 250_000_000;
 
+/// Between two lines where there is no terminal, and none were asked for: nothing is silent for a minute.
+pub const QUIET_EVERY_NS: u64 = 30_000_000_000;
+
 /// `12s  34,567 runs, 2,880/s  412 edges  1 failure  48s left, Ctrl-C stops`
 pub struct CampaignLine<'a> {
     /// Wall time since the campaign began.

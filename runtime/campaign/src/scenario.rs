@@ -112,6 +112,11 @@ impl ScenarioFile {
         StepDependencies { required, companions }
     }
 
+    /// Whether it is a file of version 1.
+    pub fn is_version_1(&self) -> bool {
+        !matches!(self.scenario, ParsedScenario::Program(_))
+    }
+
     /// Whether a step takes memory of the scenario's own.
     pub fn allocates(&self) -> bool {
         const ALLOC: &str = "memory_alloc";

@@ -433,7 +433,7 @@ pub(crate) struct FuzzArgs {
 pub(crate) struct ExploreArgs {
     /// A stateful scenario, any target of `run`.
     pub(crate) target: PathBuf,
-    /// The budget of real time, such as 30s, 5m, 2h [default: 60s, if --runs is not given]
+    /// The budget of real time, such as 30s, 5m, 2h [default: 60s, if --runs is not given; of a scenario file of version 1, one run]
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) time: Option<Duration>,
     /// The budget of runs.
@@ -445,7 +445,7 @@ pub(crate) struct ExploreArgs {
     /// Maximum number of steps in a run, counted from its start state [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
     pub(crate) steps: Option<u32>,
-    /// The exploration strategy [default: coverage_guided]
+    /// The exploration strategy [default: coverage_guided; fifo for a scenario file of version 1 without --runs and --time]
     #[arg(long, value_name = "STRATEGY")]
     pub(crate) schedule: Option<ScheduleArg>,
     /// Checkers of a distributed scenario, instead of its invariants: `kv_all_equal:KEY`, `kv_present_on_all:KEY`,

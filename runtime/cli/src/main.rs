@@ -24,6 +24,7 @@ mod progress;
 mod spelling;
 
 use clap::{CommandFactory, Parser};
+use fozzy_campaign::workers::WorkerRole;
 use std::process::ExitCode;
 
 /// Stack of the command's own frames, as a main thread has.
@@ -49,7 +50,13 @@ fn command() -> ExitCode {
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     output::settle(match args::Cli::try_parse_from(&words) {
-        Ok(cli) => command::dispatch(cli),
+        Ok(cli) => {
+            // A worker's words are its supervisor's.
+            if matches!(WorkerRole::of_process(), Ok(None)) {
+                progress::break_silence();
+            }
+            command::dispatch(cli)
+        }
         Err(mut error) => {
             spelling::as_given(&mut error, &args::Cli::command(), &words);
             output::usage_error(error, json)

@@ -4,10 +4,13 @@
 //! 3/12  bank, cache
 //! ```
 //!
-//! Invariants: on anything but a terminal nothing is written; whatever else is written takes the line away first.
+//! Invariants: on anything but a terminal nothing is written; whatever else is written takes the line away first. Of a command that has
+//! written nothing for long a line of its own says that it is still at work, also where there is no terminal.
 
+use fozzy_campaign::wall_clock::{Stopwatch, pause};
 use std::io::{IsTerminal, Write, stderr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Characters of the line on a terminal whose width is not known; a longer one would wrap, and could not be taken back.
 const CHARS_MAX: usize = 76;
@@ -15,6 +18,28 @@ const CHARS_MAX: usize = 76;
 const CLEAR: &str = "\r\x1b[2K";
 
 static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// How often something was written.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
+/// Between two looks at whether something was written: twice that is a minute, which no command is silent for.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// From here on a line says that this command is still at work whenever it has written nothing for long.
+pub(crate) fn break_silence() {
+    let watch = Stopwatch::start();
+    let look = move || {
+        loop {
+            let before = WRITTEN.load(Ordering::Relaxed);
+            pause(LOOK_EVERY);
+            if WRITTEN.load(Ordering::Relaxed) == before {
+                crate::output::say(&format!("still at work after {}s; Ctrl-C stops it\n", watch.elapsed().as_secs()));
+            }
+        }
+    };
+    // Without the thread it is only more silent.
+    let _ = std::thread::Builder::new().name("silence".to_owned()).spawn(look);
+}
 
 /// Who shows what campaigns and builds do, if stderr is a terminal.
 pub(crate) fn line() -> Option<fn(&str)> {
@@ -26,6 +51,7 @@ pub(crate) fn show(text: &str) {
     if text.is_empty() || !stderr().is_terminal() {
         return clear();
     }
+    WRITTEN.fetch_add(1, Ordering::Relaxed);
     let width = terminal_size::terminal_size_of(stderr()).map_or(CHARS_MAX, |(width, _)| usize::from(width.0) - 1);
     let line: String = text.chars().filter(|c| !c.is_control()).take(width).collect();
     IS_SHOWN.store(true, Ordering::Relaxed);
@@ -34,6 +60,7 @@ pub(crate) fn show(text: &str) {
 
 /// Takes the line away, before something else is printed.
 pub(crate) fn clear() {
+    WRITTEN.fetch_add(1, Ordering::Relaxed);
     if IS_SHOWN.swap(false, Ordering::Relaxed) {
         let _ = stderr().lock().write_all(CLEAR.as_bytes());
     }

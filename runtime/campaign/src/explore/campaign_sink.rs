@@ -12,7 +12,7 @@ use super::stateful_target::PathConfirmer;
 use super::workers::{ExploreProtocol, FailureTrace};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
-use crate::progress::{CampaignLine, LIVE_EVERY_NS};
+use crate::progress::{CampaignLine, LIVE_EVERY_NS, QUIET_EVERY_NS};
 use crate::remarks::Remarks;
 use crate::store;
 use crate::wall_clock::Stopwatch;
@@ -175,6 +175,7 @@ impl ExplorationObserver for ExplorationSink {
             }
             None if self.verbose && since >= STATUS_EVERY_NS => self.say(stats, now),
             None if !self.verbose && self.remarks.is_live() && since >= LIVE_EVERY_NS => self.show(stats, now),
+            None if !self.remarks.is_live() && since >= QUIET_EVERY_NS => self.say(stats, now),
             _ => {}
         }
         self.time.is_none_or(|time| now < time.0)

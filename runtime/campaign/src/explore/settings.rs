@@ -109,6 +109,44 @@ impl ScheduleWord {
     }
 }
 
+/// What ends an exploration, and how its ways are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExploreBounds {
+    /// How ways are chosen.
+    pub schedule: ScheduleWord,
+    /// Runs.
+    pub runs: Option<u64>,
+    /// Real time.
+    pub time: Option<Duration>,
+}
+
+/// Runs of a file of version 1 for which another schedule than `fifo` was named, and no bound: some seconds.
+const RUNS_OF_VERSION_1: u64 = 100;
+
+impl ExploreSettings {
+    /// What holds, of flags and settings. A file of version 1 for which neither says a bound ends as it did there: by itself, and
+    /// unless another schedule is named after the one run that `fifo` has.
+    pub fn bounds(
+        &self,
+        schedule: Option<ScheduleWord>,
+        runs: Option<u64>,
+        time: Option<Duration>,
+        is_version_1: bool,
+    ) -> ExploreBounds {
+        let default = ExploreSettings::default();
+        let runs = runs.or(self.max_runs);
+        let of_settings = (self.schedule != default.schedule).then_some(self.schedule);
+        let time = time.or_else(|| (self.max_time != default.max_time && runs.is_none()).then_some(self.max_time));
+        if is_version_1 && runs.is_none() && time.is_none() {
+            let schedule = schedule.or(of_settings).unwrap_or(ScheduleWord::Fifo);
+            let runs = if schedule == ScheduleWord::Fifo { 1 } else { RUNS_OF_VERSION_1 };
+            return ExploreBounds { schedule, runs: Some(runs), time: None };
+        }
+        let time = time.or_else(|| runs.is_none().then_some(self.max_time));
+        ExploreBounds { schedule: schedule.unwrap_or(self.schedule), runs, time }
+    }
+}
+
 impl Default for ExploreSettings {
     fn default() -> ExploreSettings {
         let options = Options::default();
@@ -166,4 +204,27 @@ fn share<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let number = f64::deserialize(from)?;
     let is_share = (0.0..=1.0).contains(&number);
     is_share.then_some(number).ok_or_else(|| D::Error::custom(format!("expected a number from 0 to 1, found {number}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_version_1_ends_by_itself() {
+        let check = |schedule, runs, time, is_version_1, expected: (ScheduleWord, Option<u64>, Option<u64>)| {
+            let found =
+                ExploreSettings::default().bounds(schedule, runs, Some(Duration(5)).filter(|_| time), is_version_1);
+            assert_eq!((found.schedule, found.runs, found.time.map(|time| time.0)), expected);
+        };
+        let (guided, minute) = (ScheduleWord::CoverageGuided, 60_000_000_000);
+        check(None, None, false, true, (ScheduleWord::Fifo, Some(1), None));
+        check(Some(ScheduleWord::Pct), None, false, true, (ScheduleWord::Pct, Some(RUNS_OF_VERSION_1), None));
+        check(None, Some(7), false, true, (guided, Some(7), None));
+        check(None, None, true, true, (guided, None, Some(5)));
+        check(None, None, false, false, (guided, None, Some(minute)));
+        check(None, Some(7), true, false, (guided, Some(7), Some(5)));
+        let settings = ExploreSettings { max_time: Duration(9), ..ExploreSettings::default() };
+        assert_eq!(settings.bounds(None, None, None, true).time, Some(Duration(9)));
+    }
 }

@@ -14,6 +14,7 @@ use super::campaign_sink::{Where, live_line, status_line};
 use super::exchange;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
+use crate::progress::QUIET_EVERY_NS;
 use crate::remarks::Remarks;
 use crate::selector;
 use crate::wall_clock::Stopwatch;
@@ -202,12 +203,14 @@ impl Collector<'_> {
 
     /// The line of the contract, for all workers.
     fn show(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) {
-        if !self.plan.verbose && !self.plan.remarks.is_live() {
+        let is_live = self.plan.remarks.is_live() && !self.plan.verbose;
+        let is_quiet = !self.plan.verbose && !is_live;
+        if is_quiet && self.watch.elapsed_ns() - self.shown.0 < QUIET_EVERY_NS {
             return;
         }
         let stats = sum(slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress));
         let (now, (shown_ns, shown_runs)) = (self.watch.elapsed_ns(), self.shown);
-        if self.plan.verbose {
+        if !is_live {
             self.plan.remarks.text(&status_line(&stats, now, (shown_ns, shown_runs)));
         } else {
             let since = (stats.runs.saturating_sub(shown_runs), now - shown_ns);

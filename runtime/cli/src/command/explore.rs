@@ -20,13 +20,14 @@ use fozzy_campaign::explore::conditions::FailureConditions;
 use fozzy_campaign::explore::exchange::WorkerExchange;
 use fozzy_campaign::explore::generated::{GeneratedTests, covering};
 use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailure, SavedFailures};
-use fozzy_campaign::explore::settings::ExploreSettings;
+use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
 use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest, ExploreRun, WorkerPart};
 use fozzy_campaign::explore::state::ExploreState;
 use fozzy_campaign::explore::stateful_target::PathConfirmer;
 use fozzy_campaign::explore::workers::{ExploreProtocol, FailureTrace};
 use fozzy_campaign::options::{RunRequest, StopFlag};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
+use fozzy_campaign::scenario::ScenarioFile;
 use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_sequence;
@@ -56,7 +57,11 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         check_target(path, collision).map_err(store_error)?;
     }
     let generated = args.generate_tests.as_ref().map(|file| GeneratedTests::new(file, &args.target)).transpose()?;
-    let prepared = setup(context, args, None)?;
+    let (prepared, bounds) = setup(context, args, None)?;
+    if bounds.runs != args.runs.or(context.project.config.explore.max_runs) {
+        let what = format!("{} by {}", counted(bounds.runs.unwrap_or_default(), "run"), bounds.schedule.name());
+        context.printer.remark(&format!("{what}, as version 1 ends; --runs N or --time D explores more\n"));
+    }
     let watch = Stopwatch::start();
     let base = base(&prepared, context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
@@ -78,7 +83,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     }
     let folder = context.runs.begin()?;
     let place = Where { folder: folder.path.clone(), record: args.record.clone(), collision };
-    let run = run_of(context, args, place, stop_flag());
+    let run = run_of(context, args, &bounds, place, stop_flag());
     let explored = match base.workers {
         1 => prepared.alone(run, None)?,
         workers => prepared.together(run, workers)?,
@@ -158,11 +163,11 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
 
 /// The part of one of several workers.
 fn part(context: &Context, args: &ExploreArgs, worker: &Worker<ExploreProtocol>) -> Result<(), CliError> {
-    let prepared = setup(context, args, Some(&worker.role))?;
+    let (prepared, bounds) = setup(context, args, Some(&worker.role))?;
     let exchange = WorkerExchange::open(&worker.role, &context.project.config.explore)?;
     let place = Where { folder: exchange.own(), record: None, collision: CollisionPolicy::Overwrite };
     let part = WorkerPart { channel: worker.channel.clone(), exchange, is_complete: &|| worker.is_complete() };
-    prepared.alone(run_of(context, args, place, worker.stop_flag()), Some(part)).map(drop)
+    prepared.alone(run_of(context, args, &bounds, place, worker.stop_flag()), Some(part)).map(drop)
 }
 
 /// Tests of all failures, and of the ways that cover most.
@@ -200,13 +205,20 @@ struct Base {
 }
 
 /// What is explored, as flags and settings say.
-fn setup(context: &Context, args: &ExploreArgs, role: Option<&WorkerRole>) -> Result<ExplorationSetup, CliError> {
+fn setup(
+    context: &Context,
+    args: &ExploreArgs,
+    role: Option<&WorkerRole>,
+) -> Result<(ExplorationSetup, ExploreBounds), CliError> {
     let settings = &context.project.config.explore;
-    let schedule = args.schedule.map_or(settings.schedule, Into::into);
+    let loaded = load(&args.target, &context.project.remarks)?;
+    let is_version_1 = loaded.scenario.as_ref().is_some_and(ScenarioFile::is_version_1);
+    let bounds = settings.bounds(args.schedule.map(Into::into), args.runs, args.time, is_version_1);
+    let schedule = bounds.schedule;
     let missing = || CliError::new(ErrorKind::Internal, format!("there is no strategy `{}`", schedule.name()));
     let request = ExploreRequest {
         strategy: strategy(schedule.name()).ok_or_else(missing)?,
-        options: options(context, settings, args, role),
+        options: options(context, (settings, &bounds), args, role),
         steps: args.steps,
         run: RunRequest {
             args: args.args.clone(),
@@ -218,7 +230,7 @@ fn setup(context: &Context, args: &ExploreArgs, role: Option<&WorkerRole>) -> Re
         resume: args.resume.as_ref().map(Option::as_deref),
         seed_of_state: args.seed.is_none() && role.is_none(),
     };
-    ExplorationSetup::new(&context.project, load(&args.target, &context.project.remarks)?, &request)
+    Ok((ExplorationSetup::new(&context.project, loaded, &request)?, bounds))
 }
 
 fn base(setup: &ExplorationSetup, context: &Context, args: &ExploreArgs) -> Base {
@@ -233,23 +245,21 @@ fn base(setup: &ExplorationSetup, context: &Context, args: &ExploreArgs) -> Base
     }
 }
 
-fn run_of(context: &Context, args: &ExploreArgs, place: Where, stop: StopFlag) -> ExploreRun {
+fn run_of(context: &Context, args: &ExploreArgs, bounds: &ExploreBounds, place: Where, stop: StopFlag) -> ExploreRun {
     let verbose = args.verbose || context.project.config.explore.report.verbose;
-    ExploreRun {
-        place,
-        time: time(context, args),
-        runs: args.runs,
-        verbose,
-        stop,
-        remarks: context.project.remarks.clone(),
-    }
+    ExploreRun { place, time: bounds.time, runs: bounds.runs, verbose, stop, remarks: context.project.remarks.clone() }
 }
 
 /// The defaults, the project's settings, the flags.
-fn options(context: &Context, settings: &ExploreSettings, args: &ExploreArgs, role: Option<&WorkerRole>) -> Options {
+fn options(
+    context: &Context,
+    (settings, bounds): (&ExploreSettings, &ExploreBounds),
+    args: &ExploreArgs,
+    role: Option<&WorkerRole>,
+) -> Options {
     let of_project = settings.options();
     let own_seed = || args.seed.map_or(Seed(settings.seed), |argument| seed(context, argument));
-    let runs_max = args.runs.unwrap_or(of_project.runs_max);
+    let runs_max = bounds.runs.unwrap_or(of_project.runs_max);
     Options {
         seed: role.map_or_else(own_seed, |role| role.seed),
         worker: role.map_or(0, |role| role.stream),
@@ -261,16 +271,6 @@ fn options(context: &Context, settings: &ExploreSettings, args: &ExploreArgs, ro
             Some(StopArg::Failure) => StopCondition::FirstFinding,
         },
         ..of_project
-    }
-}
-
-/// Real time after which it ends; `None` when its runs are bounded instead.
-fn time(context: &Context, args: &ExploreArgs) -> Option<fozzy_trace::Duration> {
-    let settings = &context.project.config.explore;
-    match (args.time, args.runs.or(settings.max_runs)) {
-        (Some(time), _) => Some(time),
-        (None, Some(_)) => None,
-        (None, None) => Some(settings.max_time),
     }
 }
 

@@ -117,6 +117,11 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         corpus.path().display(),
         seeds.number,
     ));
+    if args.runs.is_none() && args.time.is_none() {
+        let end =
+            if args.crash_only { "the first finding or Ctrl-C ends it" } else { "Ctrl-C ends it, with its summary" };
+        say(&format!("it has no bound (--runs, --time): {end}\n"));
+    }
     if let EntryPoint::Program(_) = searched {
         say("each execution runs the program again, from its instantiation\n");
     }

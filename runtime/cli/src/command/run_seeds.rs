@@ -9,9 +9,9 @@ use fozzy_campaign::suite::records::identity;
 use fozzy_campaign::suite::seeds::{SeedRange, SeedSweep, SweepEvent, SweepResult};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
+use fozzy_report::RunMode;
 use fozzy_report::suite::{SuiteSummary, seed_line, sweep_details, sweep_heading};
-use fozzy_report::{RunMode, counted};
-use fozzy_trace::Seed;
+use fozzy_trace::{Seed, counted};
 use std::process::ExitCode;
 use std::sync::Arc;
 

@@ -29,12 +29,13 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let mut engines = ProgramReplayTarget::several(&recording, args.jobs)?;
     let options =
         Options { only: dimension(args.minimize), aggressive: args.aggressive, keeps_stdin: keeps_stdin(&recording) };
-    let mut told = Duration::ZERO;
     let remarks = &context.project.remarks;
+    let every = campaign::progress_every(remarks);
+    let mut next = if remarks.is_live() { Duration::ZERO } else { every };
     let mut go_on = |progress: &ShrinkProgress| {
         let elapsed = watch.elapsed();
-        if !json && elapsed - told >= campaign::progress_every(remarks) {
-            told = elapsed;
+        if !json && elapsed >= next {
+            next = elapsed + every;
             campaign::show_progress(remarks, elapsed, progress, args.budget.0);
         }
         elapsed < Duration::from_nanos(args.budget.0)

@@ -1,0 +1,105 @@
+//! The line of a terminal that says how long work goes: seen as a person sees it, through a terminal of our own.
+//!
+//! ```text
+//! fozzy explore … ── standard error is a terminal ─▶ `12s  3,456 runs, 2880/s … Ctrl-C stops`, in place, and gone at the end
+//! ```
+//!
+//! Not here: what the line says of which numbers (`campaign/src/progress.rs`).
+#![cfg(target_os = "linux")]
+#![allow(unsafe_code, reason = "the standard library opens no terminals")]
+
+use crate::corpus;
+use crate::fozzy::{Fozzy, binary};
+use crate::fuzz::module;
+use crate::wait;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+
+/// Takes the line away.
+const CLEAR: &str = "\r\x1b[2K";
+
+/// A new terminal: the side that shows, and the side that programs write to.
+fn terminal() -> (File, OwnedFd) {
+    let (mut master, mut slave) = (-1, -1);
+    let size = libc::winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the two numbers are written before it returns, and the other pointers may be null or are read only.
+    let opened = unsafe {
+        libc::openpty(&raw mut master, &raw mut slave, std::ptr::null_mut(), std::ptr::null(), &raw const size)
+    };
+    assert_eq!(opened, 0, "no terminal: {}", std::io::Error::last_os_error());
+    // SAFETY: both were just opened, and nobody else has them.
+    unsafe { (File::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) }
+}
+
+/// The command on a terminal, and what that shows.
+fn start(fozzy: &Fozzy, words: &[&str]) -> (Child, Arc<Mutex<Vec<u8>>>) {
+    let (mut screen, side) = terminal();
+    let other = side.try_clone().expect("a file descriptor");
+    let mut command = fozzy.command(binary());
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::from(other)).stderr(Stdio::from(side));
+    let child = command.spawn().expect("it starts");
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&seen);
+    std::thread::spawn(move || {
+        let mut chunk = [0; 4096];
+        // When the last program has closed its side, reading fails.
+        while let Ok(read @ 1..) = screen.read(&mut chunk) {
+            into.lock().expect("nobody panicked").extend_from_slice(&chunk[..read]);
+        }
+    });
+    (child, seen)
+}
+
+fn text(seen: &Mutex<Vec<u8>>) -> String {
+    String::from_utf8_lossy(&seen.lock().expect("nobody panicked")).into_owned()
+}
+
+/// Runs it until the line is seen, and then stops it as Ctrl-C does; what was shown in all.
+fn watch(fozzy: &Fozzy, words: &[&str], line: &str) -> String {
+    let (mut child, seen) = start(fozzy, words);
+    wait::while_running(&mut child, &format!("`{line}` of {words:?}"), || text(&seen).contains(line));
+    fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
+    wait::until("the end", || !wait::runs(&mut child));
+    wait::until("the summary", || text(&seen).contains("report    "));
+    text(&seen)
+}
+
+#[test]
+fn a_campaign_shows_how_it_goes_and_how_to_stop_it() {
+    let fozzy = Fozzy::new();
+    let program = fozzy.write("calm.wat", module("")).display().to_string();
+    let puzzles = corpus::scenario("puzzles", true).display().to_string();
+    let fuzz = ["fuzz", &program, "--corpus", "corpus"];
+    let explore = ["explore", &puzzles, "--env", "PUZZLE=maze-8", "--no-seeds", "--time", "10m"];
+    for words in
+        [fuzz.to_vec(), [&fuzz[..], &["--jobs", "2"]].concat(), explore.to_vec(), [&explore[..], &["-w", "2"]].concat()]
+    {
+        let shown = watch(&fozzy, &words, "Ctrl-C stops");
+        let (before, summary) = shown.rsplit_once(CLEAR).expect("the line");
+        assert!(before.contains("/s  "), "{words:?}: {shown:?}");
+        assert!(summary.contains("PASS") && !summary.contains("Ctrl-C"), "{words:?}: {shown:?}");
+        // Without a bound it is said at once how it ends.
+        assert_eq!(shown.contains("it has no bound"), words[0] == "fuzz", "{words:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn a_suite_shows_what_it_runs_and_shrinking_how_small_it_is() {
+    let fozzy = Fozzy::new();
+    let till = crate::fozzy::repository().join("scenarios/till/till.fozzy.json").display().to_string();
+    let ended = |words: &[&str]| {
+        let (mut child, seen) = start(&fozzy, words);
+        wait::until("the end", || !wait::runs(&mut child));
+        wait::until("the summary", || text(&seen).contains("report    "));
+        text(&seen)
+    };
+    let suite = ended(&["test", &till, "--jobs", "2"]);
+    assert!(suite.contains(&format!("{CLEAR}0/1  ")), "{suite:?}");
+    fozzy.run(&["explore", &till, "--runs", "50", "--no-seeds", "--no-shrink", "--record", "lost.fozzy"]).exits(1);
+    let shrunk = ended(&["shrink", "lost.fozzy"]);
+    assert!(shrunk.contains("s left"), "{shrunk:?}");
+    assert!(!shrunk.rsplit(CLEAR).next().expect("a part").contains("s left"), "{shrunk:?}");
+}
