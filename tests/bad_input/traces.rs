@@ -122,6 +122,53 @@ fn entries_that_lead_out_of_the_folder_are_refused_by_name() {
     }
 }
 
+/// Numbers of steps cost nothing to write down. Those that a run can have are followed in little memory, others are refused.
+#[test]
+fn forged_numbers_of_steps_cost_nothing() {
+    /// Enough for each command, and far less than a number for each step takes.
+    const DATA_KIB: u64 = 1 << 20;
+    let fozzy = Fozzy::new();
+    let text = |first: &str| {
+        let read = r#"{"type": "get_kv_assert", "key": "a", "equals": "2"}"#;
+        format!(
+            r#"{{"version": 1, "name": "n", "steps": [{first}{{"type": "set_kv", "key": "a", "value": "1"}}, {read}]}}"#
+        )
+    };
+    fozzy.write("n.fozzy.json", text(""));
+    fozzy.run(&["run", "n.fozzy.json", "--record", "n.fozzy"]).exits(1);
+    let bytes = fozzy.read("n.fozzy");
+    fozzy.write("n.fozzy.json", text(r#"{"type": "sleep", "duration": "1s"}, "#));
+    let with = |scenario: serde_json::Value| {
+        forged(&bytes, |entries| {
+            let plan = forge::entry(entries, "plan.json");
+            let mut document: serde_json::Value = serde_json::from_slice(plan).expect("it is JSON");
+            document["scenario"] = scenario;
+            *plan = format!("{document:#}\n").into_bytes();
+            let length = plan.len();
+            forge::manifest(entries, |manifest| forge::row(manifest, "plan.json")["bytes"] = json!(length));
+        })
+    };
+    let most = 1 << 30;
+    let only = |to: u64| json!([{"kind": "stateful", "sequence": 0, "steps": [[0, to]]}]);
+    for scenario in
+        [json!({"sequences": most, "flows": most}), json!({"sequences": most, "flows": most, "only": only(most)})]
+    {
+        fozzy.write("forged.fozzy", with(scenario));
+        for (command, code) in [
+            ("shrink forged.fozzy --out small.fozzy", 1),
+            ("causality forged.fozzy", 0),
+            ("replay forged.fozzy --against n.fozzy.json", 2),
+        ] {
+            fozzy.shell(&format!("ulimit -d {DATA_KIB}; exec fozzy {command}")).exits(code);
+        }
+    }
+    let beyond =
+        [json!({"sequences": 1, "flows": u32::MAX}), json!({"sequences": 1, "flows": 9, "only": only(4_294_967_295)})];
+    for scenario in beyond {
+        refused(&fozzy, &with(scenario), &["scenario of plan.json", "1073741824", "4294967295"]);
+    }
+}
+
 #[test]
 fn a_zip_bomb_is_refused_in_little_memory() {
     /// Unpacks to a gigabyte and is some tens of kilobytes long.

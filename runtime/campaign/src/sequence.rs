@@ -24,6 +24,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 const STEPS_MAX: usize = 1_000;
 /// Values and events that are kept of a step.
 const PARTS_MAX: usize = 64;
+/// Bytes of text after which the first half of the steps is let go: with few of them, each with parts of [`TEXT_BYTES_MAX`], there
+/// are twice as many at the most.
+const BYTES_MAX: usize = 8 << 20;
+/// Bytes of each text that are kept.
+const TEXT_BYTES_MAX: usize = fozzy_trace::ASIDE_BYTES_MAX;
 /// Instructions of a recording beyond which it is not executed once more: that would take as long as the run itself.
 const FUEL_MAX: u64 = 5_000_000_000;
 
@@ -100,6 +105,8 @@ struct SequenceCollector {
     steps: VecDeque<ExecutedStep>,
     /// Draws of this step that no name was given to yet.
     drawn: Vec<StepValue>,
+    /// Bytes of text that were kept since steps were let go for their text.
+    bytes: usize,
 }
 
 impl SequenceCollector {
@@ -110,14 +117,26 @@ impl SequenceCollector {
                 return self.event("fault", format!("{}{how}", entry.asked), entry);
             }
             Some(Aside::Sequence) => return self.sequence(),
-            Some(Aside::Flow) => return self.step_now().flow.clone_from(&entry.asked),
+            Some(Aside::Flow) => {
+                let flow = self.kept(&entry.asked);
+                self.step_now().flow = flow;
+                return;
+            }
             Some(Aside::Drew) => {
                 self.drawn.clear();
                 let value = StepValue { name: entry.asked.clone(), value: entry.answer.clone() };
                 return self.value(value);
             }
-            Some(Aside::Returned) => return self.step_now().result = Some(entry.asked.clone()),
-            Some(Aside::Skipped) => return self.step_now().skipped = Some(entry.asked.clone()),
+            Some(Aside::Returned) => {
+                let result = self.kept(&entry.asked);
+                self.step_now().result = Some(result);
+                return;
+            }
+            Some(Aside::Skipped) => {
+                let why = self.kept(&entry.asked);
+                self.step_now().skipped = Some(why);
+                return;
+            }
             None => {}
         }
         match entry.call.as_str() {
@@ -144,6 +163,18 @@ impl SequenceCollector {
         }
     }
 
+    /// A text that is kept with the step that is told. The first steps go when there is too much of it, as they do where there are
+    /// too many.
+    fn kept(&mut self, text: &str) -> String {
+        let text = fozzy_trace::cut(text, TEXT_BYTES_MAX);
+        self.bytes += text.len();
+        if self.bytes > BYTES_MAX {
+            self.bytes = 0;
+            self.steps.drain(..self.steps.len() / 2);
+        }
+        text
+    }
+
     /// The step that is told.
     fn step_now(&mut self) -> &mut ExecutedStep {
         if self.steps.is_empty() {
@@ -160,19 +191,26 @@ impl SequenceCollector {
     }
 
     fn value(&mut self, value: StepValue) {
-        let values = &mut self.step_now().values;
-        if values.len() < PARTS_MAX {
-            values.push(value);
+        if self.step_now().values.len() < PARTS_MAX {
+            let value = StepValue { name: self.kept(&value.name), value: self.kept(&value.value) };
+            self.step_now().values.push(value);
         }
     }
 
     fn event(&mut self, kind: &str, text: String, entry: &HistoryEntry) {
+        let text = fozzy_trace::cut(&text, TEXT_BYTES_MAX);
         // What happens before the first step is not shown with it.
         let Some(step) = self.steps.back_mut() else { return };
         if let Some(last) = step.events.last_mut().filter(|last| last.kind == kind && last.text == text) {
             last.times = last.times.max(1) + 1;
         } else if step.events.len() < PARTS_MAX {
-            step.events.push(StepEvent { kind: kind.to_owned(), text, times: 0, virtual_time_ns: entry.at.0 });
+            let text = self.kept(&text);
+            self.step_now().events.push(StepEvent {
+                kind: kind.to_owned(),
+                text,
+                times: 0,
+                virtual_time_ns: entry.at.0,
+            });
         }
     }
 
@@ -274,5 +312,28 @@ mod tests {
         let sequence = told(&entries);
         assert_eq!((sequence.number, sequence.omitted, sequence.steps.len()), (2, 3, STEPS_MAX));
         assert_eq!(sequence.steps[0].number, 4);
+    }
+
+    #[test]
+    fn what_a_guest_says_in_its_steps_is_bounded() {
+        let long = "x".repeat(1 << 20);
+        let step = [
+            ("fozzy:scenario/stateful.step", "0", ""),
+            ("example:target/store.get", &long, &long),
+            (Aside::Drew.name(), "key", &long),
+            (Aside::Returned.name(), &long, ""),
+        ];
+        let parts = [(Aside::Drew.name(), "key", &*long); PARTS_MAX];
+        let entries: Vec<(&str, &str, &str)> = (0..200).flat_map(|_| step.into_iter().chain(parts)).collect();
+        let sequence = told(&entries);
+        let of = |step: &ExecutedStep| {
+            let values = step.values.iter().map(|value| value.value.len()).sum::<usize>();
+            values + step.events.iter().map(|event| event.text.len()).sum::<usize>()
+        };
+        let bytes: usize = sequence.steps.iter().map(of).sum();
+        assert!(bytes <= 2 * BYTES_MAX, "{bytes}");
+        let last = sequence.steps.last().expect("the last ones are kept");
+        assert_eq!((last.number, last.values.len()), (200, PARTS_MAX));
+        assert_eq!(sequence.omitted + sequence.steps.len() as u64, 200);
     }
 }

@@ -74,7 +74,8 @@ pub enum FailureKind {
 }
 
 /// Text of a program, cut to a bound on a character's border.
-pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
+#[must_use]
+pub fn cut(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
     }

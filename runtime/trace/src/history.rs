@@ -13,6 +13,7 @@
 //! collisions of 64 bits); memory is bounded by the window and by [`MARKS_MAX`].
 //! Not here: what a call means (`fozzy-host`).
 
+use crate::facts::cut;
 use crate::observation::Observation;
 use crate::plan::Inputs;
 use crate::record::Record;
@@ -26,6 +27,9 @@ use std::ops::Range;
 pub const MARK_INTERVAL_FIRST: u64 = 1024;
 /// Marks kept at the most; at the bound every second one is dropped and the interval doubles.
 pub const MARKS_MAX: usize = 1024;
+
+/// Bytes of each text of an aside that are shown: a guest says what it likes, and says it again in the next step.
+pub const ASIDE_BYTES_MAX: usize = 4 << 10;
 
 /// Which entries are kept in full, by index; an empty range keeps none.
 pub type HistoryWindow = Range<u64>;
@@ -172,12 +176,13 @@ impl Recorder {
         self.is_narrated
     }
 
-    /// Shows something that is no call to who is told the run. It is no part of the history.
+    /// Shows something that is no call to who is told the run; texts are cut to [`ASIDE_BYTES_MAX`]. It is no part of the history.
     #[inline]
     pub fn aside(&mut self, kind: Aside, node: NodeId, at: Instant, what: impl FnOnce() -> (String, String)) {
         let index = self.history.calls;
         if let (true, Some(sink)) = (self.is_narrated, &mut self.sink) {
             let (asked, answer) = what();
+            let (asked, answer) = (cut(&asked, ASIDE_BYTES_MAX), cut(&answer, ASIDE_BYTES_MAX));
             sink(HistoryEntry { index, at, node, call: kind.name().to_owned(), asked, answer, decision: false });
         }
     }
@@ -364,6 +369,18 @@ mod tests {
         let differing: Vec<u64> =
             window.entries.iter().zip(&other.entries).filter(|(a, b)| a != b).map(|(a, _)| a.index).collect();
         assert_eq!(differing, [2_500]);
+    }
+
+    #[test]
+    fn texts_beside_the_calls_are_cut() {
+        let (sender, told) = std::sync::mpsc::channel();
+        let sink: HistorySink = Box::new(move |entry| drop(sender.send(entry)));
+        let mut recorder = Recorder::new(0..u64::MAX).narrated(true).streaming(Some(sink));
+        let long = "ä".repeat(1 << 20);
+        recorder.aside(Aside::Drew, NodeId(0), Instant(0), || (long.clone(), long.clone()));
+        let entry = told.recv().expect("it is told");
+        let bound = ASIDE_BYTES_MAX + "…".len();
+        assert!(entry.asked.len() <= bound && entry.answer.len() <= bound && entry.asked.ends_with('…'));
     }
 
     #[test]

@@ -46,8 +46,8 @@ pub use errno::Errno;
 pub use execution::{
     Execution, ExecutionEnd, Executor, HarnessError, NodeExecution, RequestKind, StreamOutput, UnmatchedRequest,
 };
-pub use facts::{Facts, FailureKind, ReportedFailure};
-pub use history::{Aside, DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
+pub use facts::{Facts, FailureKind, ReportedFailure, cut};
+pub use history::{ASIDE_BYTES_MAX, Aside, DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
 pub use observation::{BackendRequest, BackendResponse, LiveBackend, Observation};
 pub use outcome::{FailureSignature, Finding, FindingKind, Status, Verdict};
 pub use plan::Plan;

@@ -155,7 +155,47 @@ impl ScenarioPlan {
             return Some(vec![(0, self.flows)]);
         }
         let kept = self.only.iter().find(|kept| kept.kind == kind && kept.sequence == sequence)?;
-        Some(kept.steps.iter().map(|(from, to)| (*from, (*to).min(self.flows))).collect())
+        Some(self.clipped(kept))
+    }
+
+    /// The sequences of a kind that are run, in their order, each with its stretches of steps.
+    pub fn sequences_of(&self, kind: ScenarioKind) -> impl Iterator<Item = (u32, Vec<(u32, u32)>)> + '_ {
+        let mut named: BTreeMap<u32, &KeptSequence> = BTreeMap::new();
+        for kept in self.only.iter().filter(|kept| kept.kind == kind && kept.sequence < self.sequences) {
+            named.entry(kept.sequence).or_insert(kept);
+        }
+        let all = if self.only.is_empty() { 0..self.sequences } else { 0..0 };
+        let named = named.into_iter().map(|(sequence, kept)| (sequence, self.clipped(kept)));
+        all.map(|sequence| (sequence, vec![(0, self.flows)])).chain(named)
+    }
+
+    fn clipped(&self, kept: &KeptSequence) -> Vec<(u32, u32)> {
+        kept.steps.iter().map(|(from, to)| (*from, (*to).min(self.flows))).collect()
+    }
+
+    /// Whether its numbers are those of a run, which a plan that somebody else wrote may not have.
+    ///
+    /// # Errors
+    /// What is expected of the first that is none, and what was found.
+    pub fn check(&self) -> Result<(), (String, String)> {
+        let at_most = |what: &str, most: u32, found: u32| match found <= most {
+            true => Ok(()),
+            false => Err((format!("at most {most} {what}"), found.to_string())),
+        };
+        at_most("sequences", SEQUENCES_MAX, self.sequences)?;
+        at_most("steps of a sequence", FLOWS_MAX, self.flows)?;
+        for KeptSequence { sequence, steps, .. } in &self.only {
+            at_most("as the number of a sequence", SEQUENCES_MAX - 1, *sequence)?;
+            let mut last = 0;
+            for (from, to) in steps {
+                if *from < last || to < from || *to > FLOWS_MAX {
+                    let expected = format!("stretches of steps in their order, from {last} to {FLOWS_MAX}");
+                    return Err((expected, format!("[{from}, {to}] in sequence {sequence}")));
+                }
+                last = *to;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@
 
 use super::load::LoadedTarget;
 use super::plan::RunPlan;
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::scenario::ScenarioFile;
 use fozzy_trace::FailureSignature;
 use fozzy_trace::file::Recording;
@@ -27,6 +27,9 @@ use std::sync::Arc;
 /// Steps of both texts between the first and the last that differ, multiplied, up to which they are compared with each other.
 /// Beyond that, all of them count as changed.
 const COMPARED_MAX: usize = 1 << 22;
+
+/// Steps of all sequences of a recording that are looked for in another text.
+const FOLLOWED_MAX: u64 = 1 << 22;
 
 /// A recording on the program of today.
 pub struct PlanOfToday {
@@ -108,10 +111,23 @@ fn put_text(
         let before = if list == "steps" { presets } else { 0 };
         ListAlignment::new(&members(&then.text, list), &members(&today.text, list)).shifted(before)
     });
+    // What the text of then does not have was not executed.
+    let end = steps.places.len() as u32;
+    let all = |kept: &KeptSequence| {
+        kept.steps.iter().map(|(from, to)| u64::from(end.min(*to).saturating_sub(*from))).sum::<u64>()
+    };
+    let followed: u64 = recorded.only.iter().map(all).sum();
+    if followed > FOLLOWED_MAX {
+        let why = format!(
+            "the recording names {followed} steps of `{name}`, and at most {FOLLOWED_MAX} are looked for in the file of today: \
+             replay it as it was recorded"
+        );
+        return Err(CampaignError::new(ErrorKind::Scenario, why));
+    }
     let kept_then =
-        |kept: &KeptSequence| kept.steps.iter().flat_map(|(from, to)| *from..*to).collect::<BTreeSet<u32>>();
+        |kept: &KeptSequence| kept.steps.iter().flat_map(|(from, to)| *from..end.min(*to)).collect::<BTreeSet<u32>>();
     let run: BTreeSet<u32> = match &recorded.only[..] {
-        [] => (0..recorded.flows).collect(),
+        [] => (0..recorded.flows.min(end)).collect(),
         only => only.iter().flat_map(kept_then).collect(),
     };
     let missing = run.into_iter().filter(|step| !steps.has(*step)).collect();

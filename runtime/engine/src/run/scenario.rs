@@ -215,8 +215,8 @@ impl ScenarioDriver<'_> {
         self.host().run.world.facts.scenario = Some(ScenarioStats::default());
         if let Some(interface) = stateful {
             self.describe(&interface).await?;
-            for sequence in 0..self.plan.sequences {
-                self.sequence(&interface, sequence).await?;
+            for (sequence, stretches) in self.plan.clone().sequences_of(ScenarioKind::Stateful) {
+                self.sequence(&interface, sequence, &stretches).await?;
             }
         }
         for (kind, names, interface) in
@@ -224,8 +224,8 @@ impl ScenarioDriver<'_> {
         {
             let Some(interface) = interface else { continue };
             let functions = self.functions(kind, &interface, names).await?;
-            for round in 0..self.plan.sequences {
-                self.round(&functions, round).await?;
+            for (round, stretches) in self.plan.clone().sequences_of(kind) {
+                self.round(&functions, round, &stretches).await?;
             }
         }
         Ok(())
@@ -300,11 +300,10 @@ impl ScenarioDriver<'_> {
         Ok(())
     }
 
-    async fn sequence(&mut self, interface: &str, sequence: u32) -> wasmtime::Result<()> {
-        let Some(stretches) = self.plan.stretches(ScenarioKind::Stateful, sequence) else { return Ok(()) };
+    async fn sequence(&mut self, interface: &str, sequence: u32, stretches: &[(u32, u32)]) -> wasmtime::Result<()> {
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => steps(&mut store, self.way, &instance, interface, sequence, &stretches).await,
+            Ok(instance) => steps(&mut store, self.way, &instance, interface, sequence, stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);
@@ -367,11 +366,15 @@ impl ScenarioDriver<'_> {
         Ok(())
     }
 
-    async fn round(&mut self, functions: &CalledFunctions<'_>, round: u32) -> wasmtime::Result<()> {
-        let Some(stretches) = self.plan.stretches(functions.kind, round) else { return Ok(()) };
+    async fn round(
+        &mut self,
+        functions: &CalledFunctions<'_>,
+        round: u32,
+        stretches: &[(u32, u32)],
+    ) -> wasmtime::Result<()> {
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => calls(&mut store, self.way, &instance, functions, round, &stretches).await,
+            Ok(instance) => calls(&mut store, self.way, &instance, functions, round, stretches).await,
             Err(error) => Err(error),
         };
         self.over(store);

@@ -46,32 +46,36 @@ impl StepDependencies {
         candidate
     }
 
+    /// Stretches may be as long as a run can be: only what is added is looked at step by step.
     fn complete_steps(&self, stretches: &mut Vec<(u32, u32)>) {
-        let mut steps: BTreeSet<u32> = stretches.iter().flat_map(|(from, to)| *from..*to).collect();
-        let before = steps.len();
-        steps.extend(&self.required);
+        // They stand in the order of their steps.
+        let is_there = |step: u32| stretches.get(stretches.partition_point(|(_, to)| *to <= step));
+        let is_missing = |step: u32| is_there(step).is_none_or(|(from, _)| step < *from);
+        let mut added: BTreeSet<u32> = self.required.iter().copied().filter(|step| is_missing(*step)).collect();
         // A companion stands after its step, so that one pass in order finds those of companions too.
         for (step, companion) in &self.companions {
-            if steps.contains(step) {
-                steps.insert(*companion);
+            if (added.contains(step) || !is_missing(*step)) && is_missing(*companion) {
+                added.insert(*companion);
             }
         }
-        if steps.len() > before {
-            *stretches = stretches_of(steps);
+        if !added.is_empty() {
+            stretches.extend(added.into_iter().map(|step| (step, step + 1)));
+            *stretches = joined(std::mem::take(stretches));
         }
     }
 }
 
-/// Steps in stretches, each from its first step to the one after its last.
-fn stretches_of(steps: BTreeSet<u32>) -> Vec<(u32, u32)> {
-    let mut stretches: Vec<(u32, u32)> = Vec::new();
-    for step in steps {
-        match stretches.last_mut() {
-            Some((_, to)) if *to == step => *to += 1,
-            _ => stretches.push((step, step + 1)),
+/// Stretches that have no step in common, in their order, those that follow on each other as one.
+fn joined(mut stretches: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    stretches.sort_unstable();
+    let mut joined: Vec<(u32, u32)> = Vec::new();
+    for (from, to) in stretches.into_iter().filter(|(from, to)| from < to) {
+        match joined.last_mut() {
+            Some((_, end)) if *end == from => *end = to,
+            _ => joined.push((from, to)),
         }
     }
-    stretches
+    joined
 }
 
 #[cfg(test)]
@@ -88,5 +92,8 @@ mod tests {
         let mut complete = vec![(2, 3), (5, 6)];
         dependencies.complete_steps(&mut complete);
         assert_eq!(complete, [(2, 3), (5, 6)], "stretches of a complete candidate are as they were");
+        let mut long = vec![(3, u32::MAX)];
+        dependencies.complete_steps(&mut long);
+        assert_eq!(long, [(2, u32::MAX)], "however long they are");
     }
 }

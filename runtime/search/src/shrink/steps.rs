@@ -228,14 +228,16 @@ fn with(smallest: &ShrinkCandidate, only: Vec<KeptSequence>) -> ShrinkCandidate 
 /// The candidate with these steps only. Its sequences stay, also those without a step.
 pub(super) fn with_steps(smallest: &ShrinkCandidate, places: &[StepPosition]) -> ShrinkCandidate {
     let mut only = smallest.plan.scenario.as_ref().map(|scenario| scenario.only.clone()).unwrap_or_default();
-    for kept in &mut only {
-        kept.steps.clear();
-        for place in places.iter().filter(|place| (place.kind, place.sequence) == (kept.kind, kept.sequence)) {
-            match kept.steps.last_mut() {
-                Some((_, to)) if *to == place.step => *to += 1,
-                _ => kept.steps.push((place.step, place.step + 1)),
-            }
+    let mut stretches: BTreeMap<(ScenarioKind, u32), Vec<(u32, u32)>> = BTreeMap::new();
+    for StepPosition { kind, sequence, step } in places {
+        let stretches = stretches.entry((*kind, *sequence)).or_default();
+        match stretches.last_mut() {
+            Some((_, to)) if to == step => *to += 1,
+            _ => stretches.push((*step, step + 1)),
         }
+    }
+    for kept in &mut only {
+        kept.steps = stretches.get(&(kept.kind, kept.sequence)).cloned().unwrap_or_default();
     }
     with(smallest, only)
 }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::execution::OUTPUT_KEPT_BYTES_MAX;
 use crate::history::MARKS_MAX;
-use crate::plan::{Inputs, Plan};
+use crate::plan::{Inputs, Plan, ScenarioPlan};
 use crate::source::Override;
 use crate::{Digest, DigestMark, HistoryEntry, Observation};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,6 +76,7 @@ fn read_5(bytes: &[u8]) -> Result<Recording, TraceError> {
     let mut take = |name: &'static str| contents.remove(name).expect("check_names found every fixed entry");
 
     let plan: Plan = manifest::parse(manifest::PLAN, &take(manifest::PLAN))?;
+    check_scenario(&plan)?;
     let (explicit, marks) = decisions(&take(manifest::DECISIONS), &manifest.outcome)?;
     let observations = observations(&take(manifest::OBSERVATIONS))?;
     let entries = events(&take(manifest::EVENTS), &manifest.outcome)?;
@@ -243,6 +244,15 @@ fn check_observations(observations: &[Observation], inputs: &Inputs) -> Result<(
         name: manifest::at_line(manifest::OBSERVATIONS, at as u64 + 1),
         expected: format!("an answer to {}", show(serde_json::to_string(&observations[at].ask))),
         found: show(serde_json::to_string(&observations[at].answer)),
+    })
+}
+
+/// What a run of the plan goes through is no more than a run can have.
+fn check_scenario(plan: &Plan) -> Result<(), TraceError> {
+    plan.scenario.iter().try_for_each(ScenarioPlan::check).map_err(|(expected, found)| TraceError::Entry {
+        name: format!("scenario of {}", manifest::PLAN),
+        expected,
+        found,
     })
 }
 

@@ -468,3 +468,30 @@ fn nodes_are_read_as_strictly() {
     // Both the old component, which nobody names now, and the new one are wrong; either may be said first.
     check(&with_content("plan.json", &manifest::pretty(&plan)), "malformed trace: ");
 }
+
+#[test]
+fn numbers_of_steps_that_no_run_can_have_are_refused() {
+    let with_scenario = |scenario: Value| {
+        let plan = entries_of(&sample_bytes()).into_iter().find(|(name, _)| name == manifest::PLAN).expect("a plan").1;
+        let mut plan: Value = serde_json::from_slice(&plan).expect("JSON");
+        plan["scenario"] = scenario;
+        Recording::read(&with_content(manifest::PLAN, &manifest::pretty(&plan)))
+    };
+    let kept = |sequence: u64, steps: Value| json!([{"kind": "property", "sequence": sequence, "steps": steps}]);
+    let of = |only: Value| json!({"sequences": 1, "flows": 100, "only": only});
+    for sound in [json!({"sequences": 1 << 30, "flows": 1 << 30}), of(kept(0, json!([[0, 0], [2, 5], [5, 1 << 30]])))] {
+        assert!(with_scenario(sound.clone()).is_ok(), "{sound}");
+    }
+    for (hostile, words) in [
+        (json!({"sequences": u32::MAX, "flows": 1}), ["at most 1073741824 sequences", "found 4294967295"]),
+        (json!({"sequences": 1, "flows": u32::MAX}), ["at most 1073741824 steps", "found 4294967295"]),
+        (of(kept(0, json!([[0, u32::MAX]]))), ["from 0 to 1073741824", "[0, 4294967295] in sequence 0"]),
+        (of(kept(0, json!([[5, 6], [4, 5]]))), ["from 6 to", "[4, 5]"]),
+        (of(kept(0, json!([[5, 4]]))), ["from 0 to", "[5, 4]"]),
+        (of(kept(1 << 30, json!([]))), ["at most 1073741823", "found 1073741824"]),
+    ] {
+        let error = with_scenario(hostile).expect_err("no run has that").to_string();
+        assert!(error.contains("scenario of plan.json"), "{error}");
+        words.iter().for_each(|word| assert!(error.contains(word), "expected `{word}` in {error}"));
+    }
+}
