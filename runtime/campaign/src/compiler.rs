@@ -3,15 +3,17 @@
 //! ```text
 //! FOZZY_COMPILER={"fuel":true,…}   standard input: the instrumented component   ─▶ code in the cache, exit code 0
 //!                                  standard output: why it was refused              exit code 1
-//! bound of CPU time                SIGXCPU            bound of memory   abort
+//!                                  standard output: why it could not be tried       exit code 2
+//! bound of CPU time   SIGXCPU      bound of memory   abort      no memory left in the machine   SIGKILL
 //! ```
 //!
-//! Invariants: the bounds follow from the size of the component alone, and are set by the process itself before it reads a
-//! byte of it; they are so wide that programs of toolchains stay far below on a slow machine. A program that is refused here was
-//! not executed, and has no verdict.
+//! Invariants: the bounds follow from the size of the component, and from lower ones that the caller is under already; they are set
+//! by the process itself before it reads a byte of the component, and are so wide that programs of toolchains stay far below on a
+//! slow machine. Memory that the compiler's threads need does not grow with the machine. A program that is refused here was not
+//! executed, and has no verdict.
 
 use fozzy_engine::{Cache, CompileFailure, CompileJob, IsolatedCompiler};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -31,13 +33,23 @@ const CPU_SECONDS_PER_MIB: u64 = 16;
 const MEMORY_BYTES_MIN: u64 = 320 << 20;
 /// Memory for each byte: several times that of code without optimisation.
 const MEMORY_BYTES_PER_BYTE: u64 = 1024;
+/// Threads of the process: each has memory of its own, and machines have hundreds of cores.
+const THREADS_MAX: usize = 8;
+/// The environment variable by which the compiler's pool takes its number of threads.
+const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
+/// Exit code of a process that has compiled.
+const COMPILED: u8 = 0;
+/// Exit code of a process whose compiler refused the program.
+const REFUSED: u8 = 1;
+/// Exit code of a process that could not try.
+const UNAVAILABLE: u8 = 2;
 /// Bytes of the words of a refusal.
 const WORDS_BYTES_MAX: u64 = 64 << 10;
 /// Ended by its bound of CPU time; the kernel's number on every Linux that wasmtime compiles for.
 const SIGXCPU: i32 = 24;
 /// Ended because memory could not be had: what the standard library does then.
 const SIGABRT: i32 = 6;
-/// Ended because CPU time went past the hard bound, or by a kernel without memory.
+/// Ended by a kernel without memory, or by somebody: the bounds send other signals.
 const SIGKILL: i32 = 9;
 
 /// What the process is to do.
@@ -63,16 +75,45 @@ impl Bounds {
         }
     }
 
+    /// Those that also hold under the limits which this process is under, and its children with it.
+    fn within(self, cpu: &Rlimit, data: &Rlimit, space: &Rlimit) -> Bounds {
+        // At the hard limit of CPU time the signal is another one, which says nothing of the reason.
+        let hard_seconds = cpu.maximum.map(|seconds| seconds.saturating_sub(1));
+        let seconds = [cpu.current, hard_seconds].into_iter().flatten().fold(self.cpu_seconds, u64::min);
+        let limits = [data.current, data.maximum, space.current];
+        Bounds {
+            cpu_seconds: seconds.max(1),
+            memory_bytes: limits.into_iter().flatten().fold(self.memory_bytes, u64::min),
+        }
+    }
+
+    fn within_present(self) -> Bounds {
+        self.within(&getrlimit(Resource::Cpu), &getrlimit(Resource::Data), &getrlimit(Resource::As))
+    }
+
     fn set(self) -> io::Result<()> {
-        let limit = |resource, current, more| {
-            setrlimit(resource, Rlimit { current: Some(current), maximum: Some(current + more) })
+        let limit = |resource, current: u64, maximum: u64| {
+            let hard = getrlimit(resource).maximum.map_or(maximum, |hard| hard.min(maximum));
+            setrlimit(resource, Rlimit { current: Some(current.min(hard)), maximum: Some(hard) })
         };
-        limit(Resource::Cpu, self.cpu_seconds, 1)?;
-        limit(Resource::Data, self.memory_bytes, 0)?;
+        limit(Resource::Cpu, self.cpu_seconds, self.cpu_seconds + 1)?;
+        limit(Resource::Data, self.memory_bytes, self.memory_bytes)?;
         // What ends at a bound is nobody's bug.
         limit(Resource::Core, 0, 0)?;
         Ok(())
     }
+}
+
+/// Threads of the compiler on a machine with so many cores, where the environment asks for `asked`.
+fn threads(cores: usize, asked: Option<&str>) -> usize {
+    let asked = asked.and_then(|asked| asked.parse().ok()).filter(|asked| *asked > 0);
+    asked.unwrap_or(cores).clamp(1, THREADS_MAX)
+}
+
+#[allow(clippy::disallowed_methods, reason = "how fast a program is compiled; it cannot change what the program does")]
+fn threads_here() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    threads(cores, std::env::var(THREADS_VARIABLE).ok().as_deref())
 }
 
 /// Whether programs are compiled in processes of their own.
@@ -123,16 +164,23 @@ struct OwnProcess;
 
 impl IsolatedCompiler for OwnProcess {
     fn compile(&self, job: &CompileJob, component: &[u8]) -> Result<(), CompileFailure> {
-        let bounds = Bounds::of(component.len() as u64);
+        let bounds = Bounds::of(component.len() as u64).within_present();
         let ended = run(job, bounds, component);
         let (status, words) = ended.map_err(|error| CompileFailure::Unavailable(error.to_string()))?;
-        match (status.code(), status.signal()) {
-            (Some(0), _) => Ok(()),
-            (Some(1), _) => Err(CompileFailure::Refused(words)),
-            (_, Some(SIGXCPU | SIGKILL)) => Err(bound(format!("{} s of CPU time", bounds.cpu_seconds))),
-            (_, Some(SIGABRT)) => Err(bound(format!("{} MiB of memory", bounds.memory_bytes >> 20))),
-            _ => Err(CompileFailure::Crashed(status.to_string())),
-        }
+        outcome(status, words, bounds)
+    }
+}
+
+/// What the end of the process says.
+fn outcome(status: ExitStatus, words: String, bounds: Bounds) -> Result<(), CompileFailure> {
+    match (status.code().map(u8::try_from), status.signal()) {
+        (Some(Ok(COMPILED)), _) => Ok(()),
+        (Some(Ok(REFUSED)), _) => Err(CompileFailure::Refused(words)),
+        (Some(Ok(UNAVAILABLE)), _) => Err(CompileFailure::Unavailable(words)),
+        (_, Some(SIGXCPU)) => Err(bound(format!("{} s of CPU time", bounds.cpu_seconds))),
+        (_, Some(SIGABRT)) => Err(bound(format!("{} MiB of memory", bounds.memory_bytes >> 20))),
+        (_, Some(SIGKILL)) => Err(CompileFailure::Killed),
+        _ => Err(CompileFailure::Crashed(status.to_string())),
     }
 }
 
@@ -145,6 +193,7 @@ fn run(job: &CompileJob, bounds: Bounds, component: &[u8]) -> io::Result<(ExitSt
     let request = serde_json::to_string(&Request { job: job.clone(), bounds })?;
     let mut command = Command::new(std::env::current_exe()?);
     command.env(VARIABLE, request).env_remove(crate::workers::ROLE_VARIABLE);
+    command.env(THREADS_VARIABLE, threads_here().to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -169,15 +218,16 @@ pub fn is_this_process() -> bool {
 #[must_use]
 pub fn serve() -> u8 {
     match compile() {
-        Ok(()) => 0,
-        Err(CompileFailure::Refused(words)) => answer(&words),
-        Err(error) => answer(&error.to_string()),
+        Ok(()) => COMPILED,
+        Err(CompileFailure::Refused(words)) => answer(&words, REFUSED),
+        Err(CompileFailure::Unavailable(words)) => answer(&words, UNAVAILABLE),
+        Err(error) => answer(&error.to_string(), UNAVAILABLE),
     }
 }
 
-fn answer(words: &str) -> u8 {
+fn answer(words: &str, code: u8) -> u8 {
     let _ = io::stdout().write_all(words.as_bytes());
-    1
+    code
 }
 
 #[allow(clippy::disallowed_methods, reason = "written by this command itself; no execution sees it")]
@@ -202,5 +252,43 @@ mod tests {
         let small = Bounds::of(100 << 10);
         assert!(small.cpu_seconds <= 5 && small.memory_bytes <= 500_000_000, "{small:?}");
         assert_eq!(Bounds::of(10 << 20), Bounds { cpu_seconds: 163, memory_bytes: (320 + 10_240) << 20 });
+    }
+
+    #[test]
+    fn lower_limits_of_the_caller_hold() {
+        let limit = |current, maximum| Rlimit { current, maximum };
+        let (bounds, none) = (Bounds { cpu_seconds: 9, memory_bytes: 900 << 20 }, limit(None, None));
+        assert_eq!(bounds.within(&none, &none, &none), bounds);
+        let wide = limit(Some(1 << 40), Some(1 << 40));
+        assert_eq!(bounds.within(&wide, &wide, &wide), bounds);
+        let memory = |data: &Rlimit, space: &Rlimit| bounds.within(&none, data, space).memory_bytes;
+        assert_eq!(memory(&limit(None, Some(7)), &none), 7, "more than the hard limit can only be had by root");
+        assert_eq!(memory(&limit(Some(5), Some(7)), &none), 5);
+        assert_eq!(memory(&none, &limit(Some(3), None)), 3, "of `ulimit -v`");
+        let seconds = |cpu: &Rlimit| bounds.within(cpu, &none, &none).cpu_seconds;
+        assert_eq!(seconds(&limit(Some(4), Some(4))), 3, "before the signal that says nothing");
+        assert_eq!((seconds(&limit(Some(2), None)), seconds(&limit(Some(1), Some(1)))), (2, 1));
+    }
+
+    #[test]
+    fn threads_do_not_grow_with_the_machine() {
+        assert_eq!([1, 2, 8, 64].map(|cores| threads(cores, None)), [1, 2, 8, 8]);
+        assert_eq!(["1", "0", "64", "x"].map(|asked| threads(4, Some(asked))), [1, 4, 8, 4]);
+    }
+
+    #[test]
+    fn each_end_of_the_process_is_told_apart() {
+        let bounds = Bounds { cpu_seconds: 9, memory_bytes: 900 << 20 };
+        let said = |raw: i32| match outcome(ExitStatus::from_raw(raw), "words".to_owned(), bounds) {
+            Ok(()) => String::new(),
+            Err(failure) => failure.to_string(),
+        };
+        assert_eq!(said(0), "");
+        assert_eq!(said(1 << 8), "compiling the program: words");
+        assert_eq!(said(2 << 8), "cannot compile in a process of its own: words");
+        assert!(said(SIGXCPU).contains("more than 9 s of CPU time"), "{}", said(SIGXCPU));
+        assert!(said(SIGABRT).contains("more than 900 MiB of memory"), "{}", said(SIGABRT));
+        assert!(said(SIGKILL).contains("memory of the machine or container"), "{}", said(SIGKILL));
+        assert!([3 << 8, 11].iter().all(|raw| said(*raw).contains("ended early")));
     }
 }

@@ -43,6 +43,12 @@ pub enum CompileFailure {
     /// It reached a bound, which a program of its size has no reason to reach.
     #[error("compiling the program takes more than {0}, far more than programs of its size do")]
     Bound(String),
+    /// The system ended the compiler, which has no bound that does.
+    #[error(
+        "the process that compiles the program was killed (SIGKILL), as the system does when the memory of the machine or container is used \
+         up: the program was not refused; compile with more memory, or with RAYON_NUM_THREADS=1"
+    )]
+    Killed,
     /// The compiler ended by a fault of its own.
     #[error("the compiler of this program ended early: {0}")]
     Crashed(String),

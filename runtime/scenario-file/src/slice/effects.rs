@@ -8,11 +8,10 @@
 use super::pattern::NamePattern;
 use crate::condition::Condition;
 use crate::json::{JsonNode, JsonValue};
-use crate::program::{ProgramFile, ProgramStep, Statement};
+use crate::program::{ProgramFile, ProgramStep, Statement, StepFunction};
 use crate::read::{VariableMode, read_as};
 use crate::step::{HttpRequest, KvPoll, KvRead, ProcSpawn, Step};
 use crate::template::{TemplatePiece, VariablePathStep, is_template, pieces};
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that one step leaves for another.
@@ -71,6 +70,16 @@ pub(super) struct Effects {
     pub(super) writes: BTreeSet<StepResource>,
     /// What it writes for sure, whatever was there.
     pub(super) overwrites: BTreeSet<StepResource>,
+    /// Functions that it runs, of which nothing is in the rest.
+    calls: BTreeSet<FunctionCall>,
+}
+
+/// A function that a step runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FunctionCall {
+    name: String,
+    /// Whether what it writes is taken back.
+    is_taken_back: bool,
 }
 
 fn key(name: &str) -> StepResource {
@@ -110,12 +119,20 @@ impl Effects {
     fn perhaps(mut self, inner: Effects) -> Effects {
         self.reads.extend(inner.reads);
         self.writes.extend(inner.writes);
+        self.calls.extend(inner.calls);
         self
     }
 
     /// Only what it reads: what it writes is taken back.
     fn taken_back(self) -> Effects {
-        Effects { reads: self.reads, ..Effects::default() }
+        let calls = self.calls.into_iter().map(|call| FunctionCall { is_taken_back: true, ..call }).collect();
+        Effects { reads: self.reads, calls, ..Effects::default() }
+    }
+
+    /// It runs a function.
+    fn call(mut self, name: &str) -> Effects {
+        self.calls.insert(FunctionCall { name: name.to_owned(), is_taken_back: false });
+        self
     }
 
     /// Those of a step of version 1.
@@ -203,75 +220,73 @@ pub(super) fn plain_step(step: &ProgramStep) -> Option<Step> {
     }
 }
 
-/// A file of version 2, and what its functions do.
+/// What the functions of a file of version 2 do, each by itself: functions may run each other, and themselves.
 pub(super) struct ProgramEffects<'a> {
-    file: &'a ProgramFile,
-    /// `None` while a function is looked through, which may call itself.
-    functions: RefCell<BTreeMap<&'a str, Option<Effects>>>,
+    functions: BTreeMap<&'a str, Effects>,
 }
 
 impl<'a> ProgramEffects<'a> {
     pub(super) fn new(file: &'a ProgramFile) -> ProgramEffects<'a> {
-        ProgramEffects { file, functions: RefCell::default() }
-    }
-
-    /// What a step reads and writes.
-    pub(super) fn effects(&self, step: &'a ProgramStep) -> Effects {
-        let none = Effects::default();
-        let effects = match &step.does {
-            Statement::Step(step) => Effects::of_step(step),
-            Statement::Template(node) => {
-                let plain = plain_step(step).map_or_else(Effects::default, |step| Effects::of_step(&step));
-                plain.read_variables(node)
-            }
-            Statement::Throws(steps) => self.all(steps).taken_back(),
-            Statement::Set(name, value) => none.read_variables(value).overwrite(variable(name)),
-            Statement::Compute(_, a, b) => b.iter().fold(none.read_variables(a), Effects::read_variables),
-            Statement::Draw(of) => none.read_variables(of),
-            Statement::GetKv(name, default) => {
-                let read = none.read_variables(name).read(StepResource::Key(name_of(name)));
-                default.iter().fold(read, Effects::read_variables)
-            }
-            Statement::FsRead(path) => none.read_variables(path).read(StepResource::File(name_of(path))),
-            Statement::Assert(condition, msg) => msg.iter().fold(of_condition(condition), Effects::read_variables),
-            Statement::If(condition, then, otherwise) => {
-                of_condition(condition).perhaps(self.all(then)).perhaps(self.all(otherwise))
-            }
-            Statement::For(list, _, steps) => none.read_variables(list).perhaps(self.all(steps)),
-            Statement::Repeat(times, _, steps) => none.read_variables(times).perhaps(self.all(steps)),
-            Statement::While(condition, _, steps) => of_condition(condition).perhaps(self.all(steps)),
-            Statement::Parallel(branches) => {
-                branches.iter().map(|branch| self.all(branch)).fold(none, Effects::perhaps)
-            }
-            Statement::Run(function, given) => {
-                let given = given.iter().map(|(_, value)| value);
-                given.fold(none, Effects::read_variables).perhaps(self.function(function))
-            }
-            Statement::Call(call) => {
-                let read = call.instance.iter().fold(none.read_variables(&call.function), Effects::read_variables);
-                let texts = std::iter::once(call.args.as_str()).chain(call.expect.as_deref());
-                texts.fold(read, Effects::read_text_variables)
-            }
-        };
-        effects.overwrite_all(step.save_as.as_deref().map(variable))
-    }
-
-    fn all(&self, steps: &'a [ProgramStep]) -> Effects {
-        steps.iter().map(|step| self.effects(step)).fold(Effects::default(), Effects::perhaps)
-    }
-
-    fn function(&self, name: &str) -> Effects {
-        let Some((name, function)) = self.file.functions.get_key_value(name) else { return Effects::default() };
-        if let Some(known) = self.functions.borrow().get(name.as_str()) {
-            // What a call of itself does is what it does besides.
-            return known.clone().unwrap_or_default();
+        let of =
+            |function: &'a StepFunction| function.returns.iter().fold(all(&function.acts), Effects::read_variables);
+        ProgramEffects {
+            functions: file.functions.iter().map(|(name, function)| (name.as_str(), of(function))).collect(),
         }
-        self.functions.borrow_mut().insert(name, None);
-        let done = self.all(&function.acts);
-        let done = function.returns.iter().fold(done, Effects::read_variables);
-        self.functions.borrow_mut().insert(name, Some(done.clone()));
-        done
     }
+
+    /// What a step reads and writes, and what all functions do that are run by it.
+    pub(super) fn effects(&self, step: &ProgramStep) -> Effects {
+        let mut effects = direct(step);
+        let mut waiting: Vec<FunctionCall> = effects.calls.iter().cloned().collect();
+        while let Some(call) = waiting.pop() {
+            let Some(function) = self.functions.get(call.name.as_str()).cloned() else { continue };
+            let inner = if call.is_taken_back { function.taken_back() } else { function };
+            waiting.extend(inner.calls.difference(&effects.calls).cloned());
+            effects = effects.perhaps(inner);
+        }
+        effects
+    }
+}
+
+/// What a step reads and writes itself.
+fn direct(step: &ProgramStep) -> Effects {
+    let none = Effects::default();
+    let effects = match &step.does {
+        Statement::Step(step) => Effects::of_step(step),
+        Statement::Template(node) => {
+            let plain = plain_step(step).map_or_else(Effects::default, |step| Effects::of_step(&step));
+            plain.read_variables(node)
+        }
+        Statement::Throws(steps) => all(steps).taken_back(),
+        Statement::Set(name, value) => none.read_variables(value).overwrite(variable(name)),
+        Statement::Compute(_, a, b) => b.iter().fold(none.read_variables(a), Effects::read_variables),
+        Statement::Draw(of) => none.read_variables(of),
+        Statement::GetKv(name, default) => {
+            let read = none.read_variables(name).read(StepResource::Key(name_of(name)));
+            default.iter().fold(read, Effects::read_variables)
+        }
+        Statement::FsRead(path) => none.read_variables(path).read(StepResource::File(name_of(path))),
+        Statement::Assert(condition, msg) => msg.iter().fold(of_condition(condition), Effects::read_variables),
+        Statement::If(condition, then, otherwise) => of_condition(condition).perhaps(all(then)).perhaps(all(otherwise)),
+        Statement::For(list, _, steps) => none.read_variables(list).perhaps(all(steps)),
+        Statement::Repeat(times, _, steps) => none.read_variables(times).perhaps(all(steps)),
+        Statement::While(condition, _, steps) => of_condition(condition).perhaps(all(steps)),
+        Statement::Parallel(branches) => branches.iter().map(|branch| all(branch)).fold(none, Effects::perhaps),
+        Statement::Run(function, given) => {
+            let given = given.iter().map(|(_, value)| value);
+            given.fold(none, Effects::read_variables).call(function)
+        }
+        Statement::Call(call) => {
+            let read = call.instance.iter().fold(none.read_variables(&call.function), Effects::read_variables);
+            let texts = std::iter::once(call.args.as_str()).chain(call.expect.as_deref());
+            texts.fold(read, Effects::read_text_variables)
+        }
+    };
+    effects.overwrite_all(step.save_as.as_deref().map(variable))
+}
+
+fn all(steps: &[ProgramStep]) -> Effects {
+    steps.iter().map(direct).fold(Effects::default(), Effects::perhaps)
 }
 
 fn of_condition(condition: &Condition) -> Effects {

@@ -73,6 +73,21 @@ fn a_computed_sum_keeps_what_computes_it() {
 }
 
 #[test]
+fn functions_that_run_each_other_are_followed_whichever_is_run_first() {
+    let functions = r#""functions": {
+        "ping": {"params": [], "do": [{"type": "set_kv", "key": "ping", "value": "1"}, {"type": "run", "function": "pong"}]},
+        "pong": {"params": [], "do": [{"type": "set_kv", "key": "pong", "value": "1"}, {"type": "run", "function": "ping"}]},
+        "tried": {"params": [], "do": [{"type": "assert_throws", "steps": [{"type": "run", "function": "ping"}]}]}},"#;
+    let read = |key: &str| format!(r#"{{"type": "get_kv_assert", "key": "{key}", "equals": "2"}}"#);
+    let run = |function: &str| format!(r#"{{"type": "run", "function": "{function}"}}"#);
+    for key in ["ping", "pong"] {
+        let steps = [run("ping"), run("pong"), run("tried"), read(key)];
+        let (required, _) = slice(2, functions, &steps.each_ref().map(String::as_str));
+        assert_eq!(required, [0, 1, 3], "{key}: what is tried is taken back");
+    }
+}
+
+#[test]
 fn a_key_with_a_variable_in_it_may_be_the_one_that_is_read() {
     let (required, _) = slice(
         2,
