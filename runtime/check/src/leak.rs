@@ -15,7 +15,7 @@ pub(crate) fn found(allocations: &Allocations) -> Option<JudgedFinding> {
     let budget = allocations.leak_budget_bytes.filter(|_| allocations.is_over_budget())?;
     let (count, bytes) = (allocations.in_use(), allocations.in_use_bytes);
     let title = "memory was never freed".to_owned();
-    let (bytes, allocations) = (counted(bytes, "byte"), counted(count as u64, "allocation"));
+    let (bytes, allocations) = (counted(bytes, "byte"), counted(count, "allocation"));
     // Of the ways to set the budget none is named: a file of version 1 has one of 0 without any.
     let message = format!("{title}: {bytes} in {allocations}, and the leak budget is {}", counted(budget, "byte"));
     let site = "end".to_owned();
