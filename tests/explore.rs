@@ -44,6 +44,36 @@ fn solve(fozzy: &Fozzy, puzzle: &str, seed: u64, runs: &str, more: &[&str]) -> R
 }
 
 #[test]
+fn an_ordinary_program_is_explored_under_the_faults_of_its_plan() {
+    let program = corpus::component("faults").display().to_string();
+    let explore = |fozzy: &Fozzy, more: &[&str]| {
+        let bounds = ["--runs", "400", "--stop", "failure", "--no-shrink", "--no-seeds", "--json"];
+        fozzy.run(&[&["explore", &program], &bounds[..], more, &["--", "read"]].concat())
+    };
+    // One chance in a hundred at each operation: what a fault is needed for is found by choosing where it strikes.
+    let faults = ["--faults", "bit-flip@/tmp/*:1%"];
+    for (schedule, most) in [("faults", 50), ("coverage_guided", 200)] {
+        let (fozzy, elsewhere) = (Fozzy::new(), Fozzy::new());
+        let found = explore(&fozzy, &[&faults[..], &["--schedule", schedule]].concat()).exits(1).json();
+        let failure = &found["explore"]["failures"][0];
+        let at = failure["foundAt"].as_u64().expect("a number");
+        assert!(at <= most, "{schedule} took {at} runs");
+        let trace = failure["tracePath"].as_str().expect("a path");
+        elsewhere.write("found.fozzy", std::fs::read(fozzy.path(trace)).expect("it was written"));
+        let replayed = elsewhere.run(&["replay", "found.fozzy", "--json"]).exits(1).json();
+        assert_eq!(replayed["replay"]["equal"], Value::Bool(true), "{schedule}");
+        assert_eq!(replayed["signature"], found["signature"], "{schedule}");
+        let again = explore(&Fozzy::new(), &[&faults[..], &["--schedule", schedule]].concat()).exits(1).json();
+        assert_eq!(again["explore"]["failures"][0]["foundAt"], at, "{schedule} is the same again");
+    }
+    let shared = explore(&Fozzy::new(), &[&faults[..], &["-w", "2"]].concat()).exits(1).json();
+    assert_eq!((&shared["status"], &shared["explore"]["workers"]), (&"fail".into(), &2.into()), "{shared:#}");
+    let still = explore(&Fozzy::new(), &[]).exits(2).json();
+    let why = still["message"].as_str().unwrap_or_default();
+    assert!(why.contains("asks for nothing that could be varied"), "{still:#}");
+}
+
+#[test]
 fn puzzles_are_solved_and_each_solution_replays_alone() {
     let (long, seeds) = if is_long() { (LONG, 20) } else { (&LONG[..0], 1) };
     for (puzzle, runs) in PUZZLES.iter().chain(long) {
@@ -140,7 +170,7 @@ fn an_exploration_goes_on_from_its_state_and_refuses_another_ones() {
 fn what_cannot_be_explored_is_refused_in_clear_words() {
     let fozzy = Fozzy::new();
     let command = corpus::commands().display().to_string();
-    fozzy.run(&["explore", &command, "--runs", "1"]).refuses(&["fozzy:scenario/stateful"]);
+    fozzy.run(&["explore", &command, "--runs", "1"]).refuses(&["asks for nothing that could be varied"]);
     fozzy.write("fozzy.toml", "[explore]\nmax_checkpoint = 3\n");
     fozzy.run(&["explore", &puzzles(true), "--runs", "1"]).refuses(&["explore.max_checkpoint"]);
     fozzy.write("fozzy.toml", "[explore]\ncheckpoint_prob = 1.5\n");

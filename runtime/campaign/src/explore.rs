@@ -7,6 +7,7 @@ pub mod cluster;
 pub mod conditions;
 pub mod exchange;
 pub mod generated;
+pub mod program_target;
 pub mod saved_failures;
 pub mod settings;
 pub mod setup;

@@ -97,7 +97,7 @@ pub(crate) enum Command {
     Test(TestArgs),
     /// Search for inputs that make a program fail.
     Fuzz(FuzzArgs),
-    /// Explore the flows, decisions and faults of a stateful scenario to find failures.
+    /// Explore the decisions of any program - flows, schedules, messages, faults, random bytes - to find failures.
     Explore(ExploreArgs),
     /// List the failures that explorations have saved, and replay them on the current programs.
     Seeds(SeedsArgs),
@@ -431,7 +431,8 @@ pub(crate) struct FuzzArgs {
 /// Exit code: 0 no finding, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
-    /// A stateful scenario, any target of `run`.
+    /// Any target of `run`. A stateful scenario is explored step by step, from checkpoints; any other program in whole runs,
+    /// with all machines of its plan.
     pub(crate) target: PathBuf,
     /// The budget of real time, such as 30s, 5m, 2h [default: 60s, if --runs is not given; of a scenario file of version 1, one run]
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
@@ -551,6 +552,8 @@ pub(crate) enum ScheduleArg {
     Pos,
     /// Always from the start; every interleaving of tasks is as likely as the next: uniform random walk.
     Urw,
+    /// Always from the start; each chance of a planned fault strikes alone, in turn, and then up to three together.
+    Faults,
     /// From the start, or from places where something new was seen.
     CoverageGuided,
 }

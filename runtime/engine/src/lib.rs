@@ -104,6 +104,6 @@ pub use reactor::{
     CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, RestoreMethod,
     TrackerKind,
 };
-pub use run::coverage::ProgramCoverage;
+pub use run::coverage::{ModuleBytes, ProgramCoverage};
 pub use run::inspect_at::{ExecutionView, GuestView};
 pub use run::session::{Session, SessionError};

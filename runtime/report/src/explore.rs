@@ -143,7 +143,11 @@ pub struct SeedState {
 pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<String> {
     let ExploreSummary { runs, steps, edges, edges_total, checkpoints, .. } = explore;
     let mut lines = vec![
-        format!("{}, {} by {}", counted(*runs, "run"), counted(*steps, "step"), explore.schedule),
+        // A step of an ordinary program is a whole run.
+        match runs == steps {
+            true => format!("{} by {}", counted(*runs, "run"), explore.schedule),
+            false => format!("{}, {} by {}", counted(*runs, "run"), counted(*steps, "step"), explore.schedule),
+        },
         format!("{} of {}, {}", grouped(*edges), counted(*edges_total, "edge"), counted(*checkpoints, "checkpoint")),
     ];
     lines.extend(unseen(explore.estimated_undiscovered_edges, explore.chance_of_new_edge, "step"));
@@ -183,7 +187,8 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         let signature = failure.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let path = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
         let steps = failure.minimized_steps.unwrap_or(failure.steps.into());
-        lines.push(format!("  {signature} ({}): {path}", counted(steps, "step")));
+        let steps = if steps == 0 { String::new() } else { format!(" ({})", counted(steps, "step")) };
+        lines.push(format!("  {signature}{steps}: {path}"));
         lines.extend(failure.minimized_scenario_path.iter().map(|path| format!("    as a scenario file: {path}")));
         let steps = failure.sequence.iter().flat_map(|sequence| sequence_lines(sequence, style));
         lines.extend(steps.map(|line| format!("  {line}")));

@@ -199,8 +199,9 @@ impl ExplorationObserver for ExplorationSink {
             worker.supervisor.send(&WorkerEvent::Found { finding });
         } else {
             let title = signature.as_ref().map(ToString::to_string).unwrap_or_default();
-            let steps = found.input.steps;
-            self.remarks.text(&format!("found {title}\n  run {found_at}, step {steps}, {}\n", path.display()));
+            let has_steps = self.confirmer.plan_of(&found.input).scenario.is_some();
+            let step = if has_steps { format!(", step {}", found.input.steps) } else { String::new() };
+            self.remarks.text(&format!("found {title}\n  run {found_at}{step}, {}\n", path.display()));
         }
         self.kept.push(path);
         Ok(())

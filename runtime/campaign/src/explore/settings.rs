@@ -88,6 +88,8 @@ pub enum ScheduleWord {
     Pos,
     /// Always from the start; every interleaving of tasks is as likely as the next (uniform random walk).
     Urw,
+    /// Always from the start; each chance of a planned fault strikes alone, in turn, and then up to three together.
+    Faults,
     /// From the start, or from places where something new was seen.
     #[default]
     CoverageGuided,
@@ -104,6 +106,7 @@ impl ScheduleWord {
             ScheduleWord::Pct => "pct",
             ScheduleWord::Pos => "pos",
             ScheduleWord::Urw => "urw",
+            ScheduleWord::Faults => "faults",
             ScheduleWord::CoverageGuided => "coverage_guided",
         }
     }

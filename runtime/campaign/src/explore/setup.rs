@@ -11,11 +11,11 @@
 use super::campaign_sink::{ExplorationSink, ProgressMark, Where, WorkerEnds};
 use super::cluster::{self, ClusterRequest};
 use super::exchange::WorkerExchange;
+use super::program_target::ProgramTarget;
 use super::state::ExploreState;
-use super::stateful_target::{PathConfirmer, ScenarioTarget, walk_error};
-use super::unreached::unreached;
+use super::stateful_target::{ExploredTarget, PathConfirmer, ScenarioTarget, walk_error};
 use super::workers::{ExplorationResult, ExploreProtocol, ExploreWorkers, FailureTrace};
-use crate::error::CampaignError;
+use crate::error::{CampaignError, ErrorKind};
 use crate::options::{Project, RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
 use crate::remarks::Remarks;
@@ -84,14 +84,14 @@ pub struct ExplorationSetup {
     pub strategy: &'static StrategyRow,
     /// The program under the plan of one run.
     pub prepared: PreparedProgram,
-    /// Who walks through it.
-    pub walker: Walker,
+    /// What is explored.
+    pub target: Box<dyn ExploredTarget>,
     /// A run of its beginning: what cannot be run at all is found out by it.
     pub probe: Execution,
     /// The file that its state is written to unless another is named.
     pub state_path: PathBuf,
-    /// One for what is kept, one for what is confirmed.
-    confirmers: (PathConfirmer, PathConfirmer),
+    /// Repeats what is kept.
+    confirmer: PathConfirmer,
     start: AnswerLog,
     resumed: Option<ExploreState>,
 }
@@ -128,25 +128,43 @@ impl ExplorationSetup {
             options.steps_per_run = request.steps.unwrap_or(own.flows).min(own.flows);
             options.steps_max = own.flows;
         }
-        planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
+        let is_worker = options.worker > 0;
+        if is_worker {
+            // A worker's standard input is its supervisor's life line.
+            planned.stdin = None;
+        }
+        let mut prepared = PreparedProgram::compile(loaded, planned)?;
+        let is_program = prepared.planned.plan.scenario.is_none() && !prepared.program.is_scenario();
+        if is_program {
+            (options.is_whole_run, options.steps_per_run, options.steps_max) = (true, 1, 2);
+        } else {
+            prepared.planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
+        }
         let state_path = project.config.base_dir.join("explore").join(format!("{name}.json"));
-        let read =
-            |path: Option<&Path>| ExploreState::read(path.unwrap_or(&state_path), &loaded.component, &planned.plan);
+        let read = |path: Option<&Path>| {
+            ExploreState::read(path.unwrap_or(&state_path), &prepared.loaded.component, &prepared.planned.plan)
+        };
         let resumed = request.resume.map(read).transpose()?;
         if let (Some(state), true) = (&resumed, request.seed_of_state) {
             options.seed = Seed(state.seed);
         }
-        let prepared = PreparedProgram::compile(loaded, planned)?;
         let confirmer = || PathConfirmer::new(&prepared, options.seed);
-        let mut confirmers = (confirmer()?, confirmer()?);
         let start = AnswerLog::default();
-        let first = Box::new(GuidedSource::first(options.seed, &start));
-        let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
-        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
-        let walker = walker.map_err(|error| walk_error(&name, &error))?;
-        let probe = confirmers.0.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
+        let target: Box<dyn ExploredTarget> = if is_program {
+            Box::new(ProgramTarget::new(&prepared, confirmer()?)?)
+        } else {
+            let first = Box::new(GuidedSource::first(options.seed, &start));
+            let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
+            let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
+            Box::new(ScenarioTarget::new(&name, walker.map_err(|error| walk_error(&name, &error))?, confirmer()?))
+        };
+        let mut confirmer = confirmer()?;
+        let probe = confirmer.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
+        if is_program && probe.history.decisions == 0 {
+            return Err(nothing_varies(&name));
+        }
         let strategy = request.strategy;
-        Ok(ExplorationSetup { options, strategy, prepared, walker, probe, state_path, confirmers, start, resumed })
+        Ok(ExplorationSetup { options, strategy, prepared, target, probe, state_path, confirmer, start, resumed })
     }
 
     /// Runs and steps of the exploration that is continued.
@@ -160,9 +178,9 @@ impl ExplorationSetup {
     /// When the machine, not the scenario, fails.
     pub fn in_memory(self) -> Result<(Exploration, PathConfirmer), CampaignError> {
         let mut exploration = Exploration::new(self.options, self.strategy, &self.start);
-        let mut target = ScenarioTarget::new(self.walker, self.confirmers.1);
-        exploration.run(&mut target, FirstPaths::Found(&mut std::iter::empty()), &mut NoObserver)?;
-        Ok((exploration, self.confirmers.0))
+        let mut target = self.target;
+        exploration.run(&mut *target, FirstPaths::Found(&mut std::iter::empty()), &mut NoObserver)?;
+        Ok((exploration, self.confirmer))
     }
 
     /// Explores in this process; `worker` is its part when it is one of several.
@@ -170,7 +188,6 @@ impl ExplorationSetup {
     /// # Errors
     /// When the machine, not the scenario, fails, or what is found cannot be kept.
     pub fn alone(self, run: ExploreRun, worker: Option<WorkerPart<'_>>) -> Result<ExplorationResult, CampaignError> {
-        let name = self.prepared.loaded.target.name.clone();
         let before = self.before();
         let mut options = self.options;
         if worker.is_some() {
@@ -186,7 +203,7 @@ impl ExplorationSetup {
         let ExploreRun { place, time, runs, verbose, stop, remarks } = run;
         let mut sink = ExplorationSink {
             stop,
-            confirmer: self.confirmers.0,
+            confirmer: self.confirmer,
             place,
             watch: Stopwatch::start(),
             // The time of all workers is their supervisor's.
@@ -199,7 +216,7 @@ impl ExplorationSetup {
             remarks,
         };
         let mut exploration = Exploration::new(options, self.strategy, &self.start);
-        let mut target = ScenarioTarget::new(self.walker, self.confirmers.1);
+        let mut target = self.target;
         if let Some(ends) = &sink.worker {
             ends.supervisor.send(&WorkerEvent::Ready);
         }
@@ -207,9 +224,9 @@ impl ExplorationSetup {
             exploration.resume(state.runs, state.steps);
         }
         let mut paths = self.resumed.map(|state| state.stories).unwrap_or_default().into_iter();
-        let ended = exploration.run(&mut target, FirstPaths::Restored(&mut paths), &mut sink)?;
+        let ended = exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?;
         sink.remarks.live("");
-        let explored = result(&exploration, &sink, &target, paths, ended, &name);
+        let explored = result(&exploration, &sink, &*target, paths, ended);
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
             ends.exchange.conclude(&explored)?;
             let (progress, report, complete) = (explored.stats, explored.ended.clone(), is_complete());
@@ -238,35 +255,42 @@ impl ExplorationSetup {
             remarks,
         };
         let mut explored = explorers.run()?;
-        explored.edges_total = self.walker.coverage().map(|(_, bytes)| bytes.len() as u64).sum();
+        explored.edges_total = explored.edges_total.max(self.target.edges_total());
         if explored.stories.is_empty() {
             // No worker was left to take them.
             explored.stories = self.resumed.map(|state| state.stories).unwrap_or_default();
         }
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
-        explored.not_reached = unreached(&self.walker, &of_module, &self.prepared.loaded.target.name);
+        explored.not_reached = self.target.not_reached(&of_module);
         Ok(explored)
     }
+}
+
+/// A program of which all runs are one.
+fn nothing_varies(name: &str) -> CampaignError {
+    let message = format!(
+        "{name} asks for nothing that could be varied: it draws no random bytes, no planned fault has a chance to strike, and \
+         no other machine is there, so that all its runs are one"
+    );
+    CampaignError::new(ErrorKind::Target, message).hint("give it faults (--faults disk), or other machines (--plan)")
 }
 
 /// What an exploration has come to in this process.
 fn result(
     exploration: &Exploration,
     sink: &ExplorationSink,
-    target: &ScenarioTarget,
+    target: &dyn ExploredTarget,
     left: impl Iterator<Item = DecisionPath>,
     ended: ExplorationEnd,
-    name: &str,
 ) -> ExplorationResult {
-    let walker = target.walker();
     let found = exploration.findings().all().iter().zip(&sink.kept);
     let is_interrupted = ended == ExplorationEnd::Stopped && (sink.stop)();
     ExplorationResult {
         stats: sink.worker.as_ref().map_or(*exploration.stats(), |worker| worker.own(exploration.stats())),
-        has_run: walker.has_run(),
-        edges_total: walker.coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
-        taken: (0..walker.coverage().count()).map(|module| exploration.taken(module)).collect(),
+        has_run: target.has_run(),
+        edges_total: target.edges_total(),
+        taken: exploration.all_taken(),
         traces: found
             .map(|(found, path)| FailureTrace {
                 path: path.clone(),
@@ -284,7 +308,7 @@ fn result(
             .collect(),
         not_reached: match sink.worker {
             Some(_) => Vec::new(),
-            None => unreached(walker, &|module| exploration.taken(module), name),
+            None => target.not_reached(&|module| exploration.taken(module)),
         },
         ended: if is_interrupted { "interrupted" } else { word(ended) }.to_owned(),
         ..ExplorationResult::default()

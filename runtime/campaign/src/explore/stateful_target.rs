@@ -7,11 +7,12 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; walking only says where to look.
 
+use super::unreached::unreached;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
 use fozzy_check::{judge, judge_facts};
-use fozzy_engine::{Session, Walker};
-use fozzy_report::RunMode;
+use fozzy_engine::{LazyInput, Session, Walker};
+use fozzy_report::{RunMode, UnreachedBranch};
 use fozzy_search::explore::{DecisionPath, StatefulTarget};
 use fozzy_trace::facts::Property;
 use fozzy_trace::file::Recording;
@@ -23,11 +24,30 @@ use fozzy_trace::{
 };
 use std::sync::Arc;
 
+/// A target with what is reported of it when an exploration is over.
+pub trait ExploredTarget: StatefulTarget {
+    /// Whether anything was done that could fail.
+    fn has_run(&self) -> bool;
+
+    /// Why its state cannot be kept, one sentence each; places are reached by calling again then.
+    fn obstacles(&self) -> &[String] {
+        &[]
+    }
+
+    /// Edges that are told apart.
+    fn edges_total(&self) -> u64;
+
+    /// Branches that were not taken; `taken` has a byte for each edge of a module, in the order in which coverage was shown.
+    fn not_reached(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Vec<UnreachedBranch>;
+}
+
 /// Runs paths as runs that can be recorded.
 pub struct PathConfirmer {
     session: Session,
     plan: Plan,
     inputs: Inputs,
+    /// Our own standard input, if the program may read that.
+    stdin: Option<Arc<LazyInput>>,
     origin: RecordingOrigin,
 }
 
@@ -35,17 +55,17 @@ impl PathConfirmer {
     /// Runs under the plan of `prepared`.
     pub fn new(prepared: &PreparedProgram, seed: Seed) -> Result<PathConfirmer, CampaignError> {
         let (plan, inputs) = (prepared.planned.plan.clone(), prepared.planned.inputs.clone());
-        Ok(PathConfirmer {
-            session: prepared.session()?,
-            plan,
-            inputs,
-            origin: prepared.origin(seed, RunMode::Explore),
-        })
+        let (mut session, stdin) = (prepared.session()?, prepared.planned.stdin.clone());
+        if let Some(stdin) = &stdin {
+            session.read_from(Arc::clone(stdin));
+        }
+        Ok(PathConfirmer { session, plan, inputs, stdin, origin: prepared.origin(seed, RunMode::Explore) })
     }
 
     /// The plan of the run of a path.
     pub fn plan_of(&self, story: &DecisionPath) -> Plan {
-        Plan { scenario: Some(ScenarioPlan::all(1, story.steps.max(1))), ..self.plan.clone() }
+        let steps = |_: &ScenarioPlan| ScenarioPlan::all(1, story.steps.max(1));
+        Plan { scenario: self.plan.scenario.as_ref().map(steps), ..self.plan.clone() }
     }
 
     /// Runs a path once more, from the start.
@@ -59,25 +79,43 @@ impl PathConfirmer {
     /// The run of a path, as a recording.
     pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
         let execution = self.execute(story, 0..ENTRIES_KEPT)?;
-        Ok(self.origin.record(self.session.program(), self.plan_of(story), &self.inputs, &execution))
+        let (mut plan, mut inputs) = (self.plan_of(story), self.inputs.clone());
+        if let Some(bytes) = self.stdin.as_ref().and_then(|stdin| stdin.taken()) {
+            plan.main.stdin.bytes = inputs.add(bytes);
+        }
+        Ok(self.origin.record(self.session.program(), plan, &inputs, &execution))
     }
 }
 
 /// A scenario that is walked through.
 pub struct ScenarioTarget {
+    name: String,
     walker: Walker,
     confirmer: PathConfirmer,
 }
 
 impl ScenarioTarget {
     /// A scenario that `walker` walks through and whose findings `confirmer` repeats.
-    pub fn new(walker: Walker, confirmer: PathConfirmer) -> ScenarioTarget {
-        ScenarioTarget { walker, confirmer }
+    pub fn new(name: &str, walker: Walker, confirmer: PathConfirmer) -> ScenarioTarget {
+        ScenarioTarget { name: name.to_owned(), walker, confirmer }
+    }
+}
+
+impl ExploredTarget for ScenarioTarget {
+    fn has_run(&self) -> bool {
+        self.walker.has_run()
     }
 
-    /// Who walks.
-    pub fn walker(&self) -> &Walker {
-        &self.walker
+    fn obstacles(&self) -> &[String] {
+        self.walker.obstacles()
+    }
+
+    fn edges_total(&self) -> u64 {
+        self.walker.coverage().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
+    fn not_reached(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Vec<UnreachedBranch> {
+        unreached(self.walker.program(), &self.walker.covered(taken), &self.name)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: what was not reached is never called unreachable.
 
 use crate::coverage::component;
-use fozzy_engine::Walker;
+use fozzy_engine::{Program, ProgramCoverage};
 use fozzy_report::UnreachedBranch;
 use std::collections::BTreeSet;
 
@@ -11,9 +11,8 @@ use std::collections::BTreeSet;
 const LISTED_MAX: usize = 12;
 
 /// The first of them, by file and line.
-pub fn unreached(walker: &Walker, taken: &dyn Fn(usize) -> Vec<u8>, name: &str) -> Vec<UnreachedBranch> {
-    let covered = walker.covered(taken);
-    let found = component(walker.program(), name, &covered);
+pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Vec<UnreachedBranch> {
+    let found = component(program, name, covered);
     let mut places = BTreeSet::new();
     for file in found.files.iter().filter(|file| file.own && file.has_source) {
         // What was tried, and never went this way.

@@ -95,6 +95,7 @@ impl From<ScheduleArg> for ScheduleWord {
             ScheduleArg::Pct => ScheduleWord::Pct,
             ScheduleArg::Pos => ScheduleWord::Pos,
             ScheduleArg::Urw => ScheduleWord::Urw,
+            ScheduleArg::Faults => ScheduleWord::Faults,
             ScheduleArg::CoverageGuided => ScheduleWord::CoverageGuided,
         }
     }

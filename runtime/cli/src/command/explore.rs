@@ -78,7 +78,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         let conditions = standing.other_conditions.as_ref().map(|words| format!(", {words}")).unwrap_or_default();
         context.printer.remark(&format!("still there: {signature}{conditions}\n  {}\n", standing.path.display()));
     }
-    for obstacle in prepared.walker.obstacles() {
+    for obstacle in prepared.target.obstacles() {
         context.printer.remark(&format!("places are reached by calling again, because {obstacle}\n"));
     }
     let folder = context.runs.begin()?;

@@ -12,6 +12,7 @@
 use crate::compile::program::Program;
 use crate::run::memory_roles::InstanceMemories;
 use fozzy_instrument::{CoverageMode, ModuleOrdinal, OriginalOffset};
+use fozzy_trace::Digest;
 use std::collections::BTreeMap;
 
 /// How often each edge and each block of a component was reached, by position in [`fozzy_instrument::Sites`].
@@ -23,25 +24,62 @@ pub struct ProgramCoverage {
     pub blocks: Vec<u64>,
 }
 
+/// The coverage bytes of a component, by module.
+pub type ModuleBytes = BTreeMap<ModuleOrdinal, Vec<u8>>;
+
+/// What the guests of a run have covered, by component, as it is collected; the target's is `None`.
+#[derive(Default)]
+pub(crate) struct CoverageCollector {
+    pub(crate) programs: BTreeMap<Option<Digest>, ProgramCoverage>,
+    /// Coverage bytes instead: what a search looks at after each of many runs.
+    pub(crate) bytes: Option<BTreeMap<Option<Digest>, ModuleBytes>>,
+}
+
+impl CoverageCollector {
+    /// Adds what an instance has covered; `cut` is where it was cut off inside of its own code.
+    pub(crate) fn add(
+        &mut self,
+        component: Option<Digest>,
+        program: &Program,
+        told: &InstanceMemories,
+        cut: Option<OriginalOffset>,
+    ) {
+        match &mut self.bytes {
+            Some(bytes) => add_bytes(bytes.entry(component).or_default(), told),
+            None => {
+                let found = ProgramCoverage::of(program, told, cut);
+                self.merge(component, &found, program.how().coverage);
+            }
+        }
+    }
+
+    /// Adds what was put together elsewhere.
+    pub(crate) fn merge(&mut self, component: Option<Digest>, found: &ProgramCoverage, coverage: CoverageMode) {
+        self.programs.entry(component).or_default().merge(found, coverage);
+    }
+}
+
+/// Adds the coverage bytes of an instance to those of others of the same component.
+fn add_bytes(bytes: &mut ModuleBytes, told: &InstanceMemories) {
+    for (module, found) in told.coverage() {
+        let sum = bytes.entry(module).or_insert_with(|| vec![0; found.len()]);
+        for (sum, found) in sum.iter_mut().zip(found) {
+            *sum = sum.saturating_add(*found);
+        }
+    }
+}
+
 impl ProgramCoverage {
     /// What a guest has covered whose memories are `told`; `cut` is where it was cut off inside of its own code.
     pub(crate) fn of(program: &Program, told: &InstanceMemories, cut: Option<OriginalOffset>) -> ProgramCoverage {
-        let mut bytes: BTreeMap<ModuleOrdinal, Vec<u8>> = BTreeMap::new();
-        for (module, found) in told.coverage() {
-            let sum = bytes.entry(module).or_insert_with(|| vec![0; found.len()]);
-            for (sum, found) in sum.iter_mut().zip(found) {
-                *sum = sum.saturating_add(*found);
-            }
-        }
+        let mut bytes = ModuleBytes::new();
+        add_bytes(&mut bytes, told);
         ProgramCoverage::by(program, &bytes, cut)
     }
 
-    /// What these coverage bytes stand for.
-    pub(crate) fn by(
-        program: &Program,
-        bytes: &BTreeMap<ModuleOrdinal, Vec<u8>>,
-        cut: Option<OriginalOffset>,
-    ) -> ProgramCoverage {
+    /// What these coverage bytes stand for; `cut` is where the guest was cut off inside of its own code.
+    #[must_use]
+    pub fn by(program: &Program, bytes: &ModuleBytes, cut: Option<OriginalOffset>) -> ProgramCoverage {
         let sites = program.sites();
         let edges = sites.counts(|module| bytes.get(&module).map_or(&[], Vec::as_slice), cut);
         let blocks = sites.block_counts(&edges, cut);

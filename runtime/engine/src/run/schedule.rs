@@ -16,7 +16,7 @@ use crate::compile::program::Program;
 use crate::compile::settings::HOSTCALL_FUEL;
 use crate::memory::{self, Region};
 use crate::run::callee::TargetInstance;
-use crate::run::coverage::ProgramCoverage;
+use crate::run::coverage::{CoverageCollector, ProgramCoverage};
 use crate::run::memory_roles::InstanceMemories;
 use crate::run::scenario;
 use crate::run::session::Session;
@@ -28,9 +28,7 @@ use fozzy_instrument::CoverageMode;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::scheduler::MACHINES;
-use fozzy_trace::{
-    Digest, Duration, ExecutionEnd, HarnessError, NodeId, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint,
-};
+use fozzy_trace::{Duration, ExecutionEnd, HarnessError, NodeId, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint};
 use fozzy_world::{Deadlock, GuestEntry, GuestExit, Launch, Wait};
 use std::any::Any;
 use std::cell::RefCell;
@@ -91,7 +89,7 @@ pub(crate) struct ScheduleOutcome {
     pub(crate) main: GuestEnd,
     pub(crate) others: BTreeMap<NodeId, GuestEnd>,
     /// By component; the target's is `None`.
-    pub(crate) covered: BTreeMap<Option<Digest>, ProgramCoverage>,
+    pub(crate) covered: CoverageCollector,
 }
 
 /// Lets all guests of `run` take turns until the target ends.
@@ -100,7 +98,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
     let plan = Arc::clone(&run.world.plan);
     let mut guests: Vec<ScheduledGuest<'_>> = Vec::new();
     let mut others = BTreeMap::new();
-    let mut covered = BTreeMap::new();
+    let mut covered = session.collector();
     let mut run = run;
     // They go with the target, which alone calls them.
     let mut called: Vec<Box<dyn TargetHost>> =
@@ -137,7 +135,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
         for callee in std::mem::take(&mut life.called).into_iter().filter_map(callee) {
             let (node, coverage) = (callee.node(), session.program().how().coverage);
             let (ended, found) = callee.finish();
-            covered.entry(plan.target()).or_default().merge(&found, coverage);
+            covered.merge(plan.target(), &found, coverage);
             others.insert(node, ended);
         }
         let ended = end_of(&guest, &plan.limits, life);
@@ -172,18 +170,12 @@ fn is_called(host: &Host) -> bool {
 }
 
 /// Adds what a guest has covered that has just ended, by `error` perhaps, or that is not going on.
-fn cover(
-    covered: &mut BTreeMap<Option<Digest>, ProgramCoverage>,
-    guest: &ScheduledGuest<'_>,
-    error: Option<&wasmtime::Error>,
-) {
+fn cover(covered: &mut CoverageCollector, guest: &ScheduledGuest<'_>, error: Option<&wasmtime::Error>) {
     let coverage = guest.program.how().coverage;
     if coverage != CoverageMode::None {
         let cut = error.and_then(|error| guest.program.symbols().cut(error));
-        let found = ProgramCoverage::of(guest.program, &guest.told(), cut);
-        let covered = covered.entry(guest.launch.component).or_default();
-        covered.merge(&found, coverage);
-        covered.merge(&guest.earlier.borrow(), coverage);
+        covered.add(guest.launch.component, guest.program, &guest.told(), cut);
+        covered.merge(guest.launch.component, &guest.earlier.borrow(), coverage);
     }
 }
 
@@ -233,15 +225,11 @@ fn looked_at(
         }
     }
     let main = main.expect("the target has not ended");
-    ScheduleOutcome { main, others, covered: BTreeMap::new() }
+    ScheduleOutcome { main, others, covered: CoverageCollector::default() }
 }
 
 /// Ends a guest that another one has killed.
-fn end_when_killed(
-    run: &mut Run,
-    guest: &ScheduledGuest<'_>,
-    covered: &mut BTreeMap<Option<Digest>, ProgramCoverage>,
-) -> bool {
+fn end_when_killed(run: &mut Run, guest: &ScheduledGuest<'_>, covered: &mut CoverageCollector) -> bool {
     let node = guest.node;
     let killed = run.world.node(node).killed;
     if killed {

@@ -14,7 +14,7 @@ use crate::compile::program::{Program, ProgramError};
 use crate::entry::entry_point::is_plain;
 use crate::memory::Region;
 use crate::run::callee::{self, TargetInstance};
-use crate::run::coverage::ProgramCoverage;
+use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage};
 use crate::run::schedule;
 use fozzy_host::{CallerKind, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
@@ -27,7 +27,7 @@ use fozzy_trace::{
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A program with a plan, ready to be executed any number of times.
 pub struct Session {
@@ -42,7 +42,11 @@ pub struct Session {
     reality: Option<Box<dyn LiveBackend>>,
     /// The fuel of each guest is that of the plan times this.
     fuel_times: u64,
+    /// Of the program's component, once it was asked for.
+    digest: OnceLock<Digest>,
     covered: BTreeMap<Digest, ProgramCoverage>,
+    /// The coverage bytes of the last execution; `None` when they are not wanted.
+    bytes: Option<BTreeMap<Digest, ModuleBytes>>,
 }
 
 /// The plan cannot be executed.
@@ -125,7 +129,9 @@ impl Session {
             stdin: None,
             reality: None,
             fuel_times: 1,
+            digest: OnceLock::new(),
             covered: BTreeMap::new(),
+            bytes: None,
         })
     }
 
@@ -188,7 +194,7 @@ impl Session {
     /// The program of a component of the plan, the target included; `None` when there is none of that digest.
     #[must_use]
     pub fn program_named(&self, component: Digest) -> Option<&Program> {
-        let target = || (Digest::of(self.program.component()) == component).then_some(&self.program);
+        let target = || (self.digest() == component).then_some(&self.program);
         self.others.get(&component).or_else(target)
     }
 
@@ -235,11 +241,30 @@ impl Session {
 }
 
 impl Session {
+    /// Collects coverage as bytes from now on, which is much cheaper than edges and blocks.
+    pub fn collect_bytes(&mut self) {
+        self.bytes = Some(BTreeMap::new());
+    }
+
+    /// The coverage bytes of the last execution, by component, if they are collected.
+    #[must_use]
+    pub fn coverage_bytes(&self) -> Option<&BTreeMap<Digest, ModuleBytes>> {
+        self.bytes.as_ref()
+    }
+
+    fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| Digest::of(self.program.component()))
+    }
+
+    pub(crate) fn collector(&self) -> CoverageCollector {
+        CoverageCollector { programs: BTreeMap::new(), bytes: self.bytes.is_some().then(BTreeMap::new) }
+    }
+
     /// What was covered, by digest: a further component of the plan may be the target itself.
     fn by_digest(&self, covered: BTreeMap<Option<Digest>, ProgramCoverage>) -> BTreeMap<Digest, ProgramCoverage> {
         let mut found: BTreeMap<Digest, ProgramCoverage> = BTreeMap::new();
         for (component, covered) in covered {
-            let digest = component.unwrap_or_else(|| Digest::of(self.program.component()));
+            let digest = component.unwrap_or_else(|| self.digest());
             found.entry(digest).or_default().merge(&covered, self.program.how().coverage);
         }
         found
@@ -255,7 +280,11 @@ impl Executor for Session {
         let (mut run, ended) = schedule::run(self, Box::new(run));
         self.reality = run.take_reality();
         let schedule::ScheduleOutcome { main: ended, mut others, covered } = ended?;
-        self.covered = self.by_digest(covered);
+        self.covered = self.by_digest(covered.programs);
+        if let Some(bytes) = covered.bytes {
+            let named = |(component, bytes): (Option<Digest>, _)| (component.unwrap_or_else(|| self.digest()), bytes);
+            self.bytes = Some(bytes.into_iter().map(named).collect());
+        }
         let unmatched = run.world.unmatched;
         let facts = run.world.facts;
         let mut machines = run.world.nodes.into_iter().flatten().map(CopyOnWrite::into_inner);

@@ -12,7 +12,7 @@
 use super::bandit::Reward;
 use super::decision_path::{DecisionPath, PathNode};
 use super::frontier::Frontier;
-use super::guided_source::{AnswerLog, AnswerPolicy, GuidedSource, TaskOrder};
+use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, TaskOrder};
 use super::options::{Options, StopCondition};
 use super::state_feedback::{NewCoverage, StateFeedback, StateScope};
 use super::stateful_target::StatefulTarget;
@@ -221,6 +221,12 @@ impl Exploration {
         self.feedback.taken(module)
     }
 
+    /// The same, of all modules.
+    #[must_use]
+    pub fn all_taken(&self) -> Vec<Vec<u8>> {
+        (0..self.feedback.modules()).map(|module| self.feedback.taken(module)).collect()
+    }
+
     /// Continues an exploration with this number of runs and steps behind it: its chance is that of the runs after these.
     pub fn resume(&mut self, runs: u64, steps: u64) {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
@@ -289,7 +295,13 @@ impl Exploration {
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         // What was answered before the beginning was asked before.
         let script: Arc<[Override]> = path.answers.get(self.start.len()..).unwrap_or_default().into();
-        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
+        let policy = AnswerPolicy {
+            mask: AnswerMask::All,
+            order: TaskOrder::First,
+            simplest: true,
+            toggle: 0.0,
+            faults: FaultChoice::Chance,
+        };
         let (origin, steps) = (RunOrigin::Start, path.steps);
         self.execute(io, &RunSpec { origin, steps, script, policy, capture: CapturePolicy::New })
             .map(|(ended, _)| ended)
@@ -403,8 +415,16 @@ impl Exploration {
         if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }
-        let checkpoint = io.target.capture()?;
-        let node = PathNode::from(Some(&run.before), &run.answers.snapshot(), run.before.steps + run.steps);
+        let answers = run.answers.snapshot();
+        let (checkpoint, node) = if self.options.is_whole_run {
+            // Where in it something new came is not known: any beginning of it may be what another run needs.
+            let kept = self.choosing.between(0, answers.len());
+            let checkpoint = io.target.capture_after(run.before.len() + kept)?;
+            (checkpoint, PathNode::from(Some(&run.before), &answers[..kept], 1))
+        } else {
+            let steps = run.before.steps + run.steps;
+            (io.target.capture()?, PathNode::from(Some(&run.before), &answers, steps))
+        };
         if capture == CapturePolicy::New {
             io.observer.on_captured(&|| node.path(&[], 0))?;
         }

@@ -10,6 +10,7 @@
 use super::swarm::{self, AnswerMask};
 use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
+use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 use fozzy_trace::scheduler::NEXT_TASK;
 use fozzy_trace::source::Override;
 use fozzy_trace::{
@@ -41,6 +42,8 @@ struct AnswerLogState {
     is_truncated: bool,
     /// How often it was asked which task runs next.
     ordered: u64,
+    /// How often it was asked whether a planned fault strikes.
+    chances: u64,
     /// What was learned of the length of runs of tasks.
     lengths: RunLengths,
     /// What may be left out, of this step.
@@ -63,6 +66,11 @@ impl AnswerLog {
     /// How often it was asked which task runs next.
     pub(crate) fn ordered(&self) -> u64 {
         self.lock().ordered
+    }
+
+    /// How often it was asked whether a planned fault strikes.
+    pub(crate) fn chances(&self) -> u64 {
+        self.lock().chances
     }
 
     /// How long runs of tasks were, where a policy chose which task runs next.
@@ -127,6 +135,18 @@ pub(crate) struct AnswerPolicy {
     pub(crate) simplest: bool,
     /// How likely faults begin or end at a step.
     pub(crate) toggle: f64,
+    /// Which chances of faults strike.
+    pub(crate) faults: FaultChoice,
+}
+
+/// Which chances of the planned faults strike.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum FaultChoice {
+    /// As often as the plan says.
+    #[default]
+    Chance,
+    /// Those of these numbers, counted from where the run begins, and no others.
+    At(Arc<[u64]>),
 }
 
 /// Which of the ready tasks runs next.
@@ -156,6 +176,8 @@ pub struct GuidedSource {
     part: DecisionPart,
     /// Whether faults strike as chance has it; otherwise none does.
     faults_active: bool,
+    /// Chances of faults so far.
+    chances: u64,
     /// Chooses which task runs next, where the order is a policy's.
     scheduler: Scheduler,
     /// The weights of the alternatives of the next question, if it has some.
@@ -172,13 +194,30 @@ impl GuidedSource {
             TaskOrder::Policy(_, lengths) => Scheduler::new(RunLengths::clone(lengths)),
             TaskOrder::Any | TaskOrder::First => Scheduler::default(),
         };
-        GuidedSource { script, at: 0, rng, policy, part, faults_active, scheduler, weights: Vec::new(), log }
+        GuidedSource {
+            script,
+            at: 0,
+            rng,
+            policy,
+            part,
+            faults_active,
+            chances: 0,
+            scheduler,
+            weights: Vec::new(),
+            log,
+        }
     }
 
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
     #[must_use]
     pub fn first(seed: Seed, log: &AnswerLog) -> GuidedSource {
-        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0 };
+        let policy = AnswerPolicy {
+            mask: AnswerMask::All,
+            order: TaskOrder::Any,
+            simplest: false,
+            toggle: 0.0,
+            faults: FaultChoice::Chance,
+        };
         GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), policy, log)
     }
 
@@ -201,7 +240,17 @@ impl GuidedSource {
         }
     }
 
-    fn draw(&mut self, question: Question<'_>, bound: u64) -> u64 {
+    /// The number of a question whether a planned fault strikes; `None` of others.
+    fn chance(&mut self, question: Question<'_>, bound: u64) -> Option<u64> {
+        if question.purpose != Purpose::Fault || bound != u64::from(RATE_ALWAYS_PPM) {
+            return None;
+        }
+        self.chances += 1;
+        self.log.iter().for_each(|log| log.lock().chances += 1);
+        Some(self.chances - 1)
+    }
+
+    fn draw(&mut self, question: Question<'_>, bound: u64, chance: Option<u64>) -> u64 {
         let asks_order = question.purpose == Purpose::Schedule || question.site == NEXT_TASK;
         if asks_order {
             return match self.policy.order {
@@ -209,6 +258,10 @@ impl GuidedSource {
                 // Whoever does not say which tasks there are can only be answered by chance.
                 TaskOrder::Any | TaskOrder::Policy(..) => self.rng.below(bound),
             };
+        }
+        if let (Some(number), FaultChoice::At(chosen)) = (chance, &self.policy.faults) {
+            // The upper part of the numbers is what the rate gives to a strike.
+            return if chosen.contains(&number) { bound - 1 } else { 0 };
         }
         let quiet = question.purpose == Purpose::Fault
             && (!self.faults_active || !self.policy.mask.allows(swarm::answer(question.site, 0)));
@@ -252,9 +305,10 @@ impl GuidedSource {
 impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.begin_step(question);
+        let chance = self.chance(question, bound);
         let answer = match self.next_scripted() {
             Some(Override::Number(number)) => number.min(bound - 1),
-            Some(Override::Bytes(_)) | None => self.draw(question, bound),
+            Some(Override::Bytes(_)) | None => self.draw(question, bound, chance),
         };
         if let Some(log) = &self.log {
             let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;

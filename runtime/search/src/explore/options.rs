@@ -15,6 +15,8 @@ pub struct Options {
     pub steps_per_run: u32,
     /// Steps that there are at all, from the beginning on: a scenario file ends after its last one.
     pub steps_max: u32,
+    /// Whether a step is a whole run of a program, which has no steps of its own.
+    pub is_whole_run: bool,
     /// Places that are kept.
     pub checkpoints_max: usize,
     /// How likely a run begins at a kept place, as long as fresh runs find something.
@@ -39,6 +41,7 @@ impl Default for Options {
             runs_max: u64::MAX,
             steps_per_run: 50,
             steps_max: u32::MAX,
+            is_whole_run: false,
             checkpoints_max: 256,
             checkpoint_prob: 0.4,
             checkpoint_strategy: CheckpointStrategy::Energy,

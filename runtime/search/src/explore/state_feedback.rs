@@ -164,6 +164,11 @@ impl StateFeedback {
         self.feedback.taken(module + 1)
     }
 
+    /// How many modules were shown.
+    pub(crate) fn modules(&self) -> usize {
+        self.feedback.modules().saturating_sub(1)
+    }
+
     /// The classes of counts of each module, as others are told.
     pub(crate) fn classes(&self) -> Vec<Vec<u8>> {
         (1..self.feedback.modules()).map(|number| self.feedback.classes(number)).collect()

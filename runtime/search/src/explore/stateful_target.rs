@@ -2,10 +2,19 @@
 
 use super::decision_path::DecisionPath;
 use fozzy_trace::facts::Property;
-use fozzy_trace::{HarnessError, StepTarget, Verdict};
+use fozzy_trace::{CheckpointId, HarnessError, StepTarget, Verdict};
 
 /// A scenario that can be restored, with what a search observes of it.
 pub trait StatefulTarget: StepTarget {
+    /// Makes a checkpoint of a whole run, after so many of its answers.
+    ///
+    /// # Errors
+    /// As for [`StepTarget::capture`].
+    fn capture_after(&mut self, answers: usize) -> Result<CheckpointId, HarnessError> {
+        let _ = answers;
+        self.capture()
+    }
+
     /// The verdict on a sequence whose end has returned, by what the guest reported; `None` when nothing is wrong.
     fn judge_end(&self) -> Option<Verdict> {
         None

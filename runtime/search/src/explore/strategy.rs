@@ -3,12 +3,14 @@
 //! ```text
 //! coverage_guided  fresh, or from a place where something new was seen      random   always fresh
 //! pct, pos, urw    fresh, tasks by a policy (`fozzy_trace::scheduler`)        fifo     fresh, tasks take turns
+//! faults                  fresh, each chance of a fault strikes in turn
 //! dfs, bfs         every answer of every step in turn, from every new state, the latest or the earliest first
 //! ```
 //!
 //! Invariant: a strategy only chooses; what it learns depends on its choices alone.
 
 mod coverage_guided;
+mod fault_focused;
 mod fresh;
 mod systematic;
 
@@ -18,6 +20,7 @@ use super::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use super::options::Options;
 use crate::rng::Rng;
 use coverage_guided::CoverageGuidedSearch;
+use fault_focused::FaultFocusedSearch;
 use fozzy_trace::source::Override;
 use fozzy_trace::{CheckpointId, SchedulePolicy};
 use fresh::FreshStart;
@@ -119,6 +122,11 @@ pub const STRATEGIES: &[StrategyRow] = &[
         name: "urw",
         says: "always from the start; every interleaving of tasks is as likely as the next (uniform random walk)",
         make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Urw))),
+    },
+    StrategyRow {
+        name: "faults",
+        says: "always from the start; each chance of a planned fault strikes alone, in turn, and then up to three together",
+        make: |options| Box::new(FaultFocusedSearch::new(options)),
     },
     StrategyRow {
         name: "coverage_guided",

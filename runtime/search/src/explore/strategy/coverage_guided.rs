@@ -4,14 +4,16 @@
 //! chance of a fresh run   (1 - checkpoint_prob) · 2^(-barren fresh runs / 4), at least 1/50, once there are places
 //! order of tasks          any │ pct │ pos │ urw                     ┐ what finds more in a step
 //! answers                 all │ coin │ energy │ directed (`swarm`)  ┘ gets more of the runs
+//! faults of a whole run   by chance in half of the runs, in the others one or two that are chosen
 //! ```
 //!
 //! Steps are few as often as many: from a place, what is new is near as often as far.
 
+use super::fault_focused::some_of;
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::bandit::{Bandit, Reward};
 use crate::explore::frontier::Frontier;
-use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
 use crate::explore::options::{CheckpointStrategy, Options};
 use crate::explore::swarm::{AnswerMask, Swarm};
 use crate::rng::Rng;
@@ -39,6 +41,11 @@ pub(super) struct CoverageGuidedSearch {
     lengths: Arc<RunLengths>,
     origins: Bandit<2>,
     orders: Bandit<4>,
+    /// How faults of a whole run are chosen. Those of a scenario begin and end with its steps.
+    faults: Bandit<3>,
+    is_whole_run: bool,
+    /// Chances of faults, in the run that had most.
+    chances: u64,
     /// `None` when every run may do everything.
     swarm: Option<Swarm>,
 }
@@ -56,6 +63,9 @@ impl CoverageGuidedSearch {
             lengths: Arc::default(),
             origins: Bandit::new(["start", "checkpoint"]),
             orders: Bandit::new(["any", "pct", "pos", "urw"]),
+            faults: Bandit::new(["chance", "one", "two"]),
+            is_whole_run: options.is_whole_run,
+            chances: 0,
             swarm: options.swarm.then(Swarm::new),
         }
     }
@@ -84,12 +94,20 @@ impl ExplorationStrategy for CoverageGuidedSearch {
             }
         };
         let mask = self.swarm.as_mut().map_or(AnswerMask::All, |swarm| swarm.next(rng));
-        let policy = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle };
+        let can = self.is_whole_run && self.chances > 0;
+        // What a chosen fault shows is mostly no new code: half of the runs have some, whatever they have earned.
+        let chosen = if can && rng.one_in(2) { rng.between(1, 2) } else { 0 };
+        let faults = match self.faults.choose(chosen) {
+            0 => FaultChoice::Chance,
+            together => some_of(self.chances, together, rng),
+        };
+        let policy = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle, faults };
         Some(RunSpec { origin, steps: steps as u32, script: Arc::from([]), policy, capture: CapturePolicy::New })
     }
 
     fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog) {
         self.has_tasks |= answers.ordered() > 0;
+        self.chances = self.chances.max(answers.chances());
         Arc::make_mut(&mut self.lengths).merge(&answers.lengths());
         if self.is_fresh {
             self.barren = if fresh > 0 { 0 } else { self.barren.saturating_add(1) };
@@ -97,6 +115,7 @@ impl ExplorationStrategy for CoverageGuidedSearch {
         let steps = u64::from(steps);
         self.origins.learn(fresh, steps);
         self.orders.learn(fresh, steps);
+        self.faults.learn(fresh, steps);
         if let Some(swarm) = &mut self.swarm {
             swarm.learn(fresh, steps, &answers.credited());
         }
@@ -108,6 +127,9 @@ impl ExplorationStrategy for CoverageGuidedSearch {
         };
         let mut all = of("origin", &mut self.origins.rewards());
         all.extend(of("order", &mut self.orders.rewards()));
+        if self.is_whole_run {
+            all.extend(of("faults", &mut self.faults.rewards()));
+        }
         all.extend(self.swarm.iter().flat_map(|swarm| of("swarm", &mut swarm.layers().rewards())));
         all
     }

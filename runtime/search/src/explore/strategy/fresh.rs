@@ -5,7 +5,7 @@
 
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::frontier::Frontier;
-use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
 use crate::explore::options::Options;
 use crate::explore::swarm::AnswerMask;
 use crate::rng::Rng;
@@ -18,7 +18,13 @@ pub(super) struct FreshStart {
 
 impl FreshStart {
     pub(super) fn new(options: &Options, order: TaskOrder) -> FreshStart {
-        let policy = AnswerPolicy { mask: AnswerMask::All, order, simplest: false, toggle: options.fault_toggle_prob };
+        let policy = AnswerPolicy {
+            mask: AnswerMask::All,
+            order,
+            simplest: false,
+            toggle: options.fault_toggle_prob,
+            faults: FaultChoice::Chance,
+        };
         FreshStart { steps_per_run: options.steps_per_run, policy }
     }
 }

@@ -9,7 +9,7 @@
 
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::frontier::Frontier;
-use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
 use crate::explore::options::Options;
 use crate::explore::swarm::AnswerMask;
 use crate::rng::Rng;
@@ -55,7 +55,13 @@ impl ExplorationStrategy for SystematicSearch {
                 Some(None) => {}
             }
         };
-        let policy = AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::First, simplest: true, toggle: 0.0 };
+        let policy = AnswerPolicy {
+            mask: AnswerMask::All,
+            order: TaskOrder::First,
+            simplest: true,
+            toggle: 0.0,
+            faults: FaultChoice::Chance,
+        };
         // At the start there is the beginning, and no step.
         let steps = u32::from(open.checkpoint.is_some());
         let script = Arc::clone(&open.script);

@@ -1,0 +1,282 @@
+//! An ordinary program as the ground of an exploration: each step is a whole run, and a place is the beginning of its answers.
+//!
+//! ```text
+//! run       a a b c d e f ✓ something new      kept: a a b c │ cut after so many answers
+//! from it   a a b c │ x y z …                  executed from the start: the same up to the place, and then other answers
+//! ```
+//!
+//! What varies is everything that is asked: the turns of machines, arrival and loss on the network, whether and where faults strike,
+//! random bytes. What is new is seen over the edges of all machines.
+//!
+//! Invariants: places are answers only, so that a checkpoint in the middle of a run could take the place of the execution
+//! before it and nothing above would change; what a finding is, a run says that can be recorded.
+
+use super::stateful_target::{ExploredTarget, PathConfirmer};
+use super::unreached::unreached;
+use crate::coverage::FUEL_TIMES;
+use crate::error::CampaignError;
+use crate::pipeline::PreparedProgram;
+use fozzy_check::judge;
+use fozzy_engine::{Build, ProgramCoverage, Session};
+use fozzy_instrument::{CoverageMode, ModuleOrdinal};
+use fozzy_report::UnreachedBranch;
+use fozzy_search::explore::{DecisionPath, StatefulTarget};
+use fozzy_trace::digest::{hex, unhex};
+use fozzy_trace::facts::Property;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::Override;
+use fozzy_trace::{
+    BackendRequest, CheckpointId, DecisionSource, Digest, Execution, Executor, HarnessError, ObservationLookup, Origin,
+    Question, SchedulingPoint, Seed, StepId, StepOutcome, StepTarget, Verdict,
+};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The place before the first answer.
+const START: CheckpointId = CheckpointId(0);
+
+/// A program that is run again and again.
+pub struct ProgramTarget {
+    prepared: PreparedProgram,
+    session: Session,
+    confirmer: PathConfirmer,
+    /// The answers up to each place.
+    places: BTreeMap<CheckpointId, Arc<[Override]>>,
+    next_place: u64,
+    /// Answers of the run that is about to be made, or was made last.
+    log: SharedLog,
+    source: Option<Box<dyn DecisionSource>>,
+    execution: Option<Execution>,
+    /// Modules of all components, in the order in which they were seen first.
+    modules: Vec<(Digest, ModuleOrdinal)>,
+    /// Coverage of the last run, by the number of the module.
+    last: Vec<Vec<u8>>,
+}
+
+impl ProgramTarget {
+    /// The program, built so that its edges are seen; findings are repeated by `confirmer`.
+    pub fn new(prepared: &PreparedProgram, confirmer: PathConfirmer) -> Result<ProgramTarget, CampaignError> {
+        let build = Build { coverage: CoverageMode::Counters, ..Build::default() };
+        let prepared = PreparedProgram::compile_as(prepared.loaded.clone(), prepared.planned.clone(), &build)?;
+        let mut session = prepared.session()?;
+        session.fuel_times(FUEL_TIMES);
+        session.collect_bytes();
+        if let Some(stdin) = &prepared.planned.stdin {
+            session.read_from(Arc::clone(stdin));
+        }
+        Ok(ProgramTarget {
+            prepared,
+            session,
+            confirmer,
+            places: BTreeMap::from([(START, Arc::from([]))]),
+            next_place: START.0 + 1,
+            log: SharedLog::default(),
+            source: None,
+            execution: None,
+            modules: Vec::new(),
+            last: Vec::new(),
+        })
+    }
+
+    /// Makes a run by the source that is at hand; without one it was made.
+    fn run(&mut self) -> Result<bool, HarnessError> {
+        let Some(source) = self.source.take() else { return Ok(false) };
+        let execution = self.session.execute(source, 0..0)?;
+        let found = self.session.coverage_bytes().into_iter().flatten();
+        for (component, modules) in found {
+            for (module, bytes) in modules {
+                // A module keeps its number, also where not every run has it.
+                let known = self.modules.iter().position(|known| *known == (*component, *module));
+                let number = known.unwrap_or(self.modules.len());
+                if known.is_none() {
+                    self.modules.push((*component, *module));
+                    self.last.push(Vec::new());
+                }
+                self.last[number].clone_from(bytes);
+            }
+        }
+        self.execution = Some(execution);
+        Ok(true)
+    }
+}
+
+impl StepTarget for ProgramTarget {
+    fn start(&self) -> CheckpointId {
+        START
+    }
+
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        let before = self.places.get(&checkpoint).cloned().unwrap_or_default();
+        self.log = SharedLog::default();
+        let log = self.log.clone();
+        self.source = Some(Box::new(ContinuedSource { before, at: 0, source, log: Some(log) }));
+        self.execution = None;
+        Ok(())
+    }
+
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        let goes_on = match step {
+            StepId::Begin | StepId::End => true,
+            StepId::Step(_) => self.run()?,
+        };
+        Ok(if goes_on { StepOutcome::Returned { flow: None } } else { StepOutcome::Finished })
+    }
+
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        let all = self.log.lock().len();
+        self.capture_after(all)
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.places.remove(&checkpoint);
+    }
+}
+
+impl StatefulTarget for ProgramTarget {
+    fn capture_after(&mut self, answers: usize) -> Result<CheckpointId, HarnessError> {
+        let place = CheckpointId(self.next_place);
+        self.next_place += 1;
+        let log = self.log.lock();
+        let kept = Arc::from(&log[..answers.min(log.len())]);
+        drop(log);
+        self.places.insert(place, kept);
+        Ok(place)
+    }
+
+    fn judge_end(&self) -> Option<Verdict> {
+        let verdict = judge(self.execution.as_ref()?);
+        verdict.signature.is_some().then_some(verdict)
+    }
+
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        self.last.iter().for_each(|bytes| see(bytes));
+        self.last.iter_mut().for_each(|bytes| bytes.fill(0));
+    }
+
+    fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
+        let properties = self.execution.iter().flat_map(|execution| execution.facts.properties.iter());
+        properties.for_each(|(name, property)| see(name, property));
+    }
+
+    fn state(&self) -> Option<u64> {
+        self.execution.as_ref()?.facts.states.digest()
+    }
+
+    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError> {
+        Ok(judge(&self.confirmer.execute(path, 0..0)?))
+    }
+}
+
+impl ExploredTarget for ProgramTarget {
+    fn has_run(&self) -> bool {
+        true
+    }
+
+    fn edges_total(&self) -> u64 {
+        self.last.iter().map(|bytes| bytes.len() as u64).sum()
+    }
+
+    fn not_reached(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Vec<UnreachedBranch> {
+        let program = &self.prepared.program;
+        let own = Digest::of(program.component());
+        let modules = self.modules.iter().enumerate().filter(|(_, (component, _))| *component == own);
+        let bytes = modules.map(|(number, (_, module))| (*module, taken(number))).collect();
+        unreached(program, &ProgramCoverage::by(program, &bytes, None), &self.prepared.loaded.target.name)
+    }
+}
+
+/// Answers that were given, for who keeps the place.
+#[derive(Clone, Debug, Default)]
+struct SharedLog(Arc<Mutex<Vec<Override>>>);
+
+impl SharedLog {
+    fn lock(&self) -> MutexGuard<'_, Vec<Override>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Answers as they were up to a place, and then as a source says, which is asked from there on.
+struct ContinuedSource {
+    before: Arc<[Override]>,
+    at: usize,
+    source: Box<dyn DecisionSource>,
+    /// `None` in a fork.
+    log: Option<SharedLog>,
+}
+
+impl ContinuedSource {
+    /// The answer of before to the next question.
+    fn given(&mut self) -> Option<Override> {
+        let given = self.before.get(self.at).cloned();
+        self.at += usize::from(given.is_some());
+        given
+    }
+
+    fn note(&self, answer: Override) {
+        self.log.iter().for_each(|log| log.lock().push(answer.clone()));
+    }
+
+    fn number(&mut self, bound: u64) -> Option<(u64, Origin)> {
+        let given = self.given()?;
+        // A program of equal answers asks equal questions, so that it always fits.
+        let number = match given {
+            Override::Number(number) => number.min(bound - 1),
+            Override::Bytes(_) => 0,
+        };
+        self.note(Override::Number(number));
+        Some((number, Origin::Seed))
+    }
+}
+
+impl DecisionSource for ContinuedSource {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
+        self.number(bound).unwrap_or_else(|| {
+            let answered = self.source.below(question, bound);
+            self.note(Override::Number(answered.0));
+            answered
+        })
+    }
+
+    fn pick(&mut self, question: Question<'_>, point: &SchedulingPoint<'_>) -> (u64, Origin) {
+        self.number(point.ready.len() as u64).unwrap_or_else(|| {
+            let answered = self.source.pick(question, point);
+            self.note(Override::Number(answered.0));
+            answered
+        })
+    }
+
+    fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
+        let given = match self.given() {
+            Some(Override::Bytes(text)) => unhex(&text).filter(|bytes| bytes.len() == out.len()),
+            Some(Override::Number(_)) => Some(vec![0; out.len()]),
+            None => None,
+        };
+        match given {
+            Some(bytes) => out.copy_from_slice(&bytes),
+            None => {
+                self.source.fill(question, out);
+            }
+        }
+        self.note(Override::Bytes(hex(out)));
+        Origin::Seed
+    }
+
+    fn weigh(&mut self, weights: &[u32]) {
+        if self.at >= self.before.len() {
+            self.source.weigh(weights);
+        }
+    }
+
+    fn seed(&self) -> Seed {
+        self.source.seed()
+    }
+
+    fn fork(&self) -> Box<dyn DecisionSource> {
+        let (before, source) = (Arc::clone(&self.before), self.source.fork());
+        Box::new(ContinuedSource { before, at: self.at, source, log: None })
+    }
+
+    fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
+        self.source.observe(ask, bytes)
+    }
+}
