@@ -78,6 +78,7 @@ mod tidy;
 mod tier;
 mod traces;
 mod travel;
+mod version_one;
 mod wait;
 mod workers;
 

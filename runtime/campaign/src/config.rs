@@ -21,6 +21,8 @@ pub struct Config {
     pub base_dir: PathBuf,
     /// How much of runs is kept.
     pub store: StoreSettings,
+    /// As `--reporter`.
+    pub reporter: Option<ReporterWord>,
     /// What answers operations on files, when neither a flag nor a plan says it.
     pub fs_backend: Option<FilesBackend>,
     /// The same for outgoing HTTP.
@@ -45,6 +47,10 @@ pub struct Config {
     /// Accepted for habit, as `--mem-artifacts`.
     #[serde(rename = "mem_artifacts")]
     _mem_artifacts: bool,
+    /// Of version 1, whose profiles are not made yet.
+    pub profile_heap_alloc_budget: Option<IgnoredAny>,
+    /// The same.
+    pub profile_heap_in_use_budget: Option<IgnoredAny>,
     /// Defaults of `fozzy explore`.
     pub explore: ExploreSettings,
     /// Plans of targets, by their names: read again by those who know plans.
@@ -59,6 +65,7 @@ impl Default for Config {
         Config {
             base_dir: PathBuf::from(".fozzy"),
             store: StoreSettings::default(),
+            reporter: None,
             fs_backend: None,
             http_backend: None,
             proc_backend: None,
@@ -70,11 +77,27 @@ impl Default for Config {
             leak_budget: None,
             _mem_track: false,
             _mem_artifacts: false,
+            profile_heap_alloc_budget: None,
+            profile_heap_in_use_budget: None,
             explore: ExploreSettings::default(),
             target: IgnoredAny,
             targets: BTreeMap::new(),
         }
     }
+}
+
+/// Formats of reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReporterWord {
+    /// Text for people.
+    Pretty,
+    /// The document itself.
+    Json,
+    /// JUnit XML.
+    Junit,
+    /// One self-contained page.
+    Html,
 }
 
 /// `[store]`: bounds of the run store.
@@ -96,6 +119,15 @@ impl StoreSettings {
 }
 
 impl Config {
+    /// Keys of version 1 that stand there and that nothing heeds yet.
+    pub fn unused(&self) -> Vec<&'static str> {
+        let given = [
+            ("profile_heap_alloc_budget", self.profile_heap_alloc_budget.is_some()),
+            ("profile_heap_in_use_budget", self.profile_heap_in_use_budget.is_some()),
+        ];
+        given.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect()
+    }
+
     /// What answers, when neither a flag nor a plan says it.
     pub fn backends(&self) -> BackendOptions {
         BackendOptions { files: self.fs_backend, http: self.http_backend, processes: self.proc_backend }

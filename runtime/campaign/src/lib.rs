@@ -20,6 +20,7 @@ pub mod explore;
 pub mod fuzz;
 pub mod inputs;
 pub mod inspection;
+pub mod migrate;
 pub mod options;
 pub mod pipeline;
 pub mod progress;

@@ -81,7 +81,15 @@ pub fn read_text(path: &Path) -> Result<Vec<u8>, CampaignError> {
 
 /// Reads one.
 pub fn read(path: &Path) -> Result<ScenarioFile, CampaignError> {
-    let text = read_text(path)?;
+    parse(path, read_text(path)?)
+}
+
+/// One that is no file; it is called so.
+pub fn of_text(name: &str, text: Vec<u8>) -> Result<(String, ScenarioFile), CampaignError> {
+    Ok((name.to_owned(), parse(Path::new(name), text)?))
+}
+
+fn parse(path: &Path, text: Vec<u8>) -> Result<ScenarioFile, CampaignError> {
     let scenario = ParsedScenario::parse(&text).map_err(|problem| refused(path, &problem))?;
     Ok(ScenarioFile { text: text.into(), scenario, cluster: ClusterOptions::default() })
 }

@@ -10,7 +10,7 @@
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
 use fozzy_trace::Status;
-use fozzy_trace::file::{Recording, store};
+use fozzy_trace::file::{Recording, TraceError, store};
 use std::path::{Path, PathBuf};
 
 /// The trace file that a selector names.
@@ -89,8 +89,9 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, CampaignError> {
 pub fn read(path: &Path) -> Result<Recording, CampaignError> {
     let bytes = bytes(path)?;
     Recording::read(&bytes).map_err(|error| {
+        let command = if matches!(error, TraceError::Original { .. }) { "migrate" } else { "verify" };
         CampaignError::new(ErrorKind::Trace, format!("{}: {error}", path.display()))
-            .hint(format!("fozzy trace verify {}", path.display()))
+            .hint(format!("fozzy trace {command} {}", path.display()))
     })
 }
 

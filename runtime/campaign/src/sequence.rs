@@ -34,12 +34,17 @@ const FUEL_MAX: u64 = 5_000_000_000;
 
 /// The steps of a recording that failed; `None` when it passed, has no steps, or they cannot be told.
 pub fn failing_sequence(recording: &Recording) -> Option<StepSequence> {
+    (recording.outcome.verdict.status != Status::Pass).then(|| last_sequence(recording)).flatten()
+}
+
+/// The steps of a recording's last sequence, however it ended.
+pub fn last_sequence(recording: &Recording) -> Option<StepSequence> {
     let outcome = &recording.outcome;
     let has_steps = match &recording.plan.call {
         Some(call) => matches!(call, PlannedCall::Property(_)),
         None => recording.plan.scenario.is_some(),
     };
-    if outcome.verdict.status == Status::Pass || !has_steps || outcome.fuel_used > FUEL_MAX {
+    if !has_steps || outcome.fuel_used > FUEL_MAX {
         return None;
     }
     let (execution, sequence) = [true, false]

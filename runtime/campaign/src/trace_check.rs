@@ -18,10 +18,11 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::session_of;
 use crate::selector::{self, SelectedRun};
 use fozzy_report::document::{CiCheck, CiDocument};
-use fozzy_search::{ReplayResult, replay};
+use fozzy_search::{ReplayResult, replay, source_of};
 use fozzy_trace::file::{self, Recording};
-use fozzy_trace::{Digest, counted};
+use fozzy_trace::{Digest, Duration, Executor, counted};
 use std::io::{Cursor, Read};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The check of what a run did, beside those of what was kept of it.
 pub const MEMORY_POLICY: &str = "memory_policy";
@@ -132,6 +133,41 @@ fn memory_parity(recording: &Recording, replayed: &ReplayResult) -> CiCheck {
         ),
     };
     row("replay_memory_parity", equal, detail)
+}
+
+/// Whether one step in a hundred takes more virtual time than in the baseline, by more than so many percent.
+///
+/// # Errors
+/// When this machine fails.
+pub fn latency(baseline: &Recording, recording: &Recording, delta_max_pct: f64) -> Result<CiCheck, CampaignError> {
+    let (then, now) = (p99_of_steps(baseline)?, p99_of_steps(recording)?);
+    let detail = format!(
+        "p99 of the steps {} of virtual time, of the baseline {}; {delta_max_pct} % more may be",
+        Duration(now),
+        Duration(then)
+    );
+    Ok(row("perf_p99_budget", now as f64 <= then as f64 * (1.0 + delta_max_pct / 100.0), detail))
+}
+
+/// The virtual time, in nanoseconds, that 99 of 100 steps do not exceed; of a run without steps, that of the run.
+fn p99_of_steps(recording: &Recording) -> Result<u64, CampaignError> {
+    let begun = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&begun);
+    let mut session = session_of(recording)?;
+    session.follow(Box::new(move |entry| {
+        if entry.call == "fozzy:scenario/stateful.step" {
+            into.lock().unwrap_or_else(PoisonError::into_inner).push(entry.at.0);
+        }
+    }));
+    let execution = session.execute(source_of(recording), 0..u64::MAX)?;
+    let mut moments = std::mem::take(&mut *begun.lock().unwrap_or_else(PoisonError::into_inner));
+    if moments.is_empty() {
+        moments.push(0);
+    }
+    moments.push(execution.ended_at.0);
+    let mut spans: Vec<u64> = moments.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    spans.sort_unstable();
+    Ok(spans[(spans.len() * 99).div_ceil(100) - 1])
 }
 
 /// The budget is in the plan, and so in the trace; what was in use is counted anew.

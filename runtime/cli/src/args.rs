@@ -5,6 +5,7 @@ mod corpus;
 mod gates;
 mod memory;
 mod options;
+mod profile;
 mod report;
 mod travel;
 
@@ -15,6 +16,7 @@ pub(crate) use corpus::{
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use memory::MemoryArgs;
 pub(crate) use options::request;
+pub(crate) use profile::{ProfileArgs, ReplayProfileArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
@@ -227,7 +229,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) det: bool,
     /// The seed of all random answers: a number, or `random` for a fresh one, which is printed first.
-    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
     /// Run it with many seeds: FROM..TO, both included, or how many from --seed on. A trace is kept of the first seed
     /// that fails in each way.
@@ -255,9 +257,11 @@ pub(crate) struct RunArgs {
     pub(crate) record_collision: CollisionArg,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Format of the summary.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: ReporterArg,
+    /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) reporter: Option<ReportFormatArg>,
+    #[command(flatten)]
+    pub(crate) profile: ProfileArgs,
     /// Arguments of the program.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<String>,
@@ -278,7 +282,7 @@ pub(crate) struct TestArgs {
     pub(crate) det: bool,
     /// The seed of the suite: a number, or `random` for a fresh one. The seed of a scenario is derived from it and from the scenario's
     /// own name.
-    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
     /// Scenarios that run in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -309,9 +313,9 @@ pub(crate) struct TestArgs {
     pub(crate) record_collision: CollisionArg,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Format of the report.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: SuiteReporterArg,
+    /// Format of the report [default: `reporter` of fozzy.toml, or pretty]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) reporter: Option<ReportFormatArg>,
     /// Write the report to this file, and the pretty one to standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -370,7 +374,7 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<FuzzModeArg>,
     /// The seed of the campaign: a number, or `random` for a fresh one, which is printed first.
-    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
     /// Worker processes; they share the corpus folder. A campaign with several workers is not reproducible.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
@@ -420,9 +424,11 @@ pub(crate) struct FuzzArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Format of the summary.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: ReporterArg,
+    /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) reporter: Option<ReportFormatArg>,
+    #[command(flatten)]
+    pub(crate) profile: ProfileArgs,
     /// Arguments of the program.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<String>,
@@ -441,7 +447,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
     /// The seed of the exploration: a number, or `random` for a fresh one, which is printed first [default: 42]
-    #[arg(long, value_name = "N|random", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: Option<SeedArg>,
     /// Maximum number of steps in a run, counted from its start state [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
@@ -493,9 +499,11 @@ pub(crate) struct ExploreArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// Format of the summary.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: ReporterArg,
+    /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) reporter: Option<ReportFormatArg>,
+    #[command(flatten)]
+    pub(crate) profile: ProfileArgs,
     /// Arguments of the program.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<String>,
@@ -520,7 +528,7 @@ pub(crate) struct BranchArgs {
     #[arg(long, value_name = "N")]
     pub(crate) at: u64,
     /// The seed of the new decisions: a number, or `random` for a fresh one, which is printed first.
-    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
     /// Write the run as a self-contained trace.
     #[arg(long, value_name = "PATH")]
@@ -528,9 +536,9 @@ pub(crate) struct BranchArgs {
     /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
     #[arg(long, value_name = "POLICY", default_value = "append")]
     pub(crate) record_collision: CollisionArg,
-    /// Format of the summary.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: ReporterArg,
+    /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) reporter: Option<ReportFormatArg>,
 }
 
 /// How ways are chosen.
@@ -671,9 +679,9 @@ pub(crate) struct ShrinkArgs {
     /// at most.
     #[arg(long, conflicts_with = "aggressive")]
     pub(crate) explain: bool,
-    /// Format of the summary.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: ReporterArg,
+    /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) reporter: Option<ReportFormatArg>,
 }
 
 /// What to shrink.
@@ -759,6 +767,19 @@ pub(crate) struct CiArgs {
     /// Percentage of them that may differ from the most frequent outcome [default: 0]
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "flake_runs")]
     pub(crate) flake_budget: Option<u8>,
+    /// A run or trace whose steps set the measure of latency, in virtual time.
+    #[arg(long, value_name = "RUN_OR_TRACE")]
+    pub(crate) perf_baseline: Option<String>,
+    /// The most that the latency of one step in a hundred may exceed that of the baseline by, in percent [default: 0]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "perf_baseline")]
+    pub(crate) max_p99_delta_pct: Option<f64>,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .filter(|number| number.is_finite() && *number >= 0.0)
+        .ok_or_else(|| format!("expected a percentage, found `{text}`"))
 }
 
 /// Traces.
@@ -768,6 +789,22 @@ pub(crate) enum TraceCommand {
     Verify(TraceVerifyArgs),
     /// Print the calls and decisions of a trace, one per line.
     Show(TraceShowArgs),
+    /// Run the scenario in a trace of version 1, and write the run as a trace of this version.
+    Migrate(TraceMigrateArgs),
+}
+
+/// Exit code: 0 when the run ends as the trace says, 1 when it ends otherwise, 2 when the trace cannot be migrated.
+#[derive(Debug, Args)]
+pub(crate) struct TraceMigrateArgs {
+    /// A trace that version 1 wrote.
+    pub(crate) trace: PathBuf,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the help shows this text as it is")]
+    /// The new trace [default: `<stem>.migrated.fozzy`, beside the old one]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+    /// What to do when the new trace exists: refuse, replace it, or write `stem.N.ext`.
+    #[arg(long, value_name = "POLICY", default_value = "error")]
+    pub(crate) record_collision: CollisionArg,
 }
 
 /// Exit code: 0 when the trace is intact, else 2.
@@ -818,7 +855,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub(crate) runs: u32,
     /// The seed of all executions.
-    #[arg(long, value_name = "N", default_value_t = 0xC0DE_C0DE)]
+    #[arg(long, value_name = "N", default_value_t = 0xC0DE_C0DE, value_parser = seed_number, overrides_with = "seed")]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -892,10 +929,19 @@ impl SeedArg {
         if text == "random" {
             return Ok(SeedArg::Random);
         }
-        let hexadecimal = text.strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16));
-        let number = hexadecimal.unwrap_or_else(|| text.parse());
+        let number = seed_number(text);
         number.map(SeedArg::Number).map_err(|_| format!("expected a number below 2^64 or `random`, found `{text}`"))
     }
+}
+
+/// A seed in decimal digits, or in hexadecimal ones: after `0x`, or with a letter among them.
+pub(crate) fn seed_number(text: &str) -> Result<u64, String> {
+    let hexadecimal = |digits| u64::from_str_radix(digits, 16).ok();
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => hexadecimal(digits),
+        None => text.parse().ok().or_else(|| hexadecimal(text)),
+    };
+    number.ok_or_else(|| format!("expected a number below 2^64, found `{text}`"))
 }
 
 /// What to do when a trace exists.
@@ -904,20 +950,4 @@ pub(crate) enum CollisionArg {
     Error,
     Overwrite,
     Append,
-}
-
-/// Formats of a summary.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(crate) enum ReporterArg {
-    Pretty,
-    Json,
-}
-
-/// Formats of the report on a suite.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(crate) enum SuiteReporterArg {
-    Pretty,
-    Junit,
-    Html,
-    Json,
 }

@@ -17,6 +17,7 @@ mod gate;
 mod init;
 mod inspect;
 mod look;
+mod migrate;
 pub(crate) mod replay;
 mod report;
 pub(crate) mod run;
@@ -44,7 +45,7 @@ use std::process::ExitCode;
 /// Runs the command and returns its exit code.
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let printer = Printer::new(&cli.globals);
-    let result = prepare(&cli.globals).and_then(|config| {
+    let result = prepare(&cli.globals).and_then(|()| settings(&cli.globals, &cli.command)).and_then(|config| {
         let Cli { globals, command } = cli;
         let strict = !globals.unsafe_;
         let runs = RunStore::new(&config.base_dir);
@@ -74,6 +75,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
+            Command::Trace(TraceCommand::Migrate(args)) => migrate::migrate(&context, args),
             Command::Corpus(CorpusCommand::List(args)) => corpus::list(&context, args),
             Command::Corpus(CorpusCommand::Add(args)) => corpus::add(&context, args),
             Command::Corpus(CorpusCommand::Minimize(args)) => corpus::minimize(&context, args),
@@ -104,7 +106,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     result.unwrap_or_else(|error| printer.error(&error))
 }
 
-fn prepare(globals: &Globals) -> Result<Config, CliError> {
+fn prepare(globals: &Globals) -> Result<(), CliError> {
     // The variable that all Rust programs know comes first.
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .or_else(|_| tracing_subscriber::EnvFilter::try_new(&globals.log))
@@ -114,5 +116,43 @@ fn prepare(globals: &Globals) -> Result<Config, CliError> {
         std::env::set_current_dir(folder)
             .map_err(|error| at_path(ErrorKind::Usage, "--cwd: cannot enter", folder, &error))?;
     }
-    config::load(&globals.config)
+    Ok(())
+}
+
+/// The settings of the project; the defaults for a command that has no use for them, whatever the file says.
+fn settings(globals: &Globals, command: &Command) -> Result<Config, CliError> {
+    if !command.has_settings() {
+        return Ok(Config::default());
+    }
+    let config = config::load(&globals.config)?;
+    for key in config.unused() {
+        output::notice(
+            format!("{}: `{key}` is not used: profiles are not made yet\n", globals.config.display()).as_bytes(),
+        );
+    }
+    Ok(config)
+}
+
+impl Command {
+    /// Whether it depends on the settings of the project.
+    fn has_settings(&self) -> bool {
+        let stands_alone = matches!(
+            self,
+            Command::Init(_)
+                | Command::Inspect(_)
+                | Command::Validate(_)
+                | Command::Schema(_)
+                | Command::Usage
+                | Command::Completions(_)
+                | Command::Man(_)
+                | Command::Version(_)
+                | Command::Corpus(
+                    CorpusCommand::List(_)
+                        | CorpusCommand::Add(_)
+                        | CorpusCommand::Export(_)
+                        | CorpusCommand::Import(_)
+                )
+        );
+        !stands_alone
+    }
 }

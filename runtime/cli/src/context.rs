@@ -1,7 +1,8 @@
 //! What every command is given: the project, the run store, and how it prints.
 
-use crate::args::Globals;
+use crate::args::{Globals, ReportFormatArg};
 use crate::output::Printer;
+use fozzy_campaign::config::ReporterWord;
 use fozzy_campaign::options::Project;
 use fozzy_campaign::store::RunStore;
 use fozzy_trace::Status;
@@ -16,6 +17,25 @@ pub(crate) struct Context {
     pub(crate) project: Project,
     /// Whether warnings about integrity are errors.
     pub(crate) strict: bool,
+}
+
+impl Context {
+    /// The format of a report: `--json`, the flag of the command, the project's.
+    pub(crate) fn format(&self, asked: Option<ReportFormatArg>) -> ReportFormatArg {
+        let of_project = self.project.config.reporter.map_or(ReportFormatArg::Pretty, Into::into);
+        if self.printer.json { ReportFormatArg::Json } else { asked.unwrap_or(of_project) }
+    }
+}
+
+impl From<ReporterWord> for ReportFormatArg {
+    fn from(word: ReporterWord) -> ReportFormatArg {
+        match word {
+            ReporterWord::Pretty => ReportFormatArg::Pretty,
+            ReporterWord::Json => ReportFormatArg::Json,
+            ReporterWord::Junit => ReportFormatArg::Junit,
+            ReporterWord::Html => ReportFormatArg::Html,
+        }
+    }
 }
 
 /// The exit code of a status.

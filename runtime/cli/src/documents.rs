@@ -13,8 +13,8 @@ use fozzy_report::coverage::CoverageDocument;
 use fozzy_report::document::{
     ArtifactsDocument, BundleDocument, CiDocument, CleanDocument, CorpusAddDocument, CorpusExportDocument,
     CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument,
-    FullDocument, GateDocument, InitDocument, ManDocument, PathsDocument, ProgressDocument, ScenarioDocument,
-    ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
+    FullDocument, GateDocument, InitDocument, ManDocument, MigrateDocument, PathsDocument, ProgressDocument,
+    ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::suite::SuiteSummary;
@@ -52,6 +52,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),
     row("history", "`trace show`", of::<ShowDocument>),
+    row("migration", "`trace migrate` (`fozzy.trace_migration.v1`)", of::<MigrateDocument>),
     row("inspection", "`inspect`", of::<InspectDocument>),
     row("coverage", "`coverage --format json` (`fozzy.coverage.v1`)", of::<CoverageDocument>),
     row("corpus-list", "`corpus list`", of::<Vec<String>>),

@@ -1,6 +1,6 @@
 //! The documents of all other commands, with the keys that scripts know.
 
-use fozzy_trace::{Digest, HistoryEntry, Seed};
+use fozzy_trace::{Digest, HistoryEntry, Seed, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -259,6 +259,34 @@ pub struct CleanDocument {
     pub bytes: u64,
     /// Runs that are kept.
     pub kept: u64,
+}
+
+/// `fozzy trace migrate`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MigrateDocument {
+    /// Always `fozzy.trace_migration.v1`.
+    pub schema_version: String,
+    /// The trace of version 1.
+    pub from: String,
+    /// The version of its format.
+    pub from_version: u64,
+    /// The trace that was written.
+    pub out: String,
+    /// The seed of both.
+    pub seed: Seed,
+    /// How the old trace says that its run ended.
+    pub recorded_status: String,
+    /// How the run ended now.
+    pub status: Status,
+    /// Whether these are the same.
+    pub same: bool,
+    /// What the first finding of the run says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+    /// What is other than in the old trace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// `fozzy corpus export`.

@@ -11,8 +11,8 @@
 use crate::document::{
     ArtifactEntry, ArtifactsDiff, ArtifactsDocument, Capability, CiDocument, CleanDocument, CorpusAddDocument,
     CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, FormattedDocument,
-    FullDocument, GateDocument, GateStep, InitDocument, ManDocument, PathsDocument, ScenarioDocument, StepStatus,
-    UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
+    FullDocument, GateDocument, GateStep, InitDocument, ManDocument, MigrateDocument, PathsDocument, ScenarioDocument,
+    StepStatus, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use crate::flaky::FlakyReport;
 use crate::pretty::{Style, bytes, counted, fit, grouped, shell_word};
@@ -338,6 +338,21 @@ impl Layout for VerifyDocument {
         self.error.iter().for_each(|error| text.push_str(&format!("  {error}\n")));
         self.warnings.iter().for_each(|warning| text.push_str(&format!("  warning: {warning}\n")));
         text
+    }
+}
+
+impl Layout for MigrateDocument {
+    fn lay_out(&self, style: Style) -> String {
+        let MigrateDocument { from, from_version, out, recorded_status, same, .. } = self;
+        let now = self.status.name();
+        let (colour, how) = match same {
+            true => (style.good, format!("{now}, as then")),
+            false => (style.bad, format!("{now}, and then {recorded_status}")),
+        };
+        let mut text = format!("{from} (format {from_version}): {colour}{how}{}\n", style.end);
+        self.finding.iter().flat_map(|finding| finding.lines()).for_each(|line| text.push_str(&format!("  {line}\n")));
+        self.notes.iter().for_each(|note| text.push_str(&format!("  note: {note}\n")));
+        text + &format!("wrote {out}, of a run of its scenario with seed {}\n", self.seed)
     }
 }
 

@@ -54,7 +54,7 @@ pub use printable::{printable, printable_bytes};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
 pub use saved::{SeedsDocument, seeds_lines};
-pub use sequence::{ExecutedStep, StepEvent, StepSequence, StepValue};
+pub use sequence::{ExecutedStep, StepEvent, StepSequence, StepValue, step_lines};
 pub use show::{divergence_lines, entry_line};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use summary::{

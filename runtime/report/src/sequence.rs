@@ -106,10 +106,20 @@ impl ExecutedStep {
     }
 }
 
-/// The lines of a sequence, without what stands before each of them.
+/// All steps that are known of a sequence, as lines.
+#[must_use]
+pub fn step_lines(sequence: &StepSequence, style: Style) -> String {
+    lines_of(sequence, style, usize::MAX).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The lines of the last steps of a sequence, without what stands before each of them.
 pub(crate) fn sequence_lines(sequence: &StepSequence, style: Style) -> Vec<String> {
+    lines_of(sequence, style, STEPS_SHOWN)
+}
+
+fn lines_of(sequence: &StepSequence, style: Style, shown: usize) -> Vec<String> {
     let Style { bad, faint, end, .. } = style;
-    let hidden = sequence.steps.len().saturating_sub(STEPS_SHOWN);
+    let hidden = sequence.steps.len().saturating_sub(shown);
     let before = sequence.omitted + hidden as u64;
     let mut lines = Vec::new();
     if before > 0 {

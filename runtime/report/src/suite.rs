@@ -315,6 +315,23 @@ pub struct SuiteSummary {
 }
 
 impl SuiteSummary {
+    /// One run as a suite of one.
+    #[must_use]
+    pub fn of_run(summary: &RunSummary) -> SuiteSummary {
+        let wall = WallFacts {
+            started_at: summary.started_at.clone(),
+            finished_at: summary.finished_at.clone(),
+            duration_ns: summary.duration_ns,
+        };
+        let (name, mode, identity) = (summary.target.name.clone(), summary.mode, summary.identity.clone());
+        let case = CaseSummary {
+            duration_ms: summary.duration_ms,
+            duration_ns: summary.duration_ns,
+            ..CaseSummary::ran(&name, &name, summary.clone())
+        };
+        SuiteSummary { mode, ..SuiteSummary::of(identity, wall, Vec::new(), vec![case]) }
+    }
+
     /// What the cases come to.
     #[must_use]
     pub fn of(

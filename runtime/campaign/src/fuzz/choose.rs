@@ -103,7 +103,9 @@ impl EntryPointChoice<'_> {
         }
         let mut all = functions.entry_points(self.flows);
         if let Some(mode) = self.mode {
-            all.retain(|one| mode.has(one));
+            // Sequences are drawn from bytes, as properties are; a scenario of version 1 has either mode.
+            let has_any = all.iter().any(|one| mode.has(one));
+            all.retain(|one| mode.has(one) || (!has_any && matches!(one, EntryPoint::Scenario { .. })));
         }
         let Some(function) = self.function else {
             // What is given bytes is what `fuzz` means, where there is more and nothing was said.

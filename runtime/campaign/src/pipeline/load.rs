@@ -38,6 +38,13 @@ impl LoadedTarget {
             .map_err(|error| CampaignError::new(ErrorKind::Target, format!("{name}: {error}")))
     }
 
+    /// A scenario file, and its name; the program is the player.
+    pub fn of_scenario((name, file): (String, ScenarioFile)) -> LoadedTarget {
+        let target = RecordedTarget { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
+        let source_bytes = file.text.len() as u64;
+        LoadedTarget { target, component: file.player(), source_bytes, scenario: Some(file) }
+    }
+
     /// The program of a recording.
     pub fn of_recording(recording: &Recording) -> LoadedTarget {
         let (target, component) = (recording.target.clone(), Arc::clone(&recording.component));
@@ -107,9 +114,7 @@ fn recognised(name: String, bytes: &[u8]) -> Result<LoadedTarget, fozzy_engine::
 fn load_scenario(path: &Path) -> Result<LoadedTarget, CampaignError> {
     let file = scenario::read(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let target = RecordedTarget { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
-    let source_bytes = file.text.len() as u64;
-    Ok(LoadedTarget { target, component: file.player(), source_bytes, scenario: Some(file) })
+    Ok(LoadedTarget::of_scenario((name, file)))
 }
 
 /// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.

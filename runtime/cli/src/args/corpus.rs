@@ -45,8 +45,8 @@ pub(crate) struct CorpusMinimizeArgs {
     pub(crate) target: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) given: InputArgs,
-    /// The budget of real time; inputs that were not executed within it are kept.
-    #[arg(long, value_name = "DURATION", value_parser = Duration::parse, requires = "target")]
+    /// The budget of real time; inputs that were not executed within it are kept. Without --target none are executed.
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) budget: Option<Duration>,
     /// Copy the remaining inputs to this new or empty folder, and remove nothing.
     #[arg(long, value_name = "DIR")]

@@ -28,7 +28,7 @@ pub(crate) struct GateArgs {
     #[arg(long)]
     pub(crate) allow_expected_failures: bool,
     /// The seed of every run.
-    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
     /// Executions of the determinism audit.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=10_000))]
@@ -42,7 +42,7 @@ pub(crate) struct FullArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) scenario_root: Option<PathBuf>,
     /// The seed of every run.
-    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
     /// Executions of the determinism audit.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=10_000))]

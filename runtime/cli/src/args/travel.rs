@@ -1,6 +1,6 @@
 //! Arguments of what goes back to a moment of a run, or asks what could have become of it.
 
-use super::{ReporterArg, SeedArg};
+use super::{ReplayProfileArgs, ReportFormatArg, SeedArg, seed_number};
 use clap::{ArgGroup, Args, ValueEnum};
 use fozzy_trace::{Duration, Instant, StopPoint};
 use std::path::PathBuf;
@@ -12,16 +12,18 @@ use std::path::PathBuf;
 #[command(group = ArgGroup::new("moment").args(["until", "step", "call"]))]
 pub(crate) struct ReplayArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
-    pub(crate) trace: String,
+    #[arg(required_unless_present = "step")]
+    trace: Option<String>,
     /// Replay the recorded decisions against another program, and name the first divergence.
     #[arg(long, value_name = "TARGET")]
     pub(crate) against: Option<PathBuf>,
     /// Stop at this virtual time, and show the state of the run.
     #[arg(long, value_name = "TIME", value_parser = Duration::parse, conflicts_with = "against")]
     pub(crate) until: Option<Duration>,
-    /// Stop before this step of a scenario: counted from 0 over the whole run, or in a sequence, as `2:17`.
-    #[arg(long, value_name = "[SEQUENCE:]N", value_parser = step, conflicts_with = "against")]
-    pub(crate) step: Option<StopPoint>,
+    /// Stop before this step of a scenario: counted from 0 over the whole run, or in a sequence, as `2:17`. Without a number,
+    /// print each step of the run.
+    #[arg(long, value_name = "[SEQUENCE:]N", num_args = 0..=1, conflicts_with = "against")]
+    step: Option<Option<String>>,
     /// Stop before this call, as `trace show` counts them.
     #[arg(long, value_name = "N", conflicts_with = "against")]
     pub(crate) call: Option<u64>,
@@ -34,21 +36,39 @@ pub(crate) struct ReplayArgs {
     /// Print every call of the program on stderr.
     #[arg(long, conflicts_with = "against")]
     pub(crate) dump_events: bool,
-    /// Format of the summary.
-    #[arg(long, value_name = "FORMAT", default_value = "pretty")]
-    pub(crate) reporter: ReporterArg,
+    /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) reporter: Option<ReportFormatArg>,
+    #[command(flatten)]
+    pub(crate) profile: ReplayProfileArgs,
 }
 
 impl ReplayArgs {
+    /// The trace; behind `--step` alone it stands where the number would.
+    pub(crate) fn trace(&self) -> &str {
+        let behind = || self.step.as_ref().and_then(Option::as_deref);
+        self.trace.as_deref().or_else(behind).unwrap_or_default()
+    }
+
     /// The moment that was asked for.
-    pub(crate) fn until(&self) -> Option<StopPoint> {
+    ///
+    /// # Errors
+    /// When the step is no number.
+    pub(crate) fn until(&self) -> Result<Option<StopPoint>, String> {
         let time = self.until.map(|time| StopPoint::Time(Instant::START.after(time)));
-        time.or(self.step).or(self.call.map(StopPoint::Call))
+        let number = self.step.as_ref().and_then(Option::as_deref).filter(|_| self.trace.is_some());
+        let step = number.map(step).transpose()?;
+        Ok(time.or(step).or(self.call.map(StopPoint::Call)))
+    }
+
+    /// Whether each step is to be printed.
+    pub(crate) fn prints_steps(&self) -> bool {
+        self.step.as_ref().is_some_and(|number| number.is_none() || self.trace.is_none())
     }
 }
 
 fn step(text: &str) -> Result<StopPoint, String> {
-    let refuse = || format!("expected a number, or a sequence and a step as `2:17`, found `{text}`");
+    let refuse = || format!("--step: expected a number, or a sequence and a step as `2:17`, found `{text}`");
     match text.split_once(':') {
         None => text.parse().map(StopPoint::Step).map_err(|_| refuse()),
         Some((sequence, step)) => match (sequence.parse(), step.parse()) {
@@ -72,7 +92,7 @@ pub(crate) struct CausalityArgs {
     #[arg(long, value_name = "M", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
     /// The seed of the continuations: a number, or `random` for a fresh one, which is printed first.
-    #[arg(long, value_name = "N|random", default_value = "1", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", default_value = "1", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
     /// Runs in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -91,7 +111,7 @@ pub(crate) struct FindabilityArgs {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) runs: u32,
     /// The seed that their seeds are derived from: a number, or `random` for a fresh one, which is printed first.
-    #[arg(long, value_name = "N|random", default_value = "1", value_parser = SeedArg::parse)]
+    #[arg(long, value_name = "N|random", default_value = "1", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
     /// Runs in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -115,7 +135,7 @@ pub(crate) struct BenchmarkArgs {
     #[arg(long, value_name = "WHAT", default_value = "runs")]
     pub(crate) metric: MetricArg,
     /// The seed of each exploration.
-    #[arg(long, value_name = "N", default_value_t = 42)]
+    #[arg(long, value_name = "N", default_value_t = 42, value_parser = seed_number, overrides_with = "seed")]
     pub(crate) seed: u64,
     /// Further arguments of `fozzy explore`, such as `-- --schedule random --faults disk`.
     #[arg(last = true, value_name = "ARGS")]

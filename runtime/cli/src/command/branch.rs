@@ -3,7 +3,7 @@
 //! Invariant: what comes of it is a run like any other, whose trace stands alone.
 
 use super::run::{print, seed, show_output};
-use crate::args::{BranchArgs, ReporterArg};
+use crate::args::{BranchArgs, ReportFormatArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, summary_of};
@@ -32,8 +32,8 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     let seed = seed(context, args.seed);
     let prepared = PreparedProgram::of_recording(&original)?;
     let mut session = prepared.session()?;
-    let json = context.printer.json || args.reporter == ReporterArg::Json;
-    if !json {
+    let format = context.format(args.reporter);
+    if format == ReportFormatArg::Pretty {
         session.watch(show_output(&original.plan));
     }
     let source = Branch::new(&original, args.at, seed);
@@ -47,6 +47,6 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts())
         .telling(&execution.facts);
     context.runs.finish(&folder, &summary)?;
-    print(context, json, &summary)?;
+    print(context, format, &summary)?;
     Ok(exit(summary.status))
 }

@@ -10,7 +10,7 @@ use crate::args::CiArgs;
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use fozzy_campaign::selector;
-use fozzy_campaign::trace_check::{check_run, document, row};
+use fozzy_campaign::trace_check::{check_run, document, latency, row};
 use fozzy_report::FlakyReport;
 use fozzy_report::document::CiCheck;
 use std::process::ExitCode;
@@ -20,6 +20,12 @@ pub(crate) fn ci(context: &Context, args: &CiArgs) -> Result<ExitCode, CliError>
     let (mut found, _) = check_run(&args.trace, &named, context.strict)?;
     if !args.flake_runs.is_empty() {
         found.checks.push(flakes(context, args)?);
+        found = document(found.checks);
+    }
+    if let Some(baseline) = &args.perf_baseline {
+        let (_, now) = selector::recording(&args.trace, &context.runs)?;
+        let (_, then) = selector::recording(baseline, &context.runs)?;
+        found.checks.push(latency(&then, &now, args.max_p99_delta_pct.unwrap_or(0.0))?);
         found = document(found.checks);
     }
     context.printer.document(&found)?;

@@ -10,7 +10,7 @@
 
 use super::run::{print, seed};
 use super::worker::{Worker, failed_workers, stop_flag};
-use crate::args::{ExploreArgs, ReporterArg, StopArg};
+use crate::args::{ExploreArgs, StopArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::interrupt;
@@ -155,8 +155,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     summary.explore = Some(document);
     context.runs.finish(&folder, &summary)?;
     state_written?;
-    let json = context.printer.json || args.reporter == ReporterArg::Json;
-    print(context, json, &summary)?;
+    let format = context.format(args.reporter);
+    print(context, format, &summary)?;
     explored.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(exit(summary.status))
 }

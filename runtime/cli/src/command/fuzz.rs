@@ -11,7 +11,7 @@
 use super::run::{print, seed};
 use super::test::{is_on_github, source_here};
 use super::worker::{Worker, failed_workers, stop_flag};
-use crate::args::{ExitCodesArg, FuzzArgs, ReporterArg};
+use crate::args::{ExitCodesArg, FuzzArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, EXIT_ERROR};
@@ -264,8 +264,8 @@ fn show(
     summary.fuzz = Some(report.fuzz.clone());
     context.runs.finish(&own, &summary)?;
     tell_tools(args, &summary)?;
-    let json = context.printer.json || args.reporter == ReporterArg::Json;
-    print(context, json, &summary)?;
+    let format = context.format(args.reporter);
+    print(context, format, &summary)?;
     report.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(match args.exit_codes {
         ExitCodesArg::Fozzy => exit(summary.status),

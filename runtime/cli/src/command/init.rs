@@ -25,6 +25,12 @@ macro_rules! template {
     };
 }
 
+/// The settings.
+const SETTINGS: &str = "fozzy.toml";
+
+/// Folders that are made empty.
+const FOLDERS: [&str; 2] = [".fozzy/runs", ".fozzy/corpora"];
+
 const COMMON: &[File] = template![
     "fozzy.toml" = "common/fozzy.toml",
     ".gitignore" = "common/gitignore",
@@ -35,6 +41,10 @@ const EXAMPLES: &[(ExampleArg, File)] = &[
     (ExampleArg::Run, ("plans/run.toml", include_str!("../../templates/common/plans/run.toml"))),
     (ExampleArg::Run, ("tests/run.pass.fozzy.json", include_str!("../../templates/common/tests/run.pass.fozzy.json"))),
     (ExampleArg::Fuzz, ("corpus/seed.txt", include_str!("../../templates/common/seed.txt"))),
+    (
+        ExampleArg::Explore,
+        ("tests/distributed.pass.fozzy.json", include_str!("../../templates/common/tests/distributed.pass.fozzy.json")),
+    ),
     (ExampleArg::Explore, ("plans/explore.toml", include_str!("../../templates/common/plans/explore.toml"))),
     (ExampleArg::Memory, ("plans/memory.toml", include_str!("../../templates/common/plans/memory.toml"))),
     (
@@ -117,8 +127,13 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
         TemplateArg::Rust => sdk(args.sdk.as_deref())?,
         _ => String::new(),
     };
+    // As in version 1, settings go where --config says that they are.
+    let path_of = |name: &str| match name {
+        SETTINGS => args.folder.join(&context.globals.config),
+        name => args.folder.join(name),
+    };
     if !args.force {
-        let there = files.iter().map(|(name, _)| args.folder.join(name)).find(|path| path.symlink_metadata().is_ok());
+        let there = files.iter().map(|(name, _)| path_of(name)).find(|path| path.symlink_metadata().is_ok());
         if let Some(path) = there {
             let message = format!("{} is there already, and nothing was written", path.display());
             return Err(
@@ -128,15 +143,21 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
     }
     let mut fresh = Vec::new();
     for (name, text) in &files {
-        let path = args.folder.join(name);
+        let path = path_of(name);
         let is_fresh = path.symlink_metadata().is_err();
         let written = write(&path, &text.replace(SDK_MARK, &sdk));
         // All of it or nothing: half a project passes no test, and is in the way of the next try.
         written.inspect_err(|_| fresh.iter().for_each(|path| drop(std::fs::remove_file(path))))?;
         fresh.extend(is_fresh.then_some(path));
     }
+    // Where version 1 has them, for scripts that put something there.
+    for folder in FOLDERS.map(|folder| args.folder.join(folder)) {
+        std::fs::create_dir_all(&folder).map_err(|error| at_path(ErrorKind::Init, "cannot create", &folder, &error))?;
+    }
     let template = args.template.name().to_owned();
-    let files = files.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let of_config =
+        |name: &str| if name == SETTINGS { context.globals.config.display().to_string() } else { name.to_owned() };
+    let files = files.iter().map(|(name, _)| of_config(name)).collect();
     let next = next.iter().map(|line| (*line).to_owned()).collect();
     context.printer.document(&InitDocument { folder: args.folder.display().to_string(), template, files, next })?;
     Ok(ExitCode::SUCCESS)

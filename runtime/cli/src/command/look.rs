@@ -1,6 +1,6 @@
 //! `fozzy replay --until TIME | --step N | --call N`: a run as it is at a moment.
 
-use crate::args::{ReplayArgs, ReporterArg};
+use crate::args::{ReplayArgs, ReportFormatArg};
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::output;
@@ -11,8 +11,8 @@ use fozzy_trace::StopPoint;
 use std::process::ExitCode;
 
 pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Result<ExitCode, CliError> {
-    let (path, recording) = selector::recording(&args.trace, &context.runs)?;
-    let json = context.printer.json || args.reporter == ReporterArg::Json;
+    let (path, recording) = selector::recording(args.trace(), &context.runs)?;
+    let format = context.format(args.reporter);
     let dump = args.dump_events;
     let request = MomentRequest { until, events_max: args.events, memory: &args.memory };
     let state = state_at(&path, &recording, &request, move |entry| {
@@ -20,7 +20,7 @@ pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Re
             output::say(&format!("{}\n", entry_line(entry)));
         }
     })?;
-    if json {
+    if format == ReportFormatArg::Json {
         let text = serde_json::to_string_pretty(&state)
             .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
         context.printer.data(&format!("{text}\n"));

@@ -1,31 +1,31 @@
 //! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
 
 use super::run::{print, show_output};
-use crate::args::{ReplayArgs, ReporterArg};
+use crate::args::{ReplayArgs, ReportFormatArg};
 use crate::context::{Context, exit};
-use crate::error::CliError;
+use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, identity, kept, load, session_of, summary_of};
 use fozzy_campaign::selector;
-use fozzy_campaign::sequence::failing_sequence;
+use fozzy_campaign::sequence::{failing_sequence, last_sequence};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
-use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line};
+use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line, step_lines};
 use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::{Execution, FailureSignature, Finding, FindingKind, Status, Verdict};
 use std::process::ExitCode;
 
 pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
-    if let Some(until) = args.until() {
+    if let Some(until) = args.until().map_err(|what| CliError::new(ErrorKind::Usage, what))? {
         return super::look::look(context, args, until);
     }
     let watch = Stopwatch::start();
-    let (path, recording) = selector::recording(&args.trace, &context.runs)?;
-    let json = context.printer.json || args.reporter == ReporterArg::Json;
+    let (path, recording) = selector::recording(args.trace(), &context.runs)?;
+    let format = context.format(args.reporter);
     let mut original = session_of(&recording)?;
     let replayed = match &args.against {
-        None => same(&recording, &mut original, args, json)?,
+        None => same(&recording, &mut original, args, format == ReportFormatArg::Pretty)?,
         Some(program) => other(&recording, &mut original, load(program, &context.project.remarks)?)?,
     };
     let folder = context.runs.begin()?;
@@ -37,11 +37,21 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
             .telling(&replayed.execution.facts);
     summary.replay = Some(replayed.comparison);
     if summary.replay.as_ref().is_some_and(|replay| replay.equal && replay.against.is_none()) {
-        summary = summary.with_steps(failing_sequence(&recording));
+        let steps = if args.prints_steps() { last_sequence(&recording) } else { failing_sequence(&recording) };
+        if let (true, ReportFormatArg::Pretty, Some(steps)) = (args.prints_steps(), format, &steps) {
+            context.printer.data(&step_lines(steps, context.printer.stdout_style()));
+        }
+        // Steps of a run that passed are no part of its report.
+        summary = summary.with_steps(
+            steps.filter(|_| recording.outcome.verdict.status != Status::Pass || format == ReportFormatArg::Json),
+        );
+    }
+    if let Some(flag) = args.profile.asks() {
+        context.printer.remark(&format!("{flag} has no effect: profiles are not made yet\n"));
     }
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
     context.runs.finish(&folder, &summary)?;
-    print(context, json, &summary)?;
+    print(context, format, &summary)?;
     // A replay that is another run proves nothing about the recorded one, whatever its status.
     Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit(summary.status) })
 }
@@ -52,12 +62,17 @@ struct ReplayResult {
     comparison: ReplaySummary,
 }
 
-fn same(recording: &Recording, session: &mut Session, args: &ReplayArgs, json: bool) -> Result<ReplayResult, CliError> {
+fn same(
+    recording: &Recording,
+    session: &mut Session,
+    args: &ReplayArgs,
+    is_shown: bool,
+) -> Result<ReplayResult, CliError> {
     if args.dump_events {
         session.follow(Box::new(|entry| output::say(&format!("{}\n", entry_line(&entry)))));
         replay_recording(recording, session, 0..u64::MAX)?;
     }
-    if !json {
+    if is_shown {
         session.watch(show_output(&recording.plan));
     }
     let replayed = replay_recording(recording, session, 0..0)?;

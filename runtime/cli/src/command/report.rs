@@ -13,7 +13,7 @@ use fozzy_campaign::pipeline::summary_of;
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::KeptReport;
 use fozzy_check::is_own;
-use fozzy_report::suite::{self, CaseSummary, SuiteSummary};
+use fozzy_report::suite::{self, SuiteSummary};
 use fozzy_report::{
     FlakyReport, RunIdentity, RunMode, RunSignature, RunSummary, WallFacts, document, paths, pretty, query,
 };
@@ -28,9 +28,7 @@ pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode,
         (ReportFormatArg::Pretty, KeptReport::Run(summary)) => pretty(summary, style, is_own),
         (ReportFormatArg::Pretty, KeptReport::Suite(summary)) => suite::pretty(summary, style, is_own),
         (ReportFormatArg::Json, report) => format!("{:#}\n", value_of(report)?),
-        (ReportFormatArg::Junit, report) => suite::junit(&as_suite(report), is_own)
-            .map_err(|error| CliError::new(ErrorKind::Internal, format!("JUnit: {error}")))?,
-        (ReportFormatArg::Html, report) => suite::html(&as_suite(report), is_own),
+        (format, report) => rendered(format, &as_suite(report))?,
     };
     match &args.out {
         Some(path) => {
@@ -96,29 +94,30 @@ fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> 
 }
 
 fn value_of(report: &KeptReport) -> Result<serde_json::Value, CliError> {
-    serde_json::to_value(report).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))
+    as_json(report)
 }
 
-/// One run as a suite of one.
+fn as_json(document: &impl serde::Serialize) -> Result<serde_json::Value, CliError> {
+    serde_json::to_value(document).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))
+}
+
+/// The same as a suite, which a single run is one of.
 fn as_suite(report: &KeptReport) -> SuiteSummary {
     match report {
         KeptReport::Suite(summary) => (**summary).clone(),
-        KeptReport::Run(summary) => {
-            let summary = (**summary).clone();
-            let wall = WallFacts {
-                started_at: summary.started_at.clone(),
-                finished_at: summary.finished_at.clone(),
-                duration_ns: summary.duration_ns,
-            };
-            let (name, mode) = (summary.target.name.clone(), summary.mode);
-            let identity = summary.identity.clone();
-            let case = CaseSummary {
-                duration_ms: summary.duration_ms,
-                duration_ns: summary.duration_ns,
-                ..CaseSummary::ran(&name, &name, summary)
-            };
-            SuiteSummary { mode, ..SuiteSummary::of(identity, wall, Vec::new(), vec![case]) }
+        KeptReport::Run(summary) => SuiteSummary::of_run(summary),
+    }
+}
+
+/// A report on one run as JUnit or as a page.
+pub(super) fn rendered(format: ReportFormatArg, summary: &SuiteSummary) -> Result<String, CliError> {
+    match format {
+        ReportFormatArg::Junit => {
+            suite::junit(summary, is_own).map_err(|error| CliError::new(ErrorKind::Internal, format!("JUnit: {error}")))
         }
+        ReportFormatArg::Html => Ok(suite::html(summary, is_own)),
+        ReportFormatArg::Pretty => Ok(suite::pretty(summary, fozzy_report::Style::PLAIN, is_own)),
+        ReportFormatArg::Json => Ok(format!("{:#}\n", as_json(summary)?)),
     }
 }
 

@@ -1,7 +1,8 @@
 //! `fozzy run`: a program once, from its bytes to a report.
 
+use super::report::rendered;
 use super::run_seeds;
-use crate::args::{ReporterArg, RunArgs, SeedArg, request};
+use crate::args::{ReportFormatArg, RunArgs, SeedArg, request};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, ProgramOutput};
@@ -11,11 +12,13 @@ use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_engine::{OutputKind, OutputTee};
+use fozzy_report::suite::SuiteSummary;
 use fozzy_report::{RunMode, RunSummary, pretty};
-use fozzy_trace::file::store::{CollisionPolicy, check_target};
+use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, check_target, write_atomic};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, NodeId, Plan, Seed};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
@@ -38,8 +41,8 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
         return run_seeds::sweep(context, args, &prepared, seeds, watch);
     }
     let mut session = prepared.piped_session(&context.project.config.base_dir)?;
-    let json = context.printer.json || args.reporter == ReporterArg::Json;
-    if !json {
+    let format = context.format(args.reporter);
+    if format == ReportFormatArg::Pretty {
         session.watch(show_output(&prepared.planned.plan));
     }
     let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
@@ -47,7 +50,11 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let recording = prepared.record(&execution, seed, RunMode::Run);
 
     let folder = context.runs.begin()?;
-    let policy = RecordPolicy { path: args.record.as_deref(), collision, keep_passing: context.project.keep_passing };
+    let policy = RecordPolicy {
+        path: args.record.as_deref(),
+        collision,
+        keep_passing: context.project.keep_passing || args.profile.is_full(),
+    };
     let trace = policy.write(&recording, &folder);
     // A run that could not be kept is none: no empty folder stays behind.
     let trace = trace.inspect_err(|_| folder.discard())?;
@@ -66,10 +73,10 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let catalogue = prepared.program.catalogue().remark(evaluates).filter(|_| !is_file).map(str::to_owned);
     let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
     context.runs.finish(&folder, &summary)?;
-    print(context, json, &summary)?;
+    print(context, format, &summary)?;
     let findings = &recording.outcome.verdict.findings;
     if !is_file
-        && !json
+        && format == ReportFormatArg::Pretty
         && let Some(why) = findings.iter().find_map(|finding| session.missing_lines(&finding.backtrace))
     {
         context.printer.remark(&format!("note: {why}\n"));
@@ -112,14 +119,28 @@ pub(super) fn show_output(plan: &Plan) -> OutputTee {
 }
 
 /// The summary: one document on stdout, or a block for people on stderr, where it does not mix with
-/// what the program wrote.
-pub(super) fn print(context: &Context, json: bool, summary: &RunSummary) -> Result<(), CliError> {
-    if json {
-        let text = serde_json::to_string_pretty(summary)
-            .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
-        context.printer.data(&format!("{text}\n"));
-    } else {
-        context.printer.remark(&pretty(summary, context.printer.style(), is_own));
+/// what the program wrote. A page or a JUnit report is also in the run's folder, as version 1 has them.
+pub(super) fn print(context: &Context, format: ReportFormatArg, summary: &RunSummary) -> Result<(), CliError> {
+    let file = match format {
+        ReportFormatArg::Json => {
+            let text = serde_json::to_string_pretty(summary)
+                .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
+            context.printer.data(&format!("{text}\n"));
+            return Ok(());
+        }
+        ReportFormatArg::Pretty => {
+            context.printer.remark(&pretty(summary, context.printer.style(), is_own));
+            return Ok(());
+        }
+        ReportFormatArg::Junit => "junit.xml",
+        ReportFormatArg::Html => "report.html",
+    };
+    let content = rendered(format, &SuiteSummary::of_run(summary))?;
+    if let Some(folder) = &summary.identity.artifacts_dir {
+        let path = Path::new(folder).join(file);
+        write_atomic(&path, content.as_bytes(), Durability::Cached)
+            .map_err(|error| store_error(StoreError::io("write", &path, error)))?;
     }
+    context.printer.data(&content);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `fozzy run --seeds`: one program under one plan, with many seeds.
 
-use crate::args::{ReporterArg, RunArgs};
+use super::report::rendered;
+use crate::args::{ReportFormatArg, RunArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::{interrupt, progress};
@@ -31,7 +32,8 @@ pub(super) fn sweep(
 ) -> Result<ExitCode, CliError> {
     let folder = context.runs.begin()?;
     interrupt::ask_me_to_stop();
-    let is_json = context.printer.json || args.reporter == ReporterArg::Json;
+    let format = context.format(args.reporter);
+    let is_document = format != ReportFormatArg::Pretty;
     let style = context.printer.style();
     let sweep = SeedSweep {
         prepared,
@@ -47,11 +49,11 @@ pub(super) fn sweep(
         },
     };
     let name = &prepared.loaded.target.name;
-    if !is_json {
+    if !is_document {
         context.printer.remark(&sweep_heading(name, &seeds.to_string(), style));
     }
     let result = sweep.run(|event| match event {
-        SweepEvent::Found(case) if !is_json => context.printer.remark(&seed_line(case, style)),
+        SweepEvent::Found(case) if !is_document => context.printer.remark(&seed_line(case, style)),
         SweepEvent::Found(_) => {}
         SweepEvent::Progress(line) => progress::show(&line),
     });
@@ -60,10 +62,8 @@ pub(super) fn sweep(
     let identity = identity(&folder, seeds.first(), cases.iter());
     let summary = SuiteSummary { mode: RunMode::Run, ..SuiteSummary::of(identity, watch.facts(), Vec::new(), cases) };
     context.runs.finish(&folder, &summary)?;
-    if is_json {
-        let text = serde_json::to_string_pretty(&summary)
-            .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
-        context.printer.data(&format!("{text}\n"));
+    if is_document {
+        context.printer.data(&rendered(format, &summary)?);
     } else {
         context.printer.remark(&sweep_details(&summary, style, is_own));
         if !asks_seed {

@@ -1,7 +1,7 @@
 //! `fozzy shrink` and `fozzy ablate`: a recorded failure made smaller, and what it needs.
 
 use super::run::print;
-use crate::args::{AblateArgs, MinimizeArg, ReporterArg, ShrinkArgs};
+use crate::args::{AblateArgs, MinimizeArg, ReportFormatArg, ShrinkArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use fozzy_campaign::pipeline::{self, identity, kept, summary_of};
@@ -16,8 +16,11 @@ use fozzy_report::{
     AblationDocument, AblationRow, ExplainedDecision, FailureSize, RunMode, RunSummary, ShrinkSummary, ablation_lines,
 };
 use fozzy_search::shrink::{self, CandidateSize, Dimension, Explanation, Options, ShrinkProgress, VariedPart};
+use fozzy_trace::Status;
+use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::source::Override;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -25,7 +28,10 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let watch = Stopwatch::start();
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
     let out = args.out.clone().unwrap_or_else(|| path.with_extension("min.fozzy"));
-    let json = context.printer.json || args.reporter == ReporterArg::Json;
+    let format = context.format(args.reporter);
+    if recording.outcome.verdict.status == Status::Pass {
+        return passing(context, (&path, &recording), (&out, format), &watch);
+    }
     let mut engines = ProgramReplayTarget::several(&recording, args.jobs)?;
     let options =
         Options { only: dimension(args.minimize), aggressive: args.aggressive, keeps_stdin: keeps_stdin(&recording) };
@@ -34,7 +40,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let mut next = if remarks.is_live() { Duration::ZERO } else { every };
     let mut go_on = |progress: &ShrinkProgress| {
         let elapsed = watch.elapsed();
-        if !json && elapsed >= next {
+        if format == ReportFormatArg::Pretty && elapsed >= next {
             next = elapsed + every;
             campaign::show_progress(remarks, elapsed, progress, args.budget.0);
         }
@@ -75,7 +81,28 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         explained,
     });
     context.runs.finish(&folder, &summary)?;
-    print(context, json, &summary)?;
+    print(context, format, &summary)?;
+    Ok(exit(summary.status))
+}
+
+/// A run that passed has no failure to make smaller: the smallest trace is the same run.
+fn passing(
+    context: &Context,
+    (path, recording): (&Path, &Recording),
+    (out, format): (&Path, ReportFormatArg),
+    watch: &Stopwatch,
+) -> Result<ExitCode, CliError> {
+    let written = pipeline::write(recording, out, CollisionPolicy::Overwrite)?;
+    let folder = context.runs.begin()?;
+    let (identity, target) = (identity(&folder, recording.seed, Some(&written)), summary_of(&recording.target));
+    let output = (&recording.stdout[..], &recording.stderr[..]);
+    let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, output, watch.facts());
+    context.runs.finish(&folder, &summary)?;
+    print(context, format, &summary)?;
+    let (path, written) = (path.display(), written.display());
+    context
+        .printer
+        .remark(&format!("{path}: the run passed, so there is nothing to make smaller; {written} is the same run\n"));
     Ok(exit(summary.status))
 }
 

@@ -1,7 +1,8 @@
 //! `fozzy test`: a suite of scenarios, one run.
 
+use super::report::rendered;
 use super::run::seed;
-use crate::args::{SuiteReporterArg, TestArgs, request};
+use crate::args::{ReportFormatArg, TestArgs, request};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output;
@@ -14,10 +15,7 @@ use fozzy_campaign::suite::regressions::{self, Regression};
 use fozzy_campaign::suite::select::{SuiteEntry, select, shown};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
-use fozzy_report::Style;
-use fozzy_report::suite::{
-    CaseResult, CaseSummary, SuiteSummary, annotations, case_line, details, heading, html, junit, pretty, widest,
-};
+use fozzy_report::suite::{CaseResult, CaseSummary, SuiteSummary, annotations, case_line, details, heading, widest};
 use fozzy_trace::file::store::{self, CollisionPolicy, Durability, StoreError, write_atomic};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,11 +49,11 @@ pub(crate) fn test(context: &Context, args: &TestArgs) -> Result<ExitCode, CliEr
 }
 
 /// What the report goes to standard output as.
-fn format_on_stdout(context: &Context, args: &TestArgs) -> SuiteReporterArg {
+fn format_on_stdout(context: &Context, args: &TestArgs) -> ReportFormatArg {
     match (context.printer.json, &args.out) {
-        (true, _) => SuiteReporterArg::Json,
-        (false, Some(_)) => SuiteReporterArg::Pretty,
-        (false, None) => args.reporter,
+        (true, _) => ReportFormatArg::Json,
+        (false, Some(_)) => ReportFormatArg::Pretty,
+        (false, None) => context.format(args.reporter),
     }
 }
 
@@ -97,7 +95,7 @@ fn all(
     let paths: Vec<String> = work.iter().map(Work::path).collect();
     let width = widest(paths.iter().map(String::as_str));
     let (printer, style) = (context.printer, context.printer.stdout_style());
-    let is_live = format_on_stdout(context, args) == SuiteReporterArg::Pretty;
+    let is_live = format_on_stdout(context, args) == ReportFormatArg::Pretty;
     if is_live {
         printer.data(&heading(cases.len(), kept.len(), suite.seed, style));
     }
@@ -147,28 +145,23 @@ fn not_run(work: &Work<'_>) -> CaseSummary {
 /// The report: to the file that was named for it, and to standard output.
 fn print(context: &Context, args: &TestArgs, summary: &SuiteSummary) -> Result<(), CliError> {
     if let Some(path) = &args.out {
-        let text = rendered(args.reporter, summary, Style::PLAIN)?;
+        let text = rendered(file_format(context, args), summary)?;
         write_atomic(path, text.as_bytes(), Durability::Cached)
             .map_err(|error| store_error(StoreError::io("write", path, error)))?;
     }
     let style = context.printer.stdout_style();
     let text = match format_on_stdout(context, args) {
         // The cases have had their lines.
-        SuiteReporterArg::Pretty => details(summary, style, is_own),
-        other => rendered(other, summary, style)?,
+        ReportFormatArg::Pretty => details(summary, style, is_own),
+        other => rendered(other, summary)?,
     };
     context.printer.data(&text);
     Ok(())
 }
 
-fn rendered(format: SuiteReporterArg, summary: &SuiteSummary, style: Style) -> Result<String, CliError> {
-    let failed = |error: &dyn std::fmt::Display| CliError::new(ErrorKind::Internal, error.to_string());
-    Ok(match format {
-        SuiteReporterArg::Pretty => pretty(summary, style, is_own),
-        SuiteReporterArg::Json => serde_json::to_string_pretty(summary).map_err(|error| failed(&error))? + "\n",
-        SuiteReporterArg::Junit => junit(summary, is_own).map_err(|error| failed(&error))?,
-        SuiteReporterArg::Html => html(summary, is_own),
-    })
+/// What the report goes to its file as.
+fn file_format(context: &Context, args: &TestArgs) -> ReportFormatArg {
+    args.reporter.unwrap_or_else(|| context.format(None))
 }
 
 /// Whether GitHub runs us, and shows lines of a certain form beside the change.

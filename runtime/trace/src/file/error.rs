@@ -20,8 +20,8 @@ pub enum TraceError {
     },
     /// A JSON trace of the first Fozzy.
     #[error(
-        "a trace of the first Fozzy (JSON, version {}): it holds the steps of a scenario but no program, so there \
-         is nothing to run; record it again with `fozzy run <scenario> --record <file>`",
+        "a trace of the first Fozzy (JSON, version {}): it holds the steps of a scenario but no program; `fozzy trace migrate` runs \
+         these steps, and writes the run as a trace of this version",
         version.map_or_else(|| "unknown".to_owned(), |v| v.to_string())
     )]
     Original {
