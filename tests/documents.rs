@@ -26,6 +26,15 @@ fn prepared() -> Fozzy {
     std::fs::create_dir(fozzy.path("corpus")).expect("a folder");
     fozzy.write("corpus/a", "a");
     fozzy.write("plan.toml", "");
+    fozzy.write(
+        "old.fozzy",
+        r#"{"format": "fozzy-trace", "version": 4, "fuzz": {"target": "scenario:fails.fozzy.json"},
+            "summary": {"status": "fail", "identity": {"seed": 1}}}"#,
+    );
+    fozzy.write(
+        "fails.fozzy.json",
+        r#"{"version": 1, "name": "f", "steps": [{"type": "fail", "message": "as it should"}]}"#,
+    );
     fozzy.run(&["run", "fails.wat", "--seed", "1", "--record", "a.fozzy"]).exits(4);
     fozzy.run(&["run", "recorded.wat", "--seed", "2", "--record", "b.fozzy"]).exits(0);
     let write =
@@ -57,6 +66,7 @@ const CASES: &[(&str, &str)] = &[
     ("ablation", "fozzy ablate f.fozzy --json"),
     ("verification", "fozzy trace verify a.fozzy --json"),
     ("verification", "fozzy trace verify plan.toml --json"),
+    ("migration", "fozzy trace migrate old.fozzy --json"),
     ("history", "fozzy trace show b.fozzy --json"),
     ("inspection", "fozzy inspect counter.wasm --json"),
     ("coverage", "fozzy coverage b.fozzy --json"),

@@ -127,11 +127,11 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
         TemplateArg::Rust => sdk(args.sdk.as_deref())?,
         _ => String::new(),
     };
-    // As in version 1, settings go where --config says that they are.
-    let path_of = |name: &str| match name {
-        SETTINGS => args.folder.join(&context.globals.config),
-        name => args.folder.join(name),
-    };
+    // As in version 1, settings go where --config says that they are; not into another project.
+    let settings = Some(&context.globals.config).filter(|path| path.is_relative());
+    let settings = settings.map_or_else(|| SETTINGS.to_owned(), |path| path.display().to_string());
+    let named = |name: &str| if name == SETTINGS { settings.clone() } else { name.to_owned() };
+    let path_of = |name: &str| args.folder.join(named(name));
     if !args.force {
         let there = files.iter().map(|(name, _)| path_of(name)).find(|path| path.symlink_metadata().is_ok());
         if let Some(path) = there {
@@ -155,9 +155,7 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
         std::fs::create_dir_all(&folder).map_err(|error| at_path(ErrorKind::Init, "cannot create", &folder, &error))?;
     }
     let template = args.template.name().to_owned();
-    let of_config =
-        |name: &str| if name == SETTINGS { context.globals.config.display().to_string() } else { name.to_owned() };
-    let files = files.iter().map(|(name, _)| of_config(name)).collect();
+    let files = files.iter().map(|(name, _)| named(name)).collect();
     let next = next.iter().map(|line| (*line).to_owned()).collect();
     context.printer.document(&InitDocument { folder: args.folder.display().to_string(), template, files, next })?;
     Ok(ExitCode::SUCCESS)
