@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! without io-error            still fails
-//! without packet-loss         passes in 10 of 10 tries          needed
-//! without io-error, latency   passes in 10 of 10 tries          one of them is needed
+//! without packet-loss         passed in 10 of 10 tries          needed
+//! without io-error, latency   passed in 10 of 10 tries          one of them is needed
 //! ```
 //!
 //! A fault that is left out does not strike, and everything else is answered as it was recorded, wherever it is still asked. A
