@@ -59,7 +59,7 @@ fn simulated(server: &Path, client: &Path, connections: u32) -> Session {
     let args = [vec!["net-client".to_owned()], order("http://server:8080", connections)].concat();
     let plan = Plan {
         main: MachinePlan { args, ..MachinePlan::default() },
-        nodes: vec![NodePlan { name: "server".to_owned(), program, called: false }],
+        nodes: vec![NodePlan { name: "server".to_owned(), program, called: false, ends: None, restart: None }],
         ..Plan::default()
     };
     let program = Program::new(component(client).into(), Switches::of(&plan), None).expect("the guest compiles");

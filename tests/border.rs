@@ -165,6 +165,7 @@ impl Seen {
             ExecutionEnd::TimeExhausted { .. } => "time",
             ExecutionEnd::Failed { .. } => "failed",
             ExecutionEnd::CalledEnded => "called ended",
+            ExecutionEnd::PeerEnded { .. } => "peer ended",
             ExecutionEnd::Diverged { .. } => "diverged",
         };
         *self.ends.entry(end).or_default() += 1;

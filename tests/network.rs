@@ -7,7 +7,7 @@
 //! `FOZZY_LONG=1` makes the 10,000 requests that the issue demands; otherwise it is fewer of them.
 
 use crate::recorded::{RecordedRun, component, machine};
-use fozzy_trace::plan::{self, FaultPlan, Inputs, NetworkPlan, NodePlan};
+use fozzy_trace::plan::{self, AllowedEnd, FaultPlan, Inputs, NetworkPlan, NodePlan};
 use fozzy_trace::{Duration, Execution, ExecutionEnd, Plan};
 
 /// What the issue demands.
@@ -26,7 +26,7 @@ fn pair(line: &str, plan: Plan, keep: fozzy_trace::HistoryWindow) -> RecordedRun
     let mut inputs = Inputs::default();
     let server = inputs.add(component("net-server"));
     let program = plan::ProgramPlan { component: server, machine: machine("net-server 0.0.0.0:8080") };
-    let nodes = vec![NodePlan { name: "server".to_owned(), program, called: false }];
+    let nodes = vec![NodePlan { name: "server".to_owned(), program, called: false, ends: None, restart: None }];
     RecordedRun::new(name, Plan { main: machine(line), nodes, ..plan }, inputs, keep)
 }
 
@@ -51,6 +51,19 @@ fn all_answered(execution: &Execution, requests: u64) {
     let said = String::from_utf8_lossy(execution.stderr.kept());
     assert_eq!(execution.end, ExecutionEnd::Exited { code: 0 }, "{shown}{said}");
     assert!(shown.starts_with(&format!("{requests} requests")) && shown.ends_with(" 0 failures\n"), "{shown}{said}");
+}
+
+#[test]
+fn a_client_that_tries_again_for_ever_ends_soon_after_its_server() {
+    let mut inputs = Inputs::default();
+    let server = inputs.add(component("net-server"));
+    let program = plan::ProgramPlan { component: server, machine: machine("net-server no-address") };
+    let ends = Some(AllowedEnd::Ok);
+    let nodes = vec![NodePlan { name: "server".to_owned(), program, called: false, ends, restart: None }];
+    let plan = Plan { main: machine(&asks(1_000_000, 1)), nodes, ..Plan::default() };
+    let execution = RecordedRun::new("net-client", plan, inputs, 0..0).check(7);
+    assert_eq!(execution.end, ExecutionEnd::PeerEnded { node: "server".to_owned() });
+    assert!(execution.fuel_used < plan::FUEL_DEFAULT / 20, "{}", execution.fuel_used);
 }
 
 #[test]

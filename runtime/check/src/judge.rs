@@ -8,7 +8,10 @@ use crate::signature::{STACK_EXHAUSTED, allocation_site, library_panic_site, rec
 use crate::unmatched::one_line;
 use fozzy_trace::facts::{Facts, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
-use fozzy_trace::{Execution, ExecutionEnd, FailureSignature, Finding, FindingKind, Status, Verdict};
+use fozzy_trace::plan::AllowedEnd;
+use fozzy_trace::{
+    Execution, ExecutionEnd, FailureSignature, Finding, FindingKind, NodeExecution, PeerStack, Status, Verdict,
+};
 
 /// Frames shown in a finding; the whole stack would bury what matters.
 const SHOWN_FRAMES: usize = 32;
@@ -30,11 +33,12 @@ pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     let at_place =
         |found: &mut JudgedFinding| found.finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
     found.iter_mut().for_each(at_place);
+    if let (ExecutionEnd::Hang { .. }, Some(hang)) = (&execution.end, found.first_mut()) {
+        hang.finding.peers = waiting_peers(&execution.nodes);
+    }
     for node in &execution.nodes {
         let part = ProgramOutput { stderr: node.stderr.kept(), backtrace: &node.backtrace };
-        // How another machine's program exits is its own affair, and shown; that it crashes is not.
-        let end = node.end.as_ref().filter(|end| !matches!(end, ExecutionEnd::Exited { .. }));
-        found.extend(end.and_then(|end| of_end(end, part)).map(|found| found.on(&node.name)));
+        found.extend(of_node(node, part).map(|found| found.on(&node.name, &execution.end)));
     }
     if execution.end == ExecutionEnd::CalledEnded {
         match found.last_mut() {
@@ -109,8 +113,11 @@ impl JudgedFinding {
         FailureSignature { kind: self.finding.kind, site: self.site.clone() }
     }
 
-    /// The same, found on another machine.
-    fn on(mut self, node: &str) -> JudgedFinding {
+    /// The same, found on another machine of a run that ended so.
+    fn on(mut self, node: &str, end: &ExecutionEnd) -> JudgedFinding {
+        if matches!(end, ExecutionEnd::PeerEnded { node: ended } if ended == node) {
+            self.finding.message.push_str("\nthe run ended soon after");
+        }
         let node = one_line(node);
         self.finding.title = format!("node `{node}`: {}", self.finding.title);
         self.finding.message = format!("node `{node}`: {}", self.finding.message);
@@ -138,6 +145,30 @@ const fn severity(status: Status) -> u8 {
     }
 }
 
+/// Where the programs of other machines wait.
+fn waiting_peers(nodes: &[NodeExecution]) -> Vec<PeerStack> {
+    let waiting = nodes.iter().filter(|node| node.end.is_none() && !node.backtrace.is_empty());
+    waiting.map(|node| PeerStack { node: one_line(&node.name), backtrace: shown(&node.backtrace) }).collect()
+}
+
+/// What the end of another machine's program means, by what the plan allows.
+fn of_node(node: &NodeExecution, part: ProgramOutput<'_>) -> Option<JudgedFinding> {
+    let end = node.end.as_ref()?;
+    match node.ends {
+        // Plans of before: how it exits is its own affair.
+        None if matches!(end, ExecutionEnd::Exited { .. }) => None,
+        Some(ends) if ends.allows(end) => None,
+        Some(AllowedEnd::Never) if *end == (ExecutionEnd::Exited { code: 0 }) => {
+            let title = "the program ended".to_owned();
+            let message = format!("{title}, and the plan says that it never does (`ends = \"never\"`)");
+            let message = with_last_words(&message, part.stderr);
+            let finding = located(FindingKind::TargetBehavior, title.clone(), message, &[]);
+            Some(found(Status::Fail, finding, title))
+        }
+        _ => of_end(end, part),
+    }
+}
+
 /// What the end of one machine's program means; `None` when it is as it should be.
 fn of_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFinding> {
     let found = found_in_end(end, part)?;
@@ -148,7 +179,7 @@ fn found_in_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFin
     let backtrace = part.backtrace;
     Some(match end {
         // That one is a finding of its machine.
-        ExecutionEnd::Exited { code: 0 } | ExecutionEnd::CalledEnded => return None,
+        ExecutionEnd::Exited { code: 0 } | ExecutionEnd::CalledEnded | ExecutionEnd::PeerEnded { .. } => return None,
         ExecutionEnd::Exited { code } => {
             let title = format!("the program exited with code {code}");
             let finding = Finding {
@@ -157,6 +188,7 @@ fn found_in_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFin
                 title,
                 location: None,
                 backtrace: Vec::new(),
+                peers: Vec::new(),
             };
             found(Status::Fail, finding, format!("exit code {code}"))
         }
@@ -245,6 +277,7 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
             message,
             location: project_location(location, backtrace),
             backtrace: shown(backtrace),
+            peers: Vec::new(),
         };
         return found(Status::Crash, finding, site);
     }
@@ -255,7 +288,7 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
 }
 
 fn located(kind: FindingKind, title: String, message: String, backtrace: &[StackFrame]) -> Finding {
-    Finding { kind, title, message, location: own_location(backtrace), backtrace: shown(backtrace) }
+    Finding { kind, title, message, location: own_location(backtrace), backtrace: shown(backtrace), peers: Vec::new() }
 }
 
 fn shown(backtrace: &[StackFrame]) -> Vec<StackFrame> {
@@ -333,7 +366,7 @@ pub(crate) mod tests {
     fn node(name: &str, end: Option<ExecutionEnd>, stderr: &str) -> NodeExecution {
         let Execution { stdout, stderr, memory, backtrace, .. } =
             execution(ExecutionEnd::Exited { code: 0 }, stderr, &["serve"]);
-        NodeExecution { name: name.to_owned(), end, stdout, stderr, memory, backtrace }
+        NodeExecution { name: name.to_owned(), end, stdout, stderr, memory, backtrace, ends: None, restarts: 0 }
     }
 
     fn signature(end: ExecutionEnd, stderr: &str, functions: &[&str]) -> (Status, String) {
@@ -464,6 +497,34 @@ pub(crate) mod tests {
         let end = ExecutionEnd::Diverged { recorded: "{\"a\":1}".into(), asked: "{\"a\":2}".into() };
         let verdict = judge(&execution(end, "", &[]));
         assert!(verdict.findings[0].message.ends_with("\nrecorded {\"a\":1}\nasked    {\"a\":2}"), "{verdict:?}");
+    }
+
+    #[test]
+    fn another_machine_may_end_as_its_plan_allows() {
+        let exited = |code| ExecutionEnd::Exited { code };
+        let trap = || ExecutionEnd::Trapped { trap: "wasm `unreachable` instruction executed".into() };
+        let with = |ends: AllowedEnd, end: ExecutionEnd| {
+            let peer = NodeExecution { ends: Some(ends), ..node("db", Some(end), "") };
+            let whole = ExecutionEnd::PeerEnded { node: "db".to_owned() };
+            let verdict = judge(&Execution { nodes: vec![peer], ..execution(whole, "", &["main"]) });
+            let soon = verdict.findings.iter().all(|found| found.message.ends_with("the run ended soon after"));
+            assert!(soon && verdict.findings.len() <= 1, "{verdict:?}");
+            (verdict.status, verdict.signature.map(|signature| signature.to_string()).unwrap_or_default())
+        };
+        let unreachable = "trap at node db: wasm `unreachable` instruction executed in serve";
+        let ended = "target_behavior at node db: the program ended";
+        let failed = "target_behavior at node db: exit code 3";
+        let rows = [
+            (AllowedEnd::Any, ["", "", ""]),
+            (AllowedEnd::Ok, ["", failed, unreachable]),
+            (AllowedEnd::Never, [ended, failed, unreachable]),
+        ];
+        for (ends, expected) in rows {
+            for (end, expected) in [exited(0), exited(3), trap()].into_iter().zip(expected) {
+                assert_eq!(with(ends, end).1, expected, "{ends:?}");
+            }
+        }
+        assert_eq!(with(AllowedEnd::Ok, exited(3)).0, Status::Fail);
     }
 
     #[test]

@@ -46,7 +46,14 @@ fn finding(request: &UnmatchedRequest) -> JudgedFinding {
         let margin = if line.trim().is_empty() { "" } else { "    " };
         message.push_str(&format!("\n{margin}{}", line.trim_end()));
     }
-    let finding = Finding { kind: FindingKind::InputInvalid, title, message, location: None, backtrace: Vec::new() };
+    let finding = Finding {
+        kind: FindingKind::InputInvalid,
+        title,
+        message,
+        location: None,
+        backtrace: Vec::new(),
+        peers: Vec::new(),
+    };
     let identity = match kind {
         RequestKind::Http => asked.split(['?', '#']).next(),
         RequestKind::Process => asked.split(' ').next(),

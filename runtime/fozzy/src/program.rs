@@ -63,7 +63,7 @@ impl Program {
         prepared.drive(plan.sequences, plan.flows);
         let mut session = prepared.live_session(&project.config.base_dir)?;
         let execution = session.execute(Box::new(SeededSource::new(Seed(seed))), 0..ENTRIES_KEPT)?;
-        let (stdout, stderr) = pipeline::kept(&execution);
+        let (stdout, stderr) = pipeline::kept(&execution).target;
         let (stdout, stderr) = (stdout.to_vec(), stderr.to_vec());
         Ok(Run { stdout, stderr, recording: prepared.record(&execution, Seed(seed), RunMode::Run) })
     }

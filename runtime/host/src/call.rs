@@ -20,6 +20,7 @@ use fozzy_trace::{
 };
 use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
+use std::sync::Arc;
 
 /// Cost of one host call in the instruction budget; each byte that it moves costs one more. A
 /// guest that only calls would otherwise use real time without using fuel. Host work is bounded by the
@@ -78,6 +79,11 @@ pub enum GuestStop {
     Failed(Box<ReportedFailure>),
     /// The component that the guest called has ended, and the guest does not outlive that.
     CalledEnded,
+    /// The program of another machine came to an end that the plan does not allow, and the time that is left to the others is over.
+    PeerEnded {
+        /// The machine.
+        node: Arc<str>,
+    },
     /// The run has reached the moment that was asked for.
     Looked,
     /// Virtual time went past its bound.
@@ -114,6 +120,7 @@ impl fmt::Display for GuestStop {
             GuestStop::PowerLoss { up_after } => write!(f, "the machine loses power, for {up_after}"),
             GuestStop::Failed(failure) => write!(f, "failed: {}", failure.message),
             GuestStop::CalledEnded => f.write_str("the target came to its end"),
+            GuestStop::PeerEnded { node } => write!(f, "the machine `{node}` came to its end"),
             GuestStop::Looked => f.write_str("stopped to be looked at"),
             GuestStop::TimeExhausted => f.write_str("virtual time exhausted"),
             GuestStop::FuelExhausted => f.write_str("instruction budget exhausted"),
@@ -227,6 +234,9 @@ impl Host {
     pub(crate) fn begin(&mut self, asked: &dyn Record) -> Result<(), GuestStop> {
         if self.run.is_looked_at() {
             return Err(GuestStop::Looked);
+        }
+        if let Some(node) = self.run.over() {
+            return Err(GuestStop::PeerEnded { node });
         }
         self.run.work += HOST_CALL_FUEL + asked.payload_bytes();
         if self.run.work <= self.run.work_max { Ok(()) } else { Err(GuestStop::FuelExhausted) }
@@ -349,12 +359,15 @@ impl Host {
         }
         self.node_mut().waiting = waits.to_vec();
         self.run.pass_on().await;
-        if self.run.looked.is_some() {
+        if self.run.looked.is_some() || self.run.unwinds {
             return Err(GuestStop::Looked);
         }
         self.node_mut().waiting.clear();
-        match self.run.blocked.take() {
-            Some(blocked) => Err(GuestStop::Hang(blocked)),
+        if let Some(blocked) = self.run.blocked.take() {
+            return Err(GuestStop::Hang(blocked));
+        }
+        match self.run.over() {
+            Some(node) => Err(GuestStop::PeerEnded { node }),
             None => Ok(()),
         }
     }
@@ -369,7 +382,11 @@ impl Host {
         let world = self.world();
         world.network.advance(world.clock.now());
         world.end_overdue();
-        Ok(world.is_ready(node, wait))
+        let is_ready = world.is_ready(node, wait);
+        if let (true, Wait::OwnClock { monotonic_ns, .. }) = (is_ready, wait) {
+            self.node_mut().drift.rings(monotonic_ns);
+        }
+        Ok(is_ready)
     }
 
     /// The guest reads its input: it is fetched now.

@@ -3,9 +3,9 @@
 use crate::bindings::PollableResource;
 use crate::bindings::wasi::clocks::{monotonic_clock, wall_clock};
 use crate::call::{Host, Import, misuse};
-use fozzy_trace::{Duration, Instant};
+use fozzy_trace::Duration;
 use fozzy_world::clock::{CLOCK_TICK, ClockKind, ClockReading};
-use fozzy_world::{Handle, Wait};
+use fozzy_world::{Handle, OpContext, Wait, World};
 use wall_clock::Datetime;
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -18,9 +18,16 @@ const WALL_NOW: Import = Import::new("wasi:clocks/wall-clock.now");
 const WALL_RESOLUTION: Import = Import::new("wasi:clocks/wall-clock.resolution");
 
 impl Host {
-    fn subscribe(&mut self, import: Import, asked: u64, deadline: Instant) -> Result<Resource<PollableResource>> {
-        let handle = Handle::Pollable(Wait::Until(deadline));
-        let rep = self.call(import, asked, |host| host.node_mut().table.insert(handle).map_err(misuse(import)))?;
+    fn subscribe(
+        &mut self,
+        import: Import,
+        asked: u64,
+        wait: impl FnOnce(&mut World, &mut OpContext<'_>) -> Wait,
+    ) -> Result<Resource<PollableResource>> {
+        let rep = self.call(import, asked, |host| {
+            let handle = Handle::Pollable(host.with_context(wait));
+            host.node_mut().table.insert(handle).map_err(misuse(import))
+        })?;
         Ok(Resource::new_own(rep))
     }
 }
@@ -35,13 +42,11 @@ impl monotonic_clock::Host for Host {
     }
 
     fn subscribe_instant(&mut self, when: u64) -> Result<Resource<PollableResource>> {
-        let deadline = self.node().drift.deadline(when, self.run.world.clock.now());
-        self.subscribe(SUBSCRIBE_INSTANT, when, deadline)
+        self.subscribe(SUBSCRIBE_INSTANT, when, |world, context| world.wait_until(when, context))
     }
 
     fn subscribe_duration(&mut self, span: u64) -> Result<Resource<PollableResource>> {
-        let deadline = self.world().clock.now().after(Duration(span));
-        self.subscribe(SUBSCRIBE_DURATION, span, deadline)
+        self.subscribe(SUBSCRIBE_DURATION, span, |world, context| world.wait_for(Duration(span), context))
     }
 }
 

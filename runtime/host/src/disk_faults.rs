@@ -12,7 +12,8 @@
 
 use crate::call::{GuestStop, Host};
 use fozzy_trace::Duration;
-use fozzy_world::files::{DiskFault, DiskOperation, Errno, FileDescriptor};
+use fozzy_trace::plan::Edition;
+use fozzy_world::files::{DiskFault, DiskOperation, Errno, FileDescriptor, room};
 use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 
 impl Host {
@@ -39,6 +40,25 @@ impl Host {
                 self.ask_strike(&file, act, None)
             }
             _ => Ok(DiskFault::default()),
+        }
+    }
+
+    /// How many bytes the stream of a file takes at once, if a fault makes it less than it could.
+    pub(crate) fn inject_room(&mut self, rep: u32) -> Option<u64> {
+        let world = &self.run.world;
+        if world.faults.is_empty() || world.plan.edition == Edition::FIRST {
+            return None;
+        }
+        let Ok(Handle::OutputStream(Output::File { file, .. })) = self.node().table.get(rep) else { return None };
+        let path = self.node().disk.path_of(file.node);
+        self.with_context(|_, context| room(&path, context))
+    }
+
+    /// What a write to a stream is, as faults tell operations apart.
+    pub(crate) fn stream_write(&self) -> DiskOperation {
+        match self.run.world.plan.edition {
+            Edition::FIRST => DiskOperation::Write,
+            _ => DiskOperation::WriteWhole,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::call::GuestStop;
 use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    Aside, DecisionSource, Digest, Duration, NodeId, ObservationLookup, Origin, Purpose, Question, Recorder,
+    Aside, DecisionSource, Digest, Duration, Instant, NodeId, ObservationLookup, Origin, Purpose, Question, Recorder,
     SchedulingPoint, StopPoint,
 };
 use fozzy_world::http::redact::recorded_ask;
@@ -35,6 +35,21 @@ pub const OBSERVED_BYTES_MAX: u64 = 1 << 30;
 /// restarts of the default budget.
 pub const RESTART_FUEL: u64 = 10_000_000;
 
+/// Virtual time that the others have after a machine came to an end that the plan does not allow: enough to see the end of a connection
+/// and to say something about it.
+const AFTERMATH: Duration = Duration::from_millis(1_000);
+/// What their host calls may use of the instruction budget meanwhile, some ten thousand of them: one that tries again and again for
+/// the whole budget would say no more.
+const AFTERMATH_WORK: u64 = 1_000_000;
+
+/// A machine came to an end that the plan does not allow, and the run ends soon.
+#[derive(Clone, Debug)]
+struct Aftermath {
+    node: Arc<str>,
+    until: Instant,
+    work_max: u64,
+}
+
 /// Receives what guests write, as they write it; it cannot answer, so it cannot influence a guest.
 pub type OutputTee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
 
@@ -48,6 +63,9 @@ pub struct Run {
     pub guests: usize,
     /// The deadlock, for the guest that reports it.
     pub blocked: Option<Deadlock>,
+    aftermath: Option<Box<Aftermath>>,
+    /// Whether the run has ended, and guests are only asked where they wait.
+    pub unwinds: bool,
     /// The computer at the moment that was asked for, once the run is there. No guest runs then.
     pub looked: Option<Box<World>>,
     until: Option<StopPoint>,
@@ -73,6 +91,8 @@ impl Run {
             recorder,
             guests: 0,
             blocked: None,
+            aftermath: None,
+            unwinds: false,
             looked: None,
             until: None,
             steps: 0,
@@ -153,6 +173,8 @@ impl Run {
             recorder: self.recorder.fork(),
             guests: self.guests,
             blocked: self.blocked.clone(),
+            aftermath: self.aftermath.clone(),
+            unwinds: self.unwinds,
             looked: None,
             until: None,
             steps: self.steps,
@@ -179,7 +201,7 @@ impl Run {
 
     /// Whether no other guest could continue, or begin, while this one waits.
     pub(crate) fn is_alone(&self) -> bool {
-        self.guests == 1 && self.world.launches.is_empty()
+        self.guests == 1 && self.world.launches.is_empty() && self.aftermath.is_none()
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault, for `node`.
@@ -190,6 +212,37 @@ impl Run {
         let result = body(&mut self.world, &mut context);
         self.world.faults = faults;
         result
+    }
+
+    /// The machine `node` came to an end that the plan does not allow: the run ends soon.
+    pub fn end_soon(&mut self, node: NodeId) {
+        if self.aftermath.is_none() {
+            let name = self.world.node(node).name.as_str().into();
+            let until = self.world.clock.now().after(AFTERMATH);
+            let work_max = self.work.saturating_add(AFTERMATH_WORK);
+            self.aftermath = Some(Box::new(Aftermath { node: name, until, work_max }));
+        }
+    }
+
+    /// The machine after whose end the run is over by now.
+    #[inline]
+    pub fn over(&self) -> Option<Arc<str>> {
+        let Aftermath { node, until, work_max } = self.aftermath.as_deref()?;
+        (self.world.clock.now() >= *until || self.work > *work_max).then(|| Arc::clone(node))
+    }
+
+    /// When the run is over at the latest, if a machine has ended it.
+    #[must_use]
+    pub fn over_at(&self) -> Option<Instant> {
+        self.aftermath.as_ref().map(|aftermath| aftermath.until)
+    }
+
+    /// The program of `node` ended by itself or crashed, and starts again after a while.
+    pub fn restart(&mut self, node: NodeId, after: Duration) {
+        self.with_context(node, |world, context| world.program_ended(context));
+        let up = self.world.clock.now().after(after);
+        self.world.node_mut(node).waiting = vec![Wait::Until(up)];
+        self.work = self.work.saturating_add(RESTART_FUEL);
     }
 
     /// The machine `node` loses power, and its guest can begin again after `up_after`.

@@ -160,7 +160,7 @@ impl Host {
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
     fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
-        let fault = self.inject_stream(rep, DiskOperation::Write)?;
+        let fault = self.inject_stream(rep, self.stream_write())?;
         let wall = self.wall_ns();
         let node = self.node_mut();
         match node.table.get_mut(rep) {
@@ -187,7 +187,7 @@ impl Host {
                         *offset = offset.map(|at| at + written);
                         return done(());
                     }
-                    // A stream has no word for a short write.
+                    // In the first edition; a stream has no word for a short write.
                     Ok(written) if written == taken.len() as u64 => Errno::Io,
                     Ok(_) => Errno::InsufficientSpace,
                     Err(errno) => errno,
@@ -507,7 +507,10 @@ impl streams::HostInputStream for Host {
 impl streams::HostOutputStream for Host {
     fn check_write(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<u64> {
         let rep = handle.rep();
-        let permitted = self.call(CHECK_WRITE, rep, |host| Ok(host.permit(rep)))?;
+        let permitted = self.call(CHECK_WRITE, rep, |host| {
+            let room = host.inject_room(rep).unwrap_or(u64::MAX);
+            Ok(host.permit(rep).map(|permitted| permitted.min(room)))
+        })?;
         self.stream_result(CHECK_WRITE, permitted)
     }
 

@@ -5,7 +5,8 @@
 //! Not here: what needs the real computer or the merged plan (`resolve.rs`).
 
 use crate::file::{
-    ComponentFile, ContentFile, ContentTable, FaultFile, HttpFile, MachineFile, NodeFile, PlanFile, ProcessFile,
+    ComponentFile, ContentFile, ContentTable, FaultFile, HttpFile, MachineFile, NodeEnd, NodeFile, PlanFile,
+    ProcessFile,
 };
 use crate::nearest::hint;
 use crate::notation::ByteSize;
@@ -254,6 +255,11 @@ impl Check<'_> {
                     found => check.must(found),
                 });
                 check.at("component", |check| check.must(check_host_path(&node.component)));
+                if node.ends == Some(NodeEnd::Never) && node.restart.is_some() {
+                    check.at("restart", |check| {
+                        check.wrong("a program that never ends (`ends = \"never\"`) does not start again".to_owned());
+                    });
+                }
                 check.machine(&node.machine);
             });
         }

@@ -282,9 +282,26 @@ pub struct NodeFile {
     pub name: String,
     /// The component that runs there: a file, or the folder of a crate.
     pub component: PathBuf,
+    /// How its program may end before the target does: "never", "ok" (without an error) or "any" (crashes, too). Another end is a
+    /// finding, and the run ends soon after. Default: "ok".
+    pub ends: Option<NodeEnd>,
+    /// Virtual time after which a program that has ended, as `ends` allows, starts again on its disk, such as "1s". Default: it does not.
+    pub restart: Option<TimeSpan>,
     /// What it is given.
     #[serde(flatten)]
     pub machine: MachineFile,
+}
+
+/// How the program of a machine may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeEnd {
+    /// Not before the target.
+    Never,
+    /// Without an error.
+    Ok,
+    /// With an error or a crash, too.
+    Any,
 }
 
 /// A component: its path, or a table of its path and what its machine is given.

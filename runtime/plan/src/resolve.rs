@@ -11,14 +11,14 @@
 use crate::check::{check, target_names};
 use crate::file::{
     ComponentFile, ContentFile, ContentTable, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile,
-    MemoryFile, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
+    MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
-    Backend, Backends, HttpFailure, HttpReply, HttpRule, Inputs, Limits, MachinePlan, MemoryPlan, Mount, MountEntry,
-    MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, StdinPlan,
-    WALL_START_DEFAULT,
+    AllowedEnd, Backend, Backends, Edition, HttpFailure, HttpReply, HttpRule, Inputs, Limits, MachinePlan, MemoryPlan,
+    Mount, MountEntry, MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule, ProgramPlan,
+    RedactionPolicy, StdinPlan, WALL_START_DEFAULT,
 };
 use fozzy_trace::{Digest, Duration, Plan};
 use fozzy_world::MAIN;
@@ -117,7 +117,13 @@ impl Resolve<'_, '_> {
         let mut names: BTreeSet<String> = file.node.iter().map(|node| node.name.to_ascii_lowercase()).collect();
         let targets = file.target.as_ref().map(|target| {
             let program = self.at("target", |resolve| resolve.part(target));
-            target_names(file).into_iter().map(move |name| NodePlan { name, program: program.clone(), called: true })
+            target_names(file).into_iter().map(move |name| NodePlan {
+                name,
+                program: program.clone(),
+                called: true,
+                ends: None,
+                restart: None,
+            })
         });
         let targets: Vec<NodePlan> = targets.into_iter().flatten().collect();
         names.extend(targets.iter().map(|node| node.name.clone()));
@@ -130,6 +136,12 @@ impl Resolve<'_, '_> {
                         .at("component", |resolve| resolve.component(&node.component))
                         .with(|name| resolve.machine(&node.machine, name)),
                     called: false,
+                    ends: Some(match node.ends {
+                        Some(NodeEnd::Never) => AllowedEnd::Never,
+                        Some(NodeEnd::Ok) | None => AllowedEnd::Ok,
+                        Some(NodeEnd::Any) => AllowedEnd::Any,
+                    }),
+                    restart: node.restart.map(|span| span.0),
                 });
                 nodes.extend(targets);
                 nodes
@@ -166,6 +178,11 @@ impl Resolve<'_, '_> {
             call: None,
             warm_up: false,
             input: None,
+            // Plans with neither are the same in all of them.
+            edition: match file.fault.is_empty() && file.node.is_empty() {
+                true => Edition::FIRST,
+                false => Edition::LATEST,
+            },
         }
     }
 

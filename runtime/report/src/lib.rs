@@ -58,6 +58,6 @@ pub use sequence::{ExecutedStep, StepEvent, StepSequence, StepValue, step_lines}
 pub use show::{divergence_lines, entry_line};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use summary::{
-    ExplainedDecision, FailureSize, NodeSummary, OutputSummary, ReplaySummary, RunIdentity, RunMode, RunSummary,
-    ShrinkSlip, ShrinkSummary, StreamSummary, TargetSummary, WallFacts,
+    ExplainedDecision, FailureSize, KeptOutput, NodeSummary, OutputSummary, ReplaySummary, RunIdentity, RunMode,
+    RunSummary, ShrinkSlip, ShrinkSummary, StreamSummary, TargetSummary, WallFacts,
 };

@@ -11,7 +11,7 @@ use crate::summary::{
 use crate::wasi_errors::names_of_errors;
 use fozzy_check::generated_frames;
 use fozzy_trace::outcome::StackFrame;
-use fozzy_trace::{Duration, Finding, Status};
+use fozzy_trace::{Duration, Finding, PeerStack, Status};
 pub(crate) use fozzy_trace::{counted, grouped};
 
 /// How to mark words. The empty style writes plain text.
@@ -288,7 +288,8 @@ fn node_line(node: &NodeSummary) -> String {
     let written = |stream: &StreamSummary| if stream.bytes == 0 { "none".to_owned() } else { bytes(stream.bytes) };
     let OutputSummary { stdout, stderr } = &node.output;
     let name = node.name.escape_debug();
-    format!("{name}: {}; {} of output, {} of errors", node.state, written(stdout), written(stderr))
+    let again = node.restarts.map_or_else(String::new, |times| format!(", started again {}", counted(times, "time")));
+    format!("{name}: {}{again}; {} of output, {} of errors", node.state, written(stdout), written(stderr))
 }
 
 pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
@@ -301,7 +302,11 @@ pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&St
     if let Some(names) = names_of_errors(&finding.message) {
         text.push_str(&format!("  {}({names}){}\n", style.faint, style.end));
     }
-    text.push_str(&frame_lines(&finding.backtrace, style, is_own));
+    text.push_str(&frame_lines(&finding.backtrace, style, &is_own));
+    for PeerStack { node, backtrace } in &finding.peers {
+        text.push_str(&format!("  `{}` waits here\n", node.escape_debug()));
+        text.push_str(&frame_lines(backtrace, style, &is_own));
+    }
     text
 }
 
@@ -411,6 +416,7 @@ pub fn shell_word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KeptOutput;
     use crate::summary::{RunIdentity, TargetSummary, WallFacts};
     use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
     use fozzy_trace::{Digest, ExecutionEnd, FindingKind, Instant, Seed, Verdict};
@@ -458,7 +464,7 @@ mod tests {
         };
         let target = TargetSummary { name: "a.wasm".to_owned(), digest: Digest::of(b""), kind: "component".to_owned() };
         let wall = WallFacts { started_at: String::new(), finished_at: String::new(), duration_ns: 0 };
-        RunSummary::of(RunMode::Run, identity, target, &outcome, (b"", b""), wall)
+        RunSummary::of(RunMode::Run, identity, target, &outcome, KeptOutput::default(), wall)
     }
 
     /// The whole block of a run that lacked a rule and had another machine.
@@ -466,7 +472,7 @@ mod tests {
     fn a_missing_rule_is_an_indented_block_and_each_machine_a_line() {
         let finding = |kind, title: &str, message: &str| {
             let (title, message) = (title.to_owned(), message.to_owned());
-            Finding { kind, title, message, location: None, backtrace: Vec::new() }
+            Finding { kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() }
         };
         let findings = vec![
             finding(FindingKind::TargetBehavior, "the program exited with code 1", "the program exited with code 1"),
@@ -482,6 +488,7 @@ mod tests {
             stdout: stream(out),
             stderr: stream(0),
             memory: Digest::of(b""),
+            restarts: out / 100,
         };
         let nodes = vec![node("db", None, 120), node("web", Some(ExecutionEnd::Exited { code: 3 }), 0)];
         let summary = summary(findings, nodes);
@@ -495,7 +502,7 @@ also no rule answers GET /x
   target    a.wasm (component)
   run       id  seed 7
   used      5ns of virtual time, 1 call (0 decisions), 9 instructions, 0 bytes of memory
-  node      db: running; 120 bytes of output, none of errors
+  node      db: running, started again 1 time; 120 bytes of output, none of errors
   node      web: exited with code 3; none of output, none of errors
   trace     run.fozzy
 replay it: fozzy replay run.fozzy

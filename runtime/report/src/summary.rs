@@ -7,7 +7,7 @@ use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warni
 use crate::fuzz::FuzzSummary;
 use crate::sequence::StepSequence;
 use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
-use fozzy_trace::{Digest, ExecutionEnd, Facts, FailureSignature, Finding, Seed, Status};
+use fozzy_trace::{Digest, Execution, ExecutionEnd, Facts, FailureSignature, Finding, Seed, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -127,19 +127,53 @@ pub struct NodeSummary {
     pub exit_code: Option<u8>,
     /// Digest of all its linear memory at the end.
     pub memory_digest: Digest,
+    /// How often its program started again after an end; absent when it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<u64>,
     /// What its program wrote.
     pub output: OutputSummary,
 }
 
+/// What programs wrote, as far as it was kept.
+#[derive(Clone, Debug, Default)]
+pub struct KeptOutput<'a> {
+    /// Standard output and standard error of the target.
+    pub target: (&'a [u8], &'a [u8]),
+    /// Those of the other machines, in the order of the plan; empty when they were not kept.
+    pub nodes: Vec<(&'a [u8], &'a [u8])>,
+}
+
+impl<'a> From<(&'a [u8], &'a [u8])> for KeptOutput<'a> {
+    fn from(target: (&'a [u8], &'a [u8])) -> KeptOutput<'a> {
+        KeptOutput { target, nodes: Vec::new() }
+    }
+}
+
+impl<'a> KeptOutput<'a> {
+    /// That of an execution.
+    #[must_use]
+    pub fn of(execution: &'a Execution) -> KeptOutput<'a> {
+        let nodes = execution.nodes.iter().map(|node| (node.stdout.kept(), node.stderr.kept()));
+        KeptOutput { target: (execution.stdout.kept(), execution.stderr.kept()), nodes: nodes.collect() }
+    }
+}
+
 impl NodeSummary {
-    fn of(node: &NodeOutcome) -> NodeSummary {
-        let stream = |stream: &StreamDigest| StreamSummary { bytes: stream.bytes, sha256: stream.sha256, text: None };
+    fn of(node: &NodeOutcome, kept: Option<&(&[u8], &[u8])>) -> NodeSummary {
+        let stream = |stream: &StreamDigest, kept: Option<&[u8]>| match kept {
+            Some(kept) => StreamSummary::of(stream.bytes, stream.sha256, kept),
+            None => StreamSummary { bytes: stream.bytes, sha256: stream.sha256, text: None },
+        };
         NodeSummary {
             name: node.name.clone(),
             state: node.end.as_ref().map_or_else(|| "running".to_owned(), ExecutionEnd::words),
             exit_code: exit_code(node.end.as_ref()),
             memory_digest: node.memory,
-            output: OutputSummary { stdout: stream(&node.stdout), stderr: stream(&node.stderr) },
+            restarts: (node.restarts > 0).then_some(node.restarts),
+            output: OutputSummary {
+                stdout: stream(&node.stdout, kept.map(|kept| kept.0)),
+                stderr: stream(&node.stderr, kept.map(|kept| kept.1)),
+            },
         }
     }
 }
@@ -359,14 +393,15 @@ fn findings(mut findings: Vec<Finding>, kind: &str) -> Vec<Finding> {
 impl RunSummary {
     /// The summary of an outcome.
     #[must_use]
-    pub fn of(
+    pub fn of<'a>(
         mode: RunMode,
         identity: RunIdentity,
         target: TargetSummary,
         outcome: &RecordedOutcome,
-        kept: (&[u8], &[u8]),
+        kept: impl Into<KeptOutput<'a>>,
         wall: WallFacts,
     ) -> RunSummary {
+        let kept = kept.into();
         RunSummary {
             status: outcome.verdict.status,
             mode,
@@ -387,10 +422,13 @@ impl RunSummary {
             memory_digest: outcome.memory,
             history_digest: format!("{:016x}", outcome.history),
             output: OutputSummary {
-                stdout: StreamSummary::of(outcome.stdout.bytes, outcome.stdout.sha256, kept.0),
-                stderr: StreamSummary::of(outcome.stderr.bytes, outcome.stderr.sha256, kept.1),
+                stdout: StreamSummary::of(outcome.stdout.bytes, outcome.stdout.sha256, kept.target.0),
+                stderr: StreamSummary::of(outcome.stderr.bytes, outcome.stderr.sha256, kept.target.1),
             },
-            nodes: outcome.nodes.iter().map(NodeSummary::of).collect(),
+            nodes: {
+                let nodes = outcome.nodes.iter().enumerate();
+                nodes.map(|(at, node)| NodeSummary::of(node, kept.nodes.get(at))).collect()
+            },
             scenario: None,
             properties: Vec::new(),
             catalogue: None,

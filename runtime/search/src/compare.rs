@@ -71,10 +71,10 @@ fn first_differing_node(left: &[NodeOutcome], right: &[NodeOutcome]) -> Option<(
     let side = |nodes: &[NodeOutcome]| {
         nodes.get(at).map_or_else(
             || "no such machine".to_owned(),
-            |NodeOutcome { name, end, stdout, stderr, memory }| {
+            |NodeOutcome { name, end, stdout, stderr, memory, restarts }| {
                 let end = end.as_ref().map_or_else(|| "still running".to_owned(), |end| format!("{end:?}"));
                 format!(
-                    "`{name}`: {end}, {} bytes out ({}), {} bytes err ({}), memory {memory}",
+                    "`{name}`: {end}, {} bytes out ({}), {} bytes err ({}), memory {memory}, {restarts} restarts",
                     stdout.bytes, stdout.sha256, stderr.bytes, stderr.sha256
                 )
             },

@@ -159,10 +159,11 @@ fn different_verdict(recording: &Recording, found: &Verdict) -> Option<OutcomeDi
 
 /// All that a finding says, on one line.
 fn words(finding: Option<&Finding>) -> String {
-    let Some(Finding { kind, title, message, location, backtrace }) = finding else { return "none".to_owned() };
+    let Some(Finding { kind, title, message, location, backtrace, peers }) = finding else { return "none".to_owned() };
     let place = location.as_ref().map_or_else(String::new, |at| format!(" at {at:?}"));
     let frames: Vec<String> = backtrace.iter().map(|frame| format!("{frame:?}")).collect();
-    format!("{} `{title}`: {message:?}{place} [{}]", kind.name(), frames.join(", "))
+    let peers: Vec<String> = peers.iter().map(|peer| format!(" {peer:?}")).collect();
+    format!("{} `{title}`: {message:?}{place} [{}]{}", kind.name(), frames.join(", "), peers.concat())
 }
 
 fn different_source(recording: &Recording) -> Option<OutcomeDifference> {

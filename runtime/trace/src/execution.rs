@@ -10,6 +10,7 @@
 use crate::digest::DigestWriter;
 use crate::observation::{BackendRequest, Observation};
 use crate::outcome::StackFrame;
+use crate::plan::AllowedEnd;
 use crate::{DecisionSource, Digest, History, HistoryWindow, Instant};
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,12 @@ pub enum ExecutionEnd {
     },
     /// The component that it called came to its end, which stands with the machine of that one.
     CalledEnded,
+    /// The program of another machine came to an end that the plan does not allow, which stands with that machine; the run ended
+    /// soon after.
+    PeerEnded {
+        /// The machine.
+        node: String,
+    },
     /// A replay asked the real computer for something that was not recorded, so there is no answer.
     Diverged {
         /// What was recorded at this place, as JSON, or that nothing was.
@@ -77,6 +84,7 @@ impl ExecutionEnd {
             ExecutionEnd::Hang { .. } => "hangs".to_owned(),
             ExecutionEnd::Failed { failure } => format!("failed: {}", failure.site.escape_debug()),
             ExecutionEnd::CalledEnded => "ended with the component that it called".to_owned(),
+            ExecutionEnd::PeerEnded { node } => format!("ended after the machine `{}`", node.escape_debug()),
             ExecutionEnd::Diverged { .. } => "left the recording".to_owned(),
         }
     }
@@ -152,8 +160,12 @@ pub struct NodeExecution {
     pub stderr: StreamOutput,
     /// Digest of all its linear memories at the end.
     pub memory: Digest,
-    /// The stack where it trapped, innermost first; empty otherwise.
+    /// The stack where it trapped, innermost first, or where it waited when the run hung; empty otherwise.
     pub backtrace: Vec<StackFrame>,
+    /// How it may end, as planned.
+    pub ends: Option<AllowedEnd>,
+    /// How often it started again after an end.
+    pub restarts: u64,
 }
 
 /// What a guest wrote to one of its streams.

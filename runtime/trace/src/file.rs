@@ -175,6 +175,14 @@ pub struct NodeOutcome {
     pub stderr: StreamDigest,
     /// Digest of all its linear memories at the end.
     pub memory: Digest,
+    /// How often its program started again after an end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub restarts: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl NodeOutcome {
@@ -185,6 +193,7 @@ impl NodeOutcome {
             stdout: StreamDigest::of(&node.stdout),
             stderr: StreamDigest::of(&node.stderr),
             memory: node.memory,
+            restarts: node.restarts,
         }
     }
 }

@@ -49,7 +49,7 @@ pub use execution::{
 pub use facts::{Facts, FailureKind, ReportedFailure, cut};
 pub use history::{ASIDE_BYTES_MAX, Aside, DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
 pub use observation::{BackendRequest, BackendResponse, LiveBackend, Observation};
-pub use outcome::{FailureSignature, Finding, FindingKind, Status, Verdict};
+pub use outcome::{FailureSignature, Finding, FindingKind, PeerStack, Status, Verdict};
 pub use plan::Plan;
 pub use record::Record;
 pub use scheduler::{ReadyTask, RunLengths, SchedulePolicy, Scheduler, SchedulingPoint};

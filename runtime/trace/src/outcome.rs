@@ -159,6 +159,20 @@ pub struct Finding {
     /// The stack at that moment, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backtrace: Vec<StackFrame>,
+    /// Where the other machines were; absent when they have no part in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerStack>,
+}
+
+/// Where the program of another machine was.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeerStack {
+    /// Its name in the plan.
+    pub node: String,
+    /// Its stack, innermost first.
+    pub backtrace: Vec<StackFrame>,
 }
 
 /// The identity of a failure: kind and site, never addresses, values or counts.

@@ -85,6 +85,51 @@ pub struct Plan {
     /// Where a campaign has put its input, if that is not standard input and no decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<PlannedInput>,
+    /// What the simulated computer was like when the plan was made; absent is the first edition.
+    #[serde(default, skip_serializing_if = "Edition::is_first")]
+    pub edition: Edition,
+}
+
+/// An edition of the simulated computer. What a fault does can be mended in a later one, while the traces of earlier ones replay as
+/// they were recorded.
+///
+/// - first: `clock-drift` counts back at each reading, and waits take virtual time.
+/// - second: a drifting clock is waited by, and a frozen one shows the end of each wait; what a stream takes of a short write is
+///   decided when its room is asked for; a hang names the peers, and has the stacks of all machines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct Edition(u32);
+
+impl Edition {
+    /// The first.
+    pub const FIRST: Edition = Edition(0);
+    /// That of plans that are made now.
+    pub const LATEST: Edition = Edition(1);
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+    fn is_first(&self) -> bool {
+        *self == Edition::FIRST
+    }
+}
+
+impl TryFrom<u32> for Edition {
+    type Error = String;
+
+    fn try_from(number: u32) -> Result<Edition, String> {
+        match number <= Edition::LATEST.0 {
+            true => Ok(Edition(number)),
+            false => Err(format!(
+                "the plan is of edition {number}, and this version knows those up to {}",
+                Edition::LATEST.0
+            )),
+        }
+    }
+}
+
+impl From<Edition> for u32 {
+    fn from(edition: Edition) -> u32 {
+        edition.0
+    }
 }
 
 /// One call from outside, which is all of a run.
@@ -255,6 +300,37 @@ pub struct NodePlan {
     /// Whether the scenario calls its exports, instead of it running on its own. If there are several, all run the same component.
     #[serde(default, skip_serializing_if = "is_false")]
     pub called: bool,
+    /// How its program may end before the target. Nothing, in plans of before: exits are its own affair, and a crash is a finding with
+    /// which the run continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<AllowedEnd>,
+    /// How long after an end that is allowed it starts again; never when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<Duration>,
+}
+
+/// How the program of a machine may end before the target does. Another end is a finding, and the run ends soon after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AllowedEnd {
+    /// Not at all: a server.
+    Never,
+    /// Without an error.
+    Ok,
+    /// In any way, crashes included.
+    Any,
+}
+
+impl AllowedEnd {
+    /// Whether an end is allowed.
+    #[must_use]
+    pub const fn allows(self, end: &crate::ExecutionEnd) -> bool {
+        match self {
+            AllowedEnd::Never => false,
+            AllowedEnd::Ok => matches!(end, crate::ExecutionEnd::Exited { code: 0 }),
+            AllowedEnd::Any => true,
+        }
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
@@ -420,6 +496,7 @@ impl Default for Plan {
             call: None,
             warm_up: false,
             input: None,
+            edition: Edition::FIRST,
         }
     }
 }

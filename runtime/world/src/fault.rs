@@ -204,6 +204,13 @@ impl Faults {
         self.rules.iter().any(|rule| rule.kind.name == kind.name)
     }
 
+    /// Until when the faults of `kind` that can strike `target` now can go on: the end of the first of them.
+    pub(crate) fn open_until(&self, kind: &FaultKind, target: &str, now: Instant) -> Instant {
+        let open = self.rules.iter().filter(|rule| rule.kind.name == kind.name && rule.is_open(now));
+        let open = open.filter(|rule| matches(&rule.plan.target, target));
+        open.map(Rule::end).min().unwrap_or(Instant::NEVER)
+    }
+
     /// How often each of them has struck, in the order of the plan.
     pub fn injected(&self) -> impl Iterator<Item = u64> {
         self.rules.iter().map(|rule| rule.injected)
@@ -239,6 +246,10 @@ impl Faults {
 }
 
 impl Rule {
+    fn end(&self) -> Instant {
+        self.plan.length.map_or(Instant::NEVER, |length| Instant::START.after(self.plan.start).after(length))
+    }
+
     fn is_open(&self, now: Instant) -> bool {
         let start = Instant::START.after(self.plan.start);
         let over = self.plan.length.is_some_and(|length| now >= start.after(length));

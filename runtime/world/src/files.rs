@@ -34,7 +34,7 @@ pub(crate) mod tests;
 
 pub use crash::SECTOR_BYTES;
 pub use data::{FILE_BYTES_MAX, READ_BYTES_MAX};
-pub use disk_faults::{DiskFault, DiskOperation, flip_bit, inject};
+pub use disk_faults::{DiskFault, DiskOperation, flip_bit, inject, room};
 pub use durable::{PENDING_BYTES_MAX, PENDING_CHANGES_MAX};
 pub use entries::{DirectoryCursor, LINKS_MAX};
 pub use fozzy_trace::Errno;

@@ -50,7 +50,7 @@ pub use table::{Handle, HandleTable, TableError};
 pub use unmatched::UnmatchedRequests;
 pub use wait::{Deadlock, Timer, Wait};
 
-use fozzy_trace::plan::{Inputs, ProgramPlan};
+use fozzy_trace::plan::{Edition, Inputs, ProgramPlan};
 use fozzy_trace::{CopyOnWrite, Digest, Facts, Instant, NodeId, Plan};
 use std::sync::Arc;
 
@@ -212,7 +212,7 @@ impl World {
         let id = NodeId(self.nodes.len() as u32);
         let wall_ns = self.clock.wall_ns();
         let end = self.signals.next();
-        let node = Node::new(id, name.clone(), machine, &self.plan.limits, &self.inputs, wall_ns, end)?;
+        let node = Node::new(id, name.clone(), machine, &self.plan, &self.inputs, wall_ns, end)?;
         // From here on nothing is refused. Names and addresses are found by the machine's number.
         assert_eq!(self.signals.create(), end, "nobody else has made a signal meanwhile");
         self.network.join(id, name);
@@ -270,7 +270,7 @@ impl World {
     /// What the wall clock of a machine shows, in nanoseconds since 1970. Does not move time.
     #[must_use]
     pub fn wall_ns(&self, id: NodeId) -> u64 {
-        self.node(id).drift.wall_ns(self.clock.wall_ns())
+        self.node(id).drift.wall_ns(&self.clock)
     }
 
     /// Whether what `wait` waits for is there, for the guest of `node`.
@@ -279,6 +279,7 @@ impl World {
         match wait {
             Wait::Nothing => true,
             Wait::Until(deadline) => deadline <= self.clock.now(),
+            Wait::OwnClock { .. } => self.deadline(wait).is_some_and(|deadline| deadline <= self.clock.now()),
             Wait::Stdin => match &self.node(node).process {
                 Some(process) => self.pipes.is_ready(process.stdin, PipeEnd::Read, self.clock.now()),
                 None => self.node(node).stdin.is_ready(),
@@ -308,10 +309,23 @@ impl World {
     fn deadline(&self, wait: Wait) -> Option<Instant> {
         match wait {
             Wait::Until(deadline) => Some(deadline).filter(|deadline| *deadline < Instant::NEVER),
+            Wait::OwnClock { node, monotonic_ns } => {
+                let deadline = self.node(node).drift.deadline(monotonic_ns, self.clock.now());
+                Some(deadline).filter(|deadline| *deadline < Instant::NEVER)
+            }
             Wait::Signal(signal) => self.signals.at(signal),
             Wait::Pipe(pipe, end) => self.pipes.deadline(pipe, end),
             Wait::Process(pid) => self.processes.over_at(pid),
             Wait::Nothing | Wait::Stdin | Wait::Socket(_) => None,
+        }
+    }
+
+    /// What a guest waits for, in words. They are part of the history: in the first edition without names of machines.
+    #[must_use]
+    pub fn wait_words(&self, wait: Wait) -> String {
+        match wait {
+            Wait::Socket(readiness) if self.plan.edition > Edition::FIRST => self.network.peer_words(readiness),
+            wait => wait.to_string(),
         }
     }
 
@@ -366,7 +380,7 @@ impl World {
         self.end_overdue();
         while !waits.iter().any(|wait| self.is_ready(node, *wait)) {
             if !self.pass_time(waits.iter().copied()) {
-                return Err(Deadlock { waiting: waits.iter().map(ToString::to_string).collect() });
+                return Err(Deadlock { waiting: waits.iter().map(|wait| self.wait_words(*wait)).collect() });
             }
         }
         Ok(())

@@ -17,6 +17,7 @@ mod event;
 mod link;
 mod lookup;
 mod options;
+mod peer_words;
 mod pipe;
 mod ports;
 mod slab;

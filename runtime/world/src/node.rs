@@ -6,7 +6,7 @@ use crate::clock::ClockDrift;
 use crate::process::ProcessNode;
 use crate::snapshots::Snapshots;
 use crate::{Disk, HandleTable, SignalId, Stdin, Wait, WorldError, files};
-use fozzy_trace::plan::{Inputs, Limits, MachinePlan};
+use fozzy_trace::plan::{Inputs, MachinePlan, Plan};
 use fozzy_trace::{NodeId, StreamOutput};
 use std::sync::Arc;
 
@@ -67,12 +67,12 @@ impl Node {
         id: NodeId,
         name: String,
         machine: Arc<MachinePlan>,
-        limits: &Limits,
+        plan: &Plan,
         inputs: &Inputs,
         wall_ns: u64,
         end: SignalId,
     ) -> Result<Node, WorldError> {
-        let limits = files::DiskLimits { bytes: limits.disk_bytes, nodes: limits.disk_nodes };
+        let limits = files::DiskLimits { bytes: plan.limits.disk_bytes, nodes: plan.limits.disk_nodes };
         let mut disk = Disk::new(limits, wall_ns);
         for mount in &machine.dirs {
             disk.mount(mount, inputs, wall_ns)?;
@@ -88,7 +88,7 @@ impl Node {
             stdout: StreamOutput::default(),
             stderr: StreamOutput::default(),
             table: HandleTable::default(),
-            drift: ClockDrift::default(),
+            drift: ClockDrift::new(plan.edition),
             waiting: Vec::new(),
             calling: None,
             snapshots: Snapshots::default(),

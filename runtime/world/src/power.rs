@@ -34,6 +34,17 @@ impl World {
             self.network.lose_node(node, context);
         }
         self.http_guest_ended(context.node);
+        self.let_machine_go(context);
+    }
+
+    /// The program of the moment's machine has ended, and the machine has not: what it held is closed, as an operating system does it.
+    pub fn program_ended(&mut self, context: &mut OpContext<'_>) {
+        self.network.close_node(context.node, context);
+        self.http_guest_ended(context.node);
+        self.let_machine_go(context);
+    }
+
+    fn let_machine_go(&mut self, context: &mut OpContext<'_>) {
         for handle in self.node_mut(context.node).table.clear() {
             match handle {
                 Handle::Descriptor(file)

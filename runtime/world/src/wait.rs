@@ -14,6 +14,13 @@ pub enum Wait {
     Nothing,
     /// A moment of virtual time.
     Until(Instant),
+    /// A moment of the monotonic clock of a machine, which errs.
+    OwnClock {
+        /// The machine.
+        node: NodeId,
+        /// What its clock shows then.
+        monotonic_ns: u64,
+    },
     /// Bytes on standard input, or its end.
     Stdin,
     /// An event that happens once.
@@ -32,6 +39,7 @@ impl fmt::Display for Wait {
             Wait::Nothing => f.write_str("nothing"),
             Wait::Until(Instant::NEVER) => f.write_str("a deadline that never comes"),
             Wait::Until(deadline) => write!(f, "the moment {deadline}"),
+            Wait::OwnClock { monotonic_ns, .. } => write!(f, "the moment {} of its own clock", Instant(*monotonic_ns)),
             Wait::Stdin => f.write_str("standard input, which stays open and empty"),
             Wait::Signal(_) => f.write_str("the end of another program"),
             Wait::Socket(readiness) => write!(f, "{readiness}"),

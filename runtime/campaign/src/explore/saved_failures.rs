@@ -88,7 +88,7 @@ impl SavedFailure {
         let title = format!("a saved failure is still there: {signature}");
         let path = self.path.display();
         let message = format!("{title}\n{path}\nfozzy replay {path} --against {}", target.display());
-        Some(Finding { kind: signature.kind, title, message, location: None, backtrace: Vec::new() })
+        Some(Finding { kind: signature.kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() })
     }
 }
 

@@ -341,7 +341,14 @@ impl ExplorationResult {
              are logged; with fewer steps a run (--steps) or fewer draws a step runs come to their end"
         );
         let title = "no run came to its end".to_owned();
-        let finding = Finding { kind: FindingKind::Checker, title, message, location: None, backtrace: Vec::new() };
+        let finding = Finding {
+            kind: FindingKind::Checker,
+            title,
+            message,
+            location: None,
+            backtrace: Vec::new(),
+            peers: Vec::new(),
+        };
         Some(Verdict { status: Status::Error, findings: vec![finding], signature: None })
     }
 

@@ -4,7 +4,7 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::store::{self, RunFolder, TRACE_NAME};
 use fozzy_check::judge;
 use fozzy_engine::Program;
-use fozzy_report::RunIdentity;
+use fozzy_report::{KeptOutput, RunIdentity};
 use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::file::{EngineId, RecordedTarget, Recording};
 use fozzy_trace::plan::Inputs;
@@ -55,8 +55,8 @@ pub fn engine_id(program: &Program) -> EngineId {
 }
 
 /// What was written, as far as it was kept.
-pub fn kept(execution: &Execution) -> (&[u8], &[u8]) {
-    (execution.stdout.kept(), execution.stderr.kept())
+pub fn kept(execution: &Execution) -> KeptOutput<'_> {
+    KeptOutput::of(execution)
 }
 
 /// Writes a recording and says where it is.

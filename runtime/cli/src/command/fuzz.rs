@@ -252,7 +252,7 @@ fn show(
     let identity = identity(&own, seed, trace.as_deref());
     let found = trace.as_deref().map(selector::read).transpose()?;
     let (outcome, output) = match &found {
-        Some(found) => (found.outcome.clone(), (&*found.stdout, &*found.stderr)),
+        Some(found) => (found.outcome.clone(), (&*found.stdout, &*found.stderr).into()),
         None => (RecordedOutcome::of(run, judge(run)), kept(run)),
     };
     let target = prepared.loaded.summary();

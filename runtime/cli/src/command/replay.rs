@@ -128,7 +128,14 @@ fn other(recording: &Recording, original: &mut Session, loaded: LoadedTarget) ->
 }
 
 fn divergence_finding(title: &str, message: String) -> Finding {
-    Finding { kind: FindingKind::Divergence, title: title.to_owned(), message, location: None, backtrace: Vec::new() }
+    Finding {
+        kind: FindingKind::Divergence,
+        title: title.to_owned(),
+        message,
+        location: None,
+        backtrace: Vec::new(),
+        peers: Vec::new(),
+    }
 }
 
 pub(super) fn difference_document(difference: fozzy_search::OutcomeDifference) -> document::DifferenceDocument {

@@ -100,22 +100,42 @@ pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
 /// on stderr, each line after the machine's name.
 pub(super) fn show_output(plan: &Plan) -> OutputTee {
     let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
-    let mut lines: BTreeMap<NodeId, Vec<u8>> = BTreeMap::new();
+    let mut lines = BTreeMap::new();
     let (mut out, mut errors) = (ProgramOutput::to_stdout(), ProgramOutput::to_stderr());
     Box::new(move |node, kind, bytes| match (node, kind) {
         (NodeId(0), OutputKind::Stdout) => out.write(bytes),
         (NodeId(0), OutputKind::Stderr) => errors.write(bytes),
         (NodeId(number), _) => {
             let Some(name) = names.get(number as usize - 1) else { return };
-            let line = lines.entry(node).or_default();
-            line.extend_from_slice(bytes);
-            while let Some(end) = line.iter().position(|byte| *byte == b'\n') {
-                let rest = line.split_off(end + 1);
-                output::notice(&[name.as_bytes(), b" | ", line].concat());
-                *line = rest;
-            }
+            let line = lines.entry(node).or_insert_with(|| MachineLine { name: name.clone(), held: Vec::new() });
+            line.write(bytes);
         }
     })
+}
+
+/// What another machine has written of a line; it is shown when the line ends, or the run.
+struct MachineLine {
+    name: String,
+    held: Vec<u8>,
+}
+
+impl MachineLine {
+    fn write(&mut self, bytes: &[u8]) {
+        self.held.extend_from_slice(bytes);
+        while let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
+            let rest = self.held.split_off(end + 1);
+            output::notice(&[self.name.as_bytes(), b" | ", &self.held].concat());
+            self.held = rest;
+        }
+    }
+}
+
+impl Drop for MachineLine {
+    fn drop(&mut self) {
+        if !self.held.is_empty() {
+            self.write(b"\n");
+        }
+    }
 }
 
 /// The summary: one document on stdout, or a block for people on stderr, where it does not mix with

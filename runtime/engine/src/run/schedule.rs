@@ -26,9 +26,11 @@ use fozzy_host::{
 };
 use fozzy_instrument::CoverageMode;
 use fozzy_trace::outcome::StackFrame;
-use fozzy_trace::plan::Limits;
+use fozzy_trace::plan::{Edition, Limits, NodePlan};
 use fozzy_trace::scheduler::MACHINES;
-use fozzy_trace::{Duration, ExecutionEnd, HarnessError, NodeId, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint};
+use fozzy_trace::{
+    Duration, ExecutionEnd, HarnessError, NodeId, Plan, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint,
+};
 use fozzy_world::{Deadlock, GuestEntry, GuestExit, Launch, Wait};
 use std::any::Any;
 use std::cell::RefCell;
@@ -88,6 +90,8 @@ struct GuestOutcome {
 pub(crate) struct ScheduleOutcome {
     pub(crate) main: GuestEnd,
     pub(crate) others: BTreeMap<NodeId, GuestEnd>,
+    /// How often their programs were started again.
+    pub(crate) restarts: BTreeMap<NodeId, u64>,
     /// By component; the target's is `None`.
     pub(crate) covered: CoverageCollector,
 }
@@ -99,6 +103,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
     let mut guests: Vec<ScheduledGuest<'_>> = Vec::new();
     let mut others = BTreeMap::new();
     let mut covered = session.collector();
+    let mut restarts = BTreeMap::new();
     let mut run = run;
     // They go with the target, which alone calls them.
     let mut called: Vec<Box<dyn TargetHost>> =
@@ -143,13 +148,30 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
             Err(error) => return (run, Err(error)),
             Ok(main) if guest.node == NodeId(0) => {
                 // Who still runs has memories too, as they were at its last turn.
-                for guest in guests {
+                run.unwinds = is_hang_with_stacks(&main, &plan);
+                for mut guest in guests {
                     cover(&mut covered, &guest, None);
-                    others.insert(guest.node, still_running(guest));
+                    let backtrace;
+                    (run, backtrace) = where_it_waits(run, &mut guest, &slot);
+                    others.insert(guest.node, GuestEnd { backtrace, ..still_running(guest) });
                 }
-                return (run, Ok(ScheduleOutcome { main, others, covered }));
+                return (run, Ok(ScheduleOutcome { main, others, restarts, covered }));
             }
             Ok(ended) => {
+                let end = ended.end.as_ref().expect("it has ended");
+                let planned = planned(&plan, guest.node);
+                let is_allowed = planned.and_then(|node| node.ends).is_none_or(|ends| ends.allows(end));
+                if let (Some(after), true) = (planned.and_then(|node| node.restart), is_allowed) {
+                    run.restart(guest.node, after);
+                    run.guests += 1;
+                    *restarts.entry(guest.node).or_default() += 1;
+                    guests.push(start(session, guest.launch, &plan.limits, &slot, Vec::new()));
+                    continue;
+                }
+                // Time ends for all at once.
+                if !is_allowed && !matches!(end, ExecutionEnd::TimeExhausted { .. }) {
+                    run.end_soon(guest.node);
+                }
                 let exit = match ended.end {
                     Some(ExecutionEnd::Exited { code }) => GuestExit::Code(code),
                     _ => GuestExit::Crashed,
@@ -162,6 +184,11 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
             }
         }
     }
+}
+
+/// A further machine of the plan; `None` for the target's and those that were launched.
+fn planned(plan: &Plan, node: NodeId) -> Option<&NodePlan> {
+    plan.nodes.get((node.0 as usize).checked_sub(1)?)
 }
 
 /// Whether the plan has one function of the target called.
@@ -190,6 +217,26 @@ pub(crate) fn power_loss(error: &wasmtime::Error) -> Option<Duration> {
         GuestStop::PowerLoss { up_after } => Some(*up_after),
         _ => None,
     }
+}
+
+/// Whether the run hangs, and says of each machine where it waits.
+fn is_hang_with_stacks(main: &GuestEnd, plan: &Plan) -> bool {
+    matches!(main.end, Some(ExecutionEnd::Hang { .. })) && plan.edition > Edition::FIRST
+}
+
+/// The stack of a guest that waits, if the run asks for it. That is all that becomes of it: nothing is recorded.
+fn where_it_waits(run: Box<Run>, guest: &mut ScheduledGuest<'_>, slot: &Arc<RunSlot>) -> (Box<Run>, Vec<StackFrame>) {
+    if !run.unwinds || guest.turns == 0 {
+        return (run, Vec::new());
+    }
+    slot.put(run);
+    let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    let run = slot.take();
+    let error = match polled {
+        Poll::Ready(life) => life.outcome.err(),
+        Poll::Pending => None,
+    };
+    (run, error.map(|error| guest.program.symbols().frames(&error)).unwrap_or_default())
 }
 
 /// The end of a guest that the end of the run cuts off.
@@ -225,7 +272,7 @@ fn looked_at(
         }
     }
     let main = main.expect("the target has not ended");
-    ScheduleOutcome { main, others, covered: CoverageCollector::default() }
+    ScheduleOutcome { main, others, restarts: BTreeMap::new(), covered: CoverageCollector::default() }
 }
 
 /// Ends a guest that another one has killed.
@@ -246,6 +293,9 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
     run.world.network.advance(run.world.clock.now());
     run.world.end_overdue();
     loop {
+        if run.over().is_some() {
+            return main();
+        }
         // In the order of nodes, whatever order they stand in here.
         let mut ready: Vec<usize> = (0..guests.len()).filter(|n| run.world.can_go_on(guests[*n].node)).collect();
         ready.sort_unstable_by_key(|n| guests[*n].node);
@@ -269,12 +319,13 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
                 return ready[run.pick(guests[ready[0]].node, Purpose::Schedule, "next guest", &point)];
             }
         }
+        let last = run.over_at().map(Wait::Until);
         let waits: Vec<(NodeId, Wait)> = guests
             .iter()
             .map(|guest| run.world.acting(guest.node))
             .flat_map(|node| run.world.node(node).waiting.iter().map(move |wait| (node, *wait)))
             .collect();
-        if !run.world.pass_time(waits.iter().map(|(_, wait)| *wait)) {
+        if !run.world.pass_time(waits.iter().map(|(_, wait)| *wait).chain(last)) {
             if run.world.is_at_its_end() {
                 run.look();
                 return main();
@@ -283,7 +334,8 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
                 1 => String::new(),
                 _ => format!("{}: ", run.world.node(node).name),
             };
-            let waiting = waits.iter().map(|(node, wait)| format!("{}{wait}", name(*node))).collect();
+            let waiting =
+                waits.iter().map(|(node, wait)| format!("{}{}", name(*node), run.world.wait_words(*wait))).collect();
             run.blocked = Some(Deadlock { waiting });
             return main();
         }

@@ -279,7 +279,7 @@ impl Executor for Session {
             .observing(self.reality.take());
         let (mut run, ended) = schedule::run(self, Box::new(run));
         self.reality = run.take_reality();
-        let schedule::ScheduleOutcome { main: ended, mut others, covered } = ended?;
+        let schedule::ScheduleOutcome { main: ended, mut others, restarts, covered } = ended?;
         self.covered = self.by_digest(covered.programs);
         if let Some(bytes) = covered.bytes {
             let named = |(component, bytes): (Option<Digest>, _)| (component.unwrap_or_else(|| self.digest()), bytes);
@@ -299,6 +299,8 @@ impl Executor for Session {
                 stderr: node.stderr,
                 memory: memory_digest(ended.as_ref().map_or(&[], |ended| &ended.memories)),
                 backtrace: ended.map(|ended| ended.backtrace).unwrap_or_default(),
+                ends: plan.ends,
+                restarts: restarts.get(&node.id).copied().unwrap_or_default(),
             }
         });
         Ok(Execution {

@@ -48,6 +48,7 @@ pub(crate) fn ending(
             GuestStop::PowerLoss { .. } => Ok((ExecutionEnd::Trapped { trap: POWER_LOST.to_owned() }, frames())),
             GuestStop::Failed(failure) => Ok((ExecutionEnd::Failed { failure: *failure }, frames())),
             GuestStop::CalledEnded => Ok((ExecutionEnd::CalledEnded, frames())),
+            GuestStop::PeerEnded { node } => Ok((ExecutionEnd::PeerEnded { node: node.to_string() }, frames())),
             GuestStop::Looked => Err(HarnessError { what: "a run that was only looked at has no end".to_owned() }),
             GuestStop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");

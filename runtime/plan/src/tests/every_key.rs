@@ -89,6 +89,8 @@ bandwidth = "10MB/s"
 [[node]]
 name = "Server"
 component = "child.wasm"
+ends = "any"
+restart = "2s"
 args = ["--port", "80"]
 
 [target]

@@ -14,7 +14,7 @@ use crate::facts::{PropertySummary, ScenarioSummary};
 use crate::html::escape;
 use crate::pretty::{counted, grouped, place};
 use crate::sequence::{ExecutedStep, StepSequence};
-use crate::summary::{RunSummary, StreamSummary};
+use crate::summary::{NodeSummary, RunSummary, StreamSummary};
 use crate::wasi_errors::names_of_errors;
 use fozzy_check::generated_frames;
 use fozzy_trace::facts::PropertyState;
@@ -116,6 +116,10 @@ fn section(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
         text.push_str(&properties(&run.properties));
         text.push_str(&output("standard output", &run.output.stdout));
         text.push_str(&output("standard error", &run.output.stderr));
+        for NodeSummary { name, output: streams, .. } in &run.nodes {
+            text.push_str(&output(&format!("{name}: standard output"), &streams.stdout));
+            text.push_str(&output(&format!("{name}: standard error"), &streams.stderr));
+        }
     }
     text + "</div>\n</details>\n"
 }
@@ -130,7 +134,15 @@ fn finding(finding: &Finding, is_own: impl Fn(&StackFrame) -> bool) -> String {
     if let Some(names) = names_of_errors(&finding.message) {
         text.push_str(&format!("<p class=\"remark\">{}</p>\n", escape(&names)));
     }
-    let frames = finding.backtrace.as_slice();
+    text.push_str(&stack(&finding.backtrace, &is_own));
+    for peer in &finding.peers {
+        text.push_str(&format!("<p><code>{}</code> waits here</p>\n", escape(&peer.node)));
+        text.push_str(&stack(&peer.backtrace, &is_own));
+    }
+    text
+}
+
+fn stack(frames: &[StackFrame], is_own: impl Fn(&StackFrame) -> bool) -> String {
     let generated = generated_frames(frames);
     let own: Vec<&StackFrame> = frames
         .iter()
@@ -139,9 +151,9 @@ fn finding(finding: &Finding, is_own: impl Fn(&StackFrame) -> bool) -> String {
         .map(|(frame, _)| frame)
         .collect();
     if frames.is_empty() {
-        return text;
+        return String::new();
     }
-    text.push_str(&format!("<ol class=\"frames\">\n{}</ol>\n", own.into_iter().map(frame_row).collect::<String>()));
+    let text = format!("<ol class=\"frames\">\n{}</ol>\n", own.into_iter().map(frame_row).collect::<String>());
     let all: String = frames.iter().map(frame_row).collect();
     text + &format!(
         "<details class=\"output\"><summary>all {} frames, with libraries</summary><ol class=\"frames\">\n{all}</ol></details>\n",
@@ -249,7 +261,8 @@ fn properties(properties: &[PropertySummary]) -> String {
 fn output(name: &str, stream: &StreamSummary) -> String {
     match &stream.text {
         Some(text) if !text.is_empty() => {
-            format!("<details class=\"output\"><summary>{name}</summary><pre>{}</pre></details>\n", escape(text))
+            let (name, text) = (escape(name), escape(text));
+            format!("<details class=\"output\"><summary>{name}</summary><pre>{text}</pre></details>\n")
         }
         _ => String::new(),
     }

@@ -11,7 +11,7 @@
 
 use super::{CaseResult, CaseSummary, SuiteSummary};
 use crate::pretty::{Style, finding_lines, sequence_rows};
-use crate::summary::StreamSummary;
+use crate::summary::{OutputSummary, RunSummary, StreamSummary};
 use fozzy_trace::Status;
 use fozzy_trace::outcome::StackFrame;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
@@ -62,14 +62,29 @@ fn test_case(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> TestCa
         written.add_property(Property::new(property.state.name(), &*property.name));
     }
     if case.result == CaseResult::Failed {
-        if let StreamSummary { text: Some(text), bytes: 1.., .. } = &run.output.stdout {
+        if let Some(text) = written_by_all(run, |output| &output.stdout) {
             written.set_system_out(text);
         }
-        if let StreamSummary { text: Some(text), bytes: 1.., .. } = &run.output.stderr {
+        if let Some(text) = written_by_all(run, |output| &output.stderr) {
             written.set_system_err(text);
         }
     }
     written
+}
+
+/// What the target wrote, and after it what the other machines wrote, each line after the machine's name.
+fn written_by_all(run: &RunSummary, stream: impl Fn(&OutputSummary) -> &StreamSummary) -> Option<String> {
+    let text = |output| stream(output).text.as_deref().unwrap_or_default();
+    let mut all = text(&run.output).to_owned();
+    for node in &run.nodes {
+        for line in text(&node.output).lines() {
+            if !all.is_empty() && !all.ends_with('\n') {
+                all.push('\n');
+            }
+            all.push_str(&format!("{} | {line}\n", node.name));
+        }
+    }
+    (!all.is_empty()).then_some(all)
 }
 
 fn status(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> TestCaseStatus {

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::pretty::Style;
-use crate::summary::TargetSummary;
+use crate::summary::{KeptOutput, TargetSummary};
 use fozzy_trace::facts::{Cost, FlowStats, PropertyKind, ScenarioStats};
-use fozzy_trace::file::{RecordedOutcome, StreamDigest};
+use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
 use fozzy_trace::outcome::SourceLocation;
 use fozzy_trace::{Digest, Duration, ExecutionEnd, Facts, FailureSignature, Instant, Seed, Verdict};
 
@@ -20,8 +20,14 @@ fn identity(trace: Option<&str>) -> RunIdentity {
 fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
     let location = Some(SourceLocation { file: Some("src/lib.rs".to_owned()), line: Some(31), col: None });
     let message = format!("{title}\n3 of 4 <b>, 100%");
-    let finding =
-        Finding { kind: FindingKind::Assertion, title: title.to_owned(), message, location, backtrace: Vec::new() };
+    let finding = Finding {
+        kind: FindingKind::Assertion,
+        title: title.to_owned(),
+        message,
+        location,
+        backtrace: Vec::new(),
+        peers: Vec::new(),
+    };
     let signature = FailureSignature { kind: FindingKind::Assertion, site: "total".to_owned() };
     let failed = status != Status::Pass;
     let outcome = RecordedOutcome {
@@ -40,7 +46,14 @@ fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
         memory: Digest::of(b""),
         stdout: StreamDigest { bytes: 0, sha256: Digest::of(b"") },
         stderr: StreamDigest { bytes: 6, sha256: Digest::of(b"") },
-        nodes: Vec::new(),
+        nodes: vec![NodeOutcome {
+            name: "db".to_owned(),
+            end: None,
+            stdout: StreamDigest { bytes: 13, sha256: Digest::of(b"") },
+            stderr: StreamDigest { bytes: 0, sha256: Digest::of(b"") },
+            memory: Digest::of(b""),
+            restarts: 0,
+        }],
     };
     let target = TargetSummary { name: "a.wasm".to_owned(), digest: Digest::of(b""), kind: "component".to_owned() };
     let mut flow = FlowStats::new("transfer");
@@ -54,7 +67,8 @@ fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
     };
     let mut facts = Facts { scenario: Some(stats), ..Facts::default() };
     facts.properties.declare(PropertyKind::Sometimes, "two conflict", "src/lib.rs:9").expect("a name");
-    RunSummary::of(RunMode::Test, identity(trace), target, &outcome, (b"", b"said\x1b\n"), wall()).telling(&facts)
+    let kept = KeptOutput { target: (b"", b"said\x1b\n"), nodes: vec![(b"<served> one\n", b"")] };
+    RunSummary::of(RunMode::Test, identity(trace), target, &outcome, kept, wall()).telling(&facts)
 }
 
 fn refused(path: &str) -> CaseSummary {

@@ -109,6 +109,8 @@ fn another_machine_is_compared_too() {
         stderr: StreamOutput::default(),
         memory: Digest::of(b""),
         backtrace: Vec::new(),
+        ends: None,
+        restarts: 0,
     };
     execution.nodes.push(node);
     let before = outcome(&execution);

@@ -95,7 +95,14 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> SimulatedTarget<F> {
 
 fn verdict(site: &str) -> Verdict {
     let (kind, text) = (FindingKind::Panic, site.to_owned());
-    let finding = Finding { kind, title: text.clone(), message: text.clone(), location: None, backtrace: Vec::new() };
+    let finding = Finding {
+        kind,
+        title: text.clone(),
+        message: text.clone(),
+        location: None,
+        backtrace: Vec::new(),
+        peers: Vec::new(),
+    };
     Verdict { status: Status::Crash, findings: vec![finding], signature: Some(FailureSignature { kind, site: text }) }
 }
 

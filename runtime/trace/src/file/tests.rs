@@ -9,7 +9,7 @@ use crate::observation::{
     FileOperation, FileRequest, FileResponse, HttpBackendRequest, HttpBackendResponse, ProcessFailure, ProcessRequest,
     ProcessResponse,
 };
-use crate::outcome::{SourceLocation, StackFrame};
+use crate::outcome::{PeerStack, SourceLocation, StackFrame};
 use crate::plan::{
     HttpFailure, MachinePlan, Mount, MountEntry, MountKind, NodePlan, ProcessExit, ProgramPlan, StdinPlan,
 };
@@ -79,7 +79,8 @@ fn sample() -> Recording {
         title: "trapped".to_owned(),
         message: "line\nline".to_owned(),
         location: Some(source),
-        backtrace: vec![frame],
+        backtrace: vec![frame.clone()],
+        peers: vec![PeerStack { node: "db".to_owned(), backtrace: vec![frame] }],
     };
     let signature = Some(FailureSignature { kind: FindingKind::Trap, site: "f".to_owned() });
     let verdict = Verdict { status: Status::Crash, findings: vec![finding], signature };
@@ -91,14 +92,29 @@ fn node(inputs: &mut Inputs) -> NodePlan {
     let component = inputs.add(&b"\0asm\x0d\0\x01\0\0\x01\0"[..]);
     let stdin = StdinPlan { bytes: inputs.add(&b"its stdin"[..]), stays_open: false };
     let machine = MachinePlan { stdin, ..MachinePlan::default() };
-    NodePlan { name: "db".to_owned(), program: ProgramPlan { component, machine }, called: false }
+    NodePlan {
+        name: "db".to_owned(),
+        program: ProgramPlan { component, machine },
+        called: false,
+        ends: None,
+        restart: None,
+    }
 }
 
 fn node_execution() -> NodeExecution {
     let mut stdout = StreamOutput::default();
     stdout.write(b"ready\n");
     let (stderr, memory) = (StreamOutput::default(), Digest::of(b"its memory"));
-    NodeExecution { name: "db".to_owned(), end: None, stdout, stderr, memory, backtrace: Vec::new() }
+    NodeExecution {
+        name: "db".to_owned(),
+        end: None,
+        stdout,
+        stderr,
+        memory,
+        backtrace: Vec::new(),
+        ends: None,
+        restarts: 0,
+    }
 }
 
 /// One observation of each kind; one names bytes that the plan names too, and one names none.
@@ -209,12 +225,14 @@ fn every_end_and_kind_of_finding_survives() {
         ExecutionEnd::TimeExhausted { limit: crate::Duration(1) },
         ExecutionEnd::Hang { waiting: vec!["stdin".to_owned()] },
         ExecutionEnd::CalledEnded,
+        ExecutionEnd::PeerEnded { node: "db".to_owned() },
         ExecutionEnd::Diverged { recorded: "{}".to_owned(), asked: "\u{1b}".to_owned() },
     ];
     for end in ends {
         let mut recording = sample();
         recording.outcome.end = end.clone();
         recording.outcome.nodes[0].end = Some(end);
+        recording.outcome.nodes[0].restarts = 2;
         recording.outcome.verdict = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
         assert_eq!(Recording::read(&bytes_of(&recording)), Ok(recording));
     }

@@ -1,10 +1,12 @@
-//! Clocks that err: each kind alone, and that the monotonic clock never goes back under all of them.
+//! Clocks that err: each kind alone, and what holds under all of them: the monotonic clock never goes back, and waits are as long as
+//! their machine's own clock says.
 
 use super::*;
 use crate::files::tests::Lcg;
 use crate::{Decider, Faults};
-use fozzy_trace::plan::FaultPlan;
-use fozzy_trace::{NodeId, Question};
+use fozzy_trace::plan::{FaultPlan, Inputs};
+use fozzy_trace::{NodeId, Plan, Question};
+use std::sync::Arc;
 
 /// Answers from a list, and zero when it is used up.
 struct ScriptedAnswers(Vec<u64>);
@@ -40,7 +42,8 @@ const SECOND: u64 = 1_000_000_000;
 /// Readings of both clocks after each of some seconds, relative to the start of the wall clock.
 fn readings(plans: &[FaultPlan], answers: &[u64], seconds: u64) -> Vec<(u64, u64)> {
     let mut faults = Faults::new(plans).expect("kinds that there are");
-    let (mut clock, mut drift, mut decider) = (Clock::new(1), ClockDrift::default(), ScriptedAnswers(answers.to_vec()));
+    let (mut clock, mut drift, mut decider) =
+        (Clock::new(1), ClockDrift::new(Edition::FIRST), ScriptedAnswers(answers.to_vec()));
     let mut read = |second: u64| {
         clock.advance_to(Instant(second * SECOND));
         let mut context = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
@@ -85,7 +88,8 @@ fn a_frozen_clock_repeats_and_then_is_right_again() {
 #[test]
 fn a_deadline_is_met_by_the_guests_own_clock() {
     let mut faults = Faults::new(&[plan("clock-drift", 1_000_000, 500_000)]).expect("a kind");
-    let (mut clock, mut drift, mut decider) = (Clock::new(0), ClockDrift::default(), ScriptedAnswers(Vec::new()));
+    let (mut clock, mut drift, mut decider) =
+        (Clock::new(0), ClockDrift::new(Edition::FIRST), ScriptedAnswers(Vec::new()));
     clock.advance_to(Instant(4 * SECOND));
     let mut context = OpContext { now: clock.now(), node: NodeId(0), faults: &mut faults, decider: &mut decider };
     let now = drift.read(ClockKind::Monotonic, &clock, "main", &mut context).monotonic_ns;
@@ -105,7 +109,7 @@ fn the_monotonic_clock_never_goes_back() {
     ];
     for seed in 0..50 {
         let mut faults = Faults::new(&plans).expect("kinds that there are");
-        let (mut clock, mut drift) = (Clock::new(1), ClockDrift::default());
+        let (mut clock, mut drift) = (Clock::new(1), ClockDrift::new(Edition::FIRST));
         let mut decider = Random(Lcg(seed));
         let mut last = 0;
         for _ in 0..200 {
@@ -116,6 +120,107 @@ fn the_monotonic_clock_never_goes_back() {
             let reading = drift.read(dial, &clock, "main", &mut context);
             assert!(reading.monotonic_ns >= last, "seed {seed}");
             last = reading.monotonic_ns;
+        }
+    }
+}
+
+/// A machine under a plan that is made now, and what its guest sees and does.
+struct Sleeper {
+    world: World,
+    decider: Random,
+}
+
+impl Sleeper {
+    fn new(faults: Vec<FaultPlan>, seed: u64) -> Sleeper {
+        let plan = Plan { faults, edition: Edition::LATEST, ..Plan::default() };
+        let world = World::new(Arc::new(plan), &Inputs::default()).expect("a plain plan");
+        Sleeper { world, decider: Random(Lcg(seed)) }
+    }
+
+    fn with<R>(&mut self, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
+        let mut faults = std::mem::take(&mut self.world.faults);
+        let now = self.world.clock.now();
+        let mut context = OpContext { now, node: NodeId(0), faults: &mut faults, decider: &mut self.decider };
+        let result = body(&mut self.world, &mut context);
+        self.world.faults = faults;
+        result
+    }
+
+    fn read(&mut self, dial: ClockKind) -> ClockReading {
+        self.with(|world, context| world.read_clock(dial, context))
+    }
+
+    fn wait(&mut self, wait: Wait) {
+        self.world.block(NodeId(0), &[wait]).expect("every wait ends");
+        // As the host does when it finds the wait over.
+        if let Wait::OwnClock { monotonic_ns, .. } = wait {
+            self.world.node_mut(NodeId(0)).drift.rings(monotonic_ns);
+        }
+    }
+
+    fn sleep(&mut self, span: u64) {
+        let wait = self.with(|world, context| world.wait_for(Duration(span), context));
+        self.wait(wait);
+    }
+}
+
+#[test]
+fn a_drifting_clock_is_slept_by() {
+    let drift = plan("clock-drift", 1_000_000, 100_000);
+    let mut spans = Vec::new();
+    for seed in 0..8 {
+        let mut sleeper = Sleeper::new(vec![drift.clone()], seed);
+        let before = sleeper.read(ClockKind::Monotonic).monotonic_ns;
+        sleeper.sleep(9 * SECOND);
+        let elapsed = sleeper.read(ClockKind::Monotonic).monotonic_ns - before;
+        assert!((9 * SECOND..9 * SECOND + 10_000).contains(&elapsed), "it is its own clock: {elapsed}");
+        spans.push(sleeper.world.clock.now().0 / 1_000_000);
+    }
+    spans.sort_unstable();
+    spans.dedup();
+    assert_eq!(spans, [8_181, 10_000], "fast and slow clocks, by virtual time in ms");
+}
+
+#[test]
+fn a_drift_that_is_over_does_not_last() {
+    let mut sleeper =
+        Sleeper::new(vec![FaultPlan { length: Some(Duration(SECOND)), ..plan("clock-drift", 1_000_000, 500_000) }], 1);
+    sleeper.sleep(100 * SECOND);
+    let now = sleeper.world.clock.now().0;
+    assert!(now.abs_diff(100 * SECOND) == SECOND / 2, "half a second in the one that drifts: {now}");
+}
+
+#[test]
+fn what_was_slept_has_elapsed_under_every_fault_but_a_step() {
+    for seed in 0..200 {
+        let mut random = Lcg(seed);
+        let plans = vec![
+            FaultPlan {
+                start: Duration(random.below(9 * SECOND)),
+                ..plan("clock-drift", 500_000, 1 << random.below(64))
+            },
+            FaultPlan {
+                length: Some(Duration(random.below(60 * SECOND))),
+                ..plan("clock-drift", 300_000, 1 << random.below(24))
+            },
+            plan("clock-freeze", 400_000, 0),
+        ];
+        let mut sleeper = Sleeper::new(plans, seed);
+        for _ in 0..100 {
+            let dial = if random.below(2) == 0 { ClockKind::Wall } else { ClockKind::Monotonic };
+            let span = random.below(1 << 34);
+            let before = sleeper.read(dial);
+            match random.below(2) {
+                0 => sleeper.sleep(span),
+                _ => {
+                    let moment = before.monotonic_ns + span;
+                    let wait = sleeper.with(|world, context| world.wait_until(moment, context));
+                    sleeper.wait(wait);
+                }
+            }
+            let after = sleeper.read(dial);
+            assert!(after.monotonic_ns >= before.monotonic_ns + span, "seed {seed}: {before:?} {after:?} {span}");
+            assert!(after.wall_ns >= before.wall_ns + span, "seed {seed}: {before:?} {after:?} {span}");
         }
     }
 }

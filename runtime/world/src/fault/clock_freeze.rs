@@ -1,7 +1,7 @@
 //! Clock freeze: the clocks of a machine stand still: readings repeat the last one.
 //!
 //! When it is over, the clocks are where they would have been. So it looks to a program whose virtual machine was
-//! not given the time. Deadlines still come.
+//! not given the time. Deadlines still come: after a wait, a clock that stands still shows its end.
 
 use super::{FaultKind, FaultTarget};
 

@@ -2,8 +2,9 @@
 //!
 //! Example: strength 1: a writer that does not look at the count loses the rest.
 //!
-//! A stream has no word for it: there the beginning is written, and then it fails with `io`, as when a disk breaks in
-//! the middle of a write.
+//! A stream has no word for it when it is written to, but is asked before how much it takes, and says it there: so a C library makes a
+//! short count of it. Who writes without asking is not struck. In the first [`Edition`](fozzy_trace::plan::Edition) the beginning was
+//! written, and then the stream failed with `io`.
 
 use super::{FaultKind, FaultTarget};
 

@@ -23,8 +23,10 @@ use fozzy_trace::{Duration, Purpose};
 pub enum DiskOperation {
     /// Reading data.
     Read,
-    /// Writing data.
+    /// Writing data, of which a part may be taken.
     Write,
+    /// Writing data that is taken as a whole or not: of streams, whose room is asked for before.
+    WriteWhole,
     /// Making something new: a file, a directory, a name.
     Create,
     /// Any other change: a size, a time, a rename, a removal.
@@ -57,6 +59,7 @@ const ERRORS: [(&FaultKind, &[DiskOperation], Errno); 5] = [
         &[
             DiskOperation::Read,
             DiskOperation::Write,
+            DiskOperation::WriteWhole,
             DiskOperation::Create,
             DiskOperation::Change,
             DiskOperation::Sync,
@@ -65,8 +68,8 @@ const ERRORS: [(&FaultKind, &[DiskOperation], Errno); 5] = [
         Errno::Io,
     ),
     (&READ_ERROR, &[DiskOperation::Read], Errno::Io),
-    (&WRITE_ERROR, &[DiskOperation::Write], Errno::Io),
-    (&DISK_FULL, &[DiskOperation::Write, DiskOperation::Create], Errno::InsufficientSpace),
+    (&WRITE_ERROR, &[DiskOperation::Write, DiskOperation::WriteWhole], Errno::Io),
+    (&DISK_FULL, &[DiskOperation::Write, DiskOperation::WriteWhole, DiskOperation::Create], Errno::InsufficientSpace),
     (&SYNC_ERROR, &[DiskOperation::Sync], Errno::Io),
 ];
 
@@ -92,10 +95,19 @@ pub fn inject(act: DiskOperation, machine: &str, path: &str, context: &mut OpCon
             fault.bytes_max = context.injects(&SHORT_READ, path).map(|bytes| bytes.max(1));
             fault.flips = context.injects(&BIT_FLIP, path).is_some();
         }
-        DiskOperation::Write => fault.bytes_max = context.injects(&SHORT_WRITE, path).map(|bytes| bytes.max(1)),
-        DiskOperation::Create | DiskOperation::Change | DiskOperation::Sync | DiskOperation::Look => {}
+        DiskOperation::Write => fault.bytes_max = room(path, context),
+        DiskOperation::WriteWhole
+        | DiskOperation::Create
+        | DiskOperation::Change
+        | DiskOperation::Sync
+        | DiskOperation::Look => {}
     }
     fault
+}
+
+/// Asks how much the next write to `path` takes at the most; `None` is all.
+pub fn room(path: &str, context: &mut OpContext<'_>) -> Option<u64> {
+    context.injects(&SHORT_WRITE, path).map(|bytes| bytes.max(1))
 }
 
 /// Turns one bit of what was read; which, is a question.

@@ -42,7 +42,7 @@ pub(super) struct ExchangeDeadlines {
 }
 
 impl ExchangeDeadlines {
-    fn from(options: RequestOptions, now: Instant) -> ExchangeDeadlines {
+    pub(super) fn from(options: RequestOptions, now: Instant) -> ExchangeDeadlines {
         ExchangeDeadlines {
             connection: now.after(options.connect_timeout.unwrap_or(TIMEOUT_DEFAULT)),
             head: now.after(options.first_byte_timeout.unwrap_or(TIMEOUT_DEFAULT)),
@@ -102,7 +102,7 @@ impl Exchanges {
         &mut self,
         request: SentRequest,
         options: RequestOptions,
-        now: Instant,
+        patience: ExchangeDeadlines,
         signals: &mut Signals,
     ) -> Result<ExchangeId, HttpErrorCode> {
         if self.open.len() == EXCHANGES_MAX {
@@ -113,7 +113,6 @@ impl Exchanges {
         if let Some(body) = request.body {
             self.by_body.insert(body, id);
         }
-        let patience = ExchangeDeadlines::from(options, now);
         let arrived = signals.create();
         signals.fire(arrived, patience.head);
         let exchange = Exchange {

@@ -8,7 +8,7 @@
 
 use super::body::MessageKind;
 use super::error::HttpErrorCode;
-use super::exchange::ExchangeId;
+use super::exchange::{ExchangeDeadlines, ExchangeId};
 use super::handle::{HandleError, HttpHandle};
 use super::request::{IncomingRequest, RequestOptions, SentRequest};
 use crate::{TableError, World};
@@ -37,8 +37,9 @@ impl World {
         request: SentRequest,
         body: Arc<[u8]>,
     ) -> Result<ReceivedRequest, HandleError> {
-        let opened =
-            self.http.exchanges.open(request.clone(), RequestOptions::default(), self.clock.now(), &mut self.signals);
+        let options = RequestOptions::default();
+        let patience = ExchangeDeadlines::from(options, self.clock.now());
+        let opened = self.http.exchanges.open(request.clone(), options, patience, &mut self.signals);
         let exchange = opened.map_err(|_| HandleError::Table(TableError::Full))?;
         let open = self.http.exchanges.get(exchange);
         open.request = None;

@@ -15,7 +15,7 @@
 use super::BodySide;
 use super::body::{BodyId, MessageKind};
 use super::error::HttpErrorCode;
-use super::exchange::ExchangeId;
+use super::exchange::{ExchangeDeadlines, ExchangeId};
 use super::fields::HeaderFields;
 use super::handle::HttpHandle;
 use super::request::{IncomingRequest, OutgoingRequest, RequestOptions, SentRequest};
@@ -55,9 +55,11 @@ impl World {
         context: &mut OpContext<'_>,
     ) -> Result<(ExchangeId, Option<LiveRequest>), HttpErrorCode> {
         let body = request.body;
+        let own = self.own_options(options, context);
+        let patience = ExchangeDeadlines::from(own, self.clock.now());
         let opened = request
             .into_request()
-            .and_then(|request| self.http.exchanges.open(request, options, self.clock.now(), &mut self.signals));
+            .and_then(|request| self.http.exchanges.open(request, options, patience, &mut self.signals));
         let exchange = opened.inspect_err(|_| {
             if let Some(body) = body {
                 self.http.bodies.let_go(body, BodySide::Reader);
@@ -66,6 +68,16 @@ impl World {
         let finished = body.is_none_or(|body| self.http.bodies.ended(body).is_some());
         let live = if finished { self.http_send(exchange, context) } else { None };
         Ok((exchange, live))
+    }
+
+    /// How long the guest waits, in virtual time: it names spans of its own clock.
+    fn own_options(&mut self, options: RequestOptions, context: &mut OpContext<'_>) -> RequestOptions {
+        let mut own = |span: Option<Duration>| span.map(|span| self.own_span(span, context));
+        RequestOptions {
+            connect_timeout: own(options.connect_timeout),
+            first_byte_timeout: own(options.first_byte_timeout),
+            between_bytes_timeout: own(options.between_bytes_timeout),
+        }
     }
 
     /// `outgoing-body.finish`. When that completes a request which the real computer is to answer, the caller asks it.

@@ -47,10 +47,10 @@ pub enum Shutdown {
 pub(super) struct TcpSocket {
     pub(super) node: NodeId,
     family: AddressFamily,
-    state: State,
+    pub(super) state: State,
     operation: Option<Operation>,
     /// What it is bound to.
-    bound: Option<SocketAddr>,
+    pub(super) bound: Option<SocketAddr>,
     /// The port that is to be given back.
     port: Option<u16>,
     backlog: u64,
@@ -60,7 +60,7 @@ pub(super) struct TcpSocket {
 }
 
 #[derive(Clone, Debug)]
-enum State {
+pub(super) enum State {
     Idle,
     Connecting(Option<Result<SlabKey, SocketErrorCode>>),
     Connected(SlabKey, ConnectionSide),
@@ -69,7 +69,7 @@ enum State {
 }
 
 #[derive(Clone, Debug, Default)]
-struct ListenQueue {
+pub(super) struct ListenQueue {
     /// Ready to be accepted.
     queue: VecDeque<SlabKey>,
     /// Soon ready to be accepted.

@@ -38,8 +38,8 @@ pub(super) struct UdpSocket {
     /// What it is bound to.
     bound: Option<SocketAddr>,
     /// The same, or the address towards the peer.
-    local: Option<SocketAddr>,
-    peer: Option<SocketAddr>,
+    pub(super) local: Option<SocketAddr>,
+    pub(super) peer: Option<SocketAddr>,
     options: SocketOptions,
     inbox: VecDeque<(SocketAddr, Vec<u8>)>,
     inbox_bytes: usize,

@@ -68,7 +68,8 @@ impl World {
             return Err(ProcessError::NotFound);
         }
         let rule = self.processes.rules.answer(&command);
-        let deadline = command.deadline.map_or(Instant::NEVER, |span| context.now.after(span));
+        let span = command.deadline.map(|span| self.own_span(span, context));
+        let deadline = span.map_or(Instant::NEVER, |span| context.now.after(span));
         let Some(rule) = rule else {
             if self.plan.backends.processes == Backend::Host {
                 let injected = ProcessFaults::ask(context, targets);

@@ -15,9 +15,10 @@ impl Decider for Constant {
     }
 }
 
-const ACTS: [DiskOperation; 6] = [
+const ACTS: [DiskOperation; 7] = [
     DiskOperation::Read,
     DiskOperation::Write,
+    DiskOperation::WriteWhole,
     DiskOperation::Create,
     DiskOperation::Change,
     DiskOperation::Sync,
@@ -58,8 +59,9 @@ fn each_kind_strikes_its_acts() {
     let short = DiskFault { bytes_max: Some(1), ..DiskFault::default() };
     check("io-error", "/data/*", &ACTS, error(Errno::Io));
     check("read-error", "/data/*", &[DiskOperation::Read], error(Errno::Io));
-    check("write-error", "/data/*", &[DiskOperation::Write], error(Errno::Io));
-    check("disk-full", "/data/*", &[DiskOperation::Write, DiskOperation::Create], error(Errno::InsufficientSpace));
+    let writes = [DiskOperation::Write, DiskOperation::WriteWhole, DiskOperation::Create];
+    check("write-error", "/data/*", &writes[..2], error(Errno::Io));
+    check("disk-full", "/data/*", &writes, error(Errno::InsufficientSpace));
     check("sync-error", "/data/*", &[DiskOperation::Sync], error(Errno::Io));
     check("short-read", "/data/*", &[DiskOperation::Read], short);
     check("short-write", "/data/*", &[DiskOperation::Write], short);

@@ -231,3 +231,16 @@ fn sockets_are_bounded() {
     lab.tcp(SERVER);
     lab.end();
 }
+
+#[test]
+fn who_waits_at_a_socket_is_told_for_whom() {
+    let mut lab = Lab::new();
+    let listener = lab.listen(SERVER, "0.0.0.0:8080");
+    assert_eq!(lab.network.peer_words(Readiness::Socket(listener)), "a connection to its port 8080");
+    let (client, server) = lab.pair();
+    let words = [Readiness::Readable(client), Readiness::Writable(server)].map(|wait| lab.network.peer_words(wait));
+    let expected = ["bytes from the connection with server:80", "room to write to the connection with client:32768"];
+    assert_eq!(words, expected);
+    let idle = lab.tcp(CLIENT);
+    assert_eq!(lab.network.peer_words(Readiness::Readable(idle)), "bytes from a connection");
+}
