@@ -230,6 +230,152 @@ fn a_secret_is_one_wherever_the_sandbox_is_given_it() {
     assert!(fozzy.shell(&format!("rm got; ! grep -r {TOKEN} .")).code == Some(0), "it is kept somewhere");
 }
 
+#[test]
+fn a_secret_comes_back_in_no_notation() {
+    const TOKEN: &str = "s3cr3t/of \"the\" api?";
+    let server = Server::start();
+    let fozzy = Fozzy::new();
+    fozzy.write("plan.toml", "[redact]\nenv = [\"TOKEN\"]\n");
+    fs::create_dir(fozzy.path("data")).expect("the folder is ours");
+    fozzy.write("data/notes", server::notations(TOKEN));
+    let (guest, token) = (http_client(), format!("TOKEN={TOKEN}"));
+    let live = ["--http-backend", "host", "--plan", "plan.toml", "--env", &token, "--record", TRACE];
+    let notations = server.url("/notations");
+    let sent = ["--header", "authorization: Bearer <redacted:TOKEN>", &notations];
+    let ran = fozzy.run(&words(&live, &guest, &sent)).exits(0);
+    assert!(ran.err().contains("--allow-host"), "whom secrets are given to is said: {ran}");
+    let recorded = ran.json();
+    let (_, requests) = server.stop();
+    assert!(requests[0].contains(&format!("authorization: Bearer {TOKEN}\r\n")), "{}", requests[0]);
+    let trace = fozzy.read(TRACE);
+    replays(&trace, &recorded);
+
+    // The same text in a directory that is captured, in standard input, and in a live file.
+    let probe = corpus::probe(Target::Wasip2);
+    let given = ["--plan", "plan.toml", "--env", &token, "--record-collision", "overwrite", "--record", TRACE];
+    let captured =
+        fozzy.run(&words(&[&given[..], &["--dir", "data::/"]].concat(), &probe, &["read", "notes"])).exits(0);
+    let of_capture = (fozzy.read(TRACE), captured.json());
+    replays(&of_capture.0, &of_capture.1);
+    let read = fozzy.run(&words(&[&given[..], &["--fs-backend", "host"]].concat(), &probe, &["read", "data/notes"]));
+    let of_file = (fozzy.read(TRACE), read.exits(0).json());
+    replays(&of_file.0, &of_file.1);
+    for (trace, summary) in [(trace, recorded), of_capture, of_file] {
+        let shown = text(&summary);
+        for part in std::iter::once(TOKEN.to_owned()).chain(server::notations(TOKEN).lines().map(str::to_owned)) {
+            assert!(!shown.contains(&part), "{part} is in the output: {shown}");
+            assert!(!holds(&trace, &part), "{part} is in the trace");
+            assert!(!summary.to_string().contains(&part), "{part} is in the report");
+        }
+    }
+}
+
+#[test]
+fn hosts_that_are_not_named_are_not_asked() {
+    const TOKEN: &str = "s3cr3t-of-the-api";
+    let (one, other) = (Server::start(), Server::start());
+    let fozzy = Fozzy::new();
+    fozzy.write("plan.toml", "[redact]\nenv = [\"TOKEN\"]\n");
+    let guest = http_client();
+    let host = one.url("").replace("http://", "");
+    let (moved, elsewhere) = (one.url("/moved"), other.url("/stolen"));
+    let (token, to) = (format!("TOKEN={TOKEN}"), format!("x-to: {elsewhere}"));
+    let live = ["--http-backend", "host", "--plan", "plan.toml", "--env", &token, "--record", TRACE];
+    let sent = ["--header", "authorization: Bearer <redacted:TOKEN>", "--header", &to, &moved, &elsewhere];
+    let allowed = ["--allow-host", "unused.test", "--allow-host", &host, "--allow-host", &host];
+    let refused = fozzy.run(&words(&[&live[..], &allowed].concat(), &guest, &sent)).exits(1);
+    let summary = refused.json();
+    assert!(text(&summary).contains("302 Found") && text(&summary).contains("HttpRequestDenied"), "{summary:#}");
+    let found = summary["findings"].to_string();
+    assert!(found.contains("--allow-host 127.0.0.1:") && found.contains("/stolen"), "{found}");
+    replays(&fozzy.read(TRACE), &summary);
+
+    // The same from the configuration; an empty list names no host, and a flag takes its place.
+    fozzy.write("fozzy.toml", "allow_host = []\nhttp_backend = \"host\"\n");
+    let kept = fozzy.run(&words(&live[2..6], &guest, &[&moved])).exits(1).json();
+    assert!(text(&kept).contains("HttpRequestDenied"), "{kept:#}");
+    fozzy.run(&words(&["--allow-host", "*"], &guest, &[&moved])).exits(0);
+    // Who bounds commands alone has trusted no host with secrets.
+    let commands = ["--allow-command", "git", "--allow-host", "127.0.0.1"];
+    let bare = [&live[2..6], &commands[..2], &["--config", "none.toml", "--http-backend", "host"]].concat();
+    fozzy.run(&words(&bare, &guest, &sent[..5])).exits(0);
+    let (_, requests) = one.stop();
+    let given: Vec<bool> = requests.iter().map(|request| request.contains(TOKEN)).collect();
+    assert_eq!(given, [true, false, false], "{requests:#?}");
+    assert_eq!(other.stop().1, Vec::<String>::new(), "nobody asks it");
+}
+
+#[test]
+fn commands_that_are_not_named_are_not_run() {
+    const TOKEN: &str = "s3cr3t-of-the-tool";
+    let fozzy = Fozzy::new();
+    fozzy.write("plan.toml", "[redact]\nenv = [\"TOKEN\"]\n");
+    let (guest, token) = (corpus::commands(), format!("TOKEN={TOKEN}"));
+    let live = ["--proc-backend", "host", "--plan", "plan.toml", "--env", &token];
+    let script = ["run", "sh", "-c", "printf %s \"$0\" >> got", TOKEN];
+    let run = |flags: &[&str]| fozzy.run(&words(&[&live[..], flags].concat(), &guest, &script));
+    let refused = run(&["--allow-command", "git", "--allow-command", "/bin/sh"]).exits(1).json();
+    assert!(text(&refused).contains("NotPermitted"), "{refused:#}");
+    assert!(refused["findings"].to_string().contains("--allow-command sh"), "{refused:#}");
+    assert!(!fozzy.path("got").exists(), "it is not run");
+    run(&["--allow-command", "sh"]).exits(0);
+    assert_eq!(fozzy.read("got"), TOKEN.as_bytes(), "who is named is given secrets");
+    run(&["--allow-host", "api.test"]).exits(0);
+    assert_eq!(fozzy.read("got"), format!("{TOKEN}<redacted:TOKEN>").as_bytes(), "any command could tell any host");
+}
+
+#[test]
+fn what_names_nobody_is_refused_and_short_secrets_are_warned_of() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tiny.wat", "(module (memory (export \"memory\") 1) (func (export \"_start\")))");
+    for (flag, word) in [
+        ("--allow-host", "http://api.test/"),
+        ("--allow-host", ""),
+        ("--allow-host", "a*b"),
+        ("--allow-host", "api.test:0"),
+        ("--allow-host", "[::1"),
+        ("--allow-command", ""),
+        ("--allow-command", "*"),
+        ("--allow-command", "../sh"),
+        ("--live-durations", "slow"),
+    ] {
+        let refused = fozzy.run(&["run", "tiny.wat", &format!("{flag}={word}")]).exits(2);
+        assert!(refused.err().contains(flag), "{flag}={word}: {refused}");
+    }
+    for (key, word) in [("allow_host", "a/b"), ("allow_command", "a/../b")] {
+        fozzy.write("fozzy.toml", format!("{key} = [\"{word}\"]\n"));
+        fozzy.run(&["run", "tiny.wat"]).refuses(&[key, word]);
+    }
+    fozzy.write("fozzy.toml", "");
+    fozzy.write("plan.toml", "[redact]\nenv = [\"PIN\"]\n[backends]\nallow-hosts = [\"a b\"]\n");
+    fozzy.run(&["run", "tiny.wat", "--plan", "plan.toml"]).refuses(&["plan.toml:4", "allow-hosts"]);
+    fozzy.write("plan.toml", "[redact]\nenv = [\"PIN\"]\n");
+    let ran = fozzy.run(&["run", "tiny.wat", "--plan", "plan.toml", "--env", "PIN=123"]).exits(0);
+    assert!(ran.err().contains("PIN") && ran.err().contains("4 bytes or more"), "{ran}");
+    let ran = fozzy.run(&["run", "tiny.wat", "--plan", "plan.toml", "--env", "PIN=1234"]).exits(0);
+    assert!(!ran.err().contains("PIN"), "{ran}");
+}
+
+#[test]
+fn a_slow_answer_is_slow_in_virtual_time() {
+    let fozzy = Fozzy::new();
+    let guest = corpus::commands();
+    let run = |flags: &[&str]| {
+        let live = [&["--proc-backend", "host", "--record-collision", "overwrite", "--record", TRACE], flags].concat();
+        let recorded = fozzy.run(&words(&live, &guest, &["run", "sh", "-c", "sleep 0.4"])).exits(0).json();
+        replays(&fozzy.read(TRACE), &recorded);
+        recorded["virtualTimeNs"].as_u64().expect("a number")
+    };
+    // Drawn, it is 51 ms at the most.
+    assert!(run(&[]) >= 400_000_000);
+    assert!(run(&["--live-durations", "drawn"]) < 100_000_000);
+    fozzy.write("fozzy.toml", "live_durations = \"drawn\"\n");
+    assert!(run(&[]) < 100_000_000);
+    assert!(run(&["--live-durations=real"]) >= 400_000_000);
+    fozzy.write("plan.toml", "[backends]\ndurations = \"real\"\n");
+    assert!(run(&["--plan", "plan.toml"]) >= 400_000_000);
+}
+
 /// A program of the real computer that notes each of its runs.
 const TOOL: &str = "#!/bin/sh\necho run >> runs\nprintf 'with %s and %s: ' \"$1\" \"$GIVEN\"\ncat\n\
                     printf '\\377\\000'\necho note >&2\ndate +%s%N\nexit 3\n";

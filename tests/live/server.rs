@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! /missing   404 with a body              /cut       half of the promised body
-//! /garbage   bytes that are no HTTP       others     200, a cookie, the request's own words
+//! /garbage   bytes that are no HTTP       /moved     302 to what the request's header `x-to` says
+//! /notations its authorization in many    others     200, a cookie, the request's own words
 //! ```
 
 use std::io::{Read, Write};
@@ -74,12 +75,56 @@ fn serve(mut client: TcpStream, requests: &mut Vec<String>) {
     )
     .into_bytes();
     answer.extend(content);
+    if path == "/notations" {
+        let content = notations(field("authorization: ").trim_start_matches("Bearer "));
+        answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{content}", content.len()).into_bytes();
+    }
+    if path == "/moved" {
+        let to = field("x-to: ");
+        answer = format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n").into_bytes();
+    }
     if path == "/garbage" {
         answer = b"\0\x01 no answer of any server\r\n\r\n".to_vec();
     }
     requests.push(request);
     // The client may have gone away.
     let _ = client.write_all(&answer);
+}
+
+/// A text as other programs write it, one notation a line.
+pub(super) fn notations(text: &str) -> String {
+    let each = |one: fn(u8) -> String| text.bytes().map(one).collect::<String>();
+    let mut lines = vec![
+        each(|byte| format!("\\u{byte:04x}")),
+        each(|byte| format!("\\u{byte:04X}")),
+        each(|byte| format!("\\x{byte:02x}")),
+        each(|byte| format!("&#{byte};")),
+        each(|byte| format!("&#x{byte:x};")),
+        each(|byte| format!("%{byte:02x}")),
+        each(|byte| format!("%{byte:02X}")),
+        each(|byte| format!("%25{byte:02X}")),
+        text.replace(' ', "+").replace('/', "%2f").replace('"', "%22"),
+        text.replace('"', "\\\"").replace('/', "\\/"),
+        text.replace('"', "&quot;"),
+        each(|byte| format!("{byte:02x}")),
+        each(|byte| format!("{byte:02X}")),
+    ];
+    for before in ["", "1", "12"] {
+        let encoded = base64(format!("{before}{text}").as_bytes());
+        lines.push(encoded.replace('+', "-").replace('/', "_"));
+        lines.push(encoded);
+    }
+    lines.join("\n")
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let group = |group: &[u8]| {
+        let bits = group.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte)) << (8 * (3 - group.len()));
+        let letter = |index: usize| char::from(LETTERS[bits >> (18 - 6 * index) & 63]);
+        (0..4).map(|index| if index <= group.len() { letter(index) } else { '=' }).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
 }
 
 /// The head, and the body as far as its length is said.

@@ -6,7 +6,9 @@ use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::explore::settings::ExploreSettings;
 use crate::options::BackendOptions;
 use crate::store::Retention;
-use fozzy_plan::{ByteSize, FilesBackend, PLAN_BYTES_MAX, PlanFile, ScriptBackend};
+use fozzy_plan::{
+    ByteSize, FilesBackend, HostPattern, LiveDurations, PLAN_BYTES_MAX, PlanFile, ScriptBackend, check_command,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
@@ -29,6 +31,12 @@ pub struct Config {
     pub http_backend: Option<ScriptBackend>,
     /// The same for processes.
     pub proc_backend: Option<ScriptBackend>,
+    /// As `--allow-host`; the hosts of flags and plans take their place.
+    pub allow_host: Option<Vec<String>>,
+    /// As `--allow-command`.
+    pub allow_command: Option<Vec<String>>,
+    /// As `--live-durations`.
+    pub live_durations: Option<LiveDurations>,
     /// As `--mem-limit-mb`.
     pub mem_limit_mb: Option<NonZeroU64>,
     /// As `--mem-fail-after`.
@@ -69,6 +77,9 @@ impl Default for Config {
             fs_backend: None,
             http_backend: None,
             proc_backend: None,
+            allow_host: None,
+            allow_command: None,
+            live_durations: None,
             mem_limit_mb: None,
             mem_fail_after: None,
             mem_fragmentation_seed: None,
@@ -130,7 +141,14 @@ impl Config {
 
     /// What answers, when neither a flag nor a plan says it.
     pub fn backends(&self) -> BackendOptions {
-        BackendOptions { files: self.fs_backend, http: self.http_backend, processes: self.proc_backend }
+        BackendOptions {
+            files: self.fs_backend,
+            http: self.http_backend,
+            processes: self.proc_backend,
+            allow_hosts: self.allow_host.clone(),
+            allow_commands: self.allow_command.clone(),
+            durations: self.live_durations,
+        }
     }
 }
 
@@ -149,6 +167,14 @@ pub fn load(named: &Path) -> Result<Config, CampaignError> {
         .and_then(|document| serde_path_to_error::deserialize(document).map_err(|error| error.to_string()));
     let mut config: Config = parsed
         .map_err(|error| CampaignError::new(ErrorKind::Config, format!("{}: {}", path.display(), error.trim_end())))?;
+    for (key, checked) in [
+        ("allow_host", config.allow_host.iter().flatten().try_for_each(|host| HostPattern::parse(host).map(drop))),
+        ("allow_command", config.allow_command.iter().flatten().try_for_each(|command| check_command(command))),
+    ] {
+        checked.map_err(|problem| {
+            CampaignError::new(ErrorKind::Config, format!("{}: {key}: {problem}", path.display()))
+        })?;
+    }
     config.targets = PlanFile::parse_targets(&text, &path)
         .map_err(|error| CampaignError::new(ErrorKind::Config, error.to_string()))?;
     if let (true, Some(folder)) = (config.base_dir.is_relative(), path.parent()) {

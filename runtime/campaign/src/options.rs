@@ -1,7 +1,7 @@
 //! What the user asks for, without the words of a command line.
 
 use crate::remarks::Remarks;
-use fozzy_plan::{FilesBackend, MemoryFile, ScriptBackend};
+use fozzy_plan::{FilesBackend, LiveDurations, MemoryFile, ScriptBackend};
 use fozzy_trace::Duration;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,8 +47,8 @@ pub struct WorldOptions {
     pub wall_start: Option<u64>,
 }
 
-/// Which operations the real computer answers.
-#[derive(Clone, Copy, Debug, Default)]
+/// Which operations the real computer answers, and for whom.
+#[derive(Clone, Debug, Default)]
 pub struct BackendOptions {
     /// Operations on files.
     pub files: Option<FilesBackend>,
@@ -56,6 +56,12 @@ pub struct BackendOptions {
     pub http: Option<ScriptBackend>,
     /// Processes.
     pub processes: Option<ScriptBackend>,
+    /// Hosts that may be asked, if not all.
+    pub allow_hosts: Option<Vec<String>>,
+    /// Commands that may be run, if not all.
+    pub allow_commands: Option<Vec<String>>,
+    /// How long answers take.
+    pub durations: Option<LiveDurations>,
 }
 
 /// What all executions of one project share.

@@ -12,6 +12,7 @@ mod plan;
 mod prepare;
 mod real_computer;
 mod record;
+mod secrets;
 mod today;
 
 pub use load::{LoadedTarget, cache, load, load_built, summary_of};

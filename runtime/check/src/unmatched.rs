@@ -39,9 +39,11 @@ pub(crate) fn found(unmatched: &[UnmatchedRequest], more: u64) -> Vec<JudgedFind
 }
 
 fn finding(request: &UnmatchedRequest) -> JudgedFinding {
-    let UnmatchedRequest { kind, asked, rule } = request;
-    let title = format!("no rule answers {}", one_line(asked));
-    let mut message = format!("{title}\nthe program was refused; a rule for the plan:\n");
+    let UnmatchedRequest { kind, asked, rule, allowed_by } = request;
+    let what = if allowed_by.is_some() { "it is not allowed to ask the real computer for" } else { "no rule answers" };
+    let title = format!("{what} {}", one_line(asked));
+    let allow = allowed_by.as_ref().map_or_else(String::new, |flag| format!("`{}` allows it; or ", one_line(flag)));
+    let mut message = format!("{title}\nthe program was refused; {allow}a rule for the plan:\n");
     for line in rule.lines() {
         let margin = if line.trim().is_empty() { "" } else { "    " };
         message.push_str(&format!("\n{margin}{}", line.trim_end()));
@@ -58,7 +60,7 @@ fn finding(request: &UnmatchedRequest) -> JudgedFinding {
         RequestKind::Http => asked.split(['?', '#']).next(),
         RequestKind::Process => asked.split(' ').next(),
     };
-    let site = format!("no rule answers {}", one_line(identity.unwrap_or(asked)));
+    let site = format!("{what} {}", one_line(identity.unwrap_or(asked)));
     JudgedFinding { status: Status::Fail, finding, site, words: String::new() }
 }
 
@@ -91,6 +93,7 @@ mod tests {
             kind,
             asked: asked.to_owned(),
             rule: "[[http]]\nstatus = 200\n\n[http.headers]\n".to_owned(),
+            allowed_by: None,
         }
     }
 

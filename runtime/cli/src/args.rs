@@ -74,6 +74,15 @@ pub(crate) struct Globals {
     /// What answers processes: the rules of the plan, or real programs, recorded.
     #[arg(long, global = true, value_name = "BACKEND")]
     pub(crate) proc_backend: Option<ScriptArg>,
+    /// Live HTTP may ask this host only: HOST, HOST:PORT, *.HOST or [ADDRESS]:PORT; repeatable. Secrets go to no other.
+    #[arg(long, global = true, value_name = "HOST", value_parser = host_pattern)]
+    pub(crate) allow_host: Vec<String>,
+    /// Live processes may run this command only, as the program names it; repeatable. Secrets go to no other.
+    #[arg(long, global = true, value_name = "NAME", value_parser = live_command)]
+    pub(crate) allow_command: Vec<String>,
+    /// How long live answers take in virtual time: as long as they took, recorded, or as drawn from the seed [default: real]
+    #[arg(long, global = true, value_name = "HOW")]
+    pub(crate) live_durations: Option<DurationsArg>,
     /// Treat warnings about integrity as errors (the default).
     #[arg(long, global = true, alias = "strict-verify", conflicts_with = "unsafe_")]
     pub(crate) strict: bool,
@@ -915,6 +924,21 @@ pub(crate) enum FilesArg {
 pub(crate) enum ScriptArg {
     Scripted,
     Host,
+}
+
+/// How long live answers take.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum DurationsArg {
+    Real,
+    Drawn,
+}
+
+fn host_pattern(text: &str) -> Result<String, String> {
+    fozzy_plan::HostPattern::parse(text).map(|_| text.to_owned())
+}
+
+fn live_command(text: &str) -> Result<String, String> {
+    fozzy_plan::check_command(text).map(|()| text.to_owned())
 }
 
 /// Where a seed comes from.

@@ -103,7 +103,8 @@ impl Host {
     fn http_ask(&mut self, live: Option<LiveRequest>) -> std::result::Result<(), GuestStop> {
         let Some(LiveRequest { exchange, ask, body }) = live else { return Ok(()) };
         self.run.keep(&body);
-        let answer = match self.run.observe(&BackendRequest::Http(ask))? {
+        let (answer, took) = self.run.observe(&BackendRequest::Http(ask))?;
+        let answer = match answer {
             BackendResponse::Http(Ok(answer)) => {
                 let body = self.run.kept(answer.body)?;
                 Ok((answer, body))
@@ -115,7 +116,7 @@ impl Host {
         };
         self.with_context(|world, context| {
             let answer = answer.as_ref().map(|(answer, body)| (answer, Arc::clone(body))).map_err(|failure| *failure);
-            world.http_observed(exchange, answer, context);
+            world.http_observed(exchange, answer, took, context);
         });
         Ok(())
     }

@@ -103,7 +103,8 @@ impl Host {
         let process::ProcessCommand { command, args, env, cwd, stdin, deadline } = command;
         let stdin = self.run.keep(&stdin);
         let ask = BackendRequest::Process(ProcessRequest { command, args, env, cwd, stdin, deadline });
-        let answer = match self.run.observe(&ask)? {
+        let (answer, took) = self.run.observe(&ask)?;
+        let answer = match answer {
             BackendResponse::Process(Ok(answer)) => Ok(HostProcessResult {
                 exit: answer.exit,
                 deadline_passed: answer.deadline_passed,
@@ -113,7 +114,7 @@ impl Host {
             BackendResponse::Process(Err(failure)) => Err(failure.into()),
             BackendResponse::File(_) | BackendResponse::Http(_) => unreachable!("`observe` checks the kind"),
         };
-        self.with_context(|world, context| world.host_answered(pid, answer, context));
+        self.with_context(|world, context| world.host_answered(pid, answer, took, context));
         Ok(())
     }
 

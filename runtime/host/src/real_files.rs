@@ -4,8 +4,8 @@
 //! descriptor.read(100, 0) ─▶ Ask::File { on: 3, read 0..100 } ─▶ Run::observe ─▶ bytes 9f86…, at most 100 of them
 //! ```
 //!
-//! The target's machine alone has them; other machines of a run have virtual disks. An operation takes some virtual
-//! time, drawn from the seed, whatever it took in reality.
+//! The target's machine alone has them; other machines of a run have virtual disks. An operation takes as much virtual
+//! time as it took in reality, which is recorded, or as is drawn from the seed.
 //!
 //! Invariants: an answer that cannot be one (another kind, more bytes than asked for) ends the run as a fault of the
 //! machine or of the trace, and never reaches the guest; each open file is closed by its last holder.
@@ -47,8 +47,11 @@ impl Host {
 
     fn ask_file(&mut self, file: LiveFile, operation: FileOperation) -> RealFileResult<FileResponse> {
         let ask = BackendRequest::File(FileRequest { on: file.number, operation });
-        let answer = self.run.observe(&ask)?;
-        let latency = self.with_context(|_, context| arrival(context, FILES, SITE, 0));
+        let (answer, took) = self.run.observe(&ask)?;
+        let latency = match took {
+            Some(took) => took.whole,
+            None => self.with_context(|_, context| arrival(context, FILES, SITE, 0)),
+        };
         let clock = &mut self.world().clock;
         clock.advance_to(clock.now().after(latency));
         match answer {

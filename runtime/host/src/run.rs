@@ -14,7 +14,7 @@
 
 use crate::LazyInput;
 use crate::call::GuestStop;
-use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
+use fozzy_trace::observation::{AnswerTime, BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
     Aside, DecisionSource, Digest, Duration, Instant, NodeId, ObservationLookup, Origin, Purpose, Question, Recorder,
@@ -265,10 +265,10 @@ impl Run {
     }
 
     /// Asks the real computer, or the recording of what it answered; recorded before it is judged.
-    pub(crate) fn observe(&mut self, ask: &BackendRequest) -> Result<BackendResponse, GuestStop> {
+    pub(crate) fn observe(&mut self, ask: &BackendRequest) -> Result<(BackendResponse, Option<AnswerTime>), GuestStop> {
         let shown = self.redacted(ask);
-        let answer = match self.source.observe(&shown, self.recorder.observed()) {
-            ObservationLookup::Answer(answer) => answer,
+        let (answer, took) = match self.source.observe(&shown, self.recorder.observed()) {
+            ObservationLookup::Answer(answer, took) => (answer, took),
             ObservationLookup::Diverged(recorded) => {
                 return Err(GuestStop::Diverged { recorded, asked: Box::new(shown) });
             }
@@ -277,7 +277,8 @@ impl Run {
                 let reality = self.reality.as_mut();
                 let reality =
                     reality.ok_or_else(|| machine("the plan asks for a host backend, and none is there".to_owned()))?;
-                reality.answer(ask, self.recorder.observed()).map_err(machine)?
+                let answer = reality.answer(ask, self.recorder.observed()).map_err(machine)?;
+                (answer, reality.took())
             }
         };
         if !ask.fits(&answer) {
@@ -291,8 +292,8 @@ impl Run {
                 format!("the host backends moved more than the {OBSERVED_BYTES_MAX} bytes that a trace can carry");
             return Err(GuestStop::Machine { what });
         }
-        self.recorder.observation(Observation { ask: shown, answer: answer.clone() });
-        Ok(answer)
+        self.recorder.observation(Observation { ask: shown, answer: answer.clone(), took });
+        Ok((answer, took))
     }
 
     /// The question as it may stand in a trace.

@@ -1,8 +1,9 @@
-//! A point in the real computer's time, after which the real computer is no longer waited for.
+//! A point in the real computer's time, after which the real computer is no longer waited for; and how long it took.
 //!
 //! Example: `Deadline::after(Duration::from_secs(60)).left()` is a minute, then less, then `None`.
 //!
-//! Invariant: what is measured here decides only when waiting ends; no answer holds a time of it.
+//! Invariant: what is measured here decides only when waiting ends, and is recorded beside an answer, if that is wanted; no
+//! answer holds a time of it.
 //! Not here: virtual time (`fozzy-world`).
 
 use rustix::event::Timespec;
@@ -26,6 +27,23 @@ impl Deadline {
     /// What is left of it; `None` when it is over.
     pub(crate) fn left(self) -> Option<Duration> {
         self.0.checked_duration_since(now()).filter(|left| !left.is_zero())
+    }
+}
+
+/// How long something takes, from its creation on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnswerTimer(Instant);
+
+impl AnswerTimer {
+    /// Begins.
+    pub(crate) fn start() -> AnswerTimer {
+        AnswerTimer(now())
+    }
+
+    /// So far.
+    pub(crate) fn elapsed(self) -> fozzy_trace::Duration {
+        let ns = now().saturating_duration_since(self.0).as_nanos();
+        fozzy_trace::Duration(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 }
 

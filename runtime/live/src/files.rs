@@ -11,25 +11,25 @@
 //! Invariants: nothing outside the root is reached, by `..`, by an absolute path or by a link, because the kernel
 //! resolves every path beneath an open directory; devices, pipes and sockets are seen and never opened, so that no
 //! operation waits for anybody; the run store does not exist for guests (`hidden.rs`); memory and open files are bounded by the constants below; listings are sorted.
-//! Not here: rights of descriptors and positions of streams (`fozzy-host`), secrets: what a file holds is
-//! recorded as it is.
+//! Not here: rights of descriptors and positions of streams (`fozzy-host`).
 
 mod errors;
 mod hidden;
+mod masked;
 mod open;
 #[cfg(all(test, target_os = "linux"))]
 mod oracle;
 #[cfg(test)]
 mod tests;
 
+use crate::secrets::Secrets;
 use cap_primitives::fs::{self, DirOptions, FollowSymlinks, Metadata, MetadataExt, SystemTimeSpec};
 use cap_primitives::time::SystemTime;
 use errors::errno;
 use fozzy_trace::observation::{FileKind, FileOperation, FileRequest, FileResponse, FileStat, TimestampUpdate};
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{Errno, RunningDigest};
-use fozzy_world::files::READ_BYTES_MAX;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, FileTimes};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -49,6 +49,8 @@ pub(crate) struct FileBackend {
     /// Below the root, and not there for guests.
     hidden: Option<PathBuf>,
     open: BTreeMap<u32, OpenHandle>,
+    /// Files in which a secret was hidden, by their identity.
+    masked: BTreeSet<(u64, u64)>,
 }
 
 /// Something that was opened.
@@ -88,12 +90,18 @@ impl FileBackend {
     /// What the operating system says of that directory.
     pub(crate) fn new(root: &Path, hidden: Option<PathBuf>) -> io::Result<FileBackend> {
         let root = fs::open_ambient_dir(root, cap_std::ambient_authority())?;
-        Ok(FileBackend { root: OpenHandle::Directory(root), hidden, open: BTreeMap::new() })
+        Ok(FileBackend { root: OpenHandle::Directory(root), hidden, open: BTreeMap::new(), masked: BTreeSet::new() })
     }
 
     /// Performs one operation.
-    pub(crate) fn answer(&mut self, ask: &FileRequest, bytes: &mut Inputs) -> Result<FileResponse, Errno> {
+    pub(crate) fn answer(
+        &mut self,
+        ask: &FileRequest,
+        secrets: &Secrets,
+        bytes: &mut Inputs,
+    ) -> Result<FileResponse, Errno> {
         self.refuse_hidden(ask)?;
+        self.refuse_masked(ask)?;
         match &ask.operation {
             FileOperation::Close => {
                 self.open.remove(&ask.on);
@@ -111,12 +119,14 @@ impl FileBackend {
                 self.open.insert(*opened, open);
                 return Ok(FileResponse::Opened(kind));
             }
+            FileOperation::Read { offset, length } => return self.read(ask.on, (*offset, *length), secrets, bytes),
             _ => {}
         }
         let on = self.get(ask.on)?;
         match &ask.operation {
-            FileOperation::Close | FileOperation::OpenAt { .. } => unreachable!("both are answered above"),
-            FileOperation::Read { offset, length } => read(on.file()?, *offset, *length, bytes),
+            FileOperation::Close | FileOperation::OpenAt { .. } | FileOperation::Read { .. } => {
+                unreachable!("they are answered above")
+            }
             FileOperation::Write { offset, bytes: digest } => {
                 let content = bytes.get(digest).ok_or(Errno::Io)?;
                 let written = again(|| on.file()?.write_at(&content, *offset).map_err(|error| errno(&error)))?;
@@ -224,13 +234,6 @@ fn again<T>(mut attempt: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
             other => return other,
         }
     }
-}
-
-fn read(file: &File, offset: u64, length: u64, bytes: &mut Inputs) -> Result<FileResponse, Errno> {
-    let mut content = vec![0; length.min(READ_BYTES_MAX) as usize];
-    let count = again(|| file.read_at(&mut content, offset).or_errno())?;
-    content.truncate(count);
-    Ok(FileResponse::Bytes { bytes: bytes.add(content), end: count == 0 })
 }
 
 /// At the end, wherever that is when the bytes arrive there.

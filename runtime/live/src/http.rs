@@ -25,15 +25,17 @@ mod tests;
 mod url;
 
 use crate::LiveError;
-use crate::deadline::Deadline;
-use crate::secrets::Secrets;
+use crate::deadline::{AnswerTimer, Deadline};
+use crate::secrets::{SecretRevealer, Secrets};
 use connection::HttpConnection;
 use fozzy_trace::observation::{HttpBackendRequest, HttpBackendResponse};
-use fozzy_trace::plan::{HttpFailure, Inputs};
+use fozzy_trace::plan::{HttpFailure, Inputs, LivePolicy};
+use fozzy_world::live_bounds::allows_host;
 use response::{ResponseHead, read_body, read_head};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
@@ -57,6 +59,11 @@ const HOP_BY_HOP: [&str; 7] =
 pub(crate) struct HttpBackend {
     tls: Arc<ClientConfig>,
     bounds: Bounds,
+    policy: LivePolicy,
+    /// Whether servers that may be asked are given secrets.
+    is_trusted: bool,
+    /// How long the head of the last response took, if there was one.
+    head_took: Cell<Option<fozzy_trace::Duration>>,
 }
 
 /// The constants above, except in tests.
@@ -69,11 +76,11 @@ struct Bounds {
 }
 
 impl HttpBackend {
-    /// A client that trusts Mozilla's certificates and these.
+    /// A client that trusts Mozilla's certificates and these, and asks whom `policy` allows.
     ///
     /// # Errors
     /// For a certificate that is none.
-    pub(crate) fn new(certificates: &[Vec<u8>]) -> Result<HttpBackend, LiveError> {
+    pub(crate) fn new(certificates: &[Vec<u8>], policy: &LivePolicy) -> Result<HttpBackend, LiveError> {
         let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         for (index, certificate) in certificates.iter().enumerate() {
             let added = roots.add(CertificateDer::from(certificate.as_slice()));
@@ -91,7 +98,14 @@ impl HttpBackend {
             head_time: HTTP_HEAD_TIME_MAX,
             time: HTTP_TIME_MAX,
         };
-        Ok(HttpBackend { tls: Arc::new(tls), bounds })
+        // Who bounds commands alone has trusted no host with anything.
+        let is_trusted = policy.hosts.is_some() || policy.commands.is_none();
+        Ok(HttpBackend { tls: Arc::new(tls), bounds, policy: policy.clone(), is_trusted, head_took: Cell::new(None) })
+    }
+
+    /// How long the head of the last response took, if there was one.
+    pub(crate) fn head_took(&self) -> Option<fozzy_trace::Duration> {
+        self.head_took.get()
     }
 
     /// Performs one request.
@@ -105,7 +119,7 @@ impl HttpBackend {
         bytes: &mut Inputs,
     ) -> Result<Result<HttpBackendResponse, HttpFailure>, String> {
         let body = bytes.get(&ask.body).ok_or("the body of a live request is not among the inputs")?;
-        let (mut head, body, cut) = match self.exchange(ask, &secrets.reveal(&body), secrets) {
+        let (mut head, body, cut) = match self.exchange(ask, &body, secrets.revealing(self.is_trusted)) {
             Ok(response) => response,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -128,10 +142,21 @@ impl HttpBackend {
         &self,
         ask: &HttpBackendRequest,
         body: &[u8],
-        secrets: &Secrets,
+        secrets: SecretRevealer<'_>,
     ) -> Result<(ResponseHead, Vec<u8>, bool), HttpFailure> {
-        let url = Url::parse(&secrets.reveal_url(&ask.url)).ok_or(HttpFailure::Reset)?;
-        let request = request(ask, &url, body, secrets).ok_or(HttpFailure::Reset)?;
+        let watch = AnswerTimer::start();
+        self.head_took.set(None);
+        let mut url = Url::parse(&ask.url).ok_or(HttpFailure::Reset)?;
+        // Not in the host: a name that is looked up is told to everybody on the way.
+        url.target = secrets.text(&url.target);
+        if url.target.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
+            return Err(HttpFailure::Reset);
+        }
+        // The world has asked the same of the guest's words; here it is asked of what is connected to.
+        if !allows_host(&self.policy, &url.authority, url.port) {
+            return Err(HttpFailure::Refused);
+        }
+        let request = request(ask, &url, &secrets.bytes(body), secrets).ok_or(HttpFailure::Reset)?;
         let asked = ask.timeout.map_or(self.bounds.head_time, |time| Duration::from_nanos(time.0));
         let all = Deadline::after(self.bounds.time);
         let until_head = Deadline::after(asked.min(self.bounds.head_time)).or_earlier(all);
@@ -139,13 +164,14 @@ impl HttpBackend {
         let mut line = HttpConnection::connect(&url, &self.tls, self.bounds.body + self.bounds.head, until_head)?;
         line.send(&request, until_head)?;
         let head = read_head(&mut line, self.bounds.head, until_head)?;
+        self.head_took.set(Some(watch.elapsed()));
         let (body, cut) = read_body(&mut line, &ask.method, &head, self.bounds.body, all)?;
         Ok((head, body, cut))
     }
 }
 
 /// The request as it is written; `None` if it cannot be.
-fn request(ask: &HttpBackendRequest, url: &Url, body: &[u8], secrets: &Secrets) -> Option<Vec<u8>> {
+fn request(ask: &HttpBackendRequest, url: &Url, body: &[u8], secrets: SecretRevealer<'_>) -> Option<Vec<u8>> {
     if !is_token(&ask.method) {
         return None;
     }
@@ -157,7 +183,7 @@ fn request(ask: &HttpBackendRequest, url: &Url, body: &[u8], secrets: &Secrets) 
         if ours {
             continue;
         }
-        let value = secrets.reveal(value);
+        let value = secrets.header(value);
         if !is_token(&name) || value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
             return None;
         }

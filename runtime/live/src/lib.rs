@@ -33,7 +33,7 @@ mod process;
 
 pub use directory::{CAPTURE_BYTES_MAX, CAPTURE_ENTRIES_MAX, CaptureError, capture_directory};
 pub use guest_path::{GuestPathError, normalise_guest_path};
-pub use secrets::{SECRET_BYTES_MIN, SECRETS_LEARNED_MAX, hide_known};
+pub use secrets::{SECRET_BYTES_MIN, SECRETS_LEARNED_MAX, SecretHider};
 
 #[cfg(feature = "computer")]
 pub use files::{DIRECTORY_ENTRIES_MAX, OPEN_FILES_MAX};

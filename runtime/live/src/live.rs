@@ -7,14 +7,16 @@
 //!
 //! Invariants: what is not switched on cannot be reached; nothing here reads the environment, so that the caller
 //! says which variables matter; every answer is bounded, in bytes and in time, by a named constant.
+//! How long an answer took is told beside it, if the policy says so.
 //! Not here: recording (the caller's source of decisions), when an answer arrives in virtual time (`fozzy-world`).
 
+use crate::deadline::AnswerTimer;
 use crate::files::FileBackend;
 use crate::http::HttpBackend;
 use crate::process::ProcessBackend;
 use crate::secrets::Secrets;
-use fozzy_trace::observation::{BackendRequest, BackendResponse, LiveBackend};
-use fozzy_trace::plan::{Inputs, RedactionPolicy};
+use fozzy_trace::observation::{AnswerTime, BackendRequest, BackendResponse, LiveBackend};
+use fozzy_trace::plan::{Inputs, LivePolicy, RedactionPolicy};
 use std::path::PathBuf;
 
 /// What of the real computer is there for the guest.
@@ -38,6 +40,8 @@ pub struct LiveOptions {
     pub secrets: Vec<(String, String)>,
     /// Which response headers hold more such values. Its environment names are the caller's matter.
     pub redact: RedactionPolicy,
+    /// Which hosts and commands may be asked. With one of the two lists, only what stands in a list is given secrets.
+    pub policy: LivePolicy,
     /// Certificates (DER) that HTTPS trusts besides Mozilla's.
     pub trusted_certificates: Vec<Vec<u8>>,
 }
@@ -45,8 +49,7 @@ pub struct LiveOptions {
 impl std::fmt::Debug for LiveOptions {
     /// Without the secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let LiveOptions { root, hidden, files, http, processes, path, secrets: _, redact, trusted_certificates: _ } =
-            self;
+        let LiveOptions { root, hidden, files, http, processes, path, secrets: _, redact, policy, .. } = self;
         let mut shown = f.debug_struct("LiveOptions");
         shown
             .field("root", root)
@@ -54,7 +57,7 @@ impl std::fmt::Debug for LiveOptions {
             .field("files", files)
             .field("http", http)
             .field("processes", processes);
-        shown.field("path", path).field("redact", redact).finish_non_exhaustive()
+        shown.field("path", path).field("redact", redact).field("policy", policy).finish_non_exhaustive()
     }
 }
 
@@ -71,6 +74,7 @@ impl LiveOptions {
             path: Vec::new(),
             secrets: Vec::new(),
             redact: RedactionPolicy::default(),
+            policy: LivePolicy::default(),
             trusted_certificates: Vec::new(),
         }
     }
@@ -106,6 +110,8 @@ pub struct LiveComputer {
     http: Option<HttpBackend>,
     processes: Option<ProcessBackend>,
     secrets: Secrets,
+    is_measured: bool,
+    took: Option<AnswerTime>,
 }
 
 impl std::fmt::Debug for LiveComputer {
@@ -127,21 +133,38 @@ impl LiveComputer {
             .then(|| FileBackend::new(&options.root, options.hidden.clone()))
             .transpose()
             .map_err(failed)?;
-        let http = options.http.then(|| HttpBackend::new(&options.trusted_certificates)).transpose()?;
-        let processes =
-            options.processes.then(|| ProcessBackend::new(&options.root, options.path)).transpose().map_err(failed)?;
+        let http =
+            options.http.then(|| HttpBackend::new(&options.trusted_certificates, &options.policy)).transpose()?;
+        let processes = options.processes.then(|| ProcessBackend::new(&options.root, options.path, &options.policy));
+        let processes = processes.transpose().map_err(failed)?;
         let secrets = Secrets::new(&options.secrets, &options.redact).map_err(LiveError::Secrets)?;
-        Ok(LiveComputer { files, http, processes, secrets })
+        Ok(LiveComputer { files, http, processes, secrets, is_measured: options.policy.measured, took: None })
     }
 }
 
 impl LiveBackend for LiveComputer {
     fn answer(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> Result<BackendResponse, String> {
+        let watch = AnswerTimer::start();
+        let answer = self.ask(ask, bytes)?;
+        let whole = watch.elapsed();
+        let head =
+            self.http.as_ref().filter(|_| matches!(answer, BackendResponse::Http(_))).and_then(HttpBackend::head_took);
+        self.took = self.is_measured.then(|| AnswerTime { first: head.unwrap_or(whole).min(whole), whole });
+        Ok(answer)
+    }
+
+    fn took(&self) -> Option<AnswerTime> {
+        self.took
+    }
+}
+
+impl LiveComputer {
+    fn ask(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> Result<BackendResponse, String> {
         let off = |what: &str| format!("an execution asked for live {what}, which is not switched on");
         match ask {
             BackendRequest::File(ask) => {
                 let files = self.files.as_mut().ok_or_else(|| off("files"))?;
-                Ok(BackendResponse::File(files.answer(ask, bytes)))
+                Ok(BackendResponse::File(files.answer(ask, &self.secrets, bytes)))
             }
             BackendRequest::Http(ask) => {
                 let http = self.http.as_ref().ok_or_else(|| off("HTTP"))?;

@@ -18,7 +18,8 @@
 use crate::deadline::{Deadline, timespec};
 use crate::secrets::Secrets;
 use fozzy_trace::observation::{ProcessFailure, ProcessRequest, ProcessResponse};
-use fozzy_trace::plan::{Inputs, ProcessExit};
+use fozzy_trace::plan::{Inputs, LivePolicy, ProcessExit};
+use fozzy_world::live_bounds::allows_command;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read, Write};
@@ -52,6 +53,9 @@ pub(crate) struct ProcessBackend {
     root: PathBuf,
     path: Vec<PathBuf>,
     bounds: Bounds,
+    policy: LivePolicy,
+    /// Whether commands that may be run are given secrets.
+    is_trusted: bool,
 }
 
 /// The constants above, except in tests.
@@ -63,11 +67,11 @@ struct Bounds {
 }
 
 impl ProcessBackend {
-    /// Processes that start in `root`, by commands in the directories of `path`.
+    /// Processes that start in `root`, by commands in the directories of `path`, as far as `policy` allows them.
     ///
     /// # Errors
     /// What the operating system says of the root.
-    pub(crate) fn new(root: &Path, mut path: Vec<PathBuf>) -> io::Result<ProcessBackend> {
+    pub(crate) fn new(root: &Path, mut path: Vec<PathBuf>, policy: &LivePolicy) -> io::Result<ProcessBackend> {
         let root = root.canonicalize()?;
         if !root.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
@@ -75,7 +79,9 @@ impl ProcessBackend {
         // A relative directory would mean another one in each working directory.
         path.retain(|directory| directory.is_absolute());
         let bounds = Bounds { output: PROCESS_OUTPUT_BYTES_MAX, time: PROCESS_TIME_MAX, linger: PROCESS_LINGER_MAX };
-        Ok(ProcessBackend { root, path, bounds })
+        // Any command could tell them to any host.
+        let is_trusted = policy.commands.is_some() || policy.hosts.is_none();
+        Ok(ProcessBackend { root, path, bounds, policy: policy.clone(), is_trusted })
     }
 
     /// Runs one.
@@ -99,7 +105,7 @@ impl ProcessBackend {
         };
         let time = ask.deadline.map_or(self.bounds.time, |time| Duration::from_nanos(time.0).min(self.bounds.time));
         let group = Group(Some(child));
-        let run = group.run(&secrets.reveal(&stdin), Deadline::after(time), self.bounds);
+        let run = group.run(&secrets.revealing(self.is_trusted).bytes(&stdin), Deadline::after(time), self.bounds);
         Ok(match run.map_err(|error| format!("a live process could not be watched: {error}"))? {
             Run::TooLarge => Err(ProcessFailure::OutputTooLarge),
             Run::Ended { exit, deadline_passed, stdout, stderr } => {
@@ -111,15 +117,20 @@ impl ProcessBackend {
     }
 
     fn command(&self, ask: &ProcessRequest, secrets: &Secrets) -> Result<Command, ProcessFailure> {
+        // The world has asked the same.
+        if !allows_command(&self.policy, &ask.command, ask.cwd.as_deref()) {
+            return Err(ProcessFailure::NotPermitted);
+        }
         let directory = self.directory(ask.cwd.as_deref())?;
         let mut command = Command::new(self.find(&ask.command, &directory)?);
         command.arg0(&ask.command).current_dir(directory).env_clear();
-        command.args(ask.args.iter().map(|arg| secrets.reveal_text(arg)));
+        let secrets = secrets.revealing(self.is_trusted);
+        command.args(ask.args.iter().map(|arg| secrets.text(arg)));
         // In the list that the operating system is given, such a name would be another variable's.
         if ask.env.iter().any(|(name, _)| name.is_empty() || name.contains('=')) {
             return Err(ProcessFailure::Other);
         }
-        command.envs(ask.env.iter().map(|(name, value)| (name, secrets.reveal_text(value))));
+        command.envs(ask.env.iter().map(|(name, value)| (name, secrets.text(value))));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         Ok(command)
     }

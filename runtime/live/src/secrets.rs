@@ -12,15 +12,22 @@
 //! that `redact.headers` names (learned as they come). Of a cookie only the value is hidden: its name and its
 //! attributes are what the guest must see to send it back.
 //!
+//! A secret is found in whatever notation it stands: as JSON, HTML, URLs, forms, Base64 and hexadecimal write it, one in the
+//! other (`scanner.rs`); so is a placeholder that the guest has put into a JSON text, a form or a password of HTTP.
+//!
 //! Invariants: one value has one placeholder, in the order in which values were seen; `hide` leaves no secret of
 //! [`SECRET_BYTES_MIN`] bytes or more in what it gives; `reveal` replaces known placeholders only, and does not
 //! look into what it put there.
-//! Not here: secrets in another notation (Base64, compressed, split over lines; percent-encoding is known), secrets
-//! in files, and literal secrets that the guest itself was compiled with: those go to the trace in the guest's own
-//! requests unless the host redacts their headers.
+//! Not here: which hosts and commands a secret is given to (the backends), secrets that are compressed, encrypted or split by
+//! foreign text, names of files, and literal secrets that the guest itself was compiled with: those go to the trace in the
+//! guest's own requests unless the host redacts their headers.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+mod dense;
+mod notation;
+mod scanner;
+
 use fozzy_trace::plan::{REDACTED, RedactionPolicy};
+use scanner::{Cover, Scanner};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +37,10 @@ pub const SECRET_BYTES_MIN: usize = 4;
 /// Values of response headers that are remembered. A further one is replaced by a placeholder without a number,
 /// which stands for nothing: the guest cannot send it back, and it is not in the trace.
 pub const SECRETS_LEARNED_MAX: usize = 1024;
-/// The beginning of a placeholder in a URL that was percent-encoded.
-const REDACTED_ENCODED: &str = "%3Credacted";
+/// Bytes of all values of response headers that are remembered; beyond it, as beyond [`SECRETS_LEARNED_MAX`].
+const LEARNED_BYTES_MAX: usize = 1 << 20;
+/// What lengthens a placeholder in Base64, before its `>`.
+const FILLER: u8 = b'~';
 
 /// See the module.
 pub(crate) struct Secrets {
@@ -43,13 +52,16 @@ pub(crate) struct Secrets {
     headers: BTreeSet<String>,
     /// How many values of each header were learned.
     learned: BTreeMap<String, usize>,
-    search: Search,
+    learned_bytes: usize,
+    hides: TextExchange,
+    reveals: TextExchange,
 }
 
-/// All values at once, and what each becomes.
-struct Search {
-    automaton: Option<AhoCorasick>,
-    replacements: Vec<String>,
+/// Texts that are looked for, and what takes the place of each.
+#[derive(Default)]
+pub(crate) struct TextExchange {
+    scanner: Scanner,
+    texts: Vec<Vec<u8>>,
 }
 
 impl Secrets {
@@ -63,7 +75,9 @@ impl Secrets {
             placeholders: BTreeMap::new(),
             headers: redact.headers.iter().map(|name| name.to_ascii_lowercase()).collect(),
             learned: BTreeMap::new(),
-            search: Search { automaton: None, replacements: Vec::new() },
+            learned_bytes: 0,
+            hides: TextExchange::default(),
+            reveals: TextExchange::default(),
         };
         for (placeholder, value) in known {
             let inner = placeholder.strip_prefix(REDACTED).and_then(|rest| rest.strip_suffix('>'));
@@ -77,65 +91,24 @@ impl Secrets {
         Ok(secrets)
     }
 
-    /// Puts secrets in the place of their placeholders.
-    pub(crate) fn reveal<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        self.replace(bytes, REDACTED.as_bytes(), |placeholder| self.values.get(placeholder).cloned())
+    /// Who puts secrets in the place of their placeholders; they stay where nobody `is_trusted` with them.
+    pub(crate) fn revealing(&self, is_trusted: bool) -> SecretRevealer<'_> {
+        SecretRevealer(is_trusted.then_some(&self.reveals))
     }
 
-    /// The same in text; a secret is text too, or it was learned from a header and is none.
-    pub(crate) fn reveal_text(&self, text: &str) -> String {
-        String::from_utf8_lossy(&self.reveal(text.as_bytes())).into_owned()
-    }
-
-    /// The same in a URL, where a placeholder can be percent-encoded; then the secret is, too.
-    pub(crate) fn reveal_url(&self, url: &str) -> String {
-        let plain = self.reveal(url.as_bytes()).into_owned();
-        let revealed = self.replace(&plain, REDACTED_ENCODED.as_bytes(), |encoded| {
-            let placeholder = String::from_utf8(percent_decoded(encoded)).ok()?;
-            self.values.get(&placeholder).map(|value| percent_encoded(value).into_bytes())
-        });
-        String::from_utf8_lossy(&revealed).into_owned()
-    }
-
-    /// Replaces every placeholder that begins with `start` and that `value` knows.
-    fn replace<'a>(&self, bytes: &'a [u8], start: &[u8], value: impl Fn(&str) -> Option<Vec<u8>>) -> Cow<'a, [u8]> {
-        let end: &[u8] = if start == REDACTED.as_bytes() { b">" } else { b"%3e" };
-        let longest = self.values.keys().map(|name| 3 * name.len()).max().unwrap_or(0);
-        let (mut out, mut copied, mut at) = (Vec::new(), 0, 0);
-        while longest > 0 && at + start.len() <= bytes.len() {
-            if !bytes[at..at + start.len()].eq_ignore_ascii_case(start) {
-                at += 1;
-                continue;
-            }
-            let window = &bytes[at..bytes.len().min(at + longest)];
-            let length =
-                window.windows(end.len()).position(|part| part.eq_ignore_ascii_case(end)).map(|p| p + end.len());
-            let found = length.and_then(|length| Some((length, value(std::str::from_utf8(&window[..length]).ok()?)?)));
-            match found {
-                Some((length, value)) => {
-                    out.extend_from_slice(&bytes[copied..at]);
-                    out.extend_from_slice(&value);
-                    at += length;
-                    copied = at;
-                }
-                None => at += 1,
-            }
-        }
-        if copied == 0 {
-            return Cow::Borrowed(bytes);
-        }
-        out.extend_from_slice(&bytes[copied..]);
-        Cow::Owned(out)
-    }
-
-    /// Puts placeholders in the place of all secrets that stand in `bytes` as they are, the longest first.
+    /// Puts placeholders in the place of all secrets, each in the notation in which the secret stands.
     pub(crate) fn hide<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        match &self.search.automaton {
-            Some(automaton) if automaton.is_match(bytes) => {
-                Cow::Owned(automaton.replace_all_bytes(bytes, &self.search.replacements))
-            }
-            _ => Cow::Borrowed(bytes),
-        }
+        self.hides.scanner.cover(bytes, Cover::Texts(&self.hides.texts))
+    }
+
+    /// Puts asterisks in the place of all secrets, as many as they have characters.
+    pub(crate) fn mask<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.hides.scanner.cover(bytes, Cover::SameLength)
+    }
+
+    /// How many bytes before and after a stretch tell which of it belongs to a secret; 0 if there is nothing to hide.
+    pub(crate) fn margin(&self) -> usize {
+        self.hides.scanner.margin()
     }
 
     /// Hides the secrets of a response's headers, and learns those that come in headers which are secret by name.
@@ -171,9 +144,11 @@ impl Secrets {
         if let Some(known) = echoed.or_else(|| self.placeholders.get(&value).map(String::as_str)) {
             return known.to_owned();
         }
-        if self.learned.values().sum::<usize>() >= SECRETS_LEARNED_MAX {
+        let bytes = self.learned_bytes + value.len();
+        if self.learned.values().sum::<usize>() >= SECRETS_LEARNED_MAX || bytes > LEARNED_BYTES_MAX {
             return format!("{REDACTED}{name}>");
         }
+        self.learned_bytes = bytes;
         let count = self.learned.entry(name.to_owned()).or_default();
         // A variable of the environment may have taken the name.
         let placeholder = loop {
@@ -189,20 +164,54 @@ impl Secrets {
     }
 
     fn rebuild(&mut self) -> Result<(), String> {
-        let (mut patterns, mut replacements) = (Vec::new(), Vec::new());
-        for (value, placeholder) in self.placeholders.iter().filter(|(value, _)| value.len() >= SECRET_BYTES_MIN) {
-            patterns.push(value.clone());
-            replacements.push(placeholder.clone());
-            let encoded = percent_encoded(value).into_bytes();
-            if encoded != *value {
-                patterns.push(encoded);
-                replacements.push(percent_encoded(placeholder.as_bytes()));
+        let hidden = || self.placeholders.iter().filter(|(value, _)| value.len() >= SECRET_BYTES_MIN);
+        let values: Vec<&[u8]> = hidden().map(|(value, _)| value.as_slice()).collect();
+        let texts = hidden().map(|(_, placeholder)| placeholder.clone().into_bytes()).collect();
+        self.hides = TextExchange { scanner: Scanner::new(&values, SECRET_BYTES_MIN)?, texts };
+        let mut spellings = self.values.iter().map(|(name, value)| (name.clone(), value)).collect::<BTreeMap<_, _>>();
+        for (name, value) in &self.values {
+            let mut longer = name.clone();
+            for _ in 0..2 {
+                longer.insert(longer.len() - 1, char::from(FILLER));
+                spellings.entry(longer.clone()).or_insert(value);
             }
         }
-        let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&patterns);
-        let automaton = built.map_err(|error| format!("the secrets cannot be searched for: {error}"))?;
-        self.search = Search { automaton: (!patterns.is_empty()).then_some(automaton), replacements };
+        let names: Vec<&[u8]> = spellings.keys().map(String::as_bytes).collect();
+        let texts = spellings.values().map(|value| (*value).clone()).collect();
+        self.reveals = TextExchange { scanner: Scanner::new(&names, usize::MAX)?.of_escapes(), texts };
         Ok(())
+    }
+}
+
+/// Puts secrets in the place of their placeholders, or leaves those.
+#[derive(Clone, Copy)]
+pub(crate) struct SecretRevealer<'s>(Option<&'s TextExchange>);
+
+impl SecretRevealer<'_> {
+    /// Each in the notation in which the placeholder stands.
+    pub(crate) fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        match self.0 {
+            Some(TextExchange { scanner, texts }) => scanner.cover(bytes, Cover::Texts(texts)),
+            None => Cow::Borrowed(bytes),
+        }
+    }
+
+    /// The same in text; a secret is text too, or it was learned from a header and is none.
+    pub(crate) fn text(&self, text: &str) -> String {
+        String::from_utf8_lossy(&self.bytes(text.as_bytes())).into_owned()
+    }
+
+    /// The same in the value of a header, where `Basic` has name and password in Base64 (RFC 7617).
+    pub(crate) fn header<'a>(&self, value: &'a [u8]) -> Cow<'a, [u8]> {
+        const BASIC: &[u8] = b"basic ";
+        let credentials = value.get(BASIC.len()..).filter(|_| value[..BASIC.len()].eq_ignore_ascii_case(BASIC));
+        let plain = credentials.and_then(|text| dense::decode_base64(text.trim_ascii()));
+        match plain.as_deref().map(|plain| self.bytes(plain)) {
+            Some(Cow::Owned(revealed)) => {
+                Cow::Owned([&value[..BASIC.len()], &dense::encode_base64(&revealed)].concat())
+            }
+            _ => self.bytes(value),
+        }
     }
 }
 
@@ -215,22 +224,43 @@ fn secret_part(name: &str, value: &[u8]) -> std::ops::Range<usize> {
     }
 }
 
-/// Puts placeholders in the place of all values of `known`, pairs of placeholder and value, that stand in `texts`.
-///
-/// # Errors
-/// One sentence, for a placeholder that is none, and for values beyond what can be searched for.
-pub fn hide_known<'a>(
-    known: &[(String, String)],
-    texts: impl IntoIterator<Item = &'a mut String>,
-) -> Result<(), String> {
-    let secrets = Secrets::new(known, &RedactionPolicy::default())?;
-    for text in texts {
-        let hidden = String::from_utf8_lossy(&secrets.hide(text.as_bytes())).into_owned();
-        if hidden != *text {
-            *text = hidden;
+/// Puts placeholders in the place of values that are known from the start, in whatever notation they stand.
+pub struct SecretHider(Secrets);
+
+impl std::fmt::Debug for SecretHider {
+    /// Without the secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretHider")
+    }
+}
+
+impl SecretHider {
+    /// For pairs of placeholder and value.
+    ///
+    /// # Errors
+    /// One sentence, for a placeholder that is none, and for values beyond what can be searched for.
+    pub fn new(known: &[(String, String)]) -> Result<SecretHider, String> {
+        Secrets::new(known, &RedactionPolicy::default()).map(SecretHider)
+    }
+
+    /// Whether there is nothing that could be found.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.0.margin() == 0
+    }
+
+    /// Hides in a text.
+    pub fn text(&self, text: &mut String) {
+        if let Cow::Owned(hidden) = self.0.hide(text.as_bytes()) {
+            *text = String::from_utf8_lossy(&hidden).into_owned();
         }
     }
-    Ok(())
+
+    /// Hides in bytes.
+    #[must_use]
+    pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.0.hide(bytes)
+    }
 }
 
 /// Everything but letters, digits and `-._~` as `%XX` (RFC 3986, section 2.3).
@@ -242,124 +272,5 @@ fn percent_encoded(bytes: &[u8]) -> String {
     bytes.iter().map(one).collect()
 }
 
-/// Turns each `%XX` into its byte; what is none stays.
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
-    let bytes = text.as_bytes();
-    let (mut out, mut at) = (Vec::new(), 0);
-    while at < bytes.len() {
-        match (bytes[at], digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            (byte, ..) => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    out
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn secrets(known: &[(&str, &str)]) -> Secrets {
-        let known: Vec<_> = known.iter().map(|(name, value)| (format!("<redacted:{name}>"), (*value).into())).collect();
-        Secrets::new(&known, &RedactionPolicy::default()).expect("placeholders")
-    }
-
-    fn revealed(secrets: &Secrets, text: &str) -> String {
-        String::from_utf8(secrets.reveal(text.as_bytes()).into_owned()).expect("text")
-    }
-
-    fn hidden(secrets: &Secrets, text: &str) -> String {
-        String::from_utf8(secrets.hide(text.as_bytes()).into_owned()).expect("text")
-    }
-
-    #[test]
-    fn placeholders_become_values_and_values_placeholders() {
-        let secrets = secrets(&[("A", "alpha"), ("B", "alphabet"), ("C", "<redacted:A>"), ("D", "no")]);
-        assert_eq!(
-            revealed(&secrets, "x <redacted:A><redacted:B> <redacted:X> <redacted:"),
-            "x alphaalphabet <redacted:X> <redacted:"
-        );
-        assert_eq!(
-            revealed(&secrets, "<redacted:<redacted:C>"),
-            "<redacted:<redacted:A>",
-            "what is put in is not read"
-        );
-        assert_eq!(
-            hidden(&secrets, "alphabet alpha alph no"),
-            "<redacted:B> <redacted:A> alph no",
-            "the longest first"
-        );
-        assert_eq!(revealed(&secrets, "<redacted:D>"), "no", "short ones are put in all the same");
-        assert!(matches!(secrets.hide(b"nothing"), Cow::Borrowed(_)));
-    }
-
-    #[test]
-    fn urls_hold_placeholders_in_two_notations() {
-        let secrets = secrets(&[("KEY", "a/b c")]);
-        assert_eq!(secrets.reveal_url("http://h/<redacted:KEY>"), "http://h/a/b c");
-        for encoded in ["%3Credacted:KEY%3E", "%3credacted%3AKEY%3e"] {
-            assert_eq!(
-                secrets.reveal_url(&format!("http://h/?k={encoded}&x=%3Credacted")),
-                "http://h/?k=a%2Fb%20c&x=%3Credacted"
-            );
-        }
-        assert_eq!(hidden(&secrets, "/?k=a%2Fb%20c"), "/?k=%3Credacted%3AKEY%3E");
-    }
-
-    #[test]
-    fn response_headers_are_learned_once_and_understood_when_they_come_back() {
-        let mut secrets = secrets(&[]);
-        let header = |name: &str, value: &str| (name.to_owned(), value.as_bytes().to_vec());
-        let mut headers = [
-            header("set-cookie", "sid=abcdef; Path=/; HttpOnly"),
-            header("set-cookie", "other=abcdef"),
-            header("set-cookie", "gone=; Max-Age=0"),
-            header("set-cookie", "opaque"),
-            header("cookie", "a=b"),
-            header("x-copy", "it is abcdef"),
-        ];
-        secrets.hide_headers(&mut headers).expect("few");
-        let values: Vec<_> = headers.iter().map(|(_, value)| String::from_utf8_lossy(value).into_owned()).collect();
-        let expected = [
-            "sid=<redacted:set-cookie:1>; Path=/; HttpOnly",
-            "other=<redacted:set-cookie:1>",
-            "gone=; Max-Age=0",
-            "<redacted:set-cookie:2>",
-            "<redacted:cookie:1>",
-            "it is <redacted:set-cookie:1>",
-        ];
-        assert_eq!(values, expected);
-        assert_eq!(revealed(&secrets, "sid=<redacted:set-cookie:1>; <redacted:cookie:1>"), "sid=abcdef; a=b");
-        assert_eq!(hidden(&secrets, "abcdef"), "<redacted:set-cookie:1>");
-        let mut echo = [header("set-cookie", "again=<redacted:set-cookie:1>")];
-        secrets.hide_headers(&mut echo).expect("few");
-        assert_eq!(echo[0].1, b"again=<redacted:set-cookie:1>");
-    }
-
-    #[test]
-    fn a_flood_of_secrets_is_hidden_without_being_remembered() {
-        let mut secrets = secrets(&[]);
-        let cookie = |n: usize| ("set-cookie".to_owned(), format!("c=value-{n}").into_bytes());
-        let mut headers: Vec<_> = (0..SECRETS_LEARNED_MAX + 2).map(cookie).collect();
-        secrets.hide_headers(&mut headers).expect("bounded");
-        assert_eq!(headers[SECRETS_LEARNED_MAX - 1].1, b"c=<redacted:set-cookie:1024>");
-        assert_eq!(headers[SECRETS_LEARNED_MAX + 1].1, b"c=<redacted:set-cookie>");
-        assert_eq!(secrets.values.len(), SECRETS_LEARNED_MAX);
-    }
-
-    #[test]
-    fn what_is_no_placeholder_is_refused() {
-        for name in ["TOKEN", "<redacted:>", "<redacted:a>b>", "<redacted:a"] {
-            let error = Secrets::new(&[(name.to_owned(), "v".to_owned())], &RedactionPolicy::default());
-            assert!(error.is_err_and(|error| error.contains(name)), "{name}");
-        }
-        assert_eq!(percent_decoded("%4a%zz%"), b"J%zz%");
-    }
-}
+mod tests;

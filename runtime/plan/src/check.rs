@@ -5,8 +5,8 @@
 //! Not here: what needs the real computer or the merged plan (`resolve.rs`).
 
 use crate::file::{
-    ComponentFile, ContentFile, ContentTable, FaultFile, HttpFile, MachineFile, NodeEnd, NodeFile, PlanFile,
-    ProcessFile,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, FaultFile, HttpFile, MachineFile, NodeEnd, NodeFile,
+    PlanFile, ProcessFile,
 };
 use crate::nearest::hint;
 use crate::notation::ByteSize;
@@ -14,6 +14,7 @@ use crate::problem::{DocumentStep, Problems, quoted};
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
 use fozzy_world::fault::{FaultKind, FaultTarget};
+use fozzy_world::live_bounds::{HostPattern, check_command};
 use fozzy_world::{MAIN, NODES_MAX};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -56,6 +57,14 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
         });
     }
     file.fault.iter().enumerate().for_each(|(i, fault)| check.at2("fault", i, |check| check.fault(fault, kinds)));
+    let BackendsFile { allow_hosts, allow_commands, .. } = &file.backends;
+    for (i, host) in allow_hosts.iter().flatten().enumerate() {
+        let checked = HostPattern::parse(host).map(|_| ());
+        check.at2("backends", "allow-hosts", |check| check.at(i, |check| check.must(checked)));
+    }
+    for (i, command) in allow_commands.iter().flatten().enumerate() {
+        check.at2("backends", "allow-commands", |check| check.at(i, |check| check.must(check_command(command))));
+    }
     for (i, name) in file.redact.headers.iter().enumerate() {
         check.at2("redact", "headers", |check| check.at(i, |check| check.must(check_header_name(name))));
     }

@@ -114,6 +114,26 @@ pub struct BackendsFile {
     pub http: Option<ScriptBackend>,
     /// Processes. Default: scripted.
     pub processes: Option<ScriptBackend>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
+    /// Hosts that live HTTP may ask, such as "api.test", "api.test:8443", "*.test", "[::1]:80" or "*"; none for []. A
+    /// request to another one is refused and a finding. Default: all.
+    pub allow_hosts: Option<Vec<String>>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
+    /// Commands that live processes may run, as the program names them, such as "git" or "./tool"; none for []. Another
+    /// one is refused and a finding. Default: all.
+    pub allow_commands: Option<Vec<String>>,
+    /// How long a live answer takes in virtual time. Default: real.
+    pub durations: Option<LiveDurations>,
+}
+
+/// How long an answer of the real computer takes in virtual time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LiveDurations {
+    /// As long as it took in reality; recorded with the answer, and the same in every replay.
+    Real,
+    /// As long as the seed says, whatever it took.
+    Drawn,
 }
 
 /// What answers operations on files.

@@ -91,9 +91,10 @@ pub use check::RULES_MAX;
 pub use fault_words::{FAULT_GROUPS, FaultWordsError, group_of, parse_fault_words};
 pub use file::{
     BackendsFile, ComponentFile, ComponentTable, ContentFile, ContentTable, FaultFile, FilesBackend, HeaderValue,
-    HttpFailureFile, HttpFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, NodeFile, PlanFile,
+    HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NetworkFile, NodeFile, PlanFile,
     ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
+pub use fozzy_world::live_bounds::{HostPattern, check_command};
 pub use named::NamedValues;
 pub use nearest::nearest;
 pub use notation::{Bandwidth, ByteSize, FaultRate, Strength, TimeSpan, WallStart};

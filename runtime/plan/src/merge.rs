@@ -1,6 +1,6 @@
 //! One plan file over another: flags over `plan.toml` over `fozzy.toml`.
 //!
-//! - One value (a number, a text, `args`, `stdin`, `target`): the upper one, if it stands there.
+//! - One value (a number, a text, `args`, `stdin`, `target`, `allow-hosts`, `allow-commands`): the upper one, if it stands there.
 //! - A table of names (`env`, `dirs`, `files`): the names of both; for a name of both, the upper value.
 //! - Rules (`http`, `process`) and faults: the upper ones first, then the lower ones, so that the upper ones decide.
 //! - Machines: those of both; of two with one name, the upper one as a whole.
@@ -84,6 +84,9 @@ impl BackendsFile {
             files: self.files.or(lower.files),
             http: self.http.or(lower.http),
             processes: self.processes.or(lower.processes),
+            allow_hosts: self.allow_hosts.or(lower.allow_hosts),
+            allow_commands: self.allow_commands.or(lower.allow_commands),
+            durations: self.durations.or(lower.durations),
         }
     }
 }

@@ -10,15 +10,16 @@
 
 use crate::check::{check, target_names};
 use crate::file::{
-    ComponentFile, ContentFile, ContentTable, FaultFile, FilesBackend, HttpFailureFile, HttpFile, MachineFile,
-    MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, FaultFile, FilesBackend, HttpFailureFile, HttpFile,
+    LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile,
+    ScriptBackend,
 };
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
-    AllowedEnd, Backend, Backends, Edition, HttpFailure, HttpReply, HttpRule, Inputs, Limits, MachinePlan, MemoryPlan,
-    Mount, MountEntry, MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule, ProgramPlan,
-    RedactionPolicy, StdinPlan, WALL_START_DEFAULT,
+    AllowedEnd, Backend, Backends, Edition, HttpFailure, HttpReply, HttpRule, Inputs, Limits, LivePolicy, MachinePlan,
+    MemoryPlan, Mount, MountEntry, MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule,
+    ProgramPlan, RedactionPolicy, StdinPlan, WALL_START_DEFAULT,
 };
 use fozzy_trace::{Digest, Duration, Plan};
 use fozzy_world::MAIN;
@@ -172,6 +173,7 @@ impl Resolve<'_, '_> {
                 faults.into_iter().flatten().collect()
             },
             redact: redact(&file.redact),
+            live: live(&file.backends),
             memory: memory(&file.memory),
             // Whether the target is a scenario is not known here.
             scenario: None,
@@ -439,6 +441,18 @@ fn memory(file: &MemoryFile) -> Option<MemoryPlan> {
         fragmentation_seed: file.fragmentation_seed,
         pressure_wave: file.pressure_wave.clone().unwrap_or_default(),
     })
+}
+
+/// What of the real computer may be asked; nothing is said where nothing is asked.
+fn live(file: &BackendsFile) -> LivePolicy {
+    let BackendsFile { files, http, processes, allow_hosts, allow_commands, durations } = file;
+    let (http, processes) = (*http == Some(ScriptBackend::Host), *processes == Some(ScriptBackend::Host));
+    let is_live = http || processes || *files == Some(FilesBackend::Host);
+    LivePolicy {
+        hosts: allow_hosts.clone().filter(|_| is_live),
+        commands: allow_commands.clone().filter(|_| is_live),
+        measured: is_live && *durations != Some(LiveDurations::Drawn),
+    }
 }
 
 fn redact(file: &RedactionFile) -> RedactionPolicy {

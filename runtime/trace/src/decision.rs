@@ -11,7 +11,7 @@
 //! Invariant: a source is a pure function of its own state and the questions so far.
 //! Not here: how answers are recorded (`history`), what they are used for (`fozzy-world`).
 
-use crate::observation::{BackendRequest, BackendResponse, Observation};
+use crate::observation::{AnswerTime, BackendRequest, BackendResponse, Observation};
 use crate::plan::Inputs;
 use crate::scheduler::SchedulingPoint;
 use serde::{Deserialize, Serialize};
@@ -194,8 +194,8 @@ pub trait DecisionSource: Send {
 pub enum ObservationLookup {
     /// Nothing: the real computer has to be asked.
     Unknown,
-    /// This was the answer.
-    Answer(BackendResponse),
+    /// This was the answer, and how long it took.
+    Answer(BackendResponse, Option<AnswerTime>),
     /// Another question was recorded here; `None` when the recording has no more.
     Diverged(Option<Box<Observation>>),
 }

@@ -136,6 +136,8 @@ pub struct UnmatchedRequest {
     pub asked: String,
     /// A rule that answers it, in the notation of a plan file, ready to paste.
     pub rule: String,
+    /// If the real computer could answer, but may not be asked: the flag that allows it.
+    pub allowed_by: Option<String>,
 }
 
 /// What can be asked of rules.
@@ -282,7 +284,8 @@ mod tests {
     }
 
     fn sides(recorded: &str, asked: &str) -> (String, String) {
-        let recorded = Observation { ask: ask(recorded), answer: BackendResponse::File(Ok(FileResponse::Done)) };
+        let recorded =
+            Observation { ask: ask(recorded), answer: BackendResponse::File(Ok(FileResponse::Done)), took: None };
         match ExecutionEnd::diverged(Some(&recorded), &ask(asked)) {
             ExecutionEnd::Diverged { recorded, asked } => (recorded, asked),
             other => unreachable!("{other:?}"),

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Invariants: an observation is recorded before anything judges it; bytes stand in it by their SHA-256 and
-//! in the trace once; times in it are the real computer's own data (a file's modification time), never the
-//! time at which it was asked.
+//! in the trace once; times in it are the real computer's own data (a file's modification time) or how long it took
+//! ([`AnswerTime`]), never the time at which it was asked.
 //! Not here: who performs an [`BackendRequest`] (`fozzy-live`), when its answer arrives in virtual time (`fozzy-world`).
 
 use crate::errno::Errno;
@@ -23,6 +23,23 @@ pub struct Observation {
     pub ask: BackendRequest,
     /// What came back.
     pub answer: BackendResponse,
+    /// How long it took; `None` where the time is drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took: Option<AnswerTime>,
+}
+
+/// The longest that an answer can have taken: a day, beyond every bound of the real computer. A trace that claims more is
+/// refused.
+pub const ANSWER_TIME_MAX: Duration = Duration(86_400_000_000_000);
+
+/// How long the real computer took to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct AnswerTime {
+    /// Until the first of it was there: of HTTP the head of the response, of anything else all.
+    pub first: Duration,
+    /// Until all of it was there.
+    pub whole: Duration,
 }
 
 /// What can be asked of the real computer.
@@ -426,19 +443,23 @@ impl Observation {
     #[must_use]
     pub fn is_sound(&self, bytes: &Inputs) -> bool {
         let length = |digest: &Digest| bytes.get(digest).map_or(0, |content| content.len() as u64);
-        let BackendRequest::File(FileRequest { operation, .. }) = &self.ask else { return self.ask.fits(&self.answer) };
+        let operation = match &self.ask {
+            BackendRequest::File(FileRequest { operation, .. }) => Some(operation),
+            BackendRequest::Http(_) | BackendRequest::Process(_) => None,
+        };
         let within = match (operation, &self.answer) {
             (
-                FileOperation::Read { length: most, .. },
+                Some(FileOperation::Read { length: most, .. }),
                 BackendResponse::File(Ok(FileResponse::Bytes { bytes, .. })),
             ) => length(bytes) <= *most,
             (
-                FileOperation::Write { bytes, .. } | FileOperation::Append { bytes },
+                Some(FileOperation::Write { bytes, .. } | FileOperation::Append { bytes }),
                 BackendResponse::File(Ok(FileResponse::Written(written))),
             ) => *written <= length(bytes),
             _ => true,
         };
-        within && self.ask.fits(&self.answer)
+        let in_time = self.took.is_none_or(|took| took.first <= took.whole && took.whole <= ANSWER_TIME_MAX);
+        within && in_time && self.ask.fits(&self.answer)
     }
 }
 
@@ -471,4 +492,9 @@ pub trait LiveBackend: Send {
     /// # Errors
     /// One sentence, when the backend itself cannot work: that is no answer for the guest.
     fn answer(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> Result<BackendResponse, String>;
+
+    /// How long the last answer took, if that is to be known.
+    fn took(&self) -> Option<AnswerTime> {
+        None
+    }
 }

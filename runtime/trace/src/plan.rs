@@ -82,6 +82,9 @@ pub struct Plan {
     /// its first call is there then. A plan says so only where that call returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warm_up: bool,
+    /// What of the real computer may be asked, and whether its time counts.
+    #[serde(default, skip_serializing_if = "LivePolicy::is_default")]
+    pub live: LivePolicy,
     /// Where a campaign has put its input, if that is not standard input and no decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<PlannedInput>,
@@ -376,6 +379,27 @@ impl Default for Backends {
     }
 }
 
+/// What of the real computer may be asked, where a backend is [`Backend::Host`]; by default all, in the time that is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct LivePolicy {
+    /// The hosts that requests may be sent to; `None` is every host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+    /// The commands that may be run; `None` is every command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Vec<String>>,
+    /// Whether an answer takes as long in virtual time as it took in reality, which is recorded with it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub measured: bool,
+}
+
+impl LivePolicy {
+    fn is_default(&self) -> bool {
+        *self == LivePolicy::default()
+    }
+}
+
 /// What must not stand in a trace: values under these names are replaced by [`REDACTED`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -495,6 +519,7 @@ impl Default for Plan {
             scenario: None,
             call: None,
             warm_up: false,
+            live: LivePolicy::default(),
             input: None,
             edition: Edition::FIRST,
         }

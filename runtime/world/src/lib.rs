@@ -20,6 +20,7 @@ pub mod files;
 pub mod glob;
 pub mod http;
 pub mod latency_model;
+pub mod live_bounds;
 pub mod network;
 pub mod node;
 pub mod pipe;

@@ -58,7 +58,19 @@ pub(crate) fn request(request: &SentRequest) -> UnmatchedRequest {
     let asked = format!("{method} {url}");
     let (method, url) = (quoted(method), quoted(&url));
     let rule = format!("[[http]]\nmethod = {method}\nurl = {url}\nstatus = 200\nbody = \"\"\n");
-    UnmatchedRequest { kind: RequestKind::Http, asked, rule }
+    UnmatchedRequest { kind: RequestKind::Http, asked, rule, allowed_by: None }
+}
+
+/// A request to a host that may not be asked.
+pub(crate) fn forbidden_request(request: &SentRequest) -> UnmatchedRequest {
+    let host = request.authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
+    UnmatchedRequest { allowed_by: Some(format!("--allow-host {host}")), ..self::request(request) }
+}
+
+/// A command that may not be run.
+pub(crate) fn forbidden_command(command: &ProcessCommand) -> UnmatchedRequest {
+    let name = &command.command[..command.command.floor_char_boundary(COMMAND_BYTES_MAX)];
+    UnmatchedRequest { allowed_by: Some(format!("--allow-command {name}")), ..self::command(command) }
 }
 
 /// A command with its arguments.
@@ -75,7 +87,7 @@ pub(crate) fn command(command: &ProcessCommand) -> UnmatchedRequest {
         asked.push_str(" …");
     }
     rule.push_str("exit = 0\nstdout = \"\"\n");
-    UnmatchedRequest { kind: RequestKind::Process, asked, rule }
+    UnmatchedRequest { kind: RequestKind::Process, asked, rule, allowed_by: None }
 }
 
 /// A basic string of TOML 1.0.

@@ -7,6 +7,7 @@ use crate::options::WorldOptions;
 use crate::remarks::Remarks;
 use crate::scenario::{self, ScenarioFile};
 use fozzy_engine::{Cache, LazyInput};
+use fozzy_live::SecretHider;
 use fozzy_report::TargetSummary;
 use fozzy_trace::Digest;
 use fozzy_trace::file::{RecordedTarget, Recording};
@@ -159,13 +160,13 @@ pub(super) fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, Campa
 }
 
 /// Our own standard input, which is read when the program looks at it.
-pub(super) fn own_stdin(remarks: &Remarks) -> Arc<LazyInput> {
+pub(super) fn own_stdin(remarks: &Remarks, hider: SecretHider) -> Arc<LazyInput> {
     let remarks = remarks.clone();
     let own = move || {
         let done = remark_when_slow(&remarks);
         let read = read_input(io::stdin().lock());
         drop(done);
-        read
+        read.map(|bytes| hider.bytes(&bytes).into_owned())
     };
     Arc::new(LazyInput::new(own))
 }

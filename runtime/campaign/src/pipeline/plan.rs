@@ -7,7 +7,7 @@
 //! Not here: the notation of plan files (`fozzy-plan`).
 
 use super::load::{self, LoadedTarget};
-use super::real_computer;
+use super::{real_computer, secrets};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{BackendOptions, LimitOptions, Project, RunRequest, WorldOptions};
 use crate::remarks::Remarks;
@@ -16,9 +16,7 @@ use fozzy_engine::{LazyInput, Session};
 use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
 use fozzy_trace::Plan;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::{
-    Backend, Backends, HttpReply, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, ProcessReply, REDACTED,
-};
+use fozzy_trace::plan::{Backend, Backends, Inputs, MEMORY_BYTES_DEFAULT, MemoryPlan, Mount};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,7 +39,7 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     let name = loaded.target.name.as_str();
     let RunRequest { args, limits, world, fuel_default } = request;
     let file = of_flags(args, limits, world)?;
-    let file = of_backends(project.backends).over(file);
+    let file = of_backends(project.backends.clone()).over(file);
     let file = match &world.plan {
         Some(path) => file.over(read(path)?),
         None => file,
@@ -63,16 +61,16 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     if let Some(bytes) = named {
         plan.main.stdin.bytes = inputs.add(bytes);
     }
-    let stdin = match &loaded.scenario {
+    let reads_own = match &loaded.scenario {
         Some(_) if has_stdin => {
             let message = format!("{name} is a scenario file, which reads no standard input");
             return Err(CampaignError::new(ErrorKind::Plan, message).hint("leave out --stdin and `stdin`"));
         }
         Some(file) => {
             file.equip(name, &mut plan, &mut inputs)?;
-            None
+            false
         }
-        None => (!has_stdin).then(|| load::own_stdin(&project.remarks)),
+        None => !has_stdin,
     };
     if plan.backends.files == Backend::Host && !plan.main.dirs.is_empty() {
         let message = "directories are copied onto the virtual disk, and files are answered by the real one";
@@ -80,7 +78,8 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
             CampaignError::new(ErrorKind::Plan, message).hint("leave out --dir and [dirs], or --fs-backend host")
         );
     }
-    let secrets = hide_secrets(&mut plan)?;
+    let (secrets, hider) = secrets::hide(&mut plan, &mut inputs, &project.remarks)?;
+    let stdin = reads_own.then(|| load::own_stdin(&project.remarks, hider));
     Ok(RunPlan { plan, inputs, stdin, secrets })
 }
 
@@ -164,44 +163,6 @@ impl RunPlan {
     }
 }
 
-/// The values of redacted environment variables never enter the sandbox: their place is taken by words that the
-/// real computer's side exchanges, also where they stand in arguments or other variables of any machine. What cannot be
-/// known: values that are shorter than [`SECRET_BYTES_MIN`](fozzy_live::SECRET_BYTES_MIN), and copies in files, standard
-/// input, rules or the program itself.
-fn hide_secrets(plan: &mut Plan) -> Result<Vec<(String, String)>, CampaignError> {
-    let hidden = plan.redact.env.clone();
-    let mut machines = machines(plan);
-    let mut secrets = Vec::new();
-    for machine in &mut machines {
-        for (name, value) in machine.env.iter_mut().filter(|(name, _)| hidden.contains(name)) {
-            let placeholder = format!("{REDACTED}{name}>");
-            if *value != placeholder {
-                secrets.push((placeholder.clone(), std::mem::replace(value, placeholder)));
-            }
-        }
-    }
-    let texts = machines.into_iter().flat_map(|machine| {
-        let MachinePlan { args, env, .. } = machine;
-        args.iter_mut().chain(env.iter_mut().map(|(_, value)| value))
-    });
-    fozzy_live::hide_known(&secrets, texts).map_err(|error| CampaignError::new(ErrorKind::Plan, error))?;
-    Ok(secrets)
-}
-
-/// All machines of a plan, those that its rules start too.
-fn machines(plan: &mut Plan) -> Vec<&mut MachinePlan> {
-    let nodes = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
-    let handlers = plan.http.iter_mut().filter_map(|rule| match &mut rule.answer {
-        HttpReply::Component(program) => Some(&mut program.machine),
-        HttpReply::Response { .. } | HttpReply::Failure(_) => None,
-    });
-    let children = plan.processes.iter_mut().filter_map(|rule| match &mut rule.answer {
-        ProcessReply::Component(program) => Some(&mut program.machine),
-        ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
-    });
-    std::iter::once(&mut plan.main).chain(nodes).chain(handlers).chain(children).collect()
-}
-
 fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CampaignError> {
     let (host, guest) = word.split_once("::").unwrap_or((word, word));
     let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
@@ -250,6 +211,8 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
     Ok(PlanFile { wall_start, canonical_nans, ..file })
 }
 
-fn of_backends(BackendOptions { files, http, processes }: BackendOptions) -> PlanFile {
-    PlanFile { backends: BackendsFile { files, http, processes }, ..PlanFile::default() }
+fn of_backends(options: BackendOptions) -> PlanFile {
+    let BackendOptions { files, http, processes, allow_hosts, allow_commands, durations } = options;
+    let backends = BackendsFile { files, http, processes, allow_hosts, allow_commands, durations };
+    PlanFile { backends, ..PlanFile::default() }
 }

@@ -34,6 +34,7 @@ pub(super) fn open(planned: &RunPlan, session: &mut Session, store: &Path) -> Re
         path: search_path(),
         secrets: planned.secrets.clone(),
         redact: planned.plan.redact.clone(),
+        policy: planned.plan.live.clone(),
         ..LiveOptions::new(here)
     };
     let live = LiveComputer::new(options).map_err(|error| CampaignError::new(ErrorKind::Plan, error.to_string()))?;

@@ -1,11 +1,13 @@
 //! From arguments to what a campaign is asked for.
 
-use super::{CollisionArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, ScheduleArg, ScriptArg, WorldArgs};
+use super::{
+    CollisionArg, DurationsArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, ScheduleArg, ScriptArg, WorldArgs,
+};
 use fozzy_campaign::explore::settings::ScheduleWord;
 use fozzy_campaign::fuzz::choose::FuzzMode;
 use fozzy_campaign::inputs::InputOptions;
 use fozzy_campaign::options::{BackendOptions, LimitOptions, RunRequest, WorldOptions};
-use fozzy_plan::{FilesBackend, ScriptBackend};
+use fozzy_plan::{FilesBackend, LiveDurations, ScriptBackend};
 use fozzy_trace::file::store::CollisionPolicy;
 
 /// How a program is run.
@@ -62,7 +64,18 @@ impl Globals {
             FilesArg::Virtual => FilesBackend::Virtual,
             FilesArg::Host => FilesBackend::Host,
         });
-        BackendOptions { files, http: self.http_backend.map(script), processes: self.proc_backend.map(script) }
+        let named = |words: &[String]| (!words.is_empty()).then(|| words.to_vec());
+        BackendOptions {
+            files,
+            http: self.http_backend.map(script),
+            processes: self.proc_backend.map(script),
+            allow_hosts: named(&self.allow_host),
+            allow_commands: named(&self.allow_command),
+            durations: self.live_durations.map(|durations| match durations {
+                DurationsArg::Real => LiveDurations::Real,
+                DurationsArg::Drawn => LiveDurations::Drawn,
+            }),
+        }
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn env_document(context: &Context) -> EnvDocument {
     let deterministic = |backend: &str| Capability { backend: backend.to_owned(), deterministic: true };
     // A live answer is recorded, and so the same in every replay; the next run may get another one.
     let host = || Capability { backend: "host".to_owned(), deterministic: false };
-    let (given, config) = (context.project.backends, &context.project.config);
+    let (given, config) = (&context.project.backends, &context.project.config);
     let scripted = |flag: Option<ScriptBackend>, setting| match flag.or(setting) {
         Some(ScriptBackend::Host) => host(),
         Some(ScriptBackend::Scripted) | None => deterministic("scripted"),

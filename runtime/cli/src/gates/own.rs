@@ -159,5 +159,8 @@ fn passed_on(globals: &Globals) -> Vec<OsString> {
     backend("--fs-backend", name(globals.fs_backend.as_ref().and_then(ValueEnum::to_possible_value)));
     backend("--http-backend", name(globals.http_backend.as_ref().and_then(ValueEnum::to_possible_value)));
     backend("--proc-backend", name(globals.proc_backend.as_ref().and_then(ValueEnum::to_possible_value)));
+    backend("--live-durations", name(globals.live_durations.as_ref().and_then(ValueEnum::to_possible_value)));
+    globals.allow_host.iter().for_each(|host| backend("--allow-host", Some(host.clone())));
+    globals.allow_command.iter().for_each(|command| backend("--allow-command", Some(command.clone())));
     words
 }

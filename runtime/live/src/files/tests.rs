@@ -9,17 +9,23 @@ struct Machine {
     directory: TempDir,
     files: FileBackend,
     inputs: Inputs,
+    secrets: Secrets,
+}
+
+/// What there is to hide for who hides nothing.
+pub(super) fn no_secrets() -> Secrets {
+    Secrets::new(&[], &fozzy_trace::plan::RedactionPolicy::default()).expect("none")
 }
 
 impl Machine {
     fn new() -> Machine {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let files = FileBackend::new(directory.path(), None).expect("it is there");
-        Machine { directory, files, inputs: Inputs::default() }
+        Machine { directory, files, inputs: Inputs::default(), secrets: no_secrets() }
     }
 
     fn run(&mut self, on: u32, operation: FileOperation) -> Result<FileResponse, Errno> {
-        self.files.answer(&FileRequest { on, operation }, &mut self.inputs)
+        self.files.answer(&FileRequest { on, operation }, &self.secrets, &mut self.inputs)
     }
 
     /// Opens for reading, or for reading and writing, creating what is missing.
@@ -151,7 +157,7 @@ fn pipes_sockets_and_devices_are_seen_and_never_waited_for() {
         opened: 1,
     };
     assert_eq!(
-        devices.answer(&FileRequest { on: 0, operation: zero }, &mut Inputs::default()),
+        devices.answer(&FileRequest { on: 0, operation: zero }, &no_secrets(), &mut Inputs::default()),
         Err(Errno::NotPermitted)
     );
 }
@@ -273,4 +279,60 @@ fn the_run_store_is_not_there() {
     assert_eq!(machine.open("sub", false, 2), Ok(FileResponse::Opened(FileKind::Directory)));
     assert_eq!(listed(&mut machine, 2), [".fozzy"]);
     assert!(root.join(".fozzy/runs/sequence").exists());
+}
+
+#[test]
+fn a_secret_is_read_as_asterisks_whatever_the_borders_of_the_reads() {
+    let mut machine = Machine::new();
+    let known = [("<redacted:TOKEN>".to_owned(), "s3cr3t/token".to_owned())];
+    machine.secrets = Secrets::new(&known, &fozzy_trace::plan::RedactionPolicy::default()).expect("one");
+    let content = "PORT=80\nTOKEN=s3cr3t/token\n\"s3cr3t\\/token\" czNjcjN0L3Rva2Vu s3cr3t%2Ftoken";
+    let path = machine.directory.path().join("env");
+    std::fs::write(&path, content).expect("it is ours");
+    let mut whole = None;
+    for step in [1, 2, 3, 5, 7, 13, content.len(), content.len() + 9] {
+        assert_eq!(machine.open("env", false, 1), FILE);
+        let mut read = Vec::new();
+        loop {
+            let operation = FileOperation::Read { offset: read.len() as u64, length: step as u64 };
+            let Ok(FileResponse::Bytes { bytes, end }) = machine.run(1, operation) else { panic!("it can be read") };
+            if end {
+                break;
+            }
+            read.extend_from_slice(&machine.inputs.get(&bytes).expect("stored"));
+        }
+        assert_eq!(machine.run(1, FileOperation::Close), Ok(FileResponse::Done));
+        let text = String::from_utf8(read).expect("text");
+        assert_eq!(*whole.get_or_insert_with(|| text.clone()), text, "in steps of {step}");
+    }
+    let text = whole.expect("read");
+    assert!(
+        text.starts_with("PORT=80\nTOKEN=************\n\"*************\" ") && text.ends_with(" **************"),
+        "{text}"
+    );
+    assert!(text.len() == content.len() && !text.contains("czNjcjN0L3Rva2Vu"), "{text}");
+
+    // What came instead of the secret never takes its place.
+    assert_eq!(machine.open("env", true, 2), FILE);
+    assert_eq!(machine.write(2, 0, b"PORT=81"), Err(Errno::NotPermitted));
+    let bytes = machine.inputs.add(&b"x"[..]);
+    assert_eq!(machine.run(2, FileOperation::Append { bytes }), Err(Errno::NotPermitted));
+    assert_eq!(machine.run(2, FileOperation::SetSize { size: 0 }), Err(Errno::NotPermitted));
+    let truncating = FileOperation::OpenAt {
+        path: "env".to_owned(),
+        follow: true,
+        create: false,
+        directory: false,
+        exclusive: false,
+        truncate: true,
+        read: false,
+        write: true,
+        opened: 3,
+    };
+    assert_eq!(machine.run(0, truncating), Err(Errno::NotPermitted));
+    assert_eq!(machine.open("other", true, 4), FILE);
+    assert_eq!(machine.write(4, 0, b"PORT=81"), Ok(FileResponse::Written(7)));
+    let rename = FileOperation::RenameAt { path: "other".to_owned(), to: 0, new_path: "env".to_owned() };
+    assert_eq!(machine.run(0, rename), Err(Errno::NotPermitted));
+    assert_eq!(std::fs::read_to_string(path).expect("there"), content);
 }

@@ -46,7 +46,7 @@ fn secrets() -> Secrets {
 }
 
 fn http() -> HttpBackend {
-    let mut http = HttpBackend::new(&[]).expect("no certificates");
+    let mut http = HttpBackend::new(&[], &LivePolicy::default()).expect("no certificates");
     http.bounds = Bounds { body: 1 << 20, head: 8192, ..http.bounds };
     http
 }
@@ -362,7 +362,8 @@ fn https_is_spoken_with_those_who_are_trusted() {
     for (trusted, close) in [(true, true), (true, false), (false, true)] {
         let (certificate, address, thread) = secure(close);
         let http =
-            HttpBackend::new(if trusted { std::slice::from_ref(&certificate) } else { &[] }).expect("a certificate");
+            HttpBackend::new(if trusted { std::slice::from_ref(&certificate) } else { &[] }, &LivePolicy::default())
+                .expect("a certificate");
         let mut inputs = Inputs::default();
         let ask = ask("GET", &format!("https://{address}/"), &mut inputs, b"");
         let answer = http.answer(&ask, &mut secrets(), &mut inputs).expect("the client works");
@@ -376,7 +377,7 @@ fn https_is_spoken_with_those_who_are_trusted() {
         }
         thread.join().expect("the server works");
     }
-    assert!(HttpBackend::new(&[b"nonsense".to_vec()]).is_err());
+    assert!(HttpBackend::new(&[b"nonsense".to_vec()], &LivePolicy::default()).is_err());
     // A server that does not speak TLS at all.
     let (address, thread) = server(|mut stream| stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n"));
     let mut inputs = Inputs::default();

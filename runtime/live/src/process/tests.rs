@@ -17,7 +17,7 @@ impl Machine {
     fn new() -> Machine {
         let root = tempfile::tempdir().expect("a temporary directory");
         let path = ["relative", "/bin", "/usr/bin"].map(PathBuf::from).to_vec();
-        let processes = ProcessBackend::new(root.path(), path).expect("it is there");
+        let processes = ProcessBackend::new(root.path(), path, &LivePolicy::default()).expect("it is there");
         let known = [("<redacted:TOKEN>".to_owned(), "s3cr3t".to_owned())];
         let secrets = Secrets::new(&known, &RedactionPolicy::default()).expect("a placeholder");
         Machine { root, processes, secrets, inputs: Inputs::default() }

@@ -42,6 +42,9 @@ pressure-wave = [1, 2]
 files = "host"
 http = "host"
 processes = "scripted"
+allow-hosts = ["api.test", "*.local:8080"]
+allow-commands = ["git"]
+durations = "drawn"
 
 [[http]]
 method = "POST"
@@ -164,6 +167,8 @@ fn a_plan_is_made_of_it() {
     assert_eq!(plan.limits.time, Some(Duration::from_millis(5000)));
     assert_eq!((plan.backends.files, plan.backends.http), (Backend::Host, Backend::Host));
     assert_eq!(plan.backends.processes, Backend::Virtual);
+    assert_eq!(plan.live.hosts, Some(["api.test", "*.local:8080"].map(str::to_owned).to_vec()));
+    assert_eq!((&plan.live.commands, plan.live.measured), (&Some(vec!["git".to_owned()]), false));
     assert_eq!((plan.network.latency, plan.network.jitter), (Duration(1_000_000), Duration(200_000)));
     assert_eq!(plan.network.bandwidth_bytes_per_s, Some(10_000_000));
     assert_eq!(

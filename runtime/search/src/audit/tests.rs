@@ -64,7 +64,7 @@ impl Executor for Reader {
         let ask = BackendRequest::File(FileRequest { on: 0, operation });
         let answer = match source.observe(&ask, &mut execution.history.observed) {
             ObservationLookup::Unknown => BackendResponse::File(Ok(FileResponse::Link("real".to_owned()))),
-            ObservationLookup::Answer(answer) => answer,
+            ObservationLookup::Answer(answer, _) => answer,
             ObservationLookup::Diverged(recorded) => {
                 execution.end = ExecutionEnd::diverged(recorded.as_deref(), &ask);
                 return Ok(execution);
@@ -72,7 +72,7 @@ impl Executor for Reader {
         };
         let BackendResponse::File(Ok(FileResponse::Link(text))) = &answer else { unreachable!("it fits its ask") };
         execution.stdout.write(text.as_bytes());
-        execution.history.observations.push(Observation { ask, answer });
+        execution.history.observations.push(Observation { ask, answer, took: None });
         Ok(execution)
     }
 }

@@ -153,7 +153,7 @@ fn observe(history: &mut History) {
         (BackendRequest::Process(command.clone()), BackendResponse::Process(Ok(process))),
         (BackendRequest::Process(command), BackendResponse::Process(Err(ProcessFailure::NotFound))),
     ];
-    history.observations.extend(exchanges.map(|(ask, answer)| Observation { ask, answer }));
+    history.observations.extend(exchanges.map(|(ask, answer)| Observation { ask, answer, took: None }));
 }
 
 fn target() -> RecordedTarget {

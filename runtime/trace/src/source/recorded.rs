@@ -120,7 +120,7 @@ impl DecisionSource for RecordedSource {
                 bytes.add(content);
             }
         }
-        ObservationLookup::Answer(recorded.answer.clone())
+        ObservationLookup::Answer(recorded.answer.clone(), recorded.took)
     }
 }
 
@@ -154,12 +154,12 @@ mod tests {
         let mut observed = Inputs::default();
         let content = observed.add(b"content".to_vec());
         let answer = BackendResponse::File(Ok(FileResponse::Bytes { bytes: content, end: true }));
-        let observation = Observation { ask: ask(0), answer: answer.clone() };
+        let observation = Observation { ask: ask(0), answer: answer.clone(), took: None };
         let mut source =
             RecordedSource::new(Seed(7), BTreeMap::new()).observing(Arc::from([observation.clone()]), observed);
         let mut bytes = Inputs::default();
         assert_eq!(source.observe(&ask(5), &mut bytes), ObservationLookup::Diverged(Some(Box::new(observation))));
-        assert_eq!(source.observe(&ask(0), &mut bytes), ObservationLookup::Answer(answer));
+        assert_eq!(source.observe(&ask(0), &mut bytes), ObservationLookup::Answer(answer, None));
         assert_eq!(bytes.get(&content).as_deref(), Some(&b"content"[..]));
         assert_eq!(source.observe(&ask(0), &mut bytes), ObservationLookup::Diverged(None));
     }

@@ -157,9 +157,21 @@ impl HttpBodies {
         cut_after: Option<u64>,
         signals: &mut Signals,
     ) -> BodyId {
-        let end = End { trailers: Ok(None), at: Instant::START };
+        self.whole_from(of, bytes, cut_after, Instant::START, signals)
+    }
+
+    /// The same, but it is there from `at` on.
+    pub(super) fn whole_from(
+        &mut self,
+        of: MessageKind,
+        bytes: Arc<[u8]>,
+        cut_after: Option<u64>,
+        at: Instant,
+        signals: &mut Signals,
+    ) -> BodyId {
+        let end = End { trailers: Ok(None), at };
         let id = self.insert(of, NodeId::default(), None, Bytes::Given(bytes), Some(end), signals);
-        signals.fire(self.body(id).readable, Instant::START);
+        signals.fire(self.body(id).readable, at);
         self.body_mut(id).cut_after = cut_after;
         self.let_go(id, BodySide::Writer);
         id

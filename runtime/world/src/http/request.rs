@@ -104,6 +104,12 @@ impl OutgoingRequest {
 }
 
 impl SentRequest {
+    /// The port where the authority names none.
+    #[must_use]
+    pub fn default_port(&self) -> u16 {
+        if self.scheme == Scheme::Http { 80 } else { 443 }
+    }
+
     /// Scheme, authority, path and query. The host is in small letters, since its case means nothing.
     #[must_use]
     pub fn url(&self) -> String {

@@ -10,7 +10,8 @@
 //! the real computer, so that a plan can script single answers beside a live backend.
 //!
 //! Invariants: everything here is decided at a moment of virtual time, with chance from [`OpContext`]; the real computer's
-//! answer arrives when the latency model says, and within the guest's patience, since it did so in reality.
+//! answer arrives after the time that it took, or when the latency model says, and within the guest's patience, since it did
+//! so in reality.
 
 use super::BodySide;
 use super::body::{BodyId, MessageKind};
@@ -23,8 +24,8 @@ use super::response::{IncomingResponse, OutgoingResponse};
 use crate::fault::{HTTP_DNS, HTTP_LATENCY, HTTP_REFUSED, HTTP_RESET, HTTP_STATUS, HTTP_TIMEOUT};
 use crate::latency_model;
 use crate::table::{StreamSink, StreamSource};
-use crate::{GuestEntry, Handle, OpContext, World, WorldError, unmatched};
-use fozzy_trace::observation::{HttpBackendRequest, HttpBackendResponse};
+use crate::{GuestEntry, Handle, OpContext, World, WorldError, live_bounds, unmatched};
+use fozzy_trace::observation::{AnswerTime, HttpBackendRequest, HttpBackendResponse};
 use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, ProgramPlan};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
 use std::sync::Arc;
@@ -153,7 +154,15 @@ impl World {
                 self.http_scripted(id, request, &rule.answer);
                 None
             }
-            None if plan.backends.http == Backend::Host => Some(self.http_live(id, &request)),
+            None if plan.backends.http == Backend::Host => {
+                if live_bounds::allows_host(&plan.live, &request.authority, request.default_port()) {
+                    return Some(self.http_live(id, &request));
+                }
+                self.unmatched.add(unmatched::forbidden_request(&request));
+                self.http_let_go_request(&request);
+                self.http_reply(id, now, Err(HttpErrorCode::HttpRequestDenied));
+                None
+            }
             None => {
                 self.unmatched.add(unmatched::request(&request));
                 self.http_let_go_request(&request);
@@ -240,22 +249,31 @@ impl World {
         &mut self,
         id: ExchangeId,
         answer: Result<(&HttpBackendResponse, Arc<[u8]>), HttpFailure>,
+        took: Option<AnswerTime>,
         context: &mut OpContext<'_>,
     ) {
         let now = self.clock.now();
         let exchange = self.http.exchanges.get(id);
         let (patience, lag, fault_cut) = (exchange.patience, exchange.lag, exchange.cut_after);
         let bytes = answer.as_ref().map_or(0, |(_, body)| body.len() as u64);
-        let travel = latency_model::arrival(context, latency_model::HTTP, SITE, bytes);
+        let travel = match took {
+            Some(took) => took.first,
+            None => latency_model::arrival(context, latency_model::HTTP, SITE, bytes),
+        };
         let at = now.after(travel).after(lag);
         match answer {
             Ok((answer, body)) => {
                 let cut = answer.cut.then_some(bytes);
                 let cut_after = fault_cut.into_iter().chain(cut).min();
-                let headers = HeaderFields::received(answer.headers.iter().cloned());
-                let response = self.http_response(answer.status, headers, body, cut_after);
                 // It arrived in time in reality; only a planned delay makes it late.
                 let at = if lag.0 == 0 { at.min(patience.head) } else { at };
+                // However the body came: the guest would have waited for each piece anew.
+                let rest = took.map_or(Duration(0), |took| Duration(took.whole.0.saturating_sub(took.first.0)));
+                let body_at = took.map_or(Instant::START, |_| at.after(rest.min(patience.body)));
+                let (of, signals) = (MessageKind::Response, &mut self.signals);
+                let body = Some(self.http.bodies.whole_from(of, body, cut_after, body_at, signals));
+                let headers = HeaderFields::received(answer.headers.iter().cloned()).frozen();
+                let response = IncomingResponse { status: answer.status, headers, body };
                 self.http_reply(id, at, Ok(response));
             }
             Err(failure) => {

@@ -15,6 +15,7 @@ use super::{Pid, ProcessCommand, ProcessEnd, ProcessError, SIGNAL_KILL, Standard
 use crate::latency_model::{PROCESSES, arrival};
 use crate::pipe::{PipeId, PipeLimitError};
 use crate::{OpContext, PipeEnd, Wait, World};
+use fozzy_trace::observation::AnswerTime;
 use fozzy_trace::plan::ProcessExit;
 use fozzy_trace::{Instant, NodeId};
 use std::sync::Arc;
@@ -114,10 +115,11 @@ impl World {
         &mut self,
         pid: Pid,
         answer: Result<HostProcessResult, ProcessError>,
+        took: Option<AnswerTime>,
         context: &mut OpContext<'_>,
     ) {
         let bytes = answer.as_ref().map_or(0, |captured| (captured.stdout.len() + captured.stderr.len()) as u64);
-        let latency = arrival(context, PROCESSES, SITE, bytes);
+        let latency = took.map_or_else(|| arrival(context, PROCESSES, SITE, bytes), |took| took.whole);
         let Some(child) = self.processes.children.get_mut(&pid) else { return };
         let arrives = context.now.after(latency);
         let at = arrives.after(child.delay).min(child.deadline).max(context.now);

@@ -4,7 +4,7 @@ use super::child::{ChildKind, ChildProcess, StandardStreams};
 use super::{ARGUMENT_BYTES_MAX, Pid, ProcessCommand, ProcessError, ProcessNode, SIGNAL_MAX};
 use crate::fault::{PROCESS_DELAY, PROCESS_EXIT, PROCESS_NOT_FOUND, PROCESS_SIGNAL, PROCESS_TRUNCATE};
 use crate::pipe::{PipeEnd, PipeLimitError};
-use crate::{GuestEntry, OpContext, World, WorldError, unmatched};
+use crate::{GuestEntry, OpContext, World, WorldError, live_bounds, unmatched};
 use fozzy_trace::plan::{Backend, ProcessExit, ProcessReply, ProgramPlan};
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
 use std::sync::Arc;
@@ -72,6 +72,10 @@ impl World {
         let deadline = span.map_or(Instant::NEVER, |span| context.now.after(span));
         let Some(rule) = rule else {
             if self.plan.backends.processes == Backend::Host {
+                if !live_bounds::allows_command(&self.plan.live, &command.command, command.cwd.as_deref()) {
+                    self.unmatched.add(unmatched::forbidden_command(&command));
+                    return Err(ProcessError::NotPermitted);
+                }
                 let injected = ProcessFaults::ask(context, targets);
                 return self.promise_host(
                     command,

@@ -405,7 +405,7 @@ fn the_real_computer_is_asked_when_the_input_is_complete() {
         };
         assert_eq!(world.host_command(pid).map(|command| command.stdin), Some(stdin));
         assert_eq!(world.host_command(pid), None, "it is asked once");
-        within(&mut world, |world, context| world.host_answered(pid, Ok(captured("out")), context));
+        within(&mut world, |world, context| world.host_answered(pid, Ok(captured("out")), None, context));
         let before = world.clock.now();
         assert_eq!(world.pipes.read(stdout, 9, before), PipeRead::Bytes(Vec::new()), "the answer is on its way");
         wait(&mut world, pid);
@@ -422,7 +422,7 @@ fn what_was_captured_keeps_to_deadline_and_faults() {
         let pid = start(&mut world, asked, StdioMode::Whole).expect("the host may have it");
         assert_eq!(world.awaited_host(Wait::Process(pid)), Some(pid));
         world.host_command(pid).expect("it was not asked");
-        within(&mut world, |world, context| world.host_answered(pid, answer, context));
+        within(&mut world, |world, context| world.host_answered(pid, answer, None, context));
         wait(&mut world, pid);
         (world.clock.now(), world.take_output(pid).map(|output| (output.ending, output.stdout)))
     };

@@ -447,7 +447,7 @@ fn the_bytes_of_observations_are_exactly_there() {
     let file = FileRequest { on: 0, operation: FileOperation::Append { bytes: absent } };
     let answer = BackendResponse::File(Ok(FileResponse::Written(0)));
     let mut more = Vec::new();
-    manifest::line(&mut more, &Observation { ask: BackendRequest::File(file), answer });
+    manifest::line(&mut more, &Observation { ask: BackendRequest::File(file), answer, took: None });
     let more = String::from_utf8(more).expect("text");
     let missing = format!("entry `{}` is missing", manifest::input_name(&absent));
     check(&with_observations(|text| text + &more), &missing);

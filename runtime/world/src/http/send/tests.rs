@@ -4,7 +4,7 @@ use super::*;
 use crate::decide::tests::SeededDecider;
 use crate::http::body::BodyRead;
 use crate::http::exchange::EXCHANGES_MAX;
-use fozzy_trace::plan::{Backends, FaultPlan, HttpRule, Inputs, MachinePlan};
+use fozzy_trace::plan::{Backends, FaultPlan, HttpRule, Inputs, LivePolicy, MachinePlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Plan, Seed};
 
@@ -33,7 +33,7 @@ fn finish(world: &mut World, body: BodyId) -> (Result<(), HttpErrorCode>, Option
 
 fn observed(world: &mut World, id: ExchangeId, answer: Result<&HttpBackendResponse, HttpFailure>) {
     let answer = answer.map(|answer| (answer, Arc::from(*b"abc")));
-    at_moment(world, |world, context| world.http_observed(id, answer, context));
+    at_moment(world, |world, context| world.http_observed(id, answer, None, context));
 }
 
 fn world(plan: Plan, inputs: &Inputs) -> World {
@@ -339,6 +339,47 @@ fn the_real_computer_is_asked_when_no_rule_answers_and_its_answer_takes_virtual_
     let id = ask(&mut world, None);
     observed(&mut world, id, Err(HttpFailure::Refused));
     assert_eq!(reply(&mut world, id).1.expect_err("refused"), HttpErrorCode::ConnectionRefused);
+}
+
+#[test]
+fn what_was_measured_is_what_it_takes() {
+    let backends = Backends { http: Backend::Host, ..Backends::default() };
+    let mut world = world(Plan { backends, ..Plan::default() }, &Inputs::default());
+    let (body_digest, cut) = (Digest::of(b"abc"), false);
+    let answer = HttpBackendResponse { status: 200, headers: Vec::new(), body: body_digest, cut };
+    let mut exchange = |first: u64, whole: u64, options: RequestOptions| {
+        let start = world.clock.now().0;
+        let (id, live) = handle(&mut world, request(), options).expect("it can be sent");
+        assert!(live.is_some());
+        let took = Some(AnswerTime { first: Duration(first * MS), whole: Duration(whole * MS) });
+        at_moment(&mut world, |world, context| {
+            world.http_observed(id, Ok((&answer, Arc::from(*b"abc"))), took, context);
+        });
+        let (head, response) = reply(&mut world, id);
+        let response = response.expect("a response");
+        assert_eq!(body(&mut world, &response), ("abc".to_owned(), Ok(())));
+        ((head - start) / MS, (world.clock.now().0 - start) / MS)
+    };
+    let patient = RequestOptions::default();
+    assert_eq!(exchange(3_000, 5_000, patient), (3_000, 5_000), "the head, then the body");
+    assert_eq!(exchange(20, 20, patient), (20, 20));
+    let hasty = RequestOptions { between_bytes_timeout: Some(Duration(100 * MS)), ..patient };
+    assert_eq!(exchange(10, 900, hasty), (10, 110), "it came in pieces, each in time");
+}
+
+#[test]
+fn hosts_that_may_not_be_asked_are_refused_and_found() {
+    let backends = Backends { http: Backend::Host, ..Backends::default() };
+    let live = LivePolicy { hosts: Some(vec!["b.test".to_owned()]), ..LivePolicy::default() };
+    let mut world = world(Plan { backends, live, ..Plan::default() }, &Inputs::default());
+    let (id, live) = handle(&mut world, request(), RequestOptions::default()).expect("it can be sent");
+    assert!(live.is_none(), "the real computer is not asked");
+    assert_eq!(reply(&mut world, id).1.expect_err("refused"), HttpErrorCode::HttpRequestDenied);
+    let [found] = world.unmatched.kept() else { panic!("one finding") };
+    assert_eq!(
+        (found.asked.as_str(), found.allowed_by.as_deref()),
+        ("GET https://a.test/p", Some("--allow-host a.test"))
+    );
 }
 
 #[test]

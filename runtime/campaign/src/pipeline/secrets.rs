@@ -1,0 +1,109 @@
+//! Takes the values of redacted environment variables out of a plan, before anything is run by it.
+//!
+//! ```text
+//! env TOKEN=s3cr3t   args --token=s3cr3t   /data/.env "T=s3cr3t"   a rule's body, standard input
+//!       ▼                     ▼                     ▼                      ▼
+//!     <redacted:TOKEN>, in the notation in which the value stood                   (placeholder, value) for the real computer
+//! ```
+//!
+//! Invariant: no value of [`SECRET_BYTES_MIN`] bytes or more enters the sandbox by the plan or what it names.
+//! Not here: answers of the real computer (`fozzy-live`), what a program was compiled with, inputs of campaigns.
+
+use crate::error::{CampaignError, ErrorKind};
+use crate::remarks::Remarks;
+use fozzy_live::{SECRET_BYTES_MIN, SecretHider};
+use fozzy_trace::plan::{Backend, HttpReply, Inputs, LivePolicy, MachinePlan, MountKind, ProcessReply, REDACTED};
+use fozzy_trace::{Digest, Plan};
+
+/// A placeholder and the value that it stands for.
+pub(super) type Secret = (String, String);
+
+/// Hides the values; they are what the real computer's side exchanges. The hider is for what is read later.
+pub(super) fn hide(
+    plan: &mut Plan,
+    inputs: &mut Inputs,
+    remarks: &Remarks,
+) -> Result<(Vec<Secret>, SecretHider), CampaignError> {
+    let named = plan.redact.env.clone();
+    let mut secrets: Vec<Secret> = Vec::new();
+    let mut short = Vec::new();
+    for machine in machines(plan) {
+        for (name, value) in machine.env.iter_mut().filter(|(name, _)| named.contains(name)) {
+            let placeholder = format!("{REDACTED}{name}>");
+            if *value != placeholder {
+                if !value.is_empty() && value.len() < SECRET_BYTES_MIN {
+                    short.push(name.clone());
+                }
+                secrets.push((placeholder.clone(), std::mem::replace(value, placeholder)));
+            }
+        }
+    }
+    for name in short {
+        remarks.text(&format!(
+            "warning: the value of {name} is too short to be looked for: where it comes back in an answer or a file it stays; \
+             secrets of {SECRET_BYTES_MIN} bytes or more are found"
+        ));
+    }
+    let LivePolicy { hosts, commands, .. } = &plan.live;
+    let asks = plan.backends.http == Backend::Host || plan.backends.processes == Backend::Host;
+    if asks && hosts.is_none() && commands.is_none() && !secrets.is_empty() {
+        remarks.text(
+            "note: every host and command that the program asks is given the values of `redact.env`; --allow-host and \
+             --allow-command bound whom it may ask",
+        );
+    }
+    let hider = SecretHider::new(&secrets).map_err(|error| CampaignError::new(ErrorKind::Plan, error))?;
+    if !hider.is_idle() {
+        hide_in(plan, inputs, &hider);
+    }
+    Ok((secrets, hider))
+}
+
+fn hide_in(plan: &mut Plan, inputs: &mut Inputs, hider: &SecretHider) {
+    let mut content = |digest: &mut Digest| {
+        if let Some(bytes) = inputs.get(digest)
+            && let std::borrow::Cow::Owned(hidden) = hider.bytes(&bytes)
+        {
+            *digest = inputs.add(hidden);
+        }
+    };
+    for machine in machines(plan) {
+        machine.args.iter_mut().for_each(|arg| hider.text(arg));
+        machine.env.iter_mut().for_each(|(_, value)| hider.text(value));
+        content(&mut machine.stdin.bytes);
+        for entry in machine.dirs.iter_mut().flat_map(|mount| &mut mount.entries) {
+            if let MountKind::File(digest) = &mut entry.kind {
+                content(digest);
+            }
+        }
+    }
+    for rule in &mut plan.http {
+        hider.text(&mut rule.url);
+        rule.headers.iter_mut().for_each(|(_, value)| hider.text(value));
+        if let HttpReply::Response { headers, body, .. } = &mut rule.answer {
+            headers.iter_mut().for_each(|(_, value)| hider.text(value));
+            content(body);
+        }
+    }
+    for rule in &mut plan.processes {
+        rule.args.iter_mut().flatten().for_each(|arg| hider.text(arg));
+        if let ProcessReply::Output { stdout, stderr, .. } = &mut rule.answer {
+            content(stdout);
+            content(stderr);
+        }
+    }
+}
+
+/// All machines of a plan, those that its rules start too.
+fn machines(plan: &mut Plan) -> Vec<&mut MachinePlan> {
+    let nodes = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
+    let handlers = plan.http.iter_mut().filter_map(|rule| match &mut rule.answer {
+        HttpReply::Component(program) => Some(&mut program.machine),
+        HttpReply::Response { .. } | HttpReply::Failure(_) => None,
+    });
+    let children = plan.processes.iter_mut().filter_map(|rule| match &mut rule.answer {
+        ProcessReply::Component(program) => Some(&mut program.machine),
+        ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
+    });
+    std::iter::once(&mut plan.main).chain(nodes).chain(handlers).chain(children).collect()
+}
