@@ -222,3 +222,65 @@ fn what_the_sandbox_has_not_is_answered_and_not_a_crash() {
         check(&path, &["--", "connect", "127.0.0.1:7"], "pass", &[]);
     }
 }
+
+/// A program with many tables, each grown as far as one can be; it traps unless as many as said could be.
+fn tables(expected: usize) -> String {
+    let tables: String = (0..40).map(|n| format!("(table $t{n} 0 funcref)")).collect();
+    let grow = |n| {
+        format!(
+            "(local.set 0 (i32.add (local.get 0) (i32.ne (table.grow $t{n} (ref.null func) (i32.const 1048576)) (i32.const -1))))"
+        )
+    };
+    let grown: String = (0..40).map(grow).collect();
+    format!(
+        "(module {tables} (memory (export \"memory\") 1) (func (export \"_start\") (local i32) {grown}
+           (if (i32.ne (local.get 0) (i32.const {expected})) (then unreachable))))"
+    )
+}
+
+#[test]
+fn tables_of_a_program_have_a_bound_together() {
+    let fozzy = Fozzy::new();
+    fozzy.write("tables.wat", tables(7));
+    fozzy.run(&["run", "tables.wat"]).exits(0);
+    fozzy.write("one.wat", tables(1));
+    fozzy.run(&["run", "one.wat", "--mem-limit-mb", "16"]).exits(0);
+    fozzy.write("none.wat", tables(0));
+    fozzy.write("total.toml", "[limits]\ntotal = \"4MiB\"\n");
+    fozzy.run(&["run", "none.wat", "--plan", "total.toml"]).exits(0);
+}
+
+#[test]
+fn memory_and_disk_have_a_bound_together() {
+    let fozzy = Fozzy::new();
+    let data = "x".repeat(256 << 10);
+    let write = format!(r#"{{"type": "fs_write", "path": "/f${{i}}", "data": "{data}"}}"#);
+    let steps = format!(r#"[{{"type": "repeat", "times": 40, "as": "i", "do": [{write}]}}]"#);
+    fozzy.write("disk.fozzy.json", format!(r#"{{"version": 2, "name": "n", "steps": {steps}}}"#));
+    fozzy.run(&["run", "disk.fozzy.json"]).exits(0);
+    fozzy.write("total.toml", "[limits]\ntotal = \"9MiB\"\n");
+    let failed = fozzy.run(&["run", "disk.fozzy.json", "--plan", "total.toml", "--record", "t.fozzy"]).exits(1).err();
+    assert!(failed.contains("cannot write"), "{failed}");
+    fozzy.run(&["replay", "t.fozzy"]).exits(1);
+}
+
+#[test]
+fn output_has_a_bound() {
+    let fozzy = Fozzy::new();
+    fozzy.write(
+        "chatter.wat",
+        r#"(module
+          (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+          (memory (export "memory") 2)
+          (data (i32.const 0) "\10\00\00\00\00\00\01\00")
+          (func (export "_start") (local i32)
+            (loop (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))
+              (local.set 0 (i32.add (local.get 0) (i32.const 1)))
+              (br_if 0 (i32.lt_u (local.get 0) (i32.const 40))))))"#,
+    );
+    fozzy.run(&["run", "chatter.wat", "--output-limit", "4MiB"]).exits(0);
+    let args = ["run", "chatter.wat", "--output-limit", "2MiB", "--record", "t.fozzy"];
+    let failed = fozzy.run(&args).exits(1).err();
+    assert!(failed.contains("have more than 2097152 bytes"), "{failed}");
+    fozzy.run(&["replay", "t.fozzy"]).exits(1);
+}

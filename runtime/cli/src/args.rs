@@ -615,6 +615,9 @@ pub(crate) struct LimitArgs {
     /// once [default: no bound]
     #[arg(long, value_name = "MIB")]
     pub(crate) mem_limit_mb: Option<u64>,
+    /// The limit of what a program writes to its standard streams, such as 10MiB; more is a failure [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = fozzy_plan::ByteSize::parse)]
+    pub(crate) output_limit: Option<fozzy_plan::ByteSize>,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
 }

@@ -13,7 +13,7 @@
 
 use crate::outgoing_call::TargetHost;
 use crate::run::RunGuard;
-use fozzy_trace::facts::ReportedFailure;
+use fozzy_trace::facts::{FailureKind, ReportedFailure};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
     Aside, BackendRequest, DecisionPart, Duration, NodeId, Observation, Purpose, Question, Record, digest,
@@ -26,6 +26,9 @@ use std::sync::Arc;
 /// guest that only calls would otherwise use real time without using fuel. Host work is bounded by the
 /// whole budget, beside the guest's own instructions.
 pub const HOST_CALL_FUEL: u64 = 100;
+
+/// The site of the failure of a program that writes more than it may.
+const OUTPUT_LIMIT: &str = "the limit of output";
 
 /// One imported function, by its name in WIT without version.
 #[derive(Clone, Copy, Debug)]
@@ -402,10 +405,18 @@ impl Host {
         Ok(())
     }
 
-    /// Adds to an output, and shows it to the observer.
-    pub(crate) fn output(&mut self, kind: OutputKind, bytes: &[u8]) {
+    /// Adds to an output, and shows it to the observer. More output than the plan allows is a failure.
+    pub(crate) fn output(&mut self, kind: OutputKind, bytes: &[u8]) -> Result<(), GuestStop> {
         let node = self.node;
         let run = &mut *self.run;
+        let (limit, machine) = (run.world.plan.limits.host.map(|host| host.output_bytes), run.world.node(node));
+        let written = machine.stdout.total() + machine.stderr.total() + bytes.len() as u64;
+        if let Some(limit) = limit.filter(|limit| written > *limit) {
+            let message =
+                format!("standard output and standard error have more than {limit} bytes: --output-limit allows more");
+            let failure = ReportedFailure::new(FailureKind::Assertion, OUTPUT_LIMIT, &message);
+            return Err(GuestStop::Failed(Box::new(failure)));
+        }
         match kind {
             OutputKind::Stdout => run.world.node_mut(node).stdout.write(bytes),
             OutputKind::Stderr => run.world.node_mut(node).stderr.write(bytes),
@@ -413,6 +424,7 @@ impl Host {
         if let Some(tee) = &mut run.tee {
             tee(node, kind, bytes);
         }
+        Ok(())
     }
 
     fn is_overtime(&self) -> bool {

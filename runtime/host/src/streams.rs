@@ -173,7 +173,7 @@ impl Host {
                 if let Some(process) = node.process {
                     return self.write_pipe(rep, pipe_of(&process, kind), bytes);
                 }
-                self.output(kind, bytes);
+                self.output(kind, bytes)?;
                 done(())
             }
             Ok(Handle::OutputStream(Output::File { file, offset })) => {

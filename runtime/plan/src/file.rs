@@ -86,6 +86,11 @@ pub struct LimitsFile {
     pub disk: Option<ByteSize>,
     /// Files, directories and links on a virtual disk. Default: 1048576.
     pub disk_nodes: Option<u64>,
+    /// What one program makes the host hold: its memories, tables, disk and kept output together. Default: the limits of memory and
+    /// disk, and 72MiB.
+    pub total: Option<ByteSize>,
+    /// What one program writes to its standard streams. More is a failure. Default: 1GiB.
+    pub output: Option<ByteSize>,
 }
 
 /// What allocations are held to, as scenario files make them by `memory_alloc`, and as programs tell them by `fozzy:memory`.

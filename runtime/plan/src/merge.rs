@@ -63,6 +63,8 @@ impl LimitsFile {
             memory: self.memory.or(lower.memory),
             disk: self.disk.or(lower.disk),
             disk_nodes: self.disk_nodes.or(lower.disk_nodes),
+            total: self.total.or(lower.total),
+            output: self.output.or(lower.output),
         }
     }
 }

@@ -11,15 +11,15 @@
 use crate::check::{check, target_names};
 use crate::file::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, FaultFile, FilesBackend, HttpFailureFile, HttpFile,
-    LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile,
-    ScriptBackend,
+    LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile,
+    RedactionFile, ScriptBackend,
 };
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
-    AllowedEnd, Backend, Backends, Edition, HttpFailure, HttpReply, HttpRule, Inputs, Limits, LivePolicy, MachinePlan,
-    MemoryPlan, Mount, MountEntry, MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply, ProcessRule,
-    ProgramPlan, RedactionPolicy, StdinPlan, WALL_START_DEFAULT,
+    AllowedEnd, Backend, Backends, Edition, HostLimits, HttpFailure, HttpReply, HttpRule, Inputs, Limits, LivePolicy,
+    MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply,
+    ProcessRule, ProgramPlan, RedactionPolicy, StdinPlan, WALL_START_DEFAULT,
 };
 use fozzy_trace::{Digest, Duration, Plan};
 use fozzy_world::MAIN;
@@ -105,7 +105,6 @@ impl Resolve<'_, '_> {
     }
 
     fn plan(&mut self, file: &PlanFile, program: &str) -> Plan {
-        let limits = Limits::default();
         let network = NetworkPlan::default();
         let files = |backend| match backend {
             Some(FilesBackend::Host) => Backend::Host,
@@ -148,13 +147,7 @@ impl Resolve<'_, '_> {
                 nodes
             },
             wall_start_s: file.wall_start.map_or(WALL_START_DEFAULT, |start| start.0),
-            limits: Limits {
-                fuel: file.limits.fuel.unwrap_or(limits.fuel),
-                time: file.limits.timeout.map(|span| span.0).or(limits.time),
-                memory_bytes: file.limits.memory.map_or(limits.memory_bytes, |size| size.0),
-                disk_bytes: file.limits.disk.map_or(limits.disk_bytes, |size| size.0),
-                disk_nodes: file.limits.disk_nodes.unwrap_or(limits.disk_nodes),
-            },
+            limits: self::limits(&file.limits),
             canonical_nans: file.canonical_nans.unwrap_or(true),
             backends: Backends {
                 files: files(file.backends.files),
@@ -433,6 +426,24 @@ fn read_file(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// What allocations are held to, if anything is said.
+fn limits(file: &LimitsFile) -> Limits {
+    let default = Limits::default();
+    let memory_bytes = file.memory.map_or(default.memory_bytes, |size| size.0);
+    let disk_bytes = file.disk.map_or(default.disk_bytes, |size| size.0);
+    let host = HostLimits::beside(memory_bytes, disk_bytes);
+    Limits {
+        fuel: file.fuel.unwrap_or(default.fuel),
+        time: file.timeout.map(|span| span.0).or(default.time),
+        memory_bytes,
+        disk_bytes,
+        disk_nodes: file.disk_nodes.unwrap_or(default.disk_nodes),
+        host: Some(HostLimits {
+            total_bytes: file.total.map_or(host.total_bytes, |size| size.0),
+            output_bytes: file.output.map_or(host.output_bytes, |size| size.0),
+        }),
+    }
+}
+
 fn memory(file: &MemoryFile) -> Option<MemoryPlan> {
     (*file != MemoryFile::default()).then(|| MemoryPlan {
         leak_budget_bytes: file.leak_budget.map(|size| size.0),

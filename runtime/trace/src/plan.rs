@@ -38,6 +38,14 @@ pub const MEMORY_BYTES_DEFAULT: u64 = 1 << 30;
 pub const DISK_BYTES_DEFAULT: u64 = 1 << 30;
 /// Files, directories and links that the virtual disk holds; one more gets `insufficient-space`.
 pub const DISK_NODES_DEFAULT: u64 = 1 << 20;
+/// Bytes that a machine writes to its standard streams unless told otherwise. Beyond it the run fails: a program that prints for
+/// ever would fill terminals and pipes.
+pub const OUTPUT_BYTES_DEFAULT: u64 = 1 << 30;
+/// All tables of a guest together, in bytes of the host, and never more than its memories may have. At the bound `table.grow`
+/// answers -1.
+pub const TABLE_BYTES_MAX: u64 = 64 << 20;
+/// What is kept of both standard streams.
+const OUTPUT_KEPT_BYTES: u64 = 2 * crate::execution::OUTPUT_KEPT_BYTES_MAX as u64;
 /// Where the wall clock starts: 2025-01-01T00:00:00Z, in seconds since 1970. A constant, because today's
 /// date would make every run another one.
 pub const WALL_START_DEFAULT: u64 = 1_735_689_600;
@@ -476,6 +484,28 @@ pub struct Limits {
     pub disk_bytes: u64,
     /// Files, directories and links on the virtual disk.
     pub disk_nodes: u64,
+    /// What one machine makes the host hold, and show; `None` in plans from before there were such bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostLimits>,
+}
+
+/// Bounds of what one machine makes the host hold, and show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct HostLimits {
+    /// Bytes of its memories, tables, disk and kept output together.
+    pub total_bytes: u64,
+    /// Bytes that it writes to standard output and standard error together.
+    pub output_bytes: u64,
+}
+
+impl HostLimits {
+    /// The bounds beside these limits of memory and disk, unless told otherwise: each part can be used up.
+    #[must_use]
+    pub const fn beside(memory_bytes: u64, disk_bytes: u64) -> HostLimits {
+        let total_bytes = memory_bytes.saturating_add(disk_bytes).saturating_add(TABLE_BYTES_MAX + OUTPUT_KEPT_BYTES);
+        HostLimits { total_bytes, output_bytes: OUTPUT_BYTES_DEFAULT }
+    }
 }
 
 impl Default for Limits {
@@ -486,6 +516,7 @@ impl Default for Limits {
             memory_bytes: MEMORY_BYTES_DEFAULT,
             disk_bytes: DISK_BYTES_DEFAULT,
             disk_nodes: DISK_NODES_DEFAULT,
+            host: Some(HostLimits::beside(MEMORY_BYTES_DEFAULT, DISK_BYTES_DEFAULT)),
         }
     }
 }

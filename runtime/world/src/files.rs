@@ -143,6 +143,11 @@ impl Disk {
         self.limits
     }
 
+    /// It has so many bytes from here on; what is there stays.
+    pub fn bound(&mut self, bytes: u64) {
+        self.limits.bytes = bytes;
+    }
+
     fn node(&self, index: InodeIndex) -> &Inode {
         self.nodes.get(u64::from(index.0)).expect("a node that is linked or held is there")
     }

@@ -201,6 +201,7 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
         fuel: limits.fuel,
         timeout: limits.timeout.map(TimeSpan),
         memory: limits.memory_mib.map(|mib| ByteSize(mib.saturating_mul(1 << 20))),
+        output: limits.output,
         ..LimitsFile::default()
     };
     let canonical_nans = world.no_canonical_nans.then_some(false);

@@ -21,6 +21,7 @@ impl LimitArgs {
             timeout: self.timeout,
             fuel: self.fuel,
             memory_mib: self.mem_limit_mb,
+            output: self.output_limit,
             memory: self.memory.file(),
         }
     }

@@ -192,7 +192,7 @@ fn instantiate(
     let mut host = Host::new(turn, NodeId(0), memory_bytes);
     host.called = callees.into_iter().map(|callee| Box::new(callee) as _).collect();
     let mut store = Store::new(program.engine(), host);
-    store.limiter(|host| &mut host.limiter);
+    store.limiter(|host| host);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
     if program.how().fuel {
         store.set_fuel(limits.fuel).map_err(failed)?;

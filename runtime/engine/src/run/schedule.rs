@@ -395,7 +395,7 @@ async fn live(
 /// A store for one instance of `program`, with this amount of fuel.
 pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, wasmtime::Result<()>) {
     let mut store = Store::new(program.engine(), host);
-    store.limiter(|host| &mut host.limiter);
+    store.limiter(|host| host);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
     let filled = if program.how().fuel { store.set_fuel(fuel) } else { Ok(()) };
     (store, filled)

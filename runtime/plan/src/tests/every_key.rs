@@ -2,7 +2,9 @@
 
 use super::parsed;
 use crate::{PlanFile, schema};
-use fozzy_trace::plan::{Backend, HttpFailure, HttpReply, Inputs, MountKind, ProcessExit, ProcessReply, REDACTED};
+use fozzy_trace::plan::{
+    Backend, HostLimits, HttpFailure, HttpReply, Inputs, MountKind, ProcessExit, ProcessReply, REDACTED,
+};
 use fozzy_trace::{Digest, Duration};
 use fozzy_world::fault::FAULTS;
 use serde_json::Value;
@@ -23,6 +25,8 @@ timeout = "5s"
 memory = "64MiB"
 disk = 1000000
 disk-nodes = 500
+total = "80MiB"
+output = "2MiB"
 
 [memory]
 leak-budget = "1KiB"
@@ -164,6 +168,7 @@ fn a_plan_is_made_of_it() {
     assert_eq!((memory.leak_budget_bytes, memory.fail_after), (Some(1024), Some(9)));
     assert_eq!((memory.fragmentation_seed, &memory.pressure_wave[..]), (Some(7), &[1, 2][..]));
     assert_eq!((plan.limits.disk_bytes, plan.limits.disk_nodes), (1_000_000, 500));
+    assert_eq!(plan.limits.host, Some(HostLimits { total_bytes: 80 << 20, output_bytes: 2 << 20 }));
     assert_eq!(plan.limits.time, Some(Duration::from_millis(5000)));
     assert_eq!((plan.backends.files, plan.backends.http), (Backend::Host, Backend::Host));
     assert_eq!(plan.backends.processes, Backend::Virtual);
