@@ -1,8 +1,9 @@
 //! Every format version ever written stays readable: `tests/traces/` keeps one of each.
 
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_trace::ExecutionEnd;
 use fozzy_trace::file::{Recording, verify};
+use fozzy_trace::plan::Edition;
+use fozzy_trace::{ExecutionEnd, Instant};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,12 +23,24 @@ fn version_5_is_read_and_replayed() {
     assert_eq!(recording.outcome.decisions, 3);
     assert_eq!(recording.stdout.len(), 24);
 
+    replays(&recording);
+}
+
+#[test]
+fn a_trace_of_the_first_edition_replays_as_it_was_recorded() {
+    let recording = Recording::read(&kept("v5-drift.fozzy")).expect("a trace of version 5");
+    assert_eq!(recording.plan.edition, Edition::FIRST);
+    assert_eq!(recording.outcome.ended_at, Instant(2_000_003_000), "waits took virtual time");
+    replays(&recording);
+}
+
+/// The same story as was recorded; what the engine decides (fuel, memory layout) may change with the engine.
+fn replays(recording: &Recording) {
     let plan = Arc::new(recording.plan.clone());
     let switches = Switches::of(&plan);
     let program = Program::new(Arc::clone(&recording.component), switches, None).expect("its component runs");
     let mut session = Session::new(program, plan, &recording.inputs).expect("its plan");
-    let replayed = fozzy_search::replay(&recording, &mut session, 0..0).expect("the machine is fit");
-    // What the engine decides (fuel, memory layout) may change with the engine; the story may not.
+    let replayed = fozzy_search::replay(recording, &mut session, 0..0).expect("the machine is fit");
     assert_eq!(replayed.execution.end, recording.outcome.end);
     assert_eq!(replayed.execution.stdout.kept(), recording.stdout);
     assert_eq!(replayed.execution.history.digest, recording.outcome.history);

@@ -1,0 +1,37 @@
+;; Reads the clock, sleeps for a second, and reads it again; each reading stays in memory.
+(component
+  (import "wasi:io/poll@0.2.12" (instance $poll
+    (export "pollable" (type $p (sub resource)))
+    (export "[method]pollable.block" (func (param "self" (borrow $p))))))
+  (alias export $poll "pollable" (type $pollable))
+  (import "wasi:clocks/monotonic-clock@0.2.12" (instance $clock
+    (alias outer 1 $pollable (type $outer-pollable))
+    (export "pollable" (type $p (eq $outer-pollable)))
+    (export "now" (func (result u64)))
+    (export "subscribe-instant" (func (param "when" u64) (result (own $p))))
+    (export "subscribe-duration" (func (param "when" u64) (result (own $p))))))
+  (core func $block (canon lower (func $poll "[method]pollable.block")))
+  (core func $now (canon lower (func $clock "now")))
+  (core func $until (canon lower (func $clock "subscribe-instant")))
+  (core func $for (canon lower (func $clock "subscribe-duration")))
+  (core module $main
+    (import "host" "block" (func $block (param i32)))
+    (import "host" "now" (func $now (result i64)))
+    (import "host" "until" (func $until (param i64) (result i32)))
+    (import "host" "for" (func $for (param i64) (result i32)))
+    (memory 1)
+    (func (export "run") (result i32)
+      (i64.store (i32.const 0) (call $now))
+      (call $block (call $for (i64.const 1000000000)))
+      (i64.store (i32.const 8) (call $now))
+      (call $block (call $until (i64.add (i64.load (i32.const 8)) (i64.const 1000000000))))
+      (i64.store (i32.const 16) (call $now))
+      (i32.const 0)))
+  (core instance $main (instantiate $main (with "host" (instance
+    (export "block" (func $block))
+    (export "now" (func $now))
+    (export "until" (func $until))
+    (export "for" (func $for))))))
+  (func $run (result (result)) (canon lift (core func $main "run")))
+  (instance $cli (export "run" (func $run)))
+  (export "wasi:cli/run@0.2.12" (instance $cli)))
