@@ -4,6 +4,7 @@
  *     clang-19 --target=wasm32-wasi -mexec-model=reactor -o ring.wasm ring.o      a scenario: see FOZZY_SCENARIO
  *     clang-19 --target=wasm32-wasi -o tool.wasm tool.o                           a program with a `main`
  *     fozzy run ring.wasm --seed 7
+ *     cc -g -o ring ring.c && FOZZY_SEED=7 ./ring         natively, for a debugger or sanitizers: see the end of this file
  *
  * Compile and link apart, and link without -O: in one step clang runs Binaryen's wasm-opt where the machine has one, and the
  * program loses the names and lines of its functions.
@@ -27,12 +28,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if !defined(__wasm32__)
-#error "fozzy.h is for programs that are compiled for wasm32: clang --target=wasm32-wasi"
-#endif
-
+#if defined(__wasm32__)
 #define FOZZY_IMPORT(interface, name) __attribute__((import_module("fozzy:" interface "@0.1.0"), import_name(name)))
 #define FOZZY_EXPORT(name) __attribute__((export_name("fozzy:scenario/stateful@0.1.0#" name), used))
+#else
+/* Natively the functions of the run are those at the end of this file. */
+#define FOZZY_IMPORT(interface, name) __attribute__((unused)) static
+#endif
 
 /* ---- choices: questions that the run answers ------------------------------------------------------------------------ */
 
@@ -117,11 +119,19 @@ static inline size_t fozzy_next_task(const struct fozzy_schedule_point *point) {
       point->ready_count);
 }
 
+#if defined(__wasm32__)
 /* What the run returns that is longer than a register comes to the program's own heap. */
 __attribute__((export_name("cabi_realloc"), weak)) void *cabi_realloc(void *old, size_t had, size_t align, size_t size) {
   (void)had, (void)align;
   return size ? realloc(old, size) : (void *)align;
 }
+#endif
+
+/* What the component model's ABI wants to see in memory. */
+struct fozzy_raw_text {
+  const char *bytes;
+  size_t length;
+};
 
 /* ---- properties: what must hold, and what must be possible ---------------------------------------------------------- */
 
@@ -144,6 +154,79 @@ FOZZY_IMPORT("properties/assertions", "fail")
 void fozzy_raw_fail(int32_t, const char *, size_t, const char *, size_t);
 
 static inline size_t fozzy_length(const char *text) { return text ? strlen(text) : 0; }
+
+static inline struct fozzy_raw_text fozzy_text(const char *text) {
+  return (struct fozzy_raw_text){text, fozzy_length(text)};
+}
+
+/* Kinds of properties. */
+enum fozzy_kind {
+  FOZZY_KIND_ALWAYS,
+  FOZZY_KIND_ALWAYS_OR_UNREACHABLE,
+  FOZZY_KIND_SOMETIMES,
+  FOZZY_KIND_REACHABLE,
+  FOZZY_KIND_UNREACHABLE,
+};
+
+/* A property that this program has, and where. */
+struct fozzy_property {
+  enum fozzy_kind kind;
+  const char *name;
+  const char *place;
+};
+
+/* What the component model's ABI wants to see in memory. */
+struct fozzy_raw_property {
+  uint8_t kind;
+  struct fozzy_raw_text name;
+  struct fozzy_raw_text place;
+};
+
+FOZZY_IMPORT("properties/assertions", "declare") void fozzy_raw_declare(const struct fozzy_raw_property *, size_t);
+
+/* The functions below are macros too: each of their uses leaves an entry in a section of the program, so that a report has those
+ * properties that were never reached. A name that is no literal has no entry. C++ and Apple's linker have none of this. */
+#if !defined(__cplusplus) && !defined(__APPLE__)
+#define FOZZY_CATALOGUE 1
+#define FOZZY_TEXT_OF_(line) #line
+#define FOZZY_TEXT_OF(line) FOZZY_TEXT_OF_(line)
+#define FOZZY_DECLARE(its_kind, its_name)                                                                                 \
+  (__extension__({                                                                                                        \
+    static const struct fozzy_property fozzy_this = {                                                                     \
+        its_kind, __builtin_choose_expr(__builtin_constant_p(its_name), its_name, NULL),                                  \
+        __FILE__ ":" FOZZY_TEXT_OF(__LINE__)};                                                                            \
+    static const struct fozzy_property *const fozzy_entry __attribute__((section("fozzy_properties"), used)) = &fozzy_this; \
+    (void)fozzy_entry;                                                                                                    \
+    fozzy_declare_once();                                                                                                 \
+  }))
+/* The linker's own symbols. */
+extern const struct fozzy_property *const __start_fozzy_properties[] __attribute__((weak));
+extern const struct fozzy_property *const __stop_fozzy_properties[] __attribute__((weak));
+#endif
+
+__attribute__((unused)) static bool fozzy_is_declared;
+
+/* Tells the run which properties there are. A scenario does it when a sequence begins, others with their first property. */
+static inline void fozzy_declare_properties(void) {
+  fozzy_is_declared = true;
+#if defined(FOZZY_CATALOGUE)
+  size_t count = (size_t)(__stop_fozzy_properties - __start_fozzy_properties), known = 0;
+  if (count == 0) return;
+  struct fozzy_raw_property *raw = malloc(count * sizeof *raw);
+  if (!raw) abort();
+  for (size_t at = 0; at < count; at++) {
+    const struct fozzy_property *property = __start_fozzy_properties[at];
+    if (!property->name) continue;
+    raw[known++] = (struct fozzy_raw_property){(uint8_t)property->kind, fozzy_text(property->name), fozzy_text(property->place)};
+  }
+  fozzy_raw_declare(raw, known);
+  free(raw);
+#endif
+}
+
+static inline void fozzy_declare_once(void) {
+  if (!fozzy_is_declared) fozzy_declare_properties();
+}
 
 /* Must hold each time. When it does not, the run ends here and has failed; `details`, or NULL, are shown then. */
 static inline void fozzy_always(const char *name, bool holds, const char *details) {
@@ -191,6 +274,17 @@ static inline void fozzy_reachable(const char *name) { fozzy_raw_reachable(name,
 static inline void fozzy_unreachable(const char *name, const char *details) {
   fozzy_raw_unreachable(name, strlen(name), details != NULL, details, fozzy_length(details));
 }
+
+#if defined(FOZZY_CATALOGUE)
+#define fozzy_always(name, ...) (FOZZY_DECLARE(FOZZY_KIND_ALWAYS, name), fozzy_always(name, __VA_ARGS__))
+#define fozzy_always_or_unreachable(name, ...) \
+  (FOZZY_DECLARE(FOZZY_KIND_ALWAYS_OR_UNREACHABLE, name), fozzy_always_or_unreachable(name, __VA_ARGS__))
+#define fozzy_always_number(name, ...) (FOZZY_DECLARE(FOZZY_KIND_ALWAYS, name), fozzy_always_number(name, __VA_ARGS__))
+#define fozzy_sometimes(name, ...) (FOZZY_DECLARE(FOZZY_KIND_SOMETIMES, name), fozzy_sometimes(name, __VA_ARGS__))
+#define fozzy_sometimes_number(name, ...) (FOZZY_DECLARE(FOZZY_KIND_SOMETIMES, name), fozzy_sometimes_number(name, __VA_ARGS__))
+#define fozzy_reachable(name) (FOZZY_DECLARE(FOZZY_KIND_REACHABLE, name), fozzy_reachable(name))
+#define fozzy_unreachable(name, ...) (FOZZY_DECLARE(FOZZY_KIND_UNREACHABLE, name), fozzy_unreachable(name, __VA_ARGS__))
+#endif
 
 /* What a program can say of itself. */
 enum fozzy_failure { FOZZY_INVARIANT, FOZZY_DEADLOCK, FOZZY_INVALID };
@@ -380,16 +474,6 @@ static inline void fozzy_restart_target(void) { fozzy_raw_restart(); }
 static inline void fozzy_lose_power_of_target(void) { fozzy_raw_lose_power_of_target(); }
 
 /* ---- rules: what the scenario plays in the place of programs and servers -------------------------------------------- */
-
-/* What the component model's ABI wants to see in memory. */
-struct fozzy_raw_text {
-  const char *bytes;
-  size_t length;
-};
-
-static inline struct fozzy_raw_text fozzy_text(const char *text) {
-  return (struct fozzy_raw_text){text, fozzy_length(text)};
-}
 
 /* Why a command or a request is not answered. */
 enum fozzy_not {
@@ -600,6 +684,7 @@ __attribute__((unused)) static void (*fozzy_at_end)(void);
  *     static const struct fozzy_invariant invariants[] = {{.name = "ordered", .period = 1, .check = check_order}};
  *     FOZZY_SCENARIO("ring", begin, flows, invariants)
  */
+#if defined(__wasm32__)
 #define FOZZY_SCENARIO(scenario_name, begin_sequence, flows, invariants)                                                  \
   enum { fozzy_flows = sizeof(flows) / sizeof(flows[0]), fozzy_invariants = sizeof(invariants) / sizeof(invariants[0]) }; \
   static uint32_t fozzy_times[fozzy_flows];                                                                               \
@@ -616,6 +701,7 @@ __attribute__((unused)) static void (*fozzy_at_end)(void);
                                                                                                                           \
   FOZZY_EXPORT("begin-sequence") void fozzy_begin_sequence(uint32_t sequence) {                                           \
     fozzy_sequence = sequence;                                                                                            \
+    fozzy_declare_properties();                                                                                           \
     void (*fozzy_begin)(void) = begin_sequence;                                                                           \
     if (fozzy_begin) fozzy_begin();                                                                                       \
   }                                                                                                                       \
@@ -628,6 +714,18 @@ __attribute__((unused)) static void (*fozzy_at_end)(void);
     (void)sequence;                                                                                                       \
     if (fozzy_at_end) fozzy_at_end();                                                                                     \
   }
+#else
+/* Natively the scenario is the program: `main`, unless FOZZY_MAIN names it. */
+#if !defined(FOZZY_MAIN)
+#define FOZZY_MAIN main
+#endif
+#define FOZZY_SCENARIO(scenario_name, begin_sequence, flows, invariants)                                                  \
+  int FOZZY_MAIN(void) {                                                                                                  \
+    enum { flow_count = sizeof(flows) / sizeof(flows[0]), invariant_count = sizeof(invariants) / sizeof(invariants[0]) }; \
+    static uint32_t times[flow_count];                                                                                    \
+    return fozzy_native_run(scenario_name, begin_sequence, flows, times, flow_count, invariants, invariant_count);        \
+  }
+#endif
 
 /* What the component model's ABI wants to see in memory. */
 struct fozzy_raw_flow {
@@ -705,5 +803,512 @@ static inline const void *fozzy_one_step(uint32_t step, const struct fozzy_flow 
   }
   return &result;
 }
+
+/* ---- natively ------------------------------------------------------------------------------------------------------- */
+
+/* A scenario that is compiled for this machine is a program that drives itself:
+ *
+ *     cc -g -fsanitize=address,undefined -o ring ring.c
+ *     FOZZY_SEED=7 FOZZY_SEQUENCES=10 FOZZY_FLOWS=100 ./ring     0: passed, 1: failed, 2: not run, 4: crashed
+ *     FOZZY_ONLY=3 gdb ./ring                                    the one sequence, in the process itself
+ *
+ * The same seed draws the same flows and the same values as `fozzy run --seed 7`. Each sequence runs in a process of its own, so that it
+ * begins with the memory that the program begins with, as in the sandbox. Properties are checked and counted; what must hold and
+ * does not ends the program, with the words that are needed to see it again.
+ *
+ * Files, network and time are the real ones: rules answer nothing, planned faults do not strike, there are no snapshots of files and no
+ * `--target`, tasks are scheduled at random. It needs POSIX. */
+#if !defined(__wasm32__)
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if !defined(MAP_ANONYMOUS)
+#if defined(MAP_ANON)
+#define MAP_ANONYMOUS MAP_ANON
+#else
+#define MAP_ANONYMOUS 0x20 /* Linux, where a strict C hides it */
+#endif
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+
+enum { FOZZY_NATIVE_PROPERTIES_MAX = 4096, FOZZY_NATIVE_NAME_MAX = 255 };
+
+struct fozzy_native_property {
+  char name[FOZZY_NATIVE_NAME_MAX + 1];
+  int kind;
+  uint64_t evaluated, held;
+};
+
+/* What the processes of a run share. */
+struct fozzy_native_shared {
+  uint32_t sequence, step;
+  bool in_step, has_failed;
+  size_t property_count;
+  struct fozzy_native_property properties[FOZZY_NATIVE_PROPERTIES_MAX];
+};
+
+struct fozzy_native {
+  bool begun;
+  const char *scenario;
+  uint64_t seed, sequences, flows;
+  struct fozzy_native_shared *shared;
+  /* ChaCha: its key, its nonce, the number of the next block, and the words of the last one. */
+  uint32_t key[8], words[16];
+  uint64_t stream, block;
+  unsigned used;
+  uint64_t numbers;
+};
+
+static struct fozzy_native fozzy_native;
+
+static _Noreturn void fozzy_native_end(int code) {
+  fflush(NULL);
+  _exit(code);
+}
+
+static void fozzy_native_again(void) {
+  const struct fozzy_native_shared *shared = fozzy_native.shared;
+  if (!fozzy_native.scenario) {
+    fprintf(stderr, "again: FOZZY_SEED=%llu\n", (unsigned long long)fozzy_native.seed);
+    return;
+  }
+  fprintf(stderr, "%s failed in sequence %lu", fozzy_native.scenario, (unsigned long)shared->sequence);
+  if (shared->in_step) fprintf(stderr, ", step %lu", (unsigned long)shared->step);
+  fprintf(stderr, "; again: FOZZY_SEED=%llu FOZZY_FLOWS=%llu FOZZY_ONLY=%lu\n", (unsigned long long)fozzy_native.seed,
+          (unsigned long long)fozzy_native.flows, (unsigned long)shared->sequence);
+}
+
+/* A breakpoint here stops where a property fails. */
+static _Noreturn void fozzy_native_failed(int code) {
+  if (fozzy_native.shared) fozzy_native.shared->has_failed = true;
+  fozzy_native_again();
+  fozzy_native_end(code);
+}
+
+static _Noreturn void fozzy_native_misuse(const char *site, const char *why) {
+  fprintf(stderr, "at `%s`: %s\n", site, why);
+  fozzy_native_failed(4);
+}
+
+static uint64_t fozzy_native_setting(const char *name, uint64_t otherwise) {
+  const char *text = getenv(name);
+  if (!text) return otherwise;
+  char *end;
+  unsigned long long number = strtoull(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end) {
+    fprintf(stderr, "%s: expected a number, found `%s`\n", name, text);
+    fozzy_native_end(2);
+  }
+  return number;
+}
+
+/* SHA-256 (FIPS 180-4) of 32 bytes. */
+static void fozzy_native_hash(const uint8_t in[32], uint32_t out[8]) {
+  static const uint32_t rounds[64] = {
+      0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01,
+      0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc,
+      0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147,
+      0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+      0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08,
+      0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
+      0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+  static const uint32_t begin[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  uint8_t block[64] = {0};
+  memcpy(block, in, 32);
+  block[32] = 0x80;
+  block[62] = 1; /* 256 bits */
+  uint32_t word[64], h[8];
+  for (int at = 0; at < 16; at++)
+    word[at] = (uint32_t)block[4 * at] << 24 | (uint32_t)block[4 * at + 1] << 16 | (uint32_t)block[4 * at + 2] << 8 | block[4 * at + 3];
+#define FOZZY_RIGHT(x, by) ((x) >> (by) | (x) << (32 - (by)))
+  for (int at = 16; at < 64; at++) {
+    uint32_t a = word[at - 15], b = word[at - 2];
+    word[at] = word[at - 16] + (FOZZY_RIGHT(a, 7) ^ FOZZY_RIGHT(a, 18) ^ a >> 3) + word[at - 7] +
+               (FOZZY_RIGHT(b, 17) ^ FOZZY_RIGHT(b, 19) ^ b >> 10);
+  }
+  memcpy(h, begin, sizeof h);
+  for (int at = 0; at < 64; at++) {
+    uint32_t one = h[7] + (FOZZY_RIGHT(h[4], 6) ^ FOZZY_RIGHT(h[4], 11) ^ FOZZY_RIGHT(h[4], 25)) +
+                   ((h[4] & h[5]) ^ (~h[4] & h[6])) + rounds[at] + word[at];
+    uint32_t two = (FOZZY_RIGHT(h[0], 2) ^ FOZZY_RIGHT(h[0], 13) ^ FOZZY_RIGHT(h[0], 22)) +
+                   ((h[0] & h[1]) ^ (h[0] & h[2]) ^ (h[1] & h[2]));
+    memmove(h + 1, h, 7 * sizeof *h);
+    h[4] += one;
+    h[0] = one + two;
+  }
+#undef FOZZY_RIGHT
+  for (int at = 0; at < 8; at++) out[at] = begin[at] + h[at];
+}
+
+static void fozzy_native_part(uint64_t stream) {
+  fozzy_native.stream = stream;
+  fozzy_native.block = 0;
+  fozzy_native.used = 16;
+}
+
+/* As `runtime/trace/src/source/seeded.rs`: the key of the choices of the first machine. */
+static void fozzy_native_begin(void) {
+  if (fozzy_native.begun) return;
+  fozzy_native.begun = true;
+  fozzy_native.seed = fozzy_native_setting("FOZZY_SEED", 0);
+  fozzy_native.sequences = fozzy_native_setting("FOZZY_SEQUENCES", 10);
+  fozzy_native.flows = fozzy_native_setting("FOZZY_FLOWS", 100);
+  void *shared = mmap(NULL, sizeof *fozzy_native.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) {
+    perror("fozzy: mmap");
+    fozzy_native_end(2);
+  }
+  fozzy_native.shared = (struct fozzy_native_shared *)shared;
+  uint8_t named[32] = "fozzy stream 1";
+  for (int at = 0; at < 8; at++) named[14 + at] = (uint8_t)(fozzy_native.seed >> 8 * at);
+  memcpy(named + 22, "choice", 6);
+  fozzy_native_hash(named, fozzy_native.key);
+  /* The bytes of the hash are little-endian words of the key. */
+  for (int at = 0; at < 8; at++) fozzy_native.key[at] = __builtin_bswap32(fozzy_native.key[at]);
+  fozzy_native_part(0);
+}
+
+/* ChaCha with 12 rounds and a nonce of 64 bits. */
+static void fozzy_native_refill(void) {
+  uint32_t in[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}, *x = fozzy_native.words;
+  memcpy(in + 4, fozzy_native.key, sizeof fozzy_native.key);
+  in[12] = (uint32_t)fozzy_native.block, in[13] = (uint32_t)(fozzy_native.block >> 32);
+  in[14] = (uint32_t)fozzy_native.stream, in[15] = (uint32_t)(fozzy_native.stream >> 32);
+  memcpy(x, in, sizeof in);
+  static const uint8_t quarters[8][4] = {{0, 4, 8, 12}, {1, 5, 9, 13}, {2, 6, 10, 14}, {3, 7, 11, 15},
+                                         {0, 5, 10, 15}, {1, 6, 11, 12}, {2, 7, 8, 13}, {3, 4, 9, 14}};
+#define FOZZY_STEP(a, b, c, by) a += b, c ^= a, c = c << (by) | c >> (32 - (by))
+  for (int round = 0; round < 6; round++)
+    for (int at = 0; at < 8; at++) {
+      uint32_t *a = x + quarters[at][0], *b = x + quarters[at][1], *c = x + quarters[at][2], *d = x + quarters[at][3];
+      FOZZY_STEP(*a, *b, *d, 16);
+      FOZZY_STEP(*c, *d, *b, 12);
+      FOZZY_STEP(*a, *b, *d, 8);
+      FOZZY_STEP(*c, *d, *b, 7);
+    }
+#undef FOZZY_STEP
+  for (int at = 0; at < 16; at++) x[at] += in[at];
+  fozzy_native.block++;
+  fozzy_native.used = 0;
+}
+
+static uint32_t fozzy_native_word(void) {
+  fozzy_native_begin();
+  if (fozzy_native.used == 16) fozzy_native_refill();
+  return fozzy_native.words[fozzy_native.used++];
+}
+
+static uint64_t fozzy_native_draw(void) {
+  uint64_t low = fozzy_native_word();
+  return low | (uint64_t)fozzy_native_word() << 32;
+}
+
+/* The upper half of the product of a draw and the bound. */
+static uint64_t fozzy_native_below(uint64_t bound) {
+  uint64_t draw = fozzy_native_draw(), low = (uint32_t)draw, high = draw >> 32, bound_low = (uint32_t)bound, bound_high = bound >> 32;
+  uint64_t first = high * bound_low + (low * bound_low >> 32), second = (uint32_t)first + low * bound_high;
+  return high * bound_high + (first >> 32) + (second >> 32);
+}
+
+static void fozzy_native_site(const char *site, size_t length) {
+  if (length == 0 || length > FOZZY_NATIVE_NAME_MAX) fozzy_native_misuse(site, "a name has 1 to 255 bytes");
+}
+
+static uint64_t fozzy_raw_choose(const char *site, size_t length, uint64_t count) {
+  fozzy_native_site(site, length);
+  if (count == 0) fozzy_native_misuse(site, "there is nothing to choose from: the count is 0");
+  return fozzy_native_below(count);
+}
+
+static int64_t fozzy_raw_int(const char *site, size_t length, int64_t min, int64_t max) {
+  fozzy_native_site(site, length);
+  if (min > max) fozzy_native_misuse(site, "the range is empty: the minimum is above the maximum");
+  uint64_t last = (uint64_t)max - (uint64_t)min, drawn;
+  if (last == UINT64_MAX) {
+    drawn = fozzy_native_below(UINT64_C(1) << 32) << 32;
+    drawn |= fozzy_native_below(UINT64_C(1) << 32);
+  } else {
+    drawn = fozzy_native_below(last + 1);
+  }
+  return (int64_t)((uint64_t)min + drawn);
+}
+
+static int32_t fozzy_raw_bool(const char *site, size_t length, double probability) {
+  fozzy_native_site(site, length);
+  if (!(probability >= 0 && probability <= 1)) fozzy_native_misuse(site, "this is no probability: it is not between 0 and 1");
+  uint64_t all = UINT64_C(1) << 53;
+  return fozzy_native_below(all) >= all - (uint64_t)(probability * (double)all);
+}
+
+static void fozzy_raw_bytes(const char *site, size_t length, uint64_t count, void *out) {
+  fozzy_native_site(site, length);
+  if (count > 16 << 20) fozzy_native_misuse(site, "more than 16 MiB asked for at once");
+  struct drawn { uint8_t *bytes; size_t length; } drawn = {(uint8_t *)malloc(count ? count : 1), count};
+  if (!drawn.bytes) abort();
+  uint32_t word = 0;
+  for (size_t at = 0; at < count; at++) {
+    if (at % 4 == 0) word = fozzy_native_word();
+    drawn.bytes[at] = (uint8_t)(word >> 8 * (at % 4));
+  }
+  if (count == 0) free(drawn.bytes);
+  memcpy(out, &drawn, sizeof drawn);
+}
+
+static uint64_t fozzy_raw_reseed(void) { return fozzy_native_draw(); }
+
+static uint32_t fozzy_raw_weighted(const char *site, size_t length, const uint32_t *weights, size_t count) {
+  fozzy_native_site(site, length);
+  uint64_t sum = 0;
+  for (size_t at = 0; at < count; at++) sum += weights[at];
+  if (sum == 0) fozzy_native_misuse(site, "nothing can be drawn: all of the weights are 0");
+  uint64_t left = fozzy_native_below(sum);
+  uint32_t place = 0;
+  while (left >= weights[place]) left -= weights[place++];
+  return place;
+}
+
+static uint32_t fozzy_raw_next_task(uint64_t kind, uint64_t run, int32_t policy, uint32_t depth, const uint64_t *touched,
+                                    size_t touched_count, const struct fozzy_task *ready, size_t ready_count) {
+  if (ready_count == 0) fozzy_native_misuse("next task", "there is no task to choose from");
+  return (uint32_t)fozzy_native_below(ready_count);
+}
+
+static struct fozzy_native_property *fozzy_native_property(const char *name, size_t length, int kind) {
+  static const char *const words[] = {"always", "always or unreachable", "sometimes", "reachable", "unreachable"};
+  fozzy_native_begin();
+  fozzy_native_site(name, length);
+  struct fozzy_native_shared *shared = fozzy_native.shared;
+  for (size_t at = 0; at < shared->property_count; at++) {
+    struct fozzy_native_property *property = &shared->properties[at];
+    if (strlen(property->name) != length || memcmp(property->name, name, length) != 0) continue;
+    if (kind >= 0 && property->kind != kind) {
+      fprintf(stderr, "two properties are called `%s`: one is `%s`, one is `%s`\n", property->name, words[property->kind], words[kind]);
+      fozzy_native_failed(2);
+    }
+    return property;
+  }
+  if (kind < 0 || shared->property_count == FOZZY_NATIVE_PROPERTIES_MAX)
+    fozzy_native_misuse(name, kind < 0 ? "this property is unknown" : "more than 4096 properties");
+  struct fozzy_native_property *property = &shared->properties[shared->property_count++];
+  memcpy(property->name, name, length);
+  property->kind = kind;
+  return property;
+}
+
+static void fozzy_raw_declare(const struct fozzy_raw_property *properties, size_t count) {
+  for (size_t at = 0; at < count; at++)
+    fozzy_native_property(properties[at].name.bytes, properties[at].name.length, properties[at].kind);
+}
+
+static void fozzy_native_see(enum fozzy_kind kind, const char *name, size_t length, bool holds, const char *details, size_t details_length) {
+  struct fozzy_native_property *property = fozzy_native_property(name, length, kind);
+  property->evaluated++;
+  property->held += holds;
+  if (holds || kind == FOZZY_KIND_SOMETIMES) return;
+  fprintf(stderr, kind == FOZZY_KIND_UNREACHABLE ? "`%s` was reached\n" : "`%s` does not hold\n", property->name);
+  if (details_length) fprintf(stderr, "%.*s\n", (int)details_length, details);
+  fozzy_native_failed(1);
+}
+
+static void fozzy_raw_always(const char *name, size_t length, int32_t holds, int32_t some, const char *details, size_t details_length) {
+  fozzy_native_see(FOZZY_KIND_ALWAYS, name, length, holds != 0, details, some ? details_length : 0);
+}
+
+static void fozzy_raw_always_or_unreachable(const char *name, size_t length, int32_t holds, int32_t some, const char *details,
+                                            size_t details_length) {
+  fozzy_native_see(FOZZY_KIND_ALWAYS_OR_UNREACHABLE, name, length, holds != 0, details, some ? details_length : 0);
+}
+
+static void fozzy_raw_sometimes(const char *name, size_t length, int32_t holds, int32_t some, const char *details,
+                                size_t details_length) {
+  fozzy_native_see(FOZZY_KIND_SOMETIMES, name, length, holds != 0, NULL, 0);
+}
+
+static void fozzy_raw_reachable(const char *name, size_t length) {
+  fozzy_native_see(FOZZY_KIND_REACHABLE, name, length, true, NULL, 0);
+}
+
+static void fozzy_raw_unreachable(const char *name, size_t length, int32_t some, const char *details, size_t details_length) {
+  fozzy_native_see(FOZZY_KIND_UNREACHABLE, name, length, false, details, some ? details_length : 0);
+}
+
+static void fozzy_native_number(enum fozzy_kind kind, const char *name, size_t length, double left, int32_t compared, double right) {
+  static const char *const signs[] = {"<", "<=", ">", ">="};
+  const bool holds[] = {left < right, left <= right, left > right, left >= right};
+  char details[96];
+  int written = snprintf(details, sizeof details, "expected %g %s %g", left, signs[compared & 3], right);
+  fozzy_native_see(kind, name, length, holds[compared & 3], details, written > 0 ? (size_t)written : 0);
+}
+
+static void fozzy_raw_always_number(const char *name, size_t length, double left, int32_t compared, double right, int32_t some,
+                                    const char *details, size_t details_length) {
+  fozzy_native_number(FOZZY_KIND_ALWAYS, name, length, left, compared, right);
+}
+
+static void fozzy_raw_sometimes_number(const char *name, size_t length, double left, int32_t compared, double right, int32_t some,
+                                       const char *details, size_t details_length) {
+  fozzy_native_number(FOZZY_KIND_SOMETIMES, name, length, left, compared, right);
+}
+
+static void fozzy_raw_again(const char *name, size_t length, uint64_t held, uint64_t missed) {
+  struct fozzy_native_property *property = fozzy_native_property(name, length, -1);
+  property->held += held;
+  property->evaluated += held + missed;
+}
+
+static void fozzy_raw_state(const char *name, size_t length, uint64_t value) { fozzy_native_site(name, length); }
+
+static void fozzy_raw_fail(int32_t failure, const char *site, size_t length, const char *message, size_t message_length) {
+  fozzy_native_begin();
+  fprintf(stderr, "%.*s: %.*s\n", (int)length, site, (int)message_length, message);
+  fozzy_native_failed(failure == FOZZY_INVALID ? 2 : 1);
+}
+
+static uint64_t fozzy_native_next_number(void) { return fozzy_native.numbers++; }
+
+static void fozzy_raw_event(const char *name, size_t length, const char *details, size_t details_length) {}
+static uint64_t fozzy_raw_enter(const char *name, size_t length) { return fozzy_native_next_number(); }
+static void fozzy_raw_leave(uint64_t span) {}
+static int32_t fozzy_raw_buggify(const char *point, size_t length) { return 0; }
+static void fozzy_raw_buggify_with(const char *point, size_t length, void *out) { *(uint8_t *)out = 0; }
+static void fozzy_raw_advance(uint64_t nanoseconds) {}
+static void fozzy_raw_freeze(void) {}
+static void fozzy_raw_unfreeze(void) {}
+
+static uint64_t fozzy_raw_invoke(uint32_t client, const char *operation, size_t length, const char *input, size_t input_length) {
+  return fozzy_native_next_number();
+}
+static void fozzy_raw_ok(uint64_t operation, const char *output, size_t length) {}
+static void fozzy_raw_failed(uint64_t operation, const char *error, size_t length) {}
+static void fozzy_raw_info(uint64_t operation, const char *note, size_t length) {}
+
+/* Files are the real ones: "unsupported", as each interface numbers it. */
+static void fozzy_native_unsupported(void *out, uint8_t error) {
+  struct fozzy_raw_files result = {1, error};
+  memcpy(out, &result, sizeof result);
+}
+static void fozzy_raw_snapshot(const char *name, size_t length, void *out) {
+  fozzy_native_unsupported(out, FOZZY_FILES_UNSUPPORTED - 1);
+}
+static void fozzy_raw_restore(const char *name, size_t length, void *out) {
+  fozzy_native_unsupported(out, FOZZY_FILES_UNSUPPORTED - 1);
+}
+static void fozzy_raw_forget(const char *name, size_t length, void *out) {
+  fozzy_native_unsupported(out, FOZZY_FILES_UNSUPPORTED - 1);
+}
+static void fozzy_raw_watch_power(void *out) { fozzy_native_unsupported(out, 2); }
+static void fozzy_raw_lose_power(void *out) { fozzy_native_unsupported(out, 2); }
+
+/* A sanitizer tells more of memory. */
+static void fozzy_raw_allocated(uint64_t at, uint64_t bytes, const char *site, size_t length) {}
+static void fozzy_raw_freed(uint64_t at) {}
+static void fozzy_raw_refused(uint64_t bytes) {}
+
+static void fozzy_raw_outlive(int32_t yes) {}
+static void fozzy_raw_down(void *out) { *(uint8_t *)out = 0; }
+static void fozzy_raw_restart(void) {}
+static void fozzy_raw_lose_power_of_target(void) {}
+
+static uint32_t fozzy_raw_add_process_rule(const char *command, size_t length, int32_t some_args, const void *args, size_t arg_count,
+                                           int32_t some_times, uint64_t times, uint64_t delay, int32_t answer, int32_t how, int32_t code,
+                                           const char *output, size_t output_length, const char *error, size_t error_length) {
+  return (uint32_t)fozzy_native_next_number();
+}
+static uint64_t fozzy_raw_process_answered(uint32_t rule) { return 0; }
+static void fozzy_raw_clear_process_rules(void) {}
+static uint32_t fozzy_raw_add_http_rule(const void *rule) { return (uint32_t)fozzy_native_next_number(); }
+static uint64_t fozzy_raw_http_answered(uint32_t rule) { return 0; }
+static void fozzy_raw_clear_http_rules(void) {}
+
+/* One sequence, which ends the process if it fails. */
+static void fozzy_native_sequence(uint32_t sequence, void (*begin)(void), const struct fozzy_flow *flows, uint32_t *times,
+                                  size_t flow_count, const struct fozzy_invariant *invariants, size_t invariant_count) {
+  uint64_t first = ((uint64_t)sequence + 1) << 32;
+  struct fozzy_native_shared *shared = fozzy_native.shared;
+  shared->sequence = fozzy_sequence = sequence;
+  shared->in_step = false;
+  fozzy_native_part(first);
+  fozzy_declare_properties();
+  if (begin) begin();
+  shared->in_step = true;
+  for (uint32_t step = 0; step < fozzy_native.flows; step++) {
+    shared->step = step;
+    fozzy_native_part(first + 1 + step);
+    const struct fozzy_raw_step *result =
+        (const struct fozzy_raw_step *)fozzy_one_step(step, flows, times, flow_count, invariants, invariant_count);
+    if (result->result == FOZZY_STUCK) {
+      fprintf(stderr, "no flow is valid: %s\n", result->stuck.bytes);
+      fozzy_native_failed(2);
+    }
+  }
+  shared->in_step = false;
+  fozzy_native_part(first + UINT32_MAX);
+  if (fozzy_at_end) fozzy_at_end();
+}
+
+/* How the properties stand. */
+static void fozzy_native_report(void) {
+  static const char *const kinds[] = {"always", "always or unreachable", "sometimes", "reachable", "unreachable"};
+  const struct fozzy_native_shared *shared = fozzy_native.shared;
+  for (size_t at = 0; at < shared->property_count; at++) {
+    const struct fozzy_native_property *property = &shared->properties[at];
+    bool wanted = property->kind != FOZZY_KIND_ALWAYS_OR_UNREACHABLE && property->kind != FOZZY_KIND_UNREACHABLE;
+    const char *state = "passed";
+    if (property->evaluated == 0 && wanted) state = "never reached";
+    else if (property->kind == FOZZY_KIND_SOMETIMES && property->held == 0) state = "never true";
+    printf("  %-13s  %s  %s, %llu times\n", state, property->name, kinds[property->kind], (unsigned long long)property->evaluated);
+  }
+}
+
+__attribute__((unused)) static int fozzy_native_run(const char *name, void (*begin)(void), const struct fozzy_flow *flows, uint32_t *times,
+                                                    size_t flow_count, const struct fozzy_invariant *invariants,
+                                                    size_t invariant_count) {
+  fozzy_native_begin();
+  fozzy_native.scenario = name;
+  fozzy_declare_properties();
+  uint64_t only = fozzy_native_setting("FOZZY_ONLY", UINT64_MAX);
+  if (only != UINT64_MAX) {
+    fozzy_native_sequence((uint32_t)only, begin, flows, times, flow_count, invariants, invariant_count);
+  } else {
+    for (uint32_t sequence = 0; sequence < fozzy_native.sequences; sequence++) {
+      fflush(NULL);
+      pid_t child = fork();
+      if (child < 0) {
+        perror("fozzy: fork");
+        return 2;
+      }
+      if (child == 0) {
+        fozzy_native_sequence(sequence, begin, flows, times, flow_count, invariants, invariant_count);
+        /* As a program ends: a sanitizer looks for leaks now. */
+        exit(0);
+      }
+      int status = 0;
+      while (waitpid(child, &status, 0) < 0) {}
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+      if (WIFSIGNALED(status)) fprintf(stderr, "it was ended by signal %d\n", WTERMSIG(status));
+      if (!fozzy_native.shared->has_failed) fozzy_native_again();
+      return fozzy_native.shared->has_failed ? WEXITSTATUS(status) : 4;
+    }
+  }
+  unsigned long long sequences = only == UINT64_MAX ? fozzy_native.sequences : 1;
+  printf("%s passed: %llu sequences of %llu flows, seed %llu\n", name, sequences, (unsigned long long)fozzy_native.flows,
+         (unsigned long long)fozzy_native.seed);
+  fozzy_native_report();
+  return 0;
+}
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#endif
 
 #endif

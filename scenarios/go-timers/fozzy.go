@@ -3,7 +3,12 @@ package main
 // What this scenario uses of Fozzy, by the names in wit/deps/fozzy-*.wit and the flat signatures of the component model.
 // `fozzy` knows these interfaces, and makes a component of the core module that Go writes.
 
-import "unsafe"
+import (
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"unsafe"
+)
 
 //go:wasmimport fozzy:choices/draws@0.1.0 int
 //go:noescape
@@ -13,13 +18,69 @@ func drawInt(site string, min, max int64) int64
 //go:noescape
 func drawWeighted(site string, weights *uint32, count uint32) uint32
 
+//go:wasmimport fozzy:properties/assertions@0.1.0 declare
+//go:noescape
+func declareProperties(properties unsafe.Pointer, count uint32)
+
 //go:wasmimport fozzy:properties/assertions@0.1.0 always
 //go:noescape
 func assertAlways(name string, holds bool, hasDetails uint32, details string)
 
-// always must hold each time; when it does not, the run ends there, and details are shown.
-func always(name string, holds bool, details string) {
-	assertAlways(name, holds, 1, details)
+//go:wasmimport fozzy:properties/assertions@0.1.0 sometimes
+//go:noescape
+func assertSometimes(name string, holds bool, hasDetails uint32, details string)
+
+//go:wasmimport fozzy:properties/assertions@0.1.0 reachable
+//go:noescape
+func assertReachable(name string)
+
+//go:wasmimport fozzy:properties/assertions@0.1.0 unreachable
+//go:noescape
+func assertUnreachable(name string, hasDetails uint32, details string)
+
+// A Property is made once, at the top level of a package, so that a report has it even when nothing comes by it.
+type Property struct {
+	kind        uint32
+	name, place string
+}
+
+var properties []*Property
+
+func property(kind uint32, name string) *Property {
+	_, file, line, _ := runtime.Caller(2)
+	of := &Property{kind, name, filepath.Base(file) + ":" + strconv.Itoa(line)}
+	properties = append(properties, of)
+	return of
+}
+
+// Always makes a property that must hold each time: when it does not, the run ends there, and details are shown.
+func Always(name string) *Property { return property(0, name) }
+
+// Sometimes makes a property that must hold at some time, over all runs.
+func Sometimes(name string) *Property { return property(2, name) }
+
+// Reachable makes a property of a place that must be come by at some time, over all runs.
+func Reachable(name string) *Property { return property(3, name) }
+
+// Unreachable makes a property of a place that must never be come by.
+func Unreachable(name string) *Property { return property(4, name) }
+
+// Check evaluates a property of Always or Sometimes.
+func (p *Property) Check(holds bool, details string) {
+	if p.kind == 2 {
+		assertSometimes(p.name, holds, 0, "")
+		return
+	}
+	assertAlways(p.name, holds, 1, details)
+}
+
+// Reach says that the program is at the place of a property of Reachable or Unreachable.
+func (p *Property) Reach(details string) {
+	if p.kind == 3 {
+		assertReachable(p.name)
+		return
+	}
+	assertUnreachable(p.name, 1, details)
 }
 
 // A Flow is one kind of step: how likely it is, what it does, and whether it is valid now.
@@ -47,6 +108,10 @@ var scenario struct {
 // What the component model wants to see in memory: addresses have four bytes there, and eight in Go's own values.
 type (
 	rawText struct{ address, length uint32 }
+	rawProperty struct {
+		kind        uint32
+		name, place rawText
+	}
 	rawFlow struct {
 		name        rawText
 		weight      uint32
@@ -71,6 +136,7 @@ type (
 // Kept here, so that they stay where they are until the caller has read them.
 var (
 	info       rawInfo
+	declared   []rawProperty
 	flows      []rawFlow
 	invariants []rawInvariant
 	weights    []uint32
@@ -105,7 +171,13 @@ func describe() unsafe.Pointer {
 }
 
 //go:wasmexport fozzy:scenario/stateful@0.1.0#begin-sequence
-func beginSequence(sequence uint32) {}
+func beginSequence(sequence uint32) {
+	declared = declared[:0]
+	for _, of := range properties {
+		declared = append(declared, rawProperty{of.kind, text(of.name), text(of.place)})
+	}
+	declareProperties(unsafe.Pointer(unsafe.SliceData(declared)), uint32(len(declared)))
+}
 
 //go:wasmexport fozzy:scenario/stateful@0.1.0#step
 func step(number uint32) unsafe.Pointer {

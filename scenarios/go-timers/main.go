@@ -56,6 +56,12 @@ func earliest() int64 {
 
 func somethingWaits() bool { return len(queue) > 0 }
 
+// What must hold.
+var (
+	earliestFires = Always("the earliest timer fires")
+	knowsItsPlace = Always("every timer knows its place")
+)
+
 func init() {
 	scenario.Name = "timers"
 	scenario.Flows = []Flow{
@@ -67,12 +73,12 @@ func init() {
 		{Name: "fire", Weight: 30, Valid: somethingWaits, Run: func() {
 			expected := earliest()
 			fired := heap.Pop(&queue).(*timer).at
-			always("the earliest timer fires", fired == expected, fmt.Sprintf("%d before %d", fired, expected))
+			earliestFires.Check(fired == expected, fmt.Sprintf("%d before %d", fired, expected))
 		}},
 	}
 	scenario.Invariants = []Invariant{{Name: "places", Period: 10, Check: func() {
 		for place, timer := range queue {
-			always("every timer knows its place", timer.place == place, fmt.Sprint(timer.place, " is at ", place))
+			knowsItsPlace.Check(timer.place == place, fmt.Sprint(timer.place, " is at ", place))
 		}
 	}}}
 }

@@ -8,6 +8,7 @@ use assertions::Comparison as Wit;
 use fozzy_trace::facts::{ComparisonOperator, FailureKind, PropertyEvaluation, PropertyKind, ReportedFailure};
 use wasmtime::Result;
 
+const DECLARE: Import = Import::new("fozzy:properties/assertions.declare");
 const ALWAYS: Import = Import::new("fozzy:properties/assertions.always");
 const ALWAYS_OR_UNREACHABLE: Import = Import::new("fozzy:properties/assertions.always-or-unreachable");
 const SOMETIMES: Import = Import::new("fozzy:properties/assertions.sometimes");
@@ -63,7 +64,35 @@ impl Host {
     }
 }
 
+fn kind(of: assertions::PropertyKind) -> PropertyKind {
+    match of {
+        assertions::PropertyKind::Always => PropertyKind::Always,
+        assertions::PropertyKind::AlwaysOrUnreachable => PropertyKind::AlwaysOrUnreachable,
+        assertions::PropertyKind::Sometimes => PropertyKind::Sometimes,
+        assertions::PropertyKind::Reachable => PropertyKind::Reachable,
+        assertions::PropertyKind::Unreachable => PropertyKind::Unreachable,
+    }
+}
+
 impl assertions::Host for Host {
+    fn declare(&mut self, properties: Vec<assertions::Property>) -> Result<()> {
+        let row = |property: &assertions::Property| {
+            ((kind(property.kind).name(), property.name.clone()), property.place.clone())
+        };
+        let asked: Vec<_> = properties.iter().map(row).collect();
+        self.call(DECLARE, asked, |host| {
+            let facts = &mut host.world().facts.properties;
+            for property in &properties {
+                match facts.announce(kind(property.kind), &property.name, &property.place) {
+                    Ok(None) => {}
+                    Ok(Some(failure)) => return Err(GuestStop::Failed(Box::new(failure))),
+                    Err(error) => return Err(GuestStop::Misuse { import: DECLARE.name, what: error.to_string() }),
+                }
+            }
+            Ok(())
+        })
+    }
+
     fn always(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
         let details = details.as_deref();
         self.see(ALWAYS, PropertyEvaluation { kind: PropertyKind::Always, name: &name, holds, distance: None, details })

@@ -68,9 +68,10 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
         watch.facts(),
     )
     .telling(&execution.facts);
-    // A scenario file has no properties that could be left out.
+    // A scenario file has no properties that could be left out, and a program in C or Go declares its own when it runs.
     let evaluates = !summary.properties.is_empty();
-    let catalogue = prepared.program.catalogue().remark(evaluates).filter(|_| !is_file).map(str::to_owned);
+    let declares = summary.properties.iter().any(|property| property.place.is_some());
+    let catalogue = prepared.program.catalogue().remark(evaluates).filter(|_| !is_file && !declares).map(str::to_owned);
     let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
     context.runs.finish(&folder, &summary)?;
     print(context, format, &summary)?;

@@ -15,6 +15,8 @@ var (
 	model int64
 )
 
+var showsTheSum = Always("the counter shows the sum")
+
 func init() {
 	scenario.Name = "counter"
 	scenario.Flows = []Flow{
@@ -29,7 +31,7 @@ func init() {
 		}},
 	}
 	scenario.Invariants = []Invariant{{Name: "sum", Period: 1, Check: func() {
-		always("the counter shows the sum", counter.value == model, fmt.Sprint(counter.value, ", not ", model))
+		showsTheSum.Check(counter.value == model, fmt.Sprint(counter.value, ", not ", model))
 	}}}
 }
 

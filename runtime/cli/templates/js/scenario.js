@@ -1,7 +1,7 @@
 // A counter, and the scenario that judges it.
 
 import { int, weighted } from "fozzy:choices/draws@0.1.0";
-import { always } from "fozzy:properties/assertions@0.1.0";
+import { always, declare } from "fozzy:properties/assertions@0.1.0";
 
 // The program under test.
 class Counter {
@@ -19,6 +19,14 @@ class Counter {
 const counter = new Counter();
 // What it must show.
 let model = 0;
+
+// What must hold, so that a report has it even when nothing comes by it.
+const properties = [];
+const property = (kind, name) => {
+  properties.push({ kind, name, place: "scenario.js" });
+  return name;
+};
+const SUM = property("always", "the counter shows the sum");
 
 const flows = [
   {
@@ -45,7 +53,7 @@ const invariants = [
   {
     name: "sum",
     period: 1,
-    check: () => always("the counter shows the sum", counter.value === model, `${counter.value}, not ${model}`),
+    check: () => always(SUM, counter.value === model, `${counter.value}, not ${model}`),
   },
 ];
 
@@ -59,7 +67,9 @@ export const stateful = {
     };
   },
 
-  beginSequence(sequence) {},
+  beginSequence(sequence) {
+    declare(properties);
+  },
 
   step(number) {
     const weights = flows.map(({ weight, valid }) => (!valid || valid() ? weight : 0));

@@ -216,6 +216,26 @@ impl Properties {
         Ok(None)
     }
 
+    /// Makes a property known that the running program says it has. One name may stand at several places; the first is kept.
+    ///
+    /// # Errors
+    /// When the name is unfit, or there are too many.
+    pub fn announce(
+        &mut self,
+        kind: PropertyKind,
+        name: &str,
+        place: &str,
+    ) -> Result<Option<ReportedFailure>, PropertyError> {
+        match self.by_name.get_mut(name) {
+            None => self.declare(kind, name, place),
+            Some(known) if known.kind == kind => {
+                known.place.get_or_insert_with(|| cut(place, DETAILS_BYTES_MAX));
+                Ok(None)
+            }
+            Some(known) => Ok(Some(two_kinds(name, known.kind, kind))),
+        }
+    }
+
     /// Counts further evaluations that say nothing new.
     ///
     /// # Errors
@@ -244,9 +264,7 @@ impl Properties {
         }
         let property = self.by_name.get_mut(seen.name).expect("it was just put there");
         if property.kind != seen.kind {
-            let (first, second) = (property.kind.name(), seen.kind.name());
-            let message = format!("two properties are called `{}`: one is `{first}`, one is `{second}`", seen.name);
-            return Ok(Some(ReportedFailure::new(FailureKind::Invalid, &format!("property {}", seen.name), &message)));
+            return Ok(Some(two_kinds(seen.name, property.kind, seen.kind)));
         }
         property.evaluated += 1;
         property.held += u64::from(seen.holds);
@@ -256,6 +274,13 @@ impl Properties {
         }
         Ok((!seen.holds && seen.kind.must_hold()).then(|| failed(&seen)))
     }
+}
+
+#[cold]
+fn two_kinds(name: &str, first: PropertyKind, second: PropertyKind) -> ReportedFailure {
+    let (first, second) = (first.name(), second.name());
+    let message = format!("two properties are called `{name}`: one is `{first}`, one is `{second}`");
+    ReportedFailure::new(FailureKind::Invalid, &format!("property {name}"), &message)
 }
 
 #[cold]
@@ -335,6 +360,27 @@ mod tests {
             properties.see(PropertyEvaluation { name: "more", ..seen(PropertyKind::Always, true) }),
             Err(PropertyError::TooMany)
         );
+    }
+
+    #[test]
+    fn a_property_that_is_announced_is_known_before_it_is_reached() {
+        let mut properties = Properties::default();
+        for place in ["ring.c:3", "ring.c:9"] {
+            assert_eq!(properties.announce(PropertyKind::Sometimes, "full", place), Ok(None), "a name at two places");
+        }
+        let row = |properties: &Properties| {
+            let (_, full) = properties.iter().next().expect("one");
+            (full.state(), full.evaluated, full.place.clone())
+        };
+        assert_eq!(row(&properties), (PropertyState::NeverReached, 0, Some("ring.c:3".to_owned())));
+        let mut late = Properties::default();
+        let evaluation = PropertyEvaluation { name: "full", ..seen(PropertyKind::Sometimes, true) };
+        assert_eq!(late.see(evaluation), Ok(None));
+        assert_eq!(late.announce(PropertyKind::Sometimes, "full", "ring.c:3"), Ok(None));
+        assert_eq!(row(&late), (PropertyState::Passed, 1, Some("ring.c:3".to_owned())));
+        let other = late.announce(PropertyKind::Always, "full", "ring.c:3").expect("a name").expect("two kinds");
+        assert!(other.message.contains("one is `sometimes`, one is `always`"), "{}", other.message);
+        assert!(late.announce(PropertyKind::Always, "", "").is_err());
     }
 
     #[test]
