@@ -21,6 +21,8 @@
 //! scenarios          what was planted in scenarios/ is found, and nothing else
 //! memory             leak budgets, limits and failures of allocations
 //! shrink             recorded failures become small, and stay the same
+//! release            archives of a release, and the action that installs and runs them
+//! c_header           scenarios in C natively: the same flows and values as in the sandbox
 //! suite              fozzy test: what is wrong, kept failures, every format
 //! init               what `fozzy init` writes builds and passes
 //! targets            a scenario and its target, each a component of its own
@@ -40,6 +42,7 @@ extern crate fozzy_tests_macros;
 mod alone;
 mod bad_input;
 mod border;
+mod c_header;
 mod conformance;
 mod corpus;
 mod coverage;
@@ -66,6 +69,7 @@ mod processes;
 mod purity;
 mod reactors;
 mod recorded;
+mod release;
 mod samples;
 mod saved;
 mod scenarios;

@@ -62,6 +62,17 @@ use core::ops::RangeInclusive;
 use core::panic::Location;
 
 /// A type whose values can be drawn.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// struct Even(u32);
+///
+/// impl Draw for Even {
+///     fn draw(site: &str) -> Even { Even(draw::range_at(site, 0..=50) * 2) }
+/// }
+/// assert_eq!(draw::any::<Even>().0 % 2, 0);
+/// ```
 pub trait Draw: Sized {
     /// A value, drawn at `site`, which has 1 to 255 bytes.
     fn draw(site: &str) -> Self;
@@ -70,15 +81,35 @@ pub trait Draw: Sized {
 /// A type whose values have a length: collections and strings.
 ///
 /// `#[draw(length = 0..=1000)]` of a field or an argument draws by it.
+///
+/// ```
+/// use fozzy_sdk::draw::DrawLength;
+///
+/// let name = String::draw_length("name", 3..=3);
+/// assert_eq!(name.chars().count(), 3);
+/// ```
 pub trait DrawLength: Draw {
     /// A value of that many elements, all lengths equally likely.
     fn draw_length(site: &str, lengths: RangeInclusive<usize>) -> Self;
 }
 
 /// The most elements that a collection has by default, with all that is in it.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert!(draw::any::<Vec<u8>>().len() as u64 <= draw::LENGTH_MAX);
+/// ```
 pub const LENGTH_MAX: u64 = 4096;
 
 /// A value of a type.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let (number, name): (u16, Option<String>) = draw::any();
+/// # let _ = (number, name);
+/// ```
 #[must_use]
 #[track_caller]
 pub fn any<T: Draw>() -> T {
@@ -86,6 +117,13 @@ pub fn any<T: Draw>() -> T {
 }
 
 /// A number of a range, both ends included, all equally likely. The simplest is the lower end.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let port = draw::range(1024..=49_151u16);
+/// assert!(port >= 1024);
+/// ```
 #[must_use]
 #[track_caller]
 pub fn range<T: Int>(range: RangeInclusive<T>) -> T {
@@ -101,12 +139,26 @@ pub(crate) fn told<T: core::fmt::Debug>(value: T) -> T {
 }
 
 /// The same, with a site.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert!(draw::range_at("temperature", -40..=60) <= 60);
+/// ```
 #[must_use]
 pub fn range_at<T: Int>(site: &str, range: RangeInclusive<T>) -> T {
     numbers::uniform(site, *range.start(), *range.end())
 }
 
 /// A place in a list of that length. `index(0)` ends the scenario with a sentence that says so.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let accounts = ["anna", "bert"];
+/// let account = accounts[draw::index(accounts.len())];
+/// # let _ = account;
+/// ```
 #[must_use]
 #[track_caller]
 pub fn index(length: usize) -> usize {
@@ -114,6 +166,12 @@ pub fn index(length: usize) -> usize {
 }
 
 /// One of a list. An empty list ends the scenario with a sentence that says so.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert!(["red", "green"].contains(&draw::one_of(&["red", "green"])));
+/// ```
 #[must_use]
 #[track_caller]
 pub fn one_of<T: Clone>(list: &[T]) -> T {
@@ -121,6 +179,13 @@ pub fn one_of<T: Clone>(list: &[T]) -> T {
 }
 
 /// One of a list, each as likely as its share of the weights.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let method = draw::weighted(&[(9, "GET"), (1, "DELETE")]);
+/// # let _ = method;
+/// ```
 #[must_use]
 #[track_caller]
 pub fn weighted<T: Clone>(list: &[(u32, T)]) -> T {
@@ -136,6 +201,12 @@ pub fn weighted_at(site: &str, weights: &[u32]) -> u32 {
 }
 
 /// True with this probability.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert!(draw::chance(1.0) && !draw::chance(0.0));
+/// ```
 #[must_use]
 #[track_caller]
 pub fn chance(probability: f64) -> bool {
@@ -143,6 +214,12 @@ pub fn chance(probability: f64) -> bool {
 }
 
 /// So many bytes.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert_eq!(draw::bytes(16).len(), 16);
+/// ```
 #[must_use]
 #[track_caller]
 pub fn bytes(length: usize) -> Vec<u8> {
@@ -150,6 +227,13 @@ pub fn bytes(length: usize) -> Vec<u8> {
 }
 
 /// A list of a drawn length, of what `element` draws.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let words = draw::vec_of(1..=3, || draw::string_of("abc", 1..=8));
+/// assert!((1..=3).contains(&words.len()));
+/// ```
 #[must_use]
 #[track_caller]
 pub fn vec_of<T>(lengths: RangeInclusive<usize>, element: impl FnMut() -> T) -> Vec<T> {
@@ -158,6 +242,13 @@ pub fn vec_of<T>(lengths: RangeInclusive<usize>, element: impl FnMut() -> T) -> 
 }
 
 /// Draws until `predicate` holds, a thousand times at the most: then the scenario ends with a sentence that says so.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let odd = draw::such_that(draw::any::<u32>, |number| number % 2 == 1);
+/// assert_eq!(odd % 2, 1);
+/// ```
 #[must_use]
 #[track_caller]
 pub fn such_that<T>(mut draw: impl FnMut() -> T, mut predicate: impl FnMut(&T) -> bool) -> T {
@@ -222,6 +313,11 @@ pub(crate) fn repeated<T, C: FromIterator<T>>(length: usize, element: impl FnMut
 }
 
 /// A value of a type that knows how to be made from bytes.
+///
+/// ```
+/// let (id, tags): (u8, Vec<bool>) = fozzy_sdk::draw::arbitrary();
+/// # let _ = (id, tags);
+/// ```
 #[cfg(feature = "arbitrary")]
 #[must_use]
 #[track_caller]

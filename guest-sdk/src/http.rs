@@ -27,6 +27,23 @@ use core::time::Duration;
 
 /// How requests are answered from now on: a whole URL, or path and query when it begins with `/`. Without further
 /// settings: all of them, at once, with status 200 and no body.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+/// use std::time::Duration;
+///
+/// let order = http::rule("https://shop.test/orders*")
+///     .method("POST")
+///     .header("content-type", "application/*")
+///     .times(1)
+///     .delay(Duration::from_secs(2))
+///     .responds(201, br#"{"id": 7}"#)
+///     .response_header("location", "/orders/7")
+///     .reset_after(4)
+///     .add();
+/// assert_eq!(order.answered(), 0, "nobody has ordered");
+/// http::clear_rules();
+/// ```
 pub fn rule(url: &str) -> Rule {
     let answer = Answer::Response { status: 200, headers: Vec::new(), body: Vec::new(), reset_after: None };
     Rule { method: None, url: url.to_owned(), headers: Vec::new(), times: None, delay: Duration::ZERO, answer }
@@ -51,6 +68,13 @@ pub(crate) enum Answer {
 }
 
 /// Why there is no response.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let down = http::rule("/health").fails(http::Failure::Refused).add();
+/// # let _ = down;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The name of the host is unknown.
@@ -131,6 +155,15 @@ impl RuleHandle {
 }
 
 /// Takes back all rules that were added.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let busy = http::rule("/orders").responds(503, b"").add();
+/// // From here on, the server answers again.
+/// http::clear_rules();
+/// # let _ = busy;
+/// ```
 pub fn clear_rules() {
     host::clear_http_rules();
 }

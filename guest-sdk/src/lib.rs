@@ -8,7 +8,29 @@
 //!   task ─── who is next? ┘                          └─ native:  the same answers from the same seed, by `cargo test`
 //! ```
 //!
-//! A scenario is a crate of its own. It drives something and judges it:
+//! A scenario is a crate of its own. `fozzy init NAME --template rust` writes one; by hand, this is its `Cargo.toml`, and `fozzy init .
+//! --sdk-only` writes the SDK beside it, at the version of the command:
+//!
+//! ```toml
+//! [package]
+//! name = "counter"
+//! version = "0.1.0"
+//! edition = "2024"
+//!
+//! [lib]
+//! crate-type = ["cdylib", "rlib"]   # the component, and what `cargo test` links
+//!
+//! [dependencies]
+//! fozzy-sdk = { path = "vendor/fozzy/guest-sdk" }
+//!
+//! [profile.release]
+//! debug = "line-tables-only"        # failures are shown with their source lines
+//!
+//! [workspace]
+//! exclude = ["vendor"]
+//! ```
+//!
+//! `src/lib.rs` drives something and judges it:
 //!
 //! ```
 //! use fozzy_sdk::prelude::*;
@@ -47,12 +69,12 @@
 //! ```
 //!
 //! In the sandbox it is run by `fozzy run scenarios/counter --sequences 10 --flows 100 --seed 7`; with the same seed, `cargo
-//! test` of the same crate draws the same flows and the same values.
+//! test` of the same crate draws the same flows and the same values, and sleeps in virtual time too: [`native`] says which functions do.
 //!
 //! Without the feature `std`, which is on by default, it is for programs that have an allocator and no std:
 //!
 //! ```toml
-//! fozzy-sdk = { path = "…/guest-sdk", default-features = false }
+//! fozzy-sdk = { path = "vendor/fozzy/guest-sdk", default-features = false }
 //! ```
 //!
 //! Left out then are draws of `HashMap` and `HashSet`, and [`task`] with what builds on it: `async` flows and properties. All
@@ -60,6 +82,8 @@
 //! that have std. Natively std is there in any case, as the answers come by it.
 //!
 //! Invariants: nothing here has chance or time from anywhere but the run; natively both come from the seed.
+//! The crate needs Rust 1.85, and for the sandbox the target `wasm32-wasip2`, which `fozzy` adds when it is missing.
+//!
 //! Not here: files, network and clocks, which are those of `std`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -97,7 +121,70 @@ pub mod target;
 pub mod task;
 pub mod tools;
 
-pub use fozzy_sdk_macros::{Draw, fuzz, property, scenario};
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// #[derive(Debug, Draw)]
+/// enum Order {
+///     Cancel,
+///     #[draw(weight = 3)]
+///     Buy { #[draw(range = 1..=10)] amount: u8, #[draw(length = 0..=4)] note: String },
+/// }
+///
+/// match draw::any::<Order>() {
+///     Order::Buy { amount, note } => assert!((1..=10).contains(&amount) && note.chars().count() <= 4),
+///     Order::Cancel => {}
+/// }
+/// ```
+pub use fozzy_sdk_macros::Draw;
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// #[fuzz]
+/// fn header(data: &[u8]) {
+///     if let Some((length, rest)) = data.split_first() {
+///         always!(rest.get(..usize::from(*length)).is_none_or(|body| body.len() <= 255), "a body is short");
+///     }
+/// }
+/// # fn main() {}
+/// ```
+pub use fozzy_sdk_macros::fuzz;
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// #[property]
+/// fn sorting_keeps_the_length(list: Vec<u8>, #[draw(range = 1..=10)] times: u8) -> Result<(), Skip> {
+///     if list.is_empty() {
+///         skip!("nothing to sort");
+///     }
+///     let mut sorted = list.clone();
+///     (0..times).for_each(|_| sorted.sort());
+///     always!(sorted.len() == list.len(), "sorting keeps the length");
+///     Ok(())
+/// }
+/// # fn main() {}
+/// ```
+pub use fozzy_sdk_macros::property;
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// #[derive(Default)]
+/// struct Shelf { books: Vec<u8> }
+///
+/// #[scenario]
+/// impl Shelf {
+///     #[flow(weight = 100)]
+///     fn put(&mut self, #[draw(range = 1..=9)] book: u8) { self.books.push(book); }
+///
+///     #[flow(max_times = 20, precondition = |shelf| !shelf.books.is_empty())]
+///     fn take(&mut self) -> Option<u8> { self.books.pop() }
+///
+///     #[invariant(period = 5)]
+///     fn all_are_books(&self) { always!(self.books.iter().all(|book| *book > 0), "all are books"); }
+/// }
+/// # fn main() { fozzy_sdk::native::run::<Shelf>(fozzy_sdk::native::Settings::default()); }
+/// ```
+pub use fozzy_sdk_macros::scenario;
 pub use scenario::{flow_num, sequence_num};
 
 /// What a scenario uses, in one line.

@@ -31,6 +31,13 @@ macro_rules! __tally {
 
 /// Must hold each time, and be evaluated at some time: `always!(total == model, "total is constant")`. Details follow
 /// as in `format!`, and are made only when it does not hold.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let (total, model) = (7, 7);
+/// always!(total == model, "total is constant", "{total}, not {model}");
+/// ```
 #[macro_export]
 macro_rules! always {
     ($holds:expr, $name:literal $(,)?) => {{
@@ -44,6 +51,15 @@ macro_rules! always {
 }
 
 /// As [`always!`], but it may never be evaluated.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let refund: Option<i32> = None;
+/// if let Some(amount) = refund {
+///     always_or_unreachable!(amount > 0, "a refund is positive");
+/// }
+/// ```
 #[macro_export]
 macro_rules! always_or_unreachable {
     ($holds:expr, $name:literal $(,)?) => {{
@@ -57,6 +73,13 @@ macro_rules! always_or_unreachable {
 }
 
 /// Must hold at some time, over all runs: `sometimes!(queue.is_full(), "the queue is full")`.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let queue = [1, 2, 3];
+/// sometimes!(queue.len() == 3, "the queue is full");
+/// ```
 #[macro_export]
 macro_rules! sometimes {
     ($holds:expr, $name:literal $(,)?) => {{
@@ -66,6 +89,14 @@ macro_rules! sometimes {
 }
 
 /// Must be come by at some time, over all runs: `reachable!("the slow path")`.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// if draw::chance(0.1) {
+///     reachable!("the slow path");
+/// }
+/// ```
 #[macro_export]
 macro_rules! reachable {
     ($name:literal $(,)?) => {{
@@ -75,6 +106,15 @@ macro_rules! reachable {
 }
 
 /// Must never be come by: `unreachable!("a negative balance", "of account {n}")`.
+///
+/// ```
+/// use fozzy_sdk::unreachable; // by its name: the standard library has one that is called so
+///
+/// let (account, balance) = (3, 7);
+/// if balance < 0 {
+///     unreachable!("a negative balance", "of account {account}");
+/// }
+/// ```
 #[macro_export]
 macro_rules! unreachable {
     ($name:literal $(,)?) => {{
@@ -88,6 +128,13 @@ macro_rules! unreachable {
 }
 
 /// Must hold each time: the left number `<` the right one. How close it came is kept.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let number = 3;
+/// always_less!(number, 5, "the queue is short");
+/// ```
 #[macro_export]
 macro_rules! always_less {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
@@ -97,6 +144,13 @@ macro_rules! always_less {
 }
 
 /// Must hold at some time, over all runs: the left number `<` the right one. How close it came is kept.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let size = 3;
+/// sometimes_less!(size, 5, "the cache is nearly empty");
+/// ```
 #[macro_export]
 macro_rules! sometimes_less {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
@@ -106,6 +160,13 @@ macro_rules! sometimes_less {
 }
 
 /// Must hold each time: the left number `<=` the right one. How close it came is kept.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let number = 5;
+/// always_at_most!(number, 5, "the queue fits");
+/// ```
 #[macro_export]
 macro_rules! always_at_most {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
@@ -115,6 +176,13 @@ macro_rules! always_at_most {
 }
 
 /// Must hold at some time, over all runs: the left number `<=` the right one. How close it came is kept.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let size = 5;
+/// sometimes_at_most!(size, 5, "the cache is small");
+/// ```
 #[macro_export]
 macro_rules! sometimes_at_most {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
@@ -129,6 +197,13 @@ macro_rules! sometimes_at_most {
 }
 
 /// Must hold each time: the left number `>` the right one. How close it came is kept.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let number = 7;
+/// always_greater!(number, 5, "there is a worker");
+/// ```
 #[macro_export]
 macro_rules! always_greater {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
@@ -138,6 +213,13 @@ macro_rules! always_greater {
 }
 
 /// Must hold at some time, over all runs: the left number `>` the right one. How close it came is kept.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let size = 7;
+/// sometimes_greater!(size, 5, "the cache overflows");
+/// ```
 #[macro_export]
 macro_rules! sometimes_greater {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
@@ -152,6 +234,13 @@ macro_rules! sometimes_greater {
 }
 
 /// Must hold each time: the left number `>=` the right one. How close it came is kept.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let number = 5;
+/// always_at_least!(number, 5, "replicas are enough");
+/// ```
 #[macro_export]
 macro_rules! always_at_least {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
@@ -161,6 +250,13 @@ macro_rules! always_at_least {
 }
 
 /// Must hold at some time, over all runs: the left number `>=` the right one. How close it came is kept.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let size = 5;
+/// sometimes_at_least!(size, 5, "the cache is full");
+/// ```
 #[macro_export]
 macro_rules! sometimes_at_least {
     ($left:expr, $right:expr, $name:literal $(,)?) => {{
@@ -177,6 +273,18 @@ macro_rules! sometimes_at_least {
 /// Says in which state the program is, for `fozzy explore`: `state!(self.position, "position")`. It goes on from states that
 /// it has not seen before, so name what brings the program nearer to something, and leave out what always changes. Where nothing
 /// is named, an exploration learns from the memory, at half the speed.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// struct Player { position: (u8, u8), keys: Vec<u8> }
+///
+/// fn step(player: &Player) {
+///     state!(player.position, "position");
+///     state!(player.keys.len(), "keys");
+/// }
+/// # step(&Player { position: (1, 2), keys: Vec::new() });
+/// ```
 #[macro_export]
 macro_rules! state {
     ($value:expr, $name:literal $(,)?) => {
@@ -185,6 +293,17 @@ macro_rules! state {
 }
 
 /// Ends a flow that finds nothing to do, with a label by which skips are counted: `skip!("no account")`.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// fn withdraw(accounts: &mut Vec<u32>) -> Result<(), Skip> {
+///     let Some(balance) = accounts.last_mut() else { skip!("no account") };
+///     *balance = balance.saturating_sub(1);
+///     Ok(())
+/// }
+/// assert_eq!(withdraw(&mut Vec::new()).unwrap_err().label(), "no account");
+/// ```
 #[macro_export]
 macro_rules! skip {
     ($label:expr $(,)?) => {

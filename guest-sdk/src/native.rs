@@ -37,26 +37,22 @@
 #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 #[allow(unsafe_code, reason = "functions of C, which std calls")]
 mod std_clock;
-/// Elsewhere the time of `std` stays real.
-#[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
-mod std_clock {
-    pub(super) struct StdClockGuard;
-
-    impl StdClockGuard {
-        pub(super) fn new() -> StdClockGuard {
-            StdClockGuard
-        }
-    }
-}
 
 use crate::host;
 use crate::scenario::{Runner, Scenario, StepResult};
 use fozzy_trace::DecisionPart;
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::plan::ScenarioKind;
-use std_clock::StdClockGuard;
 
 /// How far to go.
+///
+/// ```
+/// use fozzy_sdk::native::Settings;
+///
+/// assert_eq!(Settings::default(), Settings { seed: 0, sequences: 10, flows: 100 });
+/// let of_the_environment = Settings::from_env();
+/// # let _ = of_the_environment;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Where all values come from.
@@ -96,6 +92,24 @@ impl Settings {
 }
 
 /// What a scenario did.
+///
+/// ```
+/// use fozzy_sdk::native::{Settings, run};
+/// use fozzy_sdk::prelude::*;
+///
+/// #[derive(Default)]
+/// struct Coin;
+///
+/// #[scenario]
+/// impl Coin {
+///     #[flow]
+///     fn toss(&mut self) { sometimes!(draw::any::<bool>(), "heads"); }
+/// }
+///
+/// let report = run::<Coin>(Settings { seed: 7, sequences: 1, flows: 20 });
+/// assert_eq!(report.steps[0], ("toss", None));
+/// assert_eq!(report.properties, [("heads".to_owned(), "passed")]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The flow of each step, sequence after sequence, with the label if it was skipped.
@@ -130,6 +144,23 @@ impl Drop for Where {
 ///
 /// # Panics
 /// When a property that must hold does not, a flow panics, or no flow is valid.
+///
+/// ```
+/// use fozzy_sdk::native::{Settings, run};
+/// use fozzy_sdk::prelude::*;
+///
+/// #[derive(Default)]
+/// struct Counter(u64);
+///
+/// #[scenario]
+/// impl Counter {
+///     #[flow]
+///     fn add(&mut self, by: u8) { self.0 += u64::from(by); }
+/// }
+///
+/// // As in a test of one's own, instead of that which the attribute makes.
+/// assert_eq!(run::<Counter>(Settings { seed: 7, sequences: 2, flows: 10 }).steps.len(), 20);
+/// ```
 pub fn run<S: Scenario>(settings: Settings) -> Report {
     let _virtual = begin_run(settings.seed);
     let mut report = Report::default();
@@ -158,12 +189,27 @@ pub fn run<S: Scenario>(settings: Settings) -> Report {
 }
 
 /// A function that takes bytes, with its name.
+///
+/// ```
+/// use fozzy_sdk::native::{Settings, Target, fuzz};
+///
+/// fn parse(data: &[u8]) { let _ = std::str::from_utf8(data); }
+/// const TARGET: Target = ("parse", parse);
+/// fuzz(&[TARGET], Settings { seed: 7, sequences: 1, flows: 50 });
+/// ```
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Calls functions that take bytes, in turn.
 ///
 /// # Panics
 /// When one does.
+///
+/// ```
+/// use fozzy_sdk::native::{Settings, fuzz};
+///
+/// fn no_panic(data: &[u8]) { let _ = String::from_utf8_lossy(data); }
+/// fuzz(&[("no_panic", no_panic)], Settings { seed: 7, sequences: 2, flows: 50 });
+/// ```
 pub fn fuzz(targets: &[Target], settings: Settings) {
     let _virtual = begin_run(settings.seed);
     each(targets, ScenarioKind::Fuzz, settings, |target| target(&host::input()));
@@ -173,6 +219,17 @@ pub fn fuzz(targets: &[Target], settings: Settings) {
 ///
 /// # Panics
 /// When one does.
+///
+/// ```
+/// use fozzy_sdk::native::{Settings, property};
+/// use fozzy_sdk::prelude::*;
+///
+/// fn halves() {
+///     let number: u32 = draw::any();
+///     always!(number / 2 <= number, "a half is not more");
+/// }
+/// property(&[("halves", halves)], Settings { seed: 7, sequences: 1, flows: 50 });
+/// ```
 pub fn property(properties: &[(&'static str, fn())], settings: Settings) {
     let _virtual = begin_run(settings.seed);
     each(properties, ScenarioKind::Property, settings, |property| property());
@@ -216,6 +273,13 @@ fn properties() -> Vec<(String, &'static str)> {
 }
 
 /// Runs `body` as a run of its own: its draws come from `seed`, and its time is virtual.
+///
+/// ```
+/// use fozzy_sdk::native::simulate;
+/// use fozzy_sdk::prelude::*;
+///
+/// assert_eq!(simulate(7, || draw::any::<u64>()), simulate(7, || draw::any::<u64>()));
+/// ```
 pub fn simulate<R>(seed: u64, body: impl FnOnce() -> R) -> R {
     let _virtual = begin_run(seed);
     body()
@@ -223,13 +287,24 @@ pub fn simulate<R>(seed: u64, body: impl FnOnce() -> R) -> R {
 
 /// Begins a run on this thread, for draws outside a scenario: `begin(7)`. As it has no end, the time of `std` stays real; see
 /// [`simulate`].
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// fozzy_sdk::native::begin(7);
+/// let first: u64 = draw::range(0..=u64::MAX);
+/// fozzy_sdk::native::begin(7);
+/// assert_eq!(draw::range(0..=u64::MAX), first);
+/// ```
 pub fn begin(seed: u64) {
     host::begin(seed);
 }
 
-fn begin_run(seed: u64) -> StdClockGuard {
+/// A run begins; while what is returned lives, the time of `std` is that of the run, where that is possible.
+fn begin_run(seed: u64) -> impl Sized {
     host::begin(seed);
-    StdClockGuard::new()
+    #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+    std_clock::StdClockGuard::new()
 }
 
 #[cfg(test)]

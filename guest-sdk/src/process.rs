@@ -29,6 +29,18 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// What to run.
+///
+/// ```
+/// use fozzy_sdk::process::{self, Command, Status};
+/// use std::time::Duration;
+///
+/// let _ = process::rule("resize").args(&["*.png"]).code(1).add();
+/// let command = Command::new("resize").arg("a.png").env("LANG", "C").stdin(b"data").deadline(Duration::from_secs(9));
+/// match command.run() {
+///     Ok(output) => assert_eq!(output.status, Status::Code(1)),
+///     Err(why) => assert!(why.contains("natively"), "{why}"),
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Command {
@@ -40,6 +52,13 @@ pub struct Command {
 }
 
 /// How a process ended.
+///
+/// ```
+/// use fozzy_sdk::process::Status;
+///
+/// assert!(Status::Code(0).success() && !Status::Signal(9).success());
+/// assert_eq!((Status::Code(3).code(), Status::Signal(9).code()), (Some(3), None));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// By itself, with this code.
@@ -66,6 +85,16 @@ impl Status {
 }
 
 /// The end of a process, and what it wrote.
+///
+/// ```
+/// use fozzy_sdk::process::{Command, Output};
+///
+/// fn version(of: &str) -> Option<String> {
+///     let Output { status, stdout, .. } = Command::new(of).arg("--version").run().ok()?;
+///     status.success().then(|| String::from_utf8_lossy(&stdout).into_owned())
+/// }
+/// # let _ = version("resize");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// How it ended.
@@ -117,6 +146,18 @@ impl Command {
 }
 
 /// How commands are answered from now on. Without further settings: all of that name, at once, with code 0 and no output.
+///
+/// ```
+/// use fozzy_sdk::process::{self, Status};
+/// use std::time::Duration;
+///
+/// let slow = process::rule("git").args(&["clone", "*"]).times(2).delay(Duration::from_secs(30)).code(0).add();
+/// let killed = process::rule("make").ends(Status::Signal(9), b"cc a.c\n").add();
+/// let fails = process::rule("cc").writes(Status::Code(1), b"", b"a.c:1: error\n").add();
+/// let (gone, locked) = (process::rule("ld").not_found().add(), process::rule("sudo").not_permitted().add());
+/// assert_eq!(slow.answered() + killed.answered() + fails.answered() + gone.answered() + locked.answered(), 0);
+/// process::clear_rules();
+/// ```
 pub fn rule(command: &str) -> Rule {
     Rule {
         command: command.to_owned(),
@@ -212,6 +253,13 @@ impl RuleHandle {
 }
 
 /// Takes back all rules that were added.
+///
+/// ```
+/// use fozzy_sdk::process;
+///
+/// let _ = process::rule("resize").code(1).add();
+/// process::clear_rules();
+/// ```
 pub fn clear_rules() {
     host::clear_process_rules();
 }

@@ -22,6 +22,7 @@ use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What was told of a property by one place of the program, and what is still to be told.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Tally {
     name: &'static str,
@@ -99,6 +100,7 @@ pub fn tell() {
 }
 
 /// See [`always!`](crate::always).
+#[doc(hidden)]
 #[inline]
 pub fn always(tally: &'static Tally, holds: bool, details: impl FnOnce() -> Option<String>) {
     if holds && tally.counts(true) {
@@ -109,6 +111,7 @@ pub fn always(tally: &'static Tally, holds: bool, details: impl FnOnce() -> Opti
 }
 
 /// See [`always_or_unreachable!`](crate::always_or_unreachable).
+#[doc(hidden)]
 #[inline]
 pub fn always_or_unreachable(tally: &'static Tally, holds: bool, details: impl FnOnce() -> Option<String>) {
     if holds && tally.counts(true) {
@@ -119,6 +122,7 @@ pub fn always_or_unreachable(tally: &'static Tally, holds: bool, details: impl F
 }
 
 /// See [`sometimes!`](crate::sometimes).
+#[doc(hidden)]
 #[inline]
 pub fn sometimes(tally: &'static Tally, holds: bool) {
     if !tally.counts(holds) {
@@ -127,6 +131,7 @@ pub fn sometimes(tally: &'static Tally, holds: bool) {
 }
 
 /// See [`reachable!`](crate::reachable).
+#[doc(hidden)]
 #[inline]
 pub fn reachable(tally: &'static Tally) {
     if !tally.counts(true) {
@@ -135,6 +140,7 @@ pub fn reachable(tally: &'static Tally) {
 }
 
 /// See [`unreachable!`](crate::unreachable).
+#[doc(hidden)]
 #[inline]
 pub fn unreachable(tally: &'static Tally, details: Option<String>) {
     host::unreachable(tally.name, failing(details).as_deref());
@@ -154,6 +160,13 @@ fn failing(details: Option<String>) -> Option<String> {
 }
 
 /// A number of a comparison. Large integers are rounded, as in any conversion to `f64`.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// // Of any type, on both sides.
+/// always_less!(3u8, 4.5f64, "the ratio is small");
+/// ```
 pub trait Number: Copy {
     /// As a float.
     fn number(self) -> f64;
@@ -184,6 +197,7 @@ impl Comparison {
 }
 
 /// See [`always_at_most!`](crate::always_at_most) and its sisters.
+#[doc(hidden)]
 #[inline]
 pub fn always_number(tally: &'static Tally, left: impl Number, comparison: Comparison, right: impl Number) {
     let (left, right) = (left.number(), right.number());
@@ -198,6 +212,7 @@ pub fn always_number(tally: &'static Tally, left: impl Number, comparison: Compa
 }
 
 /// See [`sometimes_at_least!`](crate::sometimes_at_least) and its sisters.
+#[doc(hidden)]
 #[inline]
 pub fn sometimes_number(tally: &'static Tally, left: impl Number, comparison: Comparison, right: impl Number) {
     let (left, right) = (left.number(), right.number());

@@ -21,6 +21,13 @@ use core::panic::Location;
 
 /// The characters of a string without an alphabet: printable ASCII, and the usual white space, as Python's
 /// `string.printable`.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+/// use fozzy_sdk::random::PRINTABLE;
+///
+/// assert!(random_string(0, 20).draw().chars().all(|character| PRINTABLE.contains(character)));
+/// ```
 pub const PRINTABLE: &str =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ \t\n\r\u{b}\u{c}";
 
@@ -28,6 +35,12 @@ pub const PRINTABLE: &str =
 type Predicate<T> = Box<dyn Fn(&T) -> bool>;
 
 /// True with this probability.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert!(random_bool(1.0));
+/// ```
 #[must_use]
 #[track_caller]
 pub fn random_bool(true_prob: f64) -> bool {
@@ -35,6 +48,14 @@ pub fn random_bool(true_prob: f64) -> bool {
 }
 
 /// A number from `min` to `max`, both included. Without further settings all are equally likely.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let amount = random_int(0, 1000u32).zero_prob(0.1).min_prob(0.0).max_prob(0.05).draw();
+/// let edges = random_int(-5, 5i8).edge_values_prob(0.1).draw();
+/// assert!(amount <= 1000 && (-5..=5).contains(&edges));
+/// ```
 #[track_caller]
 pub fn random_int<T: Int>(min: T, max: T) -> RandomInt<T> {
     let site = site::of(Location::caller());
@@ -150,6 +171,13 @@ impl<T: Int> RandomInt<T> {
 }
 
 /// A string of `min` to `max` characters, all lengths equally likely.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let name = random_string(1, 8).alphabet("abc").predicate(|name| !name.starts_with('c')).draw();
+/// assert!((1..=8).contains(&name.len()));
+/// ```
 #[track_caller]
 pub fn random_string(min: usize, max: usize) -> RandomString {
     RandomString { site: site::of(Location::caller()), min, max, alphabet: None, predicate: None }
@@ -188,6 +216,13 @@ impl RandomString {
 }
 
 /// `min` to `max` bytes, all lengths equally likely.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// let key = random_bytes(4, 16).predicate(|bytes| bytes[0] != 0).draw();
+/// assert!(key.len() >= 4);
+/// ```
 #[track_caller]
 pub fn random_bytes(min: usize, max: usize) -> RandomBytes {
     RandomBytes { site: site::of(Location::caller()), min, max, predicate: None }

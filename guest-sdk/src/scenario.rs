@@ -22,6 +22,23 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 /// A flow, as the attribute describes it.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+/// use fozzy_sdk::scenario::Scenario;
+///
+/// #[derive(Default)]
+/// struct Log(Vec<&'static str>);
+///
+/// #[scenario]
+/// impl Log {
+///     #[flow(weight = 7, max_times = 2)]
+///     fn write(&mut self) {}
+///
+///     fn pre_flow(&mut self, flow: &Flow) { self.0.push(flow.name); }
+/// }
+/// assert_eq!(Log::FLOWS, [Flow { name: "write", weight: 7, max_times: Some(2) }]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// The name of its function.
@@ -33,6 +50,24 @@ pub struct Flow {
 }
 
 /// An invariant, as the attribute describes it.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+/// use fozzy_sdk::scenario::Scenario;
+///
+/// #[derive(Default)]
+/// struct Empty;
+///
+/// #[scenario]
+/// impl Empty {
+///     #[flow]
+///     fn nothing(&mut self) {}
+///
+///     #[invariant(period = 10)]
+///     fn is_empty(&self) {}
+/// }
+/// assert_eq!(Empty::INVARIANTS, [Invariant { name: "is_empty", period: 10 }]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invariant {
     /// The name of its function.
@@ -42,6 +77,12 @@ pub struct Invariant {
 }
 
 /// Why a flow did nothing.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert_eq!(Skip::new("no account").label(), "no account");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skip {
     label: String,
@@ -62,10 +103,31 @@ impl Skip {
 }
 
 /// What became of a flow.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+/// use fozzy_sdk::scenario::Outcome;
+///
+/// fn withdraw(balance: &mut u32) -> Outcome {
+///     if *balance == 0 {
+///         skip!("nothing is left");
+///     }
+///     *balance -= 1;
+///     Ok(())
+/// }
+/// assert!(withdraw(&mut 0).is_err());
+/// ```
 pub type Outcome = Result<(), Skip>;
 
 /// What a flow may return: nothing, or `Result<(), Skip>`. The attribute `scenario` accepts any value that has `Debug`, too: it
 /// is shown as what the step came to, and an error is a failure.
+///
+/// ```
+/// use fozzy_sdk::scenario::{IntoOutcome, Skip};
+///
+/// assert_eq!(().into_outcome(), Ok(()));
+/// assert_eq!(Err::<(), _>(Skip::new("later")).into_outcome(), Err(Skip::new("later")));
+/// ```
 pub trait IntoOutcome {
     /// As an outcome.
     fn into_outcome(self) -> Outcome;
@@ -84,6 +146,24 @@ impl IntoOutcome for Outcome {
 }
 
 /// What the attribute `scenario` implements.
+///
+/// ```
+/// use fozzy_sdk::scenario::{Flow, Invariant, Outcome, Scenario};
+///
+/// // By hand, where flows are not known when the program is compiled.
+/// #[derive(Default)]
+/// struct Steps(u32);
+///
+/// impl Scenario for Steps {
+///     const NAME: &'static str = "Steps";
+///     const FLOWS: &'static [Flow] = &[Flow { name: "step", weight: 1, max_times: None }];
+///     const INVARIANTS: &'static [Invariant] = &[];
+///
+///     fn is_valid(&self, _flow: usize) -> bool { true }
+///     fn run(&mut self, _flow: usize) -> Outcome { self.0 += 1; Ok(()) }
+///     fn check(&mut self, _invariant: usize) {}
+/// }
+/// ```
 pub trait Scenario: Default {
     /// The name of the type.
     const NAME: &'static str;
@@ -122,18 +202,39 @@ crate::__local! {
 }
 
 /// The number of the sequence, from 0.
+///
+/// ```
+/// assert_eq!(fozzy_sdk::sequence_num(), 0, "outside of a scenario");
+/// ```
 #[must_use]
 pub fn sequence_num() -> u32 {
     POSITION.get().0
 }
 
 /// The number of the step in its sequence, from 0.
+///
+/// ```
+/// if fozzy_sdk::flow_num() % 10 == 0 {
+///     // Every tenth step.
+/// }
+/// ```
 #[must_use]
 pub fn flow_num() -> u32 {
     POSITION.get().1
 }
 
 /// What a step did.
+///
+/// ```
+/// use fozzy_sdk::scenario::{Skip, StepResult};
+///
+/// let label = |result: StepResult| match result {
+///     StepResult::Ran(flow) => format!("flow {flow}"),
+///     StepResult::Skipped(flow, skip) => format!("flow {flow}: {}", skip.label()),
+///     StepResult::Stuck(why) => why,
+/// };
+/// assert_eq!(label(StepResult::Skipped(1, Skip::new("no account"))), "flow 1: no account");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepResult {
     /// This flow ran.
@@ -145,6 +246,25 @@ pub enum StepResult {
 }
 
 /// One sequence of a scenario.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+/// use fozzy_sdk::scenario::{Runner, StepResult};
+///
+/// #[derive(Default)]
+/// struct Counter(u32);
+///
+/// #[scenario]
+/// impl Counter {
+///     #[flow(max_times = 1)]
+///     fn once(&mut self) { self.0 += 1; }
+/// }
+///
+/// let mut runner = Runner::<Counter>::begin(0);
+/// assert_eq!(runner.step(0), StepResult::Ran(0));
+/// assert!(matches!(runner.step(1), StepResult::Stuck(why) if why == "`once` ran its 1 times"));
+/// runner.end();
+/// ```
 #[derive(Debug)]
 pub struct Runner<S> {
     scenario: S,
@@ -198,7 +318,7 @@ impl<S: Scenario> Runner<S> {
     }
 
     fn check(&mut self, step: u32) {
-        let is_due = |invariant: &Invariant| (step + 1).is_multiple_of(invariant.period.max(1));
+        let is_due = |invariant: &Invariant| (step + 1) % invariant.period.max(1) == 0;
         if !S::INVARIANTS.iter().any(is_due) {
             return;
         }

@@ -10,6 +10,10 @@ use crate::host;
 use core::hash::{Hash, Hasher};
 
 /// Tells the run the state of `name`. Use [`state!`](crate::state!).
+///
+/// ```
+/// fozzy_sdk::state::state("position", &(3, 4));
+/// ```
 pub fn state<T: Hash + ?Sized>(name: &'static str, value: &T) {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
     value.hash(&mut hasher);

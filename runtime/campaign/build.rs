@@ -5,6 +5,7 @@
 //!                                                 ├─▶ OUT_DIR/program.wasm    the same with the feature `program`
 //!                                                 └─▶ OUT_DIR/cluster.wasm    the same with the feature `distributed`
 //! scenarios/kv-node/ ────────────────────────────────▶ OUT_DIR/kv-node.wasm
+//! guest-sdk, runtime/trace ─ build/sdk.rs ───────────▶ OUT_DIR/sdk.txt        the sources of the SDK, for projects
 //! ```
 //!
 //! A package of this crate has not the sources of these guests but the guests: `.ci/package` puts them into `embedded/`, and from
@@ -15,8 +16,14 @@
 
 #![allow(clippy::disallowed_methods, reason = "a build script is told everything by its environment")]
 
+#[path = "build/sdk.rs"]
+mod sdk;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The sources of the SDK.
+const SDK: &str = "sdk.txt";
 
 const TARGET: &str = "wasm32-wasip2";
 
@@ -32,18 +39,21 @@ fn player() -> Result<(), String> {
     println!("cargo::rerun-if-changed=build.rs");
     let repository = package.join("../..");
     if !repository.join("runtime/player/Cargo.toml").is_file() {
-        return GUESTS.iter().try_for_each(|guest| guest.unpack(&package, &out));
+        let names = GUESTS.iter().map(|guest| guest.name).chain([SDK]);
+        return names.into_iter().try_for_each(|name| unpack(name, &package, &out));
     }
     let repository = repository.canonicalize().map_err(|error| format!("{}: {error}", repository.display()))?;
     for part in SOURCES {
         println!("cargo::rerun-if-changed={}", repository.join(part).display());
     }
+    let packed = sdk::pack(&repository)?;
+    std::fs::write(out.join(SDK), packed).map_err(|error| format!("{SDK} cannot be written: {error}"))?;
     add_target(&repository)?;
     GUESTS.iter().try_for_each(|guest| guest.build(&repository, &out, variable("CARGO")?))
 }
 
 /// What the components are made of.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 19] = [
     "runtime/player/src",
     "runtime/player/Cargo.toml",
     "runtime/player/Cargo.lock",
@@ -53,6 +63,11 @@ const SOURCES: [&str; 14] = [
     "guest-sdk/Cargo.toml",
     "guest-sdk/macros/src",
     "guest-sdk/macros/Cargo.toml",
+    "guest-sdk/wasi-net/src",
+    "guest-sdk/wasi-net/Cargo.toml",
+    "runtime/trace/src",
+    "runtime/trace/Cargo.toml",
+    "Cargo.toml",
     "scenarios/kv-node/src",
     "scenarios/kv-node/wit",
     "scenarios/kv-node/Cargo.toml",
@@ -98,16 +113,6 @@ const GUESTS: [Guest; 4] = [
 ];
 
 impl Guest {
-    /// Takes it as it is in the package.
-    fn unpack(&self, package: &Path, out: &Path) -> Result<(), String> {
-        let packed = package.join("embedded").join(self.name);
-        println!("cargo::rerun-if-changed={}", packed.display());
-        std::fs::copy(&packed, out.join(self.name)).map_err(|error| {
-            format!("{} is not in this package, and its sources neither: {error}", packed.display())
-        })?;
-        Ok(())
-    }
-
     fn build(&self, repository: &Path, out: &Path, cargo: PathBuf) -> Result<(), String> {
         let folder = repository.join(self.folder);
         let home = cargo_home();
@@ -139,6 +144,15 @@ impl Guest {
             .map_err(|error| format!("{} cannot be copied: {error}", wasm.display()))?;
         Ok(())
     }
+}
+
+/// Takes a file as it is in the package.
+fn unpack(name: &str, package: &Path, out: &Path) -> Result<(), String> {
+    let packed = package.join("embedded").join(name);
+    println!("cargo::rerun-if-changed={}", packed.display());
+    std::fs::copy(&packed, out.join(name))
+        .map_err(|error| format!("{} is not in this package, and its sources neither: {error}", packed.display()))?;
+    Ok(())
 }
 
 /// What cargo tells a build script, and what a user says about the build of the command, is not meant for the one inside.

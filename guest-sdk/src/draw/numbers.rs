@@ -7,6 +7,13 @@ use crate::host;
 use core::time::Duration;
 
 /// Integers of up to 64 bits.
+///
+/// ```
+/// use fozzy_sdk::draw::{self, Int};
+///
+/// fn percent_of<T: Int>(zero: T, hundred: T) -> T { draw::range(zero..=hundred) }
+/// assert!(percent_of(0u8, 100) <= 100);
+/// ```
 pub trait Int: Copy + Ord + core::fmt::Display {
     /// As a wide number.
     fn wide(self) -> i128;
@@ -92,7 +99,7 @@ signed!(i8 as i8, i16 as i16, i32 as i32, i64 as i64, isize as i32);
 /// 0, -1, 1, -2, 2 and so on.
 fn folded(number: u64) -> i64 {
     let half = (number / 2) as i64;
-    if number.is_multiple_of(2) { half } else { -half - 1 }
+    if number % 2 == 0 { half } else { -half - 1 }
 }
 
 impl Draw for u128 {

@@ -23,6 +23,11 @@ const MORE_MAX: u32 = 8;
 const BYTES_MAX: usize = 1 << 16;
 
 /// A string that matches `pattern`.
+///
+/// ```
+/// let plate = fozzy_sdk::draw::matching("[A-Z]{2}-[0-9]{3}");
+/// assert_eq!(plate.len(), 6);
+/// ```
 #[must_use]
 #[track_caller]
 pub fn matching(pattern: &str) -> String {
@@ -30,6 +35,10 @@ pub fn matching(pattern: &str) -> String {
 }
 
 /// The same, with a site.
+///
+/// ```
+/// assert_eq!(fozzy_sdk::draw::matching_at("code", "[0-9]{4}").len(), 4);
+/// ```
 #[must_use]
 pub fn matching_at(site: &str, pattern: &str) -> String {
     let hir = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(pattern);

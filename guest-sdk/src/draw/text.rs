@@ -21,6 +21,14 @@ impl DrawLength for String {
 }
 
 /// Characters to choose from.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// // A text, or a list of characters.
+/// let (hex, beeps) = (draw::string_of("0123456789abcdef", 2..=2), draw::string_of(&['.', '-'][..], 1..=5));
+/// assert!(hex.len() == 2 && (1..=5).contains(&beeps.len()));
+/// ```
 pub trait Alphabet {
     /// All of them; none ends the scenario with a sentence that says so, unless nothing is chosen.
     fn characters(&self) -> Vec<char>;
@@ -39,6 +47,12 @@ impl Alphabet for [char] {
 }
 
 /// A string of these characters, of a length in the range, in characters.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert!(draw::string_of("ab", 1..=3).len() <= 3);
+/// ```
 #[must_use]
 #[track_caller]
 pub fn string_of<A: Alphabet + ?Sized>(alphabet: &A, lengths: RangeInclusive<usize>) -> String {
@@ -46,6 +60,12 @@ pub fn string_of<A: Alphabet + ?Sized>(alphabet: &A, lengths: RangeInclusive<usi
 }
 
 /// The same, with a site.
+///
+/// ```
+/// use fozzy_sdk::prelude::*;
+///
+/// assert_eq!(draw::string_of_at("pin", "0123456789", 4..=4).len(), 4);
+/// ```
 #[must_use]
 pub fn string_of_at<A: Alphabet + ?Sized>(site: &str, alphabet: &A, lengths: RangeInclusive<usize>) -> String {
     let characters = alphabet.characters();

@@ -42,6 +42,18 @@ impl<T> Resource for ChannelState<T> {
 }
 
 /// A channel that holds at the most `capacity`, at least 1.
+///
+/// ```
+/// use fozzy_sdk::task::{self, channel};
+///
+/// task::block_on(async {
+///     let (sender, receiver) = channel::bounded(1);
+///     sender.send("first").await.expect("there is a receiver");
+///     assert_eq!(receiver.try_recv(), Some("first"));
+///     drop(sender);
+///     assert_eq!(receiver.recv().await, None);
+/// });
+/// ```
 #[must_use]
 #[track_caller]
 pub fn bounded<T: 'static>(capacity: usize) -> (Sender<T>, Receiver<T>) {
@@ -49,6 +61,16 @@ pub fn bounded<T: 'static>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 /// A channel without a bound.
+///
+/// ```
+/// use fozzy_sdk::task::{self, channel};
+///
+/// task::block_on(async {
+///     let (sender, receiver) = channel::unbounded();
+///     for number in 0..100 { sender.send(number).await.expect("there is a receiver"); }
+///     assert_eq!(receiver.recv().await, Some(0));
+/// });
+/// ```
 #[must_use]
 #[track_caller]
 pub fn unbounded<T: 'static>() -> (Sender<T>, Receiver<T>) {
@@ -71,12 +93,36 @@ fn channel<T>(site: &'static str, capacity: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 /// Sends; a clone is another sender.
+///
+/// ```
+/// use fozzy_sdk::task::channel::{self, Receiver, Sender};
+///
+/// let (sender, receiver): (Sender<u8>, Receiver<u8>) = channel::bounded(8);
+/// let other = sender.clone();
+/// # let _ = (other, receiver);
+/// ```
 pub struct Sender<T>(Rc<ChannelState<T>>);
 
 /// Receives; a clone is another receiver.
+///
+/// ```
+/// use fozzy_sdk::task::channel::{Receiver, unbounded};
+///
+/// let (_sender, receiver) = unbounded::<u8>();
+/// let other: Receiver<u8> = receiver.clone();
+/// assert_eq!(other.try_recv(), None);
+/// ```
 pub struct Receiver<T>(Rc<ChannelState<T>>);
 
 /// All receivers are gone; holds the value that was not sent.
+///
+/// ```
+/// use fozzy_sdk::task::{self, channel, channel::SendError};
+///
+/// let (sender, receiver) = channel::bounded(1);
+/// drop(receiver);
+/// assert!(matches!(task::block_on(sender.send(7)), Err(SendError(7))));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 

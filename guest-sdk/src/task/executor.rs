@@ -29,6 +29,12 @@ thread_local! {
 }
 
 /// From the next [`block_on`] on, tasks are scheduled like this.
+///
+/// ```
+/// use fozzy_sdk::task::{self, Schedule};
+///
+/// task::schedule(Schedule::Pct { depth: 3 });
+/// ```
 pub fn schedule(schedule: Schedule) {
     SCHEDULE.set(schedule);
 }
@@ -210,12 +216,9 @@ impl Executor {
 /// The step that is taken has to do with `object`. What is touched between runs, before or after all tasks, is in no race.
 pub(super) fn touch(object: Object) {
     let _ = EXECUTOR.try_with(|place| {
-        if let Ok(mut place) = place.try_borrow_mut()
-            && let Some(executor) = place.as_mut()
-            && !executor.touched.contains(&object.0)
-        {
-            executor.touched.push(object.0);
-        }
+        let Ok(mut place) = place.try_borrow_mut() else { return };
+        let new = place.as_mut().filter(|executor| !executor.touched.contains(&object.0));
+        new.into_iter().for_each(|executor| executor.touched.push(object.0));
     });
 }
 
@@ -236,6 +239,12 @@ impl Drop for Guard {
 ///
 /// # Panics
 /// Inside another `block_on`.
+///
+/// ```
+/// use fozzy_sdk::task;
+///
+/// assert_eq!(task::block_on(async { 6 * 7 }), 42);
+/// ```
 pub fn block_on<F: Future>(main: F) -> F::Output {
     assert!(EXECUTOR.with_borrow(Option::is_none), "`task::block_on` inside `task::block_on`: use `.await` there");
     let executor = Executor::new(SCHEDULE.get(), kind_of::<F>());
@@ -324,6 +333,16 @@ impl<T> Resource for Result<T> {
 }
 
 /// A handle of a spawned task. Dropping it detaches the task.
+///
+/// ```
+/// use fozzy_sdk::task::{self, JoinHandle};
+///
+/// task::block_on(async {
+///     let sum: JoinHandle<u32> = task::spawn("sum", async { 1 + 2 });
+///     assert!(!sum.is_finished());
+///     assert_eq!(sum.join().await, 3);
+/// });
+/// ```
 #[must_use]
 pub struct JoinHandle<T>(Rc<Result<T>>);
 
@@ -331,6 +350,15 @@ pub struct JoinHandle<T>(Rc<Result<T>>);
 ///
 /// # Panics
 /// Outside [`block_on`].
+///
+/// ```
+/// use fozzy_sdk::task;
+///
+/// task::block_on(async {
+///     let worker = task::spawn("worker", async { "done" });
+///     assert_eq!(worker.join().await, "done");
+/// });
+/// ```
 pub fn spawn<T: 'static>(name: &str, future: impl Future<Output = T> + 'static) -> JoinHandle<T> {
     let result = Rc::new(Result { name: name.into(), value: RefCell::new(None), waiters: Waiters::default() });
     let left = Rc::clone(&result);
@@ -361,6 +389,15 @@ impl<T: 'static> JoinHandle<T> {
 }
 
 /// Lets others run.
+///
+/// ```
+/// use fozzy_sdk::task;
+///
+/// task::block_on(async {
+///     let other = task::spawn("other", async {});
+///     while !other.is_finished() { task::yield_now().await; }
+/// });
+/// ```
 pub async fn yield_now() {
     let mut yielded = false;
     std::future::poll_fn(|context| {

@@ -12,6 +12,17 @@ use std::rc::Rc;
 use std::task::Poll;
 
 /// A value that one task locks at a time. Clones share it.
+///
+/// ```
+/// use fozzy_sdk::task::{self, Mutex};
+///
+/// task::block_on(async {
+///     let balance = Mutex::new(10);
+///     let shared = balance.clone();
+///     task::spawn("deposit", async move { *shared.lock().await += 5 }).join().await;
+///     assert_eq!(*balance.lock().await, 15);
+/// });
+/// ```
 pub struct Mutex<T> {
     lock: Rc<Lock>,
     value: Rc<RefCell<T>>,
@@ -63,6 +74,18 @@ impl<T> Clone for Mutex<T> {
 }
 
 /// Holds the lock until dropped.
+///
+/// ```
+/// use fozzy_sdk::task::{self, Mutex};
+///
+/// task::block_on(async {
+///     let list = Mutex::new(vec![1]);
+///     let mut guard = list.lock().await;
+///     guard.push(2);
+///     drop(guard);
+///     assert_eq!(list.lock().await.len(), 2);
+/// });
+/// ```
 pub struct MutexGuard<'a, T> {
     value: RefMut<'a, T>,
     lock: &'a Lock,

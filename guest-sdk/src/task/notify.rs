@@ -14,6 +14,20 @@ use std::rc::Rc;
 use std::task::Poll;
 
 /// Wakes tasks. Clones are the same.
+///
+/// ```
+/// use fozzy_sdk::task::{self, Notify};
+///
+/// task::block_on(async {
+///     let ready = Notify::new();
+///     let (first, all) = (ready.clone(), ready.notified());
+///     let waiting = task::spawn("waiting", async move { first.notified().await });
+///     ready.notify_waiters();
+///     all.await;
+///     ready.notify_one();
+///     waiting.join().await;
+/// });
+/// ```
 #[derive(Clone)]
 pub struct Notify(Rc<NotifyState>);
 

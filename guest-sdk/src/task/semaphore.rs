@@ -11,6 +11,18 @@ use std::rc::Rc;
 use std::task::Poll;
 
 /// A number of permits. Clones share them.
+///
+/// ```
+/// use fozzy_sdk::task::{self, Semaphore};
+///
+/// task::block_on(async {
+///     let connections = Semaphore::new(2);
+///     let permit = connections.acquire().await;
+///     assert_eq!(connections.available(), 1);
+///     drop(permit);
+///     assert_eq!(connections.available(), 2);
+/// });
+/// ```
 #[derive(Clone)]
 pub struct Semaphore(Rc<SemaphoreState>);
 
@@ -65,6 +77,15 @@ impl Semaphore {
 }
 
 /// A permit of a [`Semaphore`].
+///
+/// ```
+/// use fozzy_sdk::task::{self, semaphore::Permit, Semaphore};
+///
+/// let pool = Semaphore::new(1);
+/// let permit: Permit = task::block_on(pool.acquire());
+/// assert_eq!(pool.available(), 0);
+/// # drop(permit);
+/// ```
 pub struct Permit {
     shared: Rc<SemaphoreState>,
     holder: Rc<str>,

@@ -10,18 +10,43 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Virtual time since some moment of the run.
+///
+/// ```
+/// use fozzy_sdk::{task, tools};
+/// use std::time::Duration;
+///
+/// let before = task::now();
+/// tools::advance(Duration::from_secs(60));
+/// assert!(task::now() - before >= Duration::from_secs(60));
+/// ```
 #[must_use]
 pub fn now() -> Duration {
     host::now()
 }
 
 /// Waits so long.
+///
+/// ```
+/// use fozzy_sdk::task;
+/// use std::time::Duration;
+///
+/// // A day, which takes no time.
+/// task::block_on(task::sleep(Duration::from_secs(86_400)));
+/// ```
 pub async fn sleep(time: Duration) {
     let until = host::now().saturating_add(time);
     Sleep { until, timer: None }.await;
 }
 
 /// The time limit passed before the future was ready.
+///
+/// ```
+/// use fozzy_sdk::task::{self, Elapsed};
+/// use std::time::Duration;
+///
+/// let never = std::future::pending::<()>();
+/// assert_eq!(task::block_on(task::timeout(Duration::from_secs(5), never)), Err(Elapsed));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 
@@ -29,6 +54,14 @@ pub struct Elapsed;
 ///
 /// # Errors
 /// When the time is over first; the future is then dropped.
+///
+/// ```
+/// use fozzy_sdk::task;
+/// use std::time::Duration;
+///
+/// let answer = task::block_on(task::timeout(Duration::from_secs(5), async { 42 }));
+/// assert_eq!(answer, Ok(42));
+/// ```
 pub async fn timeout<T>(time: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
     let mut future = pin!(future);
     let until = host::now().saturating_add(time);

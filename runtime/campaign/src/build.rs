@@ -13,6 +13,7 @@
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::remarks::Remarks;
+use crate::sdk;
 use crate::suite::expect::{Recipe, recipe};
 use serde::Deserialize;
 use std::ffi::OsStr;
@@ -48,6 +49,7 @@ pub fn build(folder: &Path, remarks: &Remarks) -> Result<PathBuf, CampaignError>
         return Err(CampaignError::new(ErrorKind::Target, message).hint(hint));
     }
     add_target(folder, TARGET, remarks)?;
+    sdk::remark(folder, remarks);
     CargoBuild { folder, target: TARGET, arguments: &[], environment: &[] }.build()
 }
 

@@ -27,6 +27,7 @@ pub mod progress;
 pub mod remarks;
 pub mod scenario;
 pub mod scenario_steps;
+pub mod sdk;
 pub mod selector;
 pub mod sequence;
 pub mod shrink;

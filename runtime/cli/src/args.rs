@@ -187,9 +187,12 @@ pub(crate) struct InitArgs {
     /// Overwrite existing files.
     #[arg(long)]
     pub(crate) force: bool,
-    /// The folder of the Rust SDK [default: that of the clone that fozzy was built from]
+    /// The folder of a Rust SDK, guest-sdk of a clone [default: the SDK of this version, written to vendor/fozzy]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) sdk: Option<PathBuf>,
+    /// Write only the Rust SDK of this version, over that of another one.
+    #[arg(long, conflicts_with_all = ["template", "with", "all_tests", "sdk"])]
+    pub(crate) sdk_only: bool,
 }
 
 /// Languages to begin with.

@@ -631,6 +631,9 @@ pub struct InitDocument {
     pub template: String,
     /// What was written, relative to the folder.
     pub files: Vec<String>,
+    /// The folder of the SDK's sources, when they were written too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sdk: Option<String>,
     /// What to do there next, line by line.
     pub next: Vec<String>,
 }

@@ -139,6 +139,9 @@ impl Layout for InitDocument {
         let files = counted(self.files.len() as u64, "file");
         let mut text = format!("a project from the template `{}`, {files} in {}\n", self.template, self.folder);
         self.files.iter().for_each(|file| text.push_str(&format!("  {faint}{file}{end}\n")));
+        if let Some(sdk) = &self.sdk {
+            text.push_str(&format!("  {faint}{sdk}/{end}\n"));
+        }
         text.push_str("next:\n");
         if self.folder != "." {
             text.push_str(&format!("  cd {}\n", shell_word(&self.folder)));

@@ -305,7 +305,7 @@ impl Recorder {
         if self.history.marks.len() == MARKS_MAX {
             self.interval *= 2;
             let interval = self.interval;
-            self.history.marks.retain(|mark| mark.calls.is_multiple_of(interval));
+            self.history.marks.retain(|mark| mark.calls % interval == 0);
         }
         self.next_mark = (self.history.calls / self.interval + 1) * self.interval;
     }

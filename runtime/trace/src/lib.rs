@@ -25,6 +25,7 @@ pub mod digest;
 pub mod errno;
 pub mod execution;
 pub mod facts;
+#[cfg(feature = "file")]
 pub mod file;
 pub mod history;
 pub mod observation;

@@ -13,7 +13,7 @@
 //!
 //! Invariants: what is named and is not there is an error, and so is a suite without a scenario; the order is that of the
 //! paths; a component that a scenario of the suite judges is none of its scenarios; of folders that tools fill (`target`,
-//! `node_modules`, hidden ones) nothing is taken but what is named; links are not followed.
+//! `node_modules`, `vendor`, hidden ones) nothing is taken but what is named; links are not followed.
 
 use super::expect::{Expect, recipe};
 use super::unfold::unfold;
@@ -30,7 +30,7 @@ const DEPTH_MAX: usize = 16;
 const JSON_ENDING: &str = ".fozzy.json";
 
 /// Folders that tools fill.
-const FILLED: [&str; 2] = ["target", "node_modules"];
+const FILLED: [&str; 3] = ["target", "node_modules", "vendor"];
 
 /// What a scenario is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

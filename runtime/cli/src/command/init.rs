@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! templates/common ── settings, plans, steps ───┐
-//! templates/<one>  ── a scenario, a README    ──┴─▶ DIR, unless one of the files is there already
+//! templates/<one>  ── a scenario, a README    ──┼─▶ DIR, unless one of the files is there already
+//! of Rust: the SDK's sources, vendor/fozzy    ──┘
 //! ```
 //!
 //! Invariant: either all files are written, or it is said why not and none of them is new.
@@ -11,9 +12,10 @@
 use crate::args::{ExampleArg, InitArgs, TemplateArg};
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
+use fozzy_campaign::sdk;
 use fozzy_report::document::InitDocument;
 use fozzy_trace::file::store::{Durability, write_atomic};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A file: where it goes, and what is in it.
@@ -106,34 +108,34 @@ const JS: &[File] = template![
     "wit/deps/fozzy-time.wit" = "js/wit/deps/fozzy-time.wit",
 ];
 
-/// Where the SDK is in the clone that this binary was built from.
-const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../guest-sdk");
-
 /// What stands for it in the Rust template.
 const SDK_MARK: &str = "@SDK@";
 
 pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliError> {
+    if args.sdk_only {
+        sdk::write(&args.folder)?;
+        return finish(context, args, Vec::new(), &["fozzy test"], true);
+    }
     let (files, next): (_, &[&str]) = match args.template {
         TemplateArg::Minimal => (MINIMAL, &["fozzy run scenario.wat --seed 7", "fozzy test"]),
         TemplateArg::Rust => (RUST, &["fozzy run . --seed 7", "fozzy test", "cargo test"]),
-        TemplateArg::C => (C, &["fozzy run . --seed 7", "fozzy test"]),
+        TemplateArg::C => (C, &["fozzy run . --seed 7", "fozzy test", "make test"]),
         TemplateArg::Go => (GO, &["fozzy run . --seed 7", "fozzy test"]),
         TemplateArg::Js => (JS, &["npm install", "fozzy run . --seed 7", "fozzy test"]),
     };
     let every = args.all_tests || args.with.contains(&ExampleArg::All);
     let examples = EXAMPLES.iter().filter(|(example, _)| every || args.with.contains(example));
     let files: Vec<&File> = COMMON.iter().chain(files).chain(examples.map(|(_, file)| file)).collect();
-    let sdk = match args.template {
-        TemplateArg::Rust => sdk(args.sdk.as_deref())?,
-        _ => String::new(),
-    };
+    let brings_sdk = args.template == TemplateArg::Rust && args.sdk.is_none();
+    let sdk_path = args.sdk.as_deref().map_or_else(|| Ok(sdk::CRATE.to_owned()), named_sdk)?;
     // As in version 1, settings go where --config says that they are; not into another project.
     let settings = Some(&context.globals.config).filter(|path| path.is_relative());
     let settings = settings.map_or_else(|| SETTINGS.to_owned(), |path| path.display().to_string());
     let named = |name: &str| if name == SETTINGS { settings.clone() } else { name.to_owned() };
     let path_of = |name: &str| args.folder.join(named(name));
     if !args.force {
-        let there = files.iter().map(|(name, _)| path_of(name)).find(|path| path.symlink_metadata().is_ok());
+        let names = files.iter().map(|(name, _)| *name).chain(brings_sdk.then_some(sdk::FOLDER));
+        let there = names.map(path_of).find(|path| path.symlink_metadata().is_ok());
         if let Some(path) = there {
             let message = format!("{} is there already, and nothing was written", path.display());
             return Err(
@@ -145,7 +147,7 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
     for (name, text) in &files {
         let path = path_of(name);
         let is_fresh = path.symlink_metadata().is_err();
-        let written = write(&path, &text.replace(SDK_MARK, &sdk));
+        let written = write(&path, &text.replace(SDK_MARK, &sdk_path));
         // All of it or nothing: half a project passes no test, and is in the way of the next try.
         written.inspect_err(|_| fresh.iter().for_each(|path| drop(std::fs::remove_file(path))))?;
         fresh.extend(is_fresh.then_some(path));
@@ -154,10 +156,28 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
     for folder in FOLDERS.map(|folder| args.folder.join(folder)) {
         std::fs::create_dir_all(&folder).map_err(|error| at_path(ErrorKind::Init, "cannot create", &folder, &error))?;
     }
-    let template = args.template.name().to_owned();
-    let files = files.iter().map(|(name, _)| named(name)).collect();
-    let next = next.iter().map(|line| (*line).to_owned()).collect();
-    context.printer.document(&InitDocument { folder: args.folder.display().to_string(), template, files, next })?;
+    if brings_sdk {
+        sdk::write(&args.folder).inspect_err(|_| fresh.iter().for_each(|path| drop(std::fs::remove_file(path))))?;
+    }
+    finish(context, args, files.iter().map(|(name, _)| named(name)).collect(), next, brings_sdk)
+}
+
+/// Says what was written, and what comes next.
+fn finish(
+    context: &Context,
+    args: &InitArgs,
+    files: Vec<String>,
+    next: &[&str],
+    has_sdk: bool,
+) -> Result<ExitCode, CliError> {
+    let template = if args.sdk_only { TemplateArg::Rust } else { args.template }.name().to_owned();
+    context.printer.document(&InitDocument {
+        folder: args.folder.display().to_string(),
+        template,
+        files,
+        sdk: has_sdk.then(|| sdk::FOLDER.to_owned()),
+        next: next.iter().map(|line| (*line).to_owned()).collect(),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -169,13 +189,13 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
     write_atomic(path, text.as_bytes(), Durability::Cached).map_err(refused)
 }
 
-/// The folder of the SDK, as it stands in a manifest.
-fn sdk(named: Option<&Path>) -> Result<String, CliError> {
-    let folder = named.map_or_else(|| PathBuf::from(SDK), Path::to_owned);
-    let advice = "--sdk FOLDER, the folder guest-sdk of a clone of Fozzy: the SDK is not published";
+/// The folder of an SDK that was named, as it stands in a manifest.
+fn named_sdk(folder: &Path) -> Result<String, CliError> {
+    let advice =
+        "--sdk FOLDER is the folder guest-sdk of a clone of Fozzy; without it the SDK of this version is written";
     let folder = folder
         .canonicalize()
-        .map_err(|error| at_path(ErrorKind::Init, "cannot find the SDK", &folder, &error).hint(advice))?;
+        .map_err(|error| at_path(ErrorKind::Init, "cannot find the SDK", folder, &error).hint(advice))?;
     if !folder.join("Cargo.toml").is_file() {
         return Err(CliError::new(ErrorKind::Init, format!("{} has no Cargo.toml", folder.display())).hint(advice));
     }

@@ -255,7 +255,7 @@ fn plain_record(record: &[u8], name: &str) -> Result<(), TraceError> {
 /// The name, when it is one that could stand in a trace.
 fn plain_name(name: &[u8]) -> Result<&str, TraceError> {
     let refuse = |why| Err(TraceError::UnknownEntry { name: quote_bytes(name), why });
-    let Ok(text) = str::from_utf8(name) else { return refuse(": its name is not text") };
+    let Ok(text) = std::str::from_utf8(name) else { return refuse(": its name is not text") };
     if text.starts_with('/') {
         return refuse(": its name is an absolute path");
     }

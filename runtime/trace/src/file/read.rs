@@ -203,10 +203,12 @@ fn decisions(
                 if !(from..outcome.decisions).contains(&question) {
                     return refuse(format!("a question from {from} below {}", outcome.decisions), question.to_string());
                 }
-                if let Override::Bytes(text) = &answer
-                    && crate::digest::unhex(text).is_none()
-                {
-                    return refuse("pairs of lower-case hexadecimal digits".to_owned(), format!("`{}`", quote(text)));
+                match &answer {
+                    Override::Bytes(text) if crate::digest::unhex(text).is_none() => {
+                        let expected = "pairs of lower-case hexadecimal digits".to_owned();
+                        return refuse(expected, format!("`{}`", quote(text)));
+                    }
+                    _ => {}
                 }
                 explicit.insert(question, answer);
             }

@@ -58,9 +58,9 @@ fn of_json(bytes: &[u8]) -> TraceError {
 
 fn of_other(bytes: &[u8]) -> String {
     let head = &bytes[..bytes.len().min(24)];
-    let cut = match str::from_utf8(head) {
+    let cut = match std::str::from_utf8(head) {
         Ok(text) => Some(text),
-        Err(error) if error.error_len().is_none() => str::from_utf8(&head[..error.valid_up_to()]).ok(),
+        Err(error) if error.error_len().is_none() => std::str::from_utf8(&head[..error.valid_up_to()]).ok(),
         Err(_) => None,
     };
     match cut.filter(|text| !text.chars().any(|c| c.is_control() && !c.is_whitespace())) {

@@ -206,7 +206,7 @@ fn next_number(target: &Path) -> io::Result<PathBuf> {
     for entry in fs::read_dir(folder(target))? {
         let name = entry?.file_name();
         let number = name.as_encoded_bytes().strip_prefix(&head[..]).and_then(|rest| rest.strip_suffix(&tail[..]));
-        let digits = number.filter(|n| n.iter().all(u8::is_ascii_digit)).and_then(|n| str::from_utf8(n).ok());
+        let digits = number.filter(|n| n.iter().all(u8::is_ascii_digit)).and_then(|n| std::str::from_utf8(n).ok());
         // A number past 64 bits is not ours, and is left alone.
         highest = highest.max(digits.and_then(|n| n.parse().ok()).unwrap_or(0));
     }

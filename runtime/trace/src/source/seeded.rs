@@ -64,13 +64,15 @@ impl SeededSource {
             self.streams.insert(place, (node, purpose, ChaCha12Rng::from_seed(key.into())));
             place
         });
-        if let (stream, Purpose::Choice(part)) = (&mut self.streams[index], purpose)
-            && (is_new || stream.1 != purpose)
-        {
-            stream.1 = purpose;
-            // In this order nothing is made that is then thrown away.
-            stream.2.set_word_pos(0);
-            stream.2.set_stream(part.stream());
+        let stream = &mut self.streams[index];
+        match purpose {
+            Purpose::Choice(part) if is_new || stream.1 != purpose => {
+                stream.1 = purpose;
+                // In this order nothing is made that is then thrown away.
+                stream.2.set_word_pos(0);
+                stream.2.set_stream(part.stream());
+            }
+            _ => {}
         }
         index
     }

@@ -73,6 +73,7 @@ fn take_over(path: &Path, now: SystemTime, registry: &TemporaryFiles) -> io::Res
         return Ok(Some(age));
     }
     let mut file = OpenOptions::new().write(true).open(path)?;
+    #[allow(clippy::incompatible_msrv, reason = "only the command has stores, and it needs a newer Rust than the SDK")]
     if file.try_lock().is_err() {
         return Ok(Some(Duration::ZERO));
     }

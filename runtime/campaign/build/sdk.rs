@@ -1,0 +1,145 @@
+//! The sources of the Rust SDK, as a table that the command embeds: a project that `fozzy init` writes has them beside it.
+//!
+//! ```text
+//! guest-sdk/, runtime/trace/ ─ without tests, manifests without a workspace ─▶ OUT_DIR/sdk.txt ─▶ include_str! in src/sdk.rs
+//!
+//! @@ guest-sdk/Cargo.toml
+//! [package]
+//! …
+//! ```
+//!
+//! Invariants: the same sources give the same bytes; no path of this machine is in them. What a manifest inherits from the workspace is
+//! written out, so that the crates can be part of any workspace.
+//! Not here: how they are written into a project (`src/sdk.rs`).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a line begins with that names the file after it. No line of a source does.
+const MARK: &str = "@@ ";
+
+/// Crates of the SDK, by their folders.
+pub(crate) const CRATES: [&str; 4] = ["guest-sdk", "guest-sdk/macros", "guest-sdk/wasi-net", "runtime/trace"];
+
+/// Parts of sources that no program with the SDK has: the feature `file` of the trace crate.
+const LEFT_OUT: [&str; 2] = ["runtime/trace/src/file.rs", "runtime/trace/src/file/"];
+
+/// All files as one text.
+pub(crate) fn pack(repository: &Path) -> Result<String, String> {
+    let workspace = Workspace::of(&read(&repository.join("Cargo.toml"))?);
+    let mut packed = String::new();
+    let mut add = |name: &str, text: &str| {
+        if text.lines().any(|line| line.starts_with(MARK)) {
+            return Err(format!("{name}: a line begins with `{MARK}`"));
+        }
+        packed.push_str(&format!("{MARK}{name}\n{}\n", text.trim_end()));
+        Ok(())
+    };
+    for folder in CRATES {
+        let manifest = read(&repository.join(folder).join("Cargo.toml"))?;
+        let up = "../".repeat(folder.split('/').count());
+        add(&format!("{folder}/Cargo.toml"), &workspace.written_out(&manifest, &up)?)?;
+        let mut sources = Vec::new();
+        walk(&repository.join(folder).join("src"), &mut sources)?;
+        sources.sort();
+        for path in sources {
+            let name =
+                path.strip_prefix(repository).map_err(|error| error.to_string())?.to_string_lossy().replace('\\', "/");
+            if !LEFT_OUT.iter().any(|part| name.starts_with(part)) {
+                add(&name, &without_tests(&read(&path)?))?;
+            }
+        }
+    }
+    add("LICENSE", &read(&repository.join("LICENSE"))?)?;
+    Ok(packed)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Sources below a folder; files of tests are none.
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
+        if path.is_dir() && !is_test {
+            walk(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") && !is_test {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// A source up to its tests, which stand last.
+fn without_tests(source: &str) -> String {
+    let lines: Vec<&str> = source.lines().collect();
+    let is_module = |line: &&str| line.starts_with("mod tests") || line.starts_with("mod test_");
+    let module = lines.iter().position(is_module).unwrap_or(lines.len());
+    let begins = |index: &usize| !lines[*index].starts_with("#[") || !lines[*index].ends_with(']');
+    // Attributes of the module go with it.
+    let end = (0..module).rev().find(begins).map_or(0, |last| last + 1);
+    let end = if module == lines.len() { module } else { end };
+    lines[..end].join("\n")
+}
+
+/// What manifests of members inherit.
+struct Workspace {
+    package: BTreeMap<String, String>,
+    dependencies: BTreeMap<String, String>,
+}
+
+impl Workspace {
+    fn of(manifest: &str) -> Workspace {
+        let section = |name: &str| {
+            let lines = manifest.lines().skip_while(|line| *line != name).skip(1);
+            let lines = lines.take_while(|line| !line.starts_with('['));
+            let rows = lines.filter_map(|line| line.split_once(" = "));
+            rows.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+        };
+        Workspace { package: section("[workspace.package]"), dependencies: section("[workspace.dependencies]") }
+    }
+
+    /// A manifest that inherits nothing, without what only this repository needs. `up` leads from its folder to the repository's.
+    fn written_out(&self, manifest: &str, up: &str) -> Result<String, String> {
+        let mut out = String::new();
+        let mut section = "";
+        for line in manifest.lines() {
+            section = if line.starts_with('[') { line } else { section };
+            let is_file = line.starts_with("default = [\"file\"]") || line.starts_with("file = [");
+            if section == "[dev-dependencies]" || section == "[lints]" || is_file {
+                continue;
+            }
+            out.push_str(&self.line(line, section, up)?);
+            out.push('\n');
+        }
+        Ok(out)
+    }
+
+    fn line(&self, line: &str, section: &str, up: &str) -> Result<String, String> {
+        let known = |of: &BTreeMap<String, String>, key: &str| {
+            of.get(key).cloned().ok_or_else(|| format!("the workspace has no `{key}`"))
+        };
+        let Some((key, rest)) = line.split_once([' ', '.']) else { return Ok(line.to_owned()) };
+        if rest == "workspace = true" {
+            let of = if section == "[package]" { &self.package } else { &self.dependencies };
+            return Ok(format!("{key} = {}", rebased(&known(of, key)?, up)));
+        }
+        let Some(more) = rest.strip_prefix("= { workspace = true").and_then(|more| more.strip_suffix(" }")) else {
+            return Ok(line.to_owned());
+        };
+        let value = rebased(&known(&self.dependencies, key)?, up);
+        let inner = match value.strip_prefix("{ ").and_then(|value| value.strip_suffix(" }")) {
+            Some(inner) => inner.to_owned(),
+            None => format!("version = {value}"),
+        };
+        Ok(format!("{key} = {{ {inner}{more} }}"))
+    }
+}
+
+/// A dependency of this repository, as it is named from the folder of a crate.
+fn rebased(value: &str, up: &str) -> String {
+    value.replace("path = \"", &format!("path = \"{up}"))
+}
