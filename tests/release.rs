@@ -16,7 +16,8 @@ use yaml_rust2::{Yaml, YamlLoader};
 fn release(fozzy: &Fozzy) -> String {
     // Fast instead of small; an option of gzip.
     let script = repository().join(".ci/release");
-    let line = format!("FOZZY_GZIP=-1 SOURCE_DATE_EPOCH=1 '{}' --binary '{}' --out v0", script.display(), binary().display());
+    let line =
+        format!("FOZZY_GZIP=-1 SOURCE_DATE_EPOCH=1 '{}' --binary '{}' --out v0", script.display(), binary().display());
     fozzy.shell(&line).exits(0);
     let sums = String::from_utf8(fozzy.read("v0/SHA256SUMS")).expect("text");
     let name = sums.lines().find_map(|line| line.split_once("  ")).expect("an archive with its checksum").1.to_owned();
@@ -31,7 +32,9 @@ fn a_release_has_the_command_its_completions_and_its_manual() {
     assert!(name.starts_with(&format!("fozzy-{version}-")), "{name}");
     fozzy.shell("cd v0 && sha256sum --check --strict SHA256SUMS").exits(0);
     fozzy.shell(&format!("tar -xzf v0/{name}.tar.gz && mv {name} unpacked")).exits(0);
-    for file in ["README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY-LICENSES", "man/man1/fozzy.1", "man/man1/fozzy-run.1"] {
+    for file in
+        ["README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY-LICENSES", "man/man1/fozzy.1", "man/man1/fozzy-run.1"]
+    {
         assert!(fozzy.path("unpacked").join(file).is_file(), "{file} is missing");
     }
     for (file, shell) in [("fozzy.bash", "bash"), ("_fozzy", "zsh"), ("fozzy.fish", "fish")] {
@@ -100,8 +103,8 @@ fn the_action_installs_a_release_runs_scenarios_and_reports() {
 
     // In a project with a scenario that fails, and a target with a fault.
     fozzy.shell("fozzy init project").exits(0);
-    fozzy.write("project/parser.wat", PARSER);
-    let in_project = |line: &str| step(&format!("PATH=\"$(tail -n 1 path):$PATH\"; rm -f output summary; cd project; {line}"));
+    let in_project =
+        |line: &str| step(&format!("PATH=\"$(tail -n 1 path):$PATH\"; rm -f output summary; cd project; {line}"));
     in_project("FOZZY_SCENARIOS= FOZZY_ARGUMENTS='--jobs 2' $action/test").exits(0);
     assert!(said("output").contains("code=0\nfailed=false\n"), "{}", said("output"));
     let failing = r#"{"version":1,"name":"bad","steps":[{"type":"assert_eq_int","a":1,"b":2}]}"#;
@@ -113,6 +116,7 @@ fn the_action_installs_a_release_runs_scenarios_and_reports() {
     assert!(said("temp/fozzy-reports/junit.xml").contains("failures=\"1\""));
     step("ls temp/fozzy-reports/traces/*/bad.fozzy").exits(0);
 
+    fozzy.write("project/parser.wat", PARSER);
     let fuzz = "FOZZY_TARGETS='parser.wat --runs 20000\n\n' FOZZY_TIME=30s $action/fuzz";
     in_project(fuzz).exits(0);
     assert!(said("output").contains("failed=true\n") && said("output").contains("sarif=true\n"), "{}", said("output"));

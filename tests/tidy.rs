@@ -4,6 +4,7 @@
 //! no ignored test; no registry's host; `unsafe` only where the architecture says; a purpose for every
 //! dependency; names of types (`names`). That `CLI.md` is what clap generates is tested in `runtime/cli/src/cli_md.rs`.
 
+mod examples;
 mod names;
 
 use serde_json::Value;

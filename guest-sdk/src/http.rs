@@ -50,6 +50,15 @@ pub fn rule(url: &str) -> Rule {
 }
 
 /// See [`rule`]: `*` stands for any characters in the URL and in the values of headers.
+///
+/// ```
+/// use fozzy_sdk::http::{Rule, RuleHandle, rule};
+///
+/// fn down(host: &str) -> Rule { rule(&format!("https://{host}/*")).responds(503, b"") }
+///
+/// let handle: RuleHandle = down("shop.test").add();
+/// assert_eq!(handle.answered(), 0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Rule {

@@ -169,6 +169,15 @@ pub fn rule(command: &str) -> Rule {
 }
 
 /// See [`rule`]: `*` stands for any characters in the command and its arguments.
+///
+/// ```
+/// use fozzy_sdk::process::{Rule, RuleHandle, rule};
+///
+/// fn missing(program: &str) -> Rule { rule(program).not_found() }
+///
+/// let handle: RuleHandle = missing("resize").add();
+/// assert_eq!(handle.answered(), 0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Rule {

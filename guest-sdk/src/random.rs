@@ -67,6 +67,13 @@ pub fn random_int<T: Int>(min: T, max: T) -> RandomInt<T> {
 /// An edge value whose probability is set comes with exactly that. What is left of 1 is spread evenly over all other
 /// values of the range, among them edge values without a probability. If there are no others, the probabilities that
 /// are set are taken as weights: a range of one value always gives that value.
+///
+/// ```
+/// use fozzy_sdk::random::{RandomInt, random_int};
+///
+/// let kind: RandomInt<u8> = random_int(1, 6);
+/// assert!((1..=6).contains(&kind.draw()));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct RandomInt<T> {
@@ -184,6 +191,13 @@ pub fn random_string(min: usize, max: usize) -> RandomString {
 }
 
 /// See [`random_string`].
+///
+/// ```
+/// use fozzy_sdk::random::{RandomString, random_string};
+///
+/// let name: RandomString = random_string(3, 3);
+/// assert_eq!(name.draw().chars().count(), 3);
+/// ```
 #[must_use]
 pub struct RandomString {
     site: &'static str,
@@ -229,6 +243,13 @@ pub fn random_bytes(min: usize, max: usize) -> RandomBytes {
 }
 
 /// See [`random_bytes`].
+///
+/// ```
+/// use fozzy_sdk::random::{RandomBytes, random_bytes};
+///
+/// let key: RandomBytes = random_bytes(3, 3);
+/// assert_eq!(key.draw().len(), 3);
+/// ```
 #[must_use]
 pub struct RandomBytes {
     site: &'static str,

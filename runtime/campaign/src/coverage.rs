@@ -58,12 +58,15 @@ struct Builder<'p> {
     files: BTreeMap<String, Draft>,
     /// The function that was last looked at, in a module without debug information: all of it has one frame.
     plain: Option<((ModuleOrdinal, u32), OriginalOffset, SourceFrame)>,
+    /// Whether an own function was found that is inlined into another one.
+    inlines: bool,
 }
 
-/// What was covered of `program`, which reports call `name`.
-pub fn component(program: &Program, name: &str, covered: &ProgramCoverage) -> ComponentCoverage {
+/// What was covered of `program`, which reports call `name`; and whether its own functions are inlined into each other, which compilers do
+/// when they optimise.
+pub fn component(program: &Program, name: &str, covered: &ProgramCoverage) -> (ComponentCoverage, bool) {
     let symbols = DebugSymbols::new(program.component());
-    let mut builder = Builder { program, covered, symbols, files: BTreeMap::new(), plain: None };
+    let mut builder = Builder { program, covered, symbols, files: BTreeMap::new(), plain: None, inlines: false };
     let sites = program.sites();
     for stretch in sites.stretches() {
         builder.stretch(&stretch);
@@ -81,6 +84,7 @@ pub fn component(program: &Program, name: &str, covered: &ProgramCoverage) -> Co
     }
     builder.operator(&operators);
     let modules = builder.modules();
+    let inlines = builder.inlines;
     let any_source = builder.files.values().any(|draft| draft.has_source);
     // Without debug information a file is a module. Adapters that were asked for are still other people's code.
     let generated = |name: &String| !ModuleChoice::Own.includes(std::iter::once(name.as_str()));
@@ -89,7 +93,7 @@ pub fn component(program: &Program, name: &str, covered: &ProgramCoverage) -> Co
         file(path, draft, own_module)
     });
     let digest = Digest::of(program.component()).to_string();
-    ComponentCoverage { name: name.to_owned(), digest, modules, files: files.collect() }
+    (ComponentCoverage { name: name.to_owned(), digest, modules, files: files.collect() }, inlines)
 }
 
 /// Whether code of that source file is the project's own.
@@ -164,6 +168,8 @@ impl Builder<'_> {
         let counts: Vec<u64> = edges.iter().map(count).collect();
         let reached = counts.iter().any(|count| *count > 0);
         let frames = self.frames(first.module, first.function, first.offset);
+        let is_own = |frame: &SourceFrame| frame.file.as_ref().is_some_and(|file| own(&plain(file)));
+        self.inlines |= frames.len() > 1 && !self.inlines && is_own(&frames[0]) && frames.last().is_some_and(is_own);
         // A function is entered where it is written; it branches where the branch is, inlined or not.
         let frame = if first.kind == EdgeKind::Entry { frames.last() } else { frames.first() };
         let Some(frame) = frame.cloned() else { return };

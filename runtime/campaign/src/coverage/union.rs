@@ -171,18 +171,25 @@ impl CoverageUnion {
             return Err(no_such_module(names, &entries));
         }
         let components = entries.iter().map(|entry| component(&entry.program, &entry.name, &entry.covered));
+        let (components, inlines): (Vec<_>, Vec<bool>) = components.unzip();
+        let mut remarks = self.remarks;
+        remarks.extend(inlines.contains(&true).then(|| OPTIMISED.to_owned()));
         let mut document = CoverageDocument {
             schema_version: COVERAGE_SCHEMA.to_owned(),
             counting: if self.build.coverage == CoverageMode::Counters { "counts" } else { "hits" }.to_owned(),
-            components: components.collect(),
+            components,
             traces: self.traces,
-            remarks: self.remarks,
+            remarks,
             ..CoverageDocument::default()
         };
         document.settle();
         Ok(document)
     }
 }
+
+/// What a reader has to know of counts of lines in such a build.
+const OPTIMISED: &str = "the build is optimised: functions are inlined, lines merged or removed, so that a line may have the count of its neighbour or \
+                         none; without optimisation (in Rust `opt-level = 0` in [profile.release], in C `-O0`) each line has its own";
 
 /// What the plan calls a further component: the machine that it runs on.
 fn name_of(plan: &Plan, component: Digest) -> String {

@@ -12,7 +12,7 @@ const LISTED_MAX: usize = 12;
 
 /// The first of them, by file and line.
 pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Vec<UnreachedBranch> {
-    let found = component(program, name, covered);
+    let (found, _) = component(program, name, covered);
     let mut places = BTreeSet::new();
     for file in found.files.iter().filter(|file| file.own && file.has_source) {
         // What was tried, and never went this way.
