@@ -228,3 +228,42 @@ fn a_run_that_is_not_kept_leaves_nothing_behind() {
     let summary = fozzy.run(&["--cwd", "/sys", "run", &tiny.display().to_string(), "--json"]).exits(0).json();
     assert_eq!(summary["identity"].get("reportPath"), None, "{summary}");
 }
+
+#[test]
+fn a_campaign_that_is_not_kept_has_its_verdict_and_leaves_nothing_behind() {
+    let fozzy = Fozzy::new();
+    let file = fozzy.write(
+        "two.fozzy.json",
+        r#"{"version": 1, "name": "two", "distributed": {"node_count": 2,
+            "steps": [{"type": "client_put", "node": "n0", "key": "k", "value": "v"}],
+            "invariants": [{"type": "kv_node_equals", "node": "n1", "key": "k", "equals": "other"}]}}"#,
+    );
+    std::fs::create_dir(fozzy.path("tmp")).expect("a folder");
+    let left = || std::fs::read_dir(fozzy.path("tmp")).expect("it is there").count();
+    let said = fozzy.shell("TMPDIR=$PWD/tmp fozzy explore two.fozzy.json --no-store").exits(1).err();
+    assert!(said.contains("not kept (--no-store)") && !said.contains("replay it"), "{said}");
+    assert!(!fozzy.path(".fozzy").exists());
+    assert_eq!(left(), 0, "the folder of its traces went with it");
+    // A folder that cannot be written to costs no verdict.
+    let file = file.display().to_string();
+    let summary = fozzy.run(&["--cwd", "/sys", "explore", &file, "--json"]).exits(1).json();
+    assert_eq!(summary["status"], "fail", "{summary}");
+}
+
+#[test]
+fn a_failure_of_a_campaign_before_is_said_to_be_known() {
+    let fozzy = Fozzy::new();
+    let letters = crate::fozzy::repository().join("tests/programs/letters.wat").display().to_string();
+    let campaign = |more: &[&str]| {
+        let args = ["fuzz", &letters, "--runs", "2000", "--seed", "3", "--json"];
+        fozzy.run(&[&args[..], more].concat()).exits(4).json()["fuzz"]["findings"][0].clone()
+    };
+    let first = campaign(&["--no-store"]);
+    assert_eq!((&first["known"], &first["tracePath"]), (&serde_json::Value::Null, &"".into()), "{first:#}");
+    let second = campaign(&[]);
+    assert_eq!(second["known"], serde_json::Value::Null, "what was not kept is not remembered: {second:#}");
+    assert_eq!(campaign(&[])["known"], second["tracePath"]);
+    // A list that is damaged is no list.
+    fozzy.write(".fozzy/findings/letters.wat.LLVMFuzzerTestOneInput.json", "[");
+    assert_eq!(campaign(&[])["known"], serde_json::Value::Null);
+}

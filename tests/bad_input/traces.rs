@@ -68,7 +68,7 @@ fn what_is_no_trace_is_named() {
     refused(&fozzy, b"some text\n", &["not a Fozzy trace", "some text"]);
     // The first Fozzy's traces were JSON; what is missing in them is a program.
     let original = json!({"format": "fozzy-trace", "version": 4, "decisions": [], "events": []});
-    refused(&fozzy, original.to_string().as_bytes(), &["first Fozzy", "version 4", "record it again"]);
+    refused(&fozzy, original.to_string().as_bytes(), &["first Fozzy", "version 4", "fozzy trace migrate"]);
     fozzy.run(&["replay", "."]).refuses(&["holds no trace.fozzy"]);
     fozzy.run(&["replay", "/dev/zero"]).refuses(&["/dev/zero"]);
     fozzy.run(&["run", "tiny.fozzy"]).refuses(&["fozzy replay"]);

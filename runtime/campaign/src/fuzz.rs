@@ -8,6 +8,7 @@ pub mod choose;
 pub mod corpus;
 pub mod corpus_files;
 pub mod corpus_minimize;
+pub mod known;
 pub mod portable;
 pub mod settings;
 pub mod single_inputs;

@@ -256,6 +256,8 @@ pub struct RunFolder {
 /// Where the folder of a run is.
 #[derive(Debug)]
 enum FolderPlace {
+    /// Outside of the store, and gone with the run: nothing is to be kept.
+    Passing(#[expect(dead_code, reason = "held until the run is over")] tempfile::TempDir),
     /// In the store, and locked as long as the run is in progress.
     Store(#[expect(dead_code, reason = "held for its lock")] File),
     /// Outside of it, and gone with the run unless something was written there.
@@ -313,10 +315,11 @@ impl RunStore {
     pub fn begin(&self) -> Result<RunFolder, CampaignError> {
         let id = uuid::Uuid::new_v4().to_string();
         if self.retention.is_none() {
-            return temporary(id);
+            return temporary(id, FolderPlace::Passing);
         }
+        let unkept = |folder| FolderPlace::Temporary(Mutex::new(Some(folder)));
         match self.begin_here(id.clone()) {
-            Err(StoreError::Io { source, .. }) if is_read_only(&source) => temporary(id),
+            Err(StoreError::Io { source, .. }) if is_read_only(&source) => temporary(id, unkept),
             begun => begun.map_err(store_error),
         }
     }
@@ -327,8 +330,8 @@ impl RunStore {
         // Nobody takes the new folder for one that a killed process has left before it is locked.
         let store = self.lock_file()?;
         fs::create_dir(&path).map_err(|error| StoreError::io("create", &path, error))?;
-        let folder = File::open(&path).and_then(|folder| folder.lock().map(|()| folder));
-        let folder = folder.map_err(|error| StoreError::io("lock", &path, error))?;
+        let folder = File::open(&path).map_err(|error| StoreError::io("open", &path, error))?;
+        lock_if_possible(&folder, File::lock);
         drop(store);
         Ok(RunFolder { id, path, place: Arc::new(FolderPlace::Store(folder)) })
     }
@@ -407,7 +410,9 @@ impl RunStore {
     fn lock_file(&self) -> Result<File, StoreError> {
         let path = self.runs.join("lock");
         let file = File::options().create(true).append(true).open(&path);
-        file.and_then(|file| file.lock().map(|()| file)).map_err(|error| StoreError::io("lock", &path, error))
+        let file = file.map_err(|error| StoreError::io("open", &path, error))?;
+        lock_if_possible(&file, File::lock);
+        Ok(file)
     }
 
     /// The number of the last finished run; a lost or damaged counter is counted anew from the runs.
@@ -418,12 +423,21 @@ impl RunStore {
     }
 }
 
+/// Locks a file, where its file system has locks: on some, of a network, folders or all files have none, and each says that by
+/// another error. Without, two runs that end in the same moment may have one number, and nothing is taken for the leftover of a
+/// killed process, since it cannot be told from a run in progress.
+fn lock_if_possible(file: &File, lock: impl FnOnce(&File) -> io::Result<()>) {
+    if let Err(error) = lock(file) {
+        tracing::debug!(%error, "the run store works without locks");
+    }
+}
+
 /// A folder of a run that is not kept.
-fn temporary(id: String) -> Result<RunFolder, CampaignError> {
+fn temporary(id: String, place: impl FnOnce(tempfile::TempDir) -> FolderPlace) -> Result<RunFolder, CampaignError> {
     let folder = tempfile::Builder::new().prefix("fozzy-run-").tempdir();
     let folder = folder.map_err(|error| store_error(StoreError::io("create", &std::env::temp_dir(), error)))?;
     let path = folder.path().to_owned();
-    Ok(RunFolder { id, path, place: Arc::new(FolderPlace::Temporary(Mutex::new(Some(folder)))) })
+    Ok(RunFolder { id, path, place: Arc::new(place(folder)) })
 }
 
 /// Whether a place cannot be written to, for good.
@@ -478,4 +492,21 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CampaignErr
 fn write(path: &Path, bytes: &[u8]) -> Result<(), CampaignError> {
     // Reports can be made again from the trace, so they need not survive a power cut.
     write_atomic(path, bytes, Durability::Cached).map_err(|error| store_error(StoreError::io("write", path, error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_without_locks_stops_no_run() {
+        let file = tempfile::tempfile().expect("a file");
+        let mut asked = 0;
+        lock_if_possible(&file, |_| {
+            asked += 1;
+            Err(io::Error::from(io::ErrorKind::Unsupported))
+        });
+        lock_if_possible(&file, File::lock);
+        assert_eq!(asked, 1);
+    }
 }

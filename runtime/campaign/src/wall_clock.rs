@@ -4,11 +4,17 @@
 
 use fozzy_report::WallFacts;
 use jiff::Timestamp;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Waits for something of the real machine.
 pub fn pause(time: Duration) {
     std::thread::sleep(time);
+}
+
+/// Whether a file was written longer ago than this, as far as its file system's clock and ours agree.
+pub fn is_older_than(file: &std::fs::Metadata, age: Duration) -> bool {
+    let modified = file.modified().ok();
+    modified.and_then(|at| SystemTime::now().duration_since(at).ok()).is_some_and(|found| found > age)
 }
 
 /// A run in progress.

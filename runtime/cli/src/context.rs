@@ -6,6 +6,7 @@ use fozzy_campaign::config::ReporterWord;
 use fozzy_campaign::options::Project;
 use fozzy_campaign::store::RunStore;
 use fozzy_trace::Status;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What every command is given.
@@ -20,6 +21,11 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Whether the traces of a campaign outlive it: in the store, or where `record` says.
+    pub(crate) fn keeps(&self, record: Option<&Path>) -> bool {
+        !self.globals.no_store || record.is_some()
+    }
+
     /// The format of a report: `--json`, the flag of the command, the project's.
     pub(crate) fn format(&self, asked: Option<ReportFormatArg>) -> ReportFormatArg {
         let of_project = self.project.config.reporter.map_or(ReportFormatArg::Pretty, Into::into);

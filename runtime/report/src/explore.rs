@@ -106,7 +106,7 @@ pub struct ExploreFinding {
     pub times: u64,
     /// Steps of its story.
     pub steps: u32,
-    /// Its trace.
+    /// Its trace; empty when it is not kept.
     pub trace_path: String,
     /// The trace of the smallest story that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,6 +120,14 @@ pub struct ExploreFinding {
     /// Those steps, or all when they are not fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<StepSequence>,
+}
+
+impl ExploreFinding {
+    /// The same, of an exploration whose traces are not kept.
+    #[must_use]
+    pub fn unkept(self) -> ExploreFinding {
+        ExploreFinding { trace_path: String::new(), minimized_trace_path: None, minimized_scenario_path: None, ..self }
+    }
 }
 
 /// A failure of before.
@@ -188,6 +196,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         let path = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
         let steps = failure.minimized_steps.unwrap_or(failure.steps.into());
         let steps = if steps == 0 { String::new() } else { format!(" ({})", counted(steps, "step")) };
+        let path = if path.is_empty() { "not kept (--no-store)" } else { path };
         lines.push(format!("  {signature}{steps}: {path}"));
         lines.extend(failure.minimized_scenario_path.iter().map(|path| format!("    as a scenario file: {path}")));
         let steps = failure.sequence.iter().flat_map(|sequence| sequence_lines(sequence, style));

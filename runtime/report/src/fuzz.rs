@@ -95,9 +95,12 @@ pub struct FuzzFinding {
     pub arguments: Option<String>,
     /// Whether a separate run fails in the same way. If not, the trace is that of the run that does not.
     pub confirmed: bool,
-    /// Its trace.
+    /// The trace of the same failure in a campaign before, if it was found then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
+    /// Its trace; empty when it is not kept.
     pub trace_path: String,
-    /// Its input.
+    /// Its input; empty when it is not kept, or was never a file.
     pub input_path: String,
     /// The trace with the smallest input that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,6 +111,20 @@ pub struct FuzzFinding {
     /// Bytes of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimized_input_bytes: Option<u64>,
+}
+
+impl FuzzFinding {
+    /// The same, of a campaign whose traces are not kept.
+    #[must_use]
+    pub fn unkept(self) -> FuzzFinding {
+        FuzzFinding {
+            trace_path: String::new(),
+            input_path: String::new(),
+            minimized_trace_path: None,
+            minimized_input_path: None,
+            ..self
+        }
+    }
 }
 
 /// How it is said to have ended when inputs were run, and no campaign.
@@ -151,8 +168,11 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
             Some(_) => format!(", found with {}", grouped(finding.input_bytes)),
             None => String::new(),
         };
+        let path = if path.is_empty() { "not kept (--no-store)" } else { path };
         lines.push(format!("{signature}, {bytes}{smaller}: {path}"));
-        lines.push(format!("  file     {}", finding.minimized_input_path.as_ref().unwrap_or(&finding.input_path)));
+        lines.extend(finding.known.iter().map(|trace| format!("  known    from a campaign before: {trace}")));
+        let file = finding.minimized_input_path.as_ref().unwrap_or(&finding.input_path);
+        lines.extend((!file.is_empty()).then(|| format!("  file     {file}")));
         lines.extend(finding.input.iter().flat_map(ShownInput::lines));
         lines.extend(finding.arguments.iter().map(|arguments| format!("  called with {arguments}")));
     }

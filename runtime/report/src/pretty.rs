@@ -222,7 +222,8 @@ fn shrink_line(shrink: &ShrinkSummary) -> String {
         (before.decisions, after.decisions, "decision"),
         (before.input_bytes, after.input_bytes, "byte"),
     ];
-    let shown = rows.iter().filter(|(before, _, _)| *before > 0);
+    // What stayed as it was says nothing: the bytes of a scenario file, of which steps are left out.
+    let shown = rows.iter().filter(|(before, after, _)| before != after);
     let mut parts: Vec<String> = shown
         .map(|(before, after, what)| format!("{} to {}", counted(*before as u64, what), grouped(*after as u64)))
         .collect();

@@ -18,7 +18,8 @@ pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Ve
         // What was tried, and never went this way.
         let missed = file.edges.iter().filter(|edge| edge.reached && edge.hits == 0 && edge.is_branch());
         let lines = SourceLines::read(&file.path);
-        let missed = missed.filter_map(|edge| edge.line).filter(|line| !lines.is_generated(*line));
+        let missed =
+            missed.filter_map(|edge| edge.line).filter(|line| !lines.is_generated(*line) && lines.branches(*line));
         places.extend(missed.map(|line| (file.path.clone(), line, lines.text(line))));
     }
     let shown = places.into_iter().take(LISTED_MAX).map(|(path, line, text)| {
@@ -42,10 +43,26 @@ impl SourceLines {
         self.0.get(line.checked_sub(1)? as usize).filter(|text| !text.is_empty()).cloned()
     }
 
+    /// Whether who wrote the line has written a branch. If not, the branch is a check that the compiler has put in, of a bound or an overflow:
+    /// the line has run, and what was not reached is only its panic. A line that is not here may be anything.
+    fn branches(&self, line: u32) -> bool {
+        self.text(line).is_none_or(|text| is_branch(&text))
+    }
+
     /// Whether what is compiled of the line is a macro's: an attribute's, or a call of one, whose branches nobody wrote.
     fn is_generated(&self, line: u32) -> bool {
         self.text(line).is_some_and(|text| text.starts_with("#[") || calls_macro(&text))
     }
+}
+
+/// Words and signs of branches, of the languages that coverage knows lines of.
+const BRANCH_WORDS: [&str; 12] =
+    ["if", "else", "match", "while", "for", "loop", "switch", "case", "default", "select", "catch", "matches"];
+const BRANCH_SIGNS: [&str; 4] = ["?", "&&", "||", "=>"];
+
+fn is_branch(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| BRANCH_WORDS.contains(&word)) || BRANCH_SIGNS.iter().any(|sign| text.contains(sign))
 }
 
 /// `always!(a < b, "…")`, also of a path: a word, an exclamation mark and a bracket, at the beginning of the line.
@@ -66,6 +83,9 @@ mod tests {
         let lines = SourceLines(text.iter().map(|line| (*line).to_owned()).collect());
         let generated: Vec<bool> = (1..=5).map(|line| lines.is_generated(line)).collect();
         assert_eq!(generated, [true, true, false, true, false]);
+        let branches =
+            ["let sum = values[at] + 1;", "if sum > 3 {", "Some(x) => x,", "let y = read()?;", "notify(iffy);"];
+        assert_eq!(branches.map(is_branch), [false, true, true, true, false]);
         assert_eq!((lines.text(3).as_deref(), lines.text(6)), (Some("if !ready(x) {"), None));
     }
 }

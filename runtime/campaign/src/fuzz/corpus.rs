@@ -10,13 +10,15 @@
 //! order in which files are read does not depend on the machine. So any number of processes can share a folder.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
+use crate::wall_clock::is_older_than;
 use fozzy_trace::Digest;
-use fozzy_trace::file::store::{Durability, write_atomic};
+use fozzy_trace::file::store::{Durability, is_temporary, write_atomic};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A folder with a corpus.
 pub struct CorpusFolder {
@@ -43,6 +45,7 @@ impl CorpusFolder {
     pub fn open(path: &Path) -> Result<CorpusFolder, CampaignError> {
         fs::create_dir_all(path)
             .map_err(|error| at_path(ErrorKind::Corpus, "cannot make the corpus folder", path, &error))?;
+        remove_leftovers(path);
         Ok(CorpusFolder { path: path.to_owned(), known: BTreeSet::new() })
     }
 
@@ -59,6 +62,10 @@ impl CorpusFolder {
             let entry = entry.map_err(failed)?;
             let path = entry.path();
             self.known.insert(entry.file_name());
+            // What is being written is no input yet.
+            if is_temporary(&entry.file_name()) {
+                continue;
+            }
             let metadata = fs::symlink_metadata(&path).map_err(|error| unreadable(&path, &error))?;
             links += usize::from(metadata.is_symlink());
             if !metadata.is_file() {
@@ -121,6 +128,19 @@ impl CorpusFolder {
     }
 }
 
+/// Real time after which nobody is writing a file any more: an input is written in a moment.
+const LEFTOVER_AGE: Duration = Duration::from_secs(600);
+
+/// Removes what killed processes were writing. Where it cannot be, it stays, and is no input.
+fn remove_leftovers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| is_temporary(&entry.file_name())) {
+        let is_old = entry.metadata().is_ok_and(|file| file.is_file() && is_older_than(&file, LEFTOVER_AGE));
+        if is_old {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Whether a file of that name was written by [`CorpusFolder::add`].
 pub fn is_digest(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
@@ -145,5 +165,24 @@ impl Iterator for SeedInputs {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    #[test]
+    fn what_killed_processes_were_writing_goes_and_is_no_input() {
+        let place = tempfile::tempdir().expect("a folder");
+        let write = |name: &str| fs::write(place.path().join(name), name).expect("it is written");
+        ["mine.txt", ".fozzy-new.tmp", ".fozzy-old.tmp", ".fozzy.tmp"].iter().for_each(|name| write(name));
+        let old = fs::File::options().append(true).open(place.path().join(".fozzy-old.tmp")).expect("it is there");
+        old.set_modified(SystemTime::UNIX_EPOCH).expect("it can be older");
+        let mut corpus = CorpusFolder::open(place.path()).expect("it opens");
+        assert!(!place.path().join(".fozzy-old.tmp").exists() && place.path().join(".fozzy-new.tmp").exists());
+        let inputs: Vec<Vec<u8>> = corpus.seeds(100).expect("they are read").collect();
+        assert_eq!(inputs, [b"mine.txt".to_vec(), b".fozzy.tmp".to_vec()]);
     }
 }

@@ -135,6 +135,7 @@ fn finding(found: &FailureRecord, kept: &SavedFinding) -> FuzzFinding {
         input: Some(smaller.map_or(&kept.shown, |smaller| &smaller.shown).clone()),
         arguments: smaller.map_or(&kept.arguments, |smaller| &smaller.arguments).clone(),
         confirmed: found.confirmed,
+        known: None,
         trace_path: kept.trace.display().to_string(),
         input_path: kept.input.display().to_string(),
         minimized_trace_path: smaller.map(|smaller| smaller.trace.display().to_string()),

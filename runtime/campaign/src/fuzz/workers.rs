@@ -204,6 +204,7 @@ impl Collector<'_> {
                 input: std::fs::read(&input).ok().map(|bytes| ShownInput::of(&bytes, None)),
                 arguments: None,
                 confirmed: true,
+                known: None,
                 trace_path: path.display().to_string(),
                 input_path: input.display().to_string(),
                 minimized_trace_path: None,

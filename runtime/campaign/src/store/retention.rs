@@ -13,6 +13,7 @@ use super::{RunManifest, RunStore, manifest_of, store_error};
 use crate::error::CampaignError;
 use fozzy_trace::Status;
 use fozzy_trace::file::store::StoreError;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -58,7 +59,7 @@ impl RunStore {
         }
         let locked = self.lock()?;
         for folder in self.abandoned() {
-            removed.bytes += bytes_of(&folder, DEPTH_MAX);
+            removed.bytes += bytes_of(&folder, DEPTH_MAX, &mut BTreeSet::new());
             remove(&folder, dry)?;
             removed.leftovers.push(folder);
         }
@@ -75,12 +76,12 @@ impl RunStore {
     fn beyond(&self, retention: Retention) -> Vec<(PathBuf, RunManifest, u64)> {
         let (mut count, mut total) = (0, 0u64);
         let (mut has_passed, mut has_failed) = (false, false);
-        let mut beyond = Vec::new();
+        let (mut beyond, mut seen) = (Vec::new(), BTreeSet::new());
         for (folder, manifest) in self.finished().into_iter().filter(|(folder, _)| is_run(folder)) {
             let has_one = if manifest.status == Status::Pass { &mut has_passed } else { &mut has_failed };
             // What `last-pass` and `last-fail` name stays, unless nothing is to stay.
             let is_last = !std::mem::replace(has_one, true) && retention.runs > 0;
-            let bytes = bytes_of(&folder, DEPTH_MAX);
+            let bytes = bytes_of(&folder, DEPTH_MAX, &mut seen);
             (count, total) = (count + 1, total.saturating_add(bytes));
             if !is_last && (count > retention.runs || total > retention.bytes) {
                 beyond.push((folder, manifest, bytes));
@@ -118,15 +119,30 @@ fn remove(folder: &Path, dry: bool) -> Result<(), CampaignError> {
     fs::remove_dir_all(folder).map_err(|error| store_error(StoreError::io("remove", folder, error)))
 }
 
-/// Bytes of the files in a folder; links are not followed.
-fn bytes_of(folder: &Path, depth: usize) -> u64 {
+/// Bytes of the files in a folder; links are not followed. A file with several names, such as a trace that was replayed, is counted at
+/// the first of them that is met.
+fn bytes_of(folder: &Path, depth: usize, seen: &mut BTreeSet<(u64, u64)>) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {
-        Ok(it) if it.is_dir() && depth > 1 => bytes_of(&entry.path(), depth - 1),
-        Ok(it) if it.is_file() => it.len(),
+        Ok(it) if it.is_dir() && depth > 1 => bytes_of(&entry.path(), depth - 1, seen),
+        Ok(it) if it.is_file() && is_first(&it, seen) => it.len(),
         _ => 0,
     });
     sizes.sum()
+}
+
+/// Whether no other name of the file was met before.
+fn is_first(file: &fs::Metadata, seen: &mut BTreeSet<(u64, u64)>) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        file.nlink() < 2 || seen.insert((file.dev(), file.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, seen);
+        true
+    }
 }
 
 #[cfg(test)]

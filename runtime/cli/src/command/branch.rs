@@ -2,7 +2,7 @@
 //!
 //! Invariant: what comes of it is a run like any other, whose trace stands alone.
 
-use super::run::{print, seed, show_output};
+use super::run::{print, say_other_name, seed, show_output};
 use crate::args::{BranchArgs, ReportFormatArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
@@ -48,5 +48,6 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
         .telling(&execution.facts);
     context.runs.finish(&folder, &summary)?;
     print(context, format, &summary)?;
+    say_other_name(context, args.record.as_deref(), trace.as_deref());
     Ok(exit(summary.status))
 }

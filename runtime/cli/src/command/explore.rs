@@ -8,7 +8,7 @@
 //!
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
-use super::run::{print, seed};
+use super::run::{print, say_other_name, seed};
 use super::worker::{Worker, failed_workers, stop_flag};
 use crate::args::{ExploreArgs, StopArg};
 use crate::context::{Context, exit};
@@ -97,8 +97,10 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         (base.seed.0, explored.stats.runs, explored.stats.steps),
         explored.stories.clone(),
     );
+    // Where nothing is kept of the run, nothing is kept beside it either, but for what was asked for by name.
+    let is_kept = folder.is_kept();
     // What was found is kept, whether or not it can be gone on from.
-    let state_written = state.write(&base.state);
+    let state_written = if is_kept || args.save_state.is_some() { state.write(&base.state) } else { Ok(()) };
 
     let mut document = explored.summary(base.schedule, base.workers);
     document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
@@ -118,12 +120,12 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             failure.sequence = failing_sequence(&smallest);
         }
         failure.sequence = failure.sequence.or_else(|| failing_sequence(&recording));
-        if has_seeds {
+        if has_seeds && is_kept {
             let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
             let shrunk = !args.no_shrink && !interrupt::is_asked_to_stop();
             seeds.keep(Path::new(smallest), shrunk, failure.signature.as_ref(), &standings, &args.target)?;
         }
-        document.failures.push(failure);
+        document.failures.push(if context.keeps(args.record.as_deref()) { failure } else { failure.unkept() });
         recordings.push(recording);
     }
 
@@ -136,7 +138,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         ));
     }
     let outcome = RecordedOutcome::of(&base.probe, judge(&base.probe));
-    let identity = identity(&folder, base.seed, explored.traces.first().map(|found| found.path.as_path()));
+    let first = explored.traces.first().map(|found| found.path.as_path());
+    let identity = identity(&folder, base.seed, first.filter(|_| context.keeps(args.record.as_deref())));
     let target = base.prepared.loaded.summary();
     let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
@@ -157,6 +160,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     state_written?;
     let format = context.format(args.reporter);
     print(context, format, &summary)?;
+    say_other_name(context, args.record.as_deref(), first);
     explored.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(exit(summary.status))
 }

@@ -8,7 +8,7 @@
 //!
 //! Invariant: what is found depends on target, plan, seed, corpus and flags; the clock only ends it.
 
-use super::run::{print, seed};
+use super::run::{print, say_other_name, seed};
 use super::test::{is_on_github, source_here};
 use super::worker::{Worker, failed_workers, stop_flag};
 use crate::args::{ExitCodesArg, FuzzArgs};
@@ -19,6 +19,7 @@ use fozzy_campaign::fuzz::campaign_sink::{CampaignSink, Place, SinkConfig};
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
 use fozzy_campaign::fuzz::choose::{EntryPointChoice, TargetWords, listed};
 use fozzy_campaign::fuzz::corpus::CorpusFolder;
+use fozzy_campaign::fuzz::known::KnownFindings;
 use fozzy_campaign::fuzz::settings::{corpus_path, dictionary, mutator};
 use fozzy_campaign::fuzz::single_inputs::run_inputs;
 use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
@@ -244,12 +245,16 @@ fn show(
     args: &FuzzArgs,
     prepared: &PreparedProgram,
     (own, seed): (RunFolder, Seed),
-    (report, run): (CampaignReport, &Execution),
+    (mut report, run): (CampaignReport, &Execution),
     watch: &Stopwatch,
 ) -> Result<ExitCode, CliError> {
+    let known =
+        KnownFindings::of(&context.project.config.base_dir, &prepared.loaded.target.name, &report.fuzz.function);
+    known.mark(&mut report.fuzz.findings);
     let smallest = |finding: &FuzzFinding| finding.minimized_trace_path.clone().unwrap_or(finding.trace_path.clone());
     let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(smallest(finding)));
-    let identity = identity(&own, seed, trace.as_deref());
+    let keeps = context.keeps(args.record.as_deref());
+    let identity = identity(&own, seed, trace.as_deref().filter(|_| keeps));
     let found = trace.as_deref().map(selector::read).transpose()?;
     let (outcome, output) = match &found {
         Some(found) => (found.outcome.clone(), (&*found.stdout, &*found.stderr).into()),
@@ -261,11 +266,18 @@ fn show(
     summary = summary.finding(report.findings.iter().map(|(finding, _)| finding.clone()).collect());
     summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());
     store::write_json(&own.path.join("coverage.json"), &report.fuzz.coverage)?;
+    let asked = report.fuzz.findings.first().map(|finding| PathBuf::from(&finding.trace_path));
+    if keeps {
+        known.remember(&report.fuzz.findings);
+    } else {
+        report.fuzz.findings = std::mem::take(&mut report.fuzz.findings).into_iter().map(FuzzFinding::unkept).collect();
+    }
     summary.fuzz = Some(report.fuzz.clone());
     context.runs.finish(&own, &summary)?;
     tell_tools(args, &summary)?;
     let format = context.format(args.reporter);
     print(context, format, &summary)?;
+    say_other_name(context, args.record.as_deref(), asked.as_deref());
     report.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(match args.exit_codes {
         ExitCodesArg::Fozzy => exit(summary.status),

@@ -75,6 +75,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
     context.runs.finish(&folder, &summary)?;
     print(context, format, &summary)?;
+    say_other_name(context, args.record.as_deref(), trace.as_deref());
     let findings = &recording.outcome.verdict.findings;
     if !is_file
         && format == ReportFormatArg::Pretty
@@ -94,6 +95,16 @@ pub(super) fn seed(context: &Context, seed: SeedArg) -> Seed {
             context.printer.remark(&format!("seed {number}\n"));
             Seed(number)
         }
+    }
+}
+
+/// Says under which name a trace was written, if the one that was asked for was taken.
+pub(super) fn say_other_name(context: &Context, asked: Option<&Path>, written: Option<&Path>) {
+    if let (Some(asked), Some(written)) = (asked, written)
+        && asked != written
+    {
+        let (asked, written) = (asked.display(), written.display());
+        context.printer.remark(&format!("{asked} was there already, and stays: the trace is {written}\n"));
     }
 }
 

@@ -15,7 +15,7 @@ mod lock;
 mod temporaries;
 
 pub use error::StoreError;
-pub use temporaries::remove_temporaries;
+pub use temporaries::{is_temporary, remove_temporaries};
 
 use super::TRACE_BYTES_MAX;
 use lock::FileLock;

@@ -94,3 +94,16 @@ fn a_store_that_keeps_nothing_leaves_nothing() {
     assert!(!path.exists());
     assert!(!place.path().join("runs").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_with_several_names_is_counted_once() {
+    let (_place, store, ids) = store(&[PASS, PASS, PASS]);
+    let folder = |place: usize| store.path().join(&ids[place]);
+    fs::write(folder(0).join("trace.fozzy"), vec![b' '; 50_000]).expect("it is written");
+    for place in [1, 2] {
+        fs::hard_link(folder(0).join("trace.fozzy"), folder(place).join("trace.fozzy")).expect("another name");
+    }
+    let bound = Retention { bytes: 60_000, ..ALL };
+    assert_eq!(store.prune(bound, true).expect("looked at"), PrunedRuns::default(), "three names of one file fit");
+}

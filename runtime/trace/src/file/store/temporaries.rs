@@ -95,6 +95,15 @@ impl TemporaryFiles {
     }
 }
 
+/// What names of files that have no final name yet begin and end with.
+const MARKS: (&str, &str) = (".fozzy-", ".tmp");
+
+/// Whether a file is called as one without its final name is: it is being written, or its writer was killed.
+#[must_use]
+pub fn is_temporary(name: &std::ffi::OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with(MARKS.0) && name.ends_with(MARKS.1))
+}
+
 /// A file without its final name yet; deleted when dropped.
 #[derive(Debug)]
 pub(super) struct TemporaryFile {
@@ -106,7 +115,7 @@ impl TemporaryFile {
     /// A new empty file in `folder`, with the mode of an ordinary file, not tempfile's private one.
     pub(super) fn new_in(folder: &Path) -> io::Result<TemporaryFile> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".fozzy-").suffix(".tmp");
+        builder.prefix(MARKS.0).suffix(MARKS.1);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
         let file = IN_FLIGHT.register(|| {
