@@ -11,16 +11,17 @@
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{Project, RunRequest};
-use crate::pipeline::{PreparedProgram, load};
+use crate::pipeline::{PreparedProgram, load, session_of};
 use crate::scenario;
-use fozzy_check::judge;
+use fozzy_check::{FailureIdentity, identify};
 use fozzy_report::{ExecutedStep, StepValue};
 use fozzy_scenario_file::{JsonNode, JsonValue, read_tree};
+use fozzy_search::source_of;
+use fozzy_trace::Executor;
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::plan::ScenarioKind;
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Executor, FailureSignature};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -189,11 +190,17 @@ fn fails_alike(project: &Project, smallest: &Recording, path: &Path) -> Result<b
     let mut prepared = PreparedProgram::new(project, load(path, &project.remarks)?, &RunRequest::default())?;
     prepared.drive(None, None);
     let execution = prepared.session()?.execute(Box::new(SeededSource::new(smallest.seed)), 0..0)?;
-    let plain = |signature: Option<&FailureSignature>| {
-        signature.map(|signature| (signature.kind, without_numbers(&signature.site)))
+    let recorded = session_of(smallest)?.execute(source_of(smallest), 0..0)?;
+    Ok(is_alike(identify(&execution).as_ref(), identify(&recorded).as_ref()))
+}
+
+/// Whether two failures are one, wherever their steps stand: of one kind, at steps of one kind, in the same words but for values.
+fn is_alike(one: Option<&FailureIdentity>, other: Option<&FailureIdentity>) -> bool {
+    let plain = |identity: &FailureIdentity| {
+        let FailureIdentity { signature, wording } = identity;
+        (signature.kind, without_numbers(&signature.site), wording.clone())
     };
-    let (found, wanted) = (judge(&execution).signature, smallest.outcome.verdict.signature.as_ref());
-    Ok(plain(found.as_ref()) == plain(wanted))
+    one.map(plain) == other.map(plain)
 }
 
 /// `steps[6]: get_kv_assert` as `steps[]: get_kv_assert`.
@@ -213,6 +220,7 @@ fn without_numbers(site: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fozzy_trace::{FailureSignature, FindingKind};
 
     const FILE: &str = r#"{
   "version": 1, "name": "a",
@@ -236,6 +244,18 @@ mod tests {
         let one_line =
             FileSteps::read(br#"{"distributed":{"steps":[{"a":1},{"b":2}]}}"#.as_slice().into(), 0).expect("steps");
         assert_eq!(one_line.only(&[1]), br#"{"distributed":{"steps":[{"b":2}]}}"#);
+    }
+
+    #[test]
+    fn failures_of_a_smaller_file_are_the_same_only_in_the_same_words() {
+        let of = |site: &str, wording: &str| {
+            let signature = FailureSignature { kind: FindingKind::Assertion, site: site.to_owned() };
+            FailureIdentity { signature, wording: wording.to_owned() }
+        };
+        let (late, early) = (of("steps[6]: assert", "expected # == #"), of("steps[2]: assert", "expected # == #"));
+        assert!(is_alike(Some(&late), Some(&early)), "it stands elsewhere");
+        assert!(!is_alike(Some(&late), Some(&of("steps[2]: assert", "expected null == #"))));
+        assert!(!is_alike(Some(&late), Some(&of("steps[2]: fail", "expected # == #"))) && !is_alike(Some(&late), None));
     }
 
     #[test]
