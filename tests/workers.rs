@@ -112,7 +112,7 @@ fn a_signal_ends_a_campaign_with_its_summary() {
             // Ctrl-C in a terminal reaches the workers too; `kill` reaches the parent alone.
             let to = if signal_name == "INT" { format!("-{}", parent.id()) } else { parent.id().to_string() };
             signal(&fozzy, signal_name, &to);
-            let summary = end(&fozzy, parent).exits(0).json();
+            let summary = end(&fozzy, parent).exits(130).json();
             let told = &summary[kind.name];
             assert_eq!(told["ended"], "interrupted", "{signal_name}: {told:#}");
             assert!(told[kind.runs].as_u64() > Some(0), "{signal_name}: {told:#}");
@@ -135,7 +135,7 @@ fn a_campaign_of_one_is_ended_by_a_signal_with_its_summary() {
             false => String::from_utf8_lossy(&fozzy.read("err")).contains("runs="),
         });
         signal(&fozzy, "TERM", &parent.id().to_string());
-        let summary = end(&fozzy, parent).exits(0).json();
+        let summary = end(&fozzy, parent).exits(130).json();
         assert_eq!(summary[kind.name]["ended"], "interrupted", "{:#}", summary[kind.name]);
     }
 }

@@ -276,7 +276,8 @@ impl RunFolder {
     }
 
     /// Puts a run's trace into its folder, if it is elsewhere: the folder has all of the run, so that nothing outside of it need be
-    /// believed later. It is one file with two names where the file system allows it. Without it, only `artifacts` misses the trace.
+    /// believed later. It is a copy: who writes into his file in place leaves the store as it is. Without it, only `artifacts`
+    /// misses the trace.
     fn hold(&self, trace: &Path) {
         let held = self.path.join(TRACE_NAME);
         let is_elsewhere =
@@ -285,7 +286,7 @@ impl RunFolder {
         let is_bundle = trace.extension().is_some_and(|ending| ending == "zip");
         // Of a link, the file that it leads to.
         let Ok(file) = trace.canonicalize() else { return };
-        if is_elsewhere && !is_bundle && !held.exists() && fs::hard_link(&file, &held).is_err() {
+        if is_elsewhere && !is_bundle && !held.exists() {
             let _ = fs::copy(&file, &held);
         }
     }

@@ -1,6 +1,7 @@
 //! What every command is given: the project, the run store, and how it prints.
 
 use crate::args::{Globals, ReportFormatArg};
+use crate::interrupt;
 use crate::output::Printer;
 use fozzy_campaign::config::ReporterWord;
 use fozzy_campaign::options::Project;
@@ -44,7 +45,10 @@ impl From<ReporterWord> for ReportFormatArg {
     }
 }
 
-/// The exit code of a status.
+/// The exit code of a status. What a signal ended before it had failed has not passed either.
 pub(crate) fn exit(status: Status) -> ExitCode {
+    if status == Status::Pass && interrupt::is_asked_to_stop() {
+        return ExitCode::from(interrupt::EXIT_INTERRUPTED);
+    }
     ExitCode::from(status.exit_code())
 }

@@ -1,32 +1,44 @@
 //! Signals: on Ctrl-C half-written files are removed, and the exit code says that it was interrupted; a
 //! file that grows past `ulimit -f` is an error of that write, as a full disk is, and not the end of us.
 
+use fozzy_campaign::wall_clock::Stopwatch;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 /// The shell's code for a process ended by SIGINT.
-const EXIT_INTERRUPTED: i32 = 130;
+pub(crate) const EXIT_INTERRUPTED: u8 = 130;
 
 /// Installs the handler. Without one (a second handler, no signals) Ctrl-C just ends the process.
 pub(crate) fn install() {
     ignore_file_size_signal();
     let installed = ctrlc::set_handler(|| {
         if ASKING.swap(false, Ordering::SeqCst) {
+            *FIRST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stopwatch::start());
             ASKED.store(true, Ordering::SeqCst);
             say(b"\nstopping: what was found is kept; once more to stop at once\n");
             return;
         }
+        let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_some_and(|first| first.elapsed() < TOGETHER) {
+            return;
+        }
+        drop(first);
         STOPPING.store(true, Ordering::SeqCst);
         fozzy_trace::file::store::remove_temporaries();
         say(b"\ninterrupted: no half-written file is left\n  run the same command again; it is deterministic\n");
-        process::exit(EXIT_INTERRUPTED);
+        process::exit(EXIT_INTERRUPTED.into());
     });
     if let Err(error) = installed {
         tracing::debug!(%error, "no handler for Ctrl-C");
     }
 }
+
+/// Signals that come so soon after the first are the same one: `timeout` sends it to a process and to its group.
+const TOGETHER: Duration = Duration::from_millis(500);
+/// When the command was asked to stop.
+static FIRST: Mutex<Option<Stopwatch>> = Mutex::new(None);
 
 /// Whether the next Ctrl-C asks the command to stop gracefully.
 static ASKING: AtomicBool = AtomicBool::new(false);
@@ -57,7 +69,7 @@ fn say(words: &'static [u8]) {
 pub(crate) fn leave() {
     STOPPING.store(true, Ordering::SeqCst);
     fozzy_trace::file::store::remove_temporaries();
-    process::exit(EXIT_INTERRUPTED);
+    process::exit(EXIT_INTERRUPTED.into());
 }
 
 /// Whether the command is to come to its end.

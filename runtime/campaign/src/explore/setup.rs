@@ -21,6 +21,7 @@ use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
 use crate::remarks::Remarks;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
+use fozzy_check::judge;
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
@@ -161,7 +162,11 @@ impl ExplorationSetup {
         let mut confirmer = confirmer()?;
         let probe = confirmer.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
         if is_program && probe.history.decisions == 0 {
-            return Err(nothing_varies(&name));
+            // All its runs are one; what that one comes to is said if it is worth saying.
+            match judge(&probe).signature {
+                Some(_) => options.runs_max = 1,
+                None => return Err(nothing_varies(&name)),
+            }
         }
         let strategy = request.strategy;
         Ok(ExplorationSetup { options, strategy, prepared, target, probe, state_path, confirmer, start, resumed })
@@ -190,10 +195,8 @@ impl ExplorationSetup {
     pub fn alone(self, run: ExploreRun, worker: Option<WorkerPart<'_>>) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
         let mut options = self.options;
-        if worker.is_some() {
-            // Those that were made before are nobody's share.
-            options.runs_max = options.runs_max.saturating_add(before.0);
-        }
+        // Those that were made before are nobody's share.
+        options.runs_max = options.runs_max.saturating_add(before.0);
         let (ends, is_complete) = match worker {
             Some(WorkerPart { channel, exchange, is_complete }) => {
                 (Some(WorkerEnds { supervisor: channel, exchange, before }), Some(is_complete))

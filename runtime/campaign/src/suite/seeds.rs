@@ -52,8 +52,9 @@ impl SeedRange {
         };
         let range = match text.split_once("..") {
             Some((first, last)) => SeedRange { first: number(first)?, last: number(last.trim_start_matches('='))? },
-            None => match number(text)?.checked_sub(1) {
-                Some(more) => SeedRange { first, last: first.saturating_add(more) },
+            None => match number(text)?.checked_sub(1).map(|more| first.checked_add(more)) {
+                Some(Some(last)) => SeedRange { first, last },
+                Some(None) => return Err(format!("there are no {text} seeds from {first} on")),
                 None => return Err("expected one seed at least, found 0".to_owned()),
             },
         };
@@ -313,5 +314,7 @@ mod tests {
         ] {
             assert_eq!(range(text), Err(said.to_owned()));
         }
+        let beyond = SeedRange::parse("3", u64::MAX - 1);
+        assert_eq!(beyond, Err("there are no 3 seeds from 18446744073709551614 on".to_owned()));
     }
 }

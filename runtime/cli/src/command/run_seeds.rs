@@ -12,7 +12,7 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_report::RunMode;
 use fozzy_report::suite::{SuiteSummary, seed_line, sweep_details, sweep_heading};
-use fozzy_trace::{Seed, counted};
+use fozzy_trace::{Seed, counted, grouped};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -59,7 +59,9 @@ pub(super) fn sweep(
     });
     progress::clear();
     let SweepResult { cases, asks_seed, is_interrupted } = result.inspect_err(|_| folder.discard())?;
-    let identity = identity(&folder, seeds.first(), cases.iter());
+    // The trace that it names is that of the first failure, and so is the seed.
+    let failing = cases.iter().find_map(|case| Some(case.run.as_ref()?.identity.seed));
+    let identity = identity(&folder, failing.unwrap_or(seeds.first()), cases.iter());
     let summary = SuiteSummary { mode: RunMode::Run, ..SuiteSummary::of(identity, watch.facts(), Vec::new(), cases) };
     context.runs.finish(&folder, &summary)?;
     if is_document {
@@ -74,7 +76,7 @@ pub(super) fn sweep(
         if is_interrupted {
             context.printer.remark(&format!(
                 "note: stopped after {} of {}\n",
-                summary.scenarios.len(),
+                grouped(summary.scenarios.len() as u64),
                 counted(seeds.count(), "seed")
             ));
         }

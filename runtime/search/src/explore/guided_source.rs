@@ -263,7 +263,10 @@ impl GuidedSource {
             // The upper part of the numbers is what the rate gives to a strike.
             return if chosen.contains(&number) { bound - 1 } else { 0 };
         }
+        // How a fault that was chosen strikes is drawn.
+        let is_drawn = self.policy.faults == FaultChoice::Chance;
         let quiet = question.purpose == Purpose::Fault
+            && is_drawn
             && (!self.faults_active || !self.policy.mask.allows(swarm::answer(question.site, 0)));
         if quiet || self.policy.simplest { 0 } else { self.draw_allowed(question, bound) }
     }
