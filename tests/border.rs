@@ -80,6 +80,7 @@ impl Border {
             env: vec![("A".to_owned(), "1".to_owned())],
             stdin: StdinPlan { bytes: inputs.add(program.to_vec()), stays_open: false },
             dirs: vec![Mount { guest: "/data".to_owned(), entries }],
+            ..MachinePlan::default()
         };
         let fault = |kind: &&fozzy_world::fault::FaultKind| FaultPlan {
             kind: kind.name.to_owned(),

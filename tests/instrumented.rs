@@ -52,7 +52,8 @@ fn run(program: &Program, compiled: &fozzy_engine::Program) -> Seen {
     let dirs = dirs.collect();
     let stdin = StdinPlan { bytes: inputs.add(program.stdin), stays_open: false };
     let words = [program.name].into_iter().chain(program.args.iter().copied()).map(str::to_owned);
-    let plan = Plan { main: MachinePlan { args: words.collect(), stdin, dirs, env: Vec::new() }, ..Plan::default() };
+    let plan =
+        Plan { main: MachinePlan { args: words.collect(), stdin, dirs, ..MachinePlan::default() }, ..Plan::default() };
     let mut session = Session::new(compiled.clone(), Arc::new(plan), &inputs).expect("a plan of ours");
     let execution = session.execute(Box::new(SeededSource::new(Seed(3))), 0..u64::MAX).expect("this machine is fit");
     let calls = execution.history.entries.iter().map(|entry| entry.call.clone()).collect();

@@ -62,6 +62,7 @@ mod licences;
 mod live;
 mod machines;
 mod memory;
+mod mounts;
 mod network;
 mod pages;
 mod parity;

@@ -154,7 +154,7 @@ impl Ours {
         let mut inputs = Inputs::default();
         let stdin = StdinPlan { bytes: inputs.add(stdin.to_vec()), stays_open: false };
         let env = ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let main = MachinePlan { args: command_line(arguments), env, stdin, dirs: Vec::new() };
+        let main = MachinePlan { args: command_line(arguments), env, stdin, ..MachinePlan::default() };
         let files = if self.live { Backend::Host } else { Backend::Virtual };
         let backends = Backends { files, ..Backends::default() };
         // The guest handles requests itself, if it can; it is compiled again only if a rule says so.

@@ -56,7 +56,7 @@ impl Sample {
         let dirs = dirs.collect();
         let stdin = StdinPlan { bytes: inputs.add(program.stdin), stays_open: false };
         let words = [program.name].into_iter().chain(program.args.iter().copied()).map(str::to_owned);
-        let main = MachinePlan { args: words.collect(), stdin, dirs, env: Vec::new() };
+        let main = MachinePlan { args: words.collect(), stdin, dirs, ..MachinePlan::default() };
         let plan = Plan { main, ..Plan::default() };
         let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
         let component: Arc<[u8]> = loaded.component.into();

@@ -29,8 +29,12 @@ pub struct LimitOptions {
 pub struct WorldOptions {
     /// A plan file; everything else here goes before what it says.
     pub plan: Option<PathBuf>,
-    /// Directories that are copied to the virtual disk: `HOST::GUEST`.
+    /// Directories that are copied to the virtual disk: `HOST::GUEST`, or `HOST::GUEST::ro`.
     pub dirs: Vec<String>,
+    /// Directories of the virtual disk that the program is given, if not all of it.
+    pub preopens: Option<Vec<String>>,
+    /// The directory in which the program begins.
+    pub workdir: Option<String>,
     /// Environment variables: `NAME=VALUE`.
     pub env: Vec<String>,
     /// A file with the standard input.

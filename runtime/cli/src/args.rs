@@ -645,10 +645,17 @@ pub(crate) struct WorldArgs {
     /// `disk,http-reset@https://a/*:2%=4KiB`; `fozzy schema plan` lists them.
     #[arg(long, value_name = "KINDS")]
     pub(crate) faults: Vec<String>,
-    /// Copy a real directory into the virtual disk; the program's writes never reach the real one. Without
-    /// `::GUEST` the guest path is the same relative path below `/`.
-    #[arg(long, value_name = "HOST[::GUEST]")]
+    /// Copy a real directory into the virtual disk; the program's writes never reach the real one. Without `::GUEST` the
+    /// guest path is the same relative path below `/`; at `/` it is all of the disk. With `::ro` behind GUEST it cannot be changed.
+    #[arg(long, value_name = "HOST[::GUEST[::ro]]")]
     pub(crate) dir: Vec<String>,
+    /// Give the program this directory of the virtual disk, by its path or as NAME, and no other that is not named so;
+    /// repeatable [default: /]
+    #[arg(long, value_name = "PATH[::NAME][::ro]", value_parser = preopen)]
+    pub(crate) preopen: Vec<String>,
+    /// The directory in which the program begins, for programs that ask for it [default: /]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) workdir: Option<String>,
     /// Set an environment variable. None of the real ones is visible.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
@@ -941,6 +948,10 @@ pub(crate) enum DurationsArg {
 
 fn host_pattern(text: &str) -> Result<String, String> {
     fozzy_plan::HostPattern::parse(text).map(|_| text.to_owned())
+}
+
+fn preopen(text: &str) -> Result<String, String> {
+    fozzy_plan::parse_preopen(text).map(|_| text.to_owned())
 }
 
 fn live_command(text: &str) -> Result<String, String> {

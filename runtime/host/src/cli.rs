@@ -31,7 +31,10 @@ impl cli::environment::Host for Host {
     }
 
     fn initial_cwd(&mut self) -> Result<Option<String>> {
-        self.call(INITIAL_CWD, (), |_| Ok(Some("/".to_owned())))
+        self.call(INITIAL_CWD, (), |host| {
+            let cwd = host.node().machine.cwd.clone();
+            Ok(Some(cwd.unwrap_or_else(|| "/".to_owned())))
+        })
     }
 }
 

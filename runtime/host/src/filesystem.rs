@@ -22,6 +22,7 @@ use crate::real_files::RealFileResult;
 use crate::record::WordRecord;
 use fozzy_trace::Record;
 use fozzy_trace::observation::{FileKind, FileOperation, FileStat, TimestampUpdate};
+use fozzy_trace::plan::Preopen;
 use fozzy_world::files::{
     self, DiskFault, DiskOperation, Errno, FileTimeChange, InodeKind, InodeStat, LiveFile, flip_bit,
 };
@@ -616,6 +617,9 @@ impl types::HostDirectoryEntryStream for Host {
 
 impl preopens::Host for Host {
     fn get_directories(&mut self) -> Result<Vec<(Resource<DescriptorResource>, String)>> {
+        if let Some(preopens) = self.node().machine.preopens.clone() {
+            return self.named_directories(&preopens);
+        }
         let rep = self.call(GET_DIRECTORIES, (), |host| {
             let root = match host.has_live_files() {
                 true => Handle::LiveDescriptor(LiveFile::root()),
@@ -624,6 +628,24 @@ impl preopens::Host for Host {
             host.node_mut().table.insert(root).map_err(misuse(GET_DIRECTORIES))
         })?;
         Ok(vec![(Resource::new_own(rep), ROOT.to_owned())])
+    }
+}
+
+impl Host {
+    /// The directories that the plan names; the call answers how many.
+    fn named_directories(&mut self, preopens: &[Preopen]) -> Result<Vec<(Resource<DescriptorResource>, String)>> {
+        let mut opened = Vec::new();
+        self.call(GET_DIRECTORIES, (), |host| {
+            for Preopen { path, name, read_only } in preopens {
+                // It was there at the start; where the guest has removed it, it is given nothing.
+                let Ok(directory) = host.node_mut().disk.open_path(path, !read_only) else { continue };
+                let rep =
+                    host.node_mut().table.insert(Handle::Descriptor(directory)).map_err(misuse(GET_DIRECTORIES))?;
+                opened.push((Resource::new_own(rep), name.clone()));
+            }
+            Ok(opened.len() as u32)
+        })?;
+        Ok(opened)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::file::{
 };
 use crate::nearest::hint;
 use crate::notation::ByteSize;
+use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, Problems, quoted};
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
@@ -145,6 +146,24 @@ impl Check<'_> {
                     check.wrong(format!("{} stands here twice", quoted(&path)));
                 }
             });
+        }
+        self.at("read-only", |check| {
+            for (i, path) in machine.read_only.iter().flatten().enumerate() {
+                check.at(i, |check| check.must(check_guest_path(path).map(drop)));
+            }
+        });
+        let mut names = BTreeSet::new();
+        for (i, text) in machine.preopens.iter().flatten().enumerate() {
+            self.at2("preopens", i, |check| match parse_preopen(text) {
+                Ok(preopen) if !names.insert(preopen.name.clone()) => {
+                    check.wrong(format!("another directory is called {}", quoted(&preopen.name)));
+                }
+                Ok(_) => {}
+                Err(message) => check.wrong(message),
+            });
+        }
+        if let Some(cwd) = &machine.cwd {
+            self.at("cwd", |check| check.must(check_guest_path(cwd).map(drop)));
         }
     }
 

@@ -69,6 +69,15 @@ pub struct MachineFile {
     /// Single files of the virtual disk: path in the guest = content. One takes the place of a file that came with a
     /// directory.
     pub files: NamedValues<ContentFile>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
+    /// Directories of the virtual disk that cannot be changed, with all that came with them, such as ["/data"].
+    pub read_only: Option<Vec<String>>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
+    /// Which directories of the virtual disk the program is given: PATH, PATH::NAME for another name, and ::ro behind it
+    /// for read-only, such as ["/data::ro", "/out::."]; none for []. Default: all of it, as "/".
+    pub preopens: Option<Vec<String>>,
+    /// The directory in which the program begins, such as "/data", for programs that ask for it. Default: "/".
+    pub cwd: Option<String>,
 }
 
 /// Bounds of an execution. Reaching one is an outcome that you see.

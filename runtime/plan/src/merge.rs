@@ -51,6 +51,9 @@ impl MachineFile {
             stdin_stays_open: self.stdin_stays_open.or(lower.stdin_stays_open),
             dirs: self.dirs.over(lower.dirs),
             files: self.files.over(lower.files),
+            read_only: self.read_only.or(lower.read_only),
+            preopens: self.preopens.or(lower.preopens),
+            cwd: self.cwd.or(lower.cwd),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::file::{
     LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile,
     RedactionFile, ScriptBackend,
 };
+use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
@@ -195,6 +196,12 @@ impl Resolve<'_, '_> {
                 stays_open: machine.stdin_stays_open.unwrap_or(false),
             },
             dirs: self.mounts(machine),
+            bare: machine.dirs.iter().any(|(guest, _)| guest_path(guest) == "/"),
+            read_only: machine.read_only.iter().flatten().map(|path| guest_path(path)).collect(),
+            preopens: machine.preopens.as_ref().map(|preopens| {
+                preopens.iter().map(|text| parse_preopen(text).expect("the check has seen it")).collect()
+            }),
+            cwd: machine.cwd.as_deref().map(guest_path),
         }
     }
 
@@ -380,6 +387,11 @@ impl Component {
     fn with(self, machine: impl FnOnce(&str) -> MachinePlan) -> ProgramPlan {
         ProgramPlan { component: self.digest, machine: machine(&self.name) }
     }
+}
+
+/// The one spelling of a guest path that the check has seen.
+fn guest_path(path: &str) -> String {
+    normalise_guest_path(path).expect("the check has seen it")
 }
 
 /// Makes place for a single file: takes away a file or link that came with a directory.

@@ -298,6 +298,31 @@ pub struct MachinePlan {
     pub stdin: StdinPlan,
     /// Directories copied into the virtual disk.
     pub dirs: Vec<Mount>,
+    /// Whether the disk has what the directories bring and nothing else, no `/tmp` of its own.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub bare: bool,
+    /// Directories of the disk that nobody can change, by their absolute paths, with all that came with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_only: Vec<String>,
+    /// Which directories of the disk the guest is given; `None` is all of it, as `/`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preopens: Option<Vec<Preopen>>,
+    /// The directory in which the guest begins, absolute; `None` is `/`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// A directory of the virtual disk that a guest is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Preopen {
+    /// Where it is on the disk, absolute.
+    pub path: String,
+    /// The name under which the guest finds it.
+    pub name: String,
+    /// Whether nothing in it can be changed through it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub read_only: bool,
 }
 
 /// Another machine of the run.
@@ -528,6 +553,10 @@ impl Default for MachinePlan {
             env: Vec::new(),
             stdin: StdinPlan { bytes: Digest::of(b""), stays_open: false },
             dirs: Vec::new(),
+            bare: false,
+            read_only: Vec::new(),
+            preopens: None,
+            cwd: None,
         }
     }
 }

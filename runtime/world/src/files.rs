@@ -113,6 +113,16 @@ impl Disk {
     /// A disk with `/` and `/tmp`, whatever its limits.
     #[must_use]
     pub fn new(limits: DiskLimits, now_wall_ns: u64) -> Disk {
+        let mut disk = Disk::bare(limits, now_wall_ns);
+        let root = disk.root();
+        let body = InodeBody::Directory(Directory { parent: root, entries: RedBlackTreeMapSync::new_sync() });
+        disk.make(root, "tmp".into(), body, now_wall_ns).expect("the second node fits");
+        disk
+    }
+
+    /// A disk with `/` alone, whatever its limits.
+    #[must_use]
+    pub fn bare(limits: DiskLimits, now_wall_ns: u64) -> Disk {
         let usage = DiskUsage::default();
         let nodes = RadixTree::default();
         let mut disk = Disk { nodes, free: None, fresh: 0, serial: 0, usage, limits, durability: None };
@@ -121,7 +131,6 @@ impl Disk {
         let root = disk.add(empty(InodeIndex(0)), now_wall_ns).expect("the first node fits");
         assert_eq!(root, disk.root(), "the root is the first node");
         disk.node_mut(root).links = 2;
-        disk.make(root, "tmp".into(), empty(root), now_wall_ns).expect("the second node fits");
         disk
     }
 
@@ -198,6 +207,7 @@ impl Disk {
             changed_ns: now_ns,
             named_in: self.root(),
             name: "".into(),
+            sealed: false,
             body,
         };
         let old = self.nodes.insert(u64::from(index.0), Arc::new(node));

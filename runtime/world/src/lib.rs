@@ -139,6 +139,12 @@ pub enum WorldError {
     /// A directory of the plan does not fit the disk.
     #[error(transparent)]
     Mount(#[from] files::MountError),
+    /// A directory that the plan preopens, protects or starts in is not on the disk.
+    #[error("there is no directory `{path}` on the virtual disk, which the plan preopens, protects or starts in")]
+    Directory {
+        /// Its path.
+        path: String,
+    },
     /// A fault of the plan is of no kind that there is.
     #[error(transparent)]
     Fault(#[from] fault::UnknownFault),

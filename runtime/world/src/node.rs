@@ -8,6 +8,7 @@ use crate::snapshots::Snapshots;
 use crate::{Disk, HandleTable, SignalId, Stdin, Wait, WorldError, files};
 use fozzy_trace::plan::{Inputs, MachinePlan, Plan};
 use fozzy_trace::{NodeId, StreamOutput};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// One machine.
@@ -73,10 +74,7 @@ impl Node {
         end: SignalId,
     ) -> Result<Node, WorldError> {
         let limits = files::DiskLimits { bytes: plan.limits.disk_bytes, nodes: plan.limits.disk_nodes };
-        let mut disk = Disk::new(limits, wall_ns);
-        for mount in &machine.dirs {
-            disk.mount(mount, inputs, wall_ns)?;
-        }
+        let disk = disk(&machine, limits, inputs, wall_ns)?;
         let bytes = inputs.get(&machine.stdin.bytes).ok_or(WorldError::MissingInput(machine.stdin.bytes))?;
         let stdin = Stdin::new(bytes, machine.stdin.stays_open);
         Ok(Node {
@@ -98,4 +96,24 @@ impl Node {
             killed: false,
         })
     }
+}
+
+/// The disk of a machine, with its directories in it.
+fn disk(machine: &MachinePlan, limits: files::DiskLimits, inputs: &Inputs, wall_ns: u64) -> Result<Disk, WorldError> {
+    let mut disk = if machine.bare { Disk::bare(limits, wall_ns) } else { Disk::new(limits, wall_ns) };
+    for mount in &machine.dirs {
+        disk.mount(mount, inputs, wall_ns)?;
+    }
+    let missing = |path: &String| WorldError::Directory { path: path.clone() };
+    let sealed: BTreeSet<&String> = machine.read_only.iter().collect();
+    let changeable = machine.dirs.iter().map(|mount| &mount.guest).filter(|guest| !sealed.contains(guest));
+    let changeable = changeable.filter_map(|guest| disk.directory_at(guest).ok()).map(|node| node.0).collect();
+    for path in &machine.read_only {
+        disk.seal(path, &changeable).map_err(|_| missing(path))?;
+    }
+    let preopened = machine.preopens.iter().flatten().map(|preopen| &preopen.path);
+    for path in preopened.chain(&machine.cwd) {
+        disk.directory_at(path).map_err(|_| missing(path))?;
+    }
+    Ok(disk)
 }

@@ -16,7 +16,7 @@ use fozzy_engine::{LazyInput, Session};
 use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
 use fozzy_trace::Plan;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::{Backend, Backends, Inputs, MEMORY_BYTES_DEFAULT, MemoryPlan, Mount};
+use fozzy_trace::plan::{Backend, Backends, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,7 +53,12 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
     let mut plan = resolved.plan;
     for word in &world.dirs {
-        plan.main.dirs.push(capture(word, &mut inputs)?);
+        let (mount, read_only) = capture(word, &mut inputs)?;
+        plan.main.bare |= mount.guest == "/";
+        if read_only {
+            plan.main.read_only.push(mount.guest.clone());
+        }
+        plan.main.dirs.push(mount);
     }
     hold_memory(&mut plan, &file, loaded)?;
     let named = load::named_stdin(world)?;
@@ -72,11 +77,12 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
         }
         None => !has_stdin,
     };
-    if plan.backends.files == Backend::Host && !plan.main.dirs.is_empty() {
+    let MachinePlan { dirs, read_only, preopens, cwd, .. } = &plan.main;
+    let has_disk = !dirs.is_empty() || !read_only.is_empty() || preopens.is_some() || cwd.is_some();
+    if plan.backends.files == Backend::Host && has_disk {
         let message = "directories are copied onto the virtual disk, and files are answered by the real one";
-        return Err(
-            CampaignError::new(ErrorKind::Plan, message).hint("leave out --dir and [dirs], or --fs-backend host")
-        );
+        return Err(CampaignError::new(ErrorKind::Plan, message)
+            .hint("leave out --dir, --preopen, --workdir and their keys, or --fs-backend host"));
     }
     let (secrets, hider) = secrets::hide(&mut plan, &mut inputs, &project.remarks)?;
     let stdin = reads_own.then(|| load::own_stdin(&project.remarks, hider));
@@ -163,11 +169,18 @@ impl RunPlan {
     }
 }
 
-fn capture(word: &str, inputs: &mut Inputs) -> Result<Mount, CampaignError> {
-    let (host, guest) = word.split_once("::").unwrap_or((word, word));
+/// A directory, and whether it is read-only.
+fn capture(word: &str, inputs: &mut Inputs) -> Result<(Mount, bool), CampaignError> {
+    // `D::ro` is a directory of that name in the guest.
+    let (paths, read_only) = match fozzy_plan::split_mode(word) {
+        (rest, read_only) if rest.contains("::") => (rest, read_only),
+        _ => (word, false),
+    };
+    let (host, guest) = paths.split_once("::").unwrap_or((paths, paths));
     let captured = fozzy_live::capture_directory(Path::new(host), guest, inputs);
-    captured.map_err(|error| {
-        CampaignError::new(ErrorKind::Dir, format!("--dir {word}: {error}")).hint("the form is --dir HOST::GUEST")
+    captured.map(|mount| (mount, read_only)).map_err(|error| {
+        CampaignError::new(ErrorKind::Dir, format!("--dir {word}: {error}"))
+            .hint("the form is --dir HOST::GUEST or HOST::GUEST::ro")
     })
 }
 
@@ -194,6 +207,8 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
         args: (!args.is_empty()).then(|| args.to_vec()),
         env,
         stdin_stays_open: world.stdin_stays_open.then_some(true),
+        preopens: world.preopens.clone(),
+        cwd: world.workdir.clone(),
         ..MachineFile::default()
     };
     let memory = limits.memory.clone();

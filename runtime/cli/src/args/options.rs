@@ -32,6 +32,8 @@ impl WorldArgs {
         WorldOptions {
             plan: self.plan.clone(),
             dirs: self.dir.clone(),
+            preopens: (!self.preopen.is_empty()).then(|| self.preopen.clone()),
+            workdir: self.workdir.clone(),
             env: self.env.clone(),
             stdin: self.stdin.clone(),
             stdin_stays_open: self.stdin_stays_open,

@@ -168,11 +168,9 @@ impl InputDelivery {
             }
             InputDelivery::Argument => {
                 // The folders are on its disk already.
-                let MachinePlan { args, env, stdin, dirs: _ } = &plan.main;
-                let mut args = args.clone();
-                args.push(argument(bytes));
-                let (env, stdin, dirs) = (env.clone(), stdin.clone(), Vec::new());
-                node.machine = Arc::new(MachinePlan { args, env, stdin, dirs });
+                let mut machine = MachinePlan { dirs: Vec::new(), ..plan.main.clone() };
+                machine.args.push(argument(bytes));
+                node.machine = Arc::new(machine);
             }
         }
         Ok(())

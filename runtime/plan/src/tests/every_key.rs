@@ -18,6 +18,9 @@ stdin-stays-open = true
 wall-start = 2025-06-01T12:00:00Z
 canonical-nans = false
 target-instances = 2
+read-only = ["/data"]
+preopens = ["/data::work::ro", "/"]
+cwd = "data"
 
 [limits]
 fuel = 1_000_000
@@ -200,6 +203,11 @@ fn a_plan_is_made_of_it() {
     assert_eq!(plan.main.dirs[1].entries[1].kind, MountKind::File(Digest::of(b"changed")));
     assert_eq!(plan.main.dirs[1].entries[3].kind, MountKind::File(Digest::of(b"foo")));
     assert_eq!(plan.main.dirs[1].entries[4].kind, MountKind::File(Digest::of(b"list")));
+
+    assert!(!plan.main.bare && plan.main.read_only == ["/data"] && plan.main.cwd.as_deref() == Some("/data"));
+    let preopens: Vec<(&str, bool)> =
+        plan.main.preopens.iter().flatten().map(|preopen| (preopen.name.as_str(), preopen.read_only)).collect();
+    assert_eq!(preopens, [("work", true), ("/", false)]);
 
     let HttpReply::Response { status, headers, body, reset_after } = &plan.http[0].answer else { panic!("a response") };
     assert_eq!((*status, *reset_after), (201, Some(1000)));

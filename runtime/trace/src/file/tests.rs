@@ -35,7 +35,8 @@ fn sample() -> Recording {
     ];
     let args = vec!["program".to_owned(), "--ünïcode \u{1b}[31m".to_owned()];
     let dirs = vec![Mount { guest: "/data".to_owned(), entries }];
-    let main = MachinePlan { args, env: vec![("A".to_owned(), "1".to_owned())], stdin, dirs };
+    let env = vec![("A".to_owned(), "1".to_owned())];
+    let main = MachinePlan { args, env, stdin, dirs, ..MachinePlan::default() };
     let plan = Plan { main, nodes: vec![node(&mut inputs)], ..Plan::default() };
 
     let mut execution = Execution {

@@ -17,6 +17,7 @@ use super::open::{FileDescriptor, PathFlags};
 use super::path::{LastComponent, check_path, without_slashes};
 use super::{Disk, Errno};
 use rpds::RedBlackTreeMapSync;
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ impl Disk {
         base.need_writable()?;
         let place = self.place(directory, without_slashes(path))?;
         let name = self.need_free(&place)?;
+        self.need_unsealed(place.directory)?;
         let body =
             InodeBody::Directory(Directory { parent: place.directory, entries: RedBlackTreeMapSync::new_sync() });
         self.make(place.directory, name, body, now_ns)?;
@@ -58,6 +60,8 @@ impl Disk {
         let place = self.place(directory, path)?;
         let name = place.name.ok_or(Errno::Invalid)?;
         let entry = self.entry(place.directory, name).ok_or(Errno::NoEntry)?;
+        self.need_unsealed(place.directory)?;
+        self.need_unsealed(entry.node)?;
         self.need_empty(entry.node)?;
         self.log_names(|| JournalEntry::Remove { directory: place.directory, name: name.into(), entry });
         self.detach(place.directory, name, now_ns);
@@ -78,6 +82,7 @@ impl Disk {
         match entry.kind {
             InodeKind::Directory => Err(Errno::IsDirectory),
             _ => {
+                self.need_unsealed(place.directory)?;
                 self.log_names(|| JournalEntry::Remove { directory: place.directory, name: name.into(), entry });
                 self.detach(place.directory, name, now_ns);
                 Ok(())
@@ -116,6 +121,8 @@ impl Disk {
             Some(entry) if entry.kind != InodeKind::Directory => entry,
             _ => return Err(Errno::NotPermitted),
         };
+        self.need_unsealed(entry.node)?;
+        self.need_unsealed(new.directory)?;
         if self.node(entry.node).links >= LINKS_MAX {
             return Err(Errno::TooManyLinks);
         }
@@ -140,6 +147,7 @@ impl Disk {
         let place = self.place(directory, path)?;
         check_path(text)?;
         let name = self.need_free(&place)?;
+        self.need_unsealed(place.directory)?;
         self.make(place.directory, name, InodeBody::Link(text.into()), now_ns)?;
         Ok(())
     }
@@ -181,6 +189,9 @@ impl Disk {
         let moved = self.entry(old.directory, old_name).ok_or(Errno::NoEntry)?;
         let target = self.entry(new.directory, new_name);
         self.need_alive(new.directory)?;
+        for node in [old.directory, new.directory, moved.node].into_iter().chain(target.map(|target| target.node)) {
+            self.need_unsealed(node)?;
+        }
         if wants_directory && moved.kind != InodeKind::Directory {
             return Err(Errno::NotDirectory);
         }
@@ -259,6 +270,31 @@ impl Disk {
             None => Ok(name.into()),
             Some(_) => Err(Errno::Exist),
         }
+    }
+
+    /// Makes the directory at `path` and all that is in it unchangeable, but for `except` and what is in those.
+    ///
+    /// # Errors
+    /// As [`Disk::open_path`].
+    pub(crate) fn seal(&mut self, path: &str, except: &BTreeSet<u32>) -> Result<(), Errno> {
+        let top = self.directory_at(path)?;
+        let mut pending = vec![top];
+        while let Some(node) = pending.pop() {
+            // What is sealed already was so with all that is in it.
+            if self.node(node).sealed || node != top && except.contains(&node.0) {
+                continue;
+            }
+            self.node_mut(node).sealed = true;
+            if let InodeBody::Directory(directory) = &self.node(node).body {
+                pending.extend(directory.entries.iter().map(|(_, entry)| entry.node));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses changes of what was sealed.
+    pub(super) fn need_unsealed(&self, node: InodeIndex) -> Result<(), Errno> {
+        if self.node(node).sealed { Err(Errno::ReadOnly) } else { Ok(()) }
     }
 
     /// Refuses new names in a directory that was removed and is only still open.

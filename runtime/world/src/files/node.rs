@@ -66,6 +66,8 @@ pub(super) struct Inode {
     /// The directory in which it got its latest name, and that name; neither need still be true.
     pub(super) named_in: InodeIndex,
     pub(super) name: Arc<str>,
+    /// Nothing of it can be changed.
+    pub(super) sealed: bool,
     pub(super) body: InodeBody,
 }
 

@@ -97,14 +97,19 @@ impl Disk {
     /// # Errors
     /// As [`Disk::open_at`]; `not-directory` for anything else.
     pub fn open_path(&mut self, path: &str, writable: bool) -> Result<FileDescriptor, Errno> {
-        let relative = path.trim_start_matches('/');
-        let node = match relative {
+        let node = self.directory_at(path)?;
+        self.opened(node);
+        Ok(preopened(node, writable))
+    }
+
+    /// The directory at an absolute path of the guest.
+    pub(crate) fn directory_at(&self, path: &str) -> Result<InodeIndex, Errno> {
+        let node = match path.trim_start_matches('/') {
             "" => self.root(),
             relative => self.lookup(self.root(), relative, true)?,
         };
         self.node(node).directory()?;
-        self.opened(node);
-        Ok(preopened(node, writable))
+        Ok(node)
     }
 
     /// Opens what stands at `path` below `base`, making it if asked. The descriptor holds its node until
@@ -151,6 +156,9 @@ impl Disk {
                 InodeKind::Link => return Err(Errno::Loop),
                 InodeKind::File if open.directory => return Err(Errno::NotDirectory),
                 InodeKind::File => {
+                    if write {
+                        self.need_unsealed(entry.node)?;
+                    }
                     if open.truncate {
                         self.resize(entry.node, 0, now_ns);
                     }
@@ -161,6 +169,7 @@ impl Disk {
                 if !open.create {
                     return Err(Errno::NoEntry);
                 }
+                self.need_unsealed(directory)?;
                 let name = name.into();
                 self.make(directory, name, InodeBody::File(Default::default()), now_ns)?
             }
@@ -171,7 +180,9 @@ impl Disk {
             InodeKind::Directory => DescriptorFlags { read, mutate_directory: write, ..Default::default() },
             _ => DescriptorFlags { read, write, ..Default::default() },
         };
-        Ok(FileDescriptor { node, kind, flags, writable: base.writable })
+        // A directory can be changed where another one is mounted below it; a file is as it is.
+        let writable = base.writable && (kind == InodeKind::Directory || !self.node(node).sealed);
+        Ok(FileDescriptor { node, kind, flags, writable })
     }
 
     /// Notes one more holder of `node`: a stream, or a copy of a descriptor.

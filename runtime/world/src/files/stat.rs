@@ -69,6 +69,7 @@ impl Disk {
         now_ns: u64,
     ) -> Result<(), Errno> {
         of.need_writable()?;
+        self.need_unsealed(of.node)?;
         self.stamp(of.node, accessed, modified, now_ns);
         Ok(())
     }
@@ -102,6 +103,7 @@ impl Disk {
                 Some(name) => self.entry(place.directory, name).ok_or(Errno::NoEntry)?.node,
             }
         };
+        self.need_unsealed(node)?;
         self.stamp(node, accessed, modified, now_ns);
         Ok(())
     }
