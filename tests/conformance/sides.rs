@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use wasmtime::component::{Component, Linker, ResourceTable};
 use wasmtime::{Engine, Store};
+use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::p2::bindings::sync::CommandPre;
 use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxView, WasiView};
@@ -100,26 +101,76 @@ impl Side for Theirs {
         let disk = tempfile::tempdir().expect("a temporary directory can be made");
         std::fs::create_dir(disk.path().join("tmp")).expect("it is empty");
         let outputs = [MemoryOutputPipe::new(usize::MAX), MemoryOutputPipe::new(usize::MAX)];
-        let mut builder = WasiCtx::builder();
-        builder.args(&command_line(arguments)).envs(ENVIRONMENT).initial_cwd("/");
-        builder.stdin(MemoryInputPipe::new(stdin.to_vec())).stdout(outputs[0].clone()).stderr(outputs[1].clone());
-        // The cases use loopback only.
-        builder.inherit_network().allow_ip_name_lookup(true).allow_tcp(true).allow_udp(true);
-        builder.preopened_dir(disk.path(), "/", FsPerms::ReadWrite).expect("it was just made");
+        let mut builder = surroundings(arguments, stdin, &outputs, disk.path());
         let hooks = Hooks { server: self.server.address(), handler: self.handler.clone() };
         let state = State { wasi: builder.build(), ..State::bare(hooks) };
         let mut store = Store::new(&self.engine, state);
         let command = self.program.instantiate(&mut store).expect("the guest instantiates");
         let end = match command.wasi_cli_run().call_run(&mut store) {
-            Ok(Ok(())) => "exit 0".to_owned(),
             Ok(Err(())) => "exit 1".to_owned(),
-            Err(error) => match error.downcast_ref::<I32Exit>() {
-                Some(exit) => format!("exit {}", exit.0),
-                None => "trap".to_owned(),
-            },
+            Ok(Ok(())) => end_of(Ok(())),
+            Err(error) => end_of(Err(error)),
         };
         let [stdout, stderr] = outputs.map(|output| output.contents().to_vec());
         Seen { stdout, stderr, end }
+    }
+}
+
+/// wasmtime's own preview 1, and what it was before, over a real directory.
+pub(super) struct TheirModule {
+    engine: Engine,
+    module: wasmtime::InstancePre<WasiP1Ctx>,
+}
+
+impl TheirModule {
+    pub(super) fn of(guest: &Path) -> TheirModule {
+        let engine = Engine::default();
+        let module = wasmtime::Module::from_file(&engine, guest).expect("the guest compiles");
+        let mut linker = wasmtime::Linker::new(&engine);
+        wasmtime_wasi::p1::add_to_linker_sync(&mut linker, |state| state).expect("an empty linker takes all of WASI");
+        wasmtime_wasi::p0::add_to_linker_sync(&mut linker, |state| state).expect("its older names are others");
+        let module = linker.instantiate_pre(&module).expect("the guest imports WASI only");
+        TheirModule { engine, module }
+    }
+}
+
+impl Side for TheirModule {
+    fn run(&self, arguments: &[&str], stdin: &[u8]) -> Seen {
+        let disk = tempfile::tempdir().expect("a temporary directory can be made");
+        std::fs::create_dir(disk.path().join("tmp")).expect("it is empty");
+        let outputs = [MemoryOutputPipe::new(usize::MAX), MemoryOutputPipe::new(usize::MAX)];
+        let mut store = Store::new(&self.engine, surroundings(arguments, stdin, &outputs, disk.path()).build_p1());
+        let instance = self.module.instantiate(&mut store).expect("the guest instantiates");
+        let start = instance.get_typed_func::<(), ()>(&mut store, "_start").expect("the guest is a command");
+        let end = end_of(start.call(&mut store, ()));
+        let [stdout, stderr] = outputs.map(|output| output.contents().to_vec());
+        Seen { stdout, stderr, end }
+    }
+}
+
+/// What a guest gets of the machine.
+fn surroundings(
+    arguments: &[&str],
+    stdin: &[u8],
+    outputs: &[MemoryOutputPipe; 2],
+    disk: &Path,
+) -> wasmtime_wasi::WasiCtxBuilder {
+    let mut builder = WasiCtx::builder();
+    builder.args(&command_line(arguments)).envs(ENVIRONMENT).initial_cwd("/");
+    builder.stdin(MemoryInputPipe::new(stdin.to_vec())).stdout(outputs[0].clone()).stderr(outputs[1].clone());
+    // The cases use loopback only.
+    builder.inherit_network().allow_ip_name_lookup(true).allow_tcp(true).allow_udp(true);
+    builder.preopened_dir(disk, "/", FsPerms::ReadWrite).expect("it was just made");
+    builder
+}
+
+fn end_of(result: wasmtime::Result<()>) -> String {
+    match result {
+        Ok(()) => "exit 0".to_owned(),
+        Err(error) => match error.downcast_ref::<I32Exit>() {
+            Some(exit) => format!("exit {}", exit.0),
+            None => "trap".to_owned(),
+        },
     }
 }
 

@@ -32,6 +32,20 @@ const CAPABILITIES: &[(&str, &str)] = &[
     ("fozzy:time/", "control of time"),
 ];
 
+/// The interfaces by which core modules of WASI preview 1 reach all of that, and what a function of theirs needs.
+const PREVIEW1: &str = "fozzy:preview1/";
+const PREVIEW1_CAPABILITIES: &[(&str, &str)] = &[
+    ("args-", "arguments and environment"),
+    ("environ-", "arguments and environment"),
+    ("clock-", "clocks"),
+    ("poll-", "clocks"),
+    ("proc-exit", "exit"),
+    ("random-", "random"),
+    ("path-", "files"),
+    ("fd-read:", "standard streams"),
+    ("fd-write:", "standard streams"),
+];
+
 /// What an export, by the beginning of its name, makes of a component.
 const ROLES: &[(&str, &str)] = &[
     ("wasi:cli/run@0.2.", "command"),
@@ -98,10 +112,16 @@ fn fits(ports: &Ports) -> Vec<String> {
 
 fn capabilities(ports: &Ports) -> Vec<String> {
     let rows = ports.imports.iter().filter(|port| !port.functions.is_empty());
-    let found: BTreeSet<&str> = rows
-        .filter_map(|port| CAPABILITIES.iter().find(|(start, _)| port.name.starts_with(start)))
-        .map(|(_, capability)| *capability)
-        .collect();
+    let needed = |port: &Port| -> Vec<&str> {
+        let of = |rows: &'static [(&str, &'static str)], name: &str| {
+            rows.iter().find(|(start, _)| name.starts_with(start)).map(|(_, capability)| *capability)
+        };
+        match port.name.starts_with(PREVIEW1) {
+            true => port.functions.iter().filter_map(|function| of(PREVIEW1_CAPABILITIES, function)).collect(),
+            false => of(CAPABILITIES, &port.name).into_iter().collect(),
+        }
+    };
+    let found: BTreeSet<&str> = rows.flat_map(needed).collect();
     found.into_iter().map(str::to_owned).collect()
 }
 

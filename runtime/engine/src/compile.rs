@@ -16,6 +16,7 @@ pub(crate) mod libfuzzer_module;
 pub(crate) mod link;
 pub(crate) mod load;
 pub(crate) mod ports;
+pub(crate) mod preview1_module;
 pub(crate) mod program;
 pub(crate) mod settings;
 pub(crate) mod symbolizer;

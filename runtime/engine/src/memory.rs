@@ -18,12 +18,12 @@
 
 use fozzy_host::MachineOutOfMemory;
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -47,6 +47,8 @@ pub(crate) struct Region {
     minimum: usize,
     reserved: usize,
     mapped: usize,
+    /// Pages that the host wrote for the guest since they were forgotten last; `None` unless a tracker asks for them.
+    written: Mutex<Option<BTreeSet<u32>>>,
     /// Bytes from the beginning whose pages may be those of a file: the kernel then has no account of who touched them.
     filed: AtomicUsize,
 }
@@ -75,6 +77,7 @@ impl Region {
             reserved,
             mapped: mapped.max(1),
             filed: AtomicUsize::new(0),
+            written: Mutex::new(None),
         };
         region.grow(accessible)?;
         Ok(region)
@@ -159,6 +162,34 @@ impl Region {
         // SAFETY: the destination lies in the accessible part of our own mapping, as was just checked; no guest
         // runs while we are here, and `bytes` cannot lie in it: slices of a region end before it is written.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr().add(offset), bytes.len()) }
+    }
+
+    /// Writes for a guest that waits in a call of the host, and notes the pages. Call it as [`Region::bytes`]: code of the guest
+    /// is on the stack, but does not run before the call returns.
+    pub(crate) fn write_for_guest(&self, offset: usize, bytes: &[u8]) {
+        self.write(offset, bytes);
+        if let (Some(pages), false) = (&mut *self.noted(), bytes.is_empty()) {
+            pages.extend((offset / PAGE_BYTES) as u32..=((offset + bytes.len() - 1) / PAGE_BYTES) as u32);
+        }
+    }
+
+    /// From now on the pages of [`Region::write_for_guest`] are noted.
+    pub(crate) fn note_written(&self) {
+        self.noted().get_or_insert_default();
+    }
+
+    /// Calls `each` for the pages that were noted.
+    pub(crate) fn each_noted(&self, each: impl FnMut(u32)) {
+        self.noted().iter().flatten().copied().for_each(each);
+    }
+
+    /// Forgets the pages that were noted.
+    pub(crate) fn forget_noted(&self) {
+        self.noted().iter_mut().for_each(BTreeSet::clear);
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Option<BTreeSet<u32>>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes a page at `offset`, inside the memory. Call it as [`Region::bytes`].
@@ -329,6 +360,11 @@ pub(crate) async fn apart<T>(instantiating: impl Future<Output = T>) -> (T, Vec<
 /// Those that were told [`apart`] are the guest's that has its turn.
 pub(crate) fn put_back(regions: &[Arc<Region>]) {
     CREATED.with_borrow_mut(|created| created.extend(regions.iter().cloned()));
+}
+
+/// The memories that were created on this thread since they were collected last: while an instance begins, they are its own.
+pub(crate) fn created() -> Vec<Arc<Region>> {
+    CREATED.with_borrow(Clone::clone)
 }
 
 /// The memories that were created on this thread since the last call, in order of instantiation.

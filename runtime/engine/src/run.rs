@@ -12,6 +12,7 @@ pub(crate) mod callee;
 pub(crate) mod coverage;
 pub(crate) mod inspect_at;
 pub(crate) mod memory_roles;
+pub(crate) mod preview1_memory;
 pub(crate) mod scenario;
 pub(crate) mod schedule;
 pub(crate) mod session;

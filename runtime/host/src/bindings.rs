@@ -71,6 +71,10 @@ wasmtime::component::bindgen!({
         "fozzy:process/run.run": async | trappable,
         "fozzy:process/run.[method]child.wait": async | trappable,
         "fozzy:target/control.call": async | trappable,
+        "fozzy:preview1/snapshot.fd-read": async | trappable,
+        "fozzy:preview1/snapshot.fd-write": async | trappable,
+        "fozzy:preview1/snapshot.poll-oneoff": async | trappable,
+        "fozzy:preview1/unstable.poll-oneoff": async | trappable,
         default: trappable,
     },
     with: {

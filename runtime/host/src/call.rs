@@ -12,6 +12,7 @@
 //! Not here: what the guests of a run share (`run`).
 
 use crate::outgoing_call::TargetHost;
+use crate::preview1::GuestMemory;
 use crate::run::RunGuard;
 use fozzy_trace::facts::{FailureKind, ReportedFailure};
 use fozzy_trace::source::Override;
@@ -61,8 +62,8 @@ impl Import {
 pub enum GuestStop {
     /// The guest asked to end with this code.
     Exit {
-        /// 0 to 255.
-        code: u8,
+        /// The whole code; a component's is below 256.
+        code: u32,
     },
     /// Deadlock: every guest waits, and nothing can wake one.
     Hang(Deadlock),
@@ -165,6 +166,8 @@ pub struct Host {
     pub called: Vec<Box<dyn TargetHost>>,
     /// The one that calls are of.
     pub(crate) selected: usize,
+    /// The memory that functions of preview 1 reach; `None` for a guest that has none of them.
+    pub memory: Option<Box<dyn GuestMemory>>,
     /// Whether the guest continues when one of them ends.
     pub(crate) outlives: bool,
 }
@@ -175,7 +178,7 @@ impl Host {
     pub fn new(run: RunGuard, node: NodeId, memory_bytes: u64) -> Host {
         let limiter = crate::MemoryLimiter::new(memory_bytes);
         let (called, part) = (Vec::new(), DecisionPart::WHOLE);
-        Host { run, node, part, limiter, rebuilding: false, called, selected: 0, outlives: false }
+        Host { run, node, part, limiter, rebuilding: false, called, selected: 0, memory: None, outlives: false }
     }
 
     /// The whole computer.
@@ -195,6 +198,13 @@ impl Host {
     pub(crate) fn node_mut(&mut self) -> &mut Node {
         let node = self.node;
         self.run.world.node_mut(node)
+    }
+
+    /// The memories of the guest's instance are there, and may not be told any more later.
+    pub fn settle_memory(&self) {
+        if let Some(memory) = &self.memory {
+            memory.settle();
+        }
     }
 
     /// Performs one call: bounds it, lets `body` answer, records it.
@@ -361,6 +371,7 @@ impl Host {
             return Ok(blocked?);
         }
         self.node_mut().waiting = waits.to_vec();
+        self.settle_memory();
         self.run.pass_on().await;
         if self.run.looked.is_some() || self.run.unwinds {
             return Err(GuestStop::Looked);

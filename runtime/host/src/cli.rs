@@ -40,12 +40,13 @@ impl cli::environment::Host for Host {
 
 impl cli::exit::Host for Host {
     fn exit(&mut self, status: std::result::Result<(), ()>) -> Result<()> {
-        let code = u8::from(status.is_err());
-        self.call(EXIT, u32::from(code), |_| Err(GuestStop::Exit { code }))
+        let code = u32::from(status.is_err());
+        self.call(EXIT, code, |_| Err(GuestStop::Exit { code }))
     }
 
     fn exit_with_code(&mut self, code: u8) -> Result<()> {
-        self.call(EXIT_WITH_CODE, u32::from(code), |_| Err(GuestStop::Exit { code }))
+        let code = u32::from(code);
+        self.call(EXIT_WITH_CODE, code, |_| Err(GuestStop::Exit { code }))
     }
 }
 

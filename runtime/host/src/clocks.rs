@@ -63,7 +63,7 @@ impl wall_clock::Host for Host {
 impl Host {
     /// The guest reads a clock, which moves time by a tick, and at which faults may strike.
     #[inline]
-    fn read_clock(&mut self, dial: ClockKind) -> ClockReading {
+    pub(crate) fn read_clock(&mut self, dial: ClockKind) -> ClockReading {
         if self.run.world.faults.is_empty() {
             self.world().clock.tick();
             return ClockReading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };

@@ -108,19 +108,28 @@ impl Host {
             DiskAccess::Nothing => Ok(DiskFault::default()),
             DiskAccess::Itself(act) => self.inject_file(on, act, None),
             DiskAccess::At(act, path) => self.inject_file(on, act, Some(path)),
-            DiskAccess::Open(path, flags, open) => {
-                if self.run.world.faults.is_empty() {
-                    return Ok(DiskFault::default());
-                }
-                let missing = || self.node().disk.stat_at(on, path_flags(flags), path).is_err();
-                let act = match open {
-                    open if open.contains(OpenFlags::CREATE) && missing() => DiskOperation::Create,
-                    open if open.contains(OpenFlags::TRUNCATE) => DiskOperation::Change,
-                    _ => DiskOperation::Look,
-                };
-                self.inject_file(on, act, Some(path))
-            }
+            DiskAccess::Open(path, flags, open) => self.inject_open(on, path, path_flags(flags), open_flags(open)),
         }
+    }
+
+    /// Asks what goes wrong with opening a path, which makes something new if nothing is there.
+    pub(crate) fn inject_open(
+        &mut self,
+        on: &files::FileDescriptor,
+        path: &str,
+        flags: files::PathFlags,
+        open: files::OpenFlags,
+    ) -> std::result::Result<DiskFault, GuestStop> {
+        if self.run.world.faults.is_empty() {
+            return Ok(DiskFault::default());
+        }
+        let missing = || self.node().disk.stat_at(on, flags, path).is_err();
+        let act = match open {
+            open if open.create && missing() => DiskOperation::Create,
+            open if open.truncate => DiskOperation::Change,
+            _ => DiskOperation::Look,
+        };
+        self.inject_file(on, act, Some(path))
     }
 
     /// One operation on one descriptor: `body` gets the disk, the descriptor and the wall time; `live` asks the real
@@ -308,9 +317,9 @@ impl types::HostDescriptor for Host {
             disk.set_times(of, new_time(accessed)?, new_time(modified)?, now)
         };
         self.on_disk(SET_TIMES, &this, asked, DiskAccess::Itself(DiskOperation::Change), body, |host, file| {
-            match set_times(None, false, accessed, modified) {
-                Ok(operation) => host.live_done(file, operation),
-                Err(errno) => Ok(Err(errno)),
+            match (new_time(accessed), new_time(modified)) {
+                (Ok(accessed), Ok(modified)) => host.live_done(file, set_times(None, false, accessed, modified)),
+                (Err(errno), _) | (_, Err(errno)) => Ok(Err(errno)),
             }
         })
     }
@@ -421,9 +430,12 @@ impl types::HostDescriptor for Host {
             disk.set_times_at(base, path_flags(flags), &path, new_time(accessed)?, new_time(modified)?, now)
         };
         self.on_disk(SET_TIMES_AT, &this, asked, DiskAccess::At(DiskOperation::Change, &path), body, |host, base| {
-            match set_times(Some(path.clone()), path_flags(flags).symlink_follow, accessed, modified) {
-                Ok(operation) => host.live_done(base, operation),
-                Err(errno) => Ok(Err(errno)),
+            let follow = path_flags(flags).symlink_follow;
+            match (new_time(accessed), new_time(modified)) {
+                (Ok(accessed), Ok(modified)) => {
+                    host.live_done(base, set_times(Some(path.clone()), follow, accessed, modified))
+                }
+                (Err(errno), _) | (_, Err(errno)) => Ok(Err(errno)),
             }
         })
     }
@@ -659,20 +671,18 @@ fn live_file(handle: &Handle) -> Option<LiveFile> {
     }
 }
 
-fn set_times(
+pub(crate) fn set_times(
     path: Option<String>,
     follow: bool,
-    accessed: NewTimestamp,
-    modified: NewTimestamp,
-) -> DiskResult<FileOperation> {
-    let time = |time| {
-        Ok(match new_time(time)? {
-            FileTimeChange::NoChange => TimestampUpdate::NoChange,
-            FileTimeChange::Now => TimestampUpdate::Now,
-            FileTimeChange::At(ns) => TimestampUpdate::At(ns),
-        })
+    accessed: FileTimeChange,
+    modified: FileTimeChange,
+) -> FileOperation {
+    let time = |time| match time {
+        FileTimeChange::NoChange => TimestampUpdate::NoChange,
+        FileTimeChange::Now => TimestampUpdate::Now,
+        FileTimeChange::At(ns) => TimestampUpdate::At(ns),
     };
-    Ok(FileOperation::SetTimes { path, follow, accessed: time(accessed)?, modified: time(modified)? })
+    FileOperation::SetTimes { path, follow, accessed: time(accessed), modified: time(modified) }
 }
 
 fn path_flags(flags: PathFlags) -> files::PathFlags {

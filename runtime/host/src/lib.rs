@@ -34,6 +34,7 @@ mod linker;
 mod operations;
 mod outgoing_call;
 mod power;
+mod preview1;
 mod process;
 mod properties;
 mod random;
@@ -62,5 +63,6 @@ pub use outgoing_call::{
     Answer, CallFuture, CallResult, CallerKind, NamedCall, RestartMode, TargetHost, link, link_resource,
     link_with_handles,
 };
+pub use preview1::GuestMemory;
 pub use run::{OBSERVED_BYTES_MAX, OutputTee, RESTART_FUEL, Run, RunGuard, RunSlot};
 pub use sync_linker::{add_alone_to_linker, resource_of};

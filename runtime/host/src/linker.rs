@@ -64,6 +64,8 @@ const KNOWN: &[&str] = &[
     "fozzy:properties/assertions",
     "fozzy:target/control",
     "fozzy:time/control",
+    "fozzy:preview1/snapshot",
+    "fozzy:preview1/unstable",
 ];
 
 /// One import that the sandbox does not have.

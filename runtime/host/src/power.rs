@@ -39,7 +39,7 @@ impl power::Host for Host {
             if !node.disk.tracks_durability() {
                 return Ok(Err(power::Error::NotWatched));
             }
-            if is_busy(&node.disk, &node.table) {
+            if is_busy(&node.disk, &node.table) || node.preview1.is_busy(&node.disk) {
                 return Ok(Err(power::Error::Busy));
             }
             host.with_context(|world, context| world.node_mut(context.node).disk.crash(context));

@@ -5,7 +5,7 @@ use crate::call::{GuestStop, Host, Import};
 use fozzy_trace::Purpose;
 use wasmtime::Result;
 
-const GET_RANDOM_BYTES: Import = Import::new("wasi:random/random.get-random-bytes");
+pub(crate) const GET_RANDOM_BYTES: Import = Import::new("wasi:random/random.get-random-bytes");
 const GET_RANDOM_U64: Import = Import::new("wasi:random/random.get-random-u64");
 const GET_INSECURE_RANDOM_BYTES: Import = Import::new("wasi:random/insecure.get-insecure-random-bytes");
 const GET_INSECURE_RANDOM_U64: Import = Import::new("wasi:random/insecure.get-insecure-random-u64");
@@ -13,7 +13,7 @@ const INSECURE_SEED: Import = Import::new("wasi:random/insecure-seed.insecure-se
 
 /// Bytes that one call may draw; more is a trap, as in wasmtime-wasi, since it would only serve to
 /// exhaust the host's memory.
-const DRAW_BYTES_MAX: u64 = 64 << 20;
+pub(crate) const DRAW_BYTES_MAX: u64 = 64 << 20;
 
 impl Host {
     fn draw_bytes(&mut self, import: Import, purpose: Purpose, len: u64) -> Result<Vec<u8>> {

@@ -34,11 +34,21 @@ impl Host {
 
 impl snapshots::Host for Host {
     fn snapshot(&mut self, name: String) -> Result<SnapshotResult> {
-        self.on_snapshots(SNAPSHOT, &name, |node| node.snapshots.snapshot(&name, &node.disk, &node.table))
+        self.on_snapshots(SNAPSHOT, &name, |node| match node.preview1.is_busy(&node.disk) {
+            true => Err(SnapshotError::Busy),
+            false => node.snapshots.snapshot(&name, &node.disk, &node.table),
+        })
     }
 
     fn restore(&mut self, name: String) -> Result<SnapshotResult> {
-        self.on_snapshots(RESTORE, &name, |node| node.snapshots.restore(&name, &mut node.disk, &node.table))
+        self.on_snapshots(RESTORE, &name, |node| {
+            if node.preview1.is_busy(&node.disk) {
+                return Err(SnapshotError::Busy);
+            }
+            node.snapshots.restore(&name, &mut node.disk, &node.table)?;
+            node.preview1.nodes().for_each(|held| node.disk.opened(held));
+            Ok(())
+        })
     }
 
     fn forget(&mut self, name: String) -> Result<SnapshotResult> {

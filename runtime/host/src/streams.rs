@@ -455,7 +455,7 @@ impl Host {
 }
 
 /// The pipe that an output of a process leads to.
-fn pipe_of(process: &ProcessNode, kind: OutputKind) -> PipeId {
+pub(crate) fn pipe_of(process: &ProcessNode, kind: OutputKind) -> PipeId {
     match kind {
         OutputKind::Stdout => process.stdout,
         OutputKind::Stderr => process.stderr,

@@ -10,6 +10,7 @@
 //! Invariant: the behaviour is that of [`crate::add_to_linker`]; only the way of calling differs.
 //! Not here: which handles there are to be (`fozzy-engine`).
 
+use crate::bindings::fozzy::preview1::{snapshot, unstable};
 use crate::bindings::fozzy::process::run::{self, Host as _, HostChild as _};
 use crate::bindings::fozzy::target::control;
 use crate::bindings::wasi::cli::{terminal_input, terminal_output};
@@ -175,6 +176,22 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
     process.func_wrap("run", |mut store, (command,): (run::Command,)| Ok((now(store.data_mut().run(command))?,)))?;
     process.func_wrap("[method]child.wait", |mut store, (this,): (Resource<ChildResource>,)| {
         Ok((now(store.data_mut().wait(this))?,))
+    })?;
+
+    type Four = (u32, u32, u32, u32);
+    let mut snapshot = linker.instance("fozzy:preview1/snapshot@0.1.0")?;
+    snapshot.func_wrap("fd-read", |mut store, (fd, buffers, count, size): Four| {
+        Ok((now(snapshot::Host::fd_read(store.data_mut(), fd, buffers, count, size))?,))
+    })?;
+    snapshot.func_wrap("fd-write", |mut store, (fd, buffers, count, size): Four| {
+        Ok((now(snapshot::Host::fd_write(store.data_mut(), fd, buffers, count, size))?,))
+    })?;
+    snapshot.func_wrap("poll-oneoff", |mut store, (subscriptions, events, count, ready): Four| {
+        Ok((now(snapshot::Host::poll_oneoff(store.data_mut(), subscriptions, events, count, ready))?,))
+    })?;
+    let mut unstable = linker.instance("fozzy:preview1/unstable@0.1.0")?;
+    unstable.func_wrap("poll-oneoff", |mut store, (subscriptions, events, count, ready): Four| {
+        Ok((now(unstable::Host::poll_oneoff(store.data_mut(), subscriptions, events, count, ready))?,))
     })?;
 
     type NamedArguments = (String, String, Option<String>);

@@ -124,7 +124,7 @@ pub struct NodeSummary {
     pub state: String,
     /// The program's exit code, when it exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<u8>,
+    pub exit_code: Option<u32>,
     /// Digest of all its linear memory at the end.
     pub memory_digest: Digest,
     /// How often its program started again after an end; absent when it did not.
@@ -178,7 +178,7 @@ impl NodeSummary {
     }
 }
 
-fn exit_code(end: Option<&ExecutionEnd>) -> Option<u8> {
+fn exit_code(end: Option<&ExecutionEnd>) -> Option<u32> {
     match end {
         Some(ExecutionEnd::Exited { code }) => Some(*code),
         _ => None,
@@ -311,7 +311,7 @@ pub struct RunSummary {
     pub target: TargetSummary,
     /// The program's exit code, when it exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<u8>,
+    pub exit_code: Option<u32>,
     /// Virtual time at the end, in nanoseconds.
     pub virtual_time_ns: u64,
     /// Calls of the program to the computer.

@@ -23,8 +23,8 @@ pub const OUTPUT_KEPT_BYTES_MAX: usize = 4 << 20;
 pub enum ExecutionEnd {
     /// The program exited with this code; returning is code 0.
     Exited {
-        /// 0 to 255.
-        code: u8,
+        /// As the program gave it: 0 to 255 of a component, any number of a core module.
+        code: u32,
     },
     /// The program trapped.
     Trapped {

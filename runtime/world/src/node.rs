@@ -5,7 +5,7 @@
 use crate::clock::ClockDrift;
 use crate::process::ProcessNode;
 use crate::snapshots::Snapshots;
-use crate::{Disk, HandleTable, SignalId, Stdin, Wait, WorldError, files};
+use crate::{Disk, HandleTable, Preview1Table, SignalId, Stdin, Wait, WorldError, files};
 use fozzy_trace::plan::{Inputs, MachinePlan, Plan};
 use fozzy_trace::{NodeId, StreamOutput};
 use std::collections::BTreeSet;
@@ -30,6 +30,8 @@ pub struct Node {
     pub stderr: StreamOutput,
     /// The guest's open handles.
     pub table: HandleTable,
+    /// The guest's descriptors of WASI preview 1.
+    pub preview1: Preview1Table,
     /// How its clocks differ from virtual time.
     pub drift: ClockDrift,
     /// What its guest waits for; empty while it is ready.
@@ -52,7 +54,7 @@ pub struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestExit {
     /// By itself, with this code.
-    Code(u8),
+    Code(u32),
     /// By a trap, or for want of time or instructions.
     Crashed,
     /// From outside.
@@ -86,6 +88,7 @@ impl Node {
             stdout: StreamOutput::default(),
             stderr: StreamOutput::default(),
             table: HandleTable::default(),
+            preview1: Preview1Table::default(),
             drift: ClockDrift::new(plan.edition),
             waiting: Vec::new(),
             calling: None,

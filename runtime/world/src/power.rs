@@ -18,7 +18,7 @@
 
 use crate::files::{DiskFault, DiskOperation, inject};
 use crate::table::{Handle, StreamSink, StreamSource};
-use crate::{OpContext, World};
+use crate::{OpContext, OpenFile, World};
 
 impl World {
     /// The machine of the moment loses power.
@@ -53,6 +53,12 @@ impl World {
                     self.node_mut(context.node).disk.closed(file.node);
                 }
                 other => self.close_handle(&other),
+            }
+        }
+        let machine = self.node_mut(context.node);
+        for descriptor in machine.preview1.clear() {
+            if let Some(OpenFile::Disk(file)) = descriptor.file() {
+                machine.disk.closed(file.node);
             }
         }
         self.disown(context.node);

@@ -21,6 +21,7 @@ impl World {
         let machine = self.node_mut(context.node);
         machine.disk = start.disk.clone();
         machine.table = start.table.clone();
+        machine.preview1 = start.preview1.clone();
         machine.snapshots = start.snapshots.clone();
         machine.drift = start.drift;
         machine.stdin.rewind();

@@ -8,6 +8,7 @@
 //! Invariant: what a program does is the same in all builds, as long as it ends.
 //! Not here: the rewriting (`fozzy-instrument`), the settings of wasmtime (`settings`).
 
+use crate::compile::preview1_module;
 use crate::compile::settings::STACK_SLOTS;
 use fozzy_instrument::{
     AccessorLayout, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag,
@@ -86,11 +87,15 @@ pub(crate) struct CompiledMetadata {
     /// Whether every written page is marked. A contract of the rewriter's is met by our imports: what they return
     /// through memory has less than a page, `wasi:filesystem`'s `descriptor-stat` with 96 bytes being the longest.
     pub(crate) marks_are_sound: bool,
+    /// Which of the guest's memories functions of preview 1 reach.
+    #[serde(default)]
+    pub(crate) preview1_memory: Option<u32>,
 }
 
 impl CompiledMetadata {
-    pub(crate) fn of(instrumented: &InstrumentedComponent) -> CompiledMetadata {
+    pub(crate) fn of(instrumented: &InstrumentedComponent, original: &[u8]) -> CompiledMetadata {
         CompiledMetadata {
+            preview1_memory: preview1_module::memory_place(original),
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),
             access: instrumented.access.clone(),

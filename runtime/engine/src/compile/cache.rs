@@ -5,7 +5,7 @@
 //! <cache>/<xxh3-128>.bin  the content: wasmtime's serialised code, or a component
 //!
 //! key of code       BLAKE3(component, settings, wasmtime, processor)
-//! key of component  BLAKE3(core module, adapter)
+//! key of component  BLAKE3(core module, version of componentizing)
 //! ```
 //!
 //! Compiled code is native code: loading it is running it. So the directory must belong to this user and
@@ -119,8 +119,8 @@ impl Cache {
     }
 
     /// The key of a componentized module: everything that decides the component.
-    pub(crate) fn component_key(module: &[u8], adapter: &[u8]) -> String {
-        key("component", &[module, adapter, env!("CARGO_PKG_VERSION").as_bytes()])
+    pub(crate) fn component_key(module: &[u8], version: &[u8]) -> String {
+        key("component", &[module, version, env!("CARGO_PKG_VERSION").as_bytes()])
     }
 
     /// The compiled form under `key`; `None` when there is none that is whole.

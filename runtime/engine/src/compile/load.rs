@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! \0asm, layer 1          component     as it is
-//! \0asm, version 1        core module   componentized with the published wasip1 adapter
+//! \0asm, version 1        core module   componentized, WASI preview 1 under names of ours
 //! ( or ;;                 text          assembled, then one of the above
 //! anything else           one line that says what was found
 //! ```
@@ -13,6 +13,7 @@
 
 use crate::compile::cache::Cache;
 use crate::compile::componentize::{self, ComponentizeError};
+use crate::compile::preview1_module::Preview1Module;
 use wasmparser::{Encoding, Parser, Payload};
 
 /// Largest program that is read, in bytes. Larger ones are refused: real programs are far smaller.
@@ -107,10 +108,12 @@ fn load_binary(bytes: &[u8], cache: Option<&Cache>) -> Result<LoadedProgram, Loa
         Encoding::Component => Ok(LoadedProgram { component: bytes.to_vec(), kind: SourceKind::Component }),
         Encoding::Module => {
             let kept =
-                cache.map(|cache| (cache, Cache::component_key(bytes, componentize::ADAPTER_VERSION.as_bytes())));
+                cache.map(|cache| (cache, Cache::component_key(bytes, componentize::COMPONENTIZE_VERSION.as_bytes())));
             if let Some(component) = kept.as_ref().and_then(|(cache, key)| cache.bytes(key)) {
                 return Ok(LoadedProgram { component, kind: SourceKind::CoreModule });
             }
+            // What is not supported is said by its own name, and not as a feature of wasm that is missing.
+            Preview1Module::read(bytes)?;
             fozzy_instrument::validate_module(bytes).map_err(|error| match error {
                 fozzy_instrument::Error::Invalid { offset, reason } => {
                     LoadError::Invalid { kind: "core module", why: one_line(&reason), offset }

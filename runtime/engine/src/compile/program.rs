@@ -376,7 +376,7 @@ fn compiled(
         return Ok((found, facts));
     }
     let instrumented = fozzy_instrument::instrument(component, &build.options())?;
-    let facts = CompiledMetadata::of(&instrumented);
+    let facts = CompiledMetadata::of(&instrumented, component);
     let isolated = match &cached {
         Some((cache, key)) => cache.compile(engine, key, (switches, build), &instrumented.component)?,
         None => None,

@@ -8,7 +8,7 @@
 //! So a program in any language needs the names and the flat signatures of the canonical ABI, and no generator.
 //!
 //! Invariant: what a module declares itself is left as it is.
-//! Not here: WASI, which goes through the adapter (`componentize`).
+//! Not here: WASI preview 1, whose names become ours before (`preview1_module`).
 
 use wasmparser::{Parser, Payload};
 use wit_component::StringEncoding;
@@ -32,6 +32,7 @@ const WIT: &[(&str, &str)] = &[
     ("fozzy-history.wit", include_str!("../../wit/deps/fozzy-history.wit")),
     ("fozzy-http.wit", include_str!("../../wit/deps/fozzy-http.wit")),
     ("fozzy-memory.wit", include_str!("../../wit/deps/fozzy-memory.wit")),
+    ("fozzy-preview1.wit", include_str!("../../wit/deps/fozzy-preview1.wit")),
     ("fozzy-process.wit", include_str!("../../wit/deps/fozzy-process.wit")),
     ("fozzy-properties.wit", include_str!("../../wit/deps/fozzy-properties.wit")),
     ("fozzy-scenario.wit", include_str!("../../wit/deps/fozzy-scenario.wit")),

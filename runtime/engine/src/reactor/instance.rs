@@ -20,6 +20,7 @@ use crate::compile::settings::{HOSTCALL_FUEL, with_stack};
 use crate::memory::{self, Region};
 use crate::run::callee;
 use crate::run::memory_roles::{self, InstanceMemories};
+use crate::run::preview1_memory::preview1_memory;
 use crate::run::trap::{InstantiationContext, ending, harness};
 use fozzy_host::{Host, Run, RunGuard, RunSlot};
 use fozzy_instrument::{
@@ -191,6 +192,7 @@ fn instantiate(
     let memory_bytes = limits.memory_bytes + program.facts().appended_bytes();
     let mut host = Host::new(turn, NodeId(0), memory_bytes);
     host.called = callees.into_iter().map(|callee| Box::new(callee) as _).collect();
+    host.memory = preview1_memory(program);
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| host);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
@@ -200,6 +202,7 @@ fn instantiate(
     let linked = program.alone().map_err(failed)?;
     memory::offer(offered);
     let instance = with_stack(|| linked.instantiate(&mut store));
+    store.data().settle_memory();
     let regions = memory::collect();
     match instance {
         Ok(instance) => Ok((store, instance, regions)),

@@ -126,7 +126,7 @@ impl GuestMemories {
             let mut segments = Vec::new();
             let image = Arc::new(image_of(&region, &mut segments));
             let tracker: Box<dyn Tracker> = match kind {
-                TrackerKind::Marks => Box::new(MarksTracker::new(marks.clone())),
+                TrackerKind::Marks => Box::new(MarksTracker::new(&region, marks.clone())),
                 TrackerKind::Protected => Box::new(WriteProtectTracker::new(&region)?),
                 TrackerKind::Scanned => Box::new(PagemapTracker::new(&region)?),
                 TrackerKind::Compared => Box::new(CompareTracker),

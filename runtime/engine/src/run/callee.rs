@@ -150,7 +150,12 @@ impl TargetInstance {
             Some(instance) => *instance,
             None => {
                 let linked = self.program.instance()?;
-                let (instance, memories) = memory::apart(linked.instantiate_async(&mut *store)).await;
+                let (instance, memories) = memory::apart(async {
+                    let instance = linked.instantiate_async(&mut *store).await;
+                    store.data().settle_memory();
+                    instance
+                })
+                .await;
                 self.memories = memories;
                 *place.insert(instance.map_err(|error| error.context(InstantiationContext))?)
             }

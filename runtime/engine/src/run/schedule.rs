@@ -18,6 +18,7 @@ use crate::memory::{self, Region};
 use crate::run::callee::TargetInstance;
 use crate::run::coverage::{CoverageCollector, ProgramCoverage};
 use crate::run::memory_roles::InstanceMemories;
+use crate::run::preview1_memory::preview1_memory;
 use crate::run::scenario;
 use crate::run::session::Session;
 use crate::run::trap::{InstantiationContext, ending};
@@ -394,6 +395,8 @@ async fn live(
 
 /// A store for one instance of `program`, with this amount of fuel.
 pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, wasmtime::Result<()>) {
+    let mut host = host;
+    host.memory = preview1_memory(program);
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| host);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
@@ -405,6 +408,7 @@ pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, w
 async fn call(program: &Program, entry: GuestEntry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
     let instantiated = program.instance()?.instantiate_async(&mut *store).await;
     let instance = instantiated.map_err(|error| error.context(InstantiationContext))?;
+    store.data().settle_memory();
     match entry {
         GuestEntry::Run => {
             let function = export(store, &instance, program.entries().run.as_deref(), "run")?;
@@ -438,7 +442,7 @@ pub(crate) fn export(
 
 fn end_of(guest: &ScheduledGuest<'_>, limits: &Limits, life: GuestOutcome) -> Result<GuestEnd, HarnessError> {
     let (end, backtrace) = match &life.outcome {
-        Ok(success) => (ExecutionEnd::Exited { code: u8::from(!success) }, Vec::new()),
+        Ok(success) => (ExecutionEnd::Exited { code: u32::from(!success) }, Vec::new()),
         Err(error) => ending(error, guest.program, limits, life.refused)?,
     };
     Ok(GuestEnd { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.told().guest })

@@ -246,7 +246,7 @@ impl World {
         let now = self.clock.now();
         self.let_go(node);
         let exit = match exit {
-            GuestExit::Code(code) => ProcessExit::Code(i32::from(code)),
+            GuestExit::Code(code) => ProcessExit::Code(code.cast_signed()),
             GuestExit::Crashed => ProcessExit::Signal(SIGNAL_ABORT),
             GuestExit::Killed => ProcessExit::Signal(SIGNAL_KILL),
         };
@@ -300,6 +300,7 @@ impl World {
         for handle in self.node_mut(node).table.clear() {
             self.close_handle(&handle);
         }
+        self.node_mut(node).preview1.clear();
         self.disown(node);
         if let Some(ProcessNode { pid, stdin, stdout, stderr }) = self.node(node).process {
             self.pipes.close(stdin, PipeEnd::Read, now);

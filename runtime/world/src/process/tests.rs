@@ -334,7 +334,7 @@ fn machines_go_with_their_guests() {
         let mode = if n % 2 == 0 { StdioMode::Whole } else { StdioMode::Streaming };
         let pid = start(&mut world, command("c"), mode).expect("the others have gone");
         let child = world.launches.pop().expect("it is to be started").node;
-        within(&mut world, |world, context| world.guest_ended(child, GuestExit::Code(n as u8), context));
+        within(&mut world, |world, context| world.guest_ended(child, GuestExit::Code(u32::from(n as u8)), context));
         let exit = ProcessExit::Code(i32::from(n as u8));
         match mode {
             StdioMode::Whole => assert_eq!(world.take_output(pid).map(|output| output.ending.exit), Ok(exit)),

@@ -1,4 +1,5 @@
-//! Marks that the guest's own code sets: one byte for each page, in a memory that the guest cannot reach.
+//! Marks that the guest's own code sets: one byte for each page, in a memory that the guest cannot reach. Pages that functions of
+//! preview 1 write are noted beside the memory itself.
 //!
 //! The rewriter marks the page where a store begins, or the first of several that are near each other. What it writes may reach
 //! into the next page, so that the first bytes of each page behind a marked one are compared.
@@ -25,7 +26,9 @@ pub(crate) struct MarksTracker {
 
 impl MarksTracker {
     /// Nothing is marked.
-    pub(crate) fn new(marks: Vec<(Arc<Region>, Range<usize>)>) -> MarksTracker {
+    pub(crate) fn new(region: &Region, marks: Vec<(Arc<Region>, Range<usize>)>) -> MarksTracker {
+        region.note_written();
+        region.forget_noted();
         for (side, range) in &marks {
             side.touched(|run| {
                 let run = run.start.max(range.start)..run.end.min(range.end);
@@ -60,10 +63,12 @@ impl Tracker for MarksTracker {
                 }
             }
         }
+        region.each_noted(|page| pages.push(page));
         Ok(())
     }
 
-    fn settled(&mut self, _: &Region, _: &Image, _: &[u32]) -> Result<(), String> {
+    fn settled(&mut self, region: &Region, _: &Image, _: &[u32]) -> Result<(), String> {
+        region.forget_noted();
         for (position, mark) in self.found.drain(..) {
             self.marks[position].0.write(mark, &[0]);
         }
@@ -75,6 +80,7 @@ impl Tracker for MarksTracker {
         for (side, range) in &self.marks {
             each_set(of_pages(side, range, count), |_| marked += 1);
         }
+        region.each_noted(|_| marked += 1);
         marked
     }
 
@@ -88,6 +94,7 @@ impl Tracker for MarksTracker {
                 pages.push(page as u32 + 1);
             });
         }
+        region.each_noted(|page| pages.push(page));
         true
     }
 

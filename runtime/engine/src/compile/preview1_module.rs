@@ -1,0 +1,382 @@
+//! Core modules of WASI preview 1 as modules of a component: their imports get names of ours, and `_start` an interface.
+//!
+//! ```text
+//! import wasi_snapshot_preview1.fd_write ─▶ import fozzy:preview1/snapshot@0.1.0 fd-write    the same core type
+//! import wasi_unstable.fd_seek           ─▶ import fozzy:preview1/unstable@0.1.0 fd-seek     where it differs
+//! export _start                          ◀─ a module of one function beside it, which is wasi:cli/run@0.2.12
+//! ```
+//!
+//! Lowered functions of numbers alone need neither shim nor adapter, so the module is instantiated as it is, and nothing of ours is in
+//! its memory.
+//!
+//! Invariant: nothing but the names of imports is changed in the module. Not here: answering the calls (`fozzy-host`), the declaration
+//! (`untyped_imports`).
+
+use crate::compile::componentize::ComponentizeError;
+use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
+use wasm_encoder::{
+    CodeSection, EntityType, ExportKind, ExportSection, Function, FunctionSection, ImportSection, Module, NameMap,
+    NameSection, RawSection, TypeSection, ValType,
+};
+use wasmparser::{
+    CompositeInnerType, ExternalKind, FuncType, Import, MemoryType, Parser, Payload, TypeRef, ValType as Parsed,
+};
+use wit_component::StringEncoding;
+use wit_parser::{Resolve, UnresolvedPackageGroup};
+
+/// The names of the two versions that there were.
+pub(crate) const PREVIEW1: &str = "wasi_snapshot_preview1";
+pub(crate) const UNSTABLE: &str = "wasi_unstable";
+/// What their functions are imported as.
+const SNAPSHOT_INTERFACE: &str = "fozzy:preview1/snapshot@0.1.0";
+const UNSTABLE_INTERFACE: &str = "fozzy:preview1/unstable@0.1.0";
+/// How the names of both begin.
+const INTERFACES: &str = "fozzy:preview1/";
+/// What a command exports.
+const RUN: &str = "wasi:cli/run@0.2.12#run";
+const RUN_WIT: &str = "
+    package fozzy:run;
+    world command { export wasi:cli/run@0.2.12; }
+    package wasi:cli@0.2.12 { interface run { run: func() -> result; } }";
+
+/// The functions with their parameters: `i` is `i32`, `I` is `i64`. All answer with an `i32`, but `proc_exit`.
+const FUNCTIONS: &[(&str, &str)] = &[
+    ("args_get", "ii"),
+    ("args_sizes_get", "ii"),
+    ("environ_get", "ii"),
+    ("environ_sizes_get", "ii"),
+    ("clock_res_get", "ii"),
+    ("clock_time_get", "iIi"),
+    ("fd_advise", "iIIi"),
+    ("fd_allocate", "iII"),
+    ("fd_close", "i"),
+    ("fd_datasync", "i"),
+    ("fd_fdstat_get", "ii"),
+    ("fd_fdstat_set_flags", "ii"),
+    ("fd_fdstat_set_rights", "iII"),
+    ("fd_filestat_get", "ii"),
+    ("fd_filestat_set_size", "iI"),
+    ("fd_filestat_set_times", "iIIi"),
+    ("fd_pread", "iiiIi"),
+    ("fd_prestat_get", "ii"),
+    ("fd_prestat_dir_name", "iii"),
+    ("fd_pwrite", "iiiIi"),
+    ("fd_read", "iiii"),
+    ("fd_readdir", "iiiIi"),
+    ("fd_renumber", "ii"),
+    ("fd_seek", "iIii"),
+    ("fd_sync", "i"),
+    ("fd_tell", "ii"),
+    ("fd_write", "iiii"),
+    ("path_create_directory", "iii"),
+    ("path_filestat_get", "iiiii"),
+    ("path_filestat_set_times", "iiiiIIi"),
+    ("path_link", "iiiiiii"),
+    ("path_open", "iiiiiIIii"),
+    ("path_readlink", "iiiiii"),
+    ("path_remove_directory", "iii"),
+    ("path_rename", "iiiiii"),
+    ("path_symlink", "iiiii"),
+    ("path_unlink_file", "iii"),
+    ("poll_oneoff", "iiii"),
+    ("proc_exit", "i"),
+    ("proc_raise", "i"),
+    ("random_get", "ii"),
+    ("sched_yield", ""),
+    ("sock_accept", "iii"),
+    ("sock_recv", "iiiiii"),
+    ("sock_send", "iiiii"),
+    ("sock_shutdown", "ii"),
+];
+
+/// Functions whose answers lie otherwise in `wasi_unstable`.
+const DIFFERING: &[&str] = &["fd_fdstat_get", "fd_filestat_get", "fd_seek", "path_filestat_get", "poll_oneoff"];
+
+/// Functions that reach no memory.
+const WITHOUT_MEMORY: &[&str] = &[
+    "fd_advise",
+    "fd_allocate",
+    "fd_close",
+    "fd_datasync",
+    "fd_fdstat_set_flags",
+    "fd_fdstat_set_rights",
+    "fd_filestat_set_size",
+    "fd_filestat_set_times",
+    "fd_renumber",
+    "fd_sync",
+    "proc_exit",
+    "proc_raise",
+    "sched_yield",
+    "sock_shutdown",
+];
+
+/// The parts of a module that decide what becomes of it.
+#[derive(Default)]
+pub(crate) struct Preview1Module {
+    types: Vec<Option<FuncType>>,
+    /// Whether it imports any function.
+    imports: bool,
+    needs_memory: bool,
+    has_memory: bool,
+}
+
+fn refused(why: impl Into<String>) -> ComponentizeError {
+    ComponentizeError::Unsupported(why.into())
+}
+
+impl Preview1Module {
+    /// Reads a module, and refuses what it asks for in vain.
+    pub(crate) fn read(module: &[u8]) -> Result<Preview1Module, ComponentizeError> {
+        let mut found = Preview1Module::default();
+        // What does not parse is the validator's to refuse.
+        for payload in Parser::new(0).parse_all(module).map_while(Result::ok) {
+            match payload {
+                Payload::TypeSection(section) => {
+                    for group in section.into_iter().flatten() {
+                        found.types.extend(group.into_types().map(|ty| match ty.composite_type.inner {
+                            CompositeInnerType::Func(ty) => Some(ty),
+                            _ => None,
+                        }));
+                    }
+                }
+                Payload::ImportSection(section) => {
+                    for import in section.into_imports().flatten() {
+                        found.import(&import)?;
+                    }
+                }
+                Payload::MemorySection(section) => section.into_iter().flatten().try_for_each(|ty| memory(&ty))?,
+                Payload::ExportSection(section) => {
+                    for export in section.into_iter().flatten() {
+                        found.has_memory |= (export.name, export.kind) == ("memory", ExternalKind::Memory);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    fn import(&mut self, import: &Import<'_>) -> Result<(), ComponentizeError> {
+        if let TypeRef::Memory(ty) = import.ty {
+            memory(&ty)?;
+        }
+        if (import.module, import.name) == ("wasi", "thread-spawn") {
+            return Err(refused(
+                "the core module imports `wasi.thread-spawn`: threads are not supported yet; build it for wasm32-wasip1 or \
+                 wasm32-wasip2 instead of wasm32-wasip1-threads",
+            ));
+        }
+        if import.module != PREVIEW1 && import.module != UNSTABLE {
+            return Ok(());
+        }
+        self.imports = true;
+        let full = format!("`{}.{}`", import.module, import.name);
+        let known = FUNCTIONS.iter().find(|(name, _)| *name == import.name);
+        let known = known.filter(|(name, _)| import.module == PREVIEW1 || *name != "sock_accept");
+        let Some((name, parameters)) = known else {
+            return Err(refused(format!("the core module imports {full}, which is no function of WASI preview 1")));
+        };
+        let expected = signature(name, parameters);
+        let (TypeRef::Func(index) | TypeRef::FuncExact(index)) = import.ty else {
+            return Err(refused(format!("the core module imports {full} as something else than a function")));
+        };
+        match self.types.get(index as usize).and_then(Option::as_ref) {
+            Some(ty) if *ty == expected => {}
+            Some(ty) => {
+                let words = |ty: &FuncType| ty.to_string();
+                return Err(refused(format!(
+                    "the core module imports {full} with the type {}; it is {}",
+                    words(ty),
+                    words(&expected)
+                )));
+            }
+            None => return Err(refused(format!("the core module imports {full} as something else than a function"))),
+        }
+        self.needs_memory |= !WITHOUT_MEMORY.contains(name);
+        Ok(())
+    }
+
+    /// The validated module with names of ours.
+    pub(crate) fn renamed(&self, module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
+        if self.needs_memory && !self.has_memory {
+            return Err(refused(
+                "the core module exports no memory named `memory`, in which WASI would find its arguments (wasm-ld exports it \
+                 unless told otherwise)",
+            ));
+        }
+        if self.imports { renamed(module) } else { Ok(module.to_vec()) }
+    }
+}
+
+/// The name of [`run_module`] among the modules of a component: it is no code of the program.
+pub(crate) const RUN_MODULE: &str = "fozzy-run";
+
+/// A module that is run as a command, and calls `_start` of the main one.
+pub(crate) fn run_module() -> Vec<u8> {
+    let (mut types, mut imports, mut functions) = (TypeSection::new(), ImportSection::new(), FunctionSection::new());
+    types.ty().function([], []);
+    types.ty().function([], [ValType::I32]);
+    imports.import("__main_module__", "_start", EntityType::Function(0));
+    functions.function(1);
+    let mut exports = ExportSection::new();
+    exports.export(RUN, ExportKind::Func, 1);
+    let mut run = Function::new([]);
+    run.instructions().call(0).i32_const(0).end();
+    let mut code = CodeSection::new();
+    code.function(&run);
+    let mut module = Module::new();
+    module.section(&types).section(&imports).section(&functions).section(&exports).section(&code);
+    // By its name, stacks tell it from the program's own functions.
+    let (mut names, mut function_names) = (NameSection::new(), NameMap::new());
+    function_names.append(1, RUN);
+    names.functions(&function_names);
+    module.section(&names);
+    let mut bytes = module.finish();
+    let mut resolve = Resolve::default();
+    let group = UnresolvedPackageGroup::parse("run.wit", RUN_WIT).expect("a constant that tests parse");
+    let package = resolve.push_group(group).expect("a constant that tests parse");
+    let world = resolve.select_world(&[package], None).expect("it has one world");
+    wit_component::embed_component_metadata(&mut bytes, &resolve, world, StringEncoding::UTF8)
+        .expect("a constant that tests embed");
+    bytes
+}
+
+/// Refuses a memory that the sandbox has not.
+fn memory(ty: &MemoryType) -> Result<(), ComponentizeError> {
+    if ty.shared {
+        return Err(refused(
+            "the core module has a shared memory: threads are not supported yet; build it for wasm32-wasip1 or wasm32-wasip2 \
+             instead of wasm32-wasip1-threads",
+        ));
+    }
+    if ty.memory64 {
+        return Err(refused(
+            "the core module has a memory of 64-bit addresses, and WASI is of 32-bit ones; build it for a wasm32 target",
+        ));
+    }
+    Ok(())
+}
+
+fn signature(name: &str, parameters: &str) -> FuncType {
+    let of = |letter| if letter == 'I' { Parsed::I64 } else { Parsed::I32 };
+    let results: &[Parsed] = if name == "proc_exit" { &[] } else { &[Parsed::I32] };
+    FuncType::new(parameters.chars().map(of), results.iter().copied())
+}
+
+/// The same module, its imports under names of ours.
+fn renamed(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
+    let mut renamed = Module::new();
+    for payload in Parser::new(0).parse_all(module) {
+        let payload = payload.map_err(|error| refused(error.to_string()))?;
+        match &payload {
+            Payload::ImportSection(imports) => {
+                let mut section = ImportSection::new();
+                for import in imports.clone().into_imports() {
+                    let import = import.map_err(|error| refused(error.to_string()))?;
+                    let ty = RoundtripReencoder.entity_type(import.ty).map_err(|error| refused(error.to_string()))?;
+                    match import.module {
+                        UNSTABLE if DIFFERING.contains(&import.name) => {
+                            section.import(UNSTABLE_INTERFACE, &import.name.replace('_', "-"), ty)
+                        }
+                        PREVIEW1 | UNSTABLE => section.import(SNAPSHOT_INTERFACE, &import.name.replace('_', "-"), ty),
+                        other => section.import(other, import.name, ty),
+                    };
+                }
+                renamed.section(&section);
+            }
+            other => {
+                if let Some((id, range)) = other.as_section() {
+                    renamed.section(&RawSection { id, data: &module[range] });
+                }
+            }
+        }
+    }
+    Ok(renamed.finish())
+}
+
+/// Which of the memories of an instance functions of preview 1 reach: that which the first core module exports that imports them.
+/// Other core modules of such a component, which the encoder makes, have no memories.
+pub(crate) fn memory_place(component: &[u8]) -> Option<u32> {
+    let (mut depth, mut imports, mut imported_memories) = (0_u32, false, 0);
+    for payload in Parser::new(0).parse_all(component) {
+        match payload.ok()? {
+            Payload::ModuleSection { .. } => (depth, imports, imported_memories) = (depth + 1, false, 0),
+            Payload::ComponentSection { .. } => depth += 1,
+            Payload::ImportSection(section) => {
+                for import in section.into_imports().flatten() {
+                    imports |= import.module.starts_with(INTERFACES);
+                    imported_memories += u32::from(matches!(import.ty, TypeRef::Memory(_)));
+                }
+            }
+            Payload::ExportSection(section) if imports => {
+                let memory = section
+                    .into_iter()
+                    .flatten()
+                    .find(|export| export.name == "memory" && export.kind == ExternalKind::Memory);
+                return memory?.index.checked_sub(imported_memories);
+            }
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::load::load;
+
+    fn refusal(text: &str) -> String {
+        load(text.as_bytes(), None).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn what_is_not_supported_is_said_by_name() {
+        let imports =
+            |import: &str| format!("(module {import} (memory (export \"memory\") 1) (func (export \"_start\")))");
+        let function =
+            |name: &str, ty: &str| imports(&format!("(import \"wasi_snapshot_preview1\" \"{name}\" (func {ty}))"));
+        for (text, words) in [
+            (function("proc_exit", "(param i64)"), "`wasi_snapshot_preview1.proc_exit` with the type"),
+            (function("robot", ""), "`wasi_snapshot_preview1.robot`, which is no function of WASI preview 1"),
+            (
+                imports("(import \"wasi\" \"thread-spawn\" (func (param i32) (result i32)))"),
+                "threads are not supported",
+            ),
+            (
+                imports("(import \"wasi_unstable\" \"sock_accept\" (func (param i32 i32 i32) (result i32)))"),
+                "sock_accept",
+            ),
+            (imports("(import \"wasi_snapshot_preview1\" \"fd_read\" (global i32))"), "something else than a function"),
+            ("(module (memory (export \"memory\") 1 2 shared) (func (export \"_start\")))".to_owned(), "shared memory"),
+            ("(module (memory (export \"memory\") i64 1) (func (export \"_start\")))".to_owned(), "64-bit addresses"),
+            (
+                "(module (import \"wasi_snapshot_preview1\" \"random_get\" (func (param i32 i32) (result i32)))
+                 (memory 1) (func (export \"_start\")))"
+                    .to_owned(),
+                "exports no memory named `memory`",
+            ),
+        ] {
+            let said = refusal(&text);
+            assert!(said.contains(words), "{said}\n  expected {words}");
+        }
+    }
+
+    #[test]
+    fn the_component_has_the_module_alone_and_its_memory_is_found() {
+        let text = "(module
+            (import \"wasi_snapshot_preview1\" \"fd_write\" (func (param i32 i32 i32 i32) (result i32)))
+            (import \"wasi_unstable\" \"fd_seek\" (func (param i32 i64 i32 i32) (result i32)))
+            (memory 1) (memory (export \"memory\") 1) (func (export \"_start\")))";
+        let component = load(text.as_bytes(), None).expect("a command").component;
+        let modules = Parser::new(0).parse_all(&component).flatten();
+        // The module, and the one of one function that runs it.
+        assert_eq!(modules.filter(|payload| matches!(payload, Payload::ModuleSection { .. })).count(), 2);
+        assert_eq!(memory_place(&component), Some(1));
+        assert_eq!(memory_place(&wat::parse_str("(component)").expect("text")), None);
+        // A program that asks for nothing in memory needs none.
+        load(b"(module (import \"wasi_snapshot_preview1\" \"sched_yield\" (func (result i32))) (func (export \"_start\")))", None)
+            .expect("a command");
+    }
+}

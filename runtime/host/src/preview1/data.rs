@@ -1,0 +1,211 @@
+//! Reading and writing: files at positions, standard streams as they come.
+//!
+//! ```text
+//! fd_write(fd, [(2048, 0), (4096, 64)])  ─▶ 64 bytes: one buffer a call, as in wasmtime; libraries call again
+//! ```
+//!
+//! A full disk, a short write and a fault say how much was written; a closed pipe is `io`, as in wasmtime.
+//!
+//! Not here: which bytes a list of buffers means (`guest_memory`).
+
+use super::Answer;
+use super::descriptors::move_to;
+use super::errno::WasiErrno;
+use crate::call::{CallProgress, Host, Import};
+use crate::disk_faults::{part, whole};
+use crate::streams::pipe_of;
+use fozzy_world::files::{DiskOperation, flip_bit};
+use fozzy_world::pipe::PipeRead;
+use fozzy_world::{OpenFile, OutputKind, PipeEnd, PipeId, Preview1Descriptor, Wait};
+use wasmtime::Result;
+
+const FD_PREAD: Import = Import::new("wasi_snapshot_preview1.fd_pread");
+const FD_PWRITE: Import = Import::new("wasi_snapshot_preview1.fd_pwrite");
+const FD_READ: Import = Import::new("wasi_snapshot_preview1.fd_read");
+const FD_WRITE: Import = Import::new("wasi_snapshot_preview1.fd_write");
+
+/// Bytes that are written to a pipe at once; a pipe that has room has room for them.
+const PIPE_CHUNK_BYTES: usize = 4096;
+
+/// The bytes of a write, which are recorded with it: what the guest wrote is known even if the descriptor is none.
+fn written(host: &mut Host, import: Import, list: u32, count: u32) -> Answer<Vec<u8>> {
+    let range = host.first_buffer(import, list, count)?;
+    host.bytes(import, range)
+}
+
+fn shown(bytes: &Answer<Vec<u8>>) -> &[u8] {
+    bytes.as_ref().map_or(&[], Vec::as_slice)
+}
+
+pub(super) async fn fd_write(host: &mut Host, fd: u32, buffers: u32, count: u32, size: u32) -> Result<u32> {
+    let bytes = written(host, FD_WRITE, buffers, count);
+    let mut done = 0;
+    let attempt = |host: &mut Host| {
+        let bytes = bytes.as_ref().map_err(Clone::clone)?;
+        let progress = match host.descriptor(FD_WRITE, fd)? {
+            Preview1Descriptor::File { .. } => CallProgress::Done(write_at_position(host, fd, bytes)?),
+            Preview1Descriptor::Output(kind) => {
+                let kind = *kind;
+                write_output(host, kind, bytes, &mut done)?
+            }
+            _ => return Err(WasiErrno::BADF.into()),
+        };
+        if let CallProgress::Done(written) = &progress {
+            host.put_size(FD_WRITE, size, *written as usize)?;
+        }
+        Ok(progress)
+    };
+    host.preview1_waiting(FD_WRITE, (fd, shown(&bytes)), attempt).await
+}
+
+/// Writes at the position of a file, or at its end.
+fn write_at_position(host: &mut Host, fd: u32, bytes: &[u8]) -> Answer<u64> {
+    let Preview1Descriptor::File { file, position, append, .. } = *host.descriptor(FD_WRITE, fd)? else {
+        unreachable!("it was just seen");
+    };
+    let written = write_file(host, file, (!append).then_some(position), bytes)?;
+    let to = match (append, file) {
+        (false, _) => position.checked_add(written).ok_or(WasiErrno::OVERFLOW)?,
+        (true, OpenFile::Disk(file)) => host.node().disk.stat(&file).size,
+        (true, OpenFile::Live(file)) => host.live_stat(file, fozzy_trace::observation::FileOperation::Stat)??.size,
+    };
+    move_to(host, FD_WRITE, fd, to)?;
+    Ok(written)
+}
+
+/// Writes to a file; without an offset at its end.
+fn write_file(host: &mut Host, file: OpenFile, offset: Option<u64>, bytes: &[u8]) -> Answer<u64> {
+    match file {
+        OpenFile::Disk(file) => {
+            let fault = host.inject_file(&file, DiskOperation::Write, None)?;
+            whole(&fault)?;
+            let now = host.wall_ns();
+            let taken = &bytes[..part(&fault, bytes.len() as u64) as usize];
+            let disk = &mut host.node_mut().disk;
+            Ok(match offset {
+                Some(offset) => disk.write(&file, offset, taken, now),
+                None => disk.append(&file, taken, now),
+            }?)
+        }
+        OpenFile::Live(file) => Ok(host.live_write(file, offset, bytes)??),
+    }
+}
+
+/// Writes to a standard output, all of it; `done` bytes of it are written already.
+fn write_output(host: &mut Host, kind: OutputKind, bytes: &[u8], done: &mut usize) -> Answer<CallProgress<u64>> {
+    let Some(process) = host.node().process else {
+        host.output(kind, bytes)?;
+        return Ok(CallProgress::Done(bytes.len() as u64));
+    };
+    let pipe = pipe_of(&process, kind);
+    while *done < bytes.len() {
+        let chunk = &bytes[*done..bytes.len().min(*done + PIPE_CHUNK_BYTES)];
+        let world = host.world();
+        let now = world.clock.now();
+        match world.pipes.room(pipe, now) {
+            None => return Err(WasiErrno::IO.into()),
+            Some(room) if room < chunk.len() as u64 => {
+                return Ok(CallProgress::Wait(vec![Wait::Pipe(pipe, PipeEnd::Write)]));
+            }
+            Some(_) => drop(world.pipes.write(pipe, chunk, now)),
+        }
+        *done += chunk.len();
+    }
+    Ok(CallProgress::Done(bytes.len() as u64))
+}
+
+pub(super) fn fd_pwrite(host: &mut Host, fd: u32, buffers: u32, count: u32, offset: u64, size: u32) -> Result<u32> {
+    let bytes = written(host, FD_PWRITE, buffers, count);
+    host.preview1(FD_PWRITE, (fd, shown(&bytes), offset), |host| {
+        let bytes = bytes.as_ref().map_err(Clone::clone)?;
+        let (file, append) = match host.descriptor(FD_PWRITE, fd)? {
+            Preview1Descriptor::File { file, append, .. } => (*file, *append),
+            Preview1Descriptor::Output(_) => return Err(WasiErrno::SPIPE.into()),
+            _ => return Err(WasiErrno::BADF.into()),
+        };
+        // An appending file ignores the offset, as on Linux.
+        let written = write_file(host, file, (!append).then_some(offset), bytes)?;
+        host.put_size(FD_PWRITE, size, written as usize)?;
+        Ok(written)
+    })
+}
+
+pub(super) async fn fd_read(host: &mut Host, fd: u32, buffers: u32, count: u32, size: u32) -> Result<u32> {
+    let range = host.first_buffer(FD_READ, buffers, count);
+    let length = range.as_ref().map_or(0, |range| range.length);
+    let attempt = |host: &mut Host| {
+        let into = range.clone()?;
+        let progress = match host.descriptor(FD_READ, fd)? {
+            Preview1Descriptor::File { file, position, .. } => {
+                let (file, position) = (*file, *position);
+                let bytes = read_file(host, file, position, into.length)?;
+                let to = position.checked_add(bytes.len() as u64).ok_or(WasiErrno::OVERFLOW)?;
+                move_to(host, FD_READ, fd, to)?;
+                CallProgress::Done(bytes)
+            }
+            Preview1Descriptor::Stdin => read_stdin(host, into.length)?,
+            _ => return Err(WasiErrno::BADF.into()),
+        };
+        if let CallProgress::Done(bytes) = &progress {
+            host.put(FD_READ, into.at, bytes)?;
+            host.put_size(FD_READ, size, bytes.len())?;
+        }
+        Ok(progress)
+    };
+    host.preview1_waiting(FD_READ, (fd, length), attempt).await
+}
+
+fn read_file(host: &mut Host, file: OpenFile, offset: u64, length: u32) -> Answer<Vec<u8>> {
+    match file {
+        OpenFile::Disk(file) => {
+            let fault = host.inject_file(&file, DiskOperation::Read, None)?;
+            whole(&fault)?;
+            let (mut bytes, _) = host.node().disk.read(&file, offset, part(&fault, length.into()))?;
+            if fault.flips {
+                host.with_context(|_, context| flip_bit(&mut bytes, context));
+            }
+            Ok(bytes)
+        }
+        OpenFile::Live(file) => Ok(host.live_read(file, offset, length.into())??.0),
+    }
+}
+
+/// Reads standard input, and waits for it; nothing at its end.
+fn read_stdin(host: &mut Host, length: u32) -> Answer<CallProgress<Vec<u8>>> {
+    if length == 0 {
+        return Ok(CallProgress::Done(Vec::new()));
+    }
+    if !host.is_ready(Wait::Stdin)? {
+        return Ok(CallProgress::Wait(vec![Wait::Stdin]));
+    }
+    if let Some(process) = host.node().process {
+        return Ok(CallProgress::Done(read_pipe(host, process.stdin, length)));
+    }
+    let stdin = &mut host.node_mut().stdin;
+    Ok(CallProgress::Done(stdin.read(length.into()).to_vec()))
+}
+
+fn read_pipe(host: &mut Host, pipe: PipeId, length: u32) -> Vec<u8> {
+    let world = host.world();
+    match world.pipes.read(pipe, length.into(), world.clock.now()) {
+        PipeRead::Bytes(bytes) => bytes,
+        PipeRead::End => Vec::new(),
+    }
+}
+
+pub(super) fn fd_pread(host: &mut Host, fd: u32, buffers: u32, count: u32, offset: u64, size: u32) -> Result<u32> {
+    let range = host.first_buffer(FD_PREAD, buffers, count);
+    let length = range.as_ref().map_or(0, |range| range.length);
+    host.preview1(FD_PREAD, (fd, length, offset), |host| {
+        let range = range?;
+        let file = match host.descriptor(FD_PREAD, fd)? {
+            Preview1Descriptor::File { file, .. } => *file,
+            Preview1Descriptor::Stdin => return Err(WasiErrno::SPIPE.into()),
+            _ => return Err(WasiErrno::BADF.into()),
+        };
+        let bytes = read_file(host, file, offset, range.length)?;
+        host.put(FD_PREAD, range.at, &bytes)?;
+        host.put_size(FD_PREAD, size, bytes.len())?;
+        Ok(bytes)
+    })
+}
