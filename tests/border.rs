@@ -167,6 +167,7 @@ impl Seen {
             ExecutionEnd::Failed { .. } => "failed",
             ExecutionEnd::CalledEnded => "called ended",
             ExecutionEnd::PeerEnded { .. } => "peer ended",
+            ExecutionEnd::Killed => "killed",
             ExecutionEnd::Diverged { .. } => "diverged",
         };
         *self.ends.entry(end).or_default() += 1;

@@ -130,3 +130,32 @@ fn a_machine_that_always_loses_power_comes_to_an_end() {
     let ended = run("write", &[FaultPlan { strength: Some(1), ..always("power-loss", "main") }], 7);
     assert!(matches!(ended.end, ExecutionEnd::FuelExhausted { .. }), "{:?}", ended.end);
 }
+
+/// The book's table of faults says what the code does: every kind in its group, its rate and strength, and an example that is one.
+#[test]
+fn the_book_has_every_kind() {
+    let path = crate::fozzy::repository().join("book/src/faults.md");
+    let page = std::fs::read_to_string(path).expect("it is committed");
+    let mut missing = Vec::new();
+    for (group, kinds) in fozzy_plan::fault_groups() {
+        let (_, section) = page.split_once(&format!("| **{group}** |")).expect(group);
+        let section = section.split("| **").next().unwrap_or_default();
+        for kind in kinds {
+            let row = section.lines().find(|line| line.starts_with(&format!("| `{}` |", kind.name)));
+            let cells: Vec<&str> = row.unwrap_or_default().split('|').map(str::trim).collect();
+            let rate = fozzy_plan::FaultRate(kind.rate_ppm).to_string();
+            let strength = kind.strength_words(kind.strength).unwrap_or_default();
+            let strength = match kind.name {
+                "partition" | "pause" => format!("up to {}", fozzy_world::fault::CUT_MAX),
+                _ => strength,
+            };
+            let is_true = cells.len() == 9 && cells[4] == rate && cells[5] == strength;
+            let example = cells.get(7).and_then(|cell| cell.split('`').nth(1)).unwrap_or_default();
+            let planned = fozzy_plan::parse_fault_words(example).unwrap_or_default();
+            if !is_true || !planned.iter().any(|fault| fault.kind == kind.name) {
+                missing.push(format!("{}: {rate}, {strength}, found {cells:?}", kind.name));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}

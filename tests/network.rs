@@ -127,3 +127,65 @@ fn a_hang_names_every_machine_that_waits() {
         assert!(waiting.iter().any(|line| line.contains(node)), "{node} is not named: {waiting:?}");
     }
 }
+
+/// A fault of the machine `server` that strikes at once from `start` on, this many times.
+fn of_server(kind: &str, start: Duration, times: u64, strength: Option<u64>) -> Plan {
+    let (kind, target, rate_ppm) = (kind.to_owned(), "server".to_owned(), 1_000_000);
+    let rule = FaultPlan { kind, target, rate_ppm, start, length: None, strength, times: Some(times) };
+    Plan { faults: vec![rule], ..Plan::default() }
+}
+
+/// Half of what the requests take.
+fn half_way() -> Duration {
+    Duration(pair(&asks(REQUESTS_FEW, 1), Plan::default(), 0..0).check(7).ended_at.0 / 2)
+}
+
+fn failures(execution: &Execution) -> u64 {
+    let shown = stdout(execution);
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    words[words.len() - 2].parse().expect("the client ends with the number of its failures")
+}
+
+#[test]
+fn a_server_that_is_killed_stays_down_and_is_no_finding_of_its_own() {
+    let execution = pair(&asks(REQUESTS_FEW, 1), of_server("kill", half_way(), 9, None), 0..0).check(7);
+    assert_eq!(execution.nodes[0].end, Some(ExecutionEnd::Killed));
+    assert!((1..REQUESTS_FEW).contains(&failures(&execution)), "{}", stdout(&execution));
+    let findings = fozzy_check::judge(&execution).findings;
+    assert_eq!(findings.len(), 1, "the client's exit, and nothing of the server: {findings:?}");
+    let tally = &execution.facts.injected.rules[0];
+    assert_eq!((tally.strikes, &*tally.first[0].machine, &*tally.first[0].target), (1, "server", "server"));
+}
+
+#[test]
+fn a_server_that_is_restarted_answers_again() {
+    let killed = pair(&asks(REQUESTS_FEW, 1), of_server("kill", half_way(), 1, None), 0..0).check(7);
+    let plan = of_server("restart", half_way(), 1, Some(1_000));
+    let execution = pair(&asks(REQUESTS_FEW, 1), plan, 0..0).check(7);
+    assert_eq!(execution.nodes[0].end, None, "it serves to the end");
+    assert_eq!(execution.facts.injected.rules[0].strikes, 1);
+    assert!(execution.facts.injected.losses.is_empty(), "the power was there");
+    assert!(failures(&execution) < failures(&killed), "{}", stdout(&execution));
+}
+
+#[test]
+fn a_server_that_stands_still_answers_late_and_others_go_on() {
+    let second = Some(1_000 * MILLISECOND.0);
+    let without = pair(&asks(REQUESTS_FEW, 1), Plan::default(), 0..0).check(7);
+    let mut paused = pair(&asks(REQUESTS_FEW, 1), of_server("pause", Duration(0), 2, second), ALL);
+    let execution = paused.check(7);
+    all_answered(&execution, REQUESTS_FEW);
+    assert!(execution.ended_at > without.ended_at, "{} and {}", execution.ended_at, without.ended_at);
+    assert_eq!(execution.facts.injected.rules[0].strikes, 2);
+}
+
+#[test]
+fn drawn_cuts_let_the_run_go_on() {
+    let cut =
+        FaultPlan { strength: Some(fozzy_world::fault::CUT_MAX.0), ..fault("partition", 100_000).faults.remove(0) };
+    let plan = Plan { faults: vec![cut], ..Plan::default() };
+    let execution = pair(&asks(REQUESTS_FEW, 2), plan, 0..0).check(7);
+    all_answered(&execution, REQUESTS_FEW);
+    let tally = &execution.facts.injected.rules[0];
+    assert!(tally.strikes > 0 && tally.strikes < tally.chances, "{tally:?}");
+}

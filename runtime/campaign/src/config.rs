@@ -12,7 +12,6 @@ use fozzy_plan::{
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// Settings of a project.
@@ -38,7 +37,7 @@ pub struct Config {
     /// As `--live-durations`.
     pub live_durations: Option<LiveDurations>,
     /// As `--mem-limit-mb`.
-    pub mem_limit_mb: Option<NonZeroU64>,
+    pub mem_limit_mb: Option<memory::LinearMemory>,
     /// As `--mem-fail-after`.
     pub mem_fail_after: Option<u64>,
     /// As `--mem-fragmentation-seed`.
@@ -48,7 +47,7 @@ pub struct Config {
     /// As `--fail-on-leak`.
     pub fail_on_leak: bool,
     /// As `--leak-budget`.
-    pub leak_budget: Option<u64>,
+    pub leak_budget: Option<ByteSize>,
     /// Accepted for habit, as `--mem-track`.
     #[serde(rename = "mem_track")]
     _mem_track: bool,

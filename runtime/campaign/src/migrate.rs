@@ -225,7 +225,11 @@ impl OldTrace {
             fragmentation_seed: options.fragmentation_seed,
             pressure_wave: wave,
         };
-        LimitOptions { memory_mib: options.limit_mb, memory, ..LimitOptions::default() }
+        LimitOptions {
+            linear_memory: options.limit_mb.map(|mib| ByteSize(mib.saturating_mul(1 << 20))),
+            memory,
+            ..LimitOptions::default()
+        }
     }
 }
 

@@ -17,7 +17,7 @@ pub struct LimitOptions {
     /// Instructions.
     pub fuel: Option<u64>,
     /// Linear memory, or what the steps of a scenario file may have allocated at once, in MiB.
-    pub memory_mib: Option<u64>,
+    pub linear_memory: Option<fozzy_plan::ByteSize>,
     /// What a program writes to its standard streams.
     pub output: Option<fozzy_plan::ByteSize>,
     /// What allocations are held to.

@@ -16,7 +16,7 @@ use fozzy_report::{ExecutedStep, StepEvent, StepSequence, StepValue};
 use fozzy_search::source_of;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{PlannedCall, ScenarioKind};
-use fozzy_trace::{Aside, Execution, Executor, HistoryEntry, Status};
+use fozzy_trace::{Aside, Execution, Executor, Facts, HistoryEntry, Status};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,11 +34,20 @@ const FUEL_MAX: u64 = 5_000_000_000;
 
 /// The steps of a recording that failed; `None` when it passed, has no steps, or they cannot be told.
 pub fn failing_sequence(recording: &Recording) -> Option<StepSequence> {
-    (recording.outcome.verdict.status != Status::Pass).then(|| last_sequence(recording)).flatten()
+    failing_run(recording).map(|(sequence, _)| sequence)
+}
+
+/// The same, with what the program told of the run, and what its planned faults did.
+pub fn failing_run(recording: &Recording) -> Option<(StepSequence, Facts)> {
+    (recording.outcome.verdict.status != Status::Pass).then(|| told_run(recording)).flatten()
 }
 
 /// The steps of a recording's last sequence, however it ended.
 pub fn last_sequence(recording: &Recording) -> Option<StepSequence> {
+    told_run(recording).map(|(sequence, _)| sequence)
+}
+
+fn told_run(recording: &Recording) -> Option<(StepSequence, Facts)> {
     let outcome = &recording.outcome;
     let has_steps = match &recording.plan.call {
         Some(call) => matches!(call, PlannedCall::Property(_)),
@@ -51,7 +60,8 @@ pub fn last_sequence(recording: &Recording) -> Option<StepSequence> {
         .into_iter()
         .find_map(|is_narrated| tell(recording, is_narrated))
         .filter(|(_, told)| !told.steps.is_empty())?;
-    Some(finish(recording, &execution, sequence))
+    let sequence = finish(recording, &execution, sequence);
+    Some((sequence, execution.facts))
 }
 
 /// Executes a recording and collects its steps; `None` when it ends in another way.

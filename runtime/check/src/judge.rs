@@ -178,8 +178,11 @@ fn of_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFinding> 
 fn found_in_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFinding> {
     let backtrace = part.backtrace;
     Some(match end {
-        // That one is a finding of its machine.
-        ExecutionEnd::Exited { code: 0 } | ExecutionEnd::CalledEnded | ExecutionEnd::PeerEnded { .. } => return None,
+        // That one is a finding of its machine; a planned fault is none.
+        ExecutionEnd::Exited { code: 0 }
+        | ExecutionEnd::CalledEnded
+        | ExecutionEnd::Killed
+        | ExecutionEnd::PeerEnded { .. } => return None,
         ExecutionEnd::Exited { code } => {
             let title = format!("the program exited with code {code}");
             let finding = Finding {

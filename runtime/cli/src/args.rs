@@ -14,7 +14,7 @@ pub(crate) use corpus::{
     CorpusAddArgs, CorpusCommand, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, InputArgs,
 };
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
-pub(crate) use memory::MemoryArgs;
+pub(crate) use memory::{MemoryArgs, memory_size, percentage};
 pub(crate) use options::request;
 pub(crate) use profile::{ProfileArgs, ReplayProfileArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
@@ -614,10 +614,10 @@ pub(crate) struct LimitArgs {
     /// The budget of instructions [default: 10000000000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u64>,
-    /// The limit of linear memory, in MiB [default: 1024]; for a scenario file, the limit of memory that its steps allocate at
+    /// The limit of linear memory, in MiB or as a size such as 64MiB [default: 1024]; for a scenario file, the limit of memory that its steps allocate at
     /// once [default: no bound]
-    #[arg(long, value_name = "MIB")]
-    pub(crate) mem_limit_mb: Option<u64>,
+    #[arg(long, value_name = "MIB", value_parser = memory_size)]
+    pub(crate) mem_limit_mb: Option<fozzy_plan::ByteSize>,
     /// The limit of what a program writes to its standard streams, such as 10MiB; more is a failure [default: 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = fozzy_plan::ByteSize::parse)]
     pub(crate) output_limit: Option<fozzy_plan::ByteSize>,
@@ -641,8 +641,8 @@ pub(crate) struct WorldArgs {
     /// so on [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) target_instances: Option<u32>,
-    /// Faults to inject: kinds and groups, each with optional @TARGET, :RATE and =STRENGTH, such as
-    /// `disk,http-reset@https://a/*:2%=4KiB`; `fozzy schema plan` lists them.
+    /// Faults to inject: kinds and groups (all, clock, disk, http, net, node, point, process), each with optional @TARGET, :RATE
+    /// and =STRENGTH, such as 'disk,io-error@server:/data/*:2%,partition@main->server=10s'; `fozzy env` lists the kinds.
     #[arg(long, value_name = "KINDS")]
     pub(crate) faults: Vec<String>,
     /// Copy a real directory into the virtual disk; the program's writes never reach the real one. Without `::GUEST` the
@@ -786,8 +786,8 @@ pub(crate) struct CiArgs {
     /// Runs that are expected to agree; at least two.
     #[arg(long = "flake-run", value_name = "RUN_OR_TRACE")]
     pub(crate) flake_runs: Vec<String>,
-    /// Percentage of them that may differ from the most frequent outcome [default: 0]
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "flake_runs")]
+    /// Percentage of them that may differ from the most frequent outcome, such as 5 or 5% [default: 0]
+    #[arg(long, value_name = "PERCENT", value_parser = percentage, requires = "flake_runs")]
     pub(crate) flake_budget: Option<u8>,
     /// A run or trace whose steps set the measure of latency, in virtual time.
     #[arg(long, value_name = "RUN_OR_TRACE")]

@@ -58,16 +58,18 @@ pub struct ChildResource;
 wasmtime::component::bindgen!({
     path: "wit",
     world: "fozzy:runtime/computer",
-    // What may wait lets other guests run meanwhile.
+    // What may wait, also since a planned fault has the machine stand still, lets other guests run meanwhile.
     imports: {
         "wasi:io/poll.poll": async | trappable,
         "wasi:io/poll.[method]pollable.block": async | trappable,
         "wasi:io/streams.[method]input-stream.blocking-read": async | trappable,
         "wasi:io/streams.[method]input-stream.blocking-skip": async | trappable,
+        "wasi:io/streams.[method]output-stream.write": async | trappable,
         "wasi:io/streams.[method]output-stream.blocking-write-and-flush": async | trappable,
         "wasi:io/streams.[method]output-stream.blocking-flush": async | trappable,
         "wasi:io/streams.[method]output-stream.blocking-write-zeroes-and-flush": async | trappable,
         "wasi:io/streams.[method]output-stream.blocking-splice": async | trappable,
+        "wasi:sockets/udp.[method]outgoing-datagram-stream.send": async | trappable,
         "fozzy:process/run.run": async | trappable,
         "fozzy:process/run.[method]child.wait": async | trappable,
         "fozzy:target/control.call": async | trappable,

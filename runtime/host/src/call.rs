@@ -79,6 +79,11 @@ pub enum GuestStop {
         /// Virtual time from the loss to the start.
         up_after: Duration,
     },
+    /// The guest was killed by a planned fault; it starts again after a while, if that is given.
+    Killed {
+        /// Virtual time from the end to the start.
+        up_after: Option<Duration>,
+    },
     /// The guest judges itself, and has failed.
     Failed(Box<ReportedFailure>),
     /// The component that the guest called has ended, and the guest does not outlive that.
@@ -122,6 +127,10 @@ impl fmt::Display for GuestStop {
             GuestStop::Hang(blocked) => write!(f, "hang: waits for {}", blocked.waiting.join(", ")),
             GuestStop::Diverged { .. } => f.write_str("left the recording"),
             GuestStop::PowerLoss { up_after } => write!(f, "the machine loses power, for {up_after}"),
+            GuestStop::Killed { up_after: None } => f.write_str("the program is killed"),
+            GuestStop::Killed { up_after: Some(up_after) } => {
+                write!(f, "the program is killed, and starts again after {up_after}")
+            }
             GuestStop::Failed(failure) => write!(f, "failed: {}", failure.message),
             GuestStop::CalledEnded => f.write_str("the target came to its end"),
             GuestStop::PeerEnded { node } => write!(f, "the machine `{node}` came to its end"),
@@ -229,7 +238,11 @@ impl Host {
         asked: A,
         mut attempt: impl FnMut(&mut Host) -> Result<CallProgress<R>, GuestStop>,
     ) -> wasmtime::Result<R> {
-        let mut outcome = self.begin(&asked).and_then(|()| attempt(self));
+        let mut begun = self.begin(&asked);
+        if begun.is_ok() {
+            begun = self.inject_machine().await;
+        }
+        let mut outcome = begun.and_then(|()| attempt(self));
         loop {
             let waits = match outcome {
                 Ok(CallProgress::Done(answer)) => return self.end(import, &asked, Ok(answer)),
@@ -256,7 +269,7 @@ impl Host {
     }
 
     #[inline]
-    fn end<R: Record>(
+    pub(crate) fn end<R: Record>(
         &mut self,
         import: Import,
         asked: &dyn Record,
@@ -347,6 +360,15 @@ impl Host {
     pub(crate) fn with_context<R>(&mut self, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let node = self.node;
         self.run.with_context(node, body)
+    }
+
+    /// Stands still for a while; the other guests go on.
+    pub(crate) async fn stand_still(&mut self, span: Duration) -> Result<(), GuestStop> {
+        let over = self.run.world.clock.now().after(span);
+        while self.run.world.clock.now() < over {
+            self.wait(&[Wait::Until(over)]).await?;
+        }
+        Ok(())
     }
 
     /// Waits until one of `waits` is over, within the bound of virtual time.

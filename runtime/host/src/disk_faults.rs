@@ -25,7 +25,11 @@ impl Host {
         act: DiskOperation,
         path: Option<&str>,
     ) -> Result<DiskFault, GuestStop> {
-        if self.run.world.faults.is_empty() { Ok(DiskFault::default()) } else { self.ask_strike(on, act, path) }
+        if self.run.world.faults.is_empty() {
+            return Ok(DiskFault::default());
+        }
+        self.inject_kill()?;
+        self.ask_strike(on, act, path)
     }
 
     /// The same for a stream; one that is not of a file is never struck.

@@ -31,6 +31,7 @@ mod input;
 mod io;
 mod limiter;
 mod linker;
+mod machine_faults;
 mod operations;
 mod outgoing_call;
 mod power;

@@ -253,6 +253,14 @@ impl Run {
         self.work = self.work.saturating_add(RESTART_FUEL);
     }
 
+    /// The program of `node` is killed, and can begin again after `up_after` on its disk as it is.
+    pub fn kill(&mut self, node: NodeId, up_after: Duration) {
+        self.with_context(node, |world, context| world.program_lost(context));
+        let up = self.world.clock.now().after(up_after);
+        self.world.node_mut(node).waiting = vec![Wait::Until(up)];
+        self.work = self.work.saturating_add(RESTART_FUEL);
+    }
+
     /// Keeps bytes that a [`BackendRequest`] is about to name.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Digest {
         self.recorder.observed().add(bytes)
@@ -332,11 +340,14 @@ impl Decider for RunDecider<'_> {
         answer
     }
 
+    fn calls(&self) -> u64 {
+        self.recorder.calls()
+    }
+
     fn strike(&mut self, strike: FaultStrike<'_>) {
         let FaultStrike { at, node, kind, target, strength } = strike;
         let what = || if target.is_empty() { kind.name.to_owned() } else { format!("{} on {target}", kind.name) };
-        let how = || if kind.unit.is_empty() { String::new() } else { format!("{strength} {}", kind.unit) };
-        self.recorder.aside(Aside::Fault, node, at, || (what(), how()));
+        self.recorder.aside(Aside::Fault, node, at, || (what(), kind.strength_words(strength).unwrap_or_default()));
     }
 }
 

@@ -51,13 +51,15 @@ impl Host {
         asked: impl Record,
         body: impl FnOnce(&mut Host) -> std::result::Result<NetworkResult<T>, GuestStop>,
     ) -> SocketResult<T> {
-        self.call(import, asked, |host| {
-            let answer = body(host)?;
-            if matches!(answer, Err(world::SocketErrorCode::WouldBlock)) {
-                host.world().clock.tick();
-            }
-            Ok(answer.map_err(code))
-        })
+        self.call(import, asked, |host| body(host).map(|answer| host.told(answer)))
+    }
+
+    /// What the guest is told; a loop that asks again and again must come to an end.
+    fn told<T>(&mut self, answer: NetworkResult<T>) -> std::result::Result<T, ErrorCode> {
+        if matches!(answer, Err(world::SocketErrorCode::WouldBlock)) {
+            self.world().clock.tick();
+        }
+        answer.map_err(code)
     }
 
     /// The guest needs the right to use the network.

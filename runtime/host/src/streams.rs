@@ -514,10 +514,11 @@ impl streams::HostOutputStream for Host {
         self.stream_result(CHECK_WRITE, permitted)
     }
 
-    fn write(&mut self, handle: Resource<OutputStreamResource>, bytes: Vec<u8>) -> StreamResult<()> {
+    async fn write(&mut self, handle: Resource<OutputStreamResource>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
-        let write = |host: &mut Host| host.write_within(WRITE, rep, &bytes, host.write_bound(rep));
-        self.now(WRITE, (rep, &bytes), write)
+        let write = |host: &mut Host| Ok(host.write_within(WRITE, rep, &bytes, host.write_bound(rep))?.at_once());
+        let written = self.call_seen(WRITE, (rep, &bytes), write).await?;
+        self.stream_result(WRITE, written)
     }
 
     async fn blocking_write_and_flush(

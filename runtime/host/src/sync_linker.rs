@@ -34,6 +34,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use streams::{HostInputStream as _, HostOutputStream as _};
+use udp::HostOutgoingDatagramStream as _;
 use wasmtime::Result;
 use wasmtime::component::{Linker, Resource, ResourceType};
 
@@ -157,6 +158,9 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
     streams.func_wrap("[method]input-stream.blocking-skip", |mut store, (this, len): (In, u64)| {
         Ok((now(store.data_mut().blocking_skip(this, len))?,))
     })?;
+    streams.func_wrap("[method]output-stream.write", |mut store, (this, bytes): (Out, Vec<u8>)| {
+        Ok((now(store.data_mut().write(this, bytes))?,))
+    })?;
     streams
         .func_wrap("[method]output-stream.blocking-write-and-flush", |mut store, (this, bytes): (Out, Vec<u8>)| {
             Ok((now(store.data_mut().blocking_write_and_flush(this, bytes))?,))
@@ -171,6 +175,15 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
     streams.func_wrap("[method]output-stream.blocking-splice", |mut store, (to, from, len): (Out, In, u64)| {
         Ok((now(store.data_mut().blocking_splice(to, from, len))?,))
     })?;
+
+    type Datagrams = Resource<OutgoingDatagramStreamResource>;
+    let mut sockets = linker.instance("wasi:sockets/udp@0.2.12")?;
+    sockets.func_wrap(
+        "[method]outgoing-datagram-stream.send",
+        |mut store, (this, datagrams): (Datagrams, Vec<udp::OutgoingDatagram>)| {
+            Ok((now(store.data_mut().send(this, datagrams))?,))
+        },
+    )?;
 
     let mut process = linker.instance("fozzy:process/run@0.1.0")?;
     process.func_wrap("run", |mut store, (command,): (run::Command,)| Ok((now(store.data_mut().run(command))?,)))?;

@@ -14,7 +14,7 @@ use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, Problems, quoted};
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
-use fozzy_world::fault::{FaultKind, FaultTarget};
+use fozzy_world::fault::{FaultKind, FaultTarget, KILL, machine_of};
 use fozzy_world::live_bounds::{HostPattern, check_command};
 use fozzy_world::{MAIN, NODES_MAX};
 use std::collections::BTreeSet;
@@ -320,12 +320,18 @@ pub(crate) fn check_target(kind: &FaultKind, target: &str) -> Result<(), String>
     let machine =
         |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.*".contains(&b));
     match kind.target {
-        FaultTarget::Path if !target.starts_with(['/', '*']) => of_kind("paths: expected one such as `/data/*`"),
+        FaultTarget::Path if !target.starts_with(['/', '*']) && machine_of(target).is_none() => {
+            of_kind("paths: expected one such as `/data/*`, or `server:/data/*` on one machine")
+        }
         FaultTarget::Url => check_url(target),
         FaultTarget::Link => match target.split_once("->") {
             Some((from, to)) if machine(from) && machine(to) => Ok(()),
             _ => of_kind("links: expected two machines such as `main->server` or `*->server`"),
         },
+        FaultTarget::Node if kind.name == KILL.name && target.eq_ignore_ascii_case(MAIN) => Err(format!(
+            "`{}` never strikes `{MAIN}`, with which the run ends: `restart` and `power-loss` do",
+            kind.name
+        )),
         FaultTarget::Node if !machine(target) => of_kind("machines: expected a name such as `main`"),
         FaultTarget::Path | FaultTarget::Command | FaultTarget::Node | FaultTarget::Point => {
             check_pattern(target, "a target")

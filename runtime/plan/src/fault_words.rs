@@ -4,17 +4,19 @@
 //! disk-full @ /data/* : 2% = 64KiB     kind or group, target, rate, strength; all but the first can be left out
 //! ```
 //!
-//! Rate and strength are looked for from the end, so a target may have `:` and `=` in it, as URLs have
+//! A path may be of one machine: `io-error@server:/data/*`. Rate and strength are looked for from the end, so a target may have `:` and `=` in it, as URLs have
 //! (`http-reset@http://api.test:8080/*:2%`). A target with a comma needs a plan file.
 
 use crate::check::check_target;
 use crate::file::FaultFile;
-use crate::nearest::hint;
+use crate::nearest::nearest;
 use crate::notation::{FaultRate, Strength};
 use crate::problem::quoted;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::FaultPlan;
-use fozzy_world::fault::{FAULTS, FaultKind, FaultTarget};
+use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
+use fozzy_world::MAIN;
+use fozzy_world::fault::{CUT_MAX, FAULTS, FaultKind, FaultTarget, KILL, PARTITION};
 
 /// The groups of kinds that [`parse_fault_words`] knows, besides `all`.
 pub const FAULT_GROUPS: &[&str] = &["clock", "disk", "http", "net", "node", "point", "process"];
@@ -42,6 +44,13 @@ pub fn group_of(kind: &FaultKind) -> &'static str {
         FaultTarget::Node => "node",
         FaultTarget::Point => "point",
     }
+}
+
+/// The kinds of each group, both sorted.
+#[must_use]
+pub fn fault_groups() -> Vec<(&'static str, Vec<&'static FaultKind>)> {
+    let kinds = |group| FAULTS.iter().copied().filter(|kind| group_of(kind) == group).collect();
+    FAULT_GROUPS.iter().map(|group| (*group, kinds(*group))).collect()
 }
 
 /// Reads `--faults`: kinds and groups with commas between them, each with `@target`, `:rate` and `=strength` if
@@ -84,7 +93,11 @@ fn parse_word(word: &str, kinds: &[&FaultKind]) -> Result<Vec<FaultFile>, String
             return Err("there is no kind of fault in this group".to_owned());
         }
         let known = kinds.iter().map(|kind| kind.name).chain(FAULT_GROUPS.iter().copied()).chain(["all"]);
-        return Err(format!("there is no fault of this kind{}", hint(name, known)));
+        let hint = match nearest(name, known) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("known are the groups all, {} and their kinds (`fozzy env`)", FAULT_GROUPS.join(", ")),
+        };
+        return Err(format!("there is no fault of this kind; {hint}"));
     }
     let fault = |kind: &FaultKind| {
         target.map_or(Ok(()), |target| check_target(kind, target))?;
@@ -92,7 +105,10 @@ fn parse_word(word: &str, kinds: &[&FaultKind]) -> Result<Vec<FaultFile>, String
         let target = target.map(str::to_owned);
         Ok(FaultFile { kind: kind.name.to_owned(), target, rate, strength, ..FaultFile::default() })
     };
-    named.into_iter().map(fault).collect()
+    // Of a group, the main machine is struck by those that do not end the run.
+    let is_alone = named.len() == 1;
+    let is_main = |kind: &&FaultKind| kind.name == KILL.name && target == Some(MAIN);
+    named.into_iter().filter(|kind| is_alone || !is_main(kind)).map(fault).collect()
 }
 
 /// Splits off what stands behind the last `mark`, if it can be read.
@@ -122,13 +138,18 @@ impl FaultFile {
     pub(crate) fn plan_among(&self, kinds: &[&FaultKind]) -> Result<FaultPlan, String> {
         let kind = kinds.iter().find(|kind| kind.name == self.kind);
         let kind = kind.ok_or_else(|| format!("there is no fault of kind {}", quoted(&self.kind)))?;
+        let has_window = self.start.is_some() || self.length.is_some();
+        let strength = self.strength.map(|strength| strength.in_unit(kind.unit)).transpose()?;
+        // A cut that is planned by time lasts all of it; others are drawn.
+        let is_cut = kind.name == PARTITION.name;
+        let rate_ppm = if is_cut && has_window { RATE_ALWAYS_PPM } else { kind.rate_ppm };
         Ok(FaultPlan {
             kind: kind.name.to_owned(),
             target: self.target.clone().unwrap_or_else(|| "*".to_owned()),
-            rate_ppm: self.rate.map_or(kind.rate_ppm, |rate| rate.0),
+            rate_ppm: self.rate.map_or(rate_ppm, |rate| rate.0),
             start: self.start.map_or(Duration(0), |start| start.0),
             length: self.length.map(|length| length.0),
-            strength: self.strength.map(|strength| strength.in_unit(kind.unit)).transpose()?,
+            strength: strength.or((is_cut && !has_window).then_some(CUT_MAX.0)),
             times: self.times,
         })
     }

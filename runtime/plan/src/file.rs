@@ -47,6 +47,8 @@ pub struct PlanFile {
     pub target_instances: Option<u32>,
     /// What goes wrong. Whether a fault strikes is a decision: recorded, replayed and shrunk.
     pub fault: Vec<FaultFile>,
+    /// The virtual disks.
+    pub disk: DiskFile,
     /// What must not stand in a trace.
     pub redact: RedactionFile,
 }
@@ -100,6 +102,25 @@ pub struct LimitsFile {
     pub total: Option<ByteSize>,
     /// What one program writes to its standard streams. More is a failure. Default: 1GiB.
     pub output: Option<ByteSize>,
+}
+
+/// What the virtual disks of all machines keep at a loss of power.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct DiskFile {
+    /// Which syncs make the name of a file durable. `ext4`: that of the file, or of its directory. `posix`: that of its directory
+    /// only, which is all that POSIX promises. Default: ext4.
+    pub names: Option<DiskNames>,
+}
+
+/// Which syncs make the name of a file durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiskNames {
+    /// That of the file, or of its directory.
+    Ext4,
+    /// That of its directory only.
+    Posix,
 }
 
 /// What allocations are held to, as scenario files make them by `memory_alloc`, and as programs tell them by `fozzy:memory`.
@@ -433,8 +454,8 @@ pub struct FaultFile {
     /// The name of its kind.
     #[schemars(schema_with = "crate::schema::fault_kinds")]
     pub kind: String,
-    /// What it strikes: a path, a URL, a command, a machine, `client->server` or the name of a point, as the kind says;
-    /// `*` stands for any characters. Default: everything.
+    /// What it strikes: a path (`server:/data/*` on one machine), a URL, a command, a machine, `client->server` or the name of
+    /// a point, as the kind says; `*` stands for any characters. Default: everything.
     pub target: Option<String>,
     /// How often: 0.02, "2%" or "1/50" of the operations that it could strike. Default: the kind's.
     pub rate: Option<FaultRate>,

@@ -89,11 +89,11 @@ mod tests;
 mod walk;
 
 pub use check::RULES_MAX;
-pub use fault_words::{FAULT_GROUPS, FaultWordsError, group_of, parse_fault_words};
+pub use fault_words::{FAULT_GROUPS, FaultWordsError, fault_groups, group_of, parse_fault_words};
 pub use file::{
-    BackendsFile, ComponentFile, ComponentTable, ContentFile, ContentTable, FaultFile, FilesBackend, HeaderValue,
-    HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NetworkFile, NodeFile, PlanFile,
-    ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
+    BackendsFile, ComponentFile, ComponentTable, ContentFile, ContentTable, DiskFile, DiskNames, FaultFile,
+    FilesBackend, HeaderValue, HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile,
+    NetworkFile, NodeFile, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
 pub use fozzy_world::live_bounds::{HostPattern, check_command};
 pub use named::NamedValues;

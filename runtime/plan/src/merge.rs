@@ -8,7 +8,7 @@
 //!
 //! Invariants: a plan over an empty one, and an empty one over a plan, is that plan; merging is associative.
 
-use crate::file::{BackendsFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, PlanFile, RedactionFile};
+use crate::file::{BackendsFile, DiskFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, PlanFile, RedactionFile};
 
 impl PlanFile {
     /// This plan, and below it what it leaves open.
@@ -32,6 +32,7 @@ impl PlanFile {
             target: self.target.or(lower.target),
             target_instances: self.target_instances.or(lower.target_instances),
             fault: both(self.fault, lower.fault),
+            disk: DiskFile { names: self.disk.names.or(lower.disk.names) },
             redact: self.redact.over(lower.redact),
         }
     }

@@ -42,6 +42,10 @@ pub enum Strength {
     Time(Duration),
     /// So many bytes.
     Bytes(u64),
+    /// Bytes in a second.
+    Bandwidth(u64),
+    /// Millionths: `500ppm`, `"0.05%"`.
+    Ppm(u32),
 }
 
 impl TimeSpan {
@@ -130,6 +134,12 @@ impl FaultRate {
         fraction.and_then(FaultRate::of).ok_or_else(refuse)
     }
 
+    /// As a fraction.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        f64::from(self.0) / f64::from(RATE_ALWAYS_PPM)
+    }
+
     /// The rate nearest to a fraction; `None` outside 0 to 1. One that is not zero never becomes zero: a fault that
     /// was asked for can strike.
     fn of(fraction: f64) -> Option<FaultRate> {
@@ -181,7 +191,7 @@ impl WallStart {
 }
 
 impl Strength {
-    /// Reads `4`, `250ms`, `64KiB`.
+    /// Reads `4`, `250ms`, `64KiB`, `10MB/s`, `500ppm`, `0.05%`.
     ///
     /// # Errors
     /// A sentence that says what was expected and what was found.
@@ -189,9 +199,16 @@ impl Strength {
         let number = text.parse().map(Strength::Number).ok().filter(|_| !text.starts_with('+'));
         let time = || Duration::parse(text).map(Strength::Time).ok();
         let bytes = || ByteSize::parse(text).map(|ByteSize(bytes)| Strength::Bytes(bytes)).ok();
+        let bandwidth = || Bandwidth::parse(text).map(|Bandwidth(bytes)| Strength::Bandwidth(bytes)).ok();
+        let ppm = || match text.strip_suffix("ppm") {
+            Some(number) => number.trim_end().parse().ok().filter(|_| !number.starts_with('+')),
+            None => FaultRate::parse(text).ok().filter(|_| text.ends_with('%')).map(|FaultRate(ppm)| ppm),
+        };
         number
             .or_else(time)
             .or_else(bytes)
+            .or_else(bandwidth)
+            .or_else(|| ppm().map(Strength::Ppm))
             .ok_or_else(|| format!("expected a strength such as 4, \"250ms\" or \"64KiB\", found {}", quoted(text)))
     }
 
@@ -210,6 +227,8 @@ impl Strength {
         match (self, time_unit) {
             (Strength::Number(number), _) => Ok(number),
             (Strength::Bytes(bytes), _) if unit == "bytes" => Ok(bytes),
+            (Strength::Bandwidth(bytes), _) if unit == "bytes/s" => Ok(bytes),
+            (Strength::Ppm(ppm), _) if unit == "ppm" => Ok(ppm.into()),
             (Strength::Time(Duration(ns)), Some(scale)) if ns % scale == 0 => Ok(ns / scale),
             (Strength::Time(_), Some(_)) => Err(format!("expected a whole number of {unit}, found {self}")),
             (_, _) if unit.is_empty() => Err(format!("expected a plain number, since it has no unit, found {self}")),
@@ -224,6 +243,8 @@ impl fmt::Display for Strength {
             Strength::Number(number) => write!(f, "{number}"),
             Strength::Time(time) => write!(f, "{time}"),
             Strength::Bytes(bytes) => write!(f, "{bytes}B"),
+            Strength::Bandwidth(bytes) => write!(f, "{bytes}B/s"),
+            Strength::Ppm(ppm) => write!(f, "{ppm}ppm"),
         }
     }
 }
@@ -442,12 +463,31 @@ mod tests {
     #[test]
     fn a_strength_is_turned_into_the_unit_of_its_kind() {
         let in_unit = |text: &str, unit: &str| Strength::parse(text).and_then(|strength| strength.in_unit(unit));
-        for (text, unit, number) in
-            [("4", "bytes", 4), ("4", "", 4), ("4KiB", "bytes", 4096), ("2ms", "us", 2000), ("3s", "s", 3)]
-        {
+        for (text, unit, number) in [
+            ("4", "bytes", 4),
+            ("4", "", 4),
+            ("4KiB", "bytes", 4096),
+            ("2ms", "us", 2000),
+            ("3s", "s", 3),
+            ("10MB/s", "bytes/s", 10_000_000),
+            ("4KiB/s", "bytes/s", 4096),
+            ("500ppm", "ppm", 500),
+            ("0.05%", "ppm", 500),
+        ] {
             assert_eq!(in_unit(text, unit), Ok(number), "{text} {unit}");
         }
-        for (text, unit) in [("4KiB", "ns"), ("4ms", "bytes"), ("1500ms", "s"), ("4ms", ""), ("+4", ""), ("four", "")] {
+        for (text, unit) in [
+            ("4KiB", "ns"),
+            ("4KiB/s", "bytes"),
+            ("4KiB", "bytes/s"),
+            ("5%", "bytes"),
+            ("+5ppm", "ppm"),
+            ("4ms", "bytes"),
+            ("1500ms", "s"),
+            ("4ms", ""),
+            ("+4", ""),
+            ("four", ""),
+        ] {
             assert!(in_unit(text, unit).is_err(), "{text} {unit}");
         }
     }

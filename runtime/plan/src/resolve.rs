@@ -10,8 +10,8 @@
 
 use crate::check::{check, target_names};
 use crate::file::{
-    BackendsFile, ComponentFile, ContentFile, ContentTable, FaultFile, FilesBackend, HttpFailureFile, HttpFile,
-    LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, DiskNames, FaultFile, FilesBackend, HttpFailureFile,
+    HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile,
     RedactionFile, ScriptBackend,
 };
 use crate::preopen::parse_preopen;
@@ -19,12 +19,12 @@ use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
     AllowedEnd, Backend, Backends, Edition, HostLimits, HttpFailure, HttpReply, HttpRule, Inputs, Limits, LivePolicy,
-    MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NetworkPlan, NodePlan, ProcessExit, ProcessReply,
-    ProcessRule, ProgramPlan, RedactionPolicy, StdinPlan, WALL_START_DEFAULT,
+    MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability, NetworkPlan, NodePlan, ProcessExit,
+    ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, StdinPlan, WALL_START_DEFAULT,
 };
 use fozzy_trace::{Digest, Duration, Plan};
 use fozzy_world::MAIN;
-use fozzy_world::fault::{FAULTS, FaultTarget, kind_of};
+use fozzy_world::fault::{FAULTS, FaultTarget, kind_of, machine_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -168,6 +168,10 @@ impl Resolve<'_, '_> {
             },
             redact: redact(&file.redact),
             live: live(&file.backends),
+            names: match file.disk.names {
+                None | Some(DiskNames::Ext4) => NameDurability::Ext4,
+                Some(DiskNames::Posix) => NameDurability::Posix,
+            },
             memory: memory(&file.memory),
             // Whether the target is a scenario is not known here.
             scenario: None,
@@ -365,7 +369,8 @@ impl Resolve<'_, '_> {
         let machines: Vec<&str> = match kind_of(&plan.kind)?.target {
             FaultTarget::Node => vec![&plan.target],
             FaultTarget::Link => plan.target.split("->").collect(),
-            FaultTarget::Path | FaultTarget::Url | FaultTarget::Command | FaultTarget::Point => return Some(plan),
+            FaultTarget::Path => machine_of(&plan.target).map(|(machine, _)| machine).into_iter().collect(),
+            FaultTarget::Url | FaultTarget::Command | FaultTarget::Point => return Some(plan),
         };
         for name in machines.into_iter().map(str::to_ascii_lowercase).filter(|name| !name.contains('*')) {
             if name != MAIN && !nodes.contains(&name) {
@@ -373,7 +378,11 @@ impl Resolve<'_, '_> {
                 self.at("target", |resolve| resolve.wrong(format!("there is no machine `{name}`{hint}")));
             }
         }
-        plan.target.make_ascii_lowercase();
+        match machine_of(&plan.target) {
+            Some((machine, path)) => plan.target = format!("{}:{path}", machine.to_ascii_lowercase()),
+            None if kind_of(&plan.kind)?.target == FaultTarget::Path => {}
+            None => plan.target.make_ascii_lowercase(),
+        }
         Some(plan)
     }
 }

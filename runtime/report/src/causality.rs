@@ -159,7 +159,10 @@ pub fn causality_lines(document: &CausalityDocument) -> String {
                 text.push_str(&format!("  in {position}\n"));
             }
             if let Some(call) = &turn.call {
-                text.push_str(&format!("  {}\n", crate::show::entry_line(call).trim_start()));
+                text.push_str(&format!(
+                    "  {}\n",
+                    crate::show::entry_line(call, &crate::show::MachineNames::default()).trim_start()
+                ));
                 text.push_str(&format!("  fozzy replay {trace} --call {}\n", call.index));
             }
         }

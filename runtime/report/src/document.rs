@@ -504,8 +504,41 @@ pub struct ShowDocument {
     pub calls: u64,
     /// Decisions among them.
     pub decisions: u64,
+    /// The machines of the plan, by the numbers that the calls have.
+    #[serde(default)]
+    pub machines: Vec<String>,
+    /// Faults that struck in them; absent when none did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strikes: Vec<ShownStrike>,
     /// The calls that were asked for.
     pub entries: Vec<HistoryEntry>,
+}
+
+/// A fault that struck.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShownStrike {
+    /// The number of the call that it struck.
+    pub index: u64,
+    /// Virtual time, in nanoseconds.
+    pub virtual_time_ns: u64,
+    /// The machine.
+    pub machine: String,
+    /// The fault and what it struck: `write-error on /data/log`.
+    pub fault: String,
+    /// How hard, in words; absent when the kind has no strength.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub strength: String,
+}
+
+impl ShownStrike {
+    /// The strike that an entry tells of.
+    #[must_use]
+    pub fn of(entry: &HistoryEntry, names: &crate::MachineNames) -> ShownStrike {
+        let (fault, strength) = (entry.asked.clone(), entry.answer.clone());
+        let machine = names.name(entry.node);
+        ShownStrike { index: entry.index, virtual_time_ns: entry.at.0, machine, fault, strength }
+    }
 }
 
 /// `fozzy version`.
@@ -547,6 +580,18 @@ pub struct EnvDocument {
     pub fozzy: VersionDocument,
     /// Each capability of a guest.
     pub capabilities: Capabilities,
+    /// The groups of faults that `--faults` takes; `all` is all of them.
+    #[serde(default)]
+    pub faults: Vec<FaultGroup>,
+}
+
+/// A group of faults.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultGroup {
+    /// Its name.
+    pub group: String,
+    /// The kinds in it.
+    pub kinds: Vec<String>,
 }
 
 /// Each capability of a guest, and what backs it.

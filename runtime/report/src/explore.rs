@@ -4,7 +4,8 @@
 
 use crate::pretty::{Style, counted, fit, grouped, is_zero, lost_workers, unseen};
 use crate::sequence::{StepSequence, sequence_lines};
-use fozzy_trace::FailureSignature;
+use crate::strikes::{FaultSummary, PowerLossSummary, fault_rows};
+use fozzy_trace::{Facts, FailureSignature};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +121,21 @@ pub struct ExploreFinding {
     /// Those steps, or all when they are not fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<StepSequence>,
+    /// What became of the planned faults in them; absent when none is planned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultSummary>,
+    /// The first losses of power in them; absent when there was none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub power_losses: Vec<PowerLossSummary>,
+}
+
+impl ExploreFinding {
+    /// Adds what its smallest run told.
+    pub fn tell(&mut self, sequence: StepSequence, facts: &Facts) {
+        self.sequence = Some(sequence);
+        self.faults = FaultSummary::all(&facts.injected);
+        self.power_losses = PowerLossSummary::all(&facts.injected);
+    }
 }
 
 impl ExploreFinding {
@@ -201,6 +217,10 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         lines.extend(failure.minimized_scenario_path.iter().map(|path| format!("    as a scenario file: {path}")));
         let steps = failure.sequence.iter().flat_map(|sequence| sequence_lines(sequence, style));
         lines.extend(steps.map(|line| format!("  {line}")));
+        // What did not strike is no part of the failure.
+        let struck: Vec<FaultSummary> = failure.faults.iter().filter(|fault| fault.strikes > 0).cloned().collect();
+        let rows = fault_rows(&struck, &failure.power_losses, 0);
+        lines.extend(rows.into_iter().map(|(_, line)| format!("    {line}")));
     }
     for branch in &explore.not_reached {
         lines.push(format!("not reached: {}", style.path(&branch.place)));

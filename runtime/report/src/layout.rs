@@ -10,9 +10,9 @@
 
 use crate::document::{
     ArtifactEntry, ArtifactsDiff, ArtifactsDocument, Capability, CiDocument, CleanDocument, CorpusAddDocument,
-    CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, FormattedDocument,
-    FullDocument, GateDocument, GateStep, InitDocument, ManDocument, MigrateDocument, PathsDocument, ScenarioDocument,
-    StepStatus, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
+    CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, FaultGroup,
+    FormattedDocument, FullDocument, GateDocument, GateStep, InitDocument, ManDocument, MigrateDocument, PathsDocument,
+    ScenarioDocument, StepStatus, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use crate::flaky::FlakyReport;
 use crate::pretty::{Style, bytes, counted, fit, grouped, shell_word};
@@ -151,6 +151,9 @@ impl Layout for InitDocument {
     }
 }
 
+/// Characters of the kinds of a group in one line, so that it fits a terminal.
+const GROUP_CHARS_MAX: usize = 66;
+
 impl Layout for EnvDocument {
     fn lay_out(&self, style: Style) -> String {
         let of = &self.capabilities;
@@ -168,7 +171,13 @@ impl Layout for EnvDocument {
             format!("  {name:<10} {:<10} {}{how}{}\n", capability.backend, style.faint, style.end)
         };
         let capabilities: String = all.iter().map(row).collect();
-        format!("fozzy {} on {} {}\na program's\n{capabilities}", self.fozzy.version, self.os, self.arch)
+        let row = |group: &FaultGroup| {
+            let kinds = crate::pretty::wrapped(&group.kinds.join(" "), GROUP_CHARS_MAX);
+            format!("  {:<10} {}\n", group.group, kinds.join("\n           "))
+        };
+        let faults: String = self.faults.iter().map(row).collect();
+        let faults = if faults.is_empty() { faults } else { format!("faults by group, for --faults\n{faults}") };
+        format!("fozzy {} on {} {}\na program's\n{capabilities}{faults}", self.fozzy.version, self.os, self.arch)
     }
 }
 
@@ -273,7 +282,7 @@ fn difference(diff: &ArtifactsDiff, style: Style) -> String {
     }
     text.push_str(&pairs(&of, style));
     if let Some(divergence) = diff.trace.as_ref().and_then(|trace| trace.divergence.as_ref()) {
-        text.push_str(&crate::show::divergence_lines(divergence));
+        text.push_str(&crate::show::divergence_lines(divergence, &crate::show::MachineNames::default()));
     }
     text
 }

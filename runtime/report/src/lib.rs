@@ -31,6 +31,7 @@ mod saved;
 mod sequence;
 mod show;
 mod state;
+mod strikes;
 pub mod suite;
 mod summary;
 mod wasi_errors;
@@ -55,8 +56,9 @@ pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
 pub use saved::{SeedsDocument, seeds_lines};
 pub use sequence::{ExecutedStep, StepEvent, StepSequence, StepValue, step_lines};
-pub use show::{divergence_lines, entry_line};
+pub use show::{MachineNames, divergence_lines, entry_line};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
+pub use strikes::{FaultSummary, PowerLossSummary, StrikeSummary};
 pub use summary::{
     ExplainedDecision, FailureSize, KeptOutput, NodeSummary, OutputSummary, ReplaySummary, RunIdentity, RunMode,
     RunSummary, ShrinkSlip, ShrinkSummary, StreamSummary, TargetSummary, WallFacts,

@@ -4,7 +4,8 @@ use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
 use crate::sequence::{StepSequence, sequence_lines};
-use crate::show::divergence_lines;
+use crate::show::{MachineNames, divergence_lines};
+use crate::strikes::fault_rows;
 use crate::summary::{
     ExplainedDecision, NodeSummary, OutputSummary, RunMode, RunSummary, ShrinkSummary, StreamSummary,
 };
@@ -73,7 +74,7 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
 const ROW_MARGIN: usize = 12;
 
 /// Text in lines of at most so many characters, broken at spaces; marks take no room. What has no space stays whole.
-fn wrapped(text: &str, room: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
     let visible = |text: &str| {
         let mut within = false;
         let mut count = 0;
@@ -139,6 +140,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     for node in &summary.nodes {
         row("node", &node_line(node));
     }
+    for (key, line) in fault_rows(&summary.faults, &summary.power_losses, summary.power_losses_more) {
+        row(key, &line);
+    }
     for (index, line) in summary.scenario.iter().flat_map(scenario_lines).enumerate() {
         row(if index == 0 { "scenario" } else { "" }, &line);
     }
@@ -194,7 +198,10 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
         row("replay", &word);
         // What differs stands in the finding.
         if let Some(divergence) = &replay.divergence {
-            text.push_str(&divergence_lines(divergence));
+            text.push_str(&divergence_lines(
+                divergence,
+                &MachineNames::after_main(summary.nodes.iter().map(|node| node.name.clone())),
+            ));
         }
     }
     if let (RunMode::Run | RunMode::Fuzz, Some(trace), true) =

@@ -12,7 +12,7 @@
 //! Invariant: the text says nothing that the document does not.
 
 use crate::pretty::{counted, place};
-use crate::show::entry_line;
+use crate::show::{MachineNames, entry_line};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Digest, HistoryEntry, Instant, Seed};
 use schemars::JsonSchema;
@@ -145,7 +145,7 @@ const HEX_SHOWN: usize = 64;
 
 /// The state for people.
 #[must_use]
-pub fn state_lines(state: &StateDocument) -> String {
+pub fn state_lines(state: &StateDocument, names: &MachineNames) -> String {
     let mut text = format!(
         "{} at {}: after {} and {}",
         state.trace,
@@ -176,7 +176,7 @@ pub fn state_lines(state: &StateDocument) -> String {
         row("", "and more");
     }
     for entry in &state.events {
-        row("event", &entry_line(entry));
+        row("event", &entry_line(entry, names));
     }
     for MemoryState { node, size_bytes, digest, symbols } in &state.memory {
         row("memory", &format!("{node:<9} {}, SHA-256 {}", counted(*size_bytes, "byte"), digest.short()));

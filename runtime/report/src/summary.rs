@@ -5,7 +5,9 @@
 use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warnings};
 use crate::fuzz::FuzzSummary;
+use crate::pretty::is_zero;
 use crate::sequence::StepSequence;
+use crate::strikes::{FaultSummary, PowerLossSummary};
 use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
 use fozzy_trace::{Digest, Execution, ExecutionEnd, Facts, FailureSignature, Finding, Seed, Status};
 use schemars::JsonSchema;
@@ -331,6 +333,15 @@ pub struct RunSummary {
     /// The other machines; absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeSummary>,
+    /// What became of the planned faults, in the order of the plan; absent when none is planned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultSummary>,
+    /// The first losses of power, and what each took; absent when there was none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub power_losses: Vec<PowerLossSummary>,
+    /// Further losses of power; absent when there were none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub power_losses_more: u64,
     /// What a scenario did; absent for a plain program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioSummary>,
@@ -429,6 +440,9 @@ impl RunSummary {
                 let nodes = outcome.nodes.iter().enumerate();
                 nodes.map(|(at, node)| NodeSummary::of(node, kept.nodes.get(at))).collect()
             },
+            faults: Vec::new(),
+            power_losses: Vec::new(),
+            power_losses_more: 0,
             scenario: None,
             properties: Vec::new(),
             catalogue: None,
@@ -469,6 +483,9 @@ impl RunSummary {
             scenario.ended_in(flow as usize);
         }
         RunSummary {
+            faults: FaultSummary::all(&facts.injected),
+            power_losses: PowerLossSummary::all(&facts.injected),
+            power_losses_more: facts.injected.losses_more,
             scenario,
             properties: PropertySummary::all(&facts.properties),
             memory: MemorySummary::of(&facts.allocations),

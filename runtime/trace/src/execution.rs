@@ -59,6 +59,8 @@ pub enum ExecutionEnd {
         /// The machine.
         node: String,
     },
+    /// A planned fault killed it, and nobody started it again: no fault of its own.
+    Killed,
     /// A replay asked the real computer for something that was not recorded, so there is no answer.
     Diverged {
         /// What was recorded at this place, as JSON, or that nothing was.
@@ -85,6 +87,7 @@ impl ExecutionEnd {
             ExecutionEnd::Failed { failure } => format!("failed: {}", failure.site.escape_debug()),
             ExecutionEnd::CalledEnded => "ended with the component that it called".to_owned(),
             ExecutionEnd::PeerEnded { node } => format!("ended after the machine `{}`", node.escape_debug()),
+            ExecutionEnd::Killed => "killed by a planned fault".to_owned(),
             ExecutionEnd::Diverged { .. } => "left the recording".to_owned(),
         }
     }

@@ -1,4 +1,4 @@
-//! What a program told about itself: properties, flows, operations, allocations.
+//! What a program told about itself: properties, flows, operations, allocations; and what planned faults did to it.
 //!
 //! ```text
 //! always("total is constant", …)   ─▶ properties  passed, failed or never reached, how often, how close
@@ -6,6 +6,7 @@
 //! state("lock", 3)                 ─▶ states      for a search: what is new
 //! invoke / ok / fail / info        ─▶ operations  for checkers
 //! allocated / freed                ─▶ allocations counts, peak, what was never freed
+//! a fault of the plan strikes      ─▶ injected    chances, strikes, what a loss of power took
 //! ```
 //!
 //! Invariants: bounded in every direction, and reaching a bound ends the program, so that nothing is judged in part;
@@ -14,12 +15,17 @@
 
 mod allocations;
 mod flows;
+mod injected;
 mod operations;
 mod properties;
 mod states;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownAllocation};
 pub use flows::{Cost, FlowStats, SKIP_LABELS_MAX, ScenarioPosition, ScenarioStats};
+pub use injected::{
+    FaultTally, InjectedFaults, LOSSES_KEPT_MAX, LOST_KEPT_MAX, MISSED_KEPT_MAX, PowerLossRecord, STRIKES_KEPT_MAX,
+    StrikeRecord,
+};
 pub use operations::{OPERATIONS_MAX, Operation, OperationEnd, OperationError, Operations};
 pub use properties::{
     ComparisonOperator, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyEvaluation, PropertyKind,
@@ -30,7 +36,7 @@ pub use states::{STATES_MAX, StateError, StateValues};
 use crate::CopyOnWrite;
 use serde::{Deserialize, Serialize};
 
-/// All that a program told about itself.
+/// All that a program told about itself, and what was done to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// Its properties.
@@ -43,6 +49,8 @@ pub struct Facts {
     pub operations: CopyOnWrite<Operations>,
     /// What its allocator did.
     pub allocations: CopyOnWrite<Allocations>,
+    /// What became of the planned faults; filled when the execution has ended.
+    pub injected: CopyOnWrite<InjectedFaults>,
 }
 
 /// Why a program that judges itself has failed.

@@ -176,11 +176,13 @@ impl Recorder {
         self.is_narrated
     }
 
-    /// Shows something that is no call to who is told the run; texts are cut to [`ASIDE_BYTES_MAX`]. It is no part of the history.
+    /// Shows something that is no call to who is told the run; a strike of a fault to who follows its calls, too. Texts are cut to
+    /// [`ASIDE_BYTES_MAX`]. It is no part of the history.
     #[inline]
     pub fn aside(&mut self, kind: Aside, node: NodeId, at: Instant, what: impl FnOnce() -> (String, String)) {
         let index = self.history.calls;
-        if let (true, Some(sink)) = (self.is_narrated, &mut self.sink) {
+        let is_shown = self.is_narrated || (kind == Aside::Fault && self.keep.contains(&index));
+        if let (true, Some(sink)) = (is_shown, &mut self.sink) {
             let (asked, answer) = what();
             let (asked, answer) = (cut(&asked, ASIDE_BYTES_MAX), cut(&answer, ASIDE_BYTES_MAX));
             sink(HistoryEntry { index, at, node, call: kind.name().to_owned(), asked, answer, decision: false });

@@ -77,6 +77,9 @@ pub struct Plan {
     pub faults: Vec<FaultPlan>,
     /// What must not stand in a trace.
     pub redact: RedactionPolicy,
+    /// When names on the virtual disks are durable.
+    #[serde(default, skip_serializing_if = "NameDurability::is_posix")]
+    pub names: NameDurability,
     /// What allocations are held to; nothing when nothing is asked of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryPlan>,
@@ -358,10 +361,11 @@ pub enum AllowedEnd {
 }
 
 impl AllowedEnd {
-    /// Whether an end is allowed.
+    /// Whether an end is allowed. One by a planned fault always is: it is none of the program's.
     #[must_use]
     pub const fn allows(self, end: &crate::ExecutionEnd) -> bool {
         match self {
+            _ if matches!(end, crate::ExecutionEnd::Killed) => true,
             AllowedEnd::Never => false,
             AllowedEnd::Ok => matches!(end, crate::ExecutionEnd::Exited { code: 0 }),
             AllowedEnd::Any => true,
@@ -430,6 +434,25 @@ pub struct LivePolicy {
 impl LivePolicy {
     fn is_default(&self) -> bool {
         *self == LivePolicy::default()
+    }
+}
+
+/// Which syncs make a name durable, so that a loss of power cannot take it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NameDurability {
+    /// That of its directory only, since POSIX promises no more. A plan that says nothing has this, as all had before there was
+    /// a choice; plan files say `ext4` unless told otherwise.
+    #[default]
+    Posix,
+    /// That of the file too, which commits the journal and so all changes of names before it.
+    Ext4,
+}
+
+impl NameDurability {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+    fn is_posix(&self) -> bool {
+        *self == NameDurability::Posix
     }
 }
 
@@ -575,6 +598,7 @@ impl Default for Plan {
             network: NetworkPlan::default(),
             faults: Vec::new(),
             redact: RedactionPolicy::default(),
+            names: NameDurability::Posix,
             memory: None,
             scenario: None,
             call: None,

@@ -17,6 +17,11 @@ pub trait Decider {
     /// A number below `bound`, which is not zero. The simplest answer is zero.
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64;
 
+    /// Calls that were answered so far: the place of what happens now in the history.
+    fn calls(&self) -> u64 {
+        0
+    }
+
     /// A planned fault strikes; who tells runs to people shows it.
     fn strike(&mut self, _strike: FaultStrike<'_>) {}
 }

@@ -27,10 +27,12 @@ mod http_reset;
 mod http_status;
 mod http_timeout;
 mod io_error;
+mod kill;
 mod latency;
 mod lost_write;
 mod packet_loss;
 mod partition;
+mod pause;
 mod power_loss;
 mod process;
 mod process_delay;
@@ -40,6 +42,8 @@ mod process_signal;
 mod process_truncate;
 mod read_error;
 mod reorder;
+mod restart;
+mod rules;
 mod short_read;
 mod short_write;
 mod slow_disk;
@@ -63,10 +67,12 @@ pub use http_reset::HTTP_RESET;
 pub use http_status::HTTP_STATUS;
 pub use http_timeout::HTTP_TIMEOUT;
 pub use io_error::IO_ERROR;
+pub use kill::KILL;
 pub(crate) use latency::LATENCY;
 pub use lost_write::LOST_WRITE;
 pub(crate) use packet_loss::PACKET_LOSS;
-pub(crate) use partition::PARTITION;
+pub use partition::{CUT_MAX, PARTITION};
+pub use pause::PAUSE;
 pub use power_loss::POWER_LOSS;
 pub use process_delay::PROCESS_DELAY;
 pub use process_exit::PROCESS_EXIT;
@@ -75,6 +81,8 @@ pub use process_signal::PROCESS_SIGNAL;
 pub use process_truncate::PROCESS_TRUNCATE;
 pub use read_error::READ_ERROR;
 pub(crate) use reorder::REORDER;
+pub use restart::RESTART;
+pub use rules::{Faults, UnknownFault, machine_of};
 pub use short_read::SHORT_READ;
 pub use short_write::SHORT_WRITE;
 pub use slow_disk::SLOW_DISK;
@@ -82,16 +90,12 @@ pub use sync_error::SYNC_ERROR;
 pub use torn_write::TORN_WRITE;
 pub use write_error::WRITE_ERROR;
 
-use crate::glob::matches;
-use crate::{Decider, FaultStrike};
-use fozzy_trace::plan::FaultPlan;
-use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
-use fozzy_trace::{Instant, NodeId, Purpose, Question};
+use fozzy_trace::Duration;
 
 /// What the target of a fault names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultTarget {
-    /// An absolute path on the virtual disk.
+    /// An absolute path on the virtual disk, `/data/*`; of one machine, `server:/data/*`.
     Path,
     /// A URL.
     Url,
@@ -122,6 +126,20 @@ pub struct FaultKind {
     pub rate_ppm: u32,
 }
 
+impl FaultKind {
+    /// How hard a fault strikes, in words: `1s`, `512 bytes`; `None` for a kind without strength.
+    #[must_use]
+    pub fn strength_words(&self, strength: u64) -> Option<String> {
+        match self.unit {
+            "" => None,
+            "ns" => Some(Duration(strength).to_string()),
+            "as the program defines" => Some(strength.to_string()),
+            "bytes" if strength == 1 => Some("1 byte".to_owned()),
+            unit => Some(format!("{strength} {unit}")),
+        }
+    }
+}
+
 /// Every kind, sorted by name.
 pub const FAULTS: &[&FaultKind] = &[
     &BANDWIDTH,
@@ -140,10 +158,12 @@ pub const FAULTS: &[&FaultKind] = &[
     &HTTP_STATUS,
     &HTTP_TIMEOUT,
     &IO_ERROR,
+    &KILL,
     &LATENCY,
     &LOST_WRITE,
     &PACKET_LOSS,
     &PARTITION,
+    &PAUSE,
     &POWER_LOSS,
     &PROCESS_DELAY,
     &PROCESS_EXIT,
@@ -152,6 +172,7 @@ pub const FAULTS: &[&FaultKind] = &[
     &PROCESS_TRUNCATE,
     &READ_ERROR,
     &REORDER,
+    &RESTART,
     &SHORT_READ,
     &SHORT_WRITE,
     &SLOW_DISK,
@@ -159,103 +180,6 @@ pub const FAULTS: &[&FaultKind] = &[
     &TORN_WRITE,
     &WRITE_ERROR,
 ];
-
-/// A plan names a kind that there is not.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no fault of kind `{0}`")]
-pub struct UnknownFault(pub String);
-
-/// The faults of a plan, and how often each has struck.
-#[derive(Clone, Debug, Default)]
-pub struct Faults {
-    rules: Vec<Rule>,
-}
-
-#[derive(Clone, Debug)]
-struct Rule {
-    kind: &'static FaultKind,
-    plan: FaultPlan,
-    injected: u64,
-}
-
-impl Faults {
-    /// The faults that `plans` describe.
-    ///
-    /// # Errors
-    /// When a kind is unknown.
-    pub fn new(plans: &[FaultPlan]) -> Result<Faults, UnknownFault> {
-        let rules = plans.iter().map(|plan| {
-            let kind = kind_of(&plan.kind).ok_or_else(|| UnknownFault(plan.kind.clone()))?;
-            Ok(Rule { kind, plan: plan.clone(), injected: 0 })
-        });
-        Ok(Faults { rules: rules.collect::<Result<_, _>>()? })
-    }
-
-    /// Whether nothing can go wrong.
-    #[inline]
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
-    }
-
-    /// Whether any fault of `kind` is planned, whenever and wherever.
-    #[must_use]
-    pub fn plans(&self, kind: &FaultKind) -> bool {
-        self.rules.iter().any(|rule| rule.kind.name == kind.name)
-    }
-
-    /// Until when the faults of `kind` that can strike `target` now can go on: the end of the first of them.
-    pub(crate) fn open_until(&self, kind: &FaultKind, target: &str, now: Instant) -> Instant {
-        let open = self.rules.iter().filter(|rule| rule.kind.name == kind.name && rule.is_open(now));
-        let open = open.filter(|rule| matches(&rule.plan.target, target));
-        open.map(Rule::end).min().unwrap_or(Instant::NEVER)
-    }
-
-    /// How often each of them has struck, in the order of the plan.
-    pub fn injected(&self) -> impl Iterator<Item = u64> {
-        self.rules.iter().map(|rule| rule.injected)
-    }
-
-    /// Whether a fault of `kind` strikes what all of `targets` name now, and how hard. The first rule that strikes
-    /// decides.
-    pub(crate) fn inject(
-        &mut self,
-        kind: &FaultKind,
-        targets: &[&str],
-        now: Instant,
-        node: NodeId,
-        decider: &mut dyn Decider,
-    ) -> Option<u64> {
-        let candidates =
-            self.rules.iter_mut().filter(|rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name);
-        for rule in candidates
-            .filter(|rule| rule.is_open(now) && targets.iter().any(|target| matches(&rule.plan.target, target)))
-        {
-            let question = Question { node, purpose: Purpose::Fault, site: rule.kind.name };
-            let answer = decider.below(question, u64::from(RATE_ALWAYS_PPM));
-            if answer >= u64::from(RATE_ALWAYS_PPM.saturating_sub(rule.plan.rate_ppm)) {
-                rule.injected += 1;
-                let strength = rule.plan.strength.unwrap_or(kind.strength);
-                let target = targets.first().copied().unwrap_or_default();
-                decider.strike(FaultStrike { at: now, node, kind: rule.kind, target, strength });
-                return Some(strength);
-            }
-        }
-        None
-    }
-}
-
-impl Rule {
-    fn end(&self) -> Instant {
-        self.plan.length.map_or(Instant::NEVER, |length| Instant::START.after(self.plan.start).after(length))
-    }
-
-    fn is_open(&self, now: Instant) -> bool {
-        let start = Instant::START.after(self.plan.start);
-        let over = self.plan.length.is_some_and(|length| now >= start.after(length));
-        now >= start && !over && self.plan.times.is_none_or(|times| self.injected < times)
-    }
-}
 
 /// The kind of that name.
 #[must_use]
@@ -266,6 +190,7 @@ pub fn kind_of(name: &str) -> Option<&'static FaultKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 
     #[test]
     fn the_kinds_are_sorted_and_each_is_found_by_its_name() {

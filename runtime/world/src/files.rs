@@ -48,6 +48,7 @@ pub use stat::{FileTimeChange, MetadataHash, wall_ns};
 
 use content::CHUNK_BYTES;
 use durable::DurabilityTracker;
+use fozzy_trace::plan::NameDurability;
 use node::{Directory, Inode, InodeBody};
 use radix::RadixTree;
 use rpds::RedBlackTreeMapSync;
@@ -90,6 +91,8 @@ pub struct Disk {
     limits: DiskLimits,
     /// What a crash could take; `None` when none is planned.
     durability: Option<Box<DurabilityTracker>>,
+    /// Which syncs make names durable.
+    names: NameDurability,
 }
 
 /// A list that clones share: its head is replaced, never changed.
@@ -125,7 +128,8 @@ impl Disk {
     pub fn bare(limits: DiskLimits, now_wall_ns: u64) -> Disk {
         let usage = DiskUsage::default();
         let nodes = RadixTree::default();
-        let mut disk = Disk { nodes, free: None, fresh: 0, serial: 0, usage, limits, durability: None };
+        let names = NameDurability::default();
+        let mut disk = Disk { nodes, free: None, fresh: 0, serial: 0, usage, limits, durability: None, names };
         disk.limits.nodes = disk.limits.nodes.clamp(2, u64::from(u32::MAX));
         let empty = |parent| InodeBody::Directory(Directory { parent, entries: RedBlackTreeMapSync::new_sync() });
         let root = disk.add(empty(InodeIndex(0)), now_wall_ns).expect("the first node fits");
@@ -230,6 +234,7 @@ impl Disk {
         self.free = Some(Arc::new(FreeIndex { index, next: self.free.take() }));
         if let Some(durability) = &mut self.durability {
             durability.forget(index);
+            durability.written.remove(u64::from(index.0));
         }
     }
 }

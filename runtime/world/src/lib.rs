@@ -165,6 +165,7 @@ impl World {
     /// When inputs are missing or a directory does not fit the disk.
     pub fn new(plan: Arc<Plan>, inputs: &Inputs) -> Result<World, WorldError> {
         let clock = Clock::new(plan.wall_start_s);
+        let machines = std::iter::once(MAIN.to_owned()).chain(plan.nodes.iter().map(|node| node.name.clone()));
         let mut world = World {
             inputs: Arc::new(inputs.clone()),
             clock,
@@ -176,7 +177,7 @@ impl World {
             processes: Processes::new(&plan.processes),
             pipes: Pipes::default(),
             unmatched: UnmatchedRequests::default(),
-            faults: Faults::new(&plan.faults)?,
+            faults: Faults::new(&plan.faults)?.on(machines),
             live: files::LiveFiles::default(),
             launches: Vec::new(),
             facts: Facts::default(),
@@ -221,7 +222,8 @@ impl World {
         let id = NodeId(self.nodes.len() as u32);
         let wall_ns = self.clock.wall_ns();
         let end = self.signals.next();
-        let node = Node::new(id, name.clone(), machine, &self.plan, &self.inputs, wall_ns, end)?;
+        let mut node = Node::new(id, name.clone(), machine, &self.plan, &self.inputs, wall_ns, end)?;
+        node.disk.keep_names(self.plan.names);
         // From here on nothing is refused. Names and addresses are found by the machine's number.
         assert_eq!(self.signals.create(), end, "nobody else has made a signal meanwhile");
         self.network.join(id, name);

@@ -15,6 +15,30 @@ use serde::Deserialize;
 #[serde(try_from = "String")]
 pub struct Wave(Vec<u64>);
 
+/// A limit of linear memory: a number of MiB, as in version 1, or a size such as "64MiB".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "MemoryNumber")]
+pub struct LinearMemory(pub ByteSize);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MemoryNumber {
+    Mib(u64),
+    Size(String),
+}
+
+impl TryFrom<MemoryNumber> for LinearMemory {
+    type Error = String;
+
+    fn try_from(number: MemoryNumber) -> Result<LinearMemory, String> {
+        let size = match number {
+            MemoryNumber::Mib(mib) => ByteSize(mib.saturating_mul(1 << 20)),
+            MemoryNumber::Size(text) => ByteSize::parse(&text)?,
+        };
+        (size.0 > 0).then_some(LinearMemory(size)).ok_or_else(|| "expected more than 0 bytes".to_owned())
+    }
+}
+
 impl TryFrom<String> for Wave {
     type Error = String;
 
@@ -27,11 +51,8 @@ impl TryFrom<String> for Wave {
 impl Config {
     /// The plan of these keys, for a scenario file or for a program.
     pub fn memory(&self, has_steps: bool) -> PlanFile {
-        let limits = LimitsFile {
-            memory: self.mem_limit_mb.map(|mib| ByteSize(mib.get().saturating_mul(1 << 20))),
-            ..LimitsFile::default()
-        };
-        let budget = self.leak_budget.or_else(|| self.fail_on_leak.then_some(0)).map(ByteSize);
+        let limits = LimitsFile { memory: self.mem_limit_mb.map(|LinearMemory(size)| size), ..LimitsFile::default() };
+        let budget = self.leak_budget.or_else(|| self.fail_on_leak.then_some(ByteSize(0)));
         let memory = MemoryFile { leak_budget: budget, ..MemoryFile::default() };
         let memory = match has_steps {
             false => memory,

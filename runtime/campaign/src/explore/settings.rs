@@ -2,6 +2,7 @@
 //!
 //! Invariant: unknown keys are refused; what a flag says goes before it.
 
+use fozzy_plan::FaultRate;
 use fozzy_search::explore::{CheckpointStrategy, Options};
 use fozzy_trace::{Duration, Seed};
 use serde::Deserialize;
@@ -202,11 +203,19 @@ fn time<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Duration, D::Error>
     Duration::parse(&text).map_err(D::Error::custom)
 }
 
-/// A probability.
+/// A probability, as rates of faults are written: `0.3`, `"30%"`, `"3/10"`.
 fn share<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let number = f64::deserialize(from)?;
-    let is_share = (0.0..=1.0).contains(&number);
-    is_share.then_some(number).ok_or_else(|| D::Error::custom(format!("expected a number from 0 to 1, found {number}")))
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Share {
+        Number(f64),
+        Text(String),
+    }
+    match Share::deserialize(from)? {
+        Share::Number(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        Share::Number(number) => Err(D::Error::custom(format!("expected a number from 0 to 1, found {number}"))),
+        Share::Text(text) => FaultRate::parse(&text).map(FaultRate::share).map_err(D::Error::custom),
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::options::{BackendOptions, LimitOptions, Project, RunRequest, WorldOpt
 use crate::remarks::Remarks;
 use crate::scenario::ScenarioFile;
 use fozzy_engine::{LazyInput, Session};
-use fozzy_plan::{BackendsFile, ByteSize, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
+use fozzy_plan::{BackendsFile, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
 use fozzy_trace::Plan;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Backend, Backends, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount};
@@ -215,7 +215,7 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
     let limits = LimitsFile {
         fuel: limits.fuel,
         timeout: limits.timeout.map(TimeSpan),
-        memory: limits.memory_mib.map(|mib| ByteSize(mib.saturating_mul(1 << 20))),
+        memory: limits.linear_memory,
         output: limits.output,
         ..LimitsFile::default()
     };

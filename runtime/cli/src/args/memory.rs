@@ -29,6 +29,22 @@ pub(crate) struct MemoryArgs {
     pub(crate) mem_artifacts: bool,
 }
 
+/// A size; a number alone is in MiB, as in version 1.
+pub(crate) fn memory_size(text: &str) -> Result<ByteSize, String> {
+    match text.parse::<u64>() {
+        Ok(mib) => Ok(ByteSize(mib.saturating_mul(1 << 20))),
+        Err(_) => ByteSize::parse(text),
+    }
+}
+
+/// `5` or `5%`.
+pub(crate) fn percentage(text: &str) -> Result<u8, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end().parse().ok();
+    number
+        .filter(|percent| *percent <= 100)
+        .ok_or_else(|| format!("expected a percentage from 0 to 100, such as 5 or 5%, found `{text}`"))
+}
+
 fn bytes(text: &str) -> Result<ByteSize, String> {
     ByteSize::parse(text)
 }

@@ -20,7 +20,7 @@ impl LimitArgs {
         LimitOptions {
             timeout: self.timeout,
             fuel: self.fuel,
-            memory_mib: self.mem_limit_mb,
+            linear_memory: self.mem_limit_mb,
             output: self.output_limit,
             memory: self.memory.file(),
         }

@@ -72,7 +72,7 @@ pub(crate) struct ReportFlakyArgs {
     /// At least two runs or traces.
     #[arg(value_name = "RUN_OR_TRACE", num_args = 2.., required = true)]
     pub(crate) runs: Vec<String>,
-    /// Percentage of the runs that may differ from the most frequent outcome.
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    /// Percentage of the runs that may differ from the most frequent outcome, such as 5 or 5%.
+    #[arg(long, value_name = "PERCENT", value_parser = super::percentage)]
     pub(crate) flake_budget: Option<u8>,
 }

@@ -4,7 +4,7 @@ use crate::args::VersionArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use fozzy_plan::{FilesBackend, ScriptBackend};
-use fozzy_report::document::{Capabilities, Capability, EnvDocument, FormattedDocument, VersionDocument};
+use fozzy_report::document::{Capabilities, Capability, EnvDocument, FaultGroup, FormattedDocument, VersionDocument};
 use std::process::ExitCode;
 
 /// The licence of Fozzy, and those of what its binary contains of others.
@@ -53,6 +53,13 @@ pub(super) fn env_document(context: &Context) -> EnvDocument {
             proc: scripted(given.processes, config.proc_backend),
             memory: deterministic("virtual"),
         },
+        faults: fozzy_plan::fault_groups()
+            .into_iter()
+            .map(|(group, kinds)| FaultGroup {
+                group: group.to_owned(),
+                kinds: kinds.iter().map(|kind| kind.name.to_owned()).collect(),
+            })
+            .collect(),
     }
 }
 

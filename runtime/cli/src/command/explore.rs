@@ -30,7 +30,7 @@ use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
 use fozzy_campaign::scenario::ScenarioFile;
 use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
-use fozzy_campaign::sequence::failing_sequence;
+use fozzy_campaign::sequence::failing_run;
 use fozzy_campaign::shrink::shrink_beside;
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -107,7 +107,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let mut recordings: Vec<Recording> = Vec::new();
     for found in &explored.traces {
         let recording = selector::read(&found.path)?;
-        let mut failure = finding(found, &recording);
+        let (mut failure, mut told) = (finding(found, &recording), None);
         if !args.no_shrink
             && !interrupt::is_asked_to_stop()
             && let Some((path, steps)) = shrink_beside(&found.path, SHRINK_TIME)?
@@ -117,9 +117,11 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             failure.minimized_scenario_path = file.map(|path| path.display().to_string());
             failure.minimized_trace_path = Some(path.display().to_string());
             failure.minimized_steps = Some(steps);
-            failure.sequence = failing_sequence(&smallest);
+            told = failing_run(&smallest);
         }
-        failure.sequence = failure.sequence.or_else(|| failing_sequence(&recording));
+        if let Some((sequence, facts)) = told.or_else(|| failing_run(&recording)) {
+            failure.tell(sequence, &facts);
+        }
         if has_seeds && is_kept {
             let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
             let shrunk = !args.no_shrink && !interrupt::is_asked_to_stop();
@@ -289,5 +291,7 @@ fn finding(found: &FailureTrace, recording: &Recording) -> ExploreFinding {
         minimized_steps: None,
         minimized_scenario_path: None,
         sequence: None,
+        faults: Vec::new(),
+        power_losses: Vec::new(),
     }
 }

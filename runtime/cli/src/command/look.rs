@@ -6,7 +6,7 @@ use crate::error::{CliError, ErrorKind};
 use crate::output;
 use fozzy_campaign::selector;
 use fozzy_campaign::time_travel::{MomentRequest, state_at};
-use fozzy_report::{entry_line, state_lines};
+use fozzy_report::{MachineNames, entry_line, state_lines};
 use fozzy_trace::StopPoint;
 use std::process::ExitCode;
 
@@ -15,9 +15,11 @@ pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Re
     let format = context.format(args.reporter);
     let dump = args.dump_events;
     let request = MomentRequest { until, events_max: args.events, memory: &args.memory };
+    let names = MachineNames::of(&recording.plan);
+    let machines = names.clone();
     let state = state_at(&path, &recording, &request, move |entry| {
         if dump {
-            output::say(&format!("{}\n", entry_line(entry)));
+            output::say(&format!("{}\n", entry_line(entry, &machines)));
         }
     })?;
     if format == ReportFormatArg::Json {
@@ -25,7 +27,7 @@ pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Re
             .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
         context.printer.data(&format!("{text}\n"));
     } else {
-        context.printer.data(&state_lines(&state));
+        context.printer.data(&state_lines(&state, &names));
     }
     Ok(ExitCode::SUCCESS)
 }

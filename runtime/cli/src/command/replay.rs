@@ -10,7 +10,7 @@ use fozzy_campaign::selector;
 use fozzy_campaign::sequence::{failing_sequence, last_sequence};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
-use fozzy_report::{ReplaySummary, RunMode, RunSummary, document, entry_line, step_lines};
+use fozzy_report::{MachineNames, ReplaySummary, RunMode, RunSummary, document, entry_line, step_lines};
 use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::{Execution, FailureSignature, Finding, FindingKind, Status, Verdict};
@@ -69,7 +69,8 @@ fn same(
     is_shown: bool,
 ) -> Result<ReplayResult, CliError> {
     if args.dump_events {
-        session.follow(Box::new(|entry| output::say(&format!("{}\n", entry_line(&entry)))));
+        let names = MachineNames::of(&recording.plan);
+        session.follow(Box::new(move |entry| output::say(&format!("{}\n", entry_line(&entry, &names)))));
         replay_recording(recording, session, 0..u64::MAX)?;
     }
     if is_shown {

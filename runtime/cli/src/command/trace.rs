@@ -6,10 +6,10 @@ use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector;
-use fozzy_report::document::{ShowDocument, VerifyDocument};
-use fozzy_report::entry_line;
+use fozzy_report::document::{ShowDocument, ShownStrike, VerifyDocument};
+use fozzy_report::{MachineNames, entry_line};
 use fozzy_trace::file;
-use fozzy_trace::{Duration, HistoryEntry, HistoryWindow, Instant};
+use fozzy_trace::{Aside, Duration, HistoryEntry, HistoryWindow, Instant};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,7 +62,8 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
         Range::Time(_) => 0..u64::MAX,
     };
     if !context.printer.json {
-        session.follow(Box::new(move |entry| show_entry(&range, &entry)));
+        let names = MachineNames::of(&recording.plan);
+        session.follow(Box::new(move |entry| show_entry(&range, &entry, &names)));
         let replayed = fozzy_search::replay(&recording, &mut session, keep)?;
         same_run(&path, replayed.difference)?;
         return Ok(ExitCode::SUCCESS);
@@ -78,6 +79,8 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
     let replayed = fozzy_search::replay(&recording, &mut session, keep)?;
     same_run(&path, replayed.difference)?;
     let entries = std::mem::take(&mut *entries.lock().unwrap_or_else(PoisonError::into_inner));
+    let (strikes, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| Aside::of(entry).is_some());
+    let names = MachineNames::of(&recording.plan);
     if entries.len() > DOCUMENT_CALLS_MAX {
         let message = format!("{}: more than {DOCUMENT_CALLS_MAX} calls for one JSON document", path.display());
         return Err(
@@ -89,6 +92,8 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
         seed: recording.seed,
         calls: recording.outcome.calls,
         decisions: recording.outcome.decisions,
+        machines: names.all(),
+        strikes: strikes.into_iter().map(|strike| ShownStrike::of(&strike, &names)).collect(),
         entries,
     };
     context.printer.document(&document)?;
@@ -97,8 +102,8 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
 
 /// Prints one call, if it was asked for. Who closes our stdout has seen enough, and the rest of a long
 /// execution would be wasted.
-fn show_entry(range: &Range, entry: &HistoryEntry) {
-    if range.contains(entry) && !output::show(&format!("{}\n", entry_line(entry))) {
+fn show_entry(range: &Range, entry: &HistoryEntry, names: &MachineNames) {
+    if range.contains(entry) && !output::show(&format!("{}\n", entry_line(entry, names))) {
         std::process::exit(0);
     }
 }

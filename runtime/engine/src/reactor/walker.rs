@@ -27,8 +27,8 @@ use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
-    CheckpointId, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan, StepId,
-    StepOutcome, StepTarget, StreamOutput,
+    CheckpointId, CopyOnWrite, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan,
+    StepId, StepOutcome, StepTarget, StreamOutput,
 };
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ impl Walker {
             nodes: Vec::new(),
             unmatched: world.unmatched.kept().to_vec(),
             unmatched_more: world.unmatched.more(),
-            facts: world.facts.clone(),
+            facts: Facts { injected: CopyOnWrite::new(world.faults.report()), ..world.facts.clone() },
         }
     }
 

@@ -202,6 +202,12 @@ impl TargetInstance {
             self.down = Some("its machine lost power".to_owned());
             return CallResult::Down;
         }
+        if let Some(GuestStop::Killed { up_after }) = error.downcast_ref::<GuestStop>() {
+            run.with_context(node, |world, context| world.program_lost(context));
+            // Restarted, it answers the next call.
+            self.down = up_after.is_none().then(|| "a planned fault killed it".to_owned());
+            return CallResult::Down;
+        }
         let (end, frames) = match ending(error, &self.program, &self.limits, refused) {
             Ok((ExecutionEnd::Exited { code }, frames)) => {
                 (ExecutionEnd::Trapped { trap: format!("it exited with code {code} instead of answering") }, frames)

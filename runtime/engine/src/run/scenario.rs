@@ -27,7 +27,7 @@ use crate::entry::single_call::CallInput;
 use crate::memory::{self, Region};
 use crate::run::coverage::ProgramCoverage;
 use crate::run::memory_roles::InstanceMemories;
-use crate::run::schedule::{EarlierCoverage, export, power_loss, store};
+use crate::run::schedule::{EarlierCoverage, Outage, export, outage, store};
 use crate::run::trap::InstantiationContext;
 use fozzy_host::{GuestStop, Host};
 use fozzy_instrument::{CoverageMode, OriginalOffset};
@@ -314,12 +314,16 @@ impl ScenarioDriver<'_> {
     /// A loss of power ends the sequence, as the model that the guest would judge by was in its memory; the next one begins on
     /// the disk of the start. Time passes at once until the machine is up again.
     fn unless_power_was_lost(&mut self, outcome: wasmtime::Result<()>) -> wasmtime::Result<()> {
-        let lost = outcome.as_ref().err().and_then(power_loss);
-        let (Some(up_after), Err(error)) = (lost, &outcome) else { return outcome };
+        let lost = outcome.as_ref().err().and_then(outage);
+        let (Some(lost), Err(error)) = (lost, &outcome) else { return outcome };
         self.cut = self.program.symbols().cut(error);
         let host = self.host();
         let node = host.node;
-        host.run.with_context(node, |world, context| world.power_loss(context));
+        let (Outage::Power(up_after) | Outage::Program(up_after)) = lost;
+        host.run.with_context(node, |world, context| match lost {
+            Outage::Power(_) => world.power_loss(context),
+            Outage::Program(_) => world.program_lost(context),
+        });
         let clock = &mut host.run.world.clock;
         clock.advance_to(clock.now().after(up_after));
         Ok(())

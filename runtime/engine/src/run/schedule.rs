@@ -130,10 +130,13 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
         let Poll::Ready(mut life) = polled else { continue };
         let guest = guests.swap_remove(next);
         cover(&mut covered, &guest, life.outcome.as_ref().err());
-        let lost = life.outcome.as_ref().err().and_then(power_loss);
-        if let (Some(up_after), GuestEntry::Run) = (lost, guest.launch.entry) {
+        let lost = life.outcome.as_ref().err().and_then(outage);
+        if let (Some(lost), GuestEntry::Run) = (lost, guest.launch.entry) {
             // It starts again as it did first, on what its disk has kept.
-            run.power_loss(guest.node, up_after);
+            match lost {
+                Outage::Power(up_after) => run.power_loss(guest.node, up_after),
+                Outage::Program(up_after) => run.kill(guest.node, up_after),
+            }
             guests.push(start(session, guest.launch, &plan.limits, &slot, life.called));
             continue;
         }
@@ -175,6 +178,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
                 }
                 let exit = match ended.end {
                     Some(ExecutionEnd::Exited { code }) => GuestExit::Code(code),
+                    Some(ExecutionEnd::Killed) => GuestExit::Killed,
                     _ => GuestExit::Crashed,
                 };
                 run.with_context(guest.node, |world, context| world.guest_ended(guest.node, exit, context));
@@ -212,10 +216,20 @@ fn callee(called: Box<dyn TargetHost>) -> Option<Box<TargetInstance>> {
     (called as Box<dyn Any>).downcast().ok()
 }
 
-/// How long the machine of a guest is down, if the guest ended because it lost power.
-pub(crate) fn power_loss(error: &wasmtime::Error) -> Option<Duration> {
+/// Why a guest is gone that starts again, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Outage {
+    /// Its machine lost power.
+    Power(Duration),
+    /// It was killed; its disk has everything.
+    Program(Duration),
+}
+
+/// The outage that a guest ended by, if it was one.
+pub(crate) fn outage(error: &wasmtime::Error) -> Option<Outage> {
     match error.downcast_ref::<GuestStop>()? {
-        GuestStop::PowerLoss { up_after } => Some(*up_after),
+        GuestStop::PowerLoss { up_after } => Some(Outage::Power(*up_after)),
+        GuestStop::Killed { up_after } => up_after.map(Outage::Program),
         _ => None,
     }
 }

@@ -21,8 +21,8 @@ use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
-    CopyOnWrite, DecisionSource, Digest, Execution, Executor, HarnessError, HistorySink, HistoryWindow, LiveBackend,
-    Plan, Recorder,
+    CopyOnWrite, DecisionSource, Digest, Execution, Executor, Facts, HarnessError, HistorySink, HistoryWindow,
+    LiveBackend, Plan, Recorder,
 };
 use fozzy_world::{World, WorldError};
 use std::collections::BTreeMap;
@@ -286,7 +286,8 @@ impl Executor for Session {
             self.bytes = Some(bytes.into_iter().map(named).collect());
         }
         let unmatched = run.world.unmatched;
-        let facts = run.world.facts;
+        let injected = CopyOnWrite::new(run.world.faults.report());
+        let facts = Facts { injected, ..run.world.facts };
         let mut machines = run.world.nodes.into_iter().flatten().map(CopyOnWrite::into_inner);
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);

@@ -14,7 +14,7 @@ use wasmtime::Trap;
 /// The trap that the rewriter's depth check stands for.
 pub(crate) const STACK_EXHAUSTED: &str = "call stack exhausted";
 
-/// How a machine that lost power in the middle of a call is said to have ended, where nothing starts it again.
+/// How a machine that lost power or was restarted in the middle of a call is said to have ended, where nothing starts it again.
 pub(crate) const POWER_LOST: &str = "the machine lost power";
 
 /// Marks errors from before the program was called. Without a frame of the guest on the stack, they are
@@ -45,7 +45,10 @@ pub(crate) fn ending(
             }
             GuestStop::Hang(blocked) => Ok((ExecutionEnd::Hang { waiting: blocked.waiting }, frames())),
             // Only a command starts again; a handler's request is gone with the machine.
-            GuestStop::PowerLoss { .. } => Ok((ExecutionEnd::Trapped { trap: POWER_LOST.to_owned() }, frames())),
+            GuestStop::PowerLoss { .. } | GuestStop::Killed { up_after: Some(_) } => {
+                Ok((ExecutionEnd::Trapped { trap: POWER_LOST.to_owned() }, frames()))
+            }
+            GuestStop::Killed { up_after: None } => quiet(ExecutionEnd::Killed),
             GuestStop::Failed(failure) => Ok((ExecutionEnd::Failed { failure: *failure }, frames())),
             GuestStop::CalledEnded => Ok((ExecutionEnd::CalledEnded, frames())),
             GuestStop::PeerEnded { node } => Ok((ExecutionEnd::PeerEnded { node: node.to_string() }, frames())),

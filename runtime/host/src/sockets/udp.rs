@@ -270,18 +270,18 @@ impl udp::HostOutgoingDatagramStream for Host {
         })
     }
 
-    fn send(&mut self, this: OutgoingStream, datagrams: Vec<OutgoingDatagram>) -> SocketResult<u64> {
+    async fn send(&mut self, this: OutgoingStream, datagrams: Vec<OutgoingDatagram>) -> SocketResult<u64> {
         let rep = this.rep();
         let datagram = |datagram: OutgoingDatagram| {
             (datagram.remote_address.map(|address| WordRecord(socket_address(address))), datagram.data)
         };
         let datagrams: Vec<_> = datagrams.into_iter().map(datagram).collect();
-        self.socket_call(SEND, (rep, &datagrams), |host| {
+        self.call_seen(SEND, (rep, &datagrams), |host| {
             let Ok(Handle::OutgoingDatagrams { socket, permit }) = host.node_mut().table.get_mut(rep) else {
                 return Err(wrong(SEND));
             };
             if datagrams.is_empty() {
-                return Ok(Ok(0));
+                return Ok(Ok::<u64, _>(0));
             }
             if datagrams.len() as u64 > *permit {
                 let what = format!("{} datagrams sent at once, {permit} are permitted", datagrams.len());
@@ -289,7 +289,7 @@ impl udp::HostOutgoingDatagramStream for Host {
             }
             *permit = 0;
             let id = *socket;
-            Ok(host.on_network(|network, context| {
+            let sent = host.on_network(|network, context| {
                 for (sent, (to, bytes)) in datagrams.iter().enumerate() {
                     let to = to.as_ref().map(|WordRecord(to)| *to);
                     match network.udp_send(id, bytes.clone(), to, context) {
@@ -299,8 +299,10 @@ impl udp::HostOutgoingDatagramStream for Host {
                     }
                 }
                 Ok(datagrams.len() as u64)
-            }))
+            });
+            Ok(host.told(sent))
         })
+        .await
     }
 
     fn subscribe(&mut self, this: OutgoingStream) -> Result<Resource<PollableResource>> {

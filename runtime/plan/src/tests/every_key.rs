@@ -31,6 +31,9 @@ disk-nodes = 500
 total = "80MiB"
 output = "2MiB"
 
+[disk]
+names = "posix"
+
 [memory]
 leak-budget = "1KiB"
 fail-after = 9
@@ -236,7 +239,9 @@ fn nothing_is_the_default_plan() {
     let mut inputs = Inputs::default();
     let resolved =
         parsed("").resolve("program", &mut |_| Err("nothing to load".to_owned()), &mut inputs).expect("sound");
-    assert_eq!(resolved.plan, fozzy_trace::Plan::default());
+    // Old traces say nothing of names, and mean the other choice.
+    let names = fozzy_trace::plan::NameDurability::Ext4;
+    assert_eq!(resolved.plan, fozzy_trace::Plan { names, ..fozzy_trace::Plan::default() });
     assert!(!resolved.stdin_given && inputs.iter().next().is_none());
     assert_eq!(parsed(""), PlanFile::default());
 }

@@ -5,7 +5,7 @@ use crate::fault_words::parse_among;
 use crate::problem::Problems;
 use crate::{FAULT_GROUPS, FaultFile, FaultRate, PlanFile, Strength, TimeSpan};
 use fozzy_trace::Duration;
-use fozzy_world::fault::{FAULTS, FaultKind, FaultTarget};
+use fozzy_world::fault::{CUT_MAX, FAULTS, FaultKind, FaultTarget};
 
 const fn kind(name: &'static str, target: FaultTarget, unit: &'static str) -> FaultKind {
     FaultKind { name, summary: "Something goes wrong.", target, unit, strength: 1, rate_ppm: 10_000 }
@@ -65,7 +65,10 @@ fn wrong_words_say_what_is_wrong() {
         ("io-error@", "`io-error@`: expected a target behind `@`, found nothing"),
         ("io-error:2", "`io-error:2`: expected a rate from 0 to 1"),
         ("io-error@/a:200%", "expected a rate from 0 to 1"),
-        ("io-error@data", "strikes paths: expected one such as `/data/*`, found `data`"),
+        (
+            "io-error@data",
+            "strikes paths: expected one such as `/data/*`, or `server:/data/*` on one machine, found `data`",
+        ),
         ("loss@main", "strikes links: expected two machines such as `main->server` or `*->server`, found `main`"),
         ("all@/data", "expected"),
         ("io-error=4ms", "expected a plain number, since it has no unit, found 4ms"),
@@ -100,7 +103,11 @@ fn faults_of_a_file_are_checked() {
 #[test]
 fn targets_have_the_form_of_their_kind() {
     for (kind, good, bad) in [
-        (&IO_ERROR, &["*", "/", "/data/*", "*.log"][..], &["", "data"][..]),
+        (
+            &IO_ERROR,
+            &["*", "/", "/data/*", "*.log", "server:/data/*", "db-*:*"][..],
+            &["", "data", "server:data", ":/data", "a b:/data"][..],
+        ),
         (&HTTP_RESET, &["*", "/a", "https://a/*"], &["a", "ftp://a"]),
         (&LOSS, &["*", "a->b", "*->b", "a.b->main"], &["", "a", "a->", "->b", "a->b->c", "a -> b"]),
         (&CLOCK_STEP, &["*", "main", "db-*"], &["", "a b", "a->b"]),
@@ -122,4 +129,30 @@ fn a_fault_takes_from_its_kind_what_is_left_open() {
     let plan = step.plan_among(KINDS).expect("a kind");
     assert_eq!((plan.strength, plan.rate_ppm), (Some(5), 7));
     assert!(fault("none").plan_among(KINDS).is_err());
+}
+
+#[test]
+fn cuts_are_drawn_unless_the_plan_says_when() {
+    let planned = |text: &str| {
+        let faults = crate::parse_fault_words(text).expect(text);
+        faults[0].plan().map(|plan| (plan.rate_ppm, plan.strength)).expect(text)
+    };
+    let drawn = Some(CUT_MAX.0);
+    assert_eq!(planned("partition"), (10_000, drawn));
+    assert_eq!(planned("partition@a->b:5%=2s"), (50_000, Some(2_000_000_000)));
+    assert_eq!(planned("partition:100%"), (1_000_000, drawn));
+    let timed = FaultFile { length: Some(TimeSpan(Duration(5))), ..fault("partition") }.plan().expect("a kind");
+    assert_eq!((timed.rate_ppm, timed.strength), (1_000_000, None), "all of its time");
+}
+
+#[test]
+fn the_main_machine_is_never_killed_for_good() {
+    let names = |text: &str| {
+        let faults = crate::parse_fault_words(text).map_err(|error| error.to_string())?;
+        Ok::<_, String>(faults.into_iter().map(|fault| fault.kind).collect::<Vec<_>>())
+    };
+    assert_eq!(names("node@main").expect("others strike it"), ["pause", "power-loss", "restart"]);
+    assert_eq!(names("node@db").expect("all"), ["kill", "pause", "power-loss", "restart"]);
+    let refused = names("kill@main").expect_err("the run would end");
+    assert!(refused.contains("`restart` and `power-loss`"), "{refused}");
 }

@@ -88,12 +88,21 @@ fn faults_name_machines_that_there_are() {
         let node = "[[node]]\nname = 'Server'\ncomponent = 'a'\n";
         let text = |target: &str| format!("{node}[[fault]]\nkind = '{}'\ntarget = '{target}'", kind.name);
         let resolve = |text: &str| parsed(text).resolve("app", &mut |_| Ok(Vec::new()), &mut Inputs::default());
-        for target in ["main", "server", "SERVER", "s*"] {
+        let main = Some("main").filter(|_| kind.name != "kill");
+        for target in main.into_iter().chain(["server", "SERVER", "s*"]) {
             resolve(&text(target)).expect(target);
         }
         let error = resolve(&text("sever")).expect_err("no such machine").to_string();
         assert_eq!(error, "`fault[0].target`: there is no machine `sever`; did you mean `server`?");
     }
+    let text = |target: &str| {
+        let node = "[[node]]\nname = 'Server'\ncomponent = 'a'\n";
+        format!("{node}[[fault]]\nkind = 'disk-full'\ntarget = '{target}'")
+    };
+    let resolve = |target: &str| parsed(&text(target)).resolve("app", &mut |_| Ok(Vec::new()), &mut Inputs::default());
+    assert_eq!(resolve("SERVER:/Data/*").expect("it is there").plan.faults[0].target, "server:/Data/*");
+    let error = resolve("sever:/data/*").expect_err("no such machine").to_string();
+    assert_eq!(error, "`fault[0].target`: there is no machine `sever`; did you mean `server`?");
 }
 
 #[test]

@@ -14,7 +14,9 @@ fn unknown_keys_come_with_the_nearest_known_one() {
     check("stdin_stays_open = true", &["1:1: `stdin_stays_open`: unknown key; did you mean `stdin-stays-open`?"]);
     check(
         "[backends]\nsockets = 'host'",
-        &["2:1: `backends.sockets`: unknown key; known are `files`, `http`, `processes`, `allow-hosts`, `allow-commands`, `durations`"],
+        &[
+            "2:1: `backends.sockets`: unknown key; known are `files`, `http`, `processes`, `allow-hosts`, `allow-commands`, `durations`",
+        ],
     );
     check(
         "[[http]]\nurl = '/a'\nstatus = 200\n[[http]]\nurl = '/b'\nstauts = 200",

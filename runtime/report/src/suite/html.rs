@@ -12,8 +12,9 @@ use super::pretty::cost;
 use super::{CaseResult, CaseSummary, SuiteSummary};
 use crate::facts::{PropertySummary, ScenarioSummary};
 use crate::html::escape;
-use crate::pretty::{counted, grouped, place};
+use crate::pretty::{Style, counted, grouped, place};
 use crate::sequence::{ExecutedStep, StepSequence};
+use crate::strikes::fault_block;
 use crate::summary::{NodeSummary, RunSummary, StreamSummary};
 use crate::wasi_errors::names_of_errors;
 use fozzy_check::generated_frames;
@@ -108,6 +109,7 @@ fn section(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
     if let Some(run) = &case.run {
         run.findings.iter().for_each(|each| text.push_str(&finding(each, &is_own)));
         run.sequence.iter().for_each(|sequence| text.push_str(&steps(sequence)));
+        text.push_str(&faults(run));
         if let Some(command) = &case.command {
             text.push_str(&format!("<p>replay it</p><pre class=\"command\">{}</pre>\n", escape(command)));
         }
@@ -163,6 +165,14 @@ fn stack(frames: &[StackFrame], is_own: impl Fn(&StackFrame) -> bool) -> String 
 
 fn frame_row(frame: &StackFrame) -> String {
     format!("<li><code>{}</code> <span>{}</span></li>\n", escape(&frame.function), escape(&place(frame)))
+}
+
+/// What the planned faults did; nothing when none is planned.
+fn faults(run: &RunSummary) -> String {
+    match fault_block(run, Style::PLAIN) {
+        none if none.is_empty() => none,
+        block => format!("<h3>planned faults</h3>\n<pre class=\"message\">{}</pre>\n", escape(block.trim_end())),
+    }
 }
 
 /// The steps of a failing sequence: the last of them is the one that failed.

@@ -11,6 +11,7 @@
 
 use super::{CaseResult, CaseSummary, SuiteSummary};
 use crate::pretty::{Style, finding_lines, sequence_rows};
+use crate::strikes::fault_block;
 use crate::summary::{OutputSummary, RunSummary, StreamSummary};
 use fozzy_trace::Status;
 use fozzy_trace::outcome::StackFrame;
@@ -109,6 +110,7 @@ fn description(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> Stri
         text.push_str(&format!("{}\n{}", finding.title, finding_lines(&finding, Style::PLAIN, &is_own)));
     }
     text.push_str(&sequence_rows(case.run.as_ref().and_then(|run| run.sequence.as_ref()), Style::PLAIN));
+    case.run.iter().for_each(|run| text.push_str(&fault_block(run, Style::PLAIN)));
     if let Some(hint) = case.error.as_ref().and_then(|error| error.hint.as_ref()) {
         text.push_str(&format!("{hint}\n"));
     }

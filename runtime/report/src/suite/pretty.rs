@@ -13,6 +13,7 @@
 use super::{CaseResult, CaseSummary, RegressionState, SuiteSummary};
 use crate::facts::FlowSummary;
 use crate::pretty::{Style, counted, finding_lines, grouped, sequence_rows};
+use crate::strikes::fault_block;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Seed, Status};
 
@@ -140,6 +141,7 @@ pub(super) fn failure(case: &CaseSummary, name: &str, style: Style, is_own: impl
     }
     if let Some(run) = &case.run {
         text.push_str(&sequence_rows(run.sequence.as_ref(), style));
+        text.push_str(&fault_block(run, style));
         text.push_str(&format!("  {faint}seed{end} {}  {faint}{}{end}\n", run.identity.seed, extent(case)));
     }
     if let Some(command) = &case.command {

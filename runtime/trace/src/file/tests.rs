@@ -227,6 +227,7 @@ fn every_end_and_kind_of_finding_survives() {
         ExecutionEnd::Hang { waiting: vec!["stdin".to_owned()] },
         ExecutionEnd::CalledEnded,
         ExecutionEnd::PeerEnded { node: "db".to_owned() },
+        ExecutionEnd::Killed,
         ExecutionEnd::Diverged { recorded: "{}".to_owned(), asked: "\u{1b}".to_owned() },
     ];
     for end in ends {

@@ -26,6 +26,7 @@ use super::node::{InodeBody, InodeIndex};
 use crate::OpContext;
 use crate::fault::{LOST_WRITE, TORN_WRITE};
 use fozzy_trace::Purpose;
+use fozzy_trace::facts::LOST_KEPT_MAX;
 
 /// What a disk writes wholly or not at all, in bytes.
 pub const SECTOR_BYTES: u64 = 512;
@@ -52,26 +53,32 @@ impl Disk {
     /// [`Disk::track_durability`] nothing is lost.
     pub fn crash(&mut self, context: &mut OpContext<'_>) {
         let restricted = context.faults.plans(&LOST_WRITE) || context.faults.plans(&TORN_WRITE);
+        let mut losses = DiskLosses::default();
         let pending = self.names_pending();
         if pending > 0 && !restricted {
             for _ in 0..context.below(Purpose::Fault, NAMES, pending + 1) {
+                losses.add(|| self.last_change());
                 self.undo_names();
             }
         }
         self.commit_names();
         for (file, pending) in self.take_pending() {
+            let mut tally = WriteLosses { failed: pending.failed, ..WriteLosses::default() };
             let content = if restricted {
                 let path = self.path_of(file);
-                survivor(&pending, context, |_, context| match context.injects(&LOST_WRITE, &path) {
+                let fate = |_, context: &mut OpContext<'_>| match context.injects(&LOST_WRITE, &path) {
                     Some(_) => Fate::Lost,
                     None => context.injects(&TORN_WRITE, &path).map_or(Fate::Kept, Fate::Torn),
-                })
+                };
+                survivor(&pending, context, &mut tally, fate)
             } else {
                 let fates = fates(pending.changes.len(), context);
-                survivor(&pending, context, |change, _| fates[change])
+                survivor(&pending, context, &mut tally, |change, _| fates[change])
             };
+            tally.tell(&mut losses, || self.path_of(file));
             self.replace(file, content);
         }
+        losses.finish(context);
     }
 
     fn replace(&mut self, file: InodeIndex, content: FileContent) {
@@ -118,17 +125,21 @@ fn fate(context: &mut OpContext<'_>) -> Fate {
 fn survivor(
     pending: &PendingFile,
     context: &mut OpContext<'_>,
+    losses: &mut WriteLosses,
     mut fate: impl FnMut(usize, &mut OpContext<'_>) -> Fate,
 ) -> FileContent {
     let mut content = pending.durable.clone();
     for (number, change) in pending.changes.iter().enumerate() {
+        losses.changes += 1;
         match (fate(number, context), change) {
             (Fate::Kept, _) => change.apply(&mut content),
             (Fate::Torn(unit), FileChange::Write { offset, bytes }) => {
-                torn(*offset, bytes, unit.max(1), context).as_ref().unwrap_or(change).apply(&mut content);
+                let part = torn(*offset, bytes, unit.max(1), context);
+                losses.torn += u64::from(part.is_some());
+                part.as_ref().unwrap_or(change).apply(&mut content);
             }
             // A change of size is one number: it has no parts.
-            (Fate::Lost, _) | (Fate::Torn(_), FileChange::Size(_)) => {}
+            (Fate::Lost, _) | (Fate::Torn(_), FileChange::Size(_)) => losses.lost += 1,
         }
     }
     content
@@ -148,6 +159,58 @@ fn torn(offset: u64, bytes: &[u8], unit: u64, context: &mut OpContext<'_>) -> Op
         0 => FileChange::Write { offset, bytes: beginning.into() },
         _ => FileChange::Write { offset: border, bytes: end.into() },
     })
+}
+
+/// What a crash takes, in words; further sentences are counted.
+#[derive(Default)]
+struct DiskLosses {
+    lost: Vec<String>,
+    more: u64,
+}
+
+impl DiskLosses {
+    fn add(&mut self, sentence: impl FnOnce() -> String) {
+        if self.lost.len() < LOST_KEPT_MAX {
+            self.lost.push(sentence());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn finish(mut self, context: &mut OpContext<'_>) {
+        if self.more > 0 {
+            self.lost.push(format!("and {} more", self.more));
+        }
+        context.faults.power_lost(context.now, context.node, self.lost);
+    }
+}
+
+/// What a crash takes of one file's unsynced changes.
+#[derive(Default)]
+struct WriteLosses {
+    changes: u64,
+    lost: u64,
+    torn: u64,
+    /// An earlier sync failed, and what it was to write is gone.
+    failed: bool,
+}
+
+impl WriteLosses {
+    fn tell(&self, losses: &mut DiskLosses, path: impl Fn() -> String) {
+        let WriteLosses { changes, lost, torn, failed } = *self;
+        let writes = |n: u64| if n == 1 { "1 unsynced write".to_owned() } else { format!("{n} unsynced writes") };
+        if failed {
+            losses.add(|| format!("what a failed sync left unwritten of {}", path()));
+        }
+        match lost {
+            0 => {}
+            all if all == changes => losses.add(|| format!("{} to {}", writes(all), path())),
+            some => losses.add(|| format!("{some} of {} to {}", writes(changes), path())),
+        }
+        if torn > 0 {
+            losses.add(|| format!("parts of {} to {}: torn", writes(torn), path()));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use super::open::FileDescriptor;
 use super::radix::RadixTree;
 use super::{Disk, Errno};
 use fozzy_trace::RunningDigest;
+use fozzy_trace::plan::NameDurability;
 use std::sync::Arc;
 
 /// Unsynced writes and changes of size that a disk keeps apart. When there are more, all become durable, as
@@ -41,6 +42,8 @@ pub(super) struct DurabilityTracker {
     bytes: u64,
     changes: u64,
     durable: ContentUsage,
+    /// Writes to each file since then, synced or not, for people.
+    pub(super) written: RadixTree<u64>,
     /// Changes of names by their numbers, from `committed` up to `logged`.
     pub(super) journal: RadixTree<Arc<JournalEntry>>,
     pub(super) committed: u64,
@@ -53,7 +56,7 @@ pub(super) struct PendingFile {
     pub(super) durable: FileContent,
     pub(super) changes: Vec<FileChange>,
     /// A sync failed: some changes are neither durable nor pending.
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 /// One change of a file.
@@ -115,6 +118,11 @@ impl DurabilityTracker {
     fn log(&mut self, file: InodeIndex, change: FileChange) {
         self.bytes += change.bytes();
         self.changes += 1;
+        if matches!(change, FileChange::Write { .. }) {
+            let key = u64::from(file.0);
+            let before = self.written.get(key).copied().unwrap_or(0);
+            self.written.insert(key, before + 1);
+        }
         let pending = self.files.get_mut(u64::from(file.0)).expect("a change is announced");
         Arc::make_mut(pending).changes.push(change);
     }
@@ -145,6 +153,11 @@ impl Disk {
         self.durability = on.then(Box::default);
     }
 
+    /// Which syncs make names durable.
+    pub fn keep_names(&mut self, names: NameDurability) {
+        self.names = names;
+    }
+
     /// Whether [`Disk::crash`] knows what was durable.
     #[must_use]
     pub fn tracks_durability(&self) -> bool {
@@ -152,7 +165,7 @@ impl Disk {
     }
 
     /// Makes durable: of a file its content and size, of a directory the names in it and all changes of names
-    /// before.
+    /// before; on ext4, of a file also its name and all changes of names until now.
     ///
     /// # Errors
     /// None yet; the signature is the interface's.
@@ -160,20 +173,31 @@ impl Disk {
         match of.kind {
             InodeKind::Directory => self.sync_directory(of),
             InodeKind::File | InodeKind::Link => {
-                if let Some(durability) = &mut self.durability {
-                    durability.write_back(of.node);
-                }
+                self.sync_names_of(of.node, true);
+                self.write_back(of.node);
             }
         }
         Ok(())
     }
 
-    /// The same as [`Disk::sync`]: there is no metadata without which content could be read.
+    fn write_back(&mut self, file: InodeIndex) {
+        if let Some(durability) = &mut self.durability {
+            durability.write_back(file);
+        }
+    }
+
+    /// The same as [`Disk::sync`], since there is no metadata without which content could be read; but that a file has another name
+    /// is no matter of its data.
     ///
     /// # Errors
     /// None yet; the signature is the interface's.
     pub fn sync_data(&mut self, of: &FileDescriptor) -> Result<(), Errno> {
-        self.sync(of)
+        if of.kind == InodeKind::Directory {
+            return self.sync(of);
+        }
+        self.sync_names_of(of.node, false);
+        self.write_back(of.node);
+        Ok(())
     }
 
     /// A sync that fails: the unsynced changes of a file are still seen, and will never be durable, whatever later
@@ -215,6 +239,12 @@ impl Disk {
         if durability.changes > PENDING_CHANGES_MAX || durability.bytes > PENDING_BYTES_MAX {
             self.write_back_all();
         }
+    }
+
+    /// Whether a file has changes of its content that are not durable.
+    pub(super) fn has_unsynced(&self, file: InodeIndex) -> bool {
+        let pending = self.durability.as_ref().and_then(|durability| durability.files.get(u64::from(file.0)));
+        pending.is_some_and(|pending| !pending.changes.is_empty())
     }
 
     /// Keeps the content that is durable now, if all of it is.

@@ -8,9 +8,10 @@
 //!
 //! As in ext4, xfs and every file system with one journal of metadata, changes of names become durable in the
 //! order in which they were made, over all directories, and each wholly or not at all (a rename is one change).
-//! A change is durable after [`Disk::sync`] of a directory that it changed. The sync of a file makes no name
-//! durable, not even its own: ext4 does, `fsync(2)` does not promise it, and programs that rely on it lose files
-//! elsewhere (Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014, section 4).
+//! A change is durable after [`Disk::sync`] of a directory that it changed. Whether the sync of a file makes names durable is the
+//! plan's choice ([`NameDurability`]). On ext4 it commits the journal, if the file or its name was changed since: so its name and all
+//! changes of names before are durable. `fsync(2)` does not promise that, and programs that rely on it lose files elsewhere (Pillai
+//! et al., "All File Systems Are Not Created Equal", OSDI 2014, section 4); under `posix` no name is durable by it.
 //!
 //! The tree holds what the guest sees; an operation here holds what is needed to undo it. A node that lost its
 //! name is held until that is durable, as ext4 keeps its blocks; a disk that is full commits first, and so does
@@ -21,6 +22,7 @@
 
 use super::node::{DirectoryEntry, InodeBody, InodeIndex, InodeKind};
 use super::{Disk, FileDescriptor};
+use fozzy_trace::plan::NameDurability;
 use std::sync::Arc;
 
 /// Changes of names that may be pending; before one more, the oldest becomes durable, as a real journal is
@@ -92,6 +94,21 @@ impl Disk {
         }
     }
 
+    /// The sync of a file: on ext4 it commits the journal if that has something of the file, or the file has content to be placed.
+    pub(super) fn sync_names_of(&mut self, file: InodeIndex, with_metadata: bool) {
+        let Some(durability) = self.durability.as_ref().filter(|_| self.names == NameDurability::Ext4) else { return };
+        let concerns = |number: u64| match durability.journal.get(number).map(|one| &**one) {
+            Some(JournalEntry::Add { entry, .. }) => entry.node == file,
+            Some(JournalEntry::Remove { entry, .. } | JournalEntry::Move { entry, .. }) => {
+                with_metadata && entry.node == file
+            }
+            None => false,
+        };
+        if self.has_unsynced(file) || (durability.committed..durability.logged).any(concerns) {
+            self.commit_names();
+        }
+    }
+
     /// Makes all names durable.
     pub(super) fn commit_names(&mut self) {
         if let Some(durability) = &self.durability {
@@ -112,6 +129,37 @@ impl Disk {
     /// How many changes of names are not durable.
     pub(super) fn names_pending(&self) -> u64 {
         self.durability.as_ref().map_or(0, |durability| durability.logged - durability.committed)
+    }
+
+    /// The last change of names, in words, as what a crash takes back.
+    pub(super) fn last_change(&self) -> String {
+        let durability = self.durability.as_ref().expect("something is pending");
+        let operation = durability.journal.get(durability.logged - 1).expect("it was logged");
+        let at = |directory: InodeIndex, name: &str| match self.path_of(directory) {
+            root if root == "/" => format!("/{name}"),
+            directory => format!("{directory}/{name}"),
+        };
+        match &**operation {
+            JournalEntry::Add { directory, name, entry } => match &self.node(entry.node).body {
+                InodeBody::File(content) => {
+                    let writes = durability.written.get(u64::from(entry.node.0)).copied().unwrap_or(0);
+                    let with = match (writes, content.size()) {
+                        (0, _) => String::new(),
+                        (1, size) => format!("; 1 write with it ({size} bytes)"),
+                        (writes, size) => format!("; {writes} writes with it ({size} bytes)"),
+                    };
+                    format!("the name {}: its directory was not synced since{with}", at(*directory, name))
+                }
+                InodeBody::Directory(_) => format!("the directory {}", at(*directory, name)),
+                InodeBody::Link(_) => format!("the link {}", at(*directory, name)),
+            },
+            JournalEntry::Remove { directory, name, .. } => {
+                format!("the removal of {}: it is there again", at(*directory, name))
+            }
+            JournalEntry::Move { from, to, .. } => {
+                format!("the rename of {} to {}", at(from.0, &from.1), at(to.0, &to.1))
+            }
+        }
     }
 
     /// Takes back the last change of names.

@@ -10,7 +10,7 @@
 //! Not modelled: lost acknowledgements, congestion windows.
 
 use crate::OpContext;
-use crate::fault::{BANDWIDTH, LATENCY, PACKET_LOSS, PARTITION};
+use crate::fault::{BANDWIDTH, LATENCY, PACKET_LOSS};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{Duration, Instant, NodeId, Purpose};
 use std::collections::BTreeMap;
@@ -130,8 +130,7 @@ impl Links {
         let (mut latency, mut bandwidth) = (latency, bandwidth_bytes_per_s);
         let mut lost = false;
         if !context.faults.is_empty() {
-            lost = context.injects(&PARTITION, &link.name).is_some()
-                || context.injects(&PACKET_LOSS, &link.name).is_some();
+            lost = context.is_cut(&link.name) || context.injects(&PACKET_LOSS, &link.name).is_some();
             let extra = context.injects(&LATENCY, &link.name).unwrap_or(0);
             latency = Duration(latency.0.saturating_add(extra));
             let narrow = context.injects(&BANDWIDTH, &link.name);

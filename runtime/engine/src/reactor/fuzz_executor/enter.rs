@@ -17,7 +17,7 @@ use crate::entry::single_call::{handle, typed_call};
 use crate::entry::typed::TypedExport;
 use crate::reactor::{CallError, Reactor, ReactorFunction};
 use crate::run::scenario::{CallMode, ScenarioInfo, now, steps};
-use crate::run::schedule::power_loss;
+use crate::run::schedule::outage;
 use fozzy_trace::ExecutionEnd;
 use fozzy_trace::plan::PlannedCall;
 use std::sync::Arc;
@@ -113,8 +113,8 @@ impl EntryCall {
                 .finish(|store, instance| {
                     let stretches = [(0, *flows)];
                     let stepped = now(steps(store, CallMode::Alone, instance, interface, 0, &stretches));
-                    // A loss of power ends the sequence, and is no failure.
-                    stepped.or_else(|error| if power_loss(&error).is_some() { Ok(()) } else { Err(error) })
+                    // A loss of power or a restart ends the sequence, and is no failure.
+                    stepped.or_else(|error| if outage(&error).is_some() { Ok(()) } else { Err(error) })
                 })
                 .map(|()| None),
         }

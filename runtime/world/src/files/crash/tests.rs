@@ -6,7 +6,7 @@ use super::super::{DescriptorFlags, Disk, DiskLimits, Errno, FileDescriptor, Ino
 use super::super::{JOURNAL_OPERATIONS_MAX, PENDING_BYTES_MAX, PENDING_CHANGES_MAX};
 use super::SECTOR_BYTES;
 use crate::{Decider, Faults, OpContext};
-use fozzy_trace::plan::FaultPlan;
+use fozzy_trace::plan::{FaultPlan, NameDurability};
 use fozzy_trace::{Duration, Instant, NodeId, Question};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -200,6 +200,76 @@ fn a_new_file_needs_a_sync_of_its_directory() {
     machine.sync("");
     assert_eq!(machine.answers(&[]).read("log").as_deref(), Ok("first"));
     assert_eq!(machine.disk.names_pending(), 0);
+}
+
+#[test]
+fn on_ext4_the_sync_of_a_file_keeps_its_name_and_those_before() {
+    let mut machine = Machine::new();
+    machine.disk.keep_names(NameDurability::Ext4);
+    machine.create("before").expect("room");
+    machine.write("log", 0, b"first");
+    machine.sync("log");
+    assert_eq!(machine.disk.names_pending(), 0, "its journal has one transaction");
+    machine.create("after").expect("room");
+    machine.sync("log");
+    assert_eq!(machine.disk.names_pending(), 1, "nothing of the file is to be written, so nothing is committed");
+    machine.rename("log", "log.1").expect("a rename");
+    let sync_data = |machine: &mut Machine| machine.on("log.1", PLAIN, |disk, file| disk.sync_data(file));
+    sync_data(&mut machine).expect("a sync without faults");
+    assert_eq!(machine.disk.names_pending(), 2, "the data can be read without it");
+    machine.sync("log.1");
+    assert_eq!(machine.disk.names_pending(), 0);
+    machine.create("last").expect("room");
+    machine.write("log.1", 0, b"again");
+    sync_data(&mut machine).expect("a sync without faults");
+    assert_eq!(machine.disk.names_pending(), 0, "data finds its place in a transaction");
+}
+
+/// The sentences about a crash with these answers.
+fn lost(machine: &Machine, faults: &[FaultPlan], answers: &[u64]) -> Vec<String> {
+    let mut after = machine.clone();
+    after.disk.closed(after.root.node);
+    let mut faults = Faults::new(faults).expect("kinds that there are");
+    let mut decider = ScriptedAnswers(answers.to_vec());
+    let now = Instant(7);
+    after.disk.crash(&mut OpContext { now, node: NodeId(0), faults: &mut faults, decider: &mut decider });
+    let [loss] = &faults.report().losses[..] else { panic!("one loss of power") };
+    assert_eq!((loss.at, &*loss.machine), (now, "n0"));
+    loss.lost.clone()
+}
+
+#[test]
+fn what_a_crash_takes_is_told() {
+    let mut machine = Machine::new();
+    for record in 0..13 {
+        machine.write("j", record * 4, b"abc\n");
+    }
+    machine.sync("j");
+    assert_eq!(
+        lost(&machine, &[], &[1]),
+        ["the name /j: its directory was not synced since; 13 writes with it (52 bytes)"]
+    );
+    machine.sync("");
+    assert_eq!(lost(&machine, &[], &[]), Vec::<String>::new());
+    machine.disk.create_directory_at(&machine.root, "d", 0).expect("room");
+    machine.rename("j", "d/j").expect("a rename");
+    machine.write("d/j", 0, b"x");
+    machine.write("d/j", 0, &[b'y'; 1000]);
+    // Both names stay; of the writes each for itself: one lost, one torn.
+    assert_eq!(
+        lost(&machine, &[], &[0, 3, 1, 2, 0, 0]),
+        ["1 of 2 unsynced writes to /d/j", "parts of 1 unsynced write to /d/j: torn"]
+    );
+    assert_eq!(
+        lost(&machine, &[], &[2, 1]),
+        ["the rename of /j to /d/j", "the directory /d", "2 unsynced writes to /j"]
+    );
+    machine.fail_sync("d/j");
+    assert_eq!(lost(&machine, &[], &[]), ["what a failed sync left unwritten of /d/j"]);
+    let mut many = Machine::new();
+    (0..40).for_each(|number| many.create(&format!("f{number}")).expect("room"));
+    let told = lost(&many, &[], &[40]);
+    assert_eq!((told.len(), told.last().map(String::as_str)), (17, Some("and 24 more")));
 }
 
 #[test]

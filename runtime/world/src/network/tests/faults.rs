@@ -49,7 +49,8 @@ fn lost_answers_delay_a_connection() {
 #[test]
 fn loss_duplication_and_order_of_datagrams() {
     let once = |kind: &str| FaultPlan { times: Some(1), ..always(kind, 5_000_000) };
-    for (kind, expected) in [("packet-loss", "bc"), ("duplicate", "aabc"), ("reorder", "bca"), ("partition", "bc")] {
+    // All three are sent while the one cut lasts.
+    for (kind, expected) in [("packet-loss", "bc"), ("duplicate", "aabc"), ("reorder", "bca"), ("partition", "")] {
         let mut lab = Lab::faulty(&[once(kind)]);
         let server = lab.udp(SERVER, "0.0.0.0:53", None);
         let client = lab.udp(CLIENT, "0.0.0.0:0", Some("10.0.0.2:53"));

@@ -1,0 +1,244 @@
+//! What became of the planned faults of a run, in the document and in rows for people.
+//!
+//! ```text
+//! fault     write-error on /data/*: struck 1 of 102 chances: /data/log at 12us, call 7
+//! fault     no strike: read-error (12 chances)
+//! note      io-error on /dta/*: no target matched; there were /data/log, /data/new
+//! power     server lost power at 1.2ms, and with it:
+//!             the name /data/log: its directory was not synced since; 13 writes with it (416 bytes)
+//! ```
+//!
+//! Not here: what is counted (`fozzy_trace::facts::InjectedFaults`).
+
+use crate::pretty::{Style, counted, grouped};
+use crate::summary::RunSummary;
+use fozzy_trace::facts::{FaultTally, InjectedFaults, PowerLossRecord, StrikeRecord};
+use fozzy_trace::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What became of one planned fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FaultSummary {
+    /// Its kind.
+    pub kind: String,
+    /// Its target, as planned.
+    pub target: String,
+    /// Operations that it could have struck: its kind, its target and its time fit.
+    pub chances: u64,
+    /// How often it struck.
+    pub strikes: u64,
+    /// The first strikes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<StrikeSummary>,
+    /// Virtual time of the last strike, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_at_ns: Option<u64>,
+    /// Why it had no chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// One strike of a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StrikeSummary {
+    /// Virtual time, in nanoseconds.
+    pub virtual_time_ns: u64,
+    /// The number of the call that it struck.
+    pub call: u64,
+    /// The machine whose operation it struck.
+    pub machine: String,
+    /// What it struck.
+    pub target: String,
+    /// How hard, such as `1s` or `512 bytes`; absent when the kind has no strength.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<String>,
+}
+
+/// One loss of power.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PowerLossSummary {
+    /// Virtual time, in nanoseconds.
+    pub virtual_time_ns: u64,
+    /// The machine.
+    pub machine: String,
+    /// What its disk lost, a sentence each; empty when it kept everything.
+    pub lost: Vec<String>,
+}
+
+/// Strikes of one fault that are shown to people.
+const STRIKES_SHOWN: usize = 3;
+/// Losses of power that are shown to people.
+const LOSSES_SHOWN: usize = 4;
+
+impl FaultSummary {
+    pub(crate) fn all(injected: &InjectedFaults) -> Vec<FaultSummary> {
+        injected.rules.iter().map(FaultSummary::of).collect()
+    }
+
+    fn of(tally: &FaultTally) -> FaultSummary {
+        FaultSummary {
+            kind: tally.kind.clone(),
+            target: tally.target.clone(),
+            chances: tally.chances,
+            strikes: tally.strikes,
+            first: tally.first.iter().map(StrikeSummary::of).collect(),
+            last_at_ns: (tally.strikes > 0).then_some(tally.last.0),
+            note: note(tally),
+        }
+    }
+
+    /// `write-error on /data/*`
+    fn name(&self) -> String {
+        match &*self.target {
+            "*" => self.kind.clone(),
+            target => format!("{} on {}", self.kind, target.escape_debug()),
+        }
+    }
+
+    /// `write-error: struck 1 of 102 chances: /data/log at 12us, call 7`
+    fn line(&self) -> String {
+        let mut shown: Vec<String> = self.first.iter().take(STRIKES_SHOWN).map(StrikeSummary::words).collect();
+        if let Some(last) = self.last_at_ns.filter(|_| self.strikes > STRIKES_SHOWN as u64) {
+            shown.push(format!("the last at {}", Duration(last)));
+        }
+        let (name, strikes) = (self.name(), grouped(self.strikes));
+        format!("{name}: struck {strikes} of {}: {}", counted(self.chances, "chance"), shown.join("; "))
+    }
+}
+
+impl StrikeSummary {
+    fn of(strike: &StrikeRecord) -> StrikeSummary {
+        let StrikeRecord { at: Instant(at), call, machine, target, strength } = strike.clone();
+        let strength = Some(strength).filter(|strength| !strength.is_empty());
+        StrikeSummary { virtual_time_ns: at, call, machine, target, strength }
+    }
+
+    fn words(&self) -> String {
+        let strength = self.strength.as_ref().map(|strength| format!(" ({strength})")).unwrap_or_default();
+        let at = Duration(self.virtual_time_ns);
+        format!("{} at {at}, call {}{strength}", self.target.escape_debug(), self.call)
+    }
+}
+
+impl PowerLossSummary {
+    pub(crate) fn all(injected: &InjectedFaults) -> Vec<PowerLossSummary> {
+        let of = |loss: &PowerLossRecord| PowerLossSummary {
+            virtual_time_ns: loss.at.0,
+            machine: loss.machine.clone(),
+            lost: loss.lost.clone(),
+        };
+        injected.losses.iter().map(of).collect()
+    }
+}
+
+/// Why a fault had no chance to strike.
+fn note(tally: &FaultTally) -> Option<String> {
+    match (tally.chances, tally.matched, tally.asked) {
+        (0, 0, 0) => Some("the run did nothing that this kind strikes".to_owned()),
+        (0, 0, _) => Some(format!("no target matched; there were {}", tally.missed.join(", "))),
+        (0, _, _) => Some("its time never came while there was something to strike".to_owned()),
+        _ => None,
+    }
+}
+
+/// Rows for people: a key and a line each.
+pub(crate) fn fault_rows(
+    faults: &[FaultSummary],
+    losses: &[PowerLossSummary],
+    losses_more: u64,
+) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    rows.extend(faults.iter().filter(|fault| fault.strikes > 0).map(|fault| ("fault", fault.line())));
+    let missed = |fault: &&FaultSummary| fault.strikes == 0 && fault.chances > 0;
+    let names = faults.iter().filter(missed).map(|fault| {
+        let chances = counted(fault.chances, "chance");
+        format!("{} ({chances})", fault.name())
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        rows.push(("fault", format!("no strike: {names}")));
+    }
+    // One row for all that nothing was done for, which are many where a whole group is planned.
+    let idle = |fault: &FaultSummary| fault.target == "*" && fault.note.is_some();
+    let names = faults.iter().filter(|fault| idle(fault)).map(FaultSummary::name).collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        rows.push(("note", format!("no chance to strike: {names}")));
+    }
+    for fault in faults.iter().filter(|fault| !idle(fault)) {
+        rows.extend(fault.note.iter().map(|note| ("note", format!("{}: {}", fault.name(), note.escape_debug()))));
+    }
+    for loss in losses.iter().take(LOSSES_SHOWN) {
+        let lost = if loss.lost.is_empty() { "; nothing was lost" } else { ", and with it:" };
+        let (machine, at) = (loss.machine.escape_debug(), Duration(loss.virtual_time_ns));
+        rows.push(("power", format!("{machine} lost power at {at}{lost}")));
+        rows.extend(loss.lost.iter().map(|lost| ("", format!("  {}", lost.escape_debug()))));
+    }
+    let more = losses_more + losses.len().saturating_sub(LOSSES_SHOWN) as u64;
+    if more > 0 {
+        rows.push(("power", format!("and {} more", grouped(more))));
+    }
+    rows
+}
+
+/// The rows of a run, as they stand in a block of a suite.
+pub(crate) fn fault_block(run: &RunSummary, style: Style) -> String {
+    let Style { faint, end, .. } = style;
+    let rows = fault_rows(&run.faults, &run.power_losses, run.power_losses_more);
+    rows.iter().map(|(key, line)| format!("  {faint}{key:<9}{end} {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(kind: &str, target: &str, counts: (u64, u64, u64, u64)) -> FaultTally {
+        let (asked, matched, chances, strikes) = counts;
+        let mut tally = FaultTally { kind: kind.to_owned(), target: target.to_owned(), ..FaultTally::default() };
+        let strength = if kind == "partition" { "2s" } else { "" };
+        for call in 0..strikes {
+            let at = Instant(1_000_000 * (call + 1));
+            let (machine, target) = ("main".to_owned(), "/data/a".to_owned());
+            tally.strike(at, || StrikeRecord { at, call, machine, target, strength: strength.to_owned() });
+        }
+        FaultTally { asked, matched, chances, ..tally }
+    }
+
+    #[test]
+    fn strikes_chances_and_what_never_matched_are_told() {
+        let mut slip = tally("io-error", "/dta/*", (7, 0, 0, 0));
+        slip.miss("/data/a");
+        slip.miss("/data/a");
+        slip.miss("/data/b");
+        let rules = vec![
+            tally("write-error", "/data/*", (130, 102, 102, 1)),
+            tally("partition", "*", (40, 40, 36, 5)),
+            tally("read-error", "*", (12, 12, 12, 0)),
+            tally("http-dns", "*", (0, 0, 0, 0)),
+            tally("http-reset", "*", (0, 0, 0, 0)),
+            tally("sync-error", "/data/*", (3, 3, 0, 0)),
+            slip,
+        ];
+        let mut injected = InjectedFaults { rules, ..InjectedFaults::default() };
+        let lost = vec!["the name /a: its directory was not synced since; 13 writes with it (416 bytes)".to_owned()];
+        injected.lose(PowerLossRecord { at: Instant(1_500), machine: "db".to_owned(), lost });
+        injected.lose(PowerLossRecord { at: Instant(2_000), machine: "db".to_owned(), lost: Vec::new() });
+        let rows = fault_rows(&FaultSummary::all(&injected), &PowerLossSummary::all(&injected), 0);
+        let text: String = rows.iter().map(|(key, line)| format!("{key:<6}{line}\n")).collect();
+        let expected = "\
+fault write-error on /data/*: struck 1 of 102 chances: /data/a at 1ms, call 0
+fault partition: struck 5 of 36 chances: /data/a at 1ms, call 0 (2s); /data/a at 2ms, call 1 (2s); /data/a at 3ms, call 2 (2s); the last at 5ms
+fault no strike: read-error (12 chances)
+note  no chance to strike: http-dns, http-reset
+note  sync-error on /data/*: its time never came while there was something to strike
+note  io-error on /dta/*: no target matched; there were /data/a, /data/b
+power db lost power at 1.5us, and with it:
+        the name /a: its directory was not synced since; 13 writes with it (416 bytes)
+power db lost power at 2us; nothing was lost
+";
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,112 @@
+//! What became of the planned faults of an execution: chances, strikes, and what losses of power took.
+//!
+//! ```text
+//! write-error on /data/*   asked 130   matched 102   chances 102   strikes 1: main, /data/log, at 12us
+//! power-loss               main at 1.2ms: the name /data/log; its directory was never synced
+//! ```
+//!
+//! Invariants: bounded, whatever a plan and a program do; counts are exact, only the list of strikes is cut. It follows from plan
+//! and decisions, so no trace holds it: executing again gives it again.
+//! Not here: when a fault strikes (`fozzy-world`), the words of reports (`fozzy-report`).
+
+use crate::Instant;
+
+/// Strikes of one fault that are kept, the first ones; further ones are counted.
+pub const STRIKES_KEPT_MAX: usize = 16;
+/// Targets that one fault did not match and that are kept, the first ones: enough to see a slip in a pattern.
+pub const MISSED_KEPT_MAX: usize = 3;
+/// Losses of power that are kept, the first ones; further ones are counted.
+pub const LOSSES_KEPT_MAX: usize = 16;
+/// Sentences about one loss of power that are kept; the last one says how many there are more.
+pub const LOST_KEPT_MAX: usize = 16;
+
+/// What became of the planned faults.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InjectedFaults {
+    /// One for each fault, in the order of the plan.
+    pub rules: Vec<FaultTally>,
+    /// The first losses of power, planned or asked for by a scenario.
+    pub losses: Vec<PowerLossRecord>,
+    /// Further ones.
+    pub losses_more: u64,
+}
+
+/// How often one planned fault could strike, and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaultTally {
+    /// The name of its kind.
+    pub kind: String,
+    /// The target of the plan.
+    pub target: String,
+    /// Operations that its kind can strike.
+    pub asked: u64,
+    /// Those of them that its target names.
+    pub matched: u64,
+    /// Those of them that came within its time and its number of strikes: at each, whether it strikes was a decision.
+    pub chances: u64,
+    /// How often it struck.
+    pub strikes: u64,
+    /// The first strikes.
+    pub first: Vec<StrikeRecord>,
+    /// When it struck last.
+    pub last: Instant,
+    /// Targets that it did not match.
+    pub missed: Vec<String>,
+}
+
+/// One strike of a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrikeRecord {
+    /// Virtual time.
+    pub at: Instant,
+    /// Calls before it.
+    pub call: u64,
+    /// The machine whose operation it struck.
+    pub machine: String,
+    /// What it struck: a path, a URL, a link, a machine.
+    pub target: String,
+    /// How hard, such as `1s` or `512 bytes`; empty when the kind has no strength.
+    pub strength: String,
+}
+
+/// One loss of power.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PowerLossRecord {
+    /// Virtual time.
+    pub at: Instant,
+    /// The machine.
+    pub machine: String,
+    /// What its disk lost, a sentence each; empty when it kept everything.
+    pub lost: Vec<String>,
+}
+
+impl InjectedFaults {
+    /// Notes a loss of power.
+    pub fn lose(&mut self, loss: PowerLossRecord) {
+        if self.losses.len() < LOSSES_KEPT_MAX {
+            self.losses.push(loss);
+        } else {
+            self.losses_more += 1;
+        }
+    }
+}
+
+impl FaultTally {
+    /// Notes a strike.
+    pub fn strike(&mut self, at: Instant, record: impl FnOnce() -> StrikeRecord) {
+        self.strikes += 1;
+        self.last = at;
+        if self.first.len() < STRIKES_KEPT_MAX {
+            let record = record();
+            let target = super::cut(&record.target, crate::choice::NAME_BYTES_MAX);
+            self.first.push(StrikeRecord { target, ..record });
+        }
+    }
+
+    /// Notes an operation that the target of the plan does not name.
+    pub fn miss(&mut self, target: &str) {
+        if self.missed.len() < MISSED_KEPT_MAX && !self.missed.iter().any(|known| known == target) {
+            self.missed.push(super::cut(target, crate::choice::NAME_BYTES_MAX));
+        }
+    }
+}

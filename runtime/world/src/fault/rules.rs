@@ -1,0 +1,234 @@
+//! The faults of a plan at work: whether one strikes, and what is told of it afterwards.
+//!
+//! ```text
+//! asked     read of /data/log on server, at 2.1s
+//! matched   does the target name it?  /data/* · server:/data/*
+//! chance    in the fault's time, and not used up? ─▶ a question below 1,000,000 ─▶ strikes / does not
+//! ```
+//!
+//! Invariants: what is counted changes no answer; a strike whose length is drawn asks for it at once, under a site of its own,
+//! whose simplest answer is the shortest.
+
+use super::kill::KILL;
+use super::partition::{LinkCuts, PARTITION};
+use super::pause::PAUSE;
+use super::restart::RESTART;
+use super::{FaultKind, FaultTarget, kind_of};
+use crate::glob::matches;
+use crate::{Decider, FaultStrike};
+use fozzy_trace::facts::{FaultTally, InjectedFaults, MISSED_KEPT_MAX, PowerLossRecord, StrikeRecord};
+use fozzy_trace::plan::FaultPlan;
+use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
+use fozzy_trace::{CopyOnWrite, Duration, Instant, NodeId, Purpose, Question};
+use std::sync::Arc;
+
+/// Lengths of drawn strikes: the strength, its half, and so on. The shortest is some hundredth of the longest, so that both an
+/// interruption that is hardly noticed and one that outlasts every timeout come up.
+const LENGTHS: u64 = 8;
+
+/// A plan names a kind that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no fault of kind `{0}`")]
+pub struct UnknownFault(pub String);
+
+/// The faults of a plan, and what became of them.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    rules: Vec<Rule>,
+    cuts: LinkCuts,
+    losses: CopyOnWrite<InjectedFaults>,
+    /// The names of the planned machines, by their numbers.
+    machines: Arc<[String]>,
+    strikes_machines: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    kind: &'static FaultKind,
+    plan: FaultPlan,
+    /// The machine on whose disk alone it strikes, and the path there.
+    on_disk_of: Option<(String, String)>,
+    tally: CopyOnWrite<FaultTally>,
+}
+
+impl Faults {
+    /// The faults that `plans` describe.
+    ///
+    /// # Errors
+    /// When a kind is unknown.
+    pub fn new(plans: &[FaultPlan]) -> Result<Faults, UnknownFault> {
+        let rules = plans.iter().map(|plan| {
+            let kind = kind_of(&plan.kind).ok_or_else(|| UnknownFault(plan.kind.clone()))?;
+            let tally = FaultTally { kind: plan.kind.clone(), target: plan.target.clone(), ..FaultTally::default() };
+            let tally = CopyOnWrite::new(tally);
+            let of_disk = Some(kind.target).filter(|target| *target == FaultTarget::Path);
+            let on_disk_of = of_disk.and_then(|_| machine_of(&plan.target));
+            let on_disk_of = on_disk_of.map(|(machine, path)| (machine.to_owned(), path.to_owned()));
+            Ok(Rule { kind, plan: plan.clone(), on_disk_of, tally })
+        });
+        let rules = rules.collect::<Result<Vec<Rule>, _>>()?;
+        let strikes_machines = rules.iter().any(|rule| [KILL.name, PAUSE.name, RESTART.name].contains(&rule.kind.name));
+        Ok(Faults { rules, strikes_machines, ..Faults::default() })
+    }
+
+    /// The same on machines of these names.
+    #[must_use]
+    pub fn on(self, machines: impl IntoIterator<Item = String>) -> Faults {
+        Faults { machines: machines.into_iter().collect(), ..self }
+    }
+
+    /// Whether nothing can go wrong.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Whether a fault that strikes a whole machine at its calls is planned.
+    #[inline]
+    #[must_use]
+    pub fn strikes_machines(&self) -> bool {
+        self.strikes_machines
+    }
+
+    /// Whether any fault of `kind` is planned, whenever and wherever.
+    #[must_use]
+    pub fn plans(&self, kind: &FaultKind) -> bool {
+        self.rules.iter().any(|rule| rule.kind.name == kind.name)
+    }
+
+    /// Until when the faults of `kind` that can strike `target` now can go on: the end of the first of them.
+    pub(crate) fn open_until(&self, kind: &FaultKind, target: &str, now: Instant) -> Instant {
+        let open = self.rules.iter().filter(|rule| rule.kind.name == kind.name && rule.is_open(now));
+        let open = open.filter(|rule| matches(&rule.plan.target, target));
+        open.map(Rule::end).min().unwrap_or(Instant::NEVER)
+    }
+
+    /// How often each of them has struck, in the order of the plan.
+    pub fn injected(&self) -> impl Iterator<Item = u64> {
+        self.rules.iter().map(|rule| rule.tally.strikes)
+    }
+
+    /// What became of them.
+    #[must_use]
+    pub fn report(&self) -> InjectedFaults {
+        let rules = self.rules.iter().map(|rule| rule.tally.clone().into_inner());
+        InjectedFaults { rules: rules.collect(), ..(*self.losses).clone() }
+    }
+
+    /// The name of a machine.
+    pub(crate) fn machine(&self, node: NodeId) -> String {
+        self.machines.get(node.0 as usize).cloned().unwrap_or_else(|| node.to_string())
+    }
+
+    /// A machine loses power, and its disk these things.
+    pub(crate) fn power_lost(&mut self, at: Instant, node: NodeId, lost: Vec<String>) {
+        let machine = self.machine(node);
+        self.losses.lose(PowerLossRecord { at, machine, lost });
+    }
+
+    /// Whether a drawn cut of the link lasts.
+    pub(super) fn is_in_cut(&self, link: &str, at: Instant) -> bool {
+        self.cuts.contain(link, at)
+    }
+
+    /// Whether a fault of `kind` strikes what all of `targets` name now, and how hard. The first rule that strikes
+    /// decides.
+    pub(crate) fn inject(
+        &mut self,
+        kind: &FaultKind,
+        targets: &[&str],
+        now: Instant,
+        node: NodeId,
+        decider: &mut dyn Decider,
+    ) -> Option<u64> {
+        let machine = self.machines.get(node.0 as usize).map_or("", String::as_str);
+        let target = targets.first().copied().unwrap_or_default();
+        let is_of_kind = |rule: &&mut Rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name;
+        let mut candidates = self.rules.iter_mut().filter(is_of_kind);
+        let rule = loop {
+            let rule = candidates.next()?;
+            if rule.names(targets, machine) && rule.strikes(now, node, decider) {
+                break rule;
+            }
+        };
+        let mut strength = rule.plan.strength.unwrap_or(kind.strength);
+        if strength > 0 && [PARTITION.name, PAUSE.name].contains(&kind.name) {
+            strength = drawn(Duration(strength), rule.kind, node, decider).0;
+        }
+        if kind.name == PARTITION.name && strength > 0 {
+            self.cuts.begin(target, now, Duration(strength));
+        }
+        let struck = match kind.target {
+            FaultTarget::Path if self.machines.len() > 1 => format!("{machine}:{target}"),
+            _ => target.to_owned(),
+        };
+        decider.strike(FaultStrike { at: now, node, kind: rule.kind, target: &struck, strength });
+        let machine = self.machines.get(node.0 as usize).cloned().unwrap_or_else(|| node.to_string());
+        let (call, strength_words) = (decider.calls(), rule.kind.strength_words(strength).unwrap_or_default());
+        rule.tally.strike(now, || StrikeRecord { at: now, call, machine, target: struck, strength: strength_words });
+        Some(strength)
+    }
+}
+
+impl Rule {
+    /// Whether its target is one of `targets`, on this machine.
+    fn names(&mut self, targets: &[&str], machine: &str) -> bool {
+        let is_named = match &self.on_disk_of {
+            None => targets.iter().any(|target| matches(&self.plan.target, target)),
+            Some((of, path)) => matches(of, machine) && targets.iter().any(|target| matches(path, target)),
+        };
+        self.tally.asked += 1;
+        self.tally.matched += u64::from(is_named);
+        if !is_named
+            && self.tally.missed.len() < MISSED_KEPT_MAX
+            && let Some(target) = targets.first()
+        {
+            match self.on_disk_of.is_some() {
+                true => self.tally.miss(&format!("{machine}:{target}")),
+                false => self.tally.miss(target),
+            }
+        }
+        is_named
+    }
+
+    fn end(&self) -> Instant {
+        self.plan.length.map_or(Instant::NEVER, |length| Instant::START.after(self.plan.start).after(length))
+    }
+
+    fn is_open(&self, now: Instant) -> bool {
+        let start = Instant::START.after(self.plan.start);
+        let over = self.plan.length.is_some_and(|length| now >= start.after(length));
+        now >= start && !over && self.plan.times.is_none_or(|times| self.tally.strikes < times)
+    }
+
+    /// Decides at a chance whether it strikes.
+    fn strikes(&mut self, now: Instant, node: NodeId, decider: &mut dyn Decider) -> bool {
+        if !self.is_open(now) {
+            return false;
+        }
+        self.tally.chances += 1;
+        let question = Question { node, purpose: Purpose::Fault, site: self.kind.name };
+        let answer = decider.below(question, u64::from(RATE_ALWAYS_PPM));
+        answer >= u64::from(RATE_ALWAYS_PPM.saturating_sub(self.plan.rate_ppm))
+    }
+}
+
+/// How long a strike lasts that may last up to `longest`.
+fn drawn(longest: Duration, kind: &FaultKind, node: NodeId, decider: &mut dyn Decider) -> Duration {
+    let site = format!("{}.length", kind.name);
+    let answer = decider.below(Question { node, purpose: Purpose::Fault, site: &site }, LENGTHS);
+    Duration((longest.0 >> (LENGTHS - 1 - answer)).max(1))
+}
+
+/// The machine and the path of a target on one machine's disk: `server:/data/*`. Paths begin with `/`, patterns of them also with `*`.
+#[must_use]
+pub fn machine_of(target: &str) -> Option<(&str, &str)> {
+    let (machine, path) = target.split_once(':')?;
+    let is_name = machine.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.*".contains(&byte));
+    (is_name && !machine.is_empty() && !machine.starts_with('*') && path.starts_with(['/', '*']))
+        .then_some((machine, path))
+}
+
+#[cfg(test)]
+mod tests;
