@@ -31,7 +31,7 @@ fn passes(template: &str, prepare: &str, environment: &str, property: &str) {
     let ran = fozzy.shell(&format!("cd app && {environment} {run} --json")).exits(0).json();
     assert_eq!(ran["status"], "pass", "{ran}");
     let suite = fozzy.shell(&format!("cd app && {environment} fozzy test --json")).exits(0).json();
-    assert_eq!(suite["tests"], serde_json::json!({"passed": 5, "failed": 0, "skipped": 0}), "{suite}");
+    assert_eq!(suite["tests"], serde_json::json!({"passed": 6, "failed": 0, "skipped": 0}), "{suite}");
     let properties = ran["properties"].to_string();
     assert!(properties.contains(property), "{template}: `{property}` is not in {properties}");
     for plan in files.iter().filter(|file| file.starts_with("plans/")) {
