@@ -366,7 +366,7 @@ pub enum ComponentFile {
     /// A file, or the folder of a crate.
     Path(PathBuf),
     /// With more.
-    Program(ComponentTable),
+    Program(Box<ComponentTable>),
 }
 
 /// A component, and what its machine is given.
