@@ -241,7 +241,7 @@ fn tables(expected: usize) -> String {
 #[test]
 fn tables_of_a_program_have_a_bound_together() {
     let fozzy = Fozzy::new();
-    fozzy.write("tables.wat", tables(7));
+    fozzy.write("tables.wat", tables(8));
     fozzy.run(&["run", "tables.wat"]).exits(0);
     fozzy.write("one.wat", tables(1));
     fozzy.run(&["run", "one.wat", "--mem-limit-mb", "16"]).exits(0);

@@ -49,14 +49,14 @@ fn a_leak_is_a_failure_beyond_the_budget_and_its_trace_says_so_ever_after() {
     // As in version 1, without being asked for.
     let (untold, policy) = run(&[], 1);
     assert_eq!((&untold["memory"]["leakedBytes"], &untold["signature"]), (&json!(40), &leak()), "{untold:#}");
-    assert!(!policy.0 && policy.2.contains("40 bytes were in use"), "{policy:?}");
+    assert!(!policy.0 && policy.2.contains("40 bytes in use"), "{policy:?}");
     for enough in [&["--leak-budget", "40"][..], &["--leak-budget", "1KiB", "--fail-on-leak"]] {
         assert!(matches!(run(enough, 0).1, (true, false, _)), "{enough:?}");
     }
     for little in [&["--fail-on-leak"][..], &["--leak-budget", "39"]] {
         let (ran, policy) = run(little, 1);
         assert_eq!(ran["signature"], leak(), "{ran:#}");
-        assert!(!policy.0 && policy.2.contains("40 bytes were in use"), "{policy:?}");
+        assert!(!policy.0 && policy.2.contains("40 bytes in use"), "{policy:?}");
     }
     // It is handed on as any other failure.
     fozzy.run(&["artifacts", "bundle", "a.fozzy", "--out", "b.zip"]).exits(0);
@@ -94,8 +94,8 @@ fn allocations_of_steps_fail_as_the_plan_says() {
         assert!(said.contains(words), "{more:?}: {said}");
         assert_eq!(fozzy.run(&["replay", "a.fozzy", "--json"]).exits(1).json()["replay"]["equal"], true);
     };
-    refused(&["--mem-fail-after", "0"], "100 bytes are refused: the allocations that succeed are used up");
-    refused(&["--plan", "plan.toml"], "40 bytes are refused");
+    refused(&["--mem-fail-after", "0"], "size 100 is refused: the allocations that succeed are used up");
+    refused(&["--plan", "plan.toml"], "size 40 is refused");
     refused(&["--plan", "small.toml"], "140 bytes would be in use, and the limit is 120");
     refused(&["--mem-limit-mb", "1", "--mem-pressure-wave", "1,30000"], "the limit is 1048576");
     let peak = |more: &[&str]| {

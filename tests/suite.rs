@@ -182,7 +182,7 @@ fn a_suite_of_nothing_is_an_error() {
     suite.put("scenarios/a.wat", program(GOOD));
     suite.run(&["scenarios/b.wat"]).refuses(&["scenarios/b.wat is neither a file nor a folder"]);
     suite.run(&["scenarios/a.wat", "scenarios/b.wat"]).refuses(&["scenarios/b.wat"]);
-    suite.run(&["--filter", "bank"]).refuses(&["--filter bank: none of the 1 scenarios"]);
+    suite.run(&["--filter", "bank"]).refuses(&["--filter bank: of 1 scenario, none has this"]);
     suite.put("a.fozzy", "");
     suite.run(&["a.fozzy"]).refuses(&["a.fozzy is a trace"]);
     suite.run(&["--record", "none/a.fozzy"]).refuses(&["none"]);

@@ -239,7 +239,7 @@ fn nobody_reads_the_summary_and_no_worker_is_left() {
         drop((parent.stdout.take(), parent.stderr.take()));
         signal(&fozzy, "TERM", &parent.id().to_string());
         wait::until("its end", || !wait::runs(&mut parent));
-        assert_eq!(parent.wait().expect("it has ended").code(), Some(0));
+        assert_eq!(parent.wait().expect("it has ended").code(), Some(130));
         assert!(!workers.iter().any(|worker| is_running(worker)));
     }
 }

@@ -18,6 +18,7 @@ pub mod coverage;
 pub mod error;
 pub mod explore;
 pub mod fuzz;
+pub mod gates;
 pub mod inputs;
 pub mod inspection;
 pub mod migrate;

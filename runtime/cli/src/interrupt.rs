@@ -1,10 +1,9 @@
 //! Signals: on Ctrl-C half-written files are removed, and the exit code says that it was interrupted; a
 //! file that grows past `ulimit -f` is an error of that write, as a full disk is, and not the end of us.
 
-use fozzy_campaign::wall_clock::Stopwatch;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// The shell's code for a process ended by SIGINT.
@@ -15,16 +14,10 @@ pub(crate) fn install() {
     ignore_file_size_signal();
     let installed = ctrlc::set_handler(|| {
         if ASKING.swap(false, Ordering::SeqCst) {
-            *FIRST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stopwatch::start());
             ASKED.store(true, Ordering::SeqCst);
             say(b"\nstopping: what was found is kept; once more to stop at once\n");
             return;
         }
-        let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
-        if first.as_ref().is_some_and(|first| first.elapsed() < TOGETHER) {
-            return;
-        }
-        drop(first);
         STOPPING.store(true, Ordering::SeqCst);
         fozzy_trace::file::store::remove_temporaries();
         say(b"\ninterrupted: no half-written file is left\n  run the same command again; it is deterministic\n");
@@ -34,11 +27,6 @@ pub(crate) fn install() {
         tracing::debug!(%error, "no handler for Ctrl-C");
     }
 }
-
-/// Signals that come so soon after the first are the same one: `timeout` sends it to a process and to its group.
-const TOGETHER: Duration = Duration::from_millis(500);
-/// When the command was asked to stop.
-static FIRST: Mutex<Option<Stopwatch>> = Mutex::new(None);
 
 /// Whether the next Ctrl-C asks the command to stop gracefully.
 static ASKING: AtomicBool = AtomicBool::new(false);

@@ -28,8 +28,10 @@ pub use guest_memory::GuestMemory;
 use crate::bindings::fozzy::preview1::{snapshot, unstable};
 use crate::call::{CallProgress, GuestStop, Host, Import};
 use errno::WasiErrno;
+use fozzy_trace::plan::Preopen;
 use fozzy_trace::{Errno, Record};
 use fozzy_world::{OpenFile, Preview1Descriptor, TableError};
+use std::sync::Arc;
 use wasmtime::Result;
 
 /// Where the disk is preopened: the whole of it, as the one root of the guest.
@@ -108,14 +110,28 @@ impl Host {
     /// The guest's descriptors; the first ones are put in when it first asks.
     fn preview1_table(&mut self, import: Import) -> Answer<&mut fozzy_world::Preview1Table> {
         if !self.node().preview1.is_open() {
-            let root = match self.has_live_files() {
-                true => OpenFile::Live(fozzy_world::files::LiveFile::root()),
-                false => OpenFile::Disk(self.node_mut().disk.open_root(true)),
-            };
-            let opened = self.node_mut().preview1.open(vec![(root, ROOT.into())]);
+            let directories = self.preopened();
+            let opened = self.node_mut().preview1.open(directories);
             opened.map_err(crate::call::misuse(import))?;
         }
         Ok(&mut self.node_mut().preview1)
+    }
+
+    /// The directories that the guest has from its start, each under its name.
+    fn preopened(&mut self) -> Vec<(OpenFile, Arc<str>)> {
+        if let Some(named) = self.node().machine.preopens.clone() {
+            let disk = &mut self.node_mut().disk;
+            let opened = named.iter().filter_map(|Preopen { path, name, read_only }| {
+                let directory = disk.open_path(path, !read_only).ok()?;
+                Some((OpenFile::Disk(directory), name.as_str().into()))
+            });
+            return opened.collect();
+        }
+        let root = match self.has_live_files() {
+            true => OpenFile::Live(fozzy_world::files::LiveFile::root()),
+            false => OpenFile::Disk(self.node_mut().disk.open_root(true)),
+        };
+        vec![(root, ROOT.into())]
     }
 
     /// What a number stands for.

@@ -12,9 +12,10 @@ use super::run::seed;
 use crate::args::FullArgs;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::gates::chain::{self, Chain, NO_TRACE, Options, RECORDED, of_trace};
-use crate::gates::own::{CommandOutput, CommandRunner};
-use crate::gates::steps::{Outcome, Steps, failed, passed, skipped};
+use crate::gates::{passed_on, teller};
+use fozzy_campaign::gates::chain::{self, Chain, NO_TRACE, Options, RECORDED, of_trace};
+use fozzy_campaign::gates::own::{CommandOutput, CommandRunner};
+use fozzy_campaign::gates::steps::{Outcome, Steps, failed, passed, skipped};
 use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{FULL_SCHEMA, FullDocument, StepStatus};
 use fozzy_trace::{Seed, counted};
@@ -72,8 +73,8 @@ const SHRUNK: &str = "shrunk.fozzy";
 
 pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliError> {
     let seed = seed(context, args.seed);
-    let own = CommandRunner::new(context)?;
-    let mut steps = Steps::new(context, true).choosing(&args.skip_steps, &args.required_steps, &STEPS)?;
+    let own = CommandRunner::new(&context.project.config.base_dir, passed_on(&context.globals))?;
+    let mut steps = Steps::new(teller(context, true)).choosing(&args.skip_steps, &args.required_steps, &STEPS)?;
     steps.phase("full");
     let both: Vec<&str> =
         args.skip_steps.iter().filter(|step| args.required_steps.contains(step)).map(String::as_str).collect();

@@ -6,9 +6,10 @@ use super::run::seed;
 use crate::args::{GateArgs, GateProfileArg};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::gates::chain::{self, Options};
-use crate::gates::own::CommandRunner;
-use crate::gates::steps::{Steps, passed, skipped};
+use crate::gates::{passed_on, teller};
+use fozzy_campaign::gates::chain::{self, Options};
+use fozzy_campaign::gates::own::CommandRunner;
+use fozzy_campaign::gates::steps::{Steps, passed, skipped};
 use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{GATE_SCHEMA, GateDocument};
 use std::process::ExitCode;
@@ -18,8 +19,8 @@ pub(super) const NO_PROFILE: &str = "`fozzy profile` is not in this version";
 
 pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliError> {
     let seed = seed(context, args.seed);
-    let own = CommandRunner::new(context)?;
-    let mut steps = Steps::new(context, false);
+    let own = CommandRunner::new(&context.project.config.base_dir, passed_on(&context.globals))?;
+    let mut steps = Steps::new(teller(context, false));
     chain::clean_tree(&mut steps, context.strict);
     let root = args.scenario_root.as_deref();
     let project = chain::discover(&mut steps, "discover", ProjectScenarios::discover(root, &[]));

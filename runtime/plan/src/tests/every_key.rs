@@ -20,7 +20,7 @@ canonical-nans = false
 target-instances = 2
 read-only = ["/data"]
 preopens = ["/data::work::ro", "/"]
-cwd = "data"
+cwd = "/data"
 
 [limits]
 fuel = 1_000_000

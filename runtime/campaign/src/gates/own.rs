@@ -3,11 +3,8 @@
 //! Invariants: a command is ended when its time is over; it reads nothing from our standard input; its document goes to a file,
 //! so that none is too long for a pipe.
 
-use crate::args::Globals;
-use crate::context::Context;
-use crate::error::{CliError, ErrorKind};
-use clap::ValueEnum;
-use fozzy_campaign::wall_clock::{Stopwatch, pause};
+use crate::error::{CampaignError, ErrorKind};
+use crate::wall_clock::{Stopwatch, pause};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek};
@@ -23,50 +20,48 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
 
 /// What runs our commands, and the folder for what they write.
-pub(crate) struct CommandRunner {
+pub struct CommandRunner {
     program: PathBuf,
     globals: Vec<OsString>,
     scratch: tempfile::TempDir,
 }
 
 /// What a command said.
-pub(crate) struct CommandOutput {
+pub struct CommandOutput {
     /// `None` when its time was over, or a signal ended it.
-    pub(crate) code: Option<i32>,
+    pub code: Option<i32>,
     /// Its document; null when it printed none.
-    pub(crate) document: Value,
+    pub document: Value,
     /// What to type to have it again.
-    pub(crate) command: String,
+    pub command: String,
 }
 
 impl CommandRunner {
-    pub(crate) fn new(context: &Context) -> Result<CommandRunner, CliError> {
-        let failed = |what: &str, error: std::io::Error| CliError::new(ErrorKind::Gate, format!("{what}: {error}"));
+    /// Commands of this binary, which write under `base_dir`, each with these flags.
+    pub fn new(base_dir: &Path, globals: Vec<OsString>) -> Result<CommandRunner, CampaignError> {
+        let failed =
+            |what: &str, error: std::io::Error| CampaignError::new(ErrorKind::Gate, format!("{what}: {error}"));
         let program = std::env::current_exe().map_err(|error| failed("cannot find fozzy's own binary", error))?;
-        let folder = std::path::absolute(context.project.config.base_dir.join("gates"));
+        let folder = std::path::absolute(base_dir.join("gates"));
         let folder = folder.and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
         let scratch = folder.and_then(|folder| tempfile::Builder::new().prefix("steps-").tempdir_in(folder));
-        let scratch = scratch.map_err(|error| {
-            failed(
-                &format!("cannot make a folder for the steps in {}", context.project.config.base_dir.display()),
-                error,
-            )
-        })?;
-        Ok(CommandRunner { program, globals: passed_on(&context.globals), scratch })
+        let scratch = scratch
+            .map_err(|error| failed(&format!("cannot make a folder for the steps in {}", base_dir.display()), error))?;
+        Ok(CommandRunner { program, globals, scratch })
     }
 
     /// A place for something that a step writes.
-    pub(crate) fn place(&self, name: &str) -> String {
+    pub fn place(&self, name: &str) -> String {
         self.scratch.path().join(name).display().to_string()
     }
 
     /// Whether a step has written that.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.scratch.path().join(name).exists()
     }
 
     /// Writes a file there.
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<String, CliError> {
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<String, CampaignError> {
         let path = self.scratch.path().join(name);
         let written = std::fs::write(&path, bytes);
         written.map_err(|error| crate::error::at_path(ErrorKind::Gate, "cannot write", &path, &error))?;
@@ -74,7 +69,7 @@ impl CommandRunner {
     }
 
     /// Makes a folder there.
-    pub(crate) fn folder(&self, name: &str) -> Result<String, CliError> {
+    pub fn folder(&self, name: &str) -> Result<String, CampaignError> {
         let path = self.scratch.path().join(name);
         let made = std::fs::create_dir_all(&path);
         made.map_err(|error| crate::error::at_path(ErrorKind::Gate, "cannot create", &path, &error))?;
@@ -82,13 +77,13 @@ impl CommandRunner {
     }
 
     /// Leaves what the steps have written where it is, since commands that repeat a failure name it.
-    pub(crate) fn keep(self) -> PathBuf {
+    pub fn keep(self) -> PathBuf {
         self.scratch.keep()
     }
 
     /// Runs one of our commands to its end.
-    pub(crate) fn run<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<CommandOutput, CliError> {
-        let failed = |error: std::io::Error| CliError::new(ErrorKind::Gate, format!("cannot run a step: {error}"));
+    pub fn run<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<CommandOutput, CampaignError> {
+        let failed = |error: std::io::Error| CampaignError::new(ErrorKind::Gate, format!("cannot run a step: {error}"));
         let mut out = tempfile::tempfile().map_err(failed)?;
         let mut command = Command::new(&self.program);
         command.args(words).arg("--json").args(&self.globals);
@@ -120,17 +115,17 @@ impl CommandRunner {
 
 impl CommandOutput {
     /// Text at a path of keys; empty when there is none.
-    pub(crate) fn text(&self, pointer: &str) -> &str {
+    pub fn text(&self, pointer: &str) -> &str {
         self.document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// Whether there is `true` at a path of keys.
-    pub(crate) fn is(&self, pointer: &str) -> bool {
+    pub fn is(&self, pointer: &str) -> bool {
         self.document.pointer(pointer).and_then(Value::as_bool).unwrap_or_default()
     }
 
     /// Why it did not do what it should, and how to have it again.
-    pub(crate) fn why(&self) -> String {
+    pub fn why(&self) -> String {
         let said = match self.text("/message") {
             "" => match self.text("/findings/0/title") {
                 "" => self.document.pointer("/status").and_then(Value::as_str).unwrap_or("no document").to_owned(),
@@ -143,24 +138,4 @@ impl CommandOutput {
             None => format!("it did not end within {} s; {}", COMMAND_TIME_MAX.as_secs(), self.command),
         }
     }
-}
-
-/// Flags of every command that a step has from us.
-fn passed_on(globals: &Globals) -> Vec<OsString> {
-    let config = Path::new(&globals.config);
-    // A step may work in another folder.
-    let config = std::path::absolute(config).ok().filter(|path| path.exists()).unwrap_or_else(|| config.to_owned());
-    let mut words: Vec<OsString> = vec!["--config".into(), config.into(), "--log".into(), globals.log.clone().into()];
-    if globals.unsafe_ {
-        words.push("--unsafe".into());
-    }
-    let mut backend = |flag: &str, word: Option<String>| words.extend(word.map(|word| format!("{flag}={word}").into()));
-    let name = |value: Option<clap::builder::PossibleValue>| value.map(|value| value.get_name().to_owned());
-    backend("--fs-backend", name(globals.fs_backend.as_ref().and_then(ValueEnum::to_possible_value)));
-    backend("--http-backend", name(globals.http_backend.as_ref().and_then(ValueEnum::to_possible_value)));
-    backend("--proc-backend", name(globals.proc_backend.as_ref().and_then(ValueEnum::to_possible_value)));
-    backend("--live-durations", name(globals.live_durations.as_ref().and_then(ValueEnum::to_possible_value)));
-    globals.allow_host.iter().for_each(|host| backend("--allow-host", Some(host.clone())));
-    globals.allow_command.iter().for_each(|command| backend("--allow-command", Some(command.clone())));
-    words
 }

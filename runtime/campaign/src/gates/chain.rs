@@ -8,19 +8,19 @@
 
 use super::own::{CommandOutput, CommandRunner};
 use super::steps::{Outcome, Steps, advisory, failed, passed, skipped};
-use crate::error::CliError;
-use fozzy_campaign::suite::project::ProjectScenarios;
-use fozzy_trace::Seed;
+use crate::error::CampaignError;
+use crate::suite::project::ProjectScenarios;
+use fozzy_trace::{Seed, Status};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The recorded run, among the files of the steps.
-pub(crate) const RECORDED: &str = "run.fozzy";
+pub const RECORDED: &str = "run.fozzy";
 /// Why steps about a trace are skipped.
-pub(crate) const NO_TRACE: &str = "no run was recorded";
+pub const NO_TRACE: &str = "no run was recorded";
 
 /// Whether everything is committed, as far as git can say: worth knowing, but not a failure.
-pub(crate) fn clean_tree(steps: &mut Steps<'_>, strict: bool) {
+pub fn clean_tree(steps: &mut Steps<'_>, strict: bool) {
     steps.step("clean_tree", || {
         if !strict {
             return Ok(skipped("--unsafe"));
@@ -39,10 +39,10 @@ pub(crate) fn clean_tree(steps: &mut Steps<'_>, strict: bool) {
 }
 
 /// Finds the scenarios. `None` when there are none, or none is in scope.
-pub(crate) fn discover(
+pub fn discover(
     steps: &mut Steps<'_>,
     name: &str,
-    found: Result<ProjectScenarios, CliError>,
+    found: Result<ProjectScenarios, CampaignError>,
 ) -> Option<ProjectScenarios> {
     let mut project = None;
     steps.step(name, || {
@@ -55,27 +55,29 @@ pub(crate) fn discover(
 }
 
 /// What the suite and the recorded run said.
-pub(crate) struct Chain {
+pub struct Chain {
     /// The document of the suite.
-    pub(crate) suite: Option<CommandOutput>,
+    pub suite: Option<CommandOutput>,
     /// Whether a run was recorded.
-    pub(crate) recorded: bool,
+    pub recorded: bool,
     /// The ids of both runs.
-    pub(crate) runs: Vec<String>,
+    pub runs: Vec<String>,
 }
 
 /// How the chain is run.
-pub(crate) struct Options<'a> {
-    pub(crate) seed: Seed,
-    pub(crate) doctor_runs: u32,
+pub struct Options<'a> {
+    /// Of the suite and the recorded run.
+    pub seed: Seed,
+    /// Executions that are compared.
+    pub doctor_runs: u32,
     /// What the step with the whole suite is called.
-    pub(crate) suite_name: &'a str,
+    pub suite_name: &'a str,
     /// Whether scenarios are held to what they expect.
-    pub(crate) expect: bool,
+    pub expect: bool,
 }
 
 /// Does the chain.
-pub(crate) fn run(
+pub fn run(
     steps: &mut Steps<'_>,
     own: &CommandRunner,
     project: Option<&ProjectScenarios>,
@@ -130,17 +132,17 @@ pub(crate) fn run(
 }
 
 /// A step that is about the recorded run.
-pub(crate) fn of_trace(
+pub fn of_trace(
     recorded: bool,
     own: &CommandRunner,
     words: &[&str],
     is_right: impl Fn(&CommandOutput) -> bool,
-) -> Result<Outcome, CliError> {
+) -> Result<Outcome, CampaignError> {
     if !recorded {
         return Ok(skipped(NO_TRACE));
     }
     let said = own.run(words)?;
-    let code_fits = said.code.is_some_and(|code| code != i32::from(crate::output::EXIT_ERROR));
+    let code_fits = said.code.is_some_and(|code| code != i32::from(Status::Error.exit_code()));
     // Files of the steps have names that mean nothing to anybody.
     let plain: Vec<&str> = words.iter().copied().filter(|word| !Path::new(word).is_absolute()).collect();
     Ok(if code_fits && is_right(&said) { passed(plain.join(" ")) } else { failed(said.why()) })

@@ -2,58 +2,72 @@
 //!
 //! Invariant: every step has a row, in the order in which it was asked for.
 
-use crate::context::Context;
-use crate::error::{CliError, ErrorKind};
-use fozzy_report::document::{GateStep, PROGRESS_SCHEMA, ProgressDocument, StepStatus};
+use crate::error::{CampaignError, ErrorKind};
+use fozzy_report::document::{GateStep, StepStatus};
 use std::collections::BTreeSet;
 
 /// How a step went, and what was seen.
-pub(crate) type Outcome = (StepStatus, String);
+pub type Outcome = (StepStatus, String);
 
-pub(crate) fn passed(detail: impl Into<String>) -> Outcome {
+/// It is as it should be.
+pub fn passed(detail: impl Into<String>) -> Outcome {
     (StepStatus::Passed, detail.into())
 }
 
-pub(crate) fn failed(detail: impl Into<String>) -> Outcome {
+/// It is not.
+pub fn failed(detail: impl Into<String>) -> Outcome {
     (StepStatus::Failed, detail.into())
 }
 
-pub(crate) fn skipped(detail: impl Into<String>) -> Outcome {
+/// It was not done, and why.
+pub fn skipped(detail: impl Into<String>) -> Outcome {
     (StepStatus::Skipped, detail.into())
 }
 
-pub(crate) fn advisory(detail: impl Into<String>) -> Outcome {
+/// Worth knowing, and no failure.
+pub fn advisory(detail: impl Into<String>) -> Outcome {
     (StepStatus::Advisory, detail.into())
 }
 
+/// What is told of a step: that it or a phase begins, or that it is over.
+pub struct StepNews<'s> {
+    /// `step_started`, `step_finished` or `phase_started`.
+    pub event: &'static str,
+    /// The step, or the phase.
+    pub step: &'s str,
+    /// How it went.
+    pub row: Option<&'s GateStep>,
+}
+
 /// Notes steps.
-pub(crate) struct Steps<'a> {
-    context: &'a Context,
-    /// What is told of each: the format of lines under `--json`; nothing when there is none.
-    as_lines: bool,
+pub struct Steps<'a> {
+    /// Who hears of each.
+    told: Box<dyn Fn(StepNews<'_>) + 'a>,
     skip: BTreeSet<String>,
     required: BTreeSet<String>,
-    pub(crate) rows: Vec<GateStep>,
+    /// All steps so far.
+    pub rows: Vec<GateStep>,
 }
 
 impl<'a> Steps<'a> {
-    pub(crate) fn new(context: &'a Context, as_lines: bool) -> Steps<'a> {
-        Steps { context, as_lines, skip: BTreeSet::new(), required: BTreeSet::new(), rows: Vec::new() }
+    /// No steps yet; `told` hears of each.
+    pub fn new(told: impl Fn(StepNews<'_>) + 'a) -> Steps<'a> {
+        Steps { told: Box::new(told), skip: BTreeSet::new(), required: BTreeSet::new(), rows: Vec::new() }
     }
 
     /// The same, with steps that are left out, and steps that must not be; all of them are among `known`.
-    pub(crate) fn choosing(self, skip: &[String], required: &[String], known: &[&str]) -> Result<Steps<'a>, CliError> {
+    pub fn choosing(self, skip: &[String], required: &[String], known: &[&str]) -> Result<Steps<'a>, CampaignError> {
         let strange = skip.iter().chain(required).find(|step| !known.contains(&step.as_str()));
         if let Some(step) = strange {
             let message = format!("there is no step `{step}`; there are {}", known.join(", "));
-            return Err(CliError::new(ErrorKind::Usage, message));
+            return Err(CampaignError::new(ErrorKind::Usage, message));
         }
         let set = |steps: &[String]| steps.iter().cloned().collect();
         Ok(Steps { skip: set(skip), required: set(required), ..self })
     }
 
     /// Does a step, unless it is left out. `true` when it passed.
-    pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Result<Outcome, CliError>) -> bool {
+    pub fn step(&mut self, name: &str, work: impl FnOnce() -> Result<Outcome, CampaignError>) -> bool {
         self.tell("step_started", name, None);
         let (status, detail) = if self.skip.contains(name) {
             skipped("left out by --skip-steps")
@@ -72,30 +86,16 @@ impl<'a> Steps<'a> {
     }
 
     /// A phase begins.
-    pub(crate) fn phase(&self, name: &str) {
+    pub fn phase(&self, name: &str) {
         self.tell("phase_started", name, None);
     }
 
     /// Whether one failed.
-    pub(crate) fn any_failed(&self) -> bool {
+    pub fn any_failed(&self) -> bool {
         self.rows.iter().any(|row| row.status == StepStatus::Failed)
     }
 
-    fn tell(&self, event: &str, step: &str, row: Option<&GateStep>) {
-        let printer = self.context.printer;
-        if !printer.json {
-            if let Some(GateStep { name, status, detail }) = row {
-                printer.remark(&format!("{:<8}  {name}  {detail}\n", status.name()));
-            }
-        } else if self.as_lines {
-            let document = ProgressDocument {
-                schema_version: PROGRESS_SCHEMA.to_owned(),
-                event: event.to_owned(),
-                step: step.to_owned(),
-                status: row.map(|row| row.status),
-                detail: row.map(|row| row.detail.clone()),
-            };
-            printer.remark(&format!("{}\n", serde_json::to_string(&document).unwrap_or_default()));
-        }
+    fn tell(&self, event: &'static str, step: &str, row: Option<&GateStep>) {
+        (self.told)(StepNews { event, step, row });
     }
 }
