@@ -243,8 +243,8 @@ fn tables_of_a_program_have_a_bound_together() {
     let fozzy = Fozzy::new();
     fozzy.write("tables.wat", tables(8));
     fozzy.run(&["run", "tables.wat"]).exits(0);
-    fozzy.write("one.wat", tables(1));
-    fozzy.run(&["run", "one.wat", "--mem-limit-mb", "16"]).exits(0);
+    fozzy.write("two.wat", tables(2));
+    fozzy.run(&["run", "two.wat", "--mem-limit-mb", "16"]).exits(0);
     fozzy.write("none.wat", tables(0));
     fozzy.write("total.toml", "[limits]\ntotal = \"4MiB\"\n");
     fozzy.run(&["run", "none.wat", "--plan", "total.toml"]).exits(0);

@@ -96,7 +96,7 @@ fn allocations_of_steps_fail_as_the_plan_says() {
     };
     refused(&["--mem-fail-after", "0"], "size 100 is refused: the allocations that succeed are used up");
     refused(&["--plan", "plan.toml"], "size 40 is refused");
-    refused(&["--plan", "small.toml"], "140 bytes would be in use, and the limit is 120");
+    refused(&["--plan", "small.toml"], "bytes in use would be 140, and the limit is 120");
     refused(&["--mem-limit-mb", "1", "--mem-pressure-wave", "1,30000"], "the limit is 1048576");
     let peak = |more: &[&str]| {
         let args = ["run", "leaks.fozzy.json", "--leak-budget", "1KiB", "--json"];

@@ -38,7 +38,7 @@ const LARGE: &[u64] = &[
 pub(super) struct Random(u64);
 
 /// Interfaces whose functions end the program for most arguments, by their contract: a property that does not hold, a
-/// probability of 17, a target that the run does not have, a call of preview 1 by what is no module of it.
+/// probability of 17, a target that the run does not have.
 const ENDS_EASILY: &[&str] = &[
     "fozzy:properties/",
     "fozzy:choices/",
@@ -48,7 +48,6 @@ const ENDS_EASILY: &[&str] = &[
     "fozzy:target/",
     "fozzy:process/rules",
     "fozzy:http/rules",
-    "fozzy:preview1/",
 ];
 
 fn ends_easily(module: &str) -> bool {

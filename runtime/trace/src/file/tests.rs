@@ -388,7 +388,10 @@ fn what_is_no_trace_is_named() {
 fn traces_of_the_first_fozzy_are_refused_by_name() {
     let trace = br#" {"format":"fozzy-trace","version":4,"engine":{"version":"1.0"},"decisions":[],"checksum":"00"}"#;
     let message = refusal(trace);
-    assert!(message.contains("first Fozzy (JSON, version 4)") && message.contains("`fozzy trace migrate`"), "{message}");
+    assert!(
+        message.contains("first Fozzy (JSON, version 4)") && message.contains("`fozzy trace migrate`"),
+        "{message}"
+    );
     assert_eq!(verify(trace).version, Some(4));
     assert!(refusal(br#"{"format":"fozzy-trace","ver"#).contains("version unknown"));
 }
