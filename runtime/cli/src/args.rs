@@ -74,7 +74,7 @@ pub(crate) struct Globals {
     /// What answers processes: the rules of the plan, or real programs, recorded.
     #[arg(long, global = true, value_name = "BACKEND")]
     pub(crate) proc_backend: Option<ScriptArg>,
-    /// Live HTTP may ask this host only: HOST, HOST:PORT, *.HOST or [ADDRESS]:PORT; repeatable. Secrets go to no other.
+    /// Live HTTP may ask this host only: HOST, HOST:PORT, *.HOST or `[ADDRESS]:PORT`; repeatable. Secrets go to no other.
     #[arg(long, global = true, value_name = "HOST", value_parser = host_pattern)]
     pub(crate) allow_host: Vec<String>,
     /// Live processes may run this command only, as the program names it; repeatable. Secrets go to no other.

@@ -7,7 +7,7 @@
 //! Numbers are given as wasmtime gives them: the highest one that was closed, else one above the highest that is open.
 //!
 //! Invariants: the table depends on the guest's calls only; each file and directory in it holds its node once; at most
-//! [`HANDLES_MAX`](crate::table::HANDLES_MAX) are open.
+//! [`HANDLES_MAX`] are open.
 //! Not here: what is read and written (`fozzy-host`), handles of components (`table`).
 
 use crate::files::{FileDescriptor, InodeIndex, LiveFile};
