@@ -6,9 +6,12 @@
 //!
 //! Invariant: a verdict is a function of the execution only, and equal failures get equal signatures:
 //! kind and site, never addresses, values or counts.
+//! Beside it, histories of clients of a distributed system (`history`), whatever recorded them.
 //! Not here: printing (`fozzy-report`); what the program itself asserts (comes with the guest SDK).
 
 mod frame_filter;
+mod hash_index;
+mod history;
 mod identity;
 mod judge;
 mod leak;
@@ -17,5 +20,9 @@ mod signature;
 mod unmatched;
 
 pub use frame_filter::{generated_frames, is_own};
+pub use history::{
+    ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryFormat, HistoryOperation, HistoryOrder,
+    OperationHistory, OperationType, Process, pair_calls, read_cobra,
+};
 pub use identity::{FailureIdentity, identify};
 pub use judge::{judge, judge_end, judge_facts};
