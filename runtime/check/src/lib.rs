@@ -15,6 +15,8 @@ mod history;
 mod identity;
 mod judge;
 mod leak;
+mod linearizability;
+mod model;
 mod panic;
 mod signature;
 mod unmatched;
@@ -26,3 +28,7 @@ pub use history::{
 };
 pub use identity::{FailureIdentity, identify};
 pub use judge::{judge, judge_end, judge_facts};
+pub use linearizability::{
+    CheckLimits, LinearizabilityVerdict, PartitionVerdict, UndecidedReason, Validity, check_linearizability,
+};
+pub use model::{CallRecord, MODELS, ModelAction, ModelCall, ModelRow, NextStates, SequentialModel, model};

@@ -135,6 +135,11 @@ struct MapReader<'a> {
     text: &'a str,
 }
 
+/// Numbers of fields whose values are integers.
+const PROCESS: u8 = 3;
+const TIME: u8 = 4;
+const INDEX: u8 = 5;
+
 const KINDS: [OperationType; 4] = [OperationType::Invoke, OperationType::Ok, OperationType::Fail, OperationType::Info];
 
 impl<'a> MapReader<'a> {
@@ -232,9 +237,20 @@ impl<'a> MapReader<'a> {
             let key = syntax.value(pool)?;
             syntax.colon(pool)?;
             syntax.peek(pool)?;
-            let value_at = syntax.position();
-            let value = syntax.value(pool)?;
             let field = self.field(key);
+            let value_at = self.syntax.position();
+            if let Some(bit @ (PROCESS | TIME | INDEX)) = field.filter(|bit| seen & (1 << bit) == 0)
+                && let Some(number) = self.syntax.plain_integer()
+            {
+                seen |= 1 << bit;
+                match bit {
+                    PROCESS => operation.process = Process::Client(number),
+                    TIME => operation.time = Some(number),
+                    _ => operation.index = number as u64,
+                }
+                continue;
+            }
+            let value = self.syntax.value(&mut self.history.pool)?;
             match field {
                 Some(bit) if seen & (1 << bit) != 0 => {
                     let found = format!("{} twice", self.history.pool.edn(key));
@@ -291,20 +307,20 @@ impl<'a> MapReader<'a> {
                 None => return wrong("the name of a function, as a keyword or a text"),
             },
             2 => operation.value = value,
-            3 => match pool.get(value) {
+            PROCESS => match pool.get(value) {
                 Datum::Integer(number) => operation.process = Process::Client(number),
                 Datum::Keyword(_) | Datum::Text(_) | Datum::Symbol(_) => operation.process = Process::Named(value),
                 Datum::Nil => {}
                 _ => return wrong("a process: an integer, or a name such as :nemesis"),
             },
-            4 => match pool.get(value) {
+            TIME => match pool.get(value) {
                 Datum::Integer(time) => operation.time = Some(time),
                 // JSON of other tools has times in floating point; whole ones are exact.
                 Datum::Float(time) if time.fract() == 0.0 && time.abs() < 9e15 => operation.time = Some(time as i64),
                 Datum::Nil => {}
                 _ => return wrong("a time in nanoseconds, as an integer"),
             },
-            5 => match pool.get(value) {
+            INDEX => match pool.get(value) {
                 Datum::Integer(index @ 0..) => operation.index = index as u64,
                 Datum::Nil => {}
                 _ => return wrong("an index, as an integer from 0"),

@@ -137,6 +137,19 @@ impl<'a> SyntaxReader<'a> {
         }
     }
 
+    /// The whole number of 64 bits that stands here, if one does: fields of operations need no id for it.
+    pub(crate) fn plain_integer(&mut self) -> Option<i64> {
+        let rest = &self.bytes[self.at..];
+        let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+        let is_plain = (1..=18).contains(&digits) && (rest[0] != b'0' || digits == 1);
+        let is_over = rest.get(digits).is_none_or(|byte| b" ,\n}]\r\t".contains(byte));
+        if !is_plain || !is_over {
+            return None;
+        }
+        self.at += digits;
+        Some(rest[..digits].iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0')))
+    }
+
     /// An error at the current position.
     pub(crate) fn unexpected(&self, expected: impl Into<String>) -> HistoryError {
         let rest = &self.text[self.at.min(self.text.len())..];

@@ -1,0 +1,223 @@
+//! Linearizability: whether calls that overlap can have taken effect one after the other, each between its invocation and its
+//! return.
+//!
+//! ```text
+//! history ─ calls ─ partitions by key ─┬─ distinct values: polynomial (`unique`)
+//!                                      └─ else exact search (`search`), budgets growing for all in turn
+//! ```
+//!
+//! Linearizability is local: a history is linearizable if the calls of each key are. All unfinished partitions are searched with the
+//! same small budget, then with a larger one, so that a hard partition does not hide an easy violation of another.
+//!
+//! Invariant: `Valid` and `Invalid` are exact; what was not decided is `Unknown`, with the reason and how far it came.
+//! Not here: the smallest part of a violation (`minimize`).
+
+mod partition;
+mod search;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod unique;
+
+use crate::history::{DatumId, HistoryError, OperationHistory};
+use crate::model::{ModelRow, SequentialModel};
+use partition::CallPartition;
+use search::{SearchBudget, SearchEnd, SearchResult, search};
+
+/// Configurations of the first round, and how much larger each next one is.
+const FIRST_ROUND: usize = 256;
+const ROUND_FACTOR: usize = 8;
+/// Configurations that are spent to show where a violation lies that another algorithm has found.
+const ILLUSTRATION_CONFIGURATIONS: usize = 1 << 16;
+
+/// What judging may use. The crate reads no clock: whoever has one says when time is over.
+pub struct CheckLimits<'a> {
+    /// Bytes of the configurations and states of one partition.
+    pub memory_bytes_max: usize,
+    /// Whether judging should end.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+impl Default for CheckLimits<'_> {
+    /// 1 GiB, and no end.
+    fn default() -> Self {
+        CheckLimits { memory_bytes_max: 1 << 30, is_over: &|| false }
+    }
+}
+
+/// Whether a history is what it should be. The larger one of two is the worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Validity {
+    /// It is.
+    Valid,
+    /// That could not be decided.
+    Unknown,
+    /// It is not.
+    Invalid,
+}
+
+/// Why a partition was not decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndecidedReason {
+    /// Its memory was used up.
+    Memory,
+    /// Time was over.
+    Time,
+    /// More calls were pending at once than the search can tell apart.
+    Width,
+    /// Another partition is not linearizable, and its verdict is enough.
+    Unneeded,
+}
+
+/// The verdict on a history.
+#[derive(Clone, Debug)]
+pub struct LinearizabilityVerdict {
+    /// The worst of its partitions.
+    pub validity: Validity,
+    /// Its partitions, in the order of their first calls.
+    pub partitions: Vec<PartitionVerdict>,
+}
+
+/// The verdict on the calls of one key.
+#[derive(Clone, Debug)]
+pub struct PartitionVerdict {
+    /// The key; none if the history is not parted.
+    pub key: Option<DatumId>,
+    /// Whether they are linearizable.
+    pub validity: Validity,
+    /// Why that is not known.
+    pub reason: Option<UndecidedReason>,
+    /// Positions of the invocations of its calls in the history.
+    pub calls: Vec<u32>,
+    /// The longest legal sequence that was found, as positions of invocations; empty where no search was needed.
+    pub order: Vec<u32>,
+    /// The state after it.
+    pub state: String,
+    /// The call that had to take effect next, and could not.
+    pub stuck: Option<u32>,
+    /// Returns that the sequence has behind it, and how many there are.
+    pub returns: (usize, usize),
+    /// Configurations that were visited.
+    pub configurations: usize,
+}
+
+/// Judges whether a history is linearizable with respect to a model.
+///
+/// # Errors
+/// When its calls do not pair, or do not fit the model.
+///
+/// ```
+/// use fozzy_check::{CheckLimits, OperationHistory, Validity, check_linearizability, model};
+/// let text = "{:type :invoke, :process 0, :f :write, :value 1} {:type :ok, :process 0, :f :write, :value 1}
+///             {:type :invoke, :process 1, :f :read, :value nil} {:type :ok, :process 1, :f :read, :value 2}";
+/// let history = OperationHistory::read(text.as_bytes()).unwrap();
+/// let verdict = check_linearizability(&history, model("register").unwrap(), &CheckLimits::default()).unwrap();
+/// assert_eq!(verdict.validity, Validity::Invalid);
+/// ```
+pub fn check_linearizability(
+    history: &OperationHistory,
+    row: &ModelRow,
+    limits: &CheckLimits<'_>,
+) -> Result<LinearizabilityVerdict, HistoryError> {
+    let partitions = partition::partitions(history, row.model)?;
+    Ok(judge(history, row, &partitions, limits))
+}
+
+/// Judges partitions in rounds.
+fn judge(
+    history: &OperationHistory,
+    row: &ModelRow,
+    partitions: &[CallPartition],
+    limits: &CheckLimits<'_>,
+) -> LinearizabilityVerdict {
+    let mut verdicts: Vec<Option<PartitionVerdict>> =
+        partitions.iter().map(|partition| judge_unique(history, row, partition, limits)).collect();
+    let mut configurations_max = FIRST_ROUND;
+    let is_invalid = |one: &Option<PartitionVerdict>| one.as_ref().is_some_and(|one| one.validity == Validity::Invalid);
+    while verdicts.iter().any(Option::is_none) && !verdicts.iter().any(is_invalid) {
+        for (partition, verdict) in partitions.iter().zip(&mut verdicts).filter(|(_, verdict)| verdict.is_none()) {
+            let bytes_max = limits.memory_bytes_max;
+            let budget = SearchBudget { configurations_max, bytes_max, is_over: limits.is_over };
+            let found = search(&history.pool, row.model, &partition.calls, &budget);
+            if found.end != SearchEnd::Configurations {
+                *verdict = Some(conclude(history, row.model, partition, &found));
+            }
+        }
+        configurations_max = configurations_max.saturating_mul(ROUND_FACTOR);
+    }
+    let verdicts: Vec<PartitionVerdict> = verdicts
+        .into_iter()
+        .zip(partitions)
+        .map(|(verdict, partition)| verdict.unwrap_or_else(|| unneeded(partition)))
+        .collect();
+    let validity = verdicts.iter().map(|one| one.validity).max().unwrap_or(Validity::Valid);
+    LinearizabilityVerdict { validity, partitions: verdicts }
+}
+
+/// The verdict of a polynomial algorithm, where there is one for the model and the values are distinct.
+fn judge_unique(
+    history: &OperationHistory,
+    row: &ModelRow,
+    partition: &CallPartition,
+    limits: &CheckLimits<'_>,
+) -> Option<PartitionVerdict> {
+    let is_valid = unique::is_linearizable(row.name, &partition.calls)?;
+    let verdict = PartitionVerdict {
+        validity: if is_valid { Validity::Valid } else { Validity::Invalid },
+        reason: None,
+        configurations: 0,
+        ..unneeded(partition)
+    };
+    if is_valid {
+        return Some(verdict);
+    }
+    // The search shows where it lies, as far as it comes.
+    let budget = SearchBudget {
+        configurations_max: ILLUSTRATION_CONFIGURATIONS,
+        bytes_max: limits.memory_bytes_max,
+        is_over: limits.is_over,
+    };
+    let found = search(&history.pool, row.model, &partition.calls, &budget);
+    let shown = conclude(history, row.model, partition, &found);
+    Some(PartitionVerdict { validity: Validity::Invalid, reason: None, ..shown })
+}
+
+fn unneeded(partition: &CallPartition) -> PartitionVerdict {
+    PartitionVerdict {
+        key: partition.key,
+        validity: Validity::Unknown,
+        reason: Some(UndecidedReason::Unneeded),
+        calls: partition.calls.iter().map(|one| one.invocation).collect(),
+        order: Vec::new(),
+        state: String::new(),
+        stuck: None,
+        returns: (0, 0),
+        configurations: 0,
+    }
+}
+
+fn conclude(
+    history: &OperationHistory,
+    model: &dyn SequentialModel,
+    partition: &CallPartition,
+    found: &SearchResult,
+) -> PartitionVerdict {
+    let position = |call: &u32| partition.calls[*call as usize].invocation;
+    let (validity, reason) = match found.end {
+        SearchEnd::Valid => (Validity::Valid, None),
+        SearchEnd::Invalid => (Validity::Invalid, None),
+        SearchEnd::Memory | SearchEnd::Configurations => (Validity::Unknown, Some(UndecidedReason::Memory)),
+        SearchEnd::Time => (Validity::Unknown, Some(UndecidedReason::Time)),
+        SearchEnd::Width => (Validity::Unknown, Some(UndecidedReason::Width)),
+    };
+    PartitionVerdict {
+        validity,
+        reason,
+        order: found.order.iter().map(position).collect(),
+        state: model.describe(&history.pool, &found.state),
+        stuck: found.stuck.as_ref().map(position),
+        returns: found.returns,
+        configurations: found.configurations,
+        ..unneeded(partition)
+    }
+}

@@ -1,0 +1,114 @@
+//! The calls of a history as a model reads them, parted by key.
+//!
+//! ```text
+//! {:f :write, :value [3 7]}              key 3, value 7: Jepsen's independent keys
+//! {:f :get, :key "a", :value nil}        key "a": Porcupine's key-value logs
+//! ```
+//!
+//! A history is keyed if its operations have a `key`, or if the value of each is a pair where it would not be one without a key:
+//! `[k nil]` of a read, `[k [from to]]` of a compare-and-set.
+
+use super::timeline::TimedCall;
+use crate::history::error::{HistoryError, quoted};
+use crate::history::{
+    ClientCall, DatumId, HistoryOperation, HistoryOrder, OperationHistory, OperationType, Process, pair_calls,
+};
+use crate::model::{CallRecord, SequentialModel};
+use std::collections::BTreeMap;
+
+/// The calls of one key, in the order of their invocations.
+pub(super) struct CallPartition {
+    pub(super) key: Option<DatumId>,
+    pub(super) calls: Vec<TimedCall>,
+}
+
+/// Parts the calls of a history.
+pub(super) fn partitions(
+    history: &OperationHistory,
+    model: &dyn SequentialModel,
+) -> Result<Vec<CallPartition>, HistoryError> {
+    if history.order == HistoryOrder::Sessions && !history.operations.is_empty() {
+        let found = format!("{} without an order in time", history.format.name());
+        return Err(HistoryError::at_line(0, found, "a history in the order of time, as linearizability needs"));
+    }
+    let calls = pair_calls(history)?;
+    let keying = keying(history, &calls);
+    let mut places: BTreeMap<Option<DatumId>, usize> = BTreeMap::new();
+    let mut partitions: Vec<CallPartition> = Vec::new();
+    for call in &calls {
+        let invoked = &history.operations[call.invocation as usize];
+        let (key, record) = record(history, call, keying);
+        let read = model.call(&history.pool, &record).map_err(|expected| {
+            let value = history.pool.edn(invoked.value);
+            let found = format!("{} with value {}", quoted(record.function), quoted(&value));
+            HistoryError::at_line(invoked.line, found, expected)
+        })?;
+        let place = *places.entry(key).or_insert_with(|| {
+            partitions.push(CallPartition { key, calls: Vec::new() });
+            partitions.len() - 1
+        });
+        if let Some(read) = read {
+            // What failed has been seen by its client, like what succeeded.
+            let completion = call.completion.filter(|_| call.outcome != OperationType::Info);
+            partitions[place].calls.push(TimedCall { call: read, invocation: call.invocation, completion });
+        }
+    }
+    Ok(partitions)
+}
+
+/// Where the key of an operation stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keying {
+    None,
+    /// First of a pair.
+    Pair,
+    /// A key of its own.
+    Field,
+}
+
+fn keying(history: &OperationHistory, calls: &[ClientCall]) -> Keying {
+    let pool = &history.pool;
+    let invoked = |call: &ClientCall| &history.operations[call.invocation as usize];
+    if calls.is_empty() {
+        return Keying::None;
+    }
+    if calls.iter().all(|call| pool.entry(invoked(call).extra, "key").is_some()) {
+        return Keying::Field;
+    }
+    let mut is_plain = false;
+    for operation in calls.iter().map(invoked) {
+        let Some((_, second)) = pool.pair(operation.value) else { return Keying::None };
+        let is_cas = history.function_name(operation) == "cas";
+        if is_cas && pool.pair(second).is_none() {
+            return Keying::None;
+        }
+        is_plain |= is_cas || second.is_nil();
+    }
+    if is_plain { Keying::Pair } else { Keying::None }
+}
+
+/// The key of a call, and the call without it.
+fn record<'a>(history: &'a OperationHistory, call: &ClientCall, keying: Keying) -> (Option<DatumId>, CallRecord<'a>) {
+    let pool = &history.pool;
+    let invoked = &history.operations[call.invocation as usize];
+    let completed = call.completion.map(|at| &history.operations[at as usize]);
+    let strip = |operation: &HistoryOperation| match keying {
+        Keying::Pair => pool.pair(operation.value).map_or(DatumId::NIL, |(_, value)| value),
+        Keying::None | Keying::Field => operation.value,
+    };
+    let key = match keying {
+        Keying::None => None,
+        Keying::Pair => pool.pair(invoked.value).map(|(key, _)| key),
+        Keying::Field => pool.entry(invoked.extra, "key"),
+    };
+    let process =
+        if let Process::Client(process) = invoked.process { process } else { -1 - i64::from(call.invocation) };
+    let record = CallRecord {
+        function: history.function_name(invoked),
+        asked: strip(invoked),
+        answered: completed.map(strip),
+        outcome: call.outcome,
+        process,
+    };
+    (key, record)
+}

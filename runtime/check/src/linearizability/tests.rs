@@ -1,0 +1,312 @@
+//! Verdicts against brute force, on random small histories of every model; bounds; fairness.
+
+use super::partition::partitions;
+use super::timeline::TimedCall;
+use super::*;
+use crate::history::{DatumPool, OperationType};
+use crate::model::{MODELS, ModelAction, NextStates, model};
+
+/// A random stream (SplitMix64).
+struct Stream(u64);
+
+impl Stream {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// Tries every order: calls that may come next are those whose invocation no other call's return precedes.
+fn brute_force(
+    history: &OperationHistory,
+    model: &dyn SequentialModel,
+    calls: &[TimedCall],
+    done: u32,
+    state: &[u8],
+) -> bool {
+    let is_left = |at: usize| done >> at & 1 == 0;
+    let left = || (0..calls.len()).filter(|at| is_left(*at));
+    if left().all(|at| calls[at].completion.is_none()) {
+        return true;
+    }
+    let first_return = left().filter_map(|at| calls[at].completion).min().unwrap_or(u32::MAX);
+    left().filter(|at| calls[*at].invocation < first_return || calls[*at].completion == Some(first_return)).any(|at| {
+        let mut next = NextStates::default();
+        model.step(&history.pool, state, &calls[at].call, &mut next);
+        next.iter().any(|state| brute_force(history, model, calls, done | 1 << at, state))
+    })
+}
+
+/// A random history for a model: concurrent calls, of which some fail, and some never return.
+fn random_history(name: &str, stream: &mut Stream) -> OperationHistory {
+    let mut history = OperationHistory::default();
+    let functions = model(name).expect("a model").functions;
+    let processes = 2 + stream.below(3);
+    let mut open: Vec<Option<(&str, DatumId)>> = vec![None; processes as usize];
+    let mut names: Vec<i64> = (0..processes as i64).collect();
+    let (mut left, values) = (3 + stream.below(6), 1 + stream.below(3) as i64);
+    let distinct = stream.chance(40);
+    let mut last = 0;
+    while left > 0 || open.iter().any(Option::is_some) {
+        let at = stream.below(processes) as usize;
+        match open[at] {
+            None if left > 0 => {
+                left -= 1;
+                let function = functions[stream.below(functions.len() as u64) as usize];
+                last += 1;
+                let value = if distinct { last } else { stream.below(values as u64 + 1) as i64 };
+                let asked = random_argument(&mut history, function, value, stream);
+                history.push(names[at], OperationType::Invoke, function, asked);
+                open[at] = Some((function, asked));
+            }
+            None => {}
+            Some((function, asked)) => {
+                open[at] = None;
+                let bound = if distinct { last as u64 + 1 } else { values as u64 + 1 };
+                let answered = random_result(&mut history, function, asked, stream, bound);
+                let kind = match stream.below(10) {
+                    0 => OperationType::Fail,
+                    1 => OperationType::Info,
+                    _ => OperationType::Ok,
+                };
+                history.push(names[at], kind, function, answered);
+                if kind == OperationType::Info {
+                    names[at] += processes as i64;
+                }
+            }
+        }
+    }
+    history
+}
+
+fn random_argument(history: &mut OperationHistory, function: &str, value: i64, stream: &mut Stream) -> DatumId {
+    let pool = &mut history.pool;
+    let plain = pool.integer(value);
+    match function {
+        "cas" => {
+            let from = pool.integer(stream.below(3) as i64);
+            pool.vector(&[from, plain])
+        }
+        "append" | "put" => pool.text(["a", "b", "ab"][stream.below(3) as usize]),
+        "txn" => {
+            let mut all = Vec::new();
+            for _ in 0..1 + stream.below(2) {
+                let (key, value) = (pool.integer(stream.below(2) as i64), pool.integer(stream.below(2) as i64));
+                let name = pool.keyword(if stream.chance(50) { "r" } else { "w" });
+                all.push(pool.vector(&[name, key, value]));
+            }
+            pool.vector(&all)
+        }
+        "write" | "add" | "remove" | "enqueue" | "push" | "insert" => plain,
+        _ => DatumId::NIL,
+    }
+}
+
+fn random_result(
+    history: &mut OperationHistory,
+    function: &str,
+    asked: DatumId,
+    stream: &mut Stream,
+    bound: u64,
+) -> DatumId {
+    let pool = &mut history.pool;
+    let any = pool.integer(stream.below(bound) as i64);
+    match function {
+        "get" => pool.text(["", "a", "b", "ab", "aba"][stream.below(5) as usize]),
+        "contains" => pool.vector(&[any, DatumPool::bool(stream.chance(50))]),
+        "dequeue" | "pop" | "delete-min" if stream.chance(25) => DatumId::NIL,
+        "read" | "dequeue" | "pop" | "delete-min" | "acquire" => any,
+        _ => asked,
+    }
+}
+
+/// Reads of a set return collections.
+fn with_sets(mut history: OperationHistory, stream: &mut Stream) -> OperationHistory {
+    for at in 0..history.operations.len() {
+        let operation = history.operations[at];
+        if history.function_name(&operation) == "read" && operation.kind == OperationType::Ok {
+            let elements: Vec<DatumId> =
+                (0..3).filter(|_| stream.chance(40)).map(|n| history.pool.integer(n)).collect();
+            history.operations[at].value = history.pool.vector(&elements);
+        }
+    }
+    history
+}
+
+/// How many histories of each model are compared: some thousands, or as many as `FOZZY_LONG` says.
+fn histories_per_model() -> u64 {
+    #[allow(clippy::disallowed_methods, reason = "how long a test runs is no part of any execution")]
+    let asked = std::env::var("FOZZY_LONG").ok();
+    asked.map_or(2_000, |asked| asked.parse().unwrap_or(1_000_000))
+}
+
+#[test]
+fn verdicts_are_those_of_brute_force() {
+    for row in MODELS {
+        let (mut counts, mut by_unique) = ([0u64; 3], 0u64);
+        for seed in 0..histories_per_model() {
+            let mut stream = Stream(seed << 8 | row.name.len() as u64);
+            let mut history = random_history(row.name, &mut stream);
+            if row.name == "set" {
+                history = with_sets(history, &mut stream);
+            }
+            let all = partitions(&history, row.model).expect("calls");
+            let expected = all.iter().all(|one| brute_force(&history, row.model, &one.calls, 0, &row.model.initial()));
+            let expected = if expected { Validity::Valid } else { Validity::Invalid };
+            let verdict = judge(&history, row, &all, &CheckLimits::default());
+            assert_eq!(verdict.validity, expected, "{} seed {seed}\n{}", row.name, history.to_edn());
+            // The search agrees where another algorithm has decided.
+            for one in &all {
+                let is_over = || false;
+                let budget = SearchBudget { configurations_max: 1 << 20, bytes_max: 1 << 30, is_over: &is_over };
+                let found = search(&history.pool, row.model, &one.calls, &budget);
+                assert_order(&history, row.model, &one.calls, &found);
+                if let Some(is_valid) = unique::is_linearizable(row.name, &one.calls) {
+                    by_unique += 1;
+                    assert_eq!(
+                        is_valid,
+                        found.end == SearchEnd::Valid,
+                        "{} seed {seed}\n{}",
+                        row.name,
+                        history.to_edn()
+                    );
+                }
+            }
+            counts[verdict.validity as usize] += 1;
+        }
+        assert!(counts[0] > 20 && counts[2] > 20, "{}: the histories are all alike: {counts:?}", row.name);
+        let has_unique = ["register", "cas-register", "etcd-register", "fifo-queue"].contains(&row.name);
+        assert_eq!(by_unique > 50, has_unique, "{}: {by_unique} by another algorithm", row.name);
+    }
+}
+
+/// The order that a search gives is legal, step by step, and respects time.
+fn assert_order(history: &OperationHistory, model: &dyn SequentialModel, calls: &[TimedCall], found: &SearchResult) {
+    let mut states = vec![model.initial()];
+    let mut next = NextStates::default();
+    for (at, call) in found.order.iter().enumerate() {
+        let one = &calls[*call as usize];
+        let mut after = Vec::new();
+        for state in &states {
+            next.clear();
+            model.step(&history.pool, state, &one.call, &mut next);
+            after.extend(next.iter().map(<[u8]>::to_vec));
+        }
+        assert!(!after.is_empty(), "call {call} is not legal\n{}", history.to_edn());
+        states = after;
+        let is_early = |later: &u32| calls[*later as usize].completion.is_some_and(|end| end < one.invocation);
+        assert!(!found.order[at + 1..].iter().any(is_early), "call {call} comes too early");
+    }
+    assert!(states.contains(&found.state));
+    if found.end == SearchEnd::Valid {
+        let returns = (0..calls.len() as u32).filter(|at| calls[*at as usize].completion.is_some());
+        assert!(returns.into_iter().all(|at| found.order.contains(&at)));
+    }
+}
+
+/// A history of a register whose clients overlap widely.
+fn wide_history(clients: i64, rounds: i64, last_read: i64) -> OperationHistory {
+    let mut history = OperationHistory::default();
+    for round in 0..rounds {
+        for client in 0..clients {
+            let value = history.pool.integer(round * clients + client % 7);
+            history.push(client, OperationType::Invoke, "write", value);
+        }
+        for client in 0..clients {
+            history.push(client, OperationType::Ok, "write", DatumId::NIL);
+        }
+    }
+    let value = history.pool.integer(last_read);
+    history.push(0, OperationType::Invoke, "read", DatumId::NIL);
+    history.push(0, OperationType::Ok, "read", value);
+    history
+}
+
+#[test]
+fn bounds_end_a_search_and_are_said() {
+    let history = wide_history(30, 2, -5);
+    let row = model("register").expect("a model");
+    let all = partitions(&history, row.model).expect("calls");
+    let verdict = judge(&history, row, &all, &CheckLimits { memory_bytes_max: 1 << 16, is_over: &|| false });
+    let one = &verdict.partitions[0];
+    assert_eq!((verdict.validity, one.reason), (Validity::Unknown, Some(UndecidedReason::Memory)));
+    assert!(one.returns.0 >= 59 && one.returns.1 == 61 && !one.order.is_empty(), "{:?}", one.returns);
+    let verdict = judge(&history, row, &all, &CheckLimits { memory_bytes_max: 1 << 30, is_over: &|| true });
+    assert_eq!(verdict.partitions[0].reason, Some(UndecidedReason::Time));
+}
+
+#[test]
+fn a_hard_partition_does_not_hide_an_easy_violation() {
+    // Key 0 is valid and hard: many writes at once. Key 1 reads what was never written.
+    let mut text = String::new();
+    for kind in ["invoke", "ok"] {
+        for client in 0..40 {
+            text += &format!("{{:type :{kind}, :process {client}, :f :write, :value [0 {}]}}\n", client % 3);
+        }
+    }
+    text += "{:type :invoke, :process 0, :f :read, :value [0 nil]} {:type :ok, :process 0, :f :read, :value [0 9]}\n";
+    text += "{:type :invoke, :process 0, :f :read, :value [1 nil]} {:type :ok, :process 0, :f :read, :value [1 5]}\n";
+    let history = OperationHistory::read(text.as_bytes()).expect("a history");
+    let row = model("register").expect("a model");
+    let verdict = check_linearizability(&history, row, &CheckLimits::default()).expect("a verdict");
+    let judged: Vec<_> = verdict.partitions.iter().map(|one| (one.validity, one.configurations < 5_000)).collect();
+    assert_eq!(judged, [(Validity::Unknown, true), (Validity::Invalid, true)]);
+    assert_eq!(verdict.partitions[1].stuck, Some(82));
+}
+
+#[test]
+fn calls_that_never_return_do_not_multiply_the_work() {
+    // Thirty writes of the same value that never return are one choice, not two to the thirtieth.
+    let mut history = OperationHistory::default();
+    for process in 0..300 {
+        let value = history.pool.integer(process % 2);
+        history.push(process, OperationType::Invoke, "write", value);
+        history.push(process, OperationType::Info, "write", DatumId::NIL);
+    }
+    for at in 0..40 {
+        let value = history.pool.integer(at % 2);
+        history.push(1000, OperationType::Invoke, "read", DatumId::NIL);
+        history.push(1000, OperationType::Ok, "read", value);
+    }
+    let row = model("register").expect("a model");
+    let all = partitions(&history, row.model).expect("calls");
+    let verdict = judge(&history, row, &all, &CheckLimits::default());
+    assert_eq!(verdict.validity, Validity::Valid);
+    assert!(verdict.partitions[0].configurations < 200, "{}", verdict.partitions[0].configurations);
+}
+
+#[test]
+fn look_ahead_drops_what_cannot_grow_into_the_next_read() {
+    // Twelve appends at once have many orders; the read after them tells the one.
+    let mut history = OperationHistory::default();
+    let letters: Vec<char> = ('a'..='l').collect();
+    for (process, letter) in letters.iter().enumerate() {
+        let value = history.pool.text(&letter.to_string());
+        history.push(process as i64, OperationType::Invoke, "append", value);
+    }
+    for process in 0..letters.len() {
+        history.push(process as i64, OperationType::Ok, "append", DatumId::NIL);
+    }
+    let value = history.pool.text("lkjihgfedcba");
+    history.push(0, OperationType::Invoke, "get", DatumId::NIL);
+    history.push(0, OperationType::Ok, "get", value);
+    let row = model("kv").expect("a model");
+    let all = partitions(&history, row.model).expect("calls");
+    let verdict = judge(&history, row, &all, &CheckLimits::default());
+    assert_eq!(verdict.validity, Validity::Valid);
+    assert!(verdict.partitions[0].configurations < 50, "{}", verdict.partitions[0].configurations);
+    assert!(all[0].calls.iter().any(|one| one.call.action == ModelAction::Append));
+}
+
+#[test]
+fn an_empty_history_is_valid() {
+    let history = OperationHistory::default();
+    let verdict = check_linearizability(&history, &MODELS[0], &CheckLimits::default()).expect("a verdict");
+    assert_eq!((verdict.validity, verdict.partitions.len()), (Validity::Valid, 0));
+}

@@ -1,0 +1,194 @@
+//! The calls of one partition on a line of time.
+//!
+//! ```text
+//! position   0   1   2   3   4   5
+//! call a     ├───────┤                 slot 0
+//! call b         ├───────────┤         slot 1
+//! call c                 ├──────────…  open: it never returns
+//! ```
+//!
+//! A call takes a slot at its invocation and frees it at its return, so a mask has as many bits as calls are pending at once. Open
+//! calls keep theirs, after all others. Invariant: what is pending at a return is its own calls and the first `open` open ones.
+
+use crate::model::{ModelCall, SequentialModel};
+
+/// A call with its place in time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimedCall {
+    pub(crate) call: ModelCall,
+    /// Where it was invoked: positions of a history.
+    pub(crate) invocation: u32,
+    /// Where it returned; none if it may happen at any time after.
+    pub(crate) completion: Option<u32>,
+}
+
+/// A call that is pending at a return.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) call: u32,
+    /// Its bit in a mask.
+    pub(super) bit: u32,
+}
+
+/// A return, and what is pending before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Return {
+    pub(super) own: Candidate,
+    /// Calls that return, in the order of their invocations: a range of `Timeline::pending`.
+    first: u32,
+    count: u32,
+    /// How many open calls have been invoked.
+    open: u32,
+    /// How many overwriting calls have been invoked.
+    overwrites: u32,
+}
+
+/// What the search knows of a call without asking the model again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallTraits {
+    pub(super) is_readonly: bool,
+    pub(super) overwrites: bool,
+}
+
+/// The calls of a partition, prepared for the search.
+pub(super) struct Timeline<'a> {
+    pub(super) calls: &'a [TimedCall],
+    pub(super) traits: Vec<CallTraits>,
+    pub(super) returns: Vec<Return>,
+    pending: Vec<Candidate>,
+    open: Vec<Candidate>,
+    /// For each open call, the bit of an equal one before it: that one is tried first.
+    pub(super) twin: Vec<Option<u32>>,
+    /// For each return, the next one whose call is a landmark.
+    pub(super) landmark: Vec<u32>,
+    /// Bits of a mask.
+    pub(super) bits: u32,
+}
+
+impl<'a> Timeline<'a> {
+    /// Prepares calls, which stand in the order of their invocations.
+    pub(super) fn new(model: &dyn SequentialModel, calls: &'a [TimedCall]) -> Timeline<'a> {
+        let traits: Vec<CallTraits> = calls
+            .iter()
+            .map(|one| CallTraits {
+                is_readonly: model.is_readonly(&one.call),
+                overwrites: model.overwrites(&one.call),
+            })
+            .collect();
+        let mut timeline = Timeline {
+            calls,
+            traits,
+            returns: Vec::new(),
+            pending: Vec::new(),
+            open: Vec::new(),
+            twin: Vec::new(),
+            landmark: Vec::new(),
+            bits: 0,
+        };
+        timeline.lay_out();
+        timeline.find_twins(model);
+        timeline.find_landmarks(model);
+        timeline
+    }
+
+    /// Calls that are pending before a return.
+    pub(super) fn candidates(&self, at: usize) -> impl Iterator<Item = Candidate> + '_ {
+        let Return { first, count, open, .. } = self.returns[at];
+        let own = &self.pending[first as usize..(first + count) as usize];
+        own.iter().chain(&self.open[..open as usize]).copied()
+    }
+
+    /// A candidate before a return, by its number.
+    pub(super) fn candidate(&self, at: usize, number: u32) -> Option<Candidate> {
+        let Return { first, count, open, .. } = self.returns[at];
+        match number {
+            _ if number < count => Some(self.pending[(first + number) as usize]),
+            _ if number < count + open => Some(self.open[(number - count) as usize]),
+            _ => None,
+        }
+    }
+
+    /// How many overwriting calls are invoked after one return and before another.
+    pub(super) fn overwrites_between(&self, from: usize, to: usize) -> u32 {
+        self.returns[to].overwrites - self.returns[from].overwrites
+    }
+
+    /// Events in the order of positions; a completion stands after the invocation at the same position.
+    fn lay_out(&mut self) {
+        let mut events: Vec<(u32, bool, u32)> = Vec::with_capacity(self.calls.len() * 2);
+        for (call, one) in self.calls.iter().enumerate() {
+            events.push((one.invocation, false, call as u32));
+            events.extend(one.completion.map(|at| (at, true, call as u32)));
+        }
+        events.sort_unstable();
+        let mut free: Vec<u32> = Vec::new();
+        let mut slots = 0;
+        let mut current: Vec<Candidate> = Vec::new();
+        let mut overwrites = 0;
+        for (_, is_return, call) in events {
+            let is_open = self.calls[call as usize].completion.is_none();
+            if is_return {
+                let at = current.iter().position(|one| one.call == call).unwrap_or_default();
+                let own = current[at];
+                let (first, count) = (self.pending.len() as u32, current.len() as u32);
+                self.pending.extend_from_slice(&current);
+                self.returns.push(Return { own, first, count, open: self.open.len() as u32, overwrites });
+                current.remove(at);
+                free.push(own.bit);
+                continue;
+            }
+            overwrites += u32::from(self.traits[call as usize].overwrites);
+            if is_open {
+                self.open.push(Candidate { call, bit: 0 });
+                continue;
+            }
+            let bit = free.pop().unwrap_or_else(|| {
+                slots += 1;
+                slots - 1
+            });
+            current.push(Candidate { call, bit });
+        }
+        for (at, open) in self.open.iter_mut().enumerate() {
+            open.bit = slots + at as u32;
+        }
+        self.bits = slots + self.open.len() as u32;
+    }
+
+    fn find_twins(&mut self, model: &dyn SequentialModel) {
+        let class = |call: u32| {
+            let call = self.calls[call as usize].call;
+            ModelCall { process: if model.knows_processes() { call.process } else { 0 }, ..call }
+        };
+        let mut order: Vec<u32> = (0..self.open.len() as u32).collect();
+        order.sort_by_key(|at| (class(self.open[*at as usize].call), *at));
+        let mut twin = vec![None; self.open.len()];
+        for pair in order.windows(2) {
+            let (before, after) = (self.open[pair[0] as usize], self.open[pair[1] as usize]);
+            if class(before.call) == class(after.call) {
+                twin[pair[1] as usize] = Some(before.bit);
+            }
+        }
+        self.twin = twin;
+    }
+
+    fn find_landmarks(&mut self, model: &dyn SequentialModel) {
+        let mut next = self.returns.len() as u32;
+        self.landmark = vec![next; self.returns.len() + 1];
+        for at in (0..self.returns.len()).rev() {
+            if model.is_landmark(&self.calls[self.returns[at].own.call as usize].call) {
+                next = at as u32;
+            }
+            self.landmark[at] = next;
+        }
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.returns.capacity() * size_of::<Return>() + self.pending.capacity() * size_of::<Candidate>()
+    }
+
+    /// The number of an open call among open calls, by its bit; none for a call that returns.
+    pub(super) fn open_number(&self, bit: u32) -> Option<usize> {
+        (bit as usize + self.open.len()).checked_sub(self.bits as usize)
+    }
+}

@@ -1,0 +1,168 @@
+//! Polynomial algorithms for objects whose values are distinct, so that each result names the call it comes from.
+//!
+//! ```text
+//! register   zone of a value: from the first return of its calls to the last invocation of them
+//!            forward  ├────┤   it held the value all that time        backward  it can have held it at any one point
+//! queue      a before b in, b before a out: not first in first out
+//! ```
+//!
+//! Sources: Gibbons, Korach, "Testing Shared Memories" (1997), for registers; Henzinger, Sezgin, Vafeiadis, "Aspect-Oriented
+//! Linearizability Proofs" (2013), for queues. Invariant: time is n log n; the answer is that of the search.
+//! Not here: histories that write a value twice, or take without a known result: the search decides those.
+
+use super::timeline::TimedCall;
+use crate::history::DatumId;
+use crate::model::ModelAction;
+
+/// From one time to another.
+type Interval = (i64, i64);
+
+/// A time that never comes.
+const NEVER: i64 = i64::MAX;
+
+/// Whether calls are linearizable; `None` if there is no such algorithm for the model, or they are not as it needs them.
+pub(super) fn is_linearizable(model: &str, calls: &[TimedCall]) -> Option<bool> {
+    match model {
+        "register" | "cas-register" | "etcd-register" => register(calls),
+        "fifo-queue" => queue(calls),
+        _ => None,
+    }
+}
+
+fn begin(call: &TimedCall) -> i64 {
+    i64::from(call.invocation)
+}
+
+fn end(call: &TimedCall) -> i64 {
+    call.completion.map_or(NEVER, i64::from)
+}
+
+/// A row with a value: sorted, all rows of a value stand together, its source first.
+type ValueRow = (DatumId, bool, i64, i64);
+
+/// Rows of both kinds of calls by value, or `None` if a call is neither.
+fn rows(calls: &[TimedCall], source: ModelAction, sink: ModelAction) -> Option<Vec<ValueRow>> {
+    let mut rows = Vec::with_capacity(calls.len());
+    for call in calls {
+        match call.call.action {
+            action if action == source => rows.push((call.call.argument, false, begin(call), end(call))),
+            action if action == sink => rows.push((call.call.result?, true, begin(call), end(call))),
+            _ => return None,
+        }
+    }
+    rows.sort_unstable();
+    Some(rows)
+}
+
+fn register(calls: &[TimedCall]) -> Option<bool> {
+    let mut rows = rows(calls, ModelAction::Write, ModelAction::Read)?;
+    if rows.iter().any(|(value, is_read, ..)| !is_read && value.is_nil()) {
+        return None;
+    }
+    // The initial value was written before everything else.
+    rows.push((DatumId::NIL, false, -2, -1));
+    rows.sort_unstable();
+    let (mut forward, mut backward) = (Vec::<Interval>::new(), Vec::<Interval>::new());
+    for rows in rows.chunk_by(|one, other| one.0 == other.0) {
+        let (_, is_read, written, acknowledged) = rows[0];
+        let reads = &rows[1..];
+        if reads.iter().any(|(_, is_read, ..)| !is_read) {
+            return None;
+        }
+        if is_read {
+            return Some(false);
+        }
+        if reads.is_empty() && (acknowledged == NEVER || written < 0) {
+            continue;
+        }
+        if reads.iter().any(|(_, _, _, end)| *end < written) {
+            return Some(false);
+        }
+        let first_return = rows.iter().map(|row| row.3).min().unwrap_or(acknowledged);
+        let last_invocation = rows.iter().map(|row| row.2).max().unwrap_or(written);
+        match first_return < last_invocation {
+            true => forward.push((first_return, last_invocation)),
+            false => backward.push((last_invocation, first_return)),
+        }
+    }
+    forward.sort_unstable();
+    if forward.windows(2).any(|pair| pair[1].0 < pair[0].1) {
+        return Some(false);
+    }
+    let is_inside = |(from, to): &Interval| {
+        let after = forward.partition_point(|zone| zone.0 < *from);
+        after > 0 && *to < forward[after - 1].1
+    };
+    Some(!backward.iter().any(is_inside))
+}
+
+/// When a value came in and went out.
+#[derive(Clone, Copy)]
+struct Stay {
+    inserted: Interval,
+    taken: Interval,
+}
+
+/// The stays of a collection's values, and the times of takes that found it empty; `Err` if a value was taken that was never in.
+type Stays = Result<(Vec<Stay>, Vec<Interval>), ()>;
+
+fn stays(calls: &[TimedCall]) -> Option<Stays> {
+    let rows = rows(calls, ModelAction::Insert, ModelAction::Take)?;
+    let (mut stays, mut empty) = (Vec::new(), Vec::new());
+    let mut is_wrong = false;
+    for rows in rows.chunk_by(|one, other| one.0 == other.0) {
+        if rows[0].0.is_nil() {
+            empty.extend(rows.iter().map(|row| (row.2, row.3)));
+            continue;
+        }
+        if rows.iter().filter(|row| !row.1).count() > 1 {
+            return None;
+        }
+        match *rows {
+            [(_, false, from, to)] if to != NEVER => stays.push(Stay { inserted: (from, to), taken: (NEVER, NEVER) }),
+            // It need not have taken effect.
+            [(_, false, ..)] => {}
+            [(_, false, from, to), (_, _, begin, end)] if from < end => {
+                stays.push(Stay { inserted: (from, to), taken: (begin, end) });
+            }
+            _ => is_wrong = true,
+        }
+    }
+    Some(if is_wrong { Err(()) } else { Ok((stays, empty)) })
+}
+
+fn queue(calls: &[TimedCall]) -> Option<bool> {
+    let Ok((mut stays, empty)) = stays(calls)? else { return Some(false) };
+    stays.sort_unstable_by_key(|stay| stay.inserted.1);
+    let mut by_begin: Vec<Stay> = stays.clone();
+    by_begin.sort_unstable_by_key(|stay| stay.inserted.0);
+    // Of all that were in before, the one that begins to go out last.
+    let (mut at, mut last_taken) = (0, i64::MIN);
+    for stay in &by_begin {
+        while at < stays.len() && stays[at].inserted.1 < stay.inserted.0 {
+            last_taken = last_taken.max(stays[at].taken.0);
+            at += 1;
+        }
+        if stay.taken.1 < last_taken {
+            return Some(false);
+        }
+    }
+    let held = held_intervals(&stays);
+    let is_held = |(from, to): &Interval| {
+        let after = held.partition_point(|interval| interval.0 < *from);
+        after > 0 && *to < held[after - 1].1
+    };
+    Some(!empty.iter().any(is_held))
+}
+
+/// When the collection had an element for certain; stays are in the order of the ends of their insertions.
+fn held_intervals(stays: &[Stay]) -> Vec<Interval> {
+    let mut held: Vec<Interval> = Vec::new();
+    for stay in stays.iter().filter(|stay| stay.inserted.1 < stay.taken.0) {
+        match held.last_mut() {
+            Some(last) if stay.inserted.1 < last.1 => last.1 = last.1.max(stay.taken.0),
+            _ => held.push((stay.inserted.1, stay.taken.0)),
+        }
+    }
+    held
+}
