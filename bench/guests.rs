@@ -1,7 +1,7 @@
 //! The guests of the measures, and the programs that are compared.
 //!
 //! ```text
-//! guests/*.wat     one import in a loop; COUNT is replaced by how often
+//! guests/*.wat     one import in a loop; COUNT is replaced by how often, and of preview 1, CALL by which
 //! guests/hello     a Rust program, built for wasm32-wasip2
 //! guests/parsers   a JSON parser and a regular expression, a core module
 //! ```
@@ -31,6 +31,11 @@ pub(crate) fn blocking_write(count: u32) -> String {
     writer(count, "blocking-write-and-flush", false)
 }
 
+/// A module of preview 1 that makes `call`, an expression that leaves an errno, `count` times.
+pub(crate) fn preview1(call: &str, count: u32) -> String {
+    include_str!("guests/preview1.wat").replace("COUNT", &count.to_string()).replace("CALL", call)
+}
+
 fn writer(count: u32, function: &str, checked: bool) -> String {
     let text = include_str!("guests/write.wat").replace("COUNT", &count.to_string());
     text.replace("FUNCTION", function).replace("CHECKED", if checked { "1" } else { "0" })
@@ -38,10 +43,19 @@ fn writer(count: u32, function: &str, checked: bool) -> String {
 
 /// The Rust program that prints one line.
 pub(crate) fn hello() -> PathBuf {
+    hello_for("wasm32-wasip2")
+}
+
+/// The same, a module of preview 1.
+pub(crate) fn preview1_hello() -> PathBuf {
+    hello_for("wasm32-wasip1")
+}
+
+fn hello_for(triple: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests/hello");
     let target = target_folder().join("bench-guests");
-    cargo(&["build", "--release", "--target", "wasm32-wasip2"], &folder, Some(&target));
-    target.join("wasm32-wasip2/release/hello.wasm")
+    cargo(&["build", "--release", "--target", triple], &folder, Some(&target));
+    target.join(triple).join("release/hello.wasm")
 }
 
 /// The parsers, a core module.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench -p fozzy-bench                 everything, some minutes
-//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, record, size, net, flows,
+//! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, preview1, record, size, net, flows,
 //!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …),
 //!                                            fuzz (-inputs, -faults, -coverage, -memory): half an hour,
 //!                                            explore (-puzzles, -others): as long as there are seeds,
@@ -27,6 +27,7 @@ mod library;
 mod measure;
 mod net;
 mod ours;
+mod preview1;
 mod shrink;
 mod table;
 mod theirs;
@@ -67,12 +68,13 @@ fn main() {
 
 fn all() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 23] = [
+    let groups: [(&str, Group); 24] = [
         ("start", start),
         ("record", record),
         ("size", size),
         ("calls", calls),
         ("short", short),
+        ("preview1", preview1::preview1),
         ("net", net::net),
         ("flows", flows::flows),
         ("coverage", instrumented::coverage),

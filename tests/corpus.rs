@@ -4,7 +4,8 @@
 //! crate registry   cargo install --locked NAME --version X   ──┐
 //! our workspaces   cargo build --release, all at once        ──┼──►  target/guests/<target>/<binary>.wasm
 //! guests/js        componentize-js, installed by npm         ──┤
-//! guests/c, c-fuzz clang-19 with Debian's wasi-libc          ──┘                          <binary>.stamp
+//! guests/c, c-fuzz clang-19 with Debian's wasi-libc          ──┤                          <binary>.stamp
+//! guests/holds     C, Go, AssemblyScript, Zig, Rust          ──┘
 //! ```
 //!
 //! Invariants: nothing is built twice while its inputs are the same (the stamp holds them all: versions, flags, compiler, our own
@@ -15,6 +16,7 @@
 //! The first call of [`programs`] takes minutes and says so on stderr. How they are built is in `workshop`, and ours in Rust in `rust`. Not here: how a
 //! program is run.
 
+mod languages;
 mod rust;
 mod workshop;
 
@@ -23,6 +25,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::tier::{self, Requirement};
+pub(crate) use languages::GuestLanguage;
 use rust::Batch;
 use workshop::{Workshop, guests_folder, must};
 
@@ -245,6 +248,11 @@ pub(crate) fn c_program() -> PathBuf {
     tier::require(Requirement::C);
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     C_PROGRAM.get_or_init(|| Workshop::open().compile_c()).clone()
+}
+
+/// The program that holds memory across calls, in that language: a core module.
+pub(crate) fn holds(language: GuestLanguage) -> PathBuf {
+    languages::holds(&Workshop::open(), language)
 }
 
 /// Our C fuzz target, a core module with libFuzzer's entry point.

@@ -284,3 +284,30 @@ fn output_has_a_bound() {
     assert!(failed.contains("have more than 2097152 bytes"), "{failed}");
     fozzy.run(&["replay", "t.fozzy"]).exits(1);
 }
+
+/// A module of garbage-collected objects: `count` arrays of `bytes`, each in place of the last.
+fn collected(count: u64, bytes: u32) -> String {
+    format!(
+        r#"(module (type $bytes (array (mut i8))) (memory (export "memory") 1)
+  (func (export "_start") (local $left i64) (local $last (ref null $bytes))
+    (local.set $left (i64.const {count}))
+    (loop $next
+      (local.set $last (array.new $bytes (i32.const 7) (i32.const {bytes})))
+      (if (i32.ne (array.get_u $bytes (local.get $last) (i32.const {last})) (i32.const 7)) (then unreachable))
+      (br_if $next (i64.ne (local.tee $left (i64.sub (local.get $left) (i64.const 1))) (i64.const 0))))))"#,
+        last = bytes - 1
+    )
+}
+
+#[test]
+fn objects_that_are_never_freed_are_out_of_memory_by_name() {
+    let limit = ["--mem-limit-mb", "8"];
+    check(&collected(100, 1 << 10), &limit, "pass", &[]);
+    check(
+        &collected(100_000, 1 << 10),
+        &limit,
+        "crash",
+        &["out of memory for garbage-collected objects", "--mem-limit-mb"],
+    );
+    check(&collected(1, 128 << 20), &[], "crash", &["garbage-collected object of 64 MiB or more"]);
+}

@@ -26,6 +26,10 @@ pub(crate) enum Requirement {
     Go,
     /// Node and componentize-js.
     JavaScript,
+    /// AssemblyScript's compiler.
+    AssemblyScript,
+    /// Zig's compiler.
+    Zig,
     /// The standard library for a target that the toolchain does not have.
     Target(&'static str),
 }
@@ -37,6 +41,8 @@ impl fmt::Display for Requirement {
             Requirement::C => "clang and wasi-libc",
             Requirement::Go => "Go",
             Requirement::JavaScript => "Node and componentize-js",
+            Requirement::AssemblyScript => "Node and AssemblyScript",
+            Requirement::Zig => "Zig",
             Requirement::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
         })
     }

