@@ -152,7 +152,14 @@ fn the_second_signal_ends_it_at_once_and_its_workers() {
         let id = parent.id().to_string();
         signal(&fozzy, "TERM", &id);
         wait::until("its answer", || String::from_utf8_lossy(&fozzy.read("err")).contains("once more"));
-        signal(&fozzy, "TERM", &id);
+        // One that comes as soon as this is the echo of the first, as `timeout` sends it; a later one ends it.
+        wait::until("its end", || {
+            let runs = wait::runs(&mut parent);
+            if runs {
+                signal(&fozzy, "TERM", &id);
+            }
+            !runs
+        });
         end(&fozzy, parent).exits(130);
         workers.iter().for_each(|worker| signal(&fozzy, "CONT", worker));
         wait::until("the end of the workers", || !workers.iter().any(|worker| is_running(worker)));

@@ -16,7 +16,7 @@ use fozzy_engine::{Cache, CompileFailure, CompileJob, IsolatedCompiler};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -195,6 +195,8 @@ fn run(job: &CompileJob, bounds: Bounds, component: &[u8]) -> io::Result<(ExitSt
     command.env(VARIABLE, request).env_remove(crate::workers::ROLE_VARIABLE);
     command.env(THREADS_VARIABLE, threads_here().to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // Ctrl-C in a terminal asks this process to stop, and not a part of its work to fail.
+    command.process_group(0);
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // A process that has ended says itself of what.
@@ -230,12 +232,19 @@ fn answer(words: &str, code: u8) -> u8 {
     code
 }
 
+/// Nobody waits for the code of a process that compiles for another one when that has ended.
+fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
 #[allow(clippy::disallowed_methods, reason = "written by this command itself; no execution sees it")]
 fn compile() -> Result<(), CompileFailure> {
     let failed = |error: &dyn std::fmt::Display| CompileFailure::Unavailable(error.to_string());
     let request = std::env::var(VARIABLE).map_err(|error| failed(&error))?;
     let Request { job, bounds } = serde_json::from_str(&request).map_err(|error| failed(&error))?;
     bounds.set().map_err(|error| failed(&error))?;
+    end_with_parent();
     let mut component = Vec::new();
     io::stdin().lock().read_to_end(&mut component).map_err(|error| failed(&error))?;
     fozzy_engine::run_job(&job, &component)

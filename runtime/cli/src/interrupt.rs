@@ -1,9 +1,10 @@
 //! Signals: on Ctrl-C half-written files are removed, and the exit code says that it was interrupted; a
 //! file that grows past `ulimit -f` is an error of that write, as a full disk is, and not the end of us.
 
+use fozzy_campaign::wall_clock::Stopwatch;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
 
 /// The shell's code for a process ended by SIGINT.
@@ -16,6 +17,10 @@ pub(crate) fn install() {
         if ASKING.swap(false, Ordering::SeqCst) {
             ASKED.store(true, Ordering::SeqCst);
             say(b"\nstopping: what was found is kept; once more to stop at once\n");
+            let _ = ASKED_SINCE.set(Stopwatch::start());
+            return;
+        }
+        if ASKED_SINCE.get().is_some_and(|since| u128::from(since.elapsed_ns()) < ECHO.as_nanos()) {
             return;
         }
         STOPPING.store(true, Ordering::SeqCst);
@@ -32,6 +37,11 @@ pub(crate) fn install() {
 static ASKING: AtomicBool = AtomicBool::new(false);
 /// Whether it was asked.
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// Since when.
+static ASKED_SINCE: OnceLock<Stopwatch> = OnceLock::new();
+
+/// A signal this soon after the first is the same one: `timeout` of GNU, shells and terminals signal a process, and then its group.
+const ECHO: Duration = Duration::from_millis(500);
 
 /// The first Ctrl-C from now on does not end the process: the command looks at [`is_asked_to_stop`].
 pub(crate) fn ask_me_to_stop() {
