@@ -15,6 +15,7 @@ use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::remarks::Remarks;
 use crate::sdk;
 use crate::suite::expect::{Recipe, recipe};
+use fozzy_report::shell_word;
 use serde::Deserialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,8 @@ struct PackageName {
 
 fn not_built(missing: &Path, line: &str, folder: &Path) -> CampaignError {
     let message = format!("{} is not there, and this command builds nothing: it starts no program", missing.display());
-    CampaignError::new(ErrorKind::Target, message).hint(format!("build it first: cd {} && {line}", folder.display()))
+    CampaignError::new(ErrorKind::Target, message)
+        .hint(format!("build it first: cd {} && {line}", shell_word(&folder.display().to_string())))
 }
 
 /// Follows a recipe.
@@ -107,9 +109,8 @@ fn make(folder: &Path, Recipe { build, program }: Recipe, remarks: &Remarks) -> 
         if !made.status.success() {
             let message =
                 format!("{} does not build ({}); what its command said is above", folder.display(), made.status);
-            return Err(
-                CampaignError::new(ErrorKind::Build, message).hint(format!("cd {} && {line}", folder.display()))
-            );
+            return Err(CampaignError::new(ErrorKind::Build, message)
+                .hint(format!("cd {} && {line}", shell_word(&folder.display().to_string()))));
         }
     }
     if program.is_file() {
@@ -158,7 +159,8 @@ impl CargoBuild<'_> {
         if !built.status.success() {
             let message =
                 format!("{} does not build for {target}; the compiler's messages are above", folder.display());
-            let command = format!("cd {} && cargo build --target {target}", folder.display());
+            let place = shell_word(&folder.display().to_string());
+            let command = format!("cd {place} && cargo build --release --target {target}");
             return Err(CampaignError::new(ErrorKind::Build, message).hint(command));
         }
         artifact(folder, &built.stdout)

@@ -1,8 +1,8 @@
 //! What allocations are held to, in the keys that version 1 had in `fozzy.toml`.
 //!
 //! ```text
-//! mem_limit_mb, fail_on_leak, leak_budget                      ─▶ every program
-//! mem_fail_after, mem_fragmentation_seed, mem_pressure_wave    ─▶ scenario files, as only their steps heed them
+//! fail_on_leak, leak_budget                                    ─▶ every program
+//! mem_limit_mb, mem_fail_after, mem_fragmentation_seed, mem_pressure_wave    ─▶ scenario files, as only their steps heed them
 //! mem_track, mem_artifacts                                     ─▶ nothing: it is always counted
 //! ```
 
@@ -51,7 +51,9 @@ impl TryFrom<String> for Wave {
 impl Config {
     /// The plan of these keys, for a scenario file or for a program.
     pub fn memory(&self, has_steps: bool) -> PlanFile {
-        let limits = LimitsFile { memory: self.mem_limit_mb.map(|LinearMemory(size)| size), ..LimitsFile::default() };
+        // Of a program it would be a limit of linear memory, which a runtime alone may exceed: that has a flag and a plan's key.
+        let limit = self.mem_limit_mb.filter(|_| has_steps).map(|LinearMemory(size)| size);
+        let limits = LimitsFile { memory: limit, ..LimitsFile::default() };
         let budget = self.leak_budget.or_else(|| self.fail_on_leak.then_some(ByteSize(0)));
         let memory = MemoryFile { leak_budget: budget, ..MemoryFile::default() };
         let memory = match has_steps {
