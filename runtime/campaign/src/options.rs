@@ -43,6 +43,8 @@ pub struct WorldOptions {
     pub stdin_stays_open: bool,
     /// Faults, as words of a plan.
     pub faults: Vec<String>,
+    /// Whether an exit with an error after a fault has struck is no failure.
+    pub allow_error_exit: bool,
     /// The component that a scenario judges.
     pub judged: Option<PathBuf>,
     /// Instances of that component.

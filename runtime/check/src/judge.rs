@@ -29,7 +29,8 @@ pub fn judge(execution: &Execution) -> Verdict {
 pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     let target = ProgramOutput { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
-    let mut found: Vec<JudgedFinding> = of_end(&execution.end, target).into_iter().collect();
+    let end = Some(&execution.end).filter(|end| !is_honest_exit(end, &execution.facts));
+    let mut found: Vec<JudgedFinding> = end.and_then(|end| of_end(end, target)).into_iter().collect();
     let at_place =
         |found: &mut JudgedFinding| found.finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
     found.iter_mut().for_each(at_place);
@@ -56,6 +57,11 @@ pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
     found
+}
+
+/// Whether a program says by its code that a planned fault has kept it from its work, and the plan allows that.
+fn is_honest_exit(end: &ExecutionEnd, facts: &Facts) -> bool {
+    facts.allows_error_exit && matches!(end, ExecutionEnd::Exited { .. }) && facts.injected.has_struck()
 }
 
 /// The verdict on what was found, which stands in its order.
@@ -375,6 +381,21 @@ pub(crate) mod tests {
     fn signature(end: ExecutionEnd, stderr: &str, functions: &[&str]) -> (Status, String) {
         let verdict = judge(&execution(end, stderr, functions));
         (verdict.status, verdict.signature.map(|signature| signature.to_string()).unwrap_or_default())
+    }
+
+    #[test]
+    fn an_error_exit_after_a_strike_is_no_failure_where_the_plan_says_so() {
+        let of = |end: ExecutionEnd, allows_error_exit: bool, strikes: u64| {
+            let mut execution = execution(end, "", &[]);
+            let rule = fozzy_trace::facts::FaultTally { strikes, ..Default::default() };
+            execution.facts.injected.rules.push(rule);
+            execution.facts.allows_error_exit = allows_error_exit;
+            judge(&execution).status
+        };
+        let exit = || ExecutionEnd::Exited { code: 1 };
+        let trap = || ExecutionEnd::Trapped { trap: "unreachable".to_owned() };
+        assert_eq!((of(exit(), true, 1), of(exit(), true, 0)), (Status::Pass, Status::Fail));
+        assert_eq!((of(exit(), false, 1), of(trap(), true, 1)), (Status::Fail, Status::Crash));
     }
 
     #[test]

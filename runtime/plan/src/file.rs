@@ -47,6 +47,9 @@ pub struct PlanFile {
     pub target_instances: Option<u32>,
     /// What goes wrong. Whether a fault strikes is a decision: recorded, replayed and shrunk.
     pub fault: Vec<FaultFile>,
+    /// Whether the program of the run may exit with an error once a fault has struck: then only what is worse is a failure, a panic or a
+    /// wrong answer. Of another machine, `ends` says it. Default: false.
+    pub allow_error_exit: Option<bool>,
     /// The virtual disks.
     pub disk: DiskFile,
     /// What must not stand in a trace.

@@ -32,6 +32,7 @@ impl PlanFile {
             target: self.target.or(lower.target),
             target_instances: self.target_instances.or(lower.target_instances),
             fault: both(self.fault, lower.fault),
+            allow_error_exit: self.allow_error_exit.or(lower.allow_error_exit),
             disk: DiskFile { names: self.disk.names.or(lower.disk.names) },
             redact: self.redact.over(lower.redact),
         }

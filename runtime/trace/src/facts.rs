@@ -51,6 +51,8 @@ pub struct Facts {
     pub allocations: CopyOnWrite<Allocations>,
     /// What became of the planned faults; filled when the execution has ended.
     pub injected: CopyOnWrite<InjectedFaults>,
+    /// Whether the plan allows the program to exit with an error once one of them has struck.
+    pub allows_error_exit: bool,
 }
 
 /// Why a program that judges itself has failed.

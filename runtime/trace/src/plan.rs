@@ -75,6 +75,9 @@ pub struct Plan {
     pub network: NetworkPlan,
     /// What goes wrong.
     pub faults: Vec<FaultPlan>,
+    /// Whether the program of the run may exit with an error once a planned fault has struck: an honest answer is no failure.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_error_exit: bool,
     /// What must not stand in a trace.
     pub redact: RedactionPolicy,
     /// When names on the virtual disks are durable.
@@ -597,6 +600,7 @@ impl Default for Plan {
             processes: Vec::new(),
             network: NetworkPlan::default(),
             faults: Vec::new(),
+            allow_error_exit: false,
             redact: RedactionPolicy::default(),
             names: NameDurability::Posix,
             memory: None,

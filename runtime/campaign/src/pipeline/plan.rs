@@ -221,10 +221,11 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
     };
     let canonical_nans = world.no_canonical_nans.then_some(false);
     let wall_start = world.wall_start.map(WallStart);
+    let allow_error_exit = world.allow_error_exit.then_some(true);
     let target = world.judged.clone().map(ComponentFile::Path);
     let target_instances = world.target_instances;
     let file = PlanFile { machine, limits, memory, target, target_instances, fault, ..PlanFile::default() };
-    Ok(PlanFile { wall_start, canonical_nans, ..file })
+    Ok(PlanFile { wall_start, canonical_nans, allow_error_exit, ..file })
 }
 
 fn of_backends(options: BackendOptions) -> PlanFile {

@@ -40,6 +40,7 @@ impl WorldArgs {
             faults: self.faults.clone(),
             judged: self.judged.clone(),
             target_instances: self.target_instances,
+            allow_error_exit: self.allow_error_exit,
             no_canonical_nans: self.no_canonical_nans,
             wall_start: self.wall_start,
         }

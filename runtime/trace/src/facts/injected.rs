@@ -31,6 +31,14 @@ pub struct InjectedFaults {
     pub losses_more: u64,
 }
 
+impl InjectedFaults {
+    /// Whether any of them has struck.
+    #[must_use]
+    pub fn has_struck(&self) -> bool {
+        self.rules.iter().any(|rule| rule.strikes > 0)
+    }
+}
+
 /// How often one planned fault could strike, and did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultTally {
