@@ -1,10 +1,10 @@
-//! Saved failures of scenario files: tried with the file of today, and not with the text that stands in their traces.
+//! Saved failures: tried with the files and programs of today, and not with what stands in their traces.
 //!
 //! ```text
 //! explore ─▶ .fozzy/seeds/till/seed-….fozzy       the file is mended ─▶ seeds: fixed    test, explore: pass
 //! ```
 //!
-//! Not here: saved failures of programs (`explore`, `travel`).
+//! The programs are modules of preview 1 that draw a word and end by it.
 
 use crate::fozzy::{Fozzy, repository};
 use serde_json::Value;
@@ -110,4 +110,115 @@ fn a_failure_under_other_conditions_is_mentioned_and_decides_nothing() {
             again["findings"].as_array().expect("a list").iter().filter_map(|f| f["title"].as_str()).collect();
         assert!(titles.iter().any(|title| title.starts_with("a saved failure is still there: assertion")), "{again:#}");
     }
+}
+
+/// A program that draws words of these lengths, and fails by the last one if `fails` says so.
+fn drawing(words: &[u32], fails: &str) -> String {
+    let draw = |length: &u32| format!("(drop (call $random (i32.const 0) (i32.const {length})))");
+    let draws: String = words.iter().map(draw).collect();
+    format!(
+        r#"(module
+            (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+            (memory (export "memory") 1)
+            (func (export "_start") {draws} (if {fails} (then unreachable))))"#
+    )
+}
+
+/// For one word in eight.
+const RARELY: &str = "(i32.eqz (i32.and (i32.load (i32.const 0)) (i32.const 7)))";
+const NEVER: &str = "(i32.const 0)";
+
+#[test]
+fn a_repair_that_shifts_all_decisions_is_seen_by_runs_of_both_programs() {
+    let fozzy = Fozzy::new();
+    fozzy.write("app.wat", drawing(&[8], RARELY));
+    fozzy.run(&["explore", "app.wat", "--runs", "100", "--stop", "failure"]).exits(4);
+    assert_eq!(seed(&fozzy, 1)["state"], "still there");
+    // It draws one more word before; the failure is where it was.
+    for words in [[8, 8], [4, 8]] {
+        fozzy.write("app.wat", drawing(&words, RARELY));
+        let shifted = seed(&fozzy, 1);
+        assert_eq!(shifted["state"], "still there", "{shifted:#}");
+        assert!(shifted["note"].as_str().is_some_and(|note| note.contains("it fails so again")), "{shifted:#}");
+        assert_eq!(regression(&fozzy, "app.wat", 1)["regression"], "regression");
+    }
+    // The same, and the failure is mended.
+    fozzy.write("app.wat", drawing(&[4, 8], NEVER));
+    let mended = seed(&fozzy, 0);
+    assert_eq!(mended["state"], "fixed", "{mended:#}");
+    assert!(
+        mended["note"].as_str().is_some_and(|note| note.contains("the recorded program fails so by 6")),
+        "{mended:#}"
+    );
+    let regression = regression(&fozzy, "app.wat", 0);
+    assert_eq!(
+        (&regression["regression"], &regression["result"]),
+        (&"fixed".into(), &"passed".into()),
+        "{regression:#}"
+    );
+    fozzy.run(&["explore", "app.wat", "--runs", "3"]).exits(0);
+    assert_eq!(
+        fozzy.run(&["seeds", "--prune-fixed", "--json"]).exits(0).json()["pruned"].as_array().map(Vec::len),
+        Some(1)
+    );
+}
+
+#[test]
+fn a_repair_of_another_machine_of_the_plan_is_seen() {
+    let fozzy = Fozzy::new();
+    fozzy.write("app.wat", drawing(&[8], NEVER));
+    fozzy.write("server.wat", drawing(&[8], RARELY));
+    fozzy.write("plan.toml", "[[node]]\nname = \"server\"\ncomponent = \"server.wat\"\n");
+    // A failure that is saved ends a search for one.
+    let explore = ["explore", "app.wat", "--plan", "plan.toml", "--runs", "100", "--stop", "failure"];
+    fozzy.run(&explore).exits(4);
+    let again = fozzy.run(&explore).exits(4);
+    assert!(again.err().contains("a saved failure is still there, so nothing is explored"), "{again}");
+    let path = seed(&fozzy, 1)["path"].as_str().expect("a path").to_owned();
+    let trace = fozzy.path("t.fozzy");
+    std::fs::copy(fozzy.path(&path), &trace).expect("it is there");
+    // Without the plan, it is no failure of the program: it is said and decides nothing.
+    fozzy.write("other.toml", "");
+    let other = fozzy.run(&["explore", "app.wat", "--plan", "other.toml", "--runs", "3"]).exits(0);
+    assert!(other.err().contains("found under another plan"), "{other}");
+    fozzy.write("server.wat", drawing(&[8], NEVER));
+    assert_eq!(seed(&fozzy, 0)["state"], "fixed");
+    fozzy.run(&explore).exits(0);
+    fozzy.run(&["replay", &path, "--against", "app.wat"]).exits(0);
+    // Another trace does not know its plan.
+    let recorded = fozzy.run(&["replay", "t.fozzy", "--against", "app.wat"]).exits(4);
+    assert!(recorded.err().contains("recorded programs on server"), "{recorded}");
+    let against =
+        fozzy.run(&["replay", "t.fozzy", "--against", "app.wat", "--plan", "plan.toml", "--json"]).exits(0).json();
+    assert_eq!(
+        (&against["findings"], &against["replay"]["recordedMachines"]),
+        (&Value::Null, &Value::Null),
+        "{against:#}"
+    );
+}
+
+#[test]
+fn two_programs_of_one_file_name_have_failures_and_states_of_their_own() {
+    let fozzy = Fozzy::new();
+    for (folder, program) in [("a", drawing(&[8], RARELY)), ("b", drawing(&[8, 8], "(i32.const 1)"))] {
+        std::fs::create_dir(fozzy.path(folder)).expect("a new folder");
+        let file = format!("{folder}/app.wat");
+        fozzy.write(&file, program);
+        fozzy.run(&["explore", &file, "--runs", "60"]).exits(4);
+    }
+    let all = fozzy.run(&["seeds", "--json"]).exits(1).json();
+    let states: Vec<&Value> = all["seeds"].as_array().expect("a list").iter().map(|seed| &seed["state"]).collect();
+    assert_eq!(states, ["still there", "still there"], "{all:#}");
+    for file in ["a/app.wat", "b/app.wat"] {
+        assert_eq!(fozzy.run(&["seeds", file, "--json"]).exits(1).json()["seeds"].as_array().map(Vec::len), Some(1));
+        fozzy.run(&["explore", file, "--resume", "--runs", "3"]).exits(4);
+    }
+    // A folder of before has no `program`, and names what was explored by its whole path.
+    let folder = fozzy.path(".fozzy/seeds/app");
+    std::fs::remove_file(folder.join("program")).expect("it is there");
+    let whole = format!("{}\n", fozzy.path("a/app.wat").display());
+    std::fs::write(folder.join("target"), whole).expect("it is written");
+    let all = fozzy.run(&["seeds", "--json"]).exits(1).json();
+    assert_eq!(all["seeds"].as_array().map(Vec::len), Some(2), "{all:#}");
+    assert_eq!(fozzy.run(&["seeds", "b/app.wat", "--json"]).exits(1).json()["seeds"].as_array().map(Vec::len), Some(1));
 }

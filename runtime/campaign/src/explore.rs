@@ -8,6 +8,7 @@ pub mod conditions;
 pub mod exchange;
 pub mod generated;
 pub mod program_target;
+pub mod retrial;
 pub mod saved_failures;
 pub mod settings;
 pub mod setup;

@@ -24,6 +24,7 @@ pub mod inspection;
 pub mod migrate;
 pub mod options;
 pub mod pipeline;
+pub mod program_place;
 pub mod progress;
 pub mod remarks;
 pub mod scenario;

@@ -20,4 +20,4 @@ pub use plan::{RunPlan, component, component_built, plan, plan_error};
 pub(crate) use prepare::session;
 pub use prepare::{PreparedProgram, session_of};
 pub use record::{ENTRIES_KEPT, RecordPolicy, RecordingOrigin, engine_id, identity, kept, write};
-pub use today::PlanOfToday;
+pub use today::{MachinesOfToday, PlanOfToday};

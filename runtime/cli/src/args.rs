@@ -139,7 +139,7 @@ pub(crate) enum Command {
     /// List, compare, export and bundle the files of runs.
     #[command(subcommand, disable_help_subcommand = true)]
     Artifacts(ArtifactsCommand),
-    /// Check a trace in CI: its integrity, and that it replays as recorded.
+    /// Check a trace in CI: its integrity, and that it replays as recorded, on the program that it has in it.
     Ci(CiArgs),
     /// Run the checks that gate a change, on the scenarios in its scope.
     Gate(GateArgs),
@@ -243,8 +243,8 @@ pub(crate) struct RunArgs {
     /// The seed of all random answers: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
-    /// Run it with many seeds: FROM..TO, both included, or how many from --seed on. A trace is kept of the first seed
-    /// that fails in each way.
+    /// Run it with many seeds: FROM..TO, both included, or how many from --seed on; at most 100,000. A trace is kept of
+    /// the first seed that fails in each way.
     #[arg(long, value_name = "N|FROM..TO", help_heading = "Many seeds")]
     pub(crate) seeds: Option<String>,
     /// End at the first seed that fails.
@@ -521,10 +521,11 @@ pub(crate) struct ExploreArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// Exit code: 0 when no failure is reproduced, 1 when one is, 2 error or usage.
+/// A failure is `still there`; or `fixed`, by the recorded decisions or by runs of both programs where the repair shifts them; or `stale`: it
+/// can not be compared any more, and is no verdict. Exit code: 0 when none is still there, 1 when one is, 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct SeedsArgs {
-    /// Only the failures of this scenario, on this program [default: all, each on the program that was explored]
+    /// Only the failures of this program, on it as it is now [default: all, each on the program that was explored]
     pub(crate) target: Option<PathBuf>,
     /// Remove failures that are fixed.
     #[arg(long)]
@@ -608,7 +609,8 @@ pub(crate) enum ExitCodesArg {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// The budget of virtual time, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time.
+    /// The budget of virtual time, such as 250ms, 10s, 5m, 2h. Sleeping costs no real time [default: a year for a program
+    /// that is no scenario]
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) timeout: Option<Duration>,
     /// The budget of instructions [default: 10000000000]
@@ -668,6 +670,9 @@ pub(crate) struct WorldArgs {
     /// The wall clock at the start, in seconds since 1970 [default: 1735689600]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wall_start: Option<u64>,
+    /// An exit with an error is no failure once a planned fault has struck: what is then found is worse.
+    #[arg(long)]
+    pub(crate) allow_error_exit: bool,
     /// Leave NaN bit patterns to the processor: faster for float-heavy programs, but the trace replays only on one
     /// family of processors.
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use crate::program::{Failure, Status};
 use crate::{Error, Program};
-use fozzy_campaign::pipeline::{PreparedProgram, session_of};
+use fozzy_campaign::pipeline::{MachinesOfToday, PreparedProgram, session_of};
 use fozzy_campaign::selector;
 use fozzy_trace::Verdict;
 use fozzy_trace::file::Recording;
@@ -97,7 +97,8 @@ impl Trace {
     /// When the program cannot be run under the plan of the trace, or this machine fails.
     pub fn replay_against(&self, program: &Program) -> Result<Replay, Error> {
         let mut original = session_of(&self.recording)?;
-        let mut other = PreparedProgram::against(&self.recording, program.loaded())?.session()?;
+        let mut other =
+            PreparedProgram::against(&self.recording, program.loaded(), &MachinesOfToday::default())?.session()?;
         let against = fozzy_search::replay_against(&self.recording, &mut original, &mut other)?;
         let difference = against.divergence.map(|divergence| {
             let recorded = divergence.recorded.map_or_else(|| "nothing".to_owned(), |entry| entry.call);

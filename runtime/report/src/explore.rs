@@ -158,7 +158,7 @@ pub struct SeedState {
     pub state: String,
     /// Whether it was made as small as it gets.
     pub shrunk: bool,
-    /// Why it is stale, or under what other conditions it was found.
+    /// Why it stands so, where its own decisions do not say it, or under what other conditions it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -200,7 +200,8 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
             counted(explore.cut, "run")
         ));
     }
-    for seed in &explore.seeds {
+    let found_again = |seed: &&SeedState| explore.failures.iter().any(|failure| failure.signature == seed.signature);
+    for seed in explore.seeds.iter().filter(|seed| seed.state != "still there" || !found_again(seed)) {
         let signature = seed.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         lines.push(format!("{}: {signature}: {}", seed.state, seed.path));
     }

@@ -196,6 +196,10 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
             (Some(_), false) => "the changed program went another way".to_owned(),
         };
         row("replay", &word);
+        if !replay.recorded_machines.is_empty() {
+            let names = replay.recorded_machines.join(", ");
+            row("", &format!("recorded programs on {}; --plan FILE has those of today", names.escape_debug()));
+        }
         // What differs stands in the finding.
         if let Some(divergence) = &replay.divergence {
             text.push_str(&divergence_lines(
@@ -381,11 +385,18 @@ pub(crate) fn lost_workers(lost: u32, restarted: u32) -> Option<String> {
     (lost > 0).then(lines)
 }
 
+/// A chance above which nothing is said of the next execution.
+const CHANCE_SAID_MAX: f64 = 0.5;
+
 /// What was not reached yet, when that can be said: `some 12 more can be reached; the next run reaches one with 0.3 %`.
 pub(crate) fn unseen(estimate: f64, chance: f64, next: &str) -> Option<String> {
     let more = estimate.round() as u64;
     if more == 0 || chance <= 0.0 {
         return None;
+    }
+    // After few executions each was news; that says nothing of the next.
+    if chance > CHANCE_SAID_MAX {
+        return Some(format!("{} more at least can be reached", grouped(more)));
     }
     let percent = chance * 100.0;
     let percent = match percent {

@@ -199,6 +199,9 @@ pub struct ReplaySummary {
     /// The program that the decisions were replayed against, when it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<TargetSummary>,
+    /// Machines of the plan that ran what they ran then, beside that program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorded_machines: Vec<String>,
     /// What differs first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<crate::document::DifferenceDocument>,

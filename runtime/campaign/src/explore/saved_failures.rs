@@ -2,31 +2,55 @@
 //!
 //! ```text
 //! .fozzy/seeds/bank/seed-5e1f0c22a9d4.fozzy     named by its content, one a failure signature
+//!                   seed-5e1f0c22a9d4.plan      the plan file that it was found under, if there was one
 //!                   seed-77ab3c0912de.min.fozzy the same, made as small as it gets
 //!                   target                      what was explored, for `fozzy seeds`
+//!                   program                     the place of the program that this folder is of (`program_place`)
 //! ```
 //!
-//! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed.
-//! Not here: `regressions/`, which belong to a suite (`suite`).
+//! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed; two programs
+//! of one file name have a folder each. A folder of an older version has no `program`: it belongs to what its `target` is.
+//! Not here: `regressions/`, which belong to a suite (`suite`); when a failure counts as fixed (`retrial`).
 
+use super::retrial::Retrial;
+use crate::build;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::explore::conditions::FailureConditions;
-use crate::pipeline::{LoadedTarget, PlanOfToday, PreparedProgram, session_of};
+use crate::options::Project;
+use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, RunPlan};
+use crate::program_place::{ProgramPlace, project_root};
 use crate::selector;
-use crate::suite::regressions::decided;
-use fozzy_check::judge;
 use fozzy_report::SeedState;
+use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, FailureSignature, Finding, Status};
 use std::path::{Path, PathBuf};
 
 /// The file that names what was explored.
 const TARGET_FILE: &str = "target";
+/// The file that says which program of this name a folder is of.
+const PROGRAM_FILE: &str = "program";
+/// What ends the name of a file with the plan beside a trace.
+const PLAN_ENDING: &str = "plan";
+/// Bytes that a path in such a file may have.
+const PATH_BYTES_MAX: u64 = 1 << 16;
 
-/// The kept failures of one scenario.
+/// The kept failures of one program.
 pub struct SavedFailures {
     /// Where they are.
     pub folder: PathBuf,
+    /// The project's folder, which paths in the files are below.
+    root: Option<PathBuf>,
+    /// Which program it is; `None` where nobody has to know.
+    place: Option<ProgramPlace>,
+}
+
+/// A run of today that saved failures are tried beside.
+pub struct RunOfToday<'a> {
+    /// Its plan.
+    pub planned: &'a RunPlan,
+    /// The file that it was read from.
+    pub plan_file: Option<&'a Path>,
 }
 
 /// A kept failure, and how it stands.
@@ -52,9 +76,9 @@ pub struct SavedFailure {
 pub enum RegressionStatus {
     /// The program of today fails so.
     StillThere,
-    /// It passes by the same decisions.
+    /// It passes by the same decisions, or where the recorded program fails by other ones (`retrial`).
     Fixed,
-    /// It decides otherwise, or fails in another way: the trace says nothing any more.
+    /// It decides otherwise, or fails in another way, and cannot be compared: the trace says nothing any more.
     Stale,
 }
 
@@ -93,115 +117,196 @@ impl SavedFailure {
 }
 
 impl SavedFailures {
-    /// Those of the program of this file name.
-    pub fn of(base_dir: &Path, name: &str) -> SavedFailures {
-        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        SavedFailures { folder: base_dir.join("seeds").join(stem) }
+    /// Those of the program in `file`.
+    pub fn of(base_dir: &Path, file: &Path) -> SavedFailures {
+        let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let (folder, place) = (base_dir.join("seeds"), ProgramPlace::of(base_dir, file));
+        let first = SavedFailures { folder: folder.join(&stem), root: project_root(base_dir), place: None };
+        let folder = folder.join(place.key(&stem, first.owner(base_dir).as_deref()));
+        SavedFailures { folder, place: Some(place), ..first }
     }
 
-    /// All scenarios that have some.
+    /// Those of a program that was loaded; none can be kept of one that is no file.
+    pub fn of_loaded(base_dir: &Path, loaded: &LoadedTarget) -> SavedFailures {
+        SavedFailures::of(base_dir, loaded.file.as_deref().unwrap_or(Path::new(&loaded.target.name)))
+    }
+
+    /// All programs that have some.
     pub fn all(base_dir: &Path) -> Vec<SavedFailures> {
         let entries = std::fs::read_dir(base_dir.join("seeds")).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
         folders.sort();
-        folders.into_iter().map(|folder| SavedFailures { folder }).collect()
+        let root = project_root(base_dir);
+        folders.into_iter().map(|folder| SavedFailures { folder, root: root.clone(), place: None }).collect()
     }
 
-    fn traces(&self) -> Vec<PathBuf> {
+    /// The place of the program that the folder is of, if it has one.
+    fn owner(&self, base_dir: &Path) -> Option<String> {
+        if let Ok(place) = std::fs::read_to_string(self.folder.join(PROGRAM_FILE)) {
+            return Some(place.trim_end().to_owned());
+        }
+        let target = self.target().ok()?;
+        let file = if target.is_dir() { build::built(&target).ok()? } else { target };
+        file.is_file().then(|| ProgramPlace::of(base_dir, &file).as_str().to_owned())
+    }
+
+    /// The traces, by name.
+    pub fn traces(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut traces: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "fozzy")).collect();
+        let is_trace = |path: &PathBuf| path.extension().is_some_and(|e| e == "fozzy") && path.is_file();
+        let mut traces: Vec<PathBuf> = entries.filter(is_trace).collect();
         traces.sort();
         traces
     }
 
-    /// What was explored when the first of them was kept.
+    /// What was explored when the last of them was kept.
     pub fn target(&self) -> Result<PathBuf, CampaignError> {
         let path = self.folder.join(TARGET_FILE);
         let text = std::fs::read_to_string(&path).map_err(|error| {
             at_path(ErrorKind::Seeds, "cannot read what was explored from", &path, &error).hint("fozzy seeds TARGET")
         })?;
-        Ok(PathBuf::from(text.trim_end()))
+        Ok(below(self.root.as_deref(), &text))
     }
 
-    /// Tries all of them on the program of today, of which a run has the `conditions`, if they are given. One that is no sound
-    /// trace is an error that names it.
+    /// Tries all of them on the program of today and on the machines beside it, and beside a run of today, if there is one. One that is
+    /// no sound trace is an error that names it.
     pub fn standings(
         &self,
+        project: &Project,
         today: &LoadedTarget,
-        conditions: Option<&FailureConditions>,
+        run: Option<&RunOfToday<'_>>,
     ) -> Result<Vec<SavedFailure>, CampaignError> {
-        self.traces().into_iter().map(|path| standing(path, today, conditions)).collect()
+        self.traces().into_iter().map(|path| standing(project, path, today, run)).collect()
     }
 
-    /// Keeps a failure, unless one of its signature is there.
+    /// Keeps a failure that was found in `target` under a plan file, unless one of its signature is there.
     pub fn keep(
         &self,
         trace: &Path,
         shrunk: bool,
         signature: Option<&FailureSignature>,
         known: &[SavedFailure],
-        target: &Path,
+        (target, plan): (&Path, Option<&Path>),
     ) -> Result<(), CampaignError> {
-        let is_known = |standing: &SavedFailure| {
+        let is_known = |standing: &&SavedFailure| {
             let is_of_today = standing.state != RegressionStatus::Stale && standing.other_conditions.is_none();
             is_of_today && standing.signature_today.as_ref() == signature
         };
-        if known.iter().any(is_known) {
-            return Ok(());
+        let path = |path: &Path| format!("{}\n", self.written(path)).into_bytes();
+        let mut files = Vec::new();
+        if let Some(known) = known.iter().find(is_known) {
+            // One of an older version does not know its plan.
+            let file = known.path.with_extension(PLAN_ENDING);
+            files.extend(plan.filter(|_| !file.exists()).map(|plan| (file, path(plan))));
+        } else {
+            let bytes =
+                std::fs::read(trace).map_err(|error| at_path(ErrorKind::Seeds, "cannot read", trace, &error))?;
+            let (ending, digest) = (if shrunk { "min.fozzy" } else { "fozzy" }, Digest::of(&bytes).short());
+            let trace = self.folder.join(format!("seed-{digest}.{ending}"));
+            files.extend(plan.map(|plan| (trace.with_extension(PLAN_ENDING), path(plan))));
+            files.push((trace, bytes));
+            files.push((self.folder.join(TARGET_FILE), path(target)));
+            let place = self.place.as_ref().map(|place| format!("{}\n", place.as_str()).into_bytes());
+            files.extend(place.map(|place| (self.folder.join(PROGRAM_FILE), place)));
+            std::fs::create_dir_all(&self.folder)
+                .map_err(|error| at_path(ErrorKind::Seeds, "cannot make", &self.folder, &error))?;
         }
-        let bytes = std::fs::read(trace).map_err(|error| at_path(ErrorKind::Seeds, "cannot read", trace, &error))?;
-        std::fs::create_dir_all(&self.folder)
-            .map_err(|error| at_path(ErrorKind::Seeds, "cannot make", &self.folder, &error))?;
-        let place = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
-        let ending = if shrunk { "min.fozzy" } else { "fozzy" };
-        let files = [
-            (self.folder.join(format!("seed-{}.{ending}", Digest::of(&bytes).short())), bytes),
-            (self.folder.join(TARGET_FILE), format!("{}\n", place.display()).into_bytes()),
-        ];
         for (path, bytes) in files {
             write_atomic(&path, &bytes, Durability::Synced)
                 .map_err(|error| at_path(ErrorKind::Seeds, "cannot write", &path, &error))?;
         }
         Ok(())
     }
+
+    /// A path as the files have it: below the project where it is there, so that the project can be moved.
+    fn written(&self, path: &Path) -> String {
+        let whole = path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
+        let root = self.root.as_deref();
+        match root.and_then(|root| whole.strip_prefix(root).ok()).filter(|rest| !rest.as_os_str().is_empty()) {
+            Some(rest) => rest.display().to_string(),
+            None => whole.display().to_string(),
+        }
+    }
+}
+
+impl SavedFailure {
+    /// Removes it, and what stands beside it.
+    pub fn remove(&self) -> Result<(), CampaignError> {
+        let failed = |error| at_path(ErrorKind::Seeds, "cannot remove", &self.path, &error);
+        std::fs::remove_file(&self.path).map_err(failed)?;
+        match std::fs::remove_file(self.path.with_extension(PLAN_ENDING)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The path in a file: as it stands there, or below the project.
+fn below(root: Option<&Path>, text: &str) -> PathBuf {
+    let path = Path::new(text.trim_end());
+    root.map_or_else(|| path.to_owned(), |root| root.join(path))
+}
+
+/// The plan file under which a saved failure was found, if one is remembered and still there.
+pub fn plan_of(project: &Project, trace: &Path) -> Option<PathBuf> {
+    // Beside any other trace it is a file of somebody else.
+    let seeds = project.config.base_dir.join("seeds").canonicalize().ok()?;
+    let file = trace.with_extension(PLAN_ENDING).canonicalize().ok()?;
+    let is_path = std::fs::metadata(&file).is_ok_and(|file| file.len() <= PATH_BYTES_MAX);
+    let text = std::fs::read_to_string(&file).ok().filter(|_| file.starts_with(seeds) && is_path)?;
+    Some(below(project_root(&project.config.base_dir).as_deref(), &text)).filter(|path| path.is_file())
+}
+
+/// The machines of a saved failure, with their programs of today: those of the plan that it was found under, or of the run beside which it is
+/// tried.
+fn machines(
+    project: &Project,
+    recording: &Recording,
+    (today, plan): (&LoadedTarget, Option<&Path>),
+    run: Option<&RunOfToday<'_>>,
+) -> Result<MachinesOfToday, CampaignError> {
+    match (run, plan) {
+        _ if recording.plan.nodes.is_empty() || today.scenario.is_some() => Ok(MachinesOfToday::default()),
+        (Some(run), None) => Ok(MachinesOfToday::of(run.planned)),
+        (Some(run), Some(plan)) if run.is_under(plan) => Ok(MachinesOfToday::of(run.planned)),
+        (_, plan) => MachinesOfToday::planned(project, today, plan),
+    }
+}
+
+impl RunOfToday<'_> {
+    fn is_under(&self, plan: &Path) -> bool {
+        let whole = |path: &Path| path.canonicalize().ok();
+        self.plan_file.is_some_and(|own| whole(own).is_some() && whole(own) == whole(plan))
+    }
+
+    /// Under what a failure was found that this run does not have.
+    fn other_conditions(&self, recording: &Recording, plan: Option<&Path>) -> Option<String> {
+        let other =
+            FailureConditions::of_plan(&recording.plan).other_than(&FailureConditions::of_plan(&self.planned.plan));
+        let other_plan = plan.filter(|plan| !self.is_under(plan));
+        other.or_else(|| Some(format!("found under another plan ({})", other_plan?.display())))
+    }
 }
 
 /// Tries one.
 fn standing(
+    project: &Project,
     path: PathBuf,
     today: &LoadedTarget,
-    conditions: Option<&FailureConditions>,
+    run: Option<&RunOfToday<'_>>,
 ) -> Result<SavedFailure, CampaignError> {
     let recording = selector::read(&path)?;
+    let plan_file = plan_of(project, &path);
+    let other_conditions = run.and_then(|run| run.other_conditions(&recording, plan_file.as_deref()));
+    let machines = machines(project, &recording, (today, plan_file.as_deref()), run)?;
+    let plan = PlanOfToday::new(&recording, today, None, &machines)?;
+    let Retrial { state, note, .. } = Retrial::new(&recording, today, &plan)?;
     let signature = recording.outcome.verdict.signature.clone();
-    let plan = PlanOfToday::new(&recording, today, None)?;
     let signature_today = signature.as_ref().map(|signature| plan.signature(signature));
-    let other_conditions = conditions.and_then(|today| FailureConditions::of_plan(&recording.plan).other_than(today));
-    let of = |state, status, note: Option<String>| {
-        let note = note.or_else(|| other_conditions.clone());
-        let (signature, signature_today) = (signature.clone(), signature_today.clone());
-        SavedFailure { path, signature, signature_today, state, status, other_conditions, note }
+    let status = match state {
+        RegressionStatus::StillThere => recording.outcome.verdict.status,
+        _ => Status::Pass,
     };
-    let is_same_program = today.component == recording.component && plan.planned.plan == recording.plan;
-    let mut session = PreparedProgram::compile(today.clone(), plan.planned.clone())?.session()?;
-    let (execution, now) = decided(&recording, &mut session)?;
-    let verdict = judge(&execution);
-    if verdict.signature == signature_today {
-        return Ok(of(RegressionStatus::StillThere, verdict.status, None));
-    }
-    if let Some(now) = verdict.signature {
-        let why = plan.note().unwrap_or_else(|| "the program fails otherwise".to_owned());
-        return Ok(of(RegressionStatus::Stale, Status::Pass, Some(format!("{why}: {now}"))));
-    }
-    if is_same_program {
-        let why = "the same program passes now: it was recorded by another version of the engine";
-        return Ok(of(RegressionStatus::Stale, Status::Pass, Some(why.to_owned())));
-    }
-    let (_, then) = decided(&recording, &mut session_of(&recording)?)?;
-    // All that was decided must be asked for again; what comes after the failure is new.
-    if now.starts_with(&then) {
-        return Ok(of(RegressionStatus::Fixed, Status::Pass, None));
-    }
-    let why = plan.note().unwrap_or_else(|| "the program passes, and decides otherwise than was recorded".to_owned());
-    Ok(of(RegressionStatus::Stale, Status::Pass, Some(why)))
+    let note = note.or_else(|| other_conditions.clone());
+    Ok(SavedFailure { path, signature, signature_today, state, status, other_conditions, note })
 }

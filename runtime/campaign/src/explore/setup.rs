@@ -18,6 +18,7 @@ use super::workers::{ExplorationResult, ExploreProtocol, ExploreWorkers, Failure
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{Project, RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
+use crate::program_place::ProgramPlace;
 use crate::remarks::Remarks;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
@@ -89,6 +90,8 @@ pub struct ExplorationSetup {
     pub target: Box<dyn ExploredTarget>,
     /// A run of its beginning: what cannot be run at all is found out by it.
     pub probe: Execution,
+    /// Where the program stands, if it is a file.
+    pub place: Option<ProgramPlace>,
     /// The file that its state is written to unless another is named.
     pub state_path: PathBuf,
     /// Repeats what is kept.
@@ -135,13 +138,16 @@ impl ExplorationSetup {
             planned.stdin = None;
         }
         let mut prepared = PreparedProgram::compile(loaded, planned)?;
+        prepared.bound_time();
         let is_program = prepared.planned.plan.scenario.is_none() && !prepared.program.is_scenario();
         if is_program {
             (options.is_whole_run, options.steps_per_run, options.steps_max) = (true, 1, 2);
         } else {
             prepared.planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
         }
-        let state_path = project.config.base_dir.join("explore").join(format!("{name}.json"));
+        let base_dir = &project.config.base_dir;
+        let place = prepared.loaded.file.as_deref().map(|file| ProgramPlace::of(base_dir, file));
+        let state_path = ExploreState::path(base_dir, &name, place.as_ref());
         let read = |path: Option<&Path>| {
             ExploreState::read(path.unwrap_or(&state_path), &prepared.loaded.component, &prepared.planned.plan)
         };
@@ -169,7 +175,18 @@ impl ExplorationSetup {
             }
         }
         let strategy = request.strategy;
-        Ok(ExplorationSetup { options, strategy, prepared, target, probe, state_path, confirmer, start, resumed })
+        Ok(ExplorationSetup {
+            options,
+            strategy,
+            prepared,
+            target,
+            probe,
+            place,
+            state_path,
+            confirmer,
+            start,
+            resumed,
+        })
     }
 
     /// Runs and steps of the exploration that is continued.
@@ -373,7 +390,10 @@ impl ExplorationResult {
             lost: stats.lost,
             cut: stats.cut,
             last_new: stats.last_new,
-            estimated_undiscovered_edges: estimate.undiscovered,
+            // There are no more than there are.
+            estimated_undiscovered_edges: estimate
+                .undiscovered
+                .min(self.edges_total.saturating_sub(stats.edges) as f64),
             chance_of_new_edge: estimate.next_is_new,
             earned: self.earned.iter().map(reward).collect(),
             not_reached: self.not_reached.clone(),

@@ -8,11 +8,12 @@
 //! the ways of its paths again, so that nothing in it has to be believed.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
+use crate::program_place::ProgramPlace;
 use fozzy_search::explore::DecisionPath;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, Plan};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "fozzy-explore-state";
 const VERSION: u32 = 1;
@@ -27,6 +28,9 @@ pub struct ExploreState {
     version: u32,
     /// The program.
     component: Digest,
+    /// Where it stands: the first of a file name has the name for its state (`program_place`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<String>,
     /// The plan that it was explored under.
     plan: Digest,
     /// Where its chance comes from.
@@ -54,7 +58,23 @@ impl ExploreState {
         stories: Vec<DecisionPath>,
     ) -> ExploreState {
         let (component, plan) = (Digest::of(component), digest_of(plan));
-        ExploreState { format: FORMAT.to_owned(), version: VERSION, component, plan, seed, runs, steps, stories }
+        let (format, program) = (FORMAT.to_owned(), None);
+        ExploreState { format, version: VERSION, component, program, plan, seed, runs, steps, stories }
+    }
+
+    /// The same, of the program that stands there.
+    #[must_use]
+    pub fn at(self, place: Option<&ProgramPlace>) -> ExploreState {
+        ExploreState { program: place.map(|place| place.as_str().to_owned()), ..self }
+    }
+
+    /// The file of a program's state, unless another one is named.
+    pub fn path(base_dir: &Path, name: &str, place: Option<&ProgramPlace>) -> PathBuf {
+        let of = |key: &str| base_dir.join("explore").join(format!("{key}.json"));
+        match place {
+            Some(place) => of(&place.key(name, owner(&of(name)).as_deref())),
+            None => of(name),
+        }
     }
 
     /// Writes it, in the place of an older one.
@@ -109,4 +129,15 @@ impl ExploreState {
         }
         Ok(state)
     }
+}
+
+/// The place of the program that a state is of; `None` where there is no state, or it is of an older version.
+fn owner(path: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Owner {
+        program: Option<String>,
+    }
+    let is_small = std::fs::metadata(path).is_ok_and(|file| file.len() <= BYTES_MAX);
+    let text = is_small.then(|| std::fs::read(path).ok()).flatten()?;
+    serde_json::from_slice::<Owner>(&text).ok()?.program
 }

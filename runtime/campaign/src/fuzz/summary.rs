@@ -88,7 +88,9 @@ impl CampaignReport {
                 unique_edges: stats.edges,
                 total_edges: subject.total_edges,
                 features: stats.features,
-                estimated_undiscovered_edges: estimate.undiscovered,
+                estimated_undiscovered_edges: estimate
+                    .undiscovered
+                    .min(subject.total_edges.saturating_sub(stats.edges) as f64),
                 chance_of_new_edge: estimate.next_is_new,
             },
             last_new: stats.last_new,

@@ -30,6 +30,8 @@ pub struct LoadedTarget {
     pub source_bytes: u64,
     /// The scenario file, when the program is the player.
     pub scenario: Option<ScenarioFile>,
+    /// The file that was read, if it was one: of a folder, what was built there.
+    pub file: Option<PathBuf>,
 }
 
 impl LoadedTarget {
@@ -43,13 +45,13 @@ impl LoadedTarget {
     pub fn of_scenario((name, file): (String, ScenarioFile)) -> LoadedTarget {
         let target = RecordedTarget { name, source: Digest::of(&file.text), kind: scenario::KIND.to_owned() };
         let source_bytes = file.text.len() as u64;
-        LoadedTarget { target, component: file.player(), source_bytes, scenario: Some(file) }
+        LoadedTarget { target, component: file.player(), source_bytes, scenario: Some(file), file: None }
     }
 
     /// The program of a recording.
     pub fn of_recording(recording: &Recording) -> LoadedTarget {
         let (target, component) = (recording.target.clone(), Arc::clone(&recording.component));
-        LoadedTarget { target, source_bytes: component.len() as u64, component, scenario: None }
+        LoadedTarget { target, source_bytes: component.len() as u64, component, scenario: None, file: None }
     }
 
     /// The target as reports show it.
@@ -92,7 +94,8 @@ fn load_made(
     let bytes = read(&file).map_err(|error| at_path(ErrorKind::Target, "cannot read", &file, &error))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", file.display()));
-    recognised(name, &bytes).map_err(refused)
+    let loaded = recognised(name, &bytes).map_err(refused)?;
+    Ok(LoadedTarget { file: Some(file), ..loaded })
 }
 
 /// There is no such program; one whose name is alike is said.
@@ -108,14 +111,15 @@ fn missing(path: &Path, error: &io::Error) -> CampaignError {
 fn recognised(name: String, bytes: &[u8]) -> Result<LoadedTarget, fozzy_engine::LoadError> {
     let loaded = fozzy_engine::load(bytes, cache().as_ref())?;
     let target = RecordedTarget { name, source: Digest::of(bytes), kind: loaded.kind.name().to_owned() };
-    Ok(LoadedTarget { target, component: loaded.component.into(), source_bytes: bytes.len() as u64, scenario: None })
+    let (component, source_bytes) = (loaded.component.into(), bytes.len() as u64);
+    Ok(LoadedTarget { target, component, source_bytes, scenario: None, file: None })
 }
 
 /// Reads a scenario file; the program is the player.
 fn load_scenario(path: &Path) -> Result<LoadedTarget, CampaignError> {
     let file = scenario::read(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(LoadedTarget::of_scenario((name, file)))
+    Ok(LoadedTarget { file: Some(path.to_owned()), ..LoadedTarget::of_scenario((name, file)) })
 }
 
 /// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.

@@ -9,16 +9,20 @@
 use super::load::{LoadedTarget, cache};
 use super::plan::{RunPlan, plan};
 use super::record::RecordingOrigin;
-use super::today::PlanOfToday;
+use super::today::{MachinesOfToday, PlanOfToday};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{Project, RunRequest};
 use fozzy_engine::{Build, Program, Session, SessionError, Switches};
 use fozzy_report::RunMode;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
-use fozzy_trace::{Execution, Plan, Seed};
+use fozzy_trace::{Duration, Execution, Plan, Seed};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Virtual time of a program unless its plan bounds it: a year. Who tries again and again, and waits in between, takes no time of ours and would
+/// otherwise come to the end of all virtual time.
+const TIME_DEFAULT: Duration = Duration(365 * 24 * 3600 * 1_000_000_000);
 
 /// A program, the plan that it is executed under, and its code.
 #[derive(Clone)]
@@ -39,7 +43,16 @@ impl PreparedProgram {
         request: &RunRequest,
     ) -> Result<PreparedProgram, CampaignError> {
         let planned = plan(project, &loaded, request)?;
-        PreparedProgram::compile(loaded, planned)
+        let mut prepared = PreparedProgram::compile(loaded, planned)?;
+        prepared.bound_time();
+        Ok(prepared)
+    }
+
+    /// Bounds the virtual time of a program, unless its plan does. A scenario ends after its steps.
+    pub fn bound_time(&mut self) {
+        if !self.program.is_scenario() && self.loaded.scenario.is_none() {
+            self.planned.plan.limits.time.get_or_insert(TIME_DEFAULT);
+        }
     }
 
     /// Compiles a program for plain runs.
@@ -75,9 +88,13 @@ impl PreparedProgram {
         PreparedProgram::compile(LoadedTarget::of_recording(recording), RunPlan::of_recording(recording))
     }
 
-    /// Another program under the plan of a recording.
-    pub fn against(recording: &Recording, loaded: LoadedTarget) -> Result<PreparedProgram, CampaignError> {
-        let today = PlanOfToday::new(recording, &loaded, None)?;
+    /// Another program under the plan of a recording, with `machines` beside it.
+    pub fn against(
+        recording: &Recording,
+        loaded: LoadedTarget,
+        machines: &MachinesOfToday,
+    ) -> Result<PreparedProgram, CampaignError> {
+        let today = PlanOfToday::new(recording, &loaded, None, machines)?;
         PreparedProgram::compile(loaded, today.planned)
     }
 

@@ -14,14 +14,16 @@
 //! Not here: what a failure comes to today (`explore/saved_failures`, `suite/regressions`, `fozzy replay --against`).
 
 use super::load::LoadedTarget;
-use super::plan::RunPlan;
+use super::plan::{RunPlan, plan};
 use crate::error::{CampaignError, ErrorKind};
+use crate::options::{Project, RunRequest, WorldOptions};
 use crate::scenario::ScenarioFile;
 use fozzy_trace::FailureSignature;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::{Inputs, KeptSequence, Plan, ScenarioPlan};
+use fozzy_trace::plan::{Inputs, KeptSequence, NodePlan, Plan, ScenarioPlan};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Steps of both texts between the first and the last that differ, multiplied, up to which they are compared with each other.
@@ -30,6 +32,45 @@ const COMPARED_MAX: usize = 1 << 22;
 
 /// Steps of all sequences of a recording that are looked for in another text.
 const FOLLOWED_MAX: u64 = 1 << 22;
+
+/// The programs of a plan's machines as they are today, by the names of the machines.
+#[derive(Clone, Debug, Default)]
+pub struct MachinesOfToday(BTreeMap<String, Arc<[u8]>>);
+
+impl MachinesOfToday {
+    /// Those of a plan that was read today.
+    pub fn of(planned: &RunPlan) -> MachinesOfToday {
+        let nodes = planned.plan.nodes.iter();
+        let program = |node: &NodePlan| Some((node.name.clone(), planned.inputs.get(&node.program.component)?));
+        MachinesOfToday(nodes.filter_map(program).collect())
+    }
+
+    /// Those that a run of `loaded` under this plan file would have, or under the project's settings alone.
+    pub fn planned(
+        project: &Project,
+        loaded: &LoadedTarget,
+        file: Option<&Path>,
+    ) -> Result<MachinesOfToday, CampaignError> {
+        let world = WorldOptions { plan: file.map(Path::to_owned), ..WorldOptions::default() };
+        let request = RunRequest { world, ..RunRequest::default() };
+        Ok(MachinesOfToday::of(&plan(project, loaded, &request)?))
+    }
+
+    /// Has the machines of a recorded plan run them.
+    fn put(&self, plan: &mut Plan, inputs: &mut Inputs) {
+        for node in &mut plan.nodes {
+            if let Some(program) = self.0.get(&node.name) {
+                node.program.component = inputs.add(Arc::clone(program));
+            }
+        }
+    }
+
+    /// The machines of a recorded plan that run what they ran, because there is no program of today for them.
+    pub fn recorded_ones(&self, plan: &Plan) -> Vec<String> {
+        let names = plan.nodes.iter().map(|node| &node.name);
+        names.filter(|name| !self.0.contains_key(*name)).cloned().collect()
+    }
+}
 
 /// A recording on the program of today.
 pub struct PlanOfToday {
@@ -49,13 +90,18 @@ pub struct ScenarioChange {
 }
 
 impl PlanOfToday {
-    /// The plan of `recording` for `loaded`, and for the component `judged` that a scenario judges.
+    /// The plan of `recording` for `loaded`, for the component `judged` that a scenario judges, and for `machines`; those that are not among
+    /// them run what they ran.
     pub fn new(
         recording: &Recording,
         loaded: &LoadedTarget,
         judged: Option<Arc<[u8]>>,
+        machines: &MachinesOfToday,
     ) -> Result<PlanOfToday, CampaignError> {
         let (mut plan, mut inputs) = (recording.plan.clone(), recording.inputs.clone());
+        if loaded.scenario.is_none() {
+            machines.put(&mut plan, &mut inputs);
+        }
         if let Some(bytes) = judged {
             let component = inputs.add(bytes);
             for node in plan.nodes.iter_mut().filter(|node| node.called) {

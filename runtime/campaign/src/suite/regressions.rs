@@ -8,29 +8,23 @@
 //!    └─ passes, by others; no such program  stale: the trace says nothing any more
 //! ```
 //!
-//! Which decisions are compared: of a scenario, what it draws; of a plain program, all. What the program calls
-//! in between may change, as a repair will.
-//!
-//! Invariants: all that the recording decided must be asked for again, in its order, before a failure counts as fixed; a file
-//! that is no sound trace is a failed case.
+//! Invariant: a file that is no sound trace is a failed case.
+//! Not here: when a failure counts as fixed (`explore/retrial`).
 
 use super::case::{Case, Suite, identity};
 use super::select::shown;
 use crate::error::CampaignError;
 use crate::explore::conditions::FailureConditions;
-use crate::explore::saved_failures::SavedFailures;
-use crate::pipeline::{LoadedTarget, PlanOfToday, PreparedProgram, kept, load, plan, session_of};
+use crate::explore::retrial::Retrial;
+use crate::explore::saved_failures::{self, RegressionStatus, SavedFailures};
+use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, kept, load, plan};
 use crate::selector;
 use crate::wall_clock::Stopwatch;
-use fozzy_check::judge;
-use fozzy_engine::Session;
 use fozzy_report::suite::{CaseResult, CaseSummary, RegressionState};
 use fozzy_report::{RunMode, RunSummary};
-use fozzy_search::source_of;
 use fozzy_trace::file::{RecordedOutcome, Recording};
-use fozzy_trace::{Executor, FailureSignature, HistoryEntry, RunningDigest, Status};
+use fozzy_trace::{ExecutionEnd, FailureSignature, Status};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The folder in which failures are kept, beside the suite and in each crate.
 const FOLDER: &str = "regressions";
@@ -60,8 +54,7 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     }
     for (place, case) in cases.iter().enumerate() {
         if let Ok(file) = &case.file {
-            let kept = SavedFailures::of(base_dir, &file.file_name().unwrap_or_default().to_string_lossy());
-            let kept = traces(&kept.folder).into_iter();
+            let kept = SavedFailures::of(base_dir, file).traces().into_iter();
             found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place), is_saved: true }));
         }
         // That of the crate in this very folder is the suite's.
@@ -115,62 +108,61 @@ impl Regression {
         })?;
         let loaded = load(file, &suite.project.remarks)?;
         let judged = case.judged(suite).map(|path| load(&path, &suite.project.remarks)).transpose()?;
-        let plan = PlanOfToday::new(recording, &loaded, judged.map(|judged| judged.component))?;
-        let is_same_program = loaded.component == recording.component && plan.planned.plan == recording.plan;
-        let mut today = PreparedProgram::compile(loaded.clone(), plan.planned.clone())?.session()?;
-        let (execution, now) = decided(recording, &mut today)?;
-        let verdict = judge(&execution);
+        let judged = judged.map(|judged| judged.component);
+        let machines = self.machines(recording, case, suite, &loaded)?;
+        let plan = PlanOfToday::new(recording, &loaded, judged, &machines)?;
+        let Retrial { execution, verdict, state, note } = Retrial::new(recording, &loaded, &plan)?;
+        let diverged = matches!(execution.end, ExecutionEnd::Diverged { .. });
+        if state == RegressionStatus::Stale && (diverged || verdict.status == Status::Pass) {
+            let why = note.unwrap_or_default();
+            return Ok(self.stale(format!("{}: {why}: record the failure anew, or delete the file", shown(&case.path))));
+        }
         let outcome = RecordedOutcome::of(&execution, verdict);
         let mut identity = identity(suite.folder, recording.seed, None);
         identity.trace_path = Some(shown(&self.path));
-        let status = outcome.verdict.status;
         let run = RunSummary::of(RunMode::Test, identity, loaded.summary(), &outcome, kept(&execution), watch.facts());
         let ran = CaseSummary::ran(&self.name, &shown(&self.path), run.telling(&execution.facts));
-        let again = ran.command.as_ref().map(|command| format!("{command} --against {}", shown(&case.path)));
-        let ran = CaseSummary { command: again, ..ran };
-        let diverged = matches!(execution.end, fozzy_trace::ExecutionEnd::Diverged { .. });
-        if diverged {
-            let why = "the current program asks the real computer for something that was not recorded";
-            return Ok(self.stale(why.to_owned()));
+        if state == RegressionStatus::Fixed {
+            let note = note.map(|note| format!("{} is mended: {note}", shown(&case.path)));
+            let note = note.or_else(|| Some(format!("{} passes, by the same decisions", shown(&case.path))));
+            let (regression, result) = (Some(RegressionState::Fixed), CaseResult::Passed);
+            return Ok(CaseSummary { regression, result, command: None, note, ..ran });
         }
-        if status != Status::Pass {
-            let then = recording.outcome.verdict.signature.as_ref().map(|signature| plan.signature(signature));
-            let note = otherwise(then.as_ref(), outcome.verdict.signature.as_ref());
-            if let (Some(missing), Some(note)) = (plan.note(), &note) {
-                return Ok(self.stale(format!("{missing}, and the file of today fails otherwise: {note}")));
-            }
-            let ran = CaseSummary { regression: Some(RegressionState::Regression), note, ..ran };
-            return Ok(match self.other_conditions(recording, case, suite, &loaded)? {
-                Some(conditions) => CaseSummary {
-                    result: CaseResult::Skipped,
-                    note: Some(format!("still fails, {conditions}, which this suite does not have")),
-                    ..ran
-                },
-                None => ran,
-            });
+        let then = recording.outcome.verdict.signature.as_ref().map(|signature| plan.signature(signature));
+        let otherwise = otherwise(then.as_ref(), outcome.verdict.signature.as_ref());
+        if let (Some(missing), Some(otherwise)) = (plan.note(), &otherwise) {
+            return Ok(self.stale(format!("{missing}, and the file of today fails otherwise: {otherwise}")));
         }
-        let note = Some(format!("{} passes, by the same decisions", shown(&case.path)));
-        let fixed = CaseSummary { regression: Some(RegressionState::Fixed), command: None, note, ..ran };
-        if recording.outcome.verdict.status == Status::Pass {
-            return Ok(fixed);
-        }
-        if is_same_program {
-            let why = "the same program passes now: it was recorded by another version of the engine";
-            return Ok(self.stale(why.to_owned()));
-        }
-        let (_, then) = decided(recording, &mut session_of(recording)?)?;
-        let parted = then.iter().zip(&now).position(|(then, now)| then != now);
-        let parted = parted.or((now.len() < then.len()).then_some(now.len()));
-        Ok(match parted {
-            None => fixed,
-            Some(at) => self.stale(format!(
-                "{} passes, but from decision {at} of {} on it decides otherwise than was recorded{}: record the failure anew, or \
-                 delete the file",
-                shown(&case.path),
-                then.len(),
-                plan.note().map(|note| format!(" ({note})")).unwrap_or_default()
-            )),
+        // That it fails so by other decisions is all that there is to say.
+        let note = note.filter(|_| state == RegressionStatus::StillThere).or(otherwise);
+        let command = ran.command.as_ref().map(|command| format!("{command} --against {}", shown(&case.path)));
+        let (regression, result) = (Some(RegressionState::Regression), CaseResult::Failed);
+        let ran = CaseSummary { regression, result, command, note, ..ran };
+        Ok(match self.other_conditions(recording, case, suite, &loaded)? {
+            Some(conditions) => CaseSummary {
+                result: CaseResult::Skipped,
+                note: Some(format!("still fails, {conditions}, which this suite does not have")),
+                ..ran
+            },
+            None => ran,
         })
+    }
+
+    /// The machines of its plan, with their programs of today.
+    fn machines(
+        &self,
+        recording: &Recording,
+        case: &Case,
+        suite: &Suite<'_>,
+        loaded: &LoadedTarget,
+    ) -> Result<MachinesOfToday, CampaignError> {
+        if recording.plan.nodes.is_empty() || loaded.scenario.is_some() {
+            return Ok(MachinesOfToday::default());
+        }
+        match saved_failures::plan_of(suite.project, &self.path).filter(|_| self.is_saved) {
+            Some(file) => MachinesOfToday::planned(suite.project, loaded, Some(&file)),
+            None => Ok(MachinesOfToday::of(&plan(suite.project, loaded, &case.request(suite)?)?)),
+        }
     }
 
     /// Under what an exploration has found it, where the suite does not have that.
@@ -200,36 +192,4 @@ fn otherwise(recorded: Option<&FailureSignature>, now: Option<&FailureSignature>
     let recorded = recorded.map_or_else(|| "a run that passes".to_owned(), ToString::to_string);
     let now = now?.to_string();
     (recorded != now).then(|| format!("{now}; recorded was {recorded}"))
-}
-
-/// Executes a recording's decisions, and digests those that identify its way.
-pub fn decided(
-    recording: &Recording,
-    session: &mut Session,
-) -> Result<(fozzy_trace::Execution, Vec<u64>), CampaignError> {
-    let drawn_only = session.program().is_scenario();
-    // Steps of a file have other numbers when the file is changed.
-    let has_steps = recording.target.kind != crate::scenario::KIND;
-    let digests = Arc::new(Mutex::new(Vec::new()));
-    let noted = Arc::clone(&digests);
-    session.follow(Box::new(move |entry| {
-        let is_step = has_steps && entry.call.starts_with("fozzy:scenario/");
-        let drawn = entry.call.starts_with("fozzy:choices/") || is_step;
-        if if drawn_only { drawn } else { entry.decision } {
-            noted.lock().unwrap_or_else(PoisonError::into_inner).push(digest(&entry));
-        }
-    }));
-    let execution = session.execute(source_of(recording), 0..u64::MAX)?;
-    let digests = std::mem::take(&mut *digests.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok((execution, digests))
-}
-
-/// What was decided, whenever that was.
-fn digest(entry: &HistoryEntry) -> u64 {
-    let mut fold = RunningDigest::default();
-    fold.word(entry.node.0.into());
-    for text in [&entry.call, &entry.asked, &entry.answer] {
-        fold.bytes(text.as_bytes());
-    }
-    fold.value()
 }

@@ -17,6 +17,10 @@ pub(crate) struct ReplayArgs {
     /// Replay the recorded decisions against another program, and name the first divergence.
     #[arg(long, value_name = "TARGET")]
     pub(crate) against: Option<PathBuf>,
+    /// With --against, the plan whose machines run their programs of today; a saved failure knows its own. Without, they run what was
+    /// recorded.
+    #[arg(long, value_name = "FILE", requires = "against")]
+    pub(crate) plan: Option<PathBuf>,
     /// Stop at this virtual time, and show the state of the run.
     #[arg(long, value_name = "TIME", value_parser = Duration::parse, conflicts_with = "against")]
     pub(crate) until: Option<Duration>,

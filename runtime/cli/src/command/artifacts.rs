@@ -178,6 +178,7 @@ pub(crate) fn bundle(context: &Context, args: &ArtifactsOutArgs) -> Result<ExitC
         equal: replayed.difference.is_none(),
         claimed: replayed.claimed.iter().map(ToString::to_string).collect(),
         against: None,
+        recorded_machines: Vec::new(),
         difference: replayed.difference.map(difference_document),
         divergence: None,
     };

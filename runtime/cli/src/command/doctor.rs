@@ -72,7 +72,7 @@ fn engine_issue() -> Option<DoctorIssue> {
     let audit = |component: Vec<u8>| {
         let (name, source) = ("the smallest program".to_owned(), Digest::of(&component));
         let target = RecordedTarget { name, source, kind: "component".to_owned() };
-        let loaded = LoadedTarget { target, component: component.into(), source_bytes: 0, scenario: None };
+        let loaded = LoadedTarget { target, component: component.into(), source_bytes: 0, scenario: None, file: None };
         let mut session =
             PreparedProgram::compile(loaded, RunPlan::of(Plan::default(), Inputs::default()))?.session()?;
         Ok(fozzy_search::audit(&mut session, Seed(0), 2)?)

@@ -16,17 +16,17 @@ use crate::error::{CliError, ErrorKind};
 use crate::interrupt;
 use fozzy_campaign::explore::campaign_sink::Where;
 use fozzy_campaign::explore::cluster::ClusterRequest;
-use fozzy_campaign::explore::conditions::FailureConditions;
 use fozzy_campaign::explore::exchange::WorkerExchange;
 use fozzy_campaign::explore::generated::{GeneratedTests, covering};
-use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailure, SavedFailures};
+use fozzy_campaign::explore::saved_failures::{RegressionStatus, RunOfToday, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
 use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest, ExploreRun, WorkerPart};
 use fozzy_campaign::explore::state::ExploreState;
 use fozzy_campaign::explore::stateful_target::PathConfirmer;
 use fozzy_campaign::explore::workers::{ExploreProtocol, FailureTrace};
 use fozzy_campaign::options::{RunRequest, StopFlag};
-use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
+use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, session_of};
+use fozzy_campaign::program_place::ProgramPlace;
 use fozzy_campaign::scenario::ScenarioFile;
 use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
@@ -38,9 +38,10 @@ use fozzy_campaign::workers::WorkerRole;
 use fozzy_check::judge;
 use fozzy_report::{ExploreFinding, RunMode, RunSummary, SeedState};
 use fozzy_search::explore::{DecisionPath, Options, StopCondition, strategy};
+use fozzy_search::source_of;
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::file::{RecordedOutcome, Recording};
-use fozzy_trace::{Execution, Seed, Status, Verdict, counted};
+use fozzy_trace::{Execution, Executor, Seed, Status, Verdict, counted};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -57,7 +58,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         check_target(path, collision).map_err(store_error)?;
     }
     let generated = args.generate_tests.as_ref().map(|file| GeneratedTests::new(file, &args.target)).transpose()?;
-    let (prepared, bounds) = setup(context, args, None)?;
+    let (mut prepared, bounds) = setup(context, args, None)?;
     if bounds.runs != args.runs.or(context.project.config.explore.max_runs) {
         let what = format!("{} by {}", counted(bounds.runs.unwrap_or_default(), "run"), bounds.schedule.name());
         context.printer.remark(&format!("{what}, as version 1 ends; --runs N or --time D explores more\n"));
@@ -65,11 +66,11 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let watch = Stopwatch::start();
     let base = base(&prepared, context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
-    let seeds = SavedFailures::of(&context.project.config.base_dir, &base.prepared.loaded.target.name);
+    let seeds = SavedFailures::of_loaded(&context.project.config.base_dir, &base.prepared.loaded);
     let standings = match has_seeds {
         true => {
-            let conditions = FailureConditions::of_plan(&prepared.prepared.planned.plan);
-            seeds.standings(&prepared.prepared.loaded, Some(&conditions))?
+            let run = RunOfToday { planned: &base.prepared.planned, plan_file: args.world.plan.as_deref() };
+            seeds.standings(&context.project, &base.prepared.loaded, Some(&run))?
         }
         false => Vec::new(),
     };
@@ -77,6 +78,13 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let conditions = standing.other_conditions.as_ref().map(|words| format!(", {words}")).unwrap_or_default();
         context.printer.remark(&format!("still there: {signature}{conditions}\n  {}\n", standing.path.display()));
+    }
+    if args.stop == Some(StopArg::Failure) && standings.iter().any(SavedFailure::decides) {
+        // It is the failure that was asked for.
+        prepared.options.runs_max = 0;
+        context
+            .printer
+            .remark("a saved failure is still there, so nothing is explored; --no-seeds does not try them\n");
     }
     for obstacle in prepared.target.obstacles() {
         context.printer.remark(&format!("places are reached by calling again, because {obstacle}\n"));
@@ -96,7 +104,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         &base.prepared.planned.plan,
         (base.seed.0, explored.stats.runs, explored.stats.steps),
         explored.stories.clone(),
-    );
+    )
+    .at(base.place.as_ref());
     // Where nothing is kept of the run, nothing is kept beside it either, but for what was asked for by name.
     let is_kept = folder.is_kept();
     // What was found is kept, whether or not it can be gone on from.
@@ -125,7 +134,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         if has_seeds && is_kept {
             let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
             let shrunk = !args.no_shrink && !interrupt::is_asked_to_stop();
-            seeds.keep(Path::new(smallest), shrunk, failure.signature.as_ref(), &standings, &args.target)?;
+            let found_in = (args.target.as_path(), args.world.plan.as_deref());
+            seeds.keep(Path::new(smallest), shrunk, failure.signature.as_ref(), &standings, found_in)?;
         }
         document.failures.push(if context.keeps(args.record.as_deref()) { failure } else { failure.unkept() });
         recordings.push(recording);
@@ -139,11 +149,16 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             args.generate_tests.as_deref().unwrap_or(Path::new("")).display()
         ));
     }
-    let outcome = RecordedOutcome::of(&base.probe, judge(&base.probe));
+    // The figures are those of the first failure, if there is one, and else those of a run from the start.
+    let shown = match recordings.first() {
+        Some(first) => session_of(first)?.execute(source_of(first), 0..0)?,
+        None => base.probe.clone(),
+    };
+    let outcome = RecordedOutcome::of(&shown, judge(&shown));
     let first = explored.traces.first().map(|found| found.path.as_path());
     let identity = identity(&folder, base.seed, first.filter(|_| context.keeps(args.record.as_deref())));
     let target = base.prepared.loaded.summary();
-    let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&base.probe), watch.facts());
+    let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&shown), watch.facts());
     let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let deciding = || standings.iter().filter(|seed| seed.decides());
     let statuses = verdicts().map(|verdict| verdict.status).chain(deciding().map(|seed| seed.status));
@@ -153,7 +168,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     summary = summary.finding(found.chain(deciding().filter_map(|seed| seed.finding(&args.target))).collect());
     let still_there = || deciding().next()?.signature.clone();
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
-    let nothing = explored.nothing_tested(&outcome.verdict, base.before).filter(|_| summary.status == Status::Pass);
+    let nothing = explored.nothing_tested(&judge(&base.probe), base.before).filter(|_| summary.status == Status::Pass);
     if let Some(Verdict { status, findings, signature }) = nothing {
         (summary.status, summary.findings, summary.signature) = (status, findings, signature);
     }
@@ -205,6 +220,7 @@ struct Base {
     seed: Seed,
     schedule: &'static str,
     workers: u32,
+    place: Option<ProgramPlace>,
     state: PathBuf,
     /// Runs of the exploration that is continued.
     before: Option<u64>,
@@ -246,6 +262,7 @@ fn base(setup: &ExplorationSetup, context: &Context, args: &ExploreArgs) -> Base
         seed: setup.options.seed,
         schedule: setup.strategy.name,
         workers: args.workers.unwrap_or(context.project.config.explore.workers).max(1),
+        place: setup.place.clone(),
         state: args.save_state.clone().unwrap_or_else(|| setup.state_path.clone()),
         before: args.resume.as_ref().map(|_| setup.before().0),
     }

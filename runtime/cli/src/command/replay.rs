@@ -5,7 +5,10 @@ use crate::args::{ReplayArgs, ReportFormatArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, identity, kept, load, session_of, summary_of};
+use fozzy_campaign::explore::saved_failures::plan_of;
+use fozzy_campaign::pipeline::{
+    LoadedTarget, MachinesOfToday, PreparedProgram, identity, kept, load, session_of, summary_of,
+};
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::{failing_sequence, last_sequence};
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -26,7 +29,12 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let mut original = session_of(&recording)?;
     let replayed = match &args.against {
         None => same(&recording, &mut original, args, format == ReportFormatArg::Pretty)?,
-        Some(program) => other(&recording, &mut original, load(program, &context.project.remarks)?)?,
+        Some(program) => {
+            let loaded = load(program, &context.project.remarks)?;
+            let plan = args.plan.clone().or_else(|| plan_of(&context.project, &path));
+            let machines = plan.map(|plan| MachinesOfToday::planned(&context.project, &loaded, Some(&plan)));
+            other(&recording, &mut original, loaded, &machines.transpose()?.unwrap_or_default())?
+        }
     };
     let folder = context.runs.begin()?;
     let identity = identity(&folder, recording.seed, Some(&path));
@@ -101,6 +109,7 @@ fn same(
         equal: replayed.difference.is_none(),
         claimed: replayed.claimed.iter().map(ToString::to_string).collect(),
         against: None,
+        recorded_machines: Vec::new(),
         difference: replayed.difference.map(difference_document),
         divergence: None,
     };
@@ -119,12 +128,21 @@ fn engine_difference(recording: &Recording, session: &Session) -> String {
     )
 }
 
-fn other(recording: &Recording, original: &mut Session, loaded: LoadedTarget) -> Result<ReplayResult, CliError> {
-    let mut changed = PreparedProgram::against(recording, loaded.clone())?.session()?;
+fn other(
+    recording: &Recording,
+    original: &mut Session,
+    loaded: LoadedTarget,
+    machines: &MachinesOfToday,
+) -> Result<ReplayResult, CliError> {
+    let recorded_machines =
+        if loaded.scenario.is_some() { Vec::new() } else { machines.recorded_ones(&recording.plan) };
+    let mut changed = PreparedProgram::against(recording, loaded.clone(), machines)?.session()?;
     let against = fozzy_search::replay_against(recording, original, &mut changed)?;
     let divergence = against.divergence.map(divergence_document);
     let (equal, program, claimed) = (divergence.is_none(), loaded.summary(), vec!["target.name".to_owned()]);
-    let comparison = ReplaySummary { equal, claimed, against: Some(program), difference: None, divergence };
+    let against_program = Some(program);
+    let comparison =
+        ReplaySummary { equal, claimed, against: against_program, recorded_machines, difference: None, divergence };
     Ok(ReplayResult { execution: against.execution, verdict: against.verdict, comparison })
 }
 

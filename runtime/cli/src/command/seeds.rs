@@ -2,7 +2,7 @@
 
 use crate::args::SeedsArgs;
 use crate::context::Context;
-use crate::error::{CliError, ErrorKind, at_path};
+use crate::error::CliError;
 use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailures};
 use fozzy_campaign::pipeline::load;
 use fozzy_report::{SeedsDocument, seeds_lines};
@@ -15,7 +15,7 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
     let folders = match &args.target {
         Some(target) => {
             let loaded = load(target, remarks)?;
-            vec![(SavedFailures::of(base_dir, &loaded.target.name), loaded)]
+            vec![(SavedFailures::of_loaded(base_dir, &loaded), loaded)]
         }
         None => {
             let of_today = |seeds: SavedFailures| Ok((load(&seeds.target()?, remarks)?, seeds));
@@ -24,10 +24,9 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
         }
     };
     for (seeds, today) in folders {
-        for standing in seeds.standings(&today, None)? {
+        for standing in seeds.standings(&context.project, &today, None)? {
             if args.prune_fixed && standing.state == RegressionStatus::Fixed {
-                std::fs::remove_file(&standing.path)
-                    .map_err(|error| at_path(ErrorKind::Seeds, "cannot remove", &standing.path, &error))?;
+                standing.remove()?;
                 document.pruned.push(standing.path.display().to_string());
             }
             document.seeds.push(standing.document());
