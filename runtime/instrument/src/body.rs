@@ -46,6 +46,17 @@ pub(crate) fn slots(ty: ValType) -> u32 {
     if ty == ValType::V128 { 2 } else { 1 }
 }
 
+/// Whether an operator names a data segment by its index.
+fn names_segment(operator: &Operator<'_>) -> bool {
+    matches!(
+        operator,
+        Operator::MemoryInit { .. }
+            | Operator::DataDrop { .. }
+            | Operator::ArrayNewData { .. }
+            | Operator::ArrayInitData { .. }
+    )
+}
+
 /// Everything that is reused from one body to the next.
 #[derive(Default)]
 pub(crate) struct BodyRewriter {
@@ -117,6 +128,7 @@ impl BodyRewriter {
             vectors |= validator.get_operand_type(0) == Some(Some(ValType::V128));
             let span = offset_u32(at)..offset_u32(operators.original_position());
             self.depth.operator(&operator, span.clone());
+            module.merges &= !names_segment(&operator);
             self.cost.operator(&operator, &validator, module);
             // At each operator, so that the validator's own stack stays as small.
             self.cost.check(range.start, component.len())?;

@@ -15,11 +15,13 @@
 //!   three write to a memory of their own beside the guest's (`side.rs`), which the host reads in place.
 //! - An accessor for the state of the guest (`access.rs`).
 //!
+//! And something is taken out: data segments, where there are thousands (`segments.rs`).
+//!
 //! Invariants:
 //! - Nothing is renumbered. Types, globals and locals are only appended, so that every byte that no
 //!   pass changes is copied as it stands, and an index in a name section or in an operator stays right.
 //! - The output is a function of the input and the [`Options`]: same bytes in, same bytes out.
-//!   A change of the output is a change of [`REWRITER_VERSION`].
+//!   A change of what the output does, or of the fuel that it takes, is a change of [`REWRITER_VERSION`].
 //! - Hostile input is refused with an [`Error`]; it never panics. All bounds are named constants.
 //!
 //! Not done here: compiling, running, reading files, turning core modules into components.
@@ -43,6 +45,7 @@ mod names;
 mod nesting;
 mod options;
 mod prescan;
+mod segments;
 mod shape;
 mod side;
 mod sites;
@@ -112,6 +115,8 @@ pub struct InstrumentedComponent {
     pub access: Option<AccessorLayout>,
     /// What stands in the way of that; empty when it was not asked for.
     pub obstacles: Vec<Obstacle>,
+    /// Fuel that an instantiation takes beyond the original's, to be given in addition.
+    pub startup_fuel: i64,
 }
 
 /// Validates `component` and rewrites every core module in it, nested components included.

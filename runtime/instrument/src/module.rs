@@ -20,6 +20,7 @@ use crate::helpers::{Helper, HelperContext};
 use crate::map::{ModuleMap, ModuleOrdinal, SegmentKind, Segments};
 use crate::options::CoverageMode;
 use crate::prescan::{ModulePrescan, may_return_through_memory};
+use crate::segments::{self, MergedSegments};
 use crate::side::{SideLayout, SideMemory, SideTag, WASM_PAGE_BYTES};
 use crate::{Error, Options, body, names};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +31,9 @@ use wasm_encoder::{
 };
 use wasmparser::types::{CoreTypeId, TypesRef};
 use wasmparser::{
-    CompositeInnerType, ExportSectionReader, ExternalKind, FromReader, FunctionSectionReader, ImportSectionReader,
-    SectionLimited, TypeRef, TypeSectionReader, UnpackedIndex, ValType,
+    CompositeInnerType, DataSectionReader, ExportSectionReader, ExternalKind, FromReader, FunctionSectionReader,
+    ImportSectionReader, MemorySectionReader, MemoryType, SectionLimited, TypeRef, TypeSectionReader, UnpackedIndex,
+    ValType,
 };
 
 /// Entries that a module's index space may have (wasmparser's `MAX_WASM_TYPES`, `MAX_WASM_GLOBALS`).
@@ -111,6 +113,8 @@ pub(crate) struct EncodedModule {
     /// Counts from the start of the bytes.
     pub(crate) map: ModuleMap,
     pub(crate) side: Option<SideMemory>,
+    /// Fuel that its instantiation takes beyond the original's.
+    pub(crate) startup_fuel: i64,
 }
 
 /// A core module while the walk is inside it.
@@ -176,6 +180,12 @@ pub(crate) struct ModuleRewriter<'a> {
     pub(crate) comparisons: bool,
     pub(crate) compared: u32,
     data: Option<SectionList>,
+    segments_read: Option<DataSectionReader<'a>>,
+    /// Bytes of each memory that it defines itself; `None` for others.
+    memory_bytes: Vec<Option<u64>>,
+    /// Whether its data segments may become fewer: it is instantiated once, and no code of it names them.
+    pub(crate) merges: bool,
+    merged: Option<MergedSegments>,
 
     /// How many function bodies the original has.
     bodies: u32,
@@ -232,6 +242,10 @@ impl<'a> ModuleRewriter<'a> {
             compared: 0,
             kept: 0,
             data: None,
+            segments_read: None,
+            memory_bytes: Vec::new(),
+            merges: false,
+            merged: None,
             bodies: 0,
             code: Vec::new(),
             segments: Segments::default(),
@@ -286,6 +300,7 @@ impl<'a> ModuleRewriter<'a> {
             match import?.ty {
                 TypeRef::Func(ty) | TypeRef::FuncExact(ty) => self.function_types.push(ty),
                 TypeRef::Global(_) => self.globals_imported += 1,
+                TypeRef::Memory(_) => self.memory_bytes.push(None),
                 _ => {}
             }
         }
@@ -324,13 +339,31 @@ impl<'a> ModuleRewriter<'a> {
     }
 
     /// Takes note of the memories that the module defines.
-    pub(crate) fn memory_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
+    pub(crate) fn memory_section(&mut self, reader: &MemorySectionReader<'a>) -> Result<(), Error> {
         self.memories = Some(SectionList::of(reader));
+        for memory in reader.clone() {
+            self.memory_bytes.push(match memory? {
+                MemoryType { memory64: false, page_size_log2: None, initial, .. } => {
+                    Some(initial.saturating_mul(u64::from(WASM_PAGE_BYTES)))
+                }
+                _ => None,
+            });
+        }
+        Ok(())
     }
 
     /// Takes note of the data segments.
-    pub(crate) fn data_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
+    pub(crate) fn data_section(&mut self, reader: &DataSectionReader<'a>) {
         self.data = Some(SectionList::of(reader));
+        self.segments_read = Some(reader.clone());
+    }
+
+    /// How many data segments are written, but for its own.
+    fn data_count(&self) -> u32 {
+        match &self.merged {
+            Some(merged) => merged.count,
+            None => self.data.as_ref().map_or(0, |data| data.count),
+        }
     }
 
     /// The code section starts, and `types` says what stands before it.
@@ -512,6 +545,9 @@ impl<'a> ModuleRewriter<'a> {
         end: usize,
         tag: Option<&SideTag>,
     ) -> Result<EncodedModule, Error> {
+        if let Some(segments) = self.segments_read.take().filter(|_| self.merges) {
+            self.merged = segments::merge(&segments, &self.memory_bytes)?;
+        }
         let exports = self.exports()?;
         let types = self.write_helpers()?;
         let side = self.side()?;
@@ -528,8 +564,10 @@ impl<'a> ModuleRewriter<'a> {
                 }
                 (SectionId::Global, _) if self.depth_used => self.write_globals(component, &mut out),
                 (SectionId::Memory, _) if let Some(side) = &side => self.write_memories(side, component, &mut out),
-                (SectionId::DataCount, Some(_)) if tag.is_some() => self.write_data_count(&mut out),
-                (SectionId::Data, _) if let Some(tag) = tag => self.write_data(tag, component, &mut out),
+                (SectionId::DataCount, Some(_)) => self.write_data_count(tag, &mut out),
+                (SectionId::Data, _) if tag.is_some() || self.merged.is_some() => {
+                    self.write_data(tag, component, &mut out);
+                }
                 (SectionId::Function, Some(_)) if !types.is_empty() => {
                     self.write_functions(&types, component, &mut out)
                 }
@@ -556,7 +594,8 @@ impl<'a> ModuleRewriter<'a> {
             code: offset_u32(code.start)..offset_u32(code.end),
             segments: self.segments,
         };
-        Ok(EncodedModule { bytes: out, map, side })
+        let startup_fuel = self.merged.map_or(0, |merged| merged.fuel);
+        Ok(EncodedModule { bytes: out, map, side, startup_fuel })
     }
 
     /// The exports, with wrappers for what is used as `realloc` and with those that are added; `None` when they stay as
@@ -622,7 +661,7 @@ impl<'a> ModuleRewriter<'a> {
             return Ok(None);
         }
         self.room_below("memories", self.side_memory + 1, MEMORIES_MAX)?;
-        self.room_below("data segments", self.data.as_ref().map_or(0, |data| data.count) + 1, DATA_SEGMENTS_MAX)?;
+        self.room_below("data segments", self.data_count() + 1, DATA_SEGMENTS_MAX)?;
         Ok(Some(self.complete()))
     }
 
@@ -639,16 +678,25 @@ impl<'a> ModuleRewriter<'a> {
         write_list(SectionId::Memory, self.memories.as_ref(), component, added.len(), &body_of(&added), out);
     }
 
-    fn write_data_count(&self, out: &mut Vec<u8>) {
+    fn write_data_count(&self, tag: Option<&SideTag>, out: &mut Vec<u8>) {
         let mut count = Vec::new();
-        (self.data.as_ref().map_or(0, |data| data.count) + 1).encode(&mut count);
+        (self.data_count() + u32::from(tag.is_some())).encode(&mut count);
         write_section(SectionId::DataCount as u8, &[&count], out);
     }
 
-    fn write_data(&self, tag: &SideTag, component: &[u8], out: &mut Vec<u8>) {
+    fn write_data(&self, tag: Option<&SideTag>, component: &[u8], out: &mut Vec<u8>) {
         let mut added = wasm_encoder::DataSection::new();
-        added.active(self.side_memory, &ConstExpr::i32_const(0), tag.header(self.ordinal));
-        write_list(SectionId::Data, self.data.as_ref(), component, added.len(), &body_of(&added), out);
+        if let Some(tag) = tag {
+            added.active(self.side_memory, &ConstExpr::i32_const(0), tag.header(self.ordinal));
+        }
+        let entries = body_of(&added);
+        let Some(merged) = &self.merged else {
+            write_list(SectionId::Data, self.data.as_ref(), component, added.len(), &entries, out);
+            return;
+        };
+        let mut count = Vec::new();
+        (merged.count + added.len()).encode(&mut count);
+        write_section(SectionId::Data as u8, &[&count, &merged.entries, &entries], out);
     }
 
     fn write_types(&self, component: &[u8], out: &mut Vec<u8>) {

@@ -128,7 +128,7 @@ pub(crate) fn survey(component: &[u8]) -> Result<Prescan, Error> {
 }
 
 /// How many core modules of other components a section puts into the index space.
-fn foreign_modules(payload: &Payload<'_>) -> Result<usize, Error> {
+pub(crate) fn foreign_modules(payload: &Payload<'_>) -> Result<usize, Error> {
     let mut count = 0;
     match payload {
         Payload::ComponentAliasSection(reader) => {

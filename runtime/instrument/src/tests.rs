@@ -10,6 +10,7 @@ mod golden;
 mod hostile;
 mod marks;
 mod offsets;
+mod segments;
 mod smith;
 mod symbols;
 mod variables;

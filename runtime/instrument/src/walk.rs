@@ -20,6 +20,7 @@ use crate::marks_soundness::{MarksReason, MarksVerdict};
 use crate::module::{EncodedModule, ModuleRewriter, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
 use crate::prescan::{Prescan, survey};
+use crate::segments::instantiated_once;
 use crate::shape::ComponentShape;
 use crate::side::{SideMemory, SideTag};
 use crate::{Error, InstrumentedComponent, Options, access, features};
@@ -31,6 +32,7 @@ struct ComponentRewriter {
     /// Modules inside, whose maps count from the start of `out`.
     modules: Vec<ModuleMap>,
     side_memories: Vec<SideMemory>,
+    startup_fuel: i64,
 }
 
 enum OpenItem<'a> {
@@ -51,6 +53,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     let mut open: Vec<OpenItem<'_>> = Vec::new();
     let mut modules_count = 0;
     let mut shape = ComponentShape::default();
+    let once = instantiated_once(component)?;
 
     for payload in parser.parse_all(component) {
         let payload = payload?;
@@ -76,13 +79,16 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                     out,
                     modules: Vec::new(),
                     side_memories: Vec::new(),
+                    startup_fuel: 0,
                 }));
             }
             (Payload::Version { encoding: Encoding::Module, range, .. }, _) => {
                 let ordinal = ModuleOrdinal(modules_count);
                 let known = surveyed.modules.get_mut(modules_count as usize).map(std::mem::take).unwrap_or_default();
                 modules_count += 1;
-                open.push(OpenItem::Module(Box::new(ModuleRewriter::new(ordinal, range.start, options, known))));
+                let mut module = ModuleRewriter::new(ordinal, range.start, options, known);
+                module.merges = once.contains(&ordinal.0);
+                open.push(OpenItem::Module(Box::new(module)));
             }
             (Payload::End(end), _) => {
                 let closed = open.pop().expect("the parser has opened what it closes");
@@ -133,7 +139,7 @@ fn core_section<'a>(module: &mut ModuleRewriter<'a>, payload: &Payload<'a>) -> R
         Payload::FunctionSection(reader) => module.function_section(reader)?,
         Payload::GlobalSection(reader) => module.global_section(reader),
         Payload::ExportSection(reader) => module.export_section(reader),
-        Payload::MemorySection(reader) => module.memory_section(reader),
+        Payload::MemorySection(reader) => module.memory_section(reader)?,
         Payload::DataSection(reader) => module.data_section(reader),
         _ => {}
     }
@@ -167,12 +173,14 @@ impl ComponentRewriter {
         let (id, bytes, modules) = match closed {
             OpenItem::Component(inner) => {
                 self.side_memories.extend(inner.side_memories);
+                self.startup_fuel += inner.startup_fuel;
                 (COMPONENT_SECTION, inner.out, inner.modules)
             }
             OpenItem::Module(mut module) => {
                 shape.export_state(&mut module);
-                let EncodedModule { bytes, map, side } = module.finish(component, end, tag)?;
+                let EncodedModule { bytes, map, side, startup_fuel } = module.finish(component, end, tag)?;
                 self.side_memories.extend(side);
+                self.startup_fuel += startup_fuel;
                 (CORE_MODULE_SECTION, bytes, vec![map])
             }
         };
@@ -194,7 +202,7 @@ fn finished(
     tag: Option<SideTag>,
     marks: Option<MarksVerdict>,
 ) -> InstrumentedComponent {
-    let OpenItem::Component(ComponentRewriter { mut out, modules, side_memories }) = closed else {
+    let OpenItem::Component(ComponentRewriter { mut out, modules, side_memories, startup_fuel }) = closed else {
         unreachable!("a core module was refused at its version")
     };
     for (position, module) in modules.iter().enumerate() {
@@ -205,5 +213,16 @@ fn finished(
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
     let BodyRewriter { sites, comparisons, .. } = bodies;
     let maps = OffsetMaps { modules };
-    InstrumentedComponent { component: out, maps, sites, comparisons, side_memories, tag, marks, access, obstacles }
+    InstrumentedComponent {
+        component: out,
+        maps,
+        sites,
+        comparisons,
+        side_memories,
+        tag,
+        marks,
+        access,
+        obstacles,
+        startup_fuel,
+    }
 }

@@ -90,12 +90,16 @@ pub(crate) struct CompiledMetadata {
     /// Which of the guest's memories functions of preview 1 reach.
     #[serde(default)]
     pub(crate) preview1_memory: Option<u32>,
+    /// Fuel that an instantiation takes beyond the original's.
+    #[serde(default)]
+    startup_fuel: i64,
 }
 
 impl CompiledMetadata {
     pub(crate) fn of(instrumented: &InstrumentedComponent, original: &[u8]) -> CompiledMetadata {
         CompiledMetadata {
             preview1_memory: preview1_module::memory_place(original),
+            startup_fuel: instrumented.startup_fuel,
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),
             access: instrumented.access.clone(),
@@ -109,6 +113,12 @@ impl CompiledMetadata {
     pub(crate) fn appended_bytes(&self) -> u64 {
         let accessor = self.access.as_ref().map_or(0, AccessorLayout::memory_bytes);
         accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
+    }
+
+    /// What is put in for an instance that is to start with `fuel`: so much that as much is left after its start as the original
+    /// would have left.
+    pub(crate) fn fuel_before_start(&self, fuel: u64) -> u64 {
+        fuel.saturating_add_signed(self.startup_fuel)
     }
 
     pub(crate) fn read(bytes: &[u8]) -> Option<CompiledMetadata> {

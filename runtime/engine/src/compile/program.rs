@@ -28,6 +28,8 @@ use wasmtime::component::{Component, InstancePre, Linker};
 
 /// Version of the rule by which modules are chosen: what was compiled under another one has other edges.
 const MODULES_VERSION: u32 = 2;
+/// Version of the rule by which data segments are merged: it decides what is compiled, and nothing that a program does.
+const SEGMENTS_VERSION: u32 = 1;
 
 /// A component that is ready to run under one set of switches.
 #[derive(Clone)]
@@ -366,7 +368,8 @@ fn compiled(
 ) -> Result<(Component, CompiledMetadata), ProgramError> {
     // What is logged as a comparison has changed since that was cached first.
     let logged = if build.comparisons { "\ncomparisons 2" } else { "" };
-    let configuration = format!("{}\nmodules {MODULES_VERSION}\n{build:?}{logged}", switches.configuration());
+    let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}");
+    let configuration = format!("{}\n{versions}\n{build:?}{logged}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
     let facts_key = |key: &str| format!("{key}-facts");
     if let Some((cache, key)) = &cached

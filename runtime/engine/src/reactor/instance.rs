@@ -197,7 +197,7 @@ fn instantiate(
     store.limiter(|host| host);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
     if program.how().fuel {
-        store.set_fuel(limits.fuel).map_err(failed)?;
+        store.set_fuel(program.facts().fuel_before_start(limits.fuel)).map_err(failed)?;
     }
     let linked = program.alone().map_err(failed)?;
     memory::offer(offered);

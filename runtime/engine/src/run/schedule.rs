@@ -414,7 +414,10 @@ pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, w
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| host);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
-    let filled = if program.how().fuel { store.set_fuel(fuel) } else { Ok(()) };
+    let filled = match program.how().fuel {
+        true => store.set_fuel(program.facts().fuel_before_start(fuel)),
+        false => Ok(()),
+    };
     (store, filled)
 }
 
