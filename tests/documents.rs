@@ -63,6 +63,18 @@ const CASES: &[(&str, &str)] = &[
     ("findability", "fozzy findability f.fozzy --runs 2 --json"),
     ("benchmark", "fozzy benchmark counter.wasm --max-workers 1 --time 100ms --json"),
     ("seeds", "fozzy seeds --json"),
+    (
+        "history-check",
+        "echo '{:type :invoke, :process 0, :f :read} {:type :ok, :process 0, :f :read, :value 3}' > h.edn; fozzy check h.edn --json",
+    ),
+    (
+        "history-check",
+        "echo '{:type :invoke, :process 0, :f :write, :value 1}' > h.edn; fozzy check h.edn --time 0s --json",
+    ),
+    (
+        "history-check",
+        "echo '{:type :ok, :f :add, :value 1} {:type :ok, :f :read, :value []}' > h.edn; fozzy check h.edn --checker set --json",
+    ),
     ("ablation", "fozzy ablate f.fozzy --json"),
     ("verification", "fozzy trace verify a.fozzy --json"),
     ("verification", "fozzy trace verify plan.toml --json"),

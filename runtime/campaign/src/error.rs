@@ -106,6 +106,8 @@ kinds! {
     Benchmark = "benchmark",
     /// A gate.
     Gate = "gate",
+    /// A history of operations that is to be judged.
+    History = "history",
     /// A new project.
     Init = "init",
     /// Pages for `man`.

@@ -19,6 +19,7 @@ pub mod error;
 pub mod explore;
 pub mod fuzz;
 pub mod gates;
+pub mod history_check;
 pub mod inputs;
 pub mod inspection;
 pub mod migrate;

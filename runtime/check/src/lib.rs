@@ -9,6 +9,7 @@
 //! Beside it, histories of clients of a distributed system (`history`), whatever recorded them.
 //! Not here: printing (`fozzy-report`); what the program itself asserts (comes with the guest SDK).
 
+mod checker;
 mod frame_filter;
 mod hash_index;
 mod history;
@@ -21,6 +22,7 @@ mod panic;
 mod signature;
 mod unmatched;
 
+pub use checker::{CHECKERS, CheckerRow, CheckerVerdict, HistoryAnomaly, check_property, checker};
 pub use frame_filter::{generated_frames, is_own};
 pub use history::{
     ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryFormat, HistoryOperation, HistoryOrder,
@@ -29,6 +31,9 @@ pub use history::{
 pub use identity::{FailureIdentity, identify};
 pub use judge::{judge, judge_end, judge_facts};
 pub use linearizability::{
-    CheckLimits, LinearizabilityVerdict, PartitionVerdict, UndecidedReason, Validity, check_linearizability,
+    CheckLimits, LinearizabilityVerdict, MinimalViolation, PartitionVerdict, UndecidedReason, Validity,
+    check_linearizability, minimize_violation,
 };
-pub use model::{CallRecord, MODELS, ModelAction, ModelCall, ModelRow, NextStates, SequentialModel, model};
+pub use model::{
+    CallRecord, MODELS, ModelAction, ModelCall, ModelRow, NextStates, SequentialModel, guess_model, model,
+};

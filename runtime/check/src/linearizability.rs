@@ -12,6 +12,7 @@
 //! Invariant: `Valid` and `Invalid` are exact; what was not decided is `Unknown`, with the reason and how far it came.
 //! Not here: the smallest part of a violation (`minimize`).
 
+mod minimize;
 mod partition;
 mod search;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod unique;
 
 use crate::history::{DatumId, HistoryError, OperationHistory};
 use crate::model::{ModelRow, SequentialModel};
+pub use minimize::{MinimalViolation, minimize_violation};
 use partition::CallPartition;
 use search::{SearchBudget, SearchEnd, SearchResult, search};
 

@@ -8,6 +8,7 @@
 //! state and call; a call without a known result may have any.
 //! Not here: concurrency (`linearizability`).
 
+mod guess;
 mod key_value;
 mod multi_register;
 mod mutex;
@@ -16,6 +17,8 @@ mod register;
 mod set;
 #[cfg(test)]
 mod tests;
+
+pub use guess::guess_model;
 
 use crate::history::{DatumId, DatumPool, OperationType};
 

@@ -1,6 +1,7 @@
 //! The command line, as clap reads it. `CLI.md` is generated from here.
 
 mod artifacts;
+mod check;
 mod corpus;
 mod gates;
 mod memory;
@@ -10,6 +11,7 @@ mod report;
 mod travel;
 
 pub(crate) use artifacts::{ArtifactsCommand, ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
+pub(crate) use check::CheckArgs;
 pub(crate) use corpus::{
     CorpusAddArgs, CorpusCommand, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, InputArgs,
 };
@@ -153,6 +155,8 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a kind of file, or of a document that a command prints.
     #[command(alias = "steps")]
     Schema(SchemaArgs),
+    /// Judge histories that clients of a distributed system have recorded.
+    Check(CheckArgs),
     /// Check this machine, and with --deep that a program is deterministic.
     Doctor(DoctorArgs),
     /// Remove old runs from the run store, and what killed processes have left there.

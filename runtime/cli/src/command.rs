@@ -4,6 +4,7 @@ mod artifacts;
 pub(crate) mod benchmark;
 mod branch;
 mod causality;
+mod check;
 mod ci;
 mod clean;
 mod corpus;
@@ -94,6 +95,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Report(ReportCommand::Flaky(args)) => report::flaky(&context, args),
             Command::Validate(args) => validate::validate(&context, args),
             Command::Schema(args) => validate::schema(&context, args),
+            Command::Check(args) => check::check(&context, args),
             Command::Doctor(args) => doctor::doctor(&context, args),
             Command::Clean(args) => clean::clean(&context, args),
             Command::Usage => usage::usage(&context),
@@ -140,6 +142,7 @@ impl Command {
             self,
             Command::Init(_)
                 | Command::Inspect(_)
+                | Command::Check(_)
                 | Command::Validate(_)
                 | Command::Schema(_)
                 | Command::Usage

@@ -19,8 +19,8 @@ use fozzy_report::document::{
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::suite::SuiteSummary;
 use fozzy_report::{
-    AblationDocument, BenchmarkDocument, CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage, RunSummary,
-    SeedsDocument, StateDocument,
+    AblationDocument, BenchmarkDocument, CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage,
+    HistoryCheckDocument, RunSummary, SeedsDocument, StateDocument,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -48,6 +48,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("causality", "`causality` (`fozzy.causality.v1`)", of::<CausalityDocument>),
     row("findability", "`findability` (`fozzy.findability.v1`)", of::<FindabilityDocument>),
     row("benchmark", "`benchmark` (`fozzy.benchmark.v1`)", of::<BenchmarkDocument>),
+    row("history-check", "`check` (`fozzy.history_check.v1`)", of::<HistoryCheckDocument>),
     row("seeds", "`seeds` (`fozzy.seeds.v1`)", of::<SeedsDocument>),
     row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),

@@ -54,6 +54,7 @@ impl From<CampaignError> for Error {
             | ErrorKind::Jobs
             | ErrorKind::Benchmark
             | ErrorKind::Gate
+            | ErrorKind::History
             | ErrorKind::Init
             | ErrorKind::Man => Error::File(text),
             ErrorKind::Flaky | ErrorKind::Workers | ErrorKind::Engine | ErrorKind::Harness | ErrorKind::Internal => {

@@ -19,6 +19,7 @@ mod findings;
 mod flaky;
 mod flatten;
 mod fuzz;
+mod history_check;
 mod html;
 mod input;
 pub mod inspect;
@@ -48,6 +49,9 @@ pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
+pub use history_check::{
+    CheckerAnomaly, CheckerCount, HistoryCall, HistoryCheck, HistoryCheckDocument, HistoryViolation, UndecidedPartition,
+};
 pub use input::{LiteralLanguage, ShownInput};
 pub use layout::Layout;
 pub use pretty::{Style, pretty, shell_word};

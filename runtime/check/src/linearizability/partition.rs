@@ -50,7 +50,12 @@ pub(super) fn partitions(
         if let Some(read) = read {
             // What failed has been seen by its client, like what succeeded.
             let completion = call.completion.filter(|_| call.outcome != OperationType::Info);
-            partitions[place].calls.push(TimedCall { call: read, invocation: call.invocation, completion });
+            partitions[place].calls.push(TimedCall {
+                call: read,
+                invocation: call.invocation,
+                completion,
+                is_optional: false,
+            });
         }
     }
     Ok(partitions)
@@ -58,7 +63,7 @@ pub(super) fn partitions(
 
 /// Where the key of an operation stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keying {
+enum KeyPlace {
     None,
     /// First of a pair.
     Pair,
@@ -66,40 +71,40 @@ enum Keying {
     Field,
 }
 
-fn keying(history: &OperationHistory, calls: &[ClientCall]) -> Keying {
+fn keying(history: &OperationHistory, calls: &[ClientCall]) -> KeyPlace {
     let pool = &history.pool;
     let invoked = |call: &ClientCall| &history.operations[call.invocation as usize];
     if calls.is_empty() {
-        return Keying::None;
+        return KeyPlace::None;
     }
     if calls.iter().all(|call| pool.entry(invoked(call).extra, "key").is_some()) {
-        return Keying::Field;
+        return KeyPlace::Field;
     }
     let mut is_plain = false;
     for operation in calls.iter().map(invoked) {
-        let Some((_, second)) = pool.pair(operation.value) else { return Keying::None };
+        let Some((_, second)) = pool.pair(operation.value) else { return KeyPlace::None };
         let is_cas = history.function_name(operation) == "cas";
         if is_cas && pool.pair(second).is_none() {
-            return Keying::None;
+            return KeyPlace::None;
         }
         is_plain |= is_cas || second.is_nil();
     }
-    if is_plain { Keying::Pair } else { Keying::None }
+    if is_plain { KeyPlace::Pair } else { KeyPlace::None }
 }
 
 /// The key of a call, and the call without it.
-fn record<'a>(history: &'a OperationHistory, call: &ClientCall, keying: Keying) -> (Option<DatumId>, CallRecord<'a>) {
+fn record<'a>(history: &'a OperationHistory, call: &ClientCall, keying: KeyPlace) -> (Option<DatumId>, CallRecord<'a>) {
     let pool = &history.pool;
     let invoked = &history.operations[call.invocation as usize];
     let completed = call.completion.map(|at| &history.operations[at as usize]);
     let strip = |operation: &HistoryOperation| match keying {
-        Keying::Pair => pool.pair(operation.value).map_or(DatumId::NIL, |(_, value)| value),
-        Keying::None | Keying::Field => operation.value,
+        KeyPlace::Pair => pool.pair(operation.value).map_or(DatumId::NIL, |(_, value)| value),
+        KeyPlace::None | KeyPlace::Field => operation.value,
     };
     let key = match keying {
-        Keying::None => None,
-        Keying::Pair => pool.pair(invoked.value).map(|(key, _)| key),
-        Keying::Field => pool.entry(invoked.extra, "key"),
+        KeyPlace::None => None,
+        KeyPlace::Pair => pool.pair(invoked.value).map(|(key, _)| key),
+        KeyPlace::Field => pool.entry(invoked.extra, "key"),
     };
     let process =
         if let Process::Client(process) = invoked.process { process } else { -1 - i64::from(call.invocation) };

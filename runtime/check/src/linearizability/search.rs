@@ -113,7 +113,7 @@ struct Configuration<const W: usize> {
     next: u32,
     state: u32,
     mask: Mask<W>,
-    /// The configuration before, and the call that led here.
+    /// The configuration before, and the call that led here; none where an optional call was passed.
     parent: u32,
     via: u32,
 }
@@ -160,6 +160,8 @@ struct Search<'a, const W: usize> {
     index: HashIndex,
     /// The configuration that is furthest.
     furthest: u32,
+    /// The last return that looking ahead found to be out of reach.
+    unreachable: u32,
     prefers_call_order: bool,
     scratch: NextStates,
     scratch_of_reads: NextStates,
@@ -177,6 +179,7 @@ impl<'a, const W: usize> Search<'a, W> {
             configurations: Vec::new(),
             index: HashIndex::default(),
             furthest: 0,
+            unreachable: 0,
             prefers_call_order: model.prefers_call_order(),
             scratch: NextStates::default(),
             scratch_of_reads: NextStates::default(),
@@ -188,7 +191,7 @@ impl<'a, const W: usize> Search<'a, W> {
         let end = self.explore(budget);
         let (order, state) = self.sequence();
         let furthest = self.configurations[self.furthest as usize].next as usize;
-        let stuck = self.timeline.returns.get(furthest).map(|one| one.own.call);
+        let stuck = self.timeline.returns.get(furthest.max(self.unreachable as usize)).map(|one| one.own.call);
         SearchResult {
             stuck: stuck.filter(|_| end != SearchEnd::Valid),
             end,
@@ -211,6 +214,18 @@ impl<'a, const W: usize> Search<'a, W> {
         let mut path: Vec<(u32, u32)> = vec![(0, 0)];
         while let Some((at, cursor)) = path.last_mut() {
             let configuration = self.configurations[*at as usize];
+            let own = self.timeline.returns[configuration.next as usize].own.call;
+            if *cursor == 0 && self.timeline.calls[own as usize].is_optional {
+                *cursor = 1;
+                let parent = *at;
+                let skip = Configuration { next: configuration.next + 1, parent, via: u32::MAX, ..configuration };
+                match self.arrive(skip) {
+                    Some(next) if next == all => return SearchEnd::Valid,
+                    Some(_) => path.push((self.configurations.len() as u32 - 1, 0)),
+                    None => {}
+                }
+                continue;
+            }
             let Some(candidate) = self.next_candidate(&configuration, cursor) else {
                 path.pop();
                 continue;
@@ -265,11 +280,12 @@ impl<'a, const W: usize> Search<'a, W> {
             let number = *cursor;
             *cursor += 1;
             let candidate = match number {
-                0 if self.prefers_call_order => continue,
-                0 => own,
-                _ => self.timeline.candidate(at, number - 1)?,
+                0 => continue,
+                1 if self.prefers_call_order => continue,
+                1 => own,
+                _ => self.timeline.candidate(at, number - 2)?,
             };
-            let is_again = number > 0 && !self.prefers_call_order && candidate.call == own.call;
+            let is_again = number > 1 && !self.prefers_call_order && candidate.call == own.call;
             let is_readonly = self.timeline.traits[candidate.call as usize].is_readonly;
             let waits = self.timeline.open_number(candidate.bit).and_then(|open| self.timeline.twin[open]);
             let waits = waits.is_some_and(|before| !configuration.mask.has(before));
@@ -284,7 +300,8 @@ impl<'a, const W: usize> Search<'a, W> {
         let Configuration { mut next, state, mut mask, .. } = new;
         while self.advance(&mut next, state, &mut mask, &mut |_| {}) {}
         let new = Configuration { next, mask, ..new };
-        if !self.can_succeed(&new) {
+        // The first one is noted in any case: a sequence begins with it.
+        if new.parent != u32::MAX && !self.can_succeed(&new) {
             return None;
         }
         let position = self.configurations.len() as u32;
@@ -335,7 +352,7 @@ impl<'a, const W: usize> Search<'a, W> {
     }
 
     /// Looks ahead to the next landmark.
-    fn can_succeed(&self, configuration: &Configuration<W>) -> bool {
+    fn can_succeed(&mut self, configuration: &Configuration<W>) -> bool {
         let timeline = self.timeline;
         let from = configuration.next as usize;
         let mut to = timeline.landmark[from] as usize;
@@ -357,7 +374,11 @@ impl<'a, const W: usize> Search<'a, W> {
             return true;
         }
         let landmark = &timeline.calls[timeline.returns[to].own.call as usize].call;
-        self.model.can_become(self.pool, self.states.get(configuration.state), landmark)
+        let can_become = self.model.can_become(self.pool, self.states.get(configuration.state), landmark);
+        if !can_become {
+            self.unreachable = self.unreachable.max(to as u32);
+        }
+        can_become
     }
 
     /// The calls that lead to the furthest configuration, in order, and the state there.
@@ -370,7 +391,10 @@ impl<'a, const W: usize> Search<'a, W> {
         }
         let (mut order, mut next, mut mask) = (Vec::new(), 0, Mask([0; W]));
         for at in path.into_iter().rev() {
-            let Configuration { state, via, .. } = self.configurations[at as usize];
+            let Configuration { state, via, parent, .. } = self.configurations[at as usize];
+            if via == u32::MAX && parent != u32::MAX {
+                next += 1;
+            }
             if via != u32::MAX {
                 order.push(via);
                 let bit = self.timeline.candidates(next as usize).find(|one| one.call == via).map(|one| one.bit);

@@ -20,6 +20,8 @@ pub(crate) struct TimedCall {
     pub(crate) invocation: u32,
     /// Where it returned; none if it may happen at any time after.
     pub(crate) completion: Option<u32>,
+    /// Whether it may also not have taken effect (`minimize`).
+    pub(crate) is_optional: bool,
 }
 
 /// A call that is pending at a return.

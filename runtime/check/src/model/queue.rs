@@ -15,28 +15,28 @@ pub(super) const UNORDERED_QUEUE: ModelRow = ModelRow {
     name: "unordered-queue",
     summary: "a bag: enqueue, dequeue any",
     functions: &["enqueue", "dequeue"],
-    model: &Collection { order: TakeOrder::Any },
+    model: &Collection { order: TakeOrder::Any, functions: &["enqueue", "dequeue"] },
 };
 
 pub(super) const FIFO_QUEUE: ModelRow = ModelRow {
     name: "fifo-queue",
     summary: "a queue: enqueue, dequeue the oldest",
     functions: &["enqueue", "dequeue"],
-    model: &Collection { order: TakeOrder::First },
+    model: &Collection { order: TakeOrder::First, functions: &["enqueue", "dequeue"] },
 };
 
 pub(super) const STACK: ModelRow = ModelRow {
     name: "stack",
     summary: "a stack: push, pop the newest",
     functions: &["push", "pop"],
-    model: &Collection { order: TakeOrder::Last },
+    model: &Collection { order: TakeOrder::Last, functions: &["push", "pop"] },
 };
 
 pub(super) const PRIORITY_QUEUE: ModelRow = ModelRow {
     name: "priority-queue",
     summary: "a priority queue: insert, delete-min",
     functions: &["insert", "delete-min"],
-    model: &Collection { order: TakeOrder::Smallest },
+    model: &Collection { order: TakeOrder::Smallest, functions: &["insert", "delete-min", "enqueue", "dequeue"] },
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,8 @@ enum TakeOrder {
 
 struct Collection {
     order: TakeOrder,
+    /// Names of its functions: insertions and takes in turn.
+    functions: &'static [&'static str],
 }
 
 impl SequentialModel for Collection {
@@ -58,19 +60,17 @@ impl SequentialModel for Collection {
 
     fn call(&self, pool: &DatumPool, record: &CallRecord<'_>) -> Result<Option<ModelCall>, String> {
         let has_failed = record.outcome == OperationType::Fail;
-        match record.function {
-            "enqueue" | "push" | "insert" => {
-                let is_number = pool.as_integer(record.asked).is_some();
-                if record.asked.is_nil() || self.order == TakeOrder::Smallest && !is_number {
-                    return Err("an element: an integer for a priority queue, anything but nil for others".to_owned());
-                }
-                Ok((!has_failed).then(|| record.call(ModelAction::Insert, record.asked, None)))
-            }
-            "dequeue" | "pop" | "delete-min" => {
-                Ok((!has_failed).then(|| record.call(ModelAction::Take, DatumId::NIL, record.result())))
-            }
-            _ => Err(functions(&["enqueue, dequeue (or push, pop, or insert, delete-min)"])),
+        let Some(at) = self.functions.iter().position(|name| *name == record.function) else {
+            return Err(functions(self.functions));
+        };
+        if at % 2 == 1 {
+            return Ok((!has_failed).then(|| record.call(ModelAction::Take, DatumId::NIL, record.result())));
         }
+        let is_number = pool.as_integer(record.asked).is_some();
+        if record.asked.is_nil() || self.order == TakeOrder::Smallest && !is_number {
+            return Err("an element: an integer for a priority queue, anything but nil for others".to_owned());
+        }
+        Ok((!has_failed).then(|| record.call(ModelAction::Insert, record.asked, None)))
     }
 
     fn step(&self, pool: &DatumPool, state: &[u8], call: &ModelCall, next: &mut NextStates) {

@@ -66,6 +66,11 @@ const USAGE: &[Group] = &[
     (
         "Look into programs, traces and reports",
         &[
+            (
+                "check",
+                "you have a history of a distributed system and want a verdict",
+                "fozzy check history.edn --model cas-register",
+            ),
             ("inspect", "you want to know what a program is and needs", "fozzy inspect app.wasm"),
             (
                 "coverage",

@@ -1,0 +1,240 @@
+//! `fozzy check`: a history from a file or a folder, judged.
+//!
+//! ```text
+//! history.edn · store/test/latest/ ─▶ bytes ─▶ OperationHistory ─ model ─▶ verdict ─▶ HistoryCheck
+//! ```
+//!
+//! Not here: how a history is judged (`fozzy-check`); what is printed (`fozzy-report`).
+
+use crate::error::{CampaignError, ErrorKind, at_path};
+use fozzy_check::{
+    CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryFormat, LinearizabilityVerdict, MODELS, ModelRow,
+    OperationHistory, OperationType, PartitionVerdict, Process, UndecidedReason, Validity, check_linearizability,
+    check_property, checker, guess_model, minimize_violation, model, pair_calls, read_cobra,
+};
+use fozzy_report::{CheckerAnomaly, CheckerCount, HistoryCall, HistoryCheck, HistoryViolation, UndecidedPartition};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Names under which Jepsen keeps the history of a test in its folder; the first that is there counts.
+const HISTORY_NAMES: [&str; 3] = ["history.edn", "history.json", "history.jsonl"];
+/// The ending of Cobra's logs, of which a folder has one a session.
+const COBRA_ENDING: &str = "log";
+/// Bytes of a history that are read.
+const HISTORY_BYTES_MAX: u64 = 2 << 30;
+/// Parts of a history of which the document says what is wrong with them.
+const PARTS_MAX: usize = 16;
+
+/// What a history is judged by.
+pub struct HistoryCheckRequest<'a> {
+    /// The name of a checker that judges instead of a model.
+    pub checker: Option<&'a str>,
+    /// The name of the model; guessed from the history if there is none.
+    pub model: Option<&'a str>,
+    /// Bytes that the search of one part may use.
+    pub memory_bytes_max: usize,
+    /// Whether time is over.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+/// Judges the history at a path.
+///
+/// # Errors
+/// When there is none, or it is not one, or does not fit the model.
+pub fn check_history(
+    path: &Path,
+    request: &HistoryCheckRequest<'_>,
+) -> Result<(Validity, HistoryCheck), CampaignError> {
+    let (path, history) = read_history(path)?;
+    let wrong =
+        |error: &dyn std::fmt::Display| CampaignError::new(ErrorKind::History, format!("{}: {error}", path.display()));
+    let calls = pair_calls(&history).map_err(|error| wrong(&error))?;
+    let clients = history.client_operations().map(|one| one.process);
+    let processes: BTreeSet<Process> = clients.filter(|process| matches!(process, Process::Client(_))).collect();
+    let mut check = HistoryCheck {
+        file: path.display().to_string(),
+        validity: validity_name(Validity::Valid).to_owned(),
+        format: history.format.name().to_owned(),
+        calls: calls.len() as u64,
+        processes: processes.len() as u64,
+        ..HistoryCheck::default()
+    };
+    if calls.is_empty() {
+        return Ok((Validity::Valid, check));
+    }
+    if let Some(name) = request.checker {
+        let verdict = judge_property(&history, name, &mut check).map_err(|error| wrong(&error))?;
+        return Ok((verdict, check));
+    }
+    let row = chosen_model(&history, request.model).map_err(|error| wrong(&error))?;
+    let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: request.is_over };
+    let verdict = check_linearizability(&history, row, &limits).map_err(|error| wrong(&error))?;
+    check.model = Some(row.name.to_owned());
+    check.model_guessed = request.model.is_none();
+    check.validity = validity_name(verdict.validity).to_owned();
+    check.partitions = verdict.partitions.len() as u64;
+    check.undecided = undecided(&history, &verdict);
+    let by_invocation: BTreeMap<u32, ClientCall> = calls.iter().map(|call| (call.invocation, *call)).collect();
+    let wrong_parts = verdict.partitions.iter().filter(|one| one.validity == Validity::Invalid);
+    for part in wrong_parts.take(PARTS_MAX) {
+        let minimal = minimize_violation(&history, row, part, &limits).map_err(|error| wrong(&error))?;
+        let positions = minimal.map(|minimal| minimal.calls).unwrap_or_default();
+        check.violations.push(violation(&history, &by_invocation, part, &positions));
+    }
+    Ok((verdict.validity, check))
+}
+
+/// Judges a history by a checker.
+fn judge_property(history: &OperationHistory, name: &str, check: &mut HistoryCheck) -> Result<Validity, String> {
+    let row = checker(name).ok_or_else(|| {
+        let known = CHECKERS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+        format!("there is no checker `{}`; there are {known}", name.escape_debug())
+    })?;
+    let verdict = check_property(history, row).map_err(|error| error.to_string())?;
+    check.checker = Some(row.name.to_owned());
+    check.validity = validity_name(verdict.validity).to_owned();
+    check.counts = verdict.counts.into_iter().map(|(name, number)| CheckerCount { name, number }).collect();
+    let index = |position: &u32| history.operations[*position as usize].index;
+    let describe = |one: HistoryAnomaly| CheckerAnomaly {
+        kind: one.kind.to_owned(),
+        message: one.message,
+        operations: one.operations.iter().map(index).collect(),
+    };
+    check.anomalies = verdict.anomalies.into_iter().map(describe).collect();
+    Ok(verdict.validity)
+}
+
+/// The name of a verdict in documents.
+#[must_use]
+pub fn validity_name(validity: Validity) -> &'static str {
+    match validity {
+        Validity::Valid => "valid",
+        Validity::Unknown => "unknown",
+        Validity::Invalid => "invalid",
+    }
+}
+
+/// The model that is asked for, or the one that the history plainly has.
+fn chosen_model(history: &OperationHistory, name: Option<&str>) -> Result<&'static ModelRow, String> {
+    let known = || MODELS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+    match name {
+        Some(name) => {
+            model(name).ok_or_else(|| format!("there is no model `{}`; there are {}", name.escape_debug(), known()))
+        }
+        None => guess_model(history).map_err(|why| format!("{why}\n--model is one of {}", known())),
+    }
+}
+
+/// The history at a path, and where it was found.
+fn read_history(path: &Path) -> Result<(PathBuf, OperationHistory), CampaignError> {
+    if path.is_dir() {
+        if let Some(file) = HISTORY_NAMES.iter().map(|name| path.join(name)).find(|file| file.is_file()) {
+            return read_history(&file);
+        }
+        return read_cobra_folder(path);
+    }
+    let bytes = read_bytes(path)?;
+    let history = OperationHistory::read(&bytes);
+    let history =
+        history.map_err(|error| CampaignError::new(ErrorKind::History, format!("{}: {error}", path.display())))?;
+    Ok((path.to_owned(), history))
+}
+
+/// The logs of a folder, in the order of their names.
+fn read_cobra_folder(path: &Path) -> Result<(PathBuf, OperationHistory), CampaignError> {
+    let failed = |error: std::io::Error| at_path(ErrorKind::History, "cannot read", path, &error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        if file.extension().is_some_and(|ending| ending == COBRA_ENDING) {
+            files.push(file);
+        }
+    }
+    if files.is_empty() {
+        let message = format!("{} has none of {}, and no logs", path.display(), HISTORY_NAMES.join(", "));
+        return Err(CampaignError::new(ErrorKind::History, message));
+    }
+    files.sort();
+    let logs: Vec<Vec<u8>> = files.iter().map(|file| read_bytes(file)).collect::<Result<_, _>>()?;
+    // A Jepsen log is text, and a history by itself.
+    if let [log] = logs.as_slice()
+        && HistoryFormat::recognise(log) == HistoryFormat::JepsenLog
+    {
+        return read_history(&files[0]);
+    }
+    let logs: Vec<&[u8]> = logs.iter().map(Vec::as_slice).collect();
+    let history = read_cobra(&logs);
+    let history =
+        history.map_err(|error| CampaignError::new(ErrorKind::History, format!("{}: {error}", path.display())))?;
+    Ok((path.to_owned(), history))
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, CampaignError> {
+    let failed = |error: std::io::Error| at_path(ErrorKind::History, "cannot read", path, &error);
+    let mut bytes = Vec::new();
+    fs::File::open(path).map_err(failed)?.take(HISTORY_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > HISTORY_BYTES_MAX {
+        let message = format!("{} has more than the {HISTORY_BYTES_MAX} bytes that a history may have", path.display());
+        return Err(CampaignError::new(ErrorKind::History, message));
+    }
+    Ok(bytes)
+}
+
+fn undecided(history: &OperationHistory, verdict: &LinearizabilityVerdict) -> Vec<UndecidedPartition> {
+    let parts = verdict.partitions.iter().filter(|one| one.validity == Validity::Unknown);
+    let describe = |part: &PartitionVerdict| UndecidedPartition {
+        key: part.key.map(|key| history.pool.edn(key)),
+        calls: part.calls.len() as u64,
+        reason: match part.reason {
+            Some(UndecidedReason::Memory) => "memory",
+            Some(UndecidedReason::Time) => "time",
+            Some(UndecidedReason::Width) => "width",
+            Some(UndecidedReason::Unneeded) | None => "not-needed",
+        }
+        .to_owned(),
+        returns: part.returns.0 as u64,
+        of_returns: part.returns.1 as u64,
+    };
+    parts.take(PARTS_MAX).map(describe).collect()
+}
+
+fn violation(
+    history: &OperationHistory,
+    calls: &BTreeMap<u32, ClientCall>,
+    part: &PartitionVerdict,
+    minimal: &[u32],
+) -> HistoryViolation {
+    let index = |position: &u32| history.operations[*position as usize].index;
+    let describe = |position: &u32| calls.get(position).map(|call| describe(history, call));
+    HistoryViolation {
+        key: part.key.map(|key| history.pool.edn(key)),
+        calls: part.calls.len() as u64,
+        minimal: minimal.iter().filter_map(describe).collect(),
+        longest: part.order.iter().map(index).collect(),
+        state: part.state.clone(),
+        stuck: part.stuck.as_ref().and_then(describe),
+    }
+}
+
+fn describe(history: &OperationHistory, call: &ClientCall) -> HistoryCall {
+    let invoked = &history.operations[call.invocation as usize];
+    let completed = call.completion.map(|at| &history.operations[at as usize]);
+    let edn = |id: fozzy_check::DatumId| (!id.is_nil()).then(|| history.pool.edn(id));
+    let answered = completed.filter(|one| one.kind == OperationType::Ok && one.value != invoked.value);
+    HistoryCall {
+        index: invoked.index,
+        completion: completed.filter(|one| one.kind != OperationType::Info).map(|one| one.index),
+        line: (invoked.line > 0).then_some(u64::from(invoked.line)),
+        process: match invoked.process {
+            Process::Client(number) => number.to_string(),
+            Process::Named(name) => history.pool.edn(name),
+            Process::Unknown => "-".to_owned(),
+        },
+        function: history.function_name(invoked).to_owned(),
+        argument: edn(invoked.value),
+        result: answered.map(|one| history.pool.edn(one.value)),
+        outcome: call.outcome.name().to_owned(),
+    }
+}

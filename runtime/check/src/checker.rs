@@ -1,0 +1,180 @@
+//! Checkers: properties of histories beside linearizability, one file and one row each.
+//!
+//! ```text
+//! CHECKERS: name ─▶ fn(history, calls) ─▶ CheckerVerdict { validity, counts, anomalies }
+//! ```
+//!
+//! They are those that tests with Jepsen and Maelstrom use, with the same names and the same rules; where the reference is wrong, the
+//! file says so. Invariants: time is linear in the history, up to a logarithm; an anomaly names the operations that show it.
+//! Not here: linearizability, which needs a model (`linearizability`).
+
+mod adya_g2;
+mod availability;
+mod bank;
+mod counter;
+mod long_fork;
+mod pn_counter;
+mod queue;
+mod set;
+mod set_full;
+mod stats;
+#[cfg(test)]
+mod tests;
+mod total_queue;
+mod unhandled_exceptions;
+mod unique_ids;
+
+use crate::history::{
+    ClientCall, DatumId, HistoryError, HistoryOperation, OperationHistory, OperationType, pair_calls,
+};
+use crate::linearizability::Validity;
+
+/// A checker by its name.
+pub struct CheckerRow {
+    /// Its name, as `--checker` has it.
+    pub name: &'static str,
+    /// What it holds a history to.
+    pub summary: &'static str,
+    check: fn(&CallHistory<'_>, &mut CheckerVerdict) -> Result<(), HistoryError>,
+}
+
+/// All checkers.
+pub const CHECKERS: &[CheckerRow] = &[
+    stats::STATS,
+    availability::AVAILABILITY,
+    unhandled_exceptions::UNHANDLED_EXCEPTIONS,
+    set::SET,
+    set_full::SET_FULL,
+    queue::QUEUE,
+    total_queue::TOTAL_QUEUE,
+    unique_ids::UNIQUE_IDS,
+    counter::COUNTER,
+    pn_counter::PN_COUNTER,
+    bank::BANK,
+    long_fork::LONG_FORK,
+    adya_g2::ADYA_G2,
+];
+
+/// The checker that has a name.
+#[must_use]
+pub fn checker(name: &str) -> Option<&'static CheckerRow> {
+    CHECKERS.iter().find(|row| row.name == name)
+}
+
+/// Anomalies of one kind that are described; further ones are counted.
+const ANOMALIES_MAX: usize = 48;
+
+/// What a checker found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckerVerdict {
+    /// Whether the history is what it should be.
+    pub validity: Validity,
+    /// What was counted, by name.
+    pub counts: Vec<(String, i64)>,
+    /// What is wrong, or worth knowing; the first of each kind.
+    pub anomalies: Vec<HistoryAnomaly>,
+}
+
+/// Something in a history that should not be there, or is worth knowing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryAnomaly {
+    /// Its kind, such as `lost`.
+    pub kind: &'static str,
+    /// What it is, in a sentence.
+    pub message: String,
+    /// Positions of operations that show it.
+    pub operations: Vec<u32>,
+}
+
+impl CheckerVerdict {
+    fn count(&mut self, name: &str, number: usize) {
+        self.counts.push((name.to_owned(), i64::try_from(number).unwrap_or(i64::MAX)));
+    }
+
+    /// Notes an anomaly that makes the history invalid.
+    fn wrong(&mut self, kind: &'static str, message: String, operations: &[u32]) {
+        self.validity = Validity::Invalid;
+        self.note(kind, message, operations);
+    }
+
+    /// Notes what is worth knowing.
+    fn note(&mut self, kind: &'static str, message: String, operations: &[u32]) {
+        if self.anomalies.iter().filter(|one| one.kind == kind).count() < ANOMALIES_MAX {
+            self.anomalies.push(HistoryAnomaly { kind, message, operations: operations.to_vec() });
+        }
+    }
+
+    /// Says that the history does not tell.
+    fn unknown(&mut self, kind: &'static str, message: &str) {
+        self.validity = self.validity.max(Validity::Unknown);
+        self.note(kind, message.to_owned(), &[]);
+    }
+}
+
+/// A history with its calls.
+struct CallHistory<'a> {
+    history: &'a OperationHistory,
+    calls: Vec<ClientCall>,
+}
+
+impl CallHistory<'_> {
+    /// Calls of a function.
+    fn of<'b>(&'b self, function: &'b str) -> impl DoubleEndedIterator<Item = &'b ClientCall> {
+        self.calls.iter().filter(move |call| self.history.function_name(self.invoked(call)) == function)
+    }
+
+    /// Calls of a function that happened.
+    fn ok<'b>(&'b self, function: &'b str) -> impl DoubleEndedIterator<Item = &'b ClientCall> {
+        self.of(function).filter(|call| call.outcome == OperationType::Ok)
+    }
+
+    fn invoked(&self, call: &ClientCall) -> &HistoryOperation {
+        &self.history.operations[call.invocation as usize]
+    }
+
+    fn completed(&self, call: &ClientCall) -> &HistoryOperation {
+        &self.history.operations[call.completion.unwrap_or(call.invocation) as usize]
+    }
+
+    fn edn(&self, value: DatumId) -> String {
+        self.history.pool.edn(value)
+    }
+
+    /// The elements that a call returned.
+    fn elements(&self, call: &ClientCall) -> Result<&[DatumId], HistoryError> {
+        let operation = self.completed(call);
+        self.history.pool.elements(operation.value).ok_or_else(|| self.unfit(operation, "a collection"))
+    }
+
+    /// The number that an operation has.
+    fn number(&self, operation: &HistoryOperation) -> Result<i64, HistoryError> {
+        self.history.pool.as_integer(operation.value).ok_or_else(|| self.unfit(operation, "an integer"))
+    }
+
+    /// An operation whose value is not what the checker needs.
+    fn unfit(&self, operation: &HistoryOperation, expected: &str) -> HistoryError {
+        let found = format!("`{}` of `{}`", self.edn(operation.value), self.history.function_name(operation));
+        HistoryError::at_line(operation.line, found, format!("{expected} as its value"))
+    }
+}
+
+/// Judges a history by a checker.
+///
+/// # Errors
+/// When its calls do not pair, or have values that the checker cannot read.
+///
+/// ```
+/// use fozzy_check::{OperationHistory, Validity, check_property, checker};
+/// let text = "{:type :invoke, :process 0, :f :generate} {:type :ok, :process 0, :f :generate, :value 7}
+///             {:type :invoke, :process 1, :f :generate} {:type :ok, :process 1, :f :generate, :value 7}";
+/// let history = OperationHistory::read(text.as_bytes()).unwrap();
+/// let verdict = check_property(&history, checker("unique-ids").unwrap()).unwrap();
+/// assert_eq!(verdict.validity, Validity::Invalid);
+/// assert_eq!(verdict.anomalies[0].message, "7 was generated 2 times");
+/// ```
+pub fn check_property(history: &OperationHistory, row: &CheckerRow) -> Result<CheckerVerdict, HistoryError> {
+    let calls = CallHistory { history, calls: pair_calls(history)? };
+    let mut verdict = CheckerVerdict { validity: Validity::Valid, counts: Vec::new(), anomalies: Vec::new() };
+    (row.check)(&calls, &mut verdict)?;
+    Ok(verdict)
+}

@@ -1,0 +1,118 @@
+//! A set that is read again and again: once an element is known to be there, it stays.
+//!
+//! ```text
+//! add 1 ok        read #{1}        read #{}                known, seen, missed after: lost
+//!      ╰ known         ╰ last present   ╰ last absent      (reads count by when they were invoked)
+//! ```
+//!
+//! Stable latency: from when an element is known until the last read that missed it. Elements that a read has twice are
+//! reported: the reference promises that, and its code cannot find any.
+
+use super::{CallHistory, CheckerRow, CheckerVerdict};
+use crate::history::{ClientCall, DatumId, HistoryError};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const SET_FULL: CheckerRow =
+    CheckerRow { name: "set-full", summary: "an element that is known to be in the set stays there", check };
+
+/// What is known of an element. Reads are named by the position of their invocation.
+#[derive(Clone, Copy, Default)]
+struct ElementState {
+    added: u32,
+    /// Where it was first known: the completion of its addition, or of a read that saw it.
+    known: Option<u32>,
+    last_present: Option<u32>,
+    last_absent: Option<u32>,
+}
+
+fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
+    let mut elements: BTreeMap<DatumId, ElementState> = BTreeMap::new();
+    for call in calls.of("add") {
+        let state = elements
+            .entry(calls.invoked(call).value)
+            .or_insert(ElementState { added: call.invocation, ..ElementState::default() });
+        let known = call.completion.filter(|_| call.outcome == crate::history::OperationType::Ok);
+        state.known = [state.known, known].into_iter().flatten().min();
+    }
+    let mut reads: Vec<&ClientCall> = calls.ok("read").collect();
+    reads.sort_by_key(|call| call.completion);
+    for read in &reads {
+        let seen = calls.elements(read)?;
+        let mut once = BTreeSet::new();
+        for element in seen {
+            if !once.insert(*element) {
+                let message = format!("{} is in one read twice", calls.edn(*element));
+                verdict.wrong("duplicated", message, &[read.invocation]);
+            }
+            let Some(state) = elements.get_mut(element) else {
+                let message = format!("{} was read and never added", calls.edn(*element));
+                verdict.wrong("unexpected", message, &[read.invocation]);
+                continue;
+            };
+            state.known = state.known.or(read.completion);
+            state.last_present = state.last_present.max(Some(read.invocation));
+        }
+    }
+    find_absences(calls, &mut reads, &mut elements)?;
+    conclude(calls, &elements, verdict);
+    Ok(())
+}
+
+/// For each element the last read that missed it. A read that misses few costs as much as it has elements, so all together cost as
+/// much as they are long.
+fn find_absences(
+    calls: &CallHistory<'_>,
+    reads: &mut [&ClientCall],
+    elements: &mut BTreeMap<DatumId, ElementState>,
+) -> Result<(), HistoryError> {
+    reads.sort_by_key(|call| std::cmp::Reverse(call.invocation));
+    let mut open: Vec<DatumId> = elements.keys().copied().collect();
+    for read in reads {
+        let seen: BTreeSet<DatumId> = calls.elements(read)?.iter().copied().collect();
+        open.retain(|element| {
+            let Some(state) = elements.get_mut(element) else { return false };
+            // A read that was over before the element was added says nothing of it.
+            let is_missing = !seen.contains(element) && read.completion > Some(state.added);
+            if is_missing {
+                state.last_absent = Some(read.invocation);
+            }
+            !is_missing
+        });
+    }
+    Ok(())
+}
+
+fn conclude(calls: &CallHistory<'_>, elements: &BTreeMap<DatumId, ElementState>, verdict: &mut CheckerVerdict) {
+    let time = |position: u32| calls.history.operations[position as usize].time;
+    let (mut stable, mut lost, mut never_read, mut latencies) = (0, 0, 0, Vec::new());
+    for (element, state) in elements {
+        let (known, absent) = (state.known, state.last_absent);
+        if state.last_present.is_some() && absent < state.last_present {
+            stable += 1;
+            let stable_time = absent.map_or(Some(0), |at| time(at).map(|time| time.saturating_add(1)));
+            if let (Some(from), Some(to)) = (known.and_then(time), stable_time) {
+                latencies.push(to.saturating_sub(from).max(0) / 1_000_000);
+            }
+        } else if let (Some(known), Some(absent)) = (known, absent.filter(|absent| known < Some(*absent))) {
+            lost += 1;
+            let message = format!("{} was known to be in the set, and a later read misses it", calls.edn(*element));
+            verdict.wrong("lost", message, &[known, absent]);
+        } else {
+            never_read += 1;
+        }
+    }
+    verdict.count("attempt-count", elements.len());
+    verdict.count("stable-count", stable);
+    verdict.count("lost-count", lost);
+    verdict.count("never-read-count", never_read);
+    latencies.sort_unstable();
+    if let Some(last) = latencies.len().checked_sub(1) {
+        for (name, percent) in [("0", 0), ("0.5", 50), ("0.95", 95), ("0.99", 99), ("1", 100)] {
+            let at = (latencies.len() * percent / 100).min(last);
+            verdict.counts.push((format!("stable-latency-ms {name}"), latencies[at]));
+        }
+    }
+    if stable == 0 {
+        verdict.unknown("none-stable", "no element is known to have stayed");
+    }
+}

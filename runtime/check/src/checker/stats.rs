@@ -1,0 +1,39 @@
+//! Counts of completions, in all and by function; a function of which nothing succeeded makes the history invalid.
+//!
+//! The reference's text says that such a history is unknown; its code, which counts, says invalid.
+
+use super::{CallHistory, CheckerRow, CheckerVerdict};
+use crate::history::{HistoryError, OperationType};
+use std::collections::BTreeMap;
+
+pub(super) const STATS: CheckerRow =
+    CheckerRow { name: "stats", summary: "each function succeeds at least once", check };
+
+fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
+    let mut by_function: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut all = [0; 3];
+    for call in calls.calls.iter().filter(|call| call.completion.is_some()) {
+        let at = match call.outcome {
+            OperationType::Ok => 0,
+            OperationType::Fail => 1,
+            OperationType::Info | OperationType::Invoke => 2,
+        };
+        all[at] += 1;
+        by_function.entry(calls.history.function_name(calls.invoked(call))).or_default()[at] += 1;
+    }
+    let mut count = |prefix: &str, [ok, fail, info]: [usize; 3]| {
+        verdict.count(&format!("{prefix}count"), ok + fail + info);
+        verdict.count(&format!("{prefix}ok-count"), ok);
+        verdict.count(&format!("{prefix}fail-count"), fail);
+        verdict.count(&format!("{prefix}info-count"), info);
+    };
+    count("", all);
+    by_function.iter().for_each(|(function, counts)| count(&format!("{function} "), *counts));
+    for (function, [ok, fail, info]) in by_function {
+        if ok == 0 {
+            let message = format!("none of {} completions of {function} is ok", fail + info);
+            verdict.wrong("no-success", message, &[]);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! The smallest passing and failing history of each checker, and its edges.
+
+use super::*;
+
+/// Calls as `function asked kind answered`, each process for itself, one after the other.
+fn history(calls: &[&str]) -> OperationHistory {
+    let mut text = String::new();
+    for (process, call) in calls.iter().enumerate() {
+        let mut parts = call.splitn(4, ' ');
+        let mut part = || parts.next().unwrap_or("nil");
+        let (function, asked, kind, answered) = (part(), part(), part(), part());
+        text += &format!("{{:type :invoke, :process {process}, :f :{function}, :value {asked}}}\n");
+        text += &format!("{{:type :{kind}, :process {process}, :f :{function}, :value {answered}}}\n");
+    }
+    OperationHistory::read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}\n{error}"))
+}
+
+fn verdict(name: &str, calls: &[&str]) -> CheckerVerdict {
+    check_property(&history(calls), checker(name).expect("a checker")).expect("a verdict")
+}
+
+fn kinds(verdict: &CheckerVerdict) -> Vec<&str> {
+    verdict.anomalies.iter().map(|one| one.kind).collect()
+}
+
+#[test]
+fn each_checker_has_a_smallest_passing_and_failing_history() {
+    type Case<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [&'a str]);
+    let cases: &[Case<'_>] = &[
+        ("stats", &["read nil ok 1", "read nil fail nil"], &["read nil ok 1", "write,1 fail nil"], &["no-success"]),
+        (
+            "set",
+            &["add 1 ok 1", "add 2 info nil", "add 3 fail 3", "read nil ok #{1,2}"],
+            &["add 1 ok 1", "read nil ok [4]"],
+            &["lost", "unexpected"],
+        ),
+        (
+            "set-full",
+            &["read nil ok []", "add 1 ok 1", "read nil ok [1]"],
+            &["add 1 ok 1", "read nil ok [1]", "read nil ok []"],
+            &["lost", "none-stable"],
+        ),
+        (
+            "set-full",
+            &["add 1 info nil", "read nil ok [1]", "read nil ok [1]"],
+            &["add 1 ok 1", "read nil ok [1,1,2]"],
+            &["duplicated", "unexpected"],
+        ),
+        (
+            "queue",
+            &["enqueue 1 info nil", "dequeue nil ok 1"],
+            &["enqueue 1 fail nil", "dequeue nil ok 1"],
+            &["unexpected"],
+        ),
+        (
+            "total-queue",
+            &["enqueue 1 ok 1", "enqueue 2 info nil", "drain nil ok [1,2]"],
+            &["enqueue 1 ok 1", "dequeue nil ok 3"],
+            &["lost", "unexpected"],
+        ),
+        (
+            "unique-ids",
+            &["generate nil ok 1", "generate nil ok \"1\"", "generate nil fail 1"],
+            &["generate nil ok [1]", "generate nil ok [1]"],
+            &["duplicated"],
+        ),
+        (
+            "counter",
+            &["add 1 ok 1", "add 2 info nil", "add 9 fail 9", "read nil ok 3"],
+            &["add 1 ok 1", "read nil ok 0"],
+            &["out-of-bounds"],
+        ),
+        (
+            "pn-counter",
+            &["add 5 ok 5", "add -2 info nil", "read nil ok 3", "read nil ok 5"],
+            &["add 5 ok 5", "add -2 info nil", "read nil ok 4"],
+            &["impossible"],
+        ),
+        (
+            "bank",
+            &["read nil ok {0,60,1,40}", "read nil ok {0,55,1,45}"],
+            &["read nil ok {0,60,1,40}", "read nil ok {0,-5,1,nil,2,45}"],
+            &["negative-value", "nil-balance", "unexpected-key", "wrong-total"],
+        ),
+        (
+            "long-fork",
+            &["write [[:w,1,1]] ok [[:w,1,1]]", "read [[:r,1,nil],[:r,2,nil]] ok [[:r,1,1],[:r,2,nil]]"],
+            &[
+                "read [[:r,1,nil],[:r,2,nil]] ok [[:r,1,1],[:r,2,nil]]",
+                "read [[:r,1,nil],[:r,2,nil]] ok [[:r,1,nil],[:r,2,1]]",
+            ],
+            &["fork"],
+        ),
+        (
+            "adya-g2",
+            &["insert [1,[10,nil]] ok nil", "insert [1,[nil,11]] fail nil"],
+            &["insert [1,[10,nil]] ok nil", "insert [1,[nil,11]] ok nil"],
+            &["g2"],
+        ),
+    ];
+    for (name, passing, failing, expected) in cases {
+        let failing: Vec<String> = failing.iter().map(|call| call.replace("write,1", "write 1")).collect();
+        let failing: Vec<&str> = failing.iter().map(String::as_str).collect();
+        let passed = verdict(name, passing);
+        assert_eq!(passed.validity, Validity::Valid, "{name}: {passed:?}");
+        let failed = verdict(name, &failing);
+        assert_eq!((failed.validity, kinds(&failed).as_slice()), (Validity::Invalid, *expected), "{name}: {failed:?}");
+    }
+    let only_report = ["availability", "unhandled-exceptions"];
+    for row in CHECKERS {
+        assert!(only_report.contains(&row.name) || cases.iter().any(|(name, ..)| *name == row.name), "{}", row.name);
+    }
+}
+
+#[test]
+fn what_a_history_does_not_tell_is_unknown() {
+    for (name, calls) in [
+        ("set", ["add 1 ok 1"]),
+        ("set-full", ["add 1 ok 1"]),
+        ("pn-counter", ["add 1 ok 1"]),
+        ("long-fork", ["write [[:w,1,1],[:w,1,2]] ok nil"]),
+    ] {
+        let calls: Vec<&str> = calls.to_vec();
+        let text = if name == "long-fork" { vec!["write [[:w,1,1],[:w,1,2]] info nil"] } else { calls };
+        assert_eq!(verdict(name, &text).validity, Validity::Unknown, "{name}");
+    }
+    for row in CHECKERS {
+        let empty = check_property(&OperationHistory::default(), row).expect("a verdict");
+        assert_ne!(empty.validity, Validity::Invalid, "{} of an empty history", row.name);
+    }
+}
+
+#[test]
+fn values_that_a_checker_cannot_read_are_refused() {
+    let cases = [
+        ("set", "read nil ok 3", "line 2: found `3` of `read`, expected a collection as its value"),
+        (
+            "counter",
+            "add -1 ok -1",
+            "line 1: found `-1` of `add`, expected a number from 0 (pn-counter has others) as its value",
+        ),
+        ("bank", "read nil ok 3", "line 2: found `3` of `read`, expected a map of accounts as its value"),
+        ("adya-g2", "insert 1 ok 1", "line 1: found `1` of `insert`, expected [key [a b]] as its value"),
+        (
+            "long-fork",
+            "read [1] ok [1]",
+            "line 2: found `[1]` of `read`, expected [[:w key value]] or [[:r key value] …] as its value",
+        ),
+    ];
+    for (name, call, expected) in cases {
+        let result = check_property(&history(&[call]), checker(name).expect("a checker"));
+        assert_eq!(result.map(|_| ()).map_err(|error| error.to_string()), Err(expected.to_owned()));
+    }
+}
+
+#[test]
+fn stable_latencies_run_from_known_to_the_last_miss() {
+    let mut history = history(&["add 1 ok 1", "read nil ok []", "read nil ok [1]"]);
+    for (at, operation) in history.operations.iter_mut().enumerate() {
+        operation.time = Some(at as i64 * 10_000_000);
+    }
+    let verdict = check_property(&history, checker("set-full").expect("a checker")).expect("a verdict");
+    assert_eq!(verdict.validity, Validity::Valid);
+    // Known at 10 ms, missed by a read that was invoked at 20 ms.
+    let latencies: Vec<i64> =
+        verdict.counts.iter().filter(|(name, _)| name.starts_with("stable-l")).map(|(_, ms)| *ms).collect();
+    assert_eq!(latencies, [10; 5]);
+}
+
+#[test]
+fn sums_of_many_unknown_additions_stay_few_ranges() {
+    let calls: Vec<String> = (0..400).map(|at| format!("add {} info nil", at % 9 - 4)).collect();
+    let mut calls: Vec<&str> = calls.iter().map(String::as_str).collect();
+    calls.push("read nil ok 440");
+    assert_eq!(verdict("pn-counter", &calls).validity, Validity::Valid);
+    calls.push("read nil ok 441");
+    assert_eq!(verdict("pn-counter", &calls).validity, Validity::Invalid);
+}

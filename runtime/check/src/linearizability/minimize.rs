@@ -1,0 +1,135 @@
+//! The smallest part of a violation: calls that contradict each other, whichever of the others took effect.
+//!
+//! ```text
+//! write 1 · write 2 · read 2 · write 3 · read 2     ──▶     write 3 · read 2     the write of 2 had returned before
+//! ```
+//!
+//! Leaving out a write would make each read of its value wrong, which explains nothing. So a call that is not kept becomes
+//! optional: it took effect between its invocation and its return, or never; a read is left out. That only allows more,
+//! so the parts that are still wrong are found by halving (QuickXplain: Junker, 2004), each judged again by the search.
+//!
+//! Invariants: the calls that are kept are not linearizable; if no bound was reached, without any one of them the rest is.
+//! Not here: what is shown of it (`fozzy-report`).
+
+use super::partition::{CallPartition, partitions};
+use super::search::{SearchBudget, SearchEnd, search};
+use super::timeline::TimedCall;
+use super::{CheckLimits, PartitionVerdict};
+use crate::history::{HistoryError, OperationHistory};
+use crate::model::{ModelRow, SequentialModel};
+use std::collections::BTreeSet;
+
+/// Configurations of one search. A part that needs more is not known to be wrong.
+const CONFIGURATIONS_MAX: usize = 1 << 14;
+/// Searches for one violation.
+const SEARCHES_MAX: u32 = 2000;
+
+/// Calls that contradict each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MinimalViolation {
+    /// Positions of their invocations in the history, in order.
+    pub calls: Vec<u32>,
+    /// How many other calls there were until the contradiction: it is one whichever of them took effect.
+    pub others: usize,
+}
+
+/// The smallest part of a partition that is not linearizable; `None` where bounds were too narrow to find any.
+///
+/// # Errors
+/// As [`super::check_linearizability`].
+///
+/// ```
+/// use fozzy_check::{CheckLimits, OperationHistory, check_linearizability, minimize_violation, model};
+/// let mut text = String::new();
+/// for (function, value, result) in [("write", "1", "1"), ("write", "2", "2"), ("read", "nil", "2"), ("read", "nil", "1")] {
+///     text += &format!("{{:type :invoke, :process 0, :f :{function}, :value {value}}}");
+///     text += &format!("{{:type :ok, :process 0, :f :{function}, :value {result}}}");
+/// }
+/// let history = OperationHistory::read(text.as_bytes()).unwrap();
+/// let (row, limits) = (model("register").unwrap(), CheckLimits::default());
+/// let verdict = check_linearizability(&history, row, &limits).unwrap();
+/// let minimal = minimize_violation(&history, row, &verdict.partitions[0], &limits).unwrap().unwrap();
+/// assert_eq!(minimal.calls, [4, 6]); // 2 was read, then 1, which was written before
+/// ```
+pub fn minimize_violation(
+    history: &OperationHistory,
+    row: &ModelRow,
+    verdict: &PartitionVerdict,
+    limits: &CheckLimits<'_>,
+) -> Result<Option<MinimalViolation>, HistoryError> {
+    let all = partitions(history, row.model)?;
+    let Some(partition) = all.iter().find(|one| one.key == verdict.key) else { return Ok(None) };
+    let calls = until_contradiction(row.model, partition, verdict);
+    let mut minimizer = Minimizer { history, model: row.model, calls: &calls, limits, searches: 0 };
+    // Of several contradictions, the one that is nearest to the end.
+    let everything: Vec<u32> = (0..calls.len() as u32).rev().collect();
+    if !minimizer.is_wrong(&everything) {
+        return Ok(None);
+    }
+    let mut kept = minimizer.explain(&[], false, &everything);
+    kept.sort_unstable();
+    minimizer.searches = 0;
+    let is_wrong = minimizer.is_wrong(&kept);
+    let positions = kept.iter().map(|at| calls[*at as usize].invocation).collect();
+    Ok(is_wrong.then(|| MinimalViolation { calls: positions, others: calls.len() - kept.len() }))
+}
+
+/// The calls up to the return that the search could not pass; what had not returned by then is open.
+fn until_contradiction(
+    model: &dyn SequentialModel,
+    partition: &CallPartition,
+    verdict: &PartitionVerdict,
+) -> Vec<TimedCall> {
+    let stuck = partition.calls.iter().find(|one| Some(one.invocation) == verdict.stuck);
+    let end = stuck.and_then(|one| one.completion).unwrap_or(u32::MAX);
+    let before = partition.calls.iter().filter(|one| one.invocation <= end);
+    let cut = before.map(|one| TimedCall { completion: one.completion.filter(|at| *at <= end), ..*one });
+    cut.filter(|one| one.completion.is_some() || !model.is_readonly(&one.call)).collect()
+}
+
+struct Minimizer<'a> {
+    history: &'a OperationHistory,
+    model: &'a dyn SequentialModel,
+    calls: &'a [TimedCall],
+    limits: &'a CheckLimits<'a>,
+    searches: u32,
+}
+
+impl Minimizer<'_> {
+    /// Of `candidates`, those that a contradiction needs beside what is `certain`; `has_grown` says whether that is more than when it
+    /// was judged last.
+    fn explain(&mut self, certain: &[u32], has_grown: bool, candidates: &[u32]) -> Vec<u32> {
+        if has_grown && self.is_wrong(certain) {
+            return Vec::new();
+        }
+        if candidates.len() <= 1 {
+            return candidates.to_vec();
+        }
+        let (first, second) = candidates.split_at(candidates.len() / 2);
+        let with_first = [certain, first].concat();
+        let of_second = self.explain(&with_first, true, second);
+        let with_second = [certain, &of_second].concat();
+        let of_first = self.explain(&with_second, !of_second.is_empty(), first);
+        [of_first, of_second].concat()
+    }
+
+    /// Whether the calls that are kept contradict each other when all others are free.
+    fn is_wrong(&mut self, kept: &[u32]) -> bool {
+        self.searches += 1;
+        if self.searches > SEARCHES_MAX {
+            return false;
+        }
+        let kept: BTreeSet<u32> = kept.iter().copied().collect();
+        let is_left =
+            |(at, one): &(usize, &TimedCall)| kept.contains(&(*at as u32)) || !self.model.is_readonly(&one.call);
+        let left = self.calls.iter().enumerate().filter(is_left);
+        let calls: Vec<TimedCall> =
+            left.map(|(at, one)| TimedCall { is_optional: !kept.contains(&(at as u32)), ..*one }).collect();
+        let budget = SearchBudget {
+            configurations_max: CONFIGURATIONS_MAX,
+            bytes_max: self.limits.memory_bytes_max,
+            is_over: self.limits.is_over,
+        };
+        search(&self.history.pool, self.model, &calls, &budget).end == SearchEnd::Invalid
+    }
+}
