@@ -47,17 +47,21 @@ fn files() -> Vec<String> {
 fn check(file: &str) {
     let text = fs::read_to_string(repository().join(file)).expect("a page is text");
     let page = Page::parse(&text).unwrap_or_else(|why| panic!("{file}:{why}"));
-    page.needs.iter().for_each(|need| require(file, need));
-    let folder = Folder::new(file, &page);
+    let tools: Vec<PathBuf> = page.needs.iter().filter_map(|need| require(file, need)).collect();
+    let folder = Folder::new(file, &page, tools);
     for block in &page.blocks {
         run(file, &folder, block);
     }
 }
 
-fn require(file: &str, need: &str) {
+/// Makes sure that it is there, and where its commands are if they are not where commands are looked for.
+fn require(file: &str, need: &str) -> Option<PathBuf> {
     match need {
-        "C" => corpus::c_toolchain(),
-        "Go" => drop(corpus::go()),
+        "C" => {
+            corpus::c_toolchain();
+            None
+        }
+        "Go" => corpus::go().0.parent().map(Path::to_owned),
         other => panic!("{file}: it needs {other}, which is not known here"),
     }
 }
@@ -70,16 +74,18 @@ struct Folder {
     clone: Option<PathBuf>,
     /// Where cargo builds what the page builds: kept, since the same crates are built each time.
     target: PathBuf,
+    /// Where commands are looked for first.
+    tools: Vec<PathBuf>,
 }
 
 impl Folder {
-    fn new(file: &str, page: &Page) -> Folder {
+    fn new(file: &str, page: &Page, tools: Vec<PathBuf>) -> Folder {
         let home = target_folder().join("pages").join(file.replace('/', "-"));
         let clone = page.in_a_clone.then(|| home.join("fozzy"));
         if let Some(clone) = &clone {
             copy_repository(clone);
         }
-        Folder { fozzy: Fozzy::new(), clone, target: home.join("target") }
+        Folder { fozzy: Fozzy::new(), clone, target: home.join("target"), tools }
     }
 
     fn path(&self) -> PathBuf {
@@ -89,8 +95,9 @@ impl Folder {
     /// Runs one command where the last one ended; standard output and error are one text, as on a terminal.
     fn shell(&self, line: &str) -> Ran {
         let (folder, at) = (self.path().display().to_string(), self.fozzy.path(".at").display().to_string());
+        let tools: String = self.tools.iter().map(|tools| format!("{}:", tools.display())).collect();
         let script = format!(
-            "exec 2>&1\ncd \"$(cat '{at}' 2>/dev/null || echo '{folder}')\"\n{line}\ncode=$?\npwd >'{at}'\nexit $code"
+            "exec 2>&1\nPATH='{tools}'\"$PATH\"\ncd \"$(cat '{at}' 2>/dev/null || echo '{folder}')\"\n{line}\ncode=$?\npwd >'{at}'\nexit $code"
         );
         let mut command = self.fozzy.command(Path::new("sh"));
         command.args(["-c", &script]).env("CARGO_TARGET_DIR", &self.target).env("COLUMNS", "80").stdin(Stdio::null());

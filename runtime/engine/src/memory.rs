@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 use xxhash_rust::xxh3::Xxh3;
@@ -49,6 +49,8 @@ pub(crate) struct Region {
     mapped: usize,
     /// Pages that the host wrote for the guest since they were forgotten last; `None` unless a tracker asks for them.
     written: Mutex<Option<BTreeSet<u32>>>,
+    /// Whether any are noted: asked at each write, which takes no lock.
+    notes: AtomicBool,
     /// Bytes from the beginning whose pages may be those of a file: the kernel then has no account of who touched them.
     filed: AtomicUsize,
 }
@@ -78,6 +80,7 @@ impl Region {
             mapped: mapped.max(1),
             filed: AtomicUsize::new(0),
             written: Mutex::new(None),
+            notes: AtomicBool::new(false),
         };
         region.grow(accessible)?;
         Ok(region)
@@ -166,16 +169,25 @@ impl Region {
 
     /// Writes for a guest that waits in a call of the host, and notes the pages. Call it as [`Region::bytes`]: code of the guest
     /// is on the stack, but does not run before the call returns.
+    #[inline]
     pub(crate) fn write_for_guest(&self, offset: usize, bytes: &[u8]) {
         self.write(offset, bytes);
-        if let (Some(pages), false) = (&mut *self.noted(), bytes.is_empty()) {
-            pages.extend((offset / PAGE_BYTES) as u32..=((offset + bytes.len() - 1) / PAGE_BYTES) as u32);
+        if self.notes.load(Ordering::Relaxed) {
+            self.note(offset, bytes.len());
+        }
+    }
+
+    #[cold]
+    fn note(&self, offset: usize, length: usize) {
+        if let (Some(pages), true) = (&mut *self.noted(), length > 0) {
+            pages.extend((offset / PAGE_BYTES) as u32..=((offset + length - 1) / PAGE_BYTES) as u32);
         }
     }
 
     /// From now on the pages of [`Region::write_for_guest`] are noted.
     pub(crate) fn note_written(&self) {
         self.noted().get_or_insert_default();
+        self.notes.store(true, Ordering::Relaxed);
     }
 
     /// Calls `each` for the pages that were noted.

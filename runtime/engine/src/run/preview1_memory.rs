@@ -31,16 +31,18 @@ pub(crate) fn preview1_memory(program: &Program) -> Option<Box<dyn GuestMemory>>
 }
 
 impl Preview1Memory {
+    #[inline]
     fn region(&self) -> Option<&Arc<Region>> {
-        if self.region.get().is_none() {
-            let facts: &CompiledMetadata = self.program.facts();
-            let own = InstanceMemories::apart(memory::created(), facts).guest;
-            if let Some(region) = own.into_iter().nth(self.place as usize) {
-                // An instance runs on one thread, so this is the first value.
-                let _ = self.region.set(region);
-            }
-        }
-        self.region.get()
+        self.region.get().or_else(|| self.find())
+    }
+
+    #[cold]
+    fn find(&self) -> Option<&Arc<Region>> {
+        let facts: &CompiledMetadata = self.program.facts();
+        let own = InstanceMemories::apart(memory::created(), facts).guest;
+        let region = own.into_iter().nth(self.place as usize)?;
+        // An instance runs on one thread, so this is the first value.
+        Some(self.region.get_or_init(|| region))
     }
 
     fn there(&self) -> &Region {

@@ -38,11 +38,11 @@ pub(super) struct GuestRange {
 
 impl Host {
     /// Refuses what is not inside the memory.
+    #[inline]
     fn inside(&self, import: Import, at: u32, length: u64) -> Result<&dyn GuestMemory, GuestStop> {
         let misuse = |what: String| GuestStop::Misuse { import: import.name, what };
-        let memory = self.memory.as_deref().filter(|memory| memory.size().is_some());
-        let memory = memory.ok_or_else(|| misuse("the program exports no `memory` of its own".to_owned()))?;
-        let size = memory.size().unwrap_or(0);
+        let found = self.memory.as_deref().and_then(|memory| Some((memory, memory.size()?)));
+        let (memory, size) = found.ok_or_else(|| misuse("the program exports no `memory` of its own".to_owned()))?;
         if u64::from(at) + length > size {
             return Err(misuse(format!("{length} bytes at {at:#x} are not inside the memory of {size:#x} bytes")));
         }

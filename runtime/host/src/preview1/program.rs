@@ -19,6 +19,8 @@ const PROC_RAISE: Import = Import::new("wasi_snapshot_preview1.proc_raise");
 const RANDOM_GET: Import = Import::new("wasi_snapshot_preview1.random_get");
 const SCHED_YIELD: Import = Import::new("wasi_snapshot_preview1.sched_yield");
 
+/// Random bytes that need no allocation.
+const FEW_BYTES: usize = 64;
 /// Signals that `proc_raise` can name.
 const SIGNALS: u32 = 31;
 
@@ -106,16 +108,25 @@ pub(super) fn proc_raise(host: &mut Host, signal: u32) -> Result<u32> {
 }
 
 pub(super) fn random_get(host: &mut Host, buffer: u32, length: u32) -> Result<u32> {
+    // What is drawn for a seed or a hash needs no allocation.
+    let (mut few, mut many) = ([0; FEW_BYTES], Vec::new());
     host.preview1(RANDOM_GET, length, |host| {
         if u64::from(length) > DRAW_BYTES_MAX {
             let what = format!("{length} bytes asked for at once, at most {DRAW_BYTES_MAX} can be drawn");
             return Err(GuestStop::Misuse { import: RANDOM_GET.name, what }.into());
         }
-        let mut bytes = vec![0; length as usize];
+        let length = length as usize;
+        let bytes = match few.get_mut(..length) {
+            Some(few) => few,
+            None => {
+                many.resize(length, 0);
+                &mut many
+            }
+        };
         // The same question as that of a component, so that a seed means the same bytes.
-        host.draw(Purpose::Random, GET_RANDOM_BYTES.name, &mut bytes);
-        host.put(RANDOM_GET, buffer, &bytes)?;
-        Ok(bytes)
+        host.draw(Purpose::Random, GET_RANDOM_BYTES.name, bytes);
+        host.put(RANDOM_GET, buffer, bytes)?;
+        Ok(&*bytes)
     })
 }
 
