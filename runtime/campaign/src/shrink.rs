@@ -145,7 +145,7 @@ pub fn show_progress(remarks: &Remarks, elapsed: Duration, progress: &ShrinkProg
 
 /// `3s  412 executions: 7 steps, 1 fault, 12 decisions  12s left`
 fn live_line(elapsed: Duration, progress: &ShrinkProgress, budget_ns: u64) -> String {
-    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes } } = progress;
+    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes, .. } } = progress;
     let sizes = [(*steps, "step"), (*faults, "fault"), (*decisions, "decision"), (*input_bytes, "byte")];
     let sizes: Vec<String> =
         sizes.iter().filter(|(size, _)| *size > 0).map(|(size, what)| counted(*size as u64, what)).collect();
@@ -154,7 +154,7 @@ fn live_line(elapsed: Duration, progress: &ShrinkProgress, budget_ns: u64) -> St
 }
 
 fn progress_line(elapsed: Duration, progress: &ShrinkProgress) -> String {
-    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes } } = progress;
+    let ShrinkProgress { tries, size: CandidateSize { steps, faults, decisions, input_bytes, .. } } = progress;
     format!(
         "[{}s] executions={tries} steps={steps} faults={faults} decisions={decisions} input={input_bytes}\n",
         elapsed.as_secs()

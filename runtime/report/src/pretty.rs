@@ -224,12 +224,13 @@ pub(crate) fn sequence_rows(sequence: Option<&StepSequence>, style: Style) -> St
     lines.iter().enumerate().map(|(index, line)| format!("  {faint}{:<9}{end} {line}\n", key(index))).collect()
 }
 
-/// `58 steps to 2, 3 faults to 1, 112 decisions to 4, in 61 executions; nothing more can be left out`
+/// `58 steps to 2, 3 strikes to 1, 112 decisions to 4, in 61 executions; no single part of it can be left out`
 fn shrink_line(shrink: &ShrinkSummary) -> String {
     let ShrinkSummary { before, after, .. } = shrink;
     let rows = [
         (before.steps, after.steps, "step"),
-        (before.faults, after.faults, "fault"),
+        (before.faults, after.faults, "planned fault"),
+        (before.strikes, after.strikes, "strike"),
         (before.decisions, after.decisions, "decision"),
         (before.input_bytes, after.input_bytes, "byte"),
     ];
@@ -240,7 +241,7 @@ fn shrink_line(shrink: &ShrinkSummary) -> String {
         .collect();
     parts.push(format!("in {}", counted(shrink.executions, "execution")));
     let end = match (shrink.minimal, shrink.exceeds_log) {
-        (true, _) => "nothing more can be left out",
+        (true, _) => "no single part of it can be left out",
         (false, true) => "it takes more decisions than are looked at, and later ones stay as they are",
         (false, false) => "the budget ran out (--budget)",
     };

@@ -218,7 +218,7 @@ pub struct ShrinkSummary {
     pub source: String,
     /// Executions that it took.
     pub executions: u64,
-    /// Whether nothing more can be left out; not so when the budget ran out.
+    /// Whether no single part can be left out; not so when the budget ran out.
     pub minimal: bool,
     /// Whether the failure takes more decisions than are looked at, of which later ones stay as they are; absent when not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -269,6 +269,9 @@ pub struct FailureSize {
     pub steps: usize,
     /// Planned faults.
     pub faults: usize,
+    /// How often they strike.
+    #[serde(default)]
+    pub strikes: usize,
     /// Decisions that are not the simplest of their kind.
     pub decisions: usize,
     /// Bytes of standard input, and of the input that a campaign has given as a file or an argument.

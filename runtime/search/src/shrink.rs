@@ -164,6 +164,8 @@ pub struct CandidateSize {
     pub steps: usize,
     /// Planned faults.
     pub faults: usize,
+    /// How often they strike, as far as decisions are looked at.
+    pub strikes: usize,
     /// Decisions that are not the simplest of their kind.
     pub decisions: usize,
     /// Bytes of standard input, and of the input that a campaign has given as a file or an argument.
@@ -181,7 +183,7 @@ pub struct ShrinkResult {
     pub after: CandidateSize,
     /// Executions that it took.
     pub tries: u64,
-    /// Whether nothing more can be left out; not so when the budget ran out, or decisions were not looked at.
+    /// Whether no single part can be left out; not so when the budget ran out, or decisions were not looked at.
     pub is_minimal: bool,
     /// Whether it decides more than the [`LOGGED_MAX`] decisions that are looked at; later ones stay as they are.
     pub exceeds_log: bool,
@@ -380,11 +382,16 @@ impl<'a> Shrinker<'a> {
                     (pass.run)(self)?;
                 }
             }
-            if self.smallest == before {
+            if self.smallest == before && !self.blocks()? {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Parts that go only together, when none goes alone.
+    fn blocks(&mut self) -> Result<bool, ShrinkHalt> {
+        Ok(self.wants(Dimension::Faults) && faults::block(self)? || self.wants(Dimension::Input) && steps::block(self)?)
     }
 
     /// Whether a whole run of the candidate fails as it should, which needs no looking where none can have been walked.
@@ -422,6 +429,7 @@ impl<'a> Shrinker<'a> {
         CandidateSize {
             steps: steps::count(&self.smallest.plan, self.position),
             faults: self.smallest.plan.faults.len(),
+            strikes: self.log.iter().filter(|decision| faults::strikes_at(&self.smallest.plan, decision)).count(),
             decisions: self.log.iter().filter(|decision| !values::is_simplest(decision)).count(),
             input_bytes: input::planned(&self.smallest).iter().flatten().map(|bytes| bytes.len()).sum(),
         }

@@ -134,8 +134,8 @@ const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
 }
 
 const fn size(size: CandidateSize) -> FailureSize {
-    let CandidateSize { steps, faults, decisions, input_bytes } = size;
-    FailureSize { steps, faults, decisions, input_bytes }
+    let CandidateSize { steps, faults, strikes, decisions, input_bytes } = size;
+    FailureSize { steps, faults, strikes, decisions, input_bytes }
 }
 
 pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, CliError> {

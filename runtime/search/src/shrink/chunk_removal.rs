@@ -4,8 +4,14 @@
 //! 1 2 3 4 5 6 7 8 9     needed: 3        without 9, 8..9, 6..9: good; 2..9: bad; 4..9: good; 3..9: bad
 //!                                        left: 1 2 3     3 is needed; without 2, 1..2: good     left: 3
 //! ```
+//!
+//! Elements that go only together, a push and its pop, are found at the end, in blocks of what is left: of 16, 8, 4 and 2, no more than a half,
+//! which overlap by half.
 
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
+
+/// Elements of which blocks are tried: those of so many are some fifty executions.
+const BLOCK_ITEMS_MAX: usize = 32;
 
 /// What is left of a list, and which run of it is tried next: lengths are doubled, and then halved.
 #[derive(Clone, Debug)]
@@ -73,5 +79,28 @@ impl Shrinker<'_> {
             removal.record(is_superfluous);
         }
         Ok(removal.left)
+    }
+
+    /// Leaves out one block of `items`, of which none can go alone. Whether there is one that can.
+    pub(super) fn remove_block<T: Clone>(
+        &mut self,
+        items: &[T],
+        without: impl Fn(&ShrinkCandidate, &[T]) -> ShrinkCandidate,
+    ) -> Result<bool, ShrinkHalt> {
+        if items.len() > BLOCK_ITEMS_MAX {
+            return Ok(false);
+        }
+        let longest = (items.len() / 2).checked_ilog2().map_or(0, |power| 1 << power).max(2);
+        let lengths = std::iter::successors(Some(longest).filter(|_| items.len() >= 2), |length| Some(length / 2));
+        for length in lengths.take_while(|length| *length >= 2) {
+            for start in (0..=items.len() - length).step_by(length / 2) {
+                let rest = [&items[..start], &items[start + length..]].concat();
+                let candidate = without(&self.smallest, &rest);
+                if self.attempt(candidate)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 }

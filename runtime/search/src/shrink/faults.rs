@@ -24,18 +24,30 @@ fn with(plan: &Plan, faults: &[FaultPlan]) -> Plan {
 
 /// Each place where a fault strikes that need not.
 pub(super) fn strikes(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
-    let plan = &shrinker.smallest.plan;
-    let striking: Vec<DecisionKey> =
-        shrinker.log.iter().filter(|decision| strikes_at(plan, decision)).map(|decision| decision.key).collect();
-    let all = striking.clone();
-    shrinker.remove_chunks(&striking, |smallest, rest| {
-        let mut smallest = smallest.clone();
-        for key in all.iter().filter(|key| !rest.contains(key)) {
-            smallest.answers.insert(*key, Override::Number(0));
-        }
-        smallest
-    })?;
+    let all = striking(shrinker);
+    shrinker.remove_chunks(&all, |smallest, rest| without(smallest, &all, rest))?;
     Ok(())
+}
+
+/// A run of strikes none of which can be left out alone.
+pub(super) fn block(shrinker: &mut Shrinker<'_>) -> Result<bool, ShrinkHalt> {
+    let all = striking(shrinker);
+    shrinker.remove_block(&all, |smallest, rest| without(smallest, &all, rest))
+}
+
+/// The decisions by which a fault strikes.
+fn striking(shrinker: &Shrinker<'_>) -> Vec<DecisionKey> {
+    let plan = &shrinker.smallest.plan;
+    shrinker.log.iter().filter(|decision| strikes_at(plan, decision)).map(|decision| decision.key).collect()
+}
+
+/// Of `all` strikes only the `rest`.
+fn without(smallest: &ShrinkCandidate, all: &[DecisionKey], rest: &[DecisionKey]) -> ShrinkCandidate {
+    let mut smallest = smallest.clone();
+    for key in all.iter().filter(|key| !rest.contains(key)) {
+        smallest.answers.insert(*key, Override::Number(0));
+    }
+    smallest
 }
 
 /// Whether this decision is whether a planned fault strikes.

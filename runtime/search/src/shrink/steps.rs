@@ -157,6 +157,14 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     Ok(())
 }
 
+/// A run of steps none of which can go alone.
+pub(super) fn block(shrinker: &mut Shrinker<'_>) -> Result<bool, ShrinkHalt> {
+    let all = steps_of(shrinker);
+    // The last one fails.
+    let Some((last, before)) = all.split_last() else { return Ok(false) };
+    shrinker.remove_block(before, |smallest, rest| with_steps(smallest, &[rest, &[*last]].concat()))
+}
+
 /// Steps that go together only: neither can go without the other.
 pub(super) fn pairs(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let Some(failing) = shrinker.position.and_then(|position| position.sequence) else { return Ok(()) };

@@ -803,3 +803,24 @@ fn decisions_that_are_not_looked_at_are_said_and_nothing_is_called_minimal() {
     let shrunk = shrink(&recording, &mut [&mut TalkativeToy], ALL, &mut may_continue).expect("it can be shrunk");
     assert!(shrunk.exceeds_log && !shrunk.is_minimal);
 }
+
+/// Fails at a step of flow 3 with an even number of steps before it: none of those can go alone, two can.
+fn paired(steps: &[Step]) -> Option<&'static str> {
+    (steps.last()?.flow == 3 && steps.len() % 2 == 1).then_some("paired")
+}
+
+#[test]
+fn steps_that_go_only_together_are_left_out_together() {
+    let mut longest = 0;
+    for seed in 0..20 {
+        let mut toy = Toy { fails: paired, performed: 0 };
+        let recording = record(&mut toy, &scenario(1, 21), seed);
+        if recording.outcome.verdict.signature.is_none() {
+            continue;
+        }
+        let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
+        assert!(shrunk.is_minimal && shrunk.after.steps == 1, "seed {seed}: {:?}", shrunk.after);
+        longest = longest.max(shrunk.before.steps);
+    }
+    assert!(longest > 6, "none began with several pairs");
+}
