@@ -255,6 +255,18 @@ pub(crate) fn holds(language: GuestLanguage) -> PathBuf {
     languages::holds(&Workshop::open(), language)
 }
 
+/// A program in C, of that name under `tests/guests/c`, a core module.
+pub(crate) fn program_in_c(name: &'static str) -> PathBuf {
+    tier::require(Requirement::C);
+    Workshop::open().program_in_c(name)
+}
+
+/// A program in Go, of that folder under `tests/guests`, a core module.
+pub(crate) fn program_in_go(name: &'static str) -> PathBuf {
+    tier::require(Requirement::Go);
+    Workshop::open().program_in_go(name)
+}
+
 /// Our C fuzz target, a core module with libFuzzer's entry point.
 pub(crate) fn c_fuzz_target() -> PathBuf {
     tier::require(Requirement::C);

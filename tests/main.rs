@@ -10,6 +10,7 @@
 //! purity             guests run where no file, clock or random source can be reached
 //! faults             programs that fail only when a planned fault strikes
 //! everything         a guest that uses everything, under every kind of fault
+//! criteria           runs are held to what their plan expects, by commands and checkers alike
 //! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
 //! licences           the licence of everything in the binary is shipped
@@ -27,6 +28,7 @@
 //! init               what `fozzy init` writes builds and passes
 //! targets            a scenario and its target, each a component of its own
 //! documents          what `--json` prints, beside its JSON Schema
+//! planted            faults planted in ordinary programs are found by exploring them, and their mended twins pass
 //! parity             faults of the first Fozzy's engine that ours does not have
 //! hostile_guests     programs that try to get out of their bounds
 //! workers            campaigns with several processes: killed, stopped, out of reach
@@ -47,6 +49,7 @@ mod conformance;
 mod core_modules;
 mod corpus;
 mod coverage;
+mod criteria;
 mod distributed;
 mod documents;
 mod everything;
@@ -68,6 +71,7 @@ mod mounts;
 mod network;
 mod pages;
 mod parity;
+mod planted;
 mod processes;
 mod purity;
 mod reactors;

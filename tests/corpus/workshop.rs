@@ -192,6 +192,15 @@ impl Workshop {
         run(go.current_dir(folder));
     }
 
+    /// A program in Go, of that folder under `tests/guests`.
+    pub(super) fn program_in_go(&self, name: &str) -> PathBuf {
+        let folder = guests_folder().join(name);
+        let inputs = format!("{}\n{GO}", sources(&folder));
+        self.make(Target::Wasip1, name, &inputs, |module| {
+            run(self.go_build().arg("-o").arg(module).arg(".").current_dir(&folder));
+        })
+    }
+
     /// `go build` with nothing but what is here: no other toolchain, no module of others.
     fn go_build(&self) -> Command {
         let mut go = Command::new(self.go());
@@ -232,6 +241,11 @@ impl Workshop {
                 .expect("a core module");
             must(fs::write(module, bytes), "write", module);
         })
+    }
+
+    /// A program in C, of that name under `tests/guests/c`.
+    pub(super) fn program_in_c(&self, name: &str) -> PathBuf {
+        self.clang(name, &[], |_| ())
     }
 
     /// The C scenario that calls all of `fozzy.h`.

@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod corpus_files;
 pub mod corpus_minimize;
 pub mod known;
+pub mod machines_target;
 pub mod portable;
 pub mod settings;
 pub mod single_inputs;

@@ -55,6 +55,19 @@ pub struct WorldOptions {
     pub wall_start: Option<u64>,
 }
 
+/// What a run must come to, beside what every run must.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CriteriaOptions {
+    /// Regular expressions that no output matches.
+    pub fail_on: Vec<String>,
+    /// Standard output: a text, or `@FILE`.
+    pub output: Option<String>,
+    /// Codes with which the program may exit.
+    pub exit_codes: Vec<u32>,
+    /// The program that judges the run.
+    pub checker: Option<PathBuf>,
+}
+
 /// Which operations the real computer answers, and for whom.
 #[derive(Clone, Debug, Default)]
 pub struct BackendOptions {
@@ -94,6 +107,8 @@ pub struct RunRequest {
     pub limits: LimitOptions,
     /// What the simulated computer has.
     pub world: WorldOptions,
+    /// What a run must come to.
+    pub criteria: CriteriaOptions,
     /// Instructions of an execution that neither flags nor files bound; `None` for those of a run.
     pub fuel_default: Option<u64>,
 }

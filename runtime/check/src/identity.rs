@@ -67,7 +67,7 @@ pub fn identify(execution: &Execution) -> Option<FailureIdentity> {
 }
 
 /// A text with its values masked.
-fn masked(text: &str) -> String {
+pub(crate) fn masked(text: &str) -> String {
     let mut end = text.len().min(TEXT_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;

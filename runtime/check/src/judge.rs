@@ -1,5 +1,6 @@
 //! The verdict on one execution.
 
+use crate::criteria;
 use crate::frame_filter::{is_own, is_project_path, is_refused_allocation};
 use crate::identity::own_words;
 use crate::leak;
@@ -29,8 +30,11 @@ pub fn judge(execution: &Execution) -> Verdict {
 pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     let target = ProgramOutput { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
-    let end = Some(&execution.end).filter(|end| !is_honest_exit(end, &execution.facts));
-    let mut found: Vec<JudgedFinding> = end.and_then(|end| of_end(end, target)).into_iter().collect();
+    let mut found: Vec<JudgedFinding> = match criteria::of_exit(&execution.end, &execution.facts.criteria) {
+        _ if is_honest_exit(&execution.end, &execution.facts) => Vec::new(),
+        Some(allowed) => allowed.err().into_iter().collect(),
+        None => of_end(&execution.end, target).into_iter().collect(),
+    };
     let at_place =
         |found: &mut JudgedFinding| found.finding.message.extend(place.iter().map(|place| format!("\nin {place}")));
     found.iter_mut().for_each(at_place);
@@ -54,6 +58,7 @@ pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     if execution.end == (ExecutionEnd::Exited { code: 0 }) {
         found.extend(leak::found(&execution.facts.allocations));
     }
+    found.extend(criteria::found(&execution.facts.criteria));
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
     found

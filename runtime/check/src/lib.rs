@@ -10,6 +10,7 @@
 //! Not here: printing (`fozzy-report`); what the program itself asserts (comes with the guest SDK).
 
 mod checker;
+mod criteria;
 mod frame_filter;
 mod hash_index;
 mod history;

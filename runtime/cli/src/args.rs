@@ -3,6 +3,7 @@
 mod artifacts;
 mod check;
 mod corpus;
+mod criteria;
 mod gates;
 mod memory;
 mod options;
@@ -15,6 +16,7 @@ pub(crate) use check::CheckArgs;
 pub(crate) use corpus::{
     CorpusAddArgs, CorpusCommand, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, InputArgs,
 };
+pub(crate) use criteria::CriteriaArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use memory::{MemoryArgs, memory_size, percentage};
 pub(crate) use options::request;
@@ -273,6 +275,8 @@ pub(crate) struct RunArgs {
     pub(crate) record_collision: CollisionArg,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
     /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) reporter: Option<ReportFormatArg>,
@@ -440,6 +444,8 @@ pub(crate) struct FuzzArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
     /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) reporter: Option<ReportFormatArg>,
@@ -515,6 +521,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
     /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) reporter: Option<ReportFormatArg>,

@@ -4,12 +4,14 @@
 //! Session ─execute─▶ schedule ─ a fiber for each guest ─▶ scenario │ command │ handler
 //!                       │                                     └─▶ callee: the target of a scenario
 //!                       └─▶ trap, coverage, inspect_at: how it ended, what it covered, how it stood at one moment
+//!                       └─▶ criteria: whether it is as its plan expects
 //! ```
 //!
 //! Not here: checkpoints (`reactor`), what the host answers (`fozzy-host`).
 
 pub(crate) mod callee;
 pub(crate) mod coverage;
+pub(crate) mod criteria;
 pub(crate) mod inspect_at;
 pub(crate) mod memory_roles;
 pub(crate) mod preview1_memory;

@@ -5,8 +5,8 @@
 //! Not here: what needs the real computer or the merged plan (`resolve.rs`).
 
 use crate::file::{
-    BackendsFile, ComponentFile, ContentFile, ContentTable, FaultFile, HttpFile, MachineFile, NodeEnd, NodeFile,
-    PlanFile, ProcessFile,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, FaultFile, HttpFile, MachineFile, NodeEnd,
+    NodeFile, PlanFile, ProcessFile,
 };
 use crate::nearest::hint;
 use crate::notation::ByteSize;
@@ -14,6 +14,7 @@ use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, Problems, quoted};
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
+use fozzy_trace::plan::criteria::PATTERN_BYTES_MAX;
 use fozzy_world::fault::{FaultKind, FaultTarget, KILL, machine_of};
 use fozzy_world::live_bounds::{HostPattern, check_command};
 use fozzy_world::{MAIN, NODES_MAX};
@@ -58,6 +59,7 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
         });
     }
     file.fault.iter().enumerate().for_each(|(i, fault)| check.at2("fault", i, |check| check.fault(fault, kinds)));
+    check.at("expect", |check| check.expect(&file.expect));
     let BackendsFile { allow_hosts, allow_commands, .. } = &file.backends;
     for (i, host) in allow_hosts.iter().flatten().enumerate() {
         let checked = HostPattern::parse(host).map(|_| ());
@@ -170,6 +172,21 @@ impl Check<'_> {
     fn content(&mut self, content: &ContentFile) {
         if let ContentFile::Other(ContentTable::File(path)) = content {
             self.at("file", |check| check.must(check_host_path(path)));
+        }
+    }
+
+    fn expect(&mut self, expect: &ExpectFile) {
+        if let Some(output) = &expect.output {
+            self.at("output", |check| check.content(output));
+        }
+        if expect.exit.as_ref().is_some_and(Vec::is_empty) {
+            self.at("exit", |check| check.wrong("expected one code at least"));
+        }
+        for (i, pattern) in expect.fail_on.iter().enumerate() {
+            self.at2("fail-on", i, |check| check.must(check_regex(pattern)));
+        }
+        if let Some(path) = &expect.check {
+            self.at("check", |check| check.must(check_host_path(path)));
         }
     }
 
@@ -413,6 +430,24 @@ fn check_env_name(name: &str) -> Result<(), String> {
         true => Err(format!("expected the name of a variable, without `=`, found {}", quoted(name))),
         false => Ok(()),
     }
+}
+
+/// Whether a text is a regular expression; if not, where it is none.
+///
+/// # Errors
+/// What is wrong with it, and at which character.
+pub fn check_regex(pattern: &str) -> Result<(), String> {
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return Err(format!("expected {PATTERN_BYTES_MAX} bytes at the most, found {}", pattern.len()));
+    }
+    let (span, why) = match regex_syntax::Parser::new().parse(pattern) {
+        Ok(_) => return Ok(()),
+        Err(regex_syntax::Error::Parse(error)) => (*error.span(), error.kind().to_string()),
+        Err(regex_syntax::Error::Translate(error)) => (*error.span(), error.kind().to_string()),
+        Err(other) => return Err(format!("expected a regular expression, found {}: {other}", quoted(pattern))),
+    };
+    let character = pattern.get(..span.start.offset).map_or(0, |before| before.chars().count()) + 1;
+    Err(format!("expected a regular expression, found {}: {why} at character {character}", quoted(pattern)))
 }
 
 fn check_no_nul(text: &str) -> Result<(), String> {

@@ -50,6 +50,8 @@ pub struct PlanFile {
     /// Whether the program of the run may exit with an error once a fault has struck: then only what is worse is a failure, a panic or a
     /// wrong answer. Of another machine, `ends` says it. Default: false.
     pub allow_error_exit: Option<bool>,
+    /// What a run must come to, beside what every run must. It is a part of traces, so that replays judge as the run did.
+    pub expect: ExpectFile,
     /// The virtual disks.
     pub disk: DiskFile,
     /// What must not stand in a trace.
@@ -473,6 +475,26 @@ pub struct FaultFile {
     pub times: Option<u64>,
 }
 
+/// What a run must come to.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct ExpectFile {
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
+    /// The codes with which the target may exit, such as [0, 3]. Default: [0].
+    #[schemars(inner(range(min = 0, max = 4_294_967_295_u32)))]
+    pub exit: Option<Vec<u32>>,
+    /// Standard output of the target; a line end at its end makes no difference. Default: anything.
+    pub output: Option<ContentFile>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
+    /// Regular expressions: a run fails in which any machine writes what one of them matches, such as ["balance: -", "^WARN"]. `^` and
+    /// `$` are those of lines. Default: none.
+    #[schemars(length(max = 64))]
+    pub fail_on: Vec<String>,
+    /// A program that judges the run: a file, or the folder of a crate. It finds the run on its disk, and exits with 0 when all is well; with
+    /// another code the run has failed, and what it writes says why.
+    pub check: Option<PathBuf>,
+}
+
 /// What must not stand in a trace: values under these names are replaced by a placeholder.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
@@ -507,7 +529,8 @@ impl PlanFile {
         }
         let bodies = self.http.iter_mut().filter_map(|rule| rule.body.as_mut());
         let outputs = self.process.iter_mut().flat_map(|rule| rule.stdout.iter_mut().chain(rule.stderr.iter_mut()));
-        bodies.chain(outputs).for_each(|content| content.paths(&mut join));
+        self.expect.check.iter_mut().for_each(&mut join);
+        bodies.chain(outputs).chain(self.expect.output.as_mut()).for_each(|content| content.paths(&mut join));
     }
 }
 

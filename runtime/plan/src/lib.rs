@@ -88,10 +88,10 @@ mod schema;
 mod tests;
 mod walk;
 
-pub use check::RULES_MAX;
+pub use check::{RULES_MAX, check_regex};
 pub use fault_words::{FAULT_GROUPS, FaultWordsError, fault_groups, group_of, parse_fault_words};
 pub use file::{
-    BackendsFile, ComponentFile, ComponentTable, ContentFile, ContentTable, DiskFile, DiskNames, FaultFile,
+    BackendsFile, ComponentFile, ComponentTable, ContentFile, ContentTable, DiskFile, DiskNames, ExpectFile, FaultFile,
     FilesBackend, HeaderValue, HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile,
     NetworkFile, NodeFile, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };

@@ -4,11 +4,14 @@
 //! - A table of names (`env`, `dirs`, `files`): the names of both; for a name of both, the upper value.
 //! - Rules (`http`, `process`) and faults: the upper ones first, then the lower ones, so that the upper ones decide.
 //! - Machines: those of both; of two with one name, the upper one as a whole.
+//! - `expect`: the patterns of both; else the upper value.
 //! - `redact`: the names of both, so that nothing above can uncover what is hidden below.
 //!
 //! Invariants: a plan over an empty one, and an empty one over a plan, is that plan; merging is associative.
 
-use crate::file::{BackendsFile, DiskFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, PlanFile, RedactionFile};
+use crate::file::{
+    BackendsFile, DiskFile, ExpectFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, PlanFile, RedactionFile,
+};
 
 impl PlanFile {
     /// This plan, and below it what it leaves open.
@@ -33,6 +36,7 @@ impl PlanFile {
             target_instances: self.target_instances.or(lower.target_instances),
             fault: both(self.fault, lower.fault),
             allow_error_exit: self.allow_error_exit.or(lower.allow_error_exit),
+            expect: self.expect.over(lower.expect),
             disk: DiskFile { names: self.disk.names.or(lower.disk.names) },
             redact: self.redact.over(lower.redact),
         }
@@ -94,6 +98,17 @@ impl BackendsFile {
             allow_hosts: self.allow_hosts.or(lower.allow_hosts),
             allow_commands: self.allow_commands.or(lower.allow_commands),
             durations: self.durations.or(lower.durations),
+        }
+    }
+}
+
+impl ExpectFile {
+    fn over(self, lower: ExpectFile) -> ExpectFile {
+        ExpectFile {
+            exit: self.exit.or(lower.exit),
+            output: self.output.or(lower.output),
+            fail_on: both(self.fail_on, lower.fail_on),
+            check: self.check.or(lower.check),
         }
     }
 }

@@ -10,17 +10,17 @@
 
 use crate::check::{check, target_names};
 use crate::file::{
-    BackendsFile, ComponentFile, ContentFile, ContentTable, DiskNames, FaultFile, FilesBackend, HttpFailureFile,
-    HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile, ProcessFailureFile, ProcessFile,
-    RedactionFile, ScriptBackend,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, DiskNames, ExpectFile, FaultFile, FilesBackend,
+    HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile,
+    ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
 use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
-    AllowedEnd, Backend, Backends, Edition, HostLimits, HttpFailure, HttpReply, HttpRule, Inputs, Limits, LivePolicy,
-    MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability, NetworkPlan, NodePlan, ProcessExit,
-    ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, StdinPlan, WALL_START_DEFAULT,
+    AllowedEnd, Backend, Backends, CheckerPlan, Edition, HostLimits, HttpFailure, HttpReply, HttpRule, Inputs, Limits,
+    LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability, NetworkPlan, NodePlan,
+    ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, RunCriteria, StdinPlan, WALL_START_DEFAULT,
 };
 use fozzy_trace::{Digest, Duration, Plan};
 use fozzy_world::MAIN;
@@ -179,6 +179,7 @@ impl Resolve<'_, '_> {
             call: None,
             warm_up: false,
             input: None,
+            criteria: self.at("expect", |resolve| resolve.criteria(&file.expect)),
             // Plans with neither are the same in all of them.
             edition: match file.fault.is_empty() && file.node.is_empty() {
                 true => Edition::FIRST,
@@ -238,6 +239,20 @@ impl Resolve<'_, '_> {
             mounts.push(Mount { guest: "/".to_owned(), entries: entries.into_iter().map(entry).collect() });
         }
         mounts
+    }
+
+    fn criteria(&mut self, expect: &ExpectFile) -> RunCriteria {
+        let output = expect.output.as_ref().map(|output| self.at("output", |resolve| resolve.content(output)));
+        let checker = expect.check.as_ref().map(|path| {
+            let Component { digest, name } = self.at("check", |resolve| resolve.component(path));
+            CheckerPlan { component: digest, machine: MachinePlan { args: vec![name], ..MachinePlan::default() } }
+        });
+        RunCriteria {
+            exit_codes: expect.exit.clone().unwrap_or_default(),
+            output,
+            fail_on: expect.fail_on.clone(),
+            checker,
+        }
     }
 
     fn content(&mut self, content: &ContentFile) -> Digest {

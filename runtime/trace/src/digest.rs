@@ -141,6 +141,21 @@ impl RunningDigest {
     }
 }
 
+/// A digest of a text in which each number stands for all numbers: what a line or a message is of, without its values.
+#[must_use]
+pub fn kind_of_text(bytes: &[u8]) -> u64 {
+    let mut kind = RunningDigest::default();
+    let mut was_digit = false;
+    for byte in bytes {
+        let is_digit = byte.is_ascii_digit();
+        if !(is_digit && was_digit) {
+            kind.word(if is_digit { u64::from(b'#') } else { u64::from(*byte) });
+        }
+        was_digit = is_digit;
+    }
+    kind.value()
+}
+
 /// Lower-case hexadecimal digits of `bytes`.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {

@@ -7,6 +7,7 @@
 //! invoke / ok / fail / info        ─▶ operations  for checkers
 //! allocated / freed                ─▶ allocations counts, peak, what was never freed
 //! a fault of the plan strikes      ─▶ injected    chances, strikes, what a loss of power took
+//! `[expect]` of the plan           ─▶ criteria    what the run did not meet
 //! ```
 //!
 //! Invariants: bounded in every direction, and reaching a bound ends the program, so that nothing is judged in part;
@@ -14,6 +15,7 @@
 //! Not here: the verdict (`fozzy-check`), the words of reports (`fozzy-report`).
 
 mod allocations;
+mod criteria;
 mod flows;
 mod injected;
 mod operations;
@@ -21,6 +23,7 @@ mod properties;
 mod states;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownAllocation};
+pub use criteria::{CriteriaReport, UNMET_TEXT_BYTES_MAX, UnmetCriterion};
 pub use flows::{Cost, FlowStats, SKIP_LABELS_MAX, ScenarioPosition, ScenarioStats};
 pub use injected::{
     FaultTally, InjectedFaults, LOSSES_KEPT_MAX, LOST_KEPT_MAX, MISSED_KEPT_MAX, PowerLossRecord, STRIKES_KEPT_MAX,
@@ -53,6 +56,8 @@ pub struct Facts {
     pub injected: CopyOnWrite<InjectedFaults>,
     /// Whether the plan allows the program to exit with an error once one of them has struck.
     pub allows_error_exit: bool,
+    /// What it was held to by its plan; filled when the execution has ended.
+    pub criteria: CriteriaReport,
 }
 
 /// Why a program that judges itself has failed.

@@ -9,6 +9,7 @@
 //! Invariant: a plan refers to bytes by their SHA-256 only; [`Inputs`] holds each of them once.
 //! Not here: reading directories (`fozzy-live`), the TOML notation of plans (`fozzy`).
 
+pub mod criteria;
 pub mod fault;
 pub mod http;
 pub mod input;
@@ -16,6 +17,7 @@ pub mod memory;
 pub mod network;
 pub mod process;
 
+pub use criteria::{CheckerPlan, RunCriteria};
 pub use fault::FaultPlan;
 pub use http::{HttpFailure, HttpReply, HttpRule};
 pub use input::PlannedInput;
@@ -102,6 +104,9 @@ pub struct Plan {
     /// Where a campaign has put its input, if that is not standard input and no decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<PlannedInput>,
+    /// What a run is held to beside what every run is held to.
+    #[serde(default, skip_serializing_if = "RunCriteria::is_empty")]
+    pub criteria: RunCriteria,
     /// What the simulated computer was like when the plan was made; absent is the first edition.
     #[serde(default, skip_serializing_if = "Edition::is_first")]
     pub edition: Edition,
@@ -609,6 +614,7 @@ impl Default for Plan {
             warm_up: false,
             live: LivePolicy::default(),
             input: None,
+            criteria: RunCriteria::default(),
             edition: Edition::FIRST,
         }
     }
@@ -644,7 +650,9 @@ impl Plan {
     /// The names of all bytes that the plan refers to, each once.
     #[must_use]
     pub fn digests(&self) -> std::collections::BTreeSet<Digest> {
-        let machines = std::iter::once(&self.main).chain(self.programs().map(|program| &program.machine));
+        let checker = self.criteria.checker.as_ref().map(|checker| &checker.machine);
+        let machines =
+            std::iter::once(&self.main).chain(self.programs().map(|program| &program.machine)).chain(checker);
         let of_machines = machines.flat_map(|machine| {
             let files = machine.dirs.iter().flat_map(|mount| &mount.entries).filter_map(|entry| match entry.kind {
                 MountKind::File(digest) => Some(digest),
@@ -661,7 +669,7 @@ impl Plan {
             ProcessReply::NotFound | ProcessReply::NotPermitted | ProcessReply::Component(_) => Vec::new(),
         });
         let components = self.programs().map(|program| program.component);
-        of_machines.chain(bodies).chain(outputs).chain(components).collect()
+        of_machines.chain(bodies).chain(outputs).chain(components).chain(self.criteria.digests()).collect()
     }
 }
 

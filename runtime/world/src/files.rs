@@ -15,6 +15,7 @@
 //! Not here: handles and streams (`fozzy-host`), the real disk (`fozzy-live`).
 
 mod content;
+mod contents;
 mod crash;
 mod data;
 mod disk_faults;
@@ -32,6 +33,7 @@ mod stat;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use contents::DiskContent;
 pub use crash::SECTOR_BYTES;
 pub use data::{FILE_BYTES_MAX, READ_BYTES_MAX};
 pub use disk_faults::{DiskFault, DiskOperation, flip_bit, inject, room};

@@ -16,6 +16,7 @@ mod error;
 mod event;
 mod link;
 mod lookup;
+mod message_log;
 mod options;
 mod peer_words;
 mod pipe;
@@ -38,6 +39,7 @@ use event::{NetworkEvent, NetworkEvents};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{Instant, NodeId};
 use link::Links;
+use message_log::MessageLog;
 use ports::PortTable;
 use slab::{Slab, SlabKey};
 use std::collections::BTreeMap;
@@ -103,6 +105,8 @@ pub struct Network {
     connections: Slab<Connection>,
     /// Bytes in pipes, inboxes and datagrams on their way.
     held: usize,
+    /// Kinds of messages that were read; `None` when nobody asks.
+    messages: Option<MessageLog>,
 }
 
 /// What the kernel of one machine knows of its sockets.
@@ -159,11 +163,22 @@ impl Network {
             udp: Slab::default(),
             connections: Slab::default(),
             held: 0,
+            messages: None,
         };
         for (number, name) in (0..).zip(names) {
             network.join(NodeId(number), name);
         }
         network
+    }
+
+    /// Notes from now on which kinds of messages are read.
+    pub fn observe_messages(&mut self) {
+        self.messages = Some(MessageLog::default());
+    }
+
+    /// Which kinds of messages were read after which others, by each machine: a number for each pair.
+    pub fn messages(&self) -> impl Iterator<Item = u64> + '_ {
+        self.messages.iter().flat_map(MessageLog::pairs)
     }
 
     /// The machine `node` joins, under this name. Machines join in the order of their numbers, each once.

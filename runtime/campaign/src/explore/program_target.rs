@@ -6,7 +6,7 @@
 //! ```
 //!
 //! What varies is everything that is asked: the turns of machines, arrival and loss on the network, whether and where faults strike,
-//! random bytes. What is new is seen over the edges of all machines.
+//! random bytes. What is new is seen over the edges of all machines, over lines, messages and places of faults (`NoveltyDimension`).
 //!
 //! Invariants: places are answers only, so that a checkpoint in the middle of a run could take the place of the execution
 //! before it and nothing above would change; what a finding is, a run says that can be recorded.
@@ -20,18 +20,21 @@ use fozzy_check::judge;
 use fozzy_engine::{Build, ProgramCoverage, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_report::UnreachedBranch;
-use fozzy_search::explore::{DecisionPath, StatefulTarget};
-use fozzy_trace::digest::{hex, unhex};
+use fozzy_search::explore::{DecisionPath, NoveltyDimension, StatefulTarget};
+use fozzy_trace::digest::{hex, kind_of_text, unhex};
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::Override;
 use fozzy_trace::{
     BackendRequest, CheckpointId, DecisionSource, Digest, Execution, Executor, HarnessError, ObservationLookup, Origin,
-    Question, SchedulingPoint, Seed, StepId, StepOutcome, StepTarget, Verdict,
+    Question, RunningDigest, SchedulingPoint, Seed, StepId, StepOutcome, StepTarget, Verdict,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Bytes and lines of each output that are looked at for what is new.
+const LOG_BYTES_MAX: usize = 64 << 10;
+const LOG_LINES_MAX: usize = 1024;
 /// The place before the first answer.
 const START: CheckpointId = CheckpointId(0);
 
@@ -158,6 +161,13 @@ impl StatefulTarget for ProgramTarget {
         properties.for_each(|(name, property)| see(name, property));
     }
 
+    fn signs(&self, see: &mut dyn FnMut(NoveltyDimension, u64)) {
+        let Some(execution) = &self.execution else { return };
+        lines(execution, &mut |line| see(NoveltyDimension::Log, line));
+        self.session.messages().iter().for_each(|message| see(NoveltyDimension::Messages, *message));
+        struck(execution, &mut |place| see(NoveltyDimension::Faults, place));
+    }
+
     fn state(&self) -> Option<u64> {
         self.execution.as_ref()?.facts.states.digest()
     }
@@ -182,6 +192,41 @@ impl ExploredTarget for ProgramTarget {
         let modules = self.modules.iter().enumerate().filter(|(_, (component, _))| *component == own);
         let bytes = modules.map(|(number, (_, module))| (*module, taken(number))).collect();
         unreached(program, &ProgramCoverage::by(program, &bytes, None), &self.prepared.loaded.target.name)
+    }
+}
+
+/// The lines that machines have printed, each as a number that does not depend on the numbers in it.
+fn lines(execution: &Execution, see: &mut dyn FnMut(u64)) {
+    let others = execution.nodes.iter().flat_map(|node| [&node.stdout, &node.stderr]);
+    for (stream, output) in (0..).zip([&execution.stdout, &execution.stderr].into_iter().chain(others)) {
+        let kept = output.kept();
+        let kept = &kept[..kept.len().min(LOG_BYTES_MAX)];
+        for line in kept.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).take(LOG_LINES_MAX) {
+            let mut kind = RunningDigest::default();
+            kind.pair(stream, kind_of_text(line));
+            see(kind.value());
+        }
+    }
+}
+
+/// The places where faults have struck, and which two of them in one run, each as a number.
+fn struck(execution: &Execution, see: &mut dyn FnMut(u64)) {
+    let mut places = BTreeSet::new();
+    for (number, rule) in (0..).zip(&execution.facts.injected.rules) {
+        for strike in &rule.first {
+            let mut place = RunningDigest::default();
+            place.pair(number, kind_of_text(strike.target.as_bytes()));
+            place.bytes(strike.machine.as_bytes());
+            places.insert(place.value());
+        }
+    }
+    for place in &places {
+        see(*place);
+        for other in places.range(place + 1..) {
+            let mut pair = RunningDigest::default();
+            pair.pair(*place, *other);
+            see(pair.value());
+        }
     }
 }
 

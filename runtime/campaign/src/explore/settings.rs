@@ -3,7 +3,7 @@
 //! Invariant: unknown keys are refused; what a flag says goes before it.
 
 use fozzy_plan::FaultRate;
-use fozzy_search::explore::{CheckpointStrategy, Options};
+use fozzy_search::explore::{CheckpointStrategy, NoveltyDimension, Options};
 use fozzy_trace::{Duration, Seed};
 use serde::Deserialize;
 use serde::de::Error;
@@ -43,6 +43,8 @@ pub struct ExploreSettings {
     pub swarm: bool,
     /// Whether a new state is something new.
     pub states: bool,
+    /// What else of a whole run of a program can be something new.
+    pub novelty: Vec<NoveltyWord>,
     /// Whether stored failures are tried first.
     pub seeds: bool,
     /// What is said.
@@ -68,6 +70,30 @@ pub enum CheckpointWord {
     Uniform,
     /// One of those that were kept last.
     Recent,
+}
+
+/// What of a whole run can be something new, beside edges and states.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoveltyWord {
+    /// Lines that were never printed, numbers masked.
+    Log,
+    /// Kinds of messages, after others of their receiver.
+    Messages,
+    /// Places where faults strike, and pairs of them.
+    Faults,
+}
+
+impl NoveltyWord {
+    const ALL: [NoveltyWord; 3] = [NoveltyWord::Log, NoveltyWord::Messages, NoveltyWord::Faults];
+
+    const fn dimension(self) -> NoveltyDimension {
+        match self {
+            NoveltyWord::Log => NoveltyDimension::Log,
+            NoveltyWord::Messages => NoveltyDimension::Messages,
+            NoveltyWord::Faults => NoveltyDimension::Faults,
+        }
+    }
 }
 
 /// The strategies, by their names.
@@ -169,6 +195,7 @@ impl Default for ExploreSettings {
             share_checkpoints: true,
             swarm: options.swarm,
             states: options.states,
+            novelty: NoveltyWord::ALL.to_vec(),
             seeds: true,
             report: ReportSettings::default(),
         }
@@ -193,6 +220,7 @@ impl ExploreSettings {
             fault_toggle_prob: self.fault_toggle_prob,
             swarm: self.swarm,
             states: self.states,
+            novelty: self.novelty.iter().map(|word| word.dimension()).collect(),
             ..Options::default()
         }
     }

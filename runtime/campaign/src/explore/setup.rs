@@ -140,6 +140,20 @@ impl ExplorationSetup {
         let mut prepared = PreparedProgram::compile(loaded, planned)?;
         prepared.bound_time();
         let is_program = prepared.planned.plan.scenario.is_none() && !prepared.program.is_scenario();
+        if !is_program && !prepared.planned.plan.criteria.is_empty() {
+            let message =
+                format!("{name} is a scenario, which judges itself; what a plan expects is of whole runs of programs");
+            return Err(CampaignError::new(ErrorKind::Usage, message)
+                .hint("leave out --fail-on, --expect-output, --expect-exit, --check and [expect] of the plan"));
+        }
+        if is_program && ["bfs", "dfs"].contains(&request.strategy.name) {
+            let message = format!(
+                "{name} has no steps: `{}` goes through every answer of each step, and of a whole run there are too many",
+                request.strategy.name
+            );
+            return Err(CampaignError::new(ErrorKind::Usage, message)
+                .hint("--schedule coverage_guided, faults, random, pct, pos, urw or fifo"));
+        }
         if is_program {
             (options.is_whole_run, options.steps_per_run, options.steps_max) = (true, 1, 2);
         } else {

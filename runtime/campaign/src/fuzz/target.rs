@@ -7,10 +7,13 @@
 //!
 //! Invariant: what a finding is, a run says that can be recorded; the fast lane only says where to look.
 
+use super::machines_target::MachinesTarget;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{self, PreparedProgram, cache};
 use fozzy_check::{judge, judge_end, judge_facts};
-use fozzy_engine::{CallOutcome, EntryPoint, FirstInputs, FuzzExecutor, InputUse, Program, Session, written};
+use fozzy_engine::{
+    CallOutcome, EntryPoint, ExportedFunctions, FirstInputs, FuzzExecutor, InputUse, Program, Session, written,
+};
 use fozzy_report::HEALTH_SUFFIX;
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
 use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
@@ -124,6 +127,65 @@ impl FindingConfirmer {
     }
 }
 
+/// A target with what a campaign reports of it.
+pub trait CampaignTarget: FuzzTarget {
+    /// Why each execution begins with a new instance, one sentence each.
+    fn obstacles(&self) -> &[String] {
+        &[]
+    }
+
+    /// Edges that are told apart.
+    fn edges_total(&self) -> u64;
+
+    /// Calls that were repeated with fuel.
+    fn repeated(&self) -> u64 {
+        0
+    }
+
+    /// Executions in which a property skipped its values.
+    fn skipped(&self) -> u64 {
+        0
+    }
+}
+
+/// The target of a campaign: with other machines in its plan, whole runs; else calls from a checkpoint.
+///
+/// # Errors
+/// When it cannot be compiled or started.
+pub fn campaign_target(
+    prepared: &PreparedProgram,
+    entry: &EntryPoint,
+    seed: Seed,
+    exits_fail: bool,
+) -> Result<Box<dyn CampaignTarget>, CampaignError> {
+    Ok(match MachinesTarget::is_for(&prepared.planned.plan) {
+        true => Box::new(MachinesTarget::open(prepared, entry, seed, exits_fail)?),
+        false => Box::new(ComponentTarget::open(prepared, entry, seed, exits_fail)?),
+    })
+}
+
+/// The functions by which a program can be searched under its plan. With other machines, it is run as a whole.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn functions_of(prepared: &PreparedProgram, seed: Seed) -> Result<ExportedFunctions, CampaignError> {
+    let PreparedProgram { loaded, planned, program } = prepared;
+    if MachinesTarget::is_for(&planned.plan) {
+        return match program.is_command() {
+            true => Ok(ExportedFunctions { runs: true, ..ExportedFunctions::default() }),
+            false => {
+                let message = format!(
+                    "{} is no program that is run as a whole, and with other machines or [expect] in its plan an execution is a whole run",
+                    loaded.target.name
+                );
+                Err(CampaignError::new(ErrorKind::Target, message))
+            }
+        };
+    }
+    let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, seed);
+    functions.map_err(|error| caller_error(&loaded.target.name, &error))
+}
+
 /// A component.
 pub struct ComponentTarget {
     caller: FuzzExecutor,
@@ -165,11 +227,6 @@ impl ComponentTarget {
     /// The executor of its calls, for measurements.
     pub fn caller_mut(&mut self) -> &mut FuzzExecutor {
         &mut self.caller
-    }
-
-    /// Executions in which a property skipped its values.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
     }
 
     /// Who makes the calls.
@@ -251,6 +308,24 @@ impl FuzzTarget for ComponentTarget {
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
         self.run(input)
+    }
+}
+
+impl CampaignTarget for ComponentTarget {
+    fn obstacles(&self) -> &[String] {
+        self.caller.obstacles()
+    }
+
+    fn edges_total(&self) -> u64 {
+        self.caller.coverage().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
+    fn repeated(&self) -> u64 {
+        self.caller.repeated()
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
     }
 }
 

@@ -9,11 +9,14 @@
 use super::load::{self, LoadedTarget};
 use super::{real_computer, secrets};
 use crate::error::{CampaignError, ErrorKind};
-use crate::options::{BackendOptions, LimitOptions, Project, RunRequest, WorldOptions};
+use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, Project, RunRequest, WorldOptions};
 use crate::remarks::Remarks;
 use crate::scenario::ScenarioFile;
 use fozzy_engine::{LazyInput, Session};
-use fozzy_plan::{BackendsFile, ComponentFile, LimitsFile, MachineFile, PlanFile, TimeSpan, WallStart};
+use fozzy_plan::{
+    BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, LimitsFile, MachineFile, PlanFile, TimeSpan,
+    WallStart,
+};
 use fozzy_trace::Plan;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Backend, Backends, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount};
@@ -37,8 +40,8 @@ pub struct RunPlan {
 /// The plan for a program.
 pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> Result<RunPlan, CampaignError> {
     let name = loaded.target.name.as_str();
-    let RunRequest { args, limits, world, fuel_default } = request;
-    let file = of_flags(args, limits, world)?;
+    let RunRequest { args, limits, world, criteria, fuel_default } = request;
+    let file = PlanFile { expect: of_criteria(criteria)?, ..of_flags(args, limits, world)? };
     let file = of_backends(project.backends.clone()).over(file);
     let file = match &world.plan {
         Some(path) => file.over(read(path)?),
@@ -226,6 +229,21 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
     let target_instances = world.target_instances;
     let file = PlanFile { machine, limits, memory, target, target_instances, fault, ..PlanFile::default() };
     Ok(PlanFile { wall_start, canonical_nans, allow_error_exit, ..file })
+}
+
+/// What the flags say that a run must come to.
+fn of_criteria(options: &CriteriaOptions) -> Result<ExpectFile, CampaignError> {
+    let CriteriaOptions { fail_on, output, exit_codes, checker } = options;
+    for pattern in fail_on {
+        let checked = fozzy_plan::check_regex(pattern);
+        checked.map_err(|why| CampaignError::new(ErrorKind::Usage, format!("--fail-on: {why}")))?;
+    }
+    let output = output.as_ref().map(|words| match words.strip_prefix('@') {
+        Some(path) => ContentFile::Other(ContentTable::File(path.into())),
+        None => ContentFile::Text(words.clone()),
+    });
+    let exit = (!exit_codes.is_empty()).then(|| exit_codes.clone());
+    Ok(ExpectFile { exit, output, fail_on: fail_on.clone(), check: checker.clone() })
 }
 
 fn of_backends(options: BackendOptions) -> PlanFile {

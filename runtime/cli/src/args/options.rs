@@ -1,12 +1,13 @@
 //! From arguments to what a campaign is asked for.
 
 use super::{
-    CollisionArg, DurationsArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, ScheduleArg, ScriptArg, WorldArgs,
+    CollisionArg, CriteriaArgs, DurationsArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, ScheduleArg,
+    ScriptArg, WorldArgs,
 };
 use fozzy_campaign::explore::settings::ScheduleWord;
 use fozzy_campaign::fuzz::choose::FuzzMode;
 use fozzy_campaign::inputs::InputOptions;
-use fozzy_campaign::options::{BackendOptions, LimitOptions, RunRequest, WorldOptions};
+use fozzy_campaign::options::{BackendOptions, CriteriaOptions, LimitOptions, RunRequest, WorldOptions};
 use fozzy_plan::{FilesBackend, LiveDurations, ScriptBackend};
 use fozzy_trace::file::store::CollisionPolicy;
 
@@ -43,6 +44,17 @@ impl WorldArgs {
             allow_error_exit: self.allow_error_exit,
             no_canonical_nans: self.no_canonical_nans,
             wall_start: self.wall_start,
+        }
+    }
+}
+
+impl CriteriaArgs {
+    pub(crate) fn options(&self) -> CriteriaOptions {
+        CriteriaOptions {
+            fail_on: self.fail_on.clone(),
+            output: self.expect_output.clone(),
+            exit_codes: self.expect_exit.clone(),
+            checker: self.check.clone(),
         }
     }
 }

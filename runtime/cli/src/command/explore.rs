@@ -246,6 +246,7 @@ fn setup(
             args: args.args.clone(),
             limits: args.limits.options(),
             world: args.world.options(),
+            criteria: args.criteria.options(),
             fuel_default: None,
         },
         cluster: ClusterRequest { nodes: args.nodes, checkers: &args.checker },

@@ -23,7 +23,7 @@ use fozzy_campaign::fuzz::known::KnownFindings;
 use fozzy_campaign::fuzz::settings::{corpus_path, dictionary, mutator};
 use fozzy_campaign::fuzz::single_inputs::run_inputs;
 use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
-use fozzy_campaign::fuzz::target::{ComponentTarget, FUEL_OF_A_CALL, FindingConfirmer, caller_error, made_up};
+use fozzy_campaign::fuzz::target::{FUEL_OF_A_CALL, FindingConfirmer, campaign_target, functions_of, made_up};
 use fozzy_campaign::fuzz::workers::{FuzzProtocol, FuzzWorkers};
 use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, plan};
@@ -78,7 +78,13 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     let name = loaded.target.name.clone();
     let (world, by_stdin) = stdin(args)?;
     let limits = args.limits.options();
-    let request = RunRequest { args: args.args.clone(), limits, world, fuel_default: Some(FUEL_OF_A_CALL) };
+    let request = RunRequest {
+        args: args.args.clone(),
+        limits,
+        world,
+        criteria: args.criteria.options(),
+        fuel_default: Some(FUEL_OF_A_CALL),
+    };
     let planned = plan(&context.project, &loaded, &request)?;
     if planned.plan.target().is_some() {
         let message = format!(
@@ -89,8 +95,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     }
     let prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
     let PreparedProgram { planned, program, .. } = &prepared;
-    let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, seed);
-    let functions = functions.map_err(|error| caller_error(&name, &error))?;
+    let functions = functions_of(&prepared, seed)?;
     let flows = planned.plan.scenario.as_ref().map_or(args.flows, |own| own.flows);
     let words = TargetWords::of(&args.words, &functions)?;
     let searched = choose(&functions, args, words.function, by_stdin, flows, &name)?;
@@ -152,14 +157,14 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         };
         workers.run()?
     } else {
-        let mut target = ComponentTarget::open(&prepared, &searched, seed, args.fail_on_exit)?;
-        for obstacle in target.caller().obstacles() {
+        let mut target = campaign_target(&prepared, &searched, seed, args.fail_on_exit)?;
+        for obstacle in target.obstacles() {
             say(&format!("each execution begins with a new instance, because {obstacle}\n"));
         }
         let subject = Subject {
             function: searched.name().to_owned(),
             execution: execution_of(&searched),
-            total_edges: target.caller().coverage().map(|(_, bytes)| bytes.len() as u64).sum(),
+            total_edges: target.edges_total(),
             corpus_dir: corpus.path().display().to_string(),
         };
         let mut keeper = CampaignSink::new(SinkConfig {
@@ -196,14 +201,14 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         if let Some(worker) = worker {
             worker.channel.send(&WorkerEvent::Ready);
         }
-        let ended = campaign.run(&mut target, &mut made_up.into_iter().chain(&mut seeds), &mut keeper)?;
+        let ended = campaign.run(&mut *target, &mut made_up.into_iter().chain(&mut seeds), &mut keeper)?;
         if let Some(error) = seeds.failed {
             return Err(error);
         }
         let found = campaign.findings().all();
         let word = if ended == CampaignEnd::Stopped && stop() { "interrupted" } else { word_of(ended) };
         let mut report = CampaignReport::of(&subject, campaign.stats(), found, &keeper.kept, word);
-        (report.fuzz.repeated, report.fuzz.skipped) = (target.caller().repeated(), target.skipped());
+        (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
         report
     };
     let (Some(own), None) = (own, worker) else {

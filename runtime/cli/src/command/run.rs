@@ -6,6 +6,7 @@ use crate::args::{ReportFormatArg, RunArgs, SeedArg, request};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, ProgramOutput};
+use fozzy_campaign::options::RunRequest;
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::store::store_error;
@@ -31,7 +32,8 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     }
     let loaded = load(&args.target, &context.project.remarks)?;
     let is_file = loaded.scenario.is_some();
-    let request = request(&args.args, &args.limits, &args.world);
+    let criteria = args.criteria.options();
+    let request = RunRequest { criteria, ..request(&args.args, &args.limits, &args.world) };
     let mut prepared = PreparedProgram::new(&context.project, loaded, &request)?;
     if !prepared.drive(args.sequences, args.flows) && (args.sequences.is_some() || args.flows.is_some()) {
         let message = "the program is a command: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";

@@ -15,6 +15,7 @@ use crate::entry::entry_point::is_plain;
 use crate::memory::Region;
 use crate::run::callee::{self, TargetInstance};
 use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage};
+use crate::run::criteria::CriteriaJudge;
 use crate::run::schedule;
 use fozzy_host::{CallerKind, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
@@ -24,7 +25,7 @@ use fozzy_trace::{
     CopyOnWrite, DecisionSource, Digest, Execution, Executor, Facts, HarnessError, HistorySink, HistoryWindow,
     LiveBackend, Plan, Recorder,
 };
-use fozzy_world::{World, WorldError};
+use fozzy_world::{Disk, World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, OnceLock};
@@ -47,6 +48,10 @@ pub struct Session {
     covered: BTreeMap<Digest, ProgramCoverage>,
     /// The coverage bytes of the last execution; `None` when they are not wanted.
     bytes: Option<BTreeMap<Digest, ModuleBytes>>,
+    /// Kinds of messages that machines have read in the last execution, if coverage bytes are wanted.
+    messages: Vec<u64>,
+    /// `None` when the plan has no criteria.
+    criteria: Option<Box<CriteriaJudge>>,
 }
 
 /// The plan cannot be executed.
@@ -80,6 +85,9 @@ pub enum SessionError {
         /// What is wrong.
         why: String,
     },
+    /// What the plan holds runs to cannot be held against any.
+    #[error("what the plan expects of runs: {0}")]
+    Criteria(String),
     /// The target only handles HTTP requests.
     #[error(
         "the target exports `wasi:http/incoming-handler` and no `wasi:cli/run`: it is called by a rule of a plan (`[[http]] component = \"…\"`)"
@@ -109,6 +117,7 @@ impl Session {
             None => program.offered().map_err(SessionError::Unlinked)?,
         };
         let declared = called.map(|target| catalogue::read(target.component()));
+        let criteria = CriteriaJudge::new(&plan.criteria, &program, inputs)?.map(Box::new);
         let mut start = World::new(plan, inputs)?;
         for row in catalogue::read(program.component()).into_iter().chain(declared.into_iter().flatten()) {
             let declared = start.facts.properties.declare(row.kind, &row.name, &row.place);
@@ -132,6 +141,8 @@ impl Session {
             digest: OnceLock::new(),
             covered: BTreeMap::new(),
             bytes: None,
+            messages: Vec::new(),
+            criteria,
         })
     }
 
@@ -141,6 +152,9 @@ impl Session {
     /// As for [`Session::new`]; the session is as it was then.
     pub fn replan(&mut self, plan: Arc<Plan>, inputs: &Inputs) -> Result<(), SessionError> {
         compile_others(&self.program, &mut self.others, &plan, inputs)?;
+        if !self.criteria.as_ref().map_or(plan.criteria.is_empty(), |criteria| criteria.is_of(&plan.criteria)) {
+            self.criteria = CriteriaJudge::new(&plan.criteria, &self.program, inputs)?.map(Box::new);
+        }
         let start = World::new(plan, inputs)?;
         let before = std::mem::replace(&mut self.start, start);
         self.start.facts = before.facts;
@@ -252,6 +266,12 @@ impl Session {
         self.bytes.as_ref()
     }
 
+    /// Which kinds of messages the machines of the last execution have read after which others, if coverage bytes are collected.
+    #[must_use]
+    pub fn messages(&self) -> &[u64] {
+        &self.messages
+    }
+
     fn digest(&self) -> Digest {
         *self.digest.get_or_init(|| Digest::of(self.program.component()))
     }
@@ -273,8 +293,17 @@ impl Session {
 
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
-        let recorder = Recorder::new(keep).streaming(self.sink.take()).narrated(std::mem::take(&mut self.is_narrated));
-        let run = Run::new(self.start.clone(), source, recorder, self.tee.take())
+        // What is told to people is judged by no checker: it is no recording.
+        let is_streamed = self.sink.is_some();
+        let wanted = self.criteria.as_ref().map_or(0, |criteria| criteria.history_wanted());
+        let window = if is_streamed || wanted == 0 { keep.clone() } else { 0..keep.end.max(wanted) };
+        let recorder =
+            Recorder::new(window).streaming(self.sink.take()).narrated(std::mem::take(&mut self.is_narrated));
+        let mut start = self.start.clone();
+        if self.bytes.is_some() {
+            start.network.observe_messages();
+        }
+        let run = Run::new(start, source, recorder, self.tee.take())
             .reading(self.stdin.clone())
             .observing(self.reality.take());
         let (mut run, ended) = schedule::run(self, Box::new(run));
@@ -285,9 +314,15 @@ impl Executor for Session {
             let named = |(component, bytes): (Option<Digest>, _)| (component.unwrap_or_else(|| self.digest()), bytes);
             self.bytes = Some(bytes.into_iter().map(named).collect());
         }
+        self.messages.clear();
+        self.messages.extend(run.world.network.messages());
         let unmatched = run.world.unmatched;
         let injected = CopyOnWrite::new(run.world.faults.report());
         let facts = Facts { injected, ..run.world.facts };
+        let disks: Vec<Disk> = match &self.criteria {
+            Some(_) => run.world.nodes.iter().flatten().map(|node| node.disk.clone()).collect(),
+            None => Vec::new(),
+        };
         let mut machines = run.world.nodes.into_iter().flatten().map(CopyOnWrite::into_inner);
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);
@@ -304,7 +339,7 @@ impl Executor for Session {
                 restarts: restarts.get(&node.id).copied().unwrap_or_default(),
             }
         });
-        Ok(Execution {
+        let mut execution = Execution {
             nodes: nodes.collect(),
             unmatched: unmatched.kept().to_vec(),
             unmatched_more: unmatched.more(),
@@ -318,7 +353,12 @@ impl Executor for Session {
             memory_bytes: ended.memories.iter().map(|region| region.bytes().len() as u64).sum(),
             memory: memory_digest(&ended.memories),
             backtrace: ended.backtrace,
-        })
+        };
+        if let Some(criteria) = &mut self.criteria {
+            execution.facts.criteria = criteria.judge(&execution, &disks, !is_streamed)?;
+            execution.history.entries.retain(|entry| keep.contains(&entry.index));
+        }
+        Ok(execution)
     }
 }
 

@@ -111,6 +111,12 @@ args = ["--port", "80"]
 path = "child.wasm"
 args = ["--fast"]
 
+[expect]
+exit = [0, 3]
+output = "done"
+fail-on = ["balance: -"]
+check = "judge.wasm"
+
 [redact]
 headers = ["X-Key"]
 env = ["API_TOKEN"]
@@ -163,7 +169,7 @@ fn a_plan_is_made_of_it() {
         Ok(b"component".to_vec())
     };
     let resolved = file.resolve("app.wasm", &mut loader, &mut inputs).expect("everything is there");
-    assert_eq!(asked, ["child.wasm", "handler.wasm"], "each once");
+    assert_eq!(asked, ["child.wasm", "handler.wasm", "judge.wasm"], "each once");
     let plan = resolved.plan;
     assert!(resolved.stdin_given && plan.main.stdin.stays_open && !plan.canonical_nans && plan.allow_error_exit);
     assert_eq!(plan.main.args, ["app.wasm", "--verbose"]);
@@ -193,6 +199,9 @@ fn a_plan_is_made_of_it() {
     assert!(plan.redact.headers.contains(&"x-key".to_owned()) && plan.redact.headers.contains(&"cookie".to_owned()));
     assert!(plan.redact.env == ["API_TOKEN"] && REDACTED.starts_with('<'));
     assert_eq!(plan.faults.len(), FAULTS.len().min(1));
+    assert_eq!((&plan.criteria.exit_codes[..], plan.criteria.output), (&[0, 3][..], Some(Digest::of(b"done"))));
+    let checker = plan.criteria.checker.as_ref().map(|checker| checker.component);
+    assert_eq!((&plan.criteria.fail_on[..], checker), (&["balance: -".to_owned()][..], Some(Digest::of(b"component"))));
 
     let mounts: Vec<(&str, Vec<&str>)> = plan
         .main

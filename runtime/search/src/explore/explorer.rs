@@ -373,7 +373,8 @@ impl Exploration {
                 StepOutcome::Returned { .. } => match io.target.judge_end() {
                     Some(verdict) => self.judge_failure(io, &run, Some(&verdict))?,
                     None => {
-                        let fresh = self.feedback.observe(io.target, (run.flow, None), self.states(StateScope::Told));
+                        let states = self.states(StateScope::Told);
+                        let fresh = self.feedback.observe(io.target, (run.flow, None), states, &[]);
                         run.fresh += self.count(fresh);
                         None
                     }
@@ -401,7 +402,7 @@ impl Exploration {
         // A bounded search must not take for known what only the noise of a memory hides.
         let states = if capture == CapturePolicy::New && run.steps > 0 { StateScope::All } else { StateScope::Told };
         let states = self.states(states);
-        let fresh = self.feedback.observe(io.target, (run.flow, flow), states);
+        let fresh = self.feedback.observe(io.target, (run.flow, flow), states, &self.options.novelty);
         run.flow = flow;
         let sum = self.count(fresh);
         run.fresh += sum;

@@ -30,6 +30,21 @@ const TRIES: u32 = 8;
 /// keep all of its way a second time.
 const ORIGIN: Origin = Origin::Seed;
 
+/// Chances of one kind of fault on one machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FaultGroup(u64);
+
+#[cfg(test)]
+impl FaultGroup {
+    /// The group of this number.
+    pub(crate) const fn of(number: u64) -> FaultGroup {
+        FaultGroup(number)
+    }
+}
+
+/// Chances of faults that are logged of one run.
+const CHANCES_MAX: usize = 1 << 16;
+
 /// Answers in their order, each with the bound of its question.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
@@ -42,8 +57,8 @@ struct AnswerLogState {
     is_truncated: bool,
     /// How often it was asked which task runs next.
     ordered: u64,
-    /// How often it was asked whether a planned fault strikes.
-    chances: u64,
+    /// Of each question whether a planned fault strikes, which kind of fault it was, and of which machine.
+    chances: Vec<FaultGroup>,
     /// What was learned of the length of runs of tasks.
     lengths: RunLengths,
     /// What may be left out, of this step.
@@ -68,9 +83,14 @@ impl AnswerLog {
         self.lock().ordered
     }
 
+    /// Of each question whether a planned fault strikes, which group it is of; the first ones, if there are very many.
+    pub(crate) fn chances(&self) -> Vec<FaultGroup> {
+        self.lock().chances.clone()
+    }
+
     /// How often it was asked whether a planned fault strikes.
-    pub(crate) fn chances(&self) -> u64 {
-        self.lock().chances
+    pub(crate) fn chances_len(&self) -> u64 {
+        self.lock().chances.len() as u64
     }
 
     /// How long runs of tasks were, where a policy chose which task runs next.
@@ -246,7 +266,12 @@ impl GuidedSource {
             return None;
         }
         self.chances += 1;
-        self.log.iter().for_each(|log| log.lock().chances += 1);
+        if let Some(log) = &self.log {
+            let mut log = log.lock();
+            if log.chances.len() < CHANCES_MAX {
+                log.chances.push(FaultGroup(swarm::answer(question.site, question.node.0.into())));
+            }
+        }
         Some(self.chances - 1)
     }
 

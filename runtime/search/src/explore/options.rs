@@ -1,5 +1,6 @@
 //! What an exploration is a function of, beside its scenario. The names and defaults of most are those of ordeal's Explorer.
 
+use super::novelty::NoveltyDimension;
 use fozzy_trace::Seed;
 
 /// What is chosen for an exploration.
@@ -29,6 +30,8 @@ pub struct Options {
     pub swarm: bool,
     /// Whether a new state of the scenario is something new.
     pub states: bool,
+    /// What else of a whole run can be something new.
+    pub novelty: Vec<NoveltyDimension>,
     /// What ends it, beside its bounds.
     pub stop: StopCondition,
 }
@@ -48,6 +51,7 @@ impl Default for Options {
             fault_toggle_prob: 0.3,
             swarm: true,
             states: true,
+            novelty: NoveltyDimension::ALL.to_vec(),
             stop: StopCondition::Bounds,
         }
     }

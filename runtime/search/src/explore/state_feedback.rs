@@ -2,6 +2,7 @@
 //!
 //! Invariant: what was seen stays seen.
 
+use super::novelty::{Novelty, NoveltyDimension};
 use super::stateful_target::StatefulTarget;
 use crate::feedback::Feedback;
 use fozzy_trace::facts::PropertyKind;
@@ -28,6 +29,7 @@ pub(crate) struct StateFeedback {
     /// A flow right after another one.
     pairs: BTreeSet<(Option<u32>, Option<u32>)>,
     faults: FaultCompany,
+    novelty: Novelty,
 }
 
 /// In which company faults have struck.
@@ -120,6 +122,7 @@ impl StateFeedback {
         target: &mut dyn StatefulTarget,
         (before, flow): (Option<u32>, Option<u32>),
         states: StateScope,
+        dimensions: &[NoveltyDimension],
     ) -> NewCoverage {
         let mut fresh = NewCoverage::default();
         let (feedback, mut number) = (&mut self.feedback, 1);
@@ -136,6 +139,7 @@ impl StateFeedback {
             fresh.states = u32::from(self.states.insert(state));
         }
         fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.observe(target, flow);
+        fresh.cells += self.novelty.observe(dimensions, |see| target.signs(see));
         let properties = &mut self.properties;
         target.properties(&mut |name, property| {
             if property.evaluated == 0 {
@@ -241,7 +245,7 @@ mod tests {
         let (mut feedback, mut node) =
             (StateFeedback::default(), FaultyTarget { struck: vec![0, 0, 0], ..FaultyTarget::default() });
         let mut observe =
-            |node: &mut FaultyTarget, flow| feedback.observe(node, (None, Some(flow)), StateScope::Ignored).cells;
+            |node: &mut FaultyTarget, flow| feedback.observe(node, (None, Some(flow)), StateScope::Ignored, &[]).cells;
         assert_eq!(observe(&mut node, 0), 1, "the flow");
         node.struck = vec![1, 0, 0];
         assert_eq!(observe(&mut node, 0), 0, "one fault alone");
@@ -265,8 +269,8 @@ mod tests {
         let (mut feedback, mut node) =
             (StateFeedback::default(), FaultyTarget { struck: vec![1, 1], ..FaultyTarget::default() });
         feedback.begin_run(&node);
-        assert_eq!(feedback.observe(&mut node, (None, None), StateScope::Ignored).cells, 1, "the flow alone");
+        assert_eq!(feedback.observe(&mut node, (None, None), StateScope::Ignored, &[]).cells, 1, "the flow alone");
         node.struck = vec![2, 1];
-        assert_eq!(feedback.observe(&mut node, (None, None), StateScope::Ignored).cells, 1, "the pair");
+        assert_eq!(feedback.observe(&mut node, (None, None), StateScope::Ignored, &[]).cells, 1, "the pair");
     }
 }

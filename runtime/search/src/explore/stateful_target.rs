@@ -1,6 +1,7 @@
 //! What is explored: a scenario that takes steps, shows what they reached, and confirms failures.
 
 use super::decision_path::DecisionPath;
+use super::novelty::NoveltyDimension;
 use fozzy_trace::facts::Property;
 use fozzy_trace::{CheckpointId, HarnessError, StepTarget, Verdict};
 
@@ -28,6 +29,11 @@ pub trait StatefulTarget: StepTarget {
 
     /// Shows how often each planned fault has struck on this way, in their order.
     fn faults(&self, see: &mut dyn FnMut(u64)) {
+        let _ = see;
+    }
+
+    /// Shows what else can be new of the last step: a number for each thing, in its dimension.
+    fn signs(&self, see: &mut dyn FnMut(NoveltyDimension, u64)) {
         let _ = see;
     }
 

@@ -10,6 +10,7 @@
 //! Invariant: a strategy only chooses; what it learns depends on its choices alone.
 
 mod coverage_guided;
+mod fault_choices;
 mod fault_focused;
 mod fresh;
 mod systematic;

@@ -530,6 +530,9 @@ impl Network {
     pub fn tcp_read(&mut self, id: TcpId, max: usize, context: &mut OpContext<'_>) -> Result<Vec<u8>, StreamEnd> {
         let (key, side) = self.tcp_connection(id)?;
         let bytes = self.read(key, side, max, context);
+        if let (Some(messages), Ok(bytes)) = (&mut self.messages, &bytes) {
+            messages.note(context.node, bytes);
+        }
         self.advance(context.now);
         bytes
     }

@@ -361,7 +361,11 @@ impl Network {
             socket.inbox_bytes -= datagram.1.len() + OVERHEAD_BYTES;
             received.push(datagram);
         }
+        let node = socket.node;
         self.held -= bytes;
+        if let Some(messages) = &mut self.messages {
+            received.iter().for_each(|(_, bytes)| messages.note(node, bytes));
+        }
         Ok(received)
     }
 

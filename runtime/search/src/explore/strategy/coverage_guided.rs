@@ -4,12 +4,12 @@
 //! chance of a fresh run   (1 - checkpoint_prob) · 2^(-barren fresh runs / 4), at least 1/50, once there are places
 //! order of tasks          any │ pct │ pos │ urw                     ┐ what finds more in a step
 //! answers                 all │ coin │ energy │ directed (`swarm`)  ┘ gets more of the runs
-//! faults of a whole run   by chance in half of the runs, in the others one or two that are chosen
+//! faults of a whole run   chosen from the start, each alone first and then several together; by chance now and then
 //! ```
 //!
 //! Steps are few as often as many: from a place, what is new is near as often as far.
 
-use super::fault_focused::some_of;
+use super::fault_choices::FaultChoices;
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::bandit::{Bandit, Reward};
 use crate::explore::frontier::Frontier;
@@ -22,6 +22,8 @@ use std::sync::Arc;
 
 /// Fresh runs without anything new that halve their share.
 const BARREN_RUNS: i32 = 4;
+/// The share of fresh runs as long as there are chances of faults that have never struck.
+const FIRST_PASS_SHARE: f64 = 0.8;
 /// The share of fresh runs never falls below this.
 const FRESH_MIN: f64 = 0.02;
 /// The policies that choose which task runs next, beside chance.
@@ -44,8 +46,7 @@ pub(super) struct CoverageGuidedSearch {
     /// How faults of a whole run are chosen. Those of a scenario begin and end with its steps.
     faults: Bandit<3>,
     is_whole_run: bool,
-    /// Chances of faults, in the run that had most.
-    chances: u64,
+    choices: FaultChoices,
     /// `None` when every run may do everything.
     swarm: Option<Swarm>,
 }
@@ -63,11 +64,29 @@ impl CoverageGuidedSearch {
             lengths: Arc::default(),
             origins: Bandit::new(["start", "checkpoint"]),
             orders: Bandit::new(["any", "pct", "pos", "urw"]),
-            faults: Bandit::new(["chance", "one", "two"]),
+            faults: Bandit::new(["chance", "one", "several"]),
             is_whole_run: options.is_whole_run,
-            chances: 0,
+            choices: FaultChoices::default(),
             swarm: options.swarm.then(Swarm::new),
         }
+    }
+
+    /// Which faults strike. What a chosen one shows is mostly no new code, so that most runs have some, whatever they have earned.
+    fn choose_faults(&mut self, is_first_pass: bool, rng: &mut Rng) -> FaultChoice {
+        if let Some(none) = self.choices.first() {
+            self.faults.choose(0);
+            return none;
+        }
+        if !self.choices.are_there() || !is_first_pass && rng.one_in(4) {
+            self.faults.choose(0);
+            return FaultChoice::Chance;
+        }
+        if self.is_fresh && (is_first_pass || rng.one_in(2)) {
+            self.faults.choose(1);
+            return self.choices.one();
+        }
+        self.faults.choose(2);
+        self.choices.several(rng)
     }
 
     fn fresh_share(&self) -> f64 {
@@ -79,7 +98,10 @@ impl CoverageGuidedSearch {
 
 impl ExplorationStrategy for CoverageGuidedSearch {
     fn next(&mut self, frontier: &mut Frontier, rng: &mut Rng) -> Option<RunSpec> {
-        self.is_fresh = frontier.len() == 0 || rng.happens(self.fresh_share());
+        // Until each chance of a fault has struck once, there is no better place than the start.
+        let is_first_pass = self.choices.are_there() && !self.choices.has_tried_each();
+        let fresh_share = if is_first_pass { FIRST_PASS_SHARE } else { self.fresh_share() };
+        self.is_fresh = frontier.len() == 0 || rng.happens(fresh_share);
         self.origins.choose(usize::from(!self.is_fresh));
         let origin = if self.is_fresh { RunOrigin::Start } else { RunOrigin::Checkpoint(frontier.pick(self.how, rng)) };
         let most = self.steps_per_run.max(1) as usize;
@@ -94,20 +116,16 @@ impl ExplorationStrategy for CoverageGuidedSearch {
             }
         };
         let mask = self.swarm.as_mut().map_or(AnswerMask::All, |swarm| swarm.next(rng));
-        let can = self.is_whole_run && self.chances > 0;
-        // What a chosen fault shows is mostly no new code: half of the runs have some, whatever they have earned.
-        let chosen = if can && rng.one_in(2) { rng.between(1, 2) } else { 0 };
-        let faults = match self.faults.choose(chosen) {
-            0 => FaultChoice::Chance,
-            together => some_of(self.chances, together, rng),
-        };
+        let faults = if self.is_whole_run { self.choose_faults(is_first_pass, rng) } else { FaultChoice::Chance };
         let policy = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle, faults };
         Some(RunSpec { origin, steps: steps as u32, script: Arc::from([]), policy, capture: CapturePolicy::New })
     }
 
     fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog) {
         self.has_tasks |= answers.ordered() > 0;
-        self.chances = self.chances.max(answers.chances());
+        if self.is_fresh && self.is_whole_run {
+            self.choices.learn(fresh, answers);
+        }
         Arc::make_mut(&mut self.lengths).merge(&answers.lengths());
         if self.is_fresh {
             self.barren = if fresh > 0 { 0 } else { self.barren.saturating_add(1) };

@@ -1,55 +1,33 @@
-//! Always from the start; which chances of faults strike is chosen, not drawn: each alone, in turn, and then a few together.
-//!
-//! ```text
-//! run 1      none, to see how many chances there are        of a fault of 1 % it takes a hundred runs to see the one
-//! runs 2…    the first alone, the second alone, …           strike that a failure needs, and here one a chance
-//! then       one to three of them, anywhere
-//! ```
+//! Always from the start; which chances of faults strike is chosen, not drawn: none, each alone, and then several together as often as
+//! one alone again.
 
+use super::fault_choices::FaultChoices;
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::frontier::Frontier;
-use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
+use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use crate::explore::options::Options;
 use crate::explore::swarm::AnswerMask;
 use crate::rng::Rng;
 use std::sync::Arc;
 
-/// Faults that strike together, at the most: nearly all failures that take several take few.
-const TOGETHER_MAX: usize = 3;
-
 pub(super) struct FaultFocusedSearch {
     steps_per_run: u32,
-    /// The next one that strikes alone.
-    next: u64,
-    /// Chances of the run that had most.
-    chances: u64,
-    has_begun: bool,
+    choices: FaultChoices,
 }
 
 impl FaultFocusedSearch {
     pub(super) fn new(options: &Options) -> FaultFocusedSearch {
-        FaultFocusedSearch { steps_per_run: options.steps_per_run, next: 0, chances: 0, has_begun: false }
+        FaultFocusedSearch { steps_per_run: options.steps_per_run, choices: FaultChoices::default() }
     }
-}
-
-/// Some of these chances, each another one.
-pub(super) fn some_of(chances: u64, together: usize, rng: &mut Rng) -> FaultChoice {
-    let mut chosen: Vec<u64> = (0..together).map(|_| rng.below(chances.max(1))).collect();
-    chosen.sort_unstable();
-    chosen.dedup();
-    FaultChoice::At(chosen.into())
 }
 
 impl ExplorationStrategy for FaultFocusedSearch {
     fn next(&mut self, _: &mut Frontier, rng: &mut Rng) -> Option<RunSpec> {
-        let faults = if !std::mem::replace(&mut self.has_begun, true) {
-            FaultChoice::At(Arc::from([]))
-        } else if self.next < self.chances {
-            self.next += 1;
-            FaultChoice::At(Arc::from([self.next - 1]))
-        } else {
-            let together = rng.between(1, TOGETHER_MAX);
-            some_of(self.chances, together, rng)
+        let choices = &mut self.choices;
+        let faults = match choices.first() {
+            Some(none) => none,
+            None if choices.has_tried_each() && rng.one_in(2) => choices.several(rng),
+            None => choices.one(),
         };
         let policy =
             AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0, faults };
@@ -57,7 +35,7 @@ impl ExplorationStrategy for FaultFocusedSearch {
         Some(RunSpec { origin, steps, script: Arc::from([]), policy, capture: CapturePolicy::Nothing })
     }
 
-    fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
-        self.chances = self.chances.max(answers.chances());
+    fn learn(&mut self, fresh: u32, _: u32, answers: &AnswerLog) {
+        self.choices.learn(fresh, answers);
     }
 }

@@ -1,0 +1,129 @@
+//! A program with other machines in its plan as a target of a campaign: the input goes to it, and all others are simulated.
+//!
+//! ```text
+//! input ─▶ plan with the input ─▶ Session, all machines with coverage ─▶ verdict, edges of all machines
+//! ```
+//!
+//! Each execution is a whole run with the seed of the campaign. So is one of a program that a plan holds to criteria, since they are of
+//! whole runs.
+//!
+//! Invariant: what fails here fails in the run that is recorded: it is the same run, without edges.
+//! Not here: programs that are alone (`target`), which are called from a checkpoint; searches over schedules (`explore`).
+
+use super::target::{CampaignTarget, FindingConfirmer};
+use crate::coverage::FUEL_TIMES;
+use crate::error::CampaignError;
+use crate::pipeline::PreparedProgram;
+use fozzy_check::judge;
+use fozzy_engine::{Build, EntryPoint, Session};
+use fozzy_instrument::{CoverageMode, ModuleOrdinal};
+use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse};
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{CmpLogEntry, Digest, Execution, ExecutionEnd, Executor, HarnessError, Plan, Seed, Status, Verdict};
+use std::sync::Arc;
+
+/// See the module.
+pub struct MachinesTarget {
+    session: Session,
+    entry: EntryPoint,
+    plan: Plan,
+    inputs: Inputs,
+    seed: Seed,
+    /// Whether a program fails that exits with another code than 0.
+    exits_fail: bool,
+    confirmer: FindingConfirmer,
+    /// Modules of all components, in the order in which they were seen first, with the bytes of the last execution.
+    modules: Vec<(Digest, ModuleOrdinal, Vec<u8>)>,
+}
+
+impl MachinesTarget {
+    /// Whether an execution of a plan needs a whole run.
+    #[must_use]
+    pub fn is_for(plan: &Plan) -> bool {
+        plan.programs().next().is_some() || !plan.criteria.is_empty()
+    }
+
+    /// The program, with the edges of all machines.
+    pub fn open(
+        prepared: &PreparedProgram,
+        entry: &EntryPoint,
+        seed: Seed,
+        exits_fail: bool,
+    ) -> Result<MachinesTarget, CampaignError> {
+        let PreparedProgram { loaded, planned, program } = prepared;
+        let confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
+        let build = Build { coverage: CoverageMode::Counters, ..Build::default() };
+        let counted = PreparedProgram::compile_as(loaded.clone(), planned.clone(), &build)?;
+        let mut session = counted.session()?;
+        session.fuel_times(FUEL_TIMES);
+        session.collect_bytes();
+        let (plan, inputs) = (planned.plan.clone(), planned.inputs.clone());
+        let mut target = MachinesTarget {
+            session,
+            entry: entry.clone(),
+            plan,
+            inputs,
+            seed,
+            exits_fail,
+            confirmer,
+            modules: Vec::new(),
+        };
+        let failed = |error: HarnessError| CampaignError::new(crate::error::ErrorKind::Harness, error.what);
+        // Its edges are counted before the first input.
+        target.run(&[]).map_err(failed)?;
+        Ok(target)
+    }
+
+    fn run(&mut self, input: &[u8]) -> Result<Execution, HarnessError> {
+        let (plan, inputs) = self.entry.planned(&self.plan, &self.inputs, input);
+        let replanned = self.session.replan(Arc::new(plan), &inputs);
+        replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+        let execution = self.session.execute(Box::new(SeededSource::new(self.seed)), 0..0)?;
+        self.modules.iter_mut().for_each(|(_, _, bytes)| bytes.fill(0));
+        for (component, modules) in self.session.coverage_bytes().into_iter().flatten() {
+            for (module, bytes) in modules {
+                match self.modules.iter_mut().find(|(of, known, _)| (of, known) == (component, module)) {
+                    Some((_, _, last)) => last.clone_from(bytes),
+                    None => self.modules.push((*component, *module, bytes.clone())),
+                }
+            }
+        }
+        Ok(execution)
+    }
+
+    /// Leaving is no failure of a program, which tells an error so, unless that was asked for or the plan says which codes are right.
+    fn is_failure(&self, execution: &Execution, verdict: &Verdict) -> bool {
+        let is_exit = matches!(execution.end, ExecutionEnd::Exited { code } if code != 0);
+        let only_exit = is_exit && verdict.findings.len() == 1 && self.plan.criteria.exit_codes.is_empty();
+        verdict.status != Status::Pass && (self.exits_fail || !only_exit)
+    }
+}
+
+impl FuzzTarget for MachinesTarget {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
+        let execution = self.run(input)?;
+        let verdict = judge(&execution);
+        let failed = self.is_failure(&execution, &verdict).then(|| Box::new(verdict));
+        Ok(FuzzOutcome { failed, memory: MemoryUse::of(execution.memory_bytes, 0, input.len()) })
+    }
+
+    fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
+        self.modules.iter().for_each(|(_, _, bytes)| see(bytes));
+    }
+
+    /// What several machines compare is not logged.
+    fn compare(&mut self, _: &[u8], _: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
+    fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
+        Ok(judge(&self.confirmer.execute(input, 0..0)?.execution))
+    }
+}
+
+impl CampaignTarget for MachinesTarget {
+    fn edges_total(&self) -> u64 {
+        self.modules.iter().map(|(_, _, bytes)| bytes.len() as u64).sum()
+    }
+}

@@ -1,0 +1,179 @@
+//! Holds a run to the criteria of its plan when it has ended.
+//!
+//! ```text
+//! outputs, disks, history, ends ─┬─ exit codes, output, patterns ──────────────▶ CriteriaReport
+//!                                └─ checker: a program in a sandbox of its own ──▶      〃
+//! ```
+//!
+//! Invariants: what is reported depends on the run and its plan only; a checker runs on a simulated computer with a fixed seed,
+//! with bounds of its own; the run itself knows nothing of it.
+//! Not here: the verdict (`fozzy-check`).
+
+mod checker;
+
+use crate::compile::program::Program;
+use crate::run::session::SessionError;
+use checker::CheckerSession;
+use fozzy_trace::facts::{CriteriaReport, UnmetCriterion};
+use fozzy_trace::plan::criteria::{PATTERN_BYTES_MAX, PATTERNS_MAX};
+use fozzy_trace::plan::{Inputs, RunCriteria};
+use fozzy_trace::{Execution, ExecutionEnd, HarnessError};
+use fozzy_world::{Disk, MAIN};
+use regex::bytes::{Regex, RegexBuilder};
+use std::sync::Arc;
+
+/// Bytes of a compiled pattern at the most.
+const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// Entries of the history that a checker is shown, from the first on.
+const HISTORY_SHOWN: u64 = 10_000;
+
+/// The criteria of a plan, ready to be held against runs.
+pub(crate) struct CriteriaJudge {
+    plan: RunCriteria,
+    output: Option<Arc<[u8]>>,
+    patterns: Vec<Regex>,
+    checker: Option<CheckerSession>,
+}
+
+impl CriteriaJudge {
+    /// Compiles the patterns and the checker of a plan; `None` when it has no criteria.
+    ///
+    /// # Errors
+    /// When a pattern is none, or the checker is no program.
+    pub(crate) fn new(
+        plan: &RunCriteria,
+        program: &Program,
+        inputs: &Inputs,
+    ) -> Result<Option<CriteriaJudge>, SessionError> {
+        if plan.is_empty() {
+            return Ok(None);
+        }
+        if plan.fail_on.len() > PATTERNS_MAX {
+            let message = format!("expected {PATTERNS_MAX} patterns at the most, found {}", plan.fail_on.len());
+            return Err(SessionError::Criteria(message));
+        }
+        let patterns = plan.fail_on.iter().map(|pattern| compiled(pattern)).collect::<Result<_, _>>()?;
+        let missing = |digest| SessionError::World(fozzy_world::WorldError::MissingInput(digest));
+        let output = plan.output.map(|digest| inputs.get(&digest).ok_or(missing(digest))).transpose()?;
+        let checker = plan.checker.as_ref().map(|checker| {
+            let bytes = inputs.get(&checker.component).ok_or(missing(checker.component))?;
+            CheckerSession::new(checker, program, bytes)
+        });
+        let checker = checker.transpose()?;
+        Ok(Some(CriteriaJudge { plan: plan.clone(), output, patterns, checker }))
+    }
+
+    /// Whether these are the criteria of `plan`.
+    pub(crate) fn is_of(&self, plan: &RunCriteria) -> bool {
+        self.plan == *plan
+    }
+
+    /// Entries of the history that are wanted, from the first on.
+    pub(crate) fn history_wanted(&self) -> u64 {
+        if self.checker.is_some() { HISTORY_SHOWN } else { 0 }
+    }
+
+    /// Holds a run against them; the disks are those of its machines, the target's first. The checker is asked if so wanted.
+    ///
+    /// # Errors
+    /// When the machine, not a program, fails.
+    pub(crate) fn judge(
+        &mut self,
+        run: &Execution,
+        disks: &[Disk],
+        asks_checker: bool,
+    ) -> Result<CriteriaReport, HarnessError> {
+        let mut unmet: Vec<UnmetCriterion> =
+            self.patterns.iter().filter_map(|pattern| forbidden(pattern, run)).collect();
+        // What has not come to its end is a failure already, and has neither all of its output nor an end to judge.
+        let has_ended = match &run.end {
+            ExecutionEnd::Exited { code } if self.plan.exit_codes.is_empty() => *code == 0,
+            ExecutionEnd::Exited { code } => self.plan.exit_codes.contains(code),
+            ExecutionEnd::Killed => true,
+            _ => false,
+        };
+        if has_ended {
+            unmet.extend(self.output.as_ref().and_then(|expected| other_output(expected, run.stdout.kept())));
+            if let (Some(checker), true) = (&mut self.checker, asks_checker) {
+                unmet.extend(checker.judge(run, disks)?);
+            }
+        }
+        Ok(CriteriaReport { exit_codes: self.plan.exit_codes.clone(), unmet })
+    }
+}
+
+/// A pattern, as `^` and `$` are those of lines.
+fn compiled(pattern: &str) -> Result<Regex, SessionError> {
+    let refused = |why: String| SessionError::Criteria(format!("the pattern `{}`: {why}", pattern.escape_debug()));
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return Err(refused(format!("expected {PATTERN_BYTES_MAX} bytes at the most, found {}", pattern.len())));
+    }
+    let built = RegexBuilder::new(pattern).multi_line(true).size_limit(COMPILED_BYTES_MAX).build();
+    built.map_err(|error| refused(error.to_string()))
+}
+
+/// The first line of any machine that a pattern matches.
+fn forbidden(pattern: &Regex, run: &Execution) -> Option<UnmetCriterion> {
+    let others = run.nodes.iter().map(|node| (node.name.as_str(), &node.stdout, &node.stderr));
+    let machines = std::iter::once((MAIN, &run.stdout, &run.stderr)).chain(others);
+    let mut streams = machines.flat_map(|(name, stdout, stderr)| [(name, "stdout", stdout), (name, "stderr", stderr)]);
+    streams.find_map(|(machine, stream, output)| {
+        let bytes = output.kept();
+        let found = pattern.find(bytes)?;
+        let from = bytes[..found.start()].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let rest = &bytes[from..];
+        let line = &rest[..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())];
+        Some(UnmetCriterion::ForbiddenOutput {
+            pattern: pattern.as_str().to_owned(),
+            machine: machine.to_owned(),
+            stream,
+            line: UnmetCriterion::text(line),
+        })
+    })
+}
+
+/// The first line in which an output differs from what was expected.
+fn other_output(expected: &[u8], found: &[u8]) -> Option<UnmetCriterion> {
+    let whole = |bytes: &[u8]| bytes.strip_suffix(b"\n").map(<[u8]>::len).unwrap_or(bytes.len());
+    let (expected, found) = (&expected[..whole(expected)], &found[..whole(found)]);
+    if expected == found {
+        return None;
+    }
+    let (mut theirs, mut ours) = (expected.split(|byte| *byte == b'\n'), found.split(|byte| *byte == b'\n'));
+    for line in 1.. {
+        let (expected, found) = (theirs.next(), ours.next());
+        if expected != found {
+            let (expected, found) = (expected.map(UnmetCriterion::text), found.map(UnmetCriterion::text));
+            return Some(UnmetCriterion::OtherOutput { line, expected, found });
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_differs_in_its_first_other_line() {
+        let differs = |expected: &str, found: &str| other_output(expected.as_bytes(), found.as_bytes());
+        assert_eq!(differs("a\nb", "a\nb\n"), None, "but for a line end at its end");
+        assert_eq!(differs("a\n", "a"), None);
+        assert!(differs("a", "a\n\n").is_some());
+        let other = |line, expected: Option<&str>, found: Option<&str>| {
+            let text = |text: Option<&str>| text.map(str::to_owned);
+            Some(UnmetCriterion::OtherOutput { line, expected: text(expected), found: text(found) })
+        };
+        assert_eq!(differs("a\nb\n", "a\nc\n"), other(2, Some("b"), Some("c")));
+        assert_eq!(differs("a\nb\n", "a\n"), other(2, Some("b"), None));
+        assert_eq!(differs("", "x\n"), other(1, Some(""), Some("x")));
+    }
+
+    #[test]
+    fn a_pattern_that_is_none_is_refused() {
+        let why = |pattern: &str| compiled(pattern).expect_err("it is none").to_string();
+        assert!(why("a(b").contains("unclosed group"), "{}", why("a(b"));
+        assert!(why("(((a{100}){100}){100})").contains("size limit"), "{}", why("(((a{100}){100}){100})"));
+        assert!(why(&"a".repeat(5000)).contains("4096 bytes at the most"));
+    }
+}

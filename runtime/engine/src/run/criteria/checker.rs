@@ -1,0 +1,200 @@
+//! The program that judges a run: it is given the run as files and as JSON, and its end is the verdict.
+//!
+//! ```text
+//! /run.json, standard input     how each machine ended, and where its files are; operations that clients have told
+//! /history.jsonl                the calls of all machines, from the first on
+//! /main/stdout, /main/stderr    what the target wrote; of another machine below its own name
+//! /main/files/…                 its disk
+//!
+//! exits with 0 ─▶ fine          anything else ─▶ the run failed, and what it wrote says why
+//! ```
+//!
+//! Invariants: it runs on a simulated computer without faults, with a fixed seed. One that draws is asked twice, with two seeds: what
+//! differs is no verdict. Neither is a trap, or a budget that is used up.
+
+use crate::compile::program::Program;
+use crate::run::session::{Session, SessionError};
+use fozzy_trace::facts::{Operation, OperationEnd, UnmetCriterion};
+use fozzy_trace::plan::{CheckerPlan, Inputs, MachinePlan, Mount, MountEntry, MountKind, RunCriteria, StdinPlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Executor, HarnessError, Plan, Seed};
+use fozzy_world::files::DiskContent;
+use fozzy_world::{Disk, MAIN};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Instructions of a checker, some seconds; beyond them it came to no verdict.
+const FUEL: u64 = 2_000_000_000;
+/// Virtual time of a checker.
+const TIME: Duration = Duration(3600 * 1_000_000_000);
+/// Names on the disk of a machine that a checker is shown, and bytes of them.
+const NAMES_MAX: usize = 10_000;
+const BYTES_MAX: u64 = 64 << 20;
+/// The seeds with which a checker that draws is asked.
+const SEEDS: [Seed; 2] = [Seed(0), Seed(1)];
+
+/// A checker, ready to judge.
+pub(super) struct CheckerSession {
+    session: Session,
+    plan: Plan,
+}
+
+/// What a checker came to.
+#[derive(Debug, PartialEq)]
+struct CheckerEnd {
+    end: ExecutionEnd,
+    words: String,
+    has_drawn: bool,
+}
+
+impl CheckerSession {
+    /// Compiles a checker.
+    pub(super) fn new(
+        checker: &CheckerPlan,
+        program: &Program,
+        component: Arc<[u8]>,
+    ) -> Result<CheckerSession, SessionError> {
+        let refused = |why: String| SessionError::Criteria(format!("the checker: {why}"));
+        let program = program.beside(component).map_err(|error| refused(error.to_string()))?;
+        let mut plan = Plan { main: checker.machine.clone(), criteria: RunCriteria::default(), ..Plan::default() };
+        (plan.limits.fuel, plan.limits.time) = (FUEL, Some(TIME));
+        let session = Session::new(program, Arc::new(plan.clone()), &Inputs::default());
+        let session = session.map_err(|error| refused(error.to_string()))?;
+        Ok(CheckerSession { session, plan })
+    }
+
+    /// What it says of a run.
+    pub(super) fn judge(&mut self, run: &Execution, disks: &[Disk]) -> Result<Option<UnmetCriterion>, HarnessError> {
+        let mut inputs = Inputs::default();
+        let Some(machine) = machine(&self.plan.main, run, disks, &mut inputs) else {
+            let why =
+                format!("a disk has more than the {NAMES_MAX} names or {BYTES_MAX} bytes that a checker is shown");
+            return Ok(Some(UnmetCriterion::Unjudged { why, words: String::new() }));
+        };
+        let plan = Arc::new(Plan { main: machine, ..self.plan.clone() });
+        if let Err(error) = self.session.replan(plan, &inputs) {
+            let why = format!("the run cannot be shown to it: {error}");
+            return Ok(Some(UnmetCriterion::Unjudged { why, words: String::new() }));
+        }
+        let first = self.ask(SEEDS[0])?;
+        if first.has_drawn {
+            let second = self.ask(SEEDS[1])?;
+            if (&first.end, &first.words) != (&second.end, &second.words) {
+                let why =
+                    "it disagrees with itself: it draws random bytes, and with others of them it says something else";
+                let words = format!("{}: {}\n{}: {}", first.end.words(), first.words, second.end.words(), second.words);
+                return Ok(Some(UnmetCriterion::Unjudged { why: why.to_owned(), words }));
+            }
+        }
+        let CheckerEnd { end, words, .. } = first;
+        Ok(match end {
+            ExecutionEnd::Exited { code: 0 } => None,
+            ExecutionEnd::Exited { code } => Some(UnmetCriterion::Rejected { code, words }),
+            end => Some(UnmetCriterion::Unjudged { why: format!("it {}", unjudged(&end)), words }),
+        })
+    }
+
+    fn ask(&mut self, seed: Seed) -> Result<CheckerEnd, HarnessError> {
+        let execution = self.session.execute(Box::new(SeededSource::new(seed)), 0..0)?;
+        let wrote = [execution.stdout.kept(), execution.stderr.kept()].concat();
+        let words = UnmetCriterion::text(&wrote).trim_end().to_owned();
+        Ok(CheckerEnd { end: execution.end, words, has_drawn: execution.history.decisions > 0 })
+    }
+}
+
+/// How an end that is no verdict reads after `it`.
+fn unjudged(end: &ExecutionEnd) -> String {
+    match end {
+        ExecutionEnd::FuelExhausted { .. } => format!("did not come to an end within {FUEL} instructions"),
+        ExecutionEnd::TimeExhausted { .. } => "did not come to an end within an hour of virtual time".to_owned(),
+        other => other.words(),
+    }
+}
+
+/// The machine of a checker, with a run on its disk; `None` when that is too large.
+fn machine(own: &MachinePlan, run: &Execution, disks: &[Disk], inputs: &mut Inputs) -> Option<MachinePlan> {
+    let mut entries: Vec<MountEntry> = Vec::new();
+    let mut add = |path: String, kind: MountKind| entries.push(MountEntry { path, kind });
+    let others = run.nodes.iter().map(|node| (node.name.as_str(), &node.stdout, &node.stderr));
+    let machines = std::iter::once((MAIN, &run.stdout, &run.stderr)).chain(others);
+    for ((name, stdout, stderr), disk) in machines.zip(disks) {
+        let name = folder(name);
+        add(name.clone(), MountKind::Directory);
+        add(format!("{name}/files"), MountKind::Directory);
+        add(format!("{name}/stdout"), MountKind::File(inputs.add(stdout.kept().to_vec())));
+        add(format!("{name}/stderr"), MountKind::File(inputs.add(stderr.kept().to_vec())));
+        for (path, content) in disk.contents(NAMES_MAX, BYTES_MAX)? {
+            let kind = match content {
+                DiskContent::Directory => MountKind::Directory,
+                DiskContent::File(bytes) => MountKind::File(inputs.add(bytes)),
+                DiskContent::Link(to) => MountKind::Link(to.to_string()),
+            };
+            add(format!("{name}/files/{path}"), kind);
+        }
+    }
+    let lines: String =
+        run.history.entries.iter().map(|entry| serde_json::to_string(entry).unwrap_or_default() + "\n").collect();
+    add("history.jsonl".to_owned(), MountKind::File(inputs.add(lines.into_bytes())));
+    let document = inputs.add(document(run).to_string().into_bytes());
+    add("run.json".to_owned(), MountKind::File(document));
+    // As a mount wants them: parents before children, names sorted.
+    entries.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
+    let dirs = vec![Mount { guest: "/".to_owned(), entries }];
+    let stdin = StdinPlan { bytes: document, stays_open: false };
+    Some(MachinePlan { dirs, stdin, bare: true, ..own.clone() })
+}
+
+/// The folder of a machine. Names of plans are host names; those of a hostile file are not.
+fn folder(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = name.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    if name.trim_matches('.').is_empty() { format!("machine-{name}") } else { name }
+}
+
+/// The run as JSON.
+fn document(run: &Execution) -> Value {
+    let machine = |name: &str, end: Option<&ExecutionEnd>, restarts: u64| {
+        let folder = folder(name);
+        json!({
+            "name": name,
+            "end": end,
+            "restarts": restarts,
+            "stdout": format!("/{folder}/stdout"),
+            "stderr": format!("/{folder}/stderr"),
+            "files": format!("/{folder}/files"),
+        })
+    };
+    let main = machine(MAIN, Some(&run.end), 0);
+    let others = run.nodes.iter().map(|node| machine(&node.name, node.end.as_ref(), node.restarts));
+    json!({
+        "version": 1,
+        "virtualNs": run.ended_at.0,
+        "machines": std::iter::once(main).chain(others).collect::<Vec<_>>(),
+        "history": { "path": "/history.jsonl", "calls": run.history.calls, "shown": run.history.entries.len() },
+        "operations": operations(run),
+    })
+}
+
+/// What clients have told of their operations, in the order of their beginnings.
+fn operations(run: &Execution) -> Vec<Value> {
+    let told = |operation: &Operation| {
+        let end = operation.end.as_ref().map(|(end, moment, at)| {
+            let (kind, output) = match end {
+                OperationEnd::Ok(output) => ("ok", output),
+                OperationEnd::Fail(output) => ("fail", output),
+                OperationEnd::Info(output) => ("info", output),
+            };
+            json!({ "kind": kind, "output": output, "order": moment, "at": at.0 })
+        });
+        let (order, at) = operation.invoked;
+        json!({
+            "client": operation.client,
+            "operation": operation.operation,
+            "input": operation.input,
+            "order": order,
+            "at": at.0,
+            "end": end,
+        })
+    };
+    run.facts.operations.all().iter().map(told).collect()
+}

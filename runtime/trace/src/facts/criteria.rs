@@ -1,0 +1,66 @@
+//! What a run did not meet of what its plan holds it to.
+//!
+//! Invariant: bounded; equal executions have equal reports.
+//! Not here: the criteria (`plan::criteria`), the verdict on a run (`fozzy-check`).
+
+use super::cut;
+
+/// Bytes of each text that are kept of an unmet criterion.
+pub const UNMET_TEXT_BYTES_MAX: usize = 2048;
+
+/// What a run was held to, as far as a verdict needs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CriteriaReport {
+    /// The codes with which the target may exit; only 0 when it is empty.
+    pub exit_codes: Vec<u32>,
+    /// What it did not meet.
+    pub unmet: Vec<UnmetCriterion>,
+}
+
+/// A criterion that a run did not meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnmetCriterion {
+    /// A machine has written what it must not.
+    ForbiddenOutput {
+        /// The pattern that matches.
+        pattern: String,
+        /// The machine; `main` is the target's.
+        machine: String,
+        /// `stdout` or `stderr`.
+        stream: &'static str,
+        /// The first line of which it matches a part.
+        line: String,
+    },
+    /// Standard output is not what was expected.
+    OtherOutput {
+        /// The first line that differs, from one on.
+        line: u64,
+        /// That line as it was expected; `None` beyond the last one.
+        expected: Option<String>,
+        /// That line as it was written.
+        found: Option<String>,
+    },
+    /// The checker says that the run failed.
+    Rejected {
+        /// The code that it exited with.
+        code: u32,
+        /// What it wrote.
+        words: String,
+    },
+    /// The checker came to no verdict: that is no verdict on the run.
+    Unjudged {
+        /// Why: in the words of a harness.
+        why: String,
+        /// What it wrote.
+        words: String,
+    },
+}
+
+impl UnmetCriterion {
+    /// Text of a program, cut to the bound.
+    #[must_use]
+    pub fn text(bytes: &[u8]) -> String {
+        let most = bytes.len().min(4 * UNMET_TEXT_BYTES_MAX);
+        cut(&String::from_utf8_lossy(&bytes[..most]), UNMET_TEXT_BYTES_MAX)
+    }
+}

@@ -1,0 +1,58 @@
+//! What a run is held to beside what every run is held to, as `[expect]` of a plan and its flags say.
+//!
+//! ```text
+//! exit 0 or 3 │ output "done" │ no line with `balance: -` │ judge.wasm says so
+//! ```
+//!
+//! Invariant: criteria are a part of the plan, so that replays, shrinking and searches judge as the run did.
+//! Not here: measuring a run by them (`fozzy-engine`), the verdict (`fozzy-check`).
+
+use super::MachinePlan;
+use crate::Digest;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a pattern at the most.
+pub const PATTERN_BYTES_MAX: usize = 4096;
+/// Patterns of a plan at the most.
+pub const PATTERNS_MAX: usize = 64;
+
+/// What a run is held to. Each part is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct RunCriteria {
+    /// The codes with which the target may exit; only 0 when it is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exit_codes: Vec<u32>,
+    /// What the target writes to standard output, but for a line end at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Digest>,
+    /// Regular expressions that nothing matches which any machine writes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fail_on: Vec<String>,
+    /// The program that judges the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checker: Option<CheckerPlan>,
+}
+
+/// A program that judges runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct CheckerPlan {
+    /// The component, before instrumentation.
+    pub component: Digest,
+    /// What its machine is given beside the run that it judges.
+    pub machine: MachinePlan,
+}
+
+impl RunCriteria {
+    /// Whether a run is held to nothing more than every run.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == RunCriteria::default()
+    }
+
+    /// The names of all bytes that they refer to.
+    pub fn digests(&self) -> impl Iterator<Item = Digest> + '_ {
+        self.output.into_iter().chain(self.checker.as_ref().map(|checker| checker.component))
+    }
+}

@@ -1,0 +1,110 @@
+//! What a run is held to: `--fail-on`, `--expect-output`, `--expect-exit`, `--check`, and `[expect]` of a plan.
+//!
+//! ```text
+//! run ─ fails by a criterion ─▶ trace ─ alone, elsewhere ─▶ the same verdict
+//! checkers   pass.wat fine │ exits.wat rejects │ fails.wat traps │ loops.wat never ends │ draws.wat disagrees with itself
+//! ```
+//!
+//! Not here: the notation of plans (`fozzy-plan`), the words of findings (`fozzy-check`).
+
+use crate::corpus;
+use crate::fozzy::{Fozzy, repository};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A checker that draws a byte, and exits with its lowest bit.
+const DRAWS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (func (export "_start")
+    (drop (call $random (i32.const 8) (i32.const 64)))
+    (call $exit (i32.rem_u (i32.load8_u (i32.const 9)) (i32.const 251)))))"#;
+
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+fn program(name: &str) -> String {
+    repository().join(format!("tests/programs/{name}.wat")).display().to_string()
+}
+
+/// The kind, the site and the status of what a run of a program that passes comes to under these flags.
+fn judged(fozzy: &Fozzy, flags: &[&str]) -> (Value, Value) {
+    let document = fozzy.run(&[&["run", &program("pass"), "--json"], flags].concat()).json();
+    (document["status"].clone(), document["signature"]["site"].clone())
+}
+
+#[test]
+fn a_checker_judges_a_run_and_one_without_a_verdict_is_an_error() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", DRAWS);
+    let of = |checker: &str| judged(&fozzy, &["--check", checker]);
+    assert_eq!(of(&program("pass")).0, "pass");
+    assert_eq!(of(&program("exits")), ("fail".into(), "checker".into()));
+    let unjudged = |why: &str| ("error".into(), format!("checker without a verdict: {why}").into());
+    assert_eq!(of(&program("fails")), unjudged("it trapped: wasm `unreachable` instruction executed"));
+    assert_eq!(of(&program("loops")), unjudged("it did not come to an end within # instructions"));
+    let (status, why) = of("draws.wat");
+    assert_eq!(status, "error");
+    assert!(why.as_str().is_some_and(|why| why.contains("disagrees with itself")), "{why}");
+    let none = fozzy.run(&["run", &program("pass"), "--check", "missing.wasm"]).exits(2);
+    assert!(text(&none.stderr).contains("missing.wasm"), "{}", text(&none.stderr));
+}
+
+#[test]
+fn criteria_are_a_part_of_traces() {
+    let fozzy = Fozzy::new();
+    let plan = "[expect]\nexit = [0, 4]\n";
+    fozzy.write("plan.toml", plan);
+    let exits = program("exits");
+    // A code that is allowed is none that fails, and a flag goes before the plan.
+    fozzy.run(&["run", &exits, "--expect-exit", "0,3"]).exits(0);
+    fozzy.run(&["run", &exits, "--plan", "plan.toml", "--expect-exit", "3"]).exits(0);
+    let run = fozzy.run(&["run", &exits, "--plan", "plan.toml", "--record", "code.fozzy"]).exits(1);
+    assert!(text(&run.stderr).contains("exited with code 3, and the plan expects 0 or 4"), "{}", text(&run.stderr));
+    let checker = program("exits");
+    fozzy.run(&["run", &program("pass"), "--check", &checker, "--record", "checked.fozzy"]).exits(1);
+    fozzy.run(&["run", &program("pass"), "--expect-output", "done", "--record", "output.fozzy"]).exits(1);
+    let elsewhere = Fozzy::new();
+    for (trace, site) in [("code", "exit code 3"), ("checked", "checker"), ("output", "the output is not as expected")]
+    {
+        let name = format!("{trace}.fozzy");
+        elsewhere.write(&name, std::fs::read(fozzy.path(&name)).expect("it was written"));
+        let replayed = elsewhere.run(&["replay", &name, "--json"]).exits(1).json();
+        assert_eq!(replayed["replay"]["equal"], true, "{trace}");
+        assert_eq!(replayed["signature"]["site"], site);
+    }
+}
+
+#[test]
+fn patterns_match_lines_of_any_machine() {
+    let faults = corpus::component("faults").display().to_string();
+    let fozzy = Fozzy::new();
+    let run = |flags: &[&str]| fozzy.run(&[&["run", &faults, "--json"], flags, &["--", "read"]].concat());
+    let output = text(&fozzy.run(&["run", &faults, "--no-store", "--", "read"]).exits(0).stdout).into_owned();
+    let word = output.split_whitespace().next().expect("it says something").to_owned();
+    let found = run(&["--fail-on", &format!("^{word}")]).exits(1).json();
+    assert_eq!(found["signature"]["site"], format!("output matches ^{word}"));
+    assert_eq!(run(&["--fail-on", &format!("x{word}$")]).exits(0).json()["status"], "pass");
+    assert_eq!(run(&["--expect-output", &output]).exits(0).json()["status"], "pass");
+    fozzy.write("expected", &output);
+    assert_eq!(run(&["--expect-output", "@expected"]).exits(0).json()["status"], "pass");
+    let refused = fozzy.run(&["run", &faults, "--fail-on", "a(b"]).exits(2);
+    assert!(text(&refused.stderr).contains("unclosed group at character 2"), "{}", text(&refused.stderr));
+    let scenario = corpus::scenario("counter", false).display().to_string();
+    let refused = fozzy.run(&["explore", &scenario, "--runs", "1", "--fail-on", "x"]).exits(2);
+    assert!(text(&refused.stderr).contains("which judges itself"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn seeds_and_explorations_judge_as_runs_do() {
+    let fozzy = Fozzy::new();
+    // Whatever it draws, another program says that it failed.
+    let (recorded, rejects) = (program("recorded"), program("exits"));
+    let seeds = fozzy.run(&["run", &recorded, "--seeds", "3", "--check", &rejects, "--json"]).exits(1).json();
+    assert_eq!(seeds["failed"], 3, "{seeds:#}");
+    let explore = ["explore", &recorded, "--runs", "3", "--check", &rejects, "--no-shrink", "--no-seeds", "--json"];
+    let found = fozzy.run(&explore).exits(1).json();
+    assert_eq!(found["signature"]["site"], "checker", "{found:#}");
+}

@@ -1,0 +1,3 @@
+module parser
+
+go 1.24

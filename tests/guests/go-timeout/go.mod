@@ -1,0 +1,3 @@
+module timeout
+
+go 1.24
