@@ -103,7 +103,7 @@ fn seeds_and_explorations_judge_as_runs_do() {
     // Whatever it draws, another program says that it failed.
     let (recorded, rejects) = (program("recorded"), program("exits"));
     let seeds = fozzy.run(&["run", &recorded, "--seeds", "3", "--check", &rejects, "--json"]).exits(1).json();
-    assert_eq!(seeds["failed"], 3, "{seeds:#}");
+    assert_eq!(seeds["tests"]["failed"], 3, "{seeds:#}");
     let explore = ["explore", &recorded, "--runs", "3", "--check", &rejects, "--no-shrink", "--no-seeds", "--json"];
     let found = fozzy.run(&explore).exits(1).json();
     assert_eq!(found["signature"]["site"], "checker", "{found:#}");

@@ -22,19 +22,19 @@ const TWIN_RUNS: u64 = 60;
 /// Seeds of a sweep that gives up.
 const SWEEP: u64 = 400;
 
-struct Planted {
+struct PlantedFault {
     name: &'static str,
     program: fn() -> PathBuf,
     /// The plan; what makes the twin goes into `MENDED`.
     plan: fn(&str) -> String,
 }
 
-const PLANTED: &[Planted] = &[
-    Planted { name: "stock", program: || corpus::component("stock"), plan: stock },
-    Planted { name: "payments", program: || corpus::component("payments"), plan: payments },
-    Planted { name: "journal", program: || corpus::program_in_c("journal"), plan: journal },
-    Planted { name: "go-parser", program: || corpus::program_in_go("go-parser"), plan: parser },
-    Planted { name: "go-timeout", program: || corpus::program_in_go("go-timeout"), plan: timeout },
+const PLANTED: &[PlantedFault] = &[
+    PlantedFault { name: "stock", program: || corpus::component("stock"), plan: stock },
+    PlantedFault { name: "payments", program: || corpus::component("payments"), plan: payments },
+    PlantedFault { name: "journal", program: || corpus::program_in_c("journal"), plan: journal },
+    PlantedFault { name: "go-parser", program: || corpus::program_in_go("go-parser"), plan: parser },
+    PlantedFault { name: "go-timeout", program: || corpus::program_in_go("go-timeout"), plan: timeout },
 ];
 
 /// A late packet in 2000.
@@ -76,7 +76,7 @@ fn timeout(_: &str) -> String {
     format!("args = ['/data/jobs'MENDED]\nfiles = {{ '/data/.keep' = '' }}\n{fault}")
 }
 
-impl Planted {
+impl PlantedFault {
     /// A folder with the plans, and the program.
     fn prepare(&self) -> (Fozzy, String) {
         let (fozzy, program) = (Fozzy::new(), (self.program)().display().to_string());
@@ -100,7 +100,7 @@ fn found_at(found: &Value) -> Option<u64> {
 
 /// What one case shows with one seed: it is found, replays alone, and the twin passes.
 #[track_caller]
-fn check(case: &Planted, seed: u64) {
+fn check(case: &PlantedFault, seed: u64) {
     let (fozzy, program) = case.prepare();
     let found = explore(&fozzy, &program, "plan.toml", (seed, RUNS), &["--no-shrink"]);
     assert!(found_at(&found).is_some(), "{} with seed {seed}: {found:#}", case.name);
@@ -171,7 +171,8 @@ fn planted_faults_are_found_by_every_seed() {
             let seeds = format!("{}..{}", number * SWEEP, (number + 1) * SWEEP - 1);
             let sweep = ["run", &program, "--plan", "plan.toml", "--seeds", &seeds, "--until-failure", "--json"];
             let swept = fozzy.run(&sweep).json();
-            (swept["failed"].as_u64() > Some(0)).then(|| swept["scenarios"].as_array().map_or(0, Vec::len) as u64)
+            (swept["tests"]["failed"].as_u64() > Some(0))
+                .then(|| swept["scenarios"].as_array().map_or(0, Vec::len) as u64)
         };
         let sweeps: Vec<Option<u64>> = (1..=20).map(sweep).collect();
         let twin = explore(&fozzy, &program, "mended.toml", (1, RUNS), &["--no-shrink"]);

@@ -32,13 +32,13 @@ const ORIGIN: Origin = Origin::Seed;
 
 /// Chances of one kind of fault on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct FaultGroup(u64);
+pub(crate) struct ChanceGroup(u64);
 
 #[cfg(test)]
-impl FaultGroup {
+impl ChanceGroup {
     /// The group of this number.
-    pub(crate) const fn of(number: u64) -> FaultGroup {
-        FaultGroup(number)
+    pub(crate) const fn of(number: u64) -> ChanceGroup {
+        ChanceGroup(number)
     }
 }
 
@@ -58,7 +58,7 @@ struct AnswerLogState {
     /// How often it was asked which task runs next.
     ordered: u64,
     /// Of each question whether a planned fault strikes, which kind of fault it was, and of which machine.
-    chances: Vec<FaultGroup>,
+    chances: Vec<ChanceGroup>,
     /// What was learned of the length of runs of tasks.
     lengths: RunLengths,
     /// What may be left out, of this step.
@@ -84,7 +84,7 @@ impl AnswerLog {
     }
 
     /// Of each question whether a planned fault strikes, which group it is of; the first ones, if there are very many.
-    pub(crate) fn chances(&self) -> Vec<FaultGroup> {
+    pub(crate) fn chances(&self) -> Vec<ChanceGroup> {
         self.lock().chances.clone()
     }
 
@@ -269,7 +269,7 @@ impl GuidedSource {
         if let Some(log) = &self.log {
             let mut log = log.lock();
             if log.chances.len() < CHANCES_MAX {
-                log.chances.push(FaultGroup(swarm::answer(question.site, question.node.0.into())));
+                log.chances.push(ChanceGroup(swarm::answer(question.site, question.node.0.into())));
             }
         }
         Some(self.chances - 1)

@@ -51,7 +51,7 @@ impl NoveltyDimension {
 
 /// What was seen in one dimension.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct DimensionHistory {
     all: BTreeSet<u64>,
     /// Runs of the window, and those that showed something new.
     window: (u32, u32),
@@ -64,10 +64,10 @@ struct Seen {
 /// What was seen, by dimension.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Novelty {
-    seen: [Seen; 3],
+    seen: [DimensionHistory; 3],
 }
 
-impl Seen {
+impl DimensionHistory {
     /// A run is over that showed this many new things; the answer is what counts of them.
     fn weigh(&mut self, fresh: u32) -> u32 {
         let (runs, new) = (self.window.0 + 1, self.window.1 + u32::from(fresh > 0));
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_dimension_that_is_always_new_counts_ever_less_and_comes_back() {
-        let mut seen = Seen::default();
+        let mut seen = DimensionHistory::default();
         let early: u32 = (0..32).map(|_| seen.weigh(1)).sum();
         let late: u32 = (0..32 * 20).map(|_| seen.weigh(1)).sum();
         assert!(early == 32 && late < 64, "{early} and then {late}");

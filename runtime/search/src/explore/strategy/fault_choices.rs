@@ -11,7 +11,7 @@
 //!
 //! Invariant: in each pass every chance strikes once.
 
-use crate::explore::guided_source::{AnswerLog, FaultChoice, FaultGroup};
+use crate::explore::guided_source::{AnswerLog, FaultChoice, ChanceGroup};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const PRODUCTIVE_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct FaultChoices {
     /// The chances of the run without faults.
-    base: Vec<FaultGroup>,
+    base: Vec<ChanceGroup>,
     /// Those of this pass that have not struck, the next one last.
     left: Vec<u64>,
     passes: u32,
@@ -96,8 +96,8 @@ impl FaultChoices {
 }
 
 /// All chances in an order of their own, the first one last: groups in turn, and within one the farthest from those before.
-fn spread(chances: &[FaultGroup]) -> Vec<u64> {
-    let mut groups: BTreeMap<FaultGroup, Vec<u64>> = BTreeMap::new();
+fn spread(chances: &[ChanceGroup]) -> Vec<u64> {
+    let mut groups: BTreeMap<ChanceGroup, Vec<u64>> = BTreeMap::new();
     for (number, group) in (0..).zip(chances) {
         groups.entry(*group).or_default().push(number);
     }
@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn groups_come_in_turn_and_every_chance_once() {
-        let group = |name: &str| FaultGroup::of(swarm::answer(name, 0));
-        let chances: Vec<FaultGroup> = (0..40).map(|at| group(if at == 7 { "rare" } else { "often" })).collect();
+        let group = |name: &str| ChanceGroup::of(swarm::answer(name, 0));
+        let chances: Vec<ChanceGroup> = (0..40).map(|at| group(if at == 7 { "rare" } else { "often" })).collect();
         let order: Vec<u64> = spread(&chances).into_iter().rev().collect();
         assert!(order[..2].contains(&7), "the rare one is among the first: {order:?}");
         let often: Vec<u64> = order.iter().copied().filter(|at| *at != 7).take(4).collect();
