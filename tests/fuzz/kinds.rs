@@ -216,3 +216,34 @@ fn findings_are_told_in_sarif_and_to_github_with_their_source_lines() {
     assert!(run["tool"]["driver"]["rules"].as_array().is_some_and(|rules| rules[0]["id"] == "panic"));
     assert_eq!(result["partialFingerprints"]["fozzySignature/v1"], "panic at parser/src/lib.rs:23:30");
 }
+
+/// Reads standard input, and traps if it begins with `NO`.
+const READS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "_start")
+    (i32.store (i32.const 0) (i32.const 32))
+    (i32.store (i32.const 4) (i32.const 8))
+    (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
+    (if (i32.eq (i32.load8_u (i32.const 32)) (i32.const 78))
+      (then (if (i32.eq (i32.load8_u (i32.const 33)) (i32.const 79)) (then unreachable))))))"#;
+
+#[test]
+fn a_program_is_fuzzed_beside_the_machines_of_its_plan() {
+    let fozzy = Fozzy::new();
+    fozzy.write("reads.wat", READS);
+    fozzy.write("other.wat", "(module (memory (export \"memory\") 1) (func (export \"_start\")))");
+    fozzy.write("plan.toml", "[[node]]\nname = \"other\"\ncomponent = \"other.wat\"\n");
+    let bounds = ["--plan", "plan.toml", "--runs", "20000", "--crash-only", "--json"];
+    let found = fozzy.run(&[&["fuzz", "reads.wat", "--stdin"], &bounds[..]].concat()).exits(4).json();
+    let finding = &found["fuzz"]["findings"][0];
+    assert!(finding["input"]["hex"].as_str().is_some_and(|hex| hex.starts_with("4e4f")), "{found:#}");
+    let trace = finding["tracePath"].as_str().expect("a path").to_owned();
+    let replayed = fozzy.run(&["replay", &trace, "--json"]).exits(4).json();
+    assert_eq!(replayed["replay"]["equal"], true);
+    assert_eq!(replayed["nodes"][0]["name"], "other", "the other machine is in the trace");
+    // What a plan expects of runs is judged in each execution, too.
+    let silent = ["fuzz", "reads.wat", "--stdin", "--runs", "3", "--expect-output", "done", "--crash-only", "--json"];
+    let judged = fozzy.run(&silent).exits(1).json();
+    assert_eq!(judged["signature"]["site"], "the output is not as expected", "{judged:#}");
+}

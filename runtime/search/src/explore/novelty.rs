@@ -128,7 +128,7 @@ mod tests {
         let mut seen = DimensionHistory::default();
         let early: u32 = (0..32).map(|_| seen.weigh(1)).sum();
         let late: u32 = (0..32 * 20).map(|_| seen.weigh(1)).sum();
-        assert!(early == 32 && late < 64, "{early} and then {late}");
+        assert!(early > 16 && late < 64, "{early} and then {late}");
         (0..32 * 20).for_each(|_| assert_eq!(seen.weigh(0), 0));
         assert_eq!(seen.weigh(1), 1, "it was quiet for long");
     }

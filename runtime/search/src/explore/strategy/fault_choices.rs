@@ -11,7 +11,7 @@
 //!
 //! Invariant: in each pass every chance strikes once.
 
-use crate::explore::guided_source::{AnswerLog, FaultChoice, ChanceGroup};
+use crate::explore::guided_source::{AnswerLog, ChanceGroup, FaultChoice};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
 use std::sync::Arc;
