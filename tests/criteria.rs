@@ -21,6 +21,16 @@ const DRAWS: &str = r#"(module
     (drop (call $random (i32.const 8) (i32.const 64)))
     (call $exit (i32.rem_u (i32.load8_u (i32.const 9)) (i32.const 251)))))"#;
 
+/// Prints two lines.
+const SAYS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 32) "one\ntwo\n")
+  (func (export "_start")
+    (i32.store (i32.const 0) (i32.const 32))
+    (i32.store (i32.const 4) (i32.const 8))
+    (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 16)))))"#;
+
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
@@ -79,18 +89,19 @@ fn criteria_are_a_part_of_traces() {
 
 #[test]
 fn patterns_match_lines_of_any_machine() {
-    let faults = corpus::component("faults").display().to_string();
     let fozzy = Fozzy::new();
-    let run = |flags: &[&str]| fozzy.run(&[&["run", &faults, "--json"], flags, &["--", "read"]].concat());
-    let output = text(&fozzy.run(&["run", &faults, "--no-store", "--", "read"]).exits(0).stdout).into_owned();
-    let word = output.split_whitespace().next().expect("it says something").to_owned();
-    let found = run(&["--fail-on", &format!("^{word}")]).exits(1).json();
-    assert_eq!(found["signature"]["site"], format!("output matches ^{word}"));
-    assert_eq!(run(&["--fail-on", &format!("x{word}$")]).exits(0).json()["status"], "pass");
-    assert_eq!(run(&["--expect-output", &output]).exits(0).json()["status"], "pass");
-    fozzy.write("expected", &output);
+    fozzy.write("says.wat", SAYS);
+    let run = |flags: &[&str]| fozzy.run(&[&["run", "says.wat", "--json"], flags].concat());
+    let found = run(&["--fail-on", "^two$"]).exits(1).json();
+    assert_eq!(found["signature"]["site"], "output matches ^two$");
+    assert_eq!(run(&["--fail-on", "^wo"]).exits(0).json()["status"], "pass");
+    assert_eq!(run(&["--expect-output", "one\ntwo"]).exits(0).json()["status"], "pass");
+    fozzy.write("expected", "one\ntwo\n");
     assert_eq!(run(&["--expect-output", "@expected"]).exits(0).json()["status"], "pass");
-    let refused = fozzy.run(&["run", &faults, "--fail-on", "a(b"]).exits(2);
+    fozzy.write("plan.toml", "[[node]]\nname = \"other\"\ncomponent = \"says.wat\"\n");
+    let peer = ["run", "says.wat", "--plan", "plan.toml", "--fail-on", "two", "--json"];
+    assert_eq!(fozzy.run(&peer).exits(1).json()["status"], "fail");
+    let refused = fozzy.run(&["run", "says.wat", "--fail-on", "a(b"]).exits(2);
     assert!(text(&refused.stderr).contains("unclosed group at character 2"), "{}", text(&refused.stderr));
     let scenario = corpus::scenario("counter", false).display().to_string();
     let refused = fozzy.run(&["explore", &scenario, "--runs", "1", "--fail-on", "x"]).exits(2);
