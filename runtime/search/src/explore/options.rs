@@ -1,6 +1,6 @@
 //! What an exploration is a function of, beside its scenario. The names and defaults of most are those of ordeal's Explorer.
 
-use super::novelty::NoveltyDimension;
+use super::run_signs::NoveltyDimension;
 use fozzy_trace::Seed;
 
 /// What is chosen for an exploration.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was seen stays seen.
 
-use super::novelty::{Novelty, NoveltyDimension};
+use super::run_signs::{RunSigns, NoveltyDimension};
 use super::stateful_target::StatefulTarget;
 use crate::feedback::Feedback;
 use fozzy_trace::facts::PropertyKind;
@@ -29,7 +29,7 @@ pub(crate) struct StateFeedback {
     /// A flow right after another one.
     pairs: BTreeSet<(Option<u32>, Option<u32>)>,
     faults: FaultCompany,
-    novelty: Novelty,
+    novelty: RunSigns,
 }
 
 /// In which company faults have struck.

@@ -1,7 +1,7 @@
 //! What is explored: a scenario that takes steps, shows what they reached, and confirms failures.
 
 use super::decision_path::DecisionPath;
-use super::novelty::NoveltyDimension;
+use super::run_signs::NoveltyDimension;
 use fozzy_trace::facts::Property;
 use fozzy_trace::{CheckpointId, HarnessError, StepTarget, Verdict};
 

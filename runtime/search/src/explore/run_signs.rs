@@ -63,7 +63,7 @@ struct DimensionHistory {
 
 /// What was seen, by dimension.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Novelty {
+pub(crate) struct RunSigns {
     seen: [DimensionHistory; 3],
 }
 
@@ -91,7 +91,7 @@ impl DimensionHistory {
     }
 }
 
-impl Novelty {
+impl RunSigns {
     /// Looks at a run, of which `show` shows things; the answer is how much is new.
     pub(crate) fn observe(
         &mut self,
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_is_new_once_and_in_dimensions_that_are_asked_for() {
-        let mut novelty = Novelty::default();
+        let mut novelty = RunSigns::default();
         let mut observe = |dimensions: &[NoveltyDimension], things: &[u64]| {
             novelty.observe(dimensions, |see| things.iter().for_each(|thing| see(NoveltyDimension::Log, *thing)))
         };
