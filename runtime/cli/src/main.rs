@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 fn command() -> ExitCode {
-    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let words = args::with_values(std::env::args_os().collect());
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     output::settle(match args::Cli::try_parse_from(&words) {
         Ok(cli) => {

@@ -17,11 +17,14 @@ mod decision_path;
 mod explorer;
 mod frontier;
 mod guided_source;
+mod novelty;
 mod options;
 mod state_feedback;
 mod stateful_target;
 mod strategy;
+mod sum_tree;
 mod swarm;
+mod values;
 
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::frontier::Frontier;
 use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
+use crate::explore::novelty::NewCoverage;
 use crate::explore::options::Options;
 use crate::explore::swarm::AnswerMask;
 use crate::rng::Rng;
@@ -54,10 +55,10 @@ impl ExplorationStrategy for FaultFocusedSearch {
         let policy =
             AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0, faults };
         let (origin, steps) = (RunOrigin::Start, self.steps_per_run);
-        Some(RunSpec { origin, steps, script: Arc::from([]), policy, capture: CapturePolicy::Nothing })
+        Some(RunSpec { origin, steps, script: Arc::from([]), policy, capture: CapturePolicy::Nothing, compares: false })
     }
 
-    fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
+    fn learn(&mut self, _: NewCoverage, _: u32, answers: &AnswerLog) {
         self.chances = self.chances.max(answers.chances());
     }
 }
