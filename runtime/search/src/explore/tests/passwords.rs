@@ -118,7 +118,6 @@ fn a_password_of_eight_values_is_opened_by_what_it_compares() {
         for begins_again in [false, true] {
             let steps = open(password(begins_again), seed, 20_000);
             assert!(steps.is_some(), "seed {seed}, again {begins_again}");
-            println!("{seed} {steps:?}");
         }
     }
     let silent = Password { logs: false, ..password(false) };
