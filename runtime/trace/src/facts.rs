@@ -7,6 +7,7 @@
 //! invoke / ok / fail / info        ─▶ operations  for checkers
 //! allocated / freed                ─▶ allocations counts, peak, what was never freed
 //! a fault of the plan strikes      ─▶ injected    chances, strikes, what a loss of power took
+//! a bound of the plan refuses      ─▶ refusals    which part would have grown, how far, and what may be
 //! ```
 //!
 //! Invariants: bounded in every direction, and reaching a bound ends the program, so that nothing is judged in part;
@@ -18,6 +19,7 @@ mod flows;
 mod injected;
 mod operations;
 mod properties;
+mod refusals;
 mod states;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownAllocation};
@@ -31,6 +33,7 @@ pub use properties::{
     ComparisonOperator, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyEvaluation, PropertyKind,
     PropertyState,
 };
+pub use refusals::{HeldPart, Refusal, Refusals};
 pub use states::{STATES_MAX, StateError, StateValues};
 
 use crate::CopyOnWrite;
@@ -53,6 +56,8 @@ pub struct Facts {
     pub injected: CopyOnWrite<InjectedFaults>,
     /// Whether the plan allows the program to exit with an error once one of them has struck.
     pub allows_error_exit: bool,
+    /// What it was refused by the bounds of the plan.
+    pub refusals: Refusals,
 }
 
 /// Why a program that judges itself has failed.

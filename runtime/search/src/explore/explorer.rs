@@ -654,7 +654,7 @@ impl Exploration {
             return Ok(None);
         }
         self.stats.failures += 1;
-        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
+        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict: exact };
         let signature = signature.or_else(|| found.verdict.signature.clone());
         let Some(found) = self.findings.add(signature, found) else { return Ok(None) };
         io.observer.on_failure(found)?;
