@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     if fozzy_campaign::compiler::is_this_process() {
         return ExitCode::from(fozzy_campaign::compiler::serve());
     }
-    fozzy_campaign::compiler::isolate();
+    fozzy_campaign::compiler::isolate(progress::line());
     interrupt::install();
     // A stack on which guests can be called as they are; where no thread can be had, each call gets its own.
     let thread = std::thread::Builder::new().name("fozzy".to_owned());
