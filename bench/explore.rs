@@ -25,8 +25,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The puzzles, by the names that the scenario knows.
-const PUZZLES: [&str; 10] =
-    ["bomb", "lock", "hanoi-4", "hanoi-6", "maze-8", "maze-16", "walls", "cache", "faults", "lost-update"];
+const PUZZLES: [&str; 12] = [
+    "bomb",
+    "lock",
+    "hanoi-4",
+    "hanoi-6",
+    "maze-8",
+    "maze-16",
+    "walls",
+    "cache",
+    "faults",
+    "lost-update",
+    "password",
+    "password-again",
+];
 
 /// The default search.
 const DEFAULT: Way =

@@ -96,12 +96,12 @@ fn puzzles_are_solved_and_each_solution_replays_alone() {
 fn a_scenario_that_names_no_state_is_told_apart_by_its_memory() {
     let fozzy = Fozzy::new();
     let silent = ["--stop", "failure", "--env", "SILENT=1"];
-    let found = solve(&fozzy, "lock", 1, "4000", &silent).exits(1).json();
+    let found = solve(&fozzy, "lock", 2, "4000", &silent).exits(1).json();
     let explore = &found["explore"];
     assert_eq!((&explore["ended"], &explore["lost"]), (&"finding".into(), &0.into()), "{explore:#}");
     assert!(explore["states"].as_u64() >= Some(7), "one for each digit: {explore:#}");
     // By edges alone that many runs do not open it, and the same seed sees the same states.
-    let again = solve(&fozzy, "lock", 1, "4000", &silent).json();
+    let again = solve(&fozzy, "lock", 2, "4000", &silent).json();
     assert_eq!(again["explore"]["steps"], explore["steps"]);
 }
 
@@ -269,6 +269,24 @@ fn ctrl_c_keeps_what_was_found_and_it_can_be_gone_on_from() {
     let again = ["explore", &program, "--env", "PUZZLE=maze-8", "--resume", "--runs", "1000", "--json"];
     let further = fozzy.run(&again).exits(0).json()["explore"].take();
     assert!(states > 1 && further["states"].as_u64() >= Some(states), "{states}: {further:#}");
+}
+
+#[test]
+fn an_exploration_that_is_killed_goes_on_with_what_it_had_found() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(false);
+    let stairs = ["explore", &program, "--env", "PUZZLE=stairs", "--no-shrink", "--json", "--save-state", "s.json"];
+    let mut child = fozzy.start(&[&stairs[..], &["--time", "10m"]].concat());
+    let state = || serde_json::from_str::<Value>(&std::fs::read_to_string(fozzy.path("s.json")).ok()?).ok();
+    let found = |state: &Value| state["findings"].as_array().map_or(0, Vec::len);
+    wait::while_running(&mut child, "a state with a finding", || state().is_some_and(|state| found(&state) > 0));
+    child.kill().expect("it runs");
+    wait::output(child);
+    let kept = found(&state().expect("a state is whole at any moment"));
+    // The file of a state may stand apart from the flag, as that of any other flag.
+    let further = fozzy.run(&[&stairs[..], &["--resume", "s.json", "--runs", "1"]].concat()).exits(1);
+    let failures = further.json()["explore"]["failures"].as_array().map_or(0, Vec::len);
+    assert!(failures >= kept && kept > 0, "{failures} of {kept}");
 }
 
 #[test]

@@ -66,7 +66,6 @@ fn a_fuzz_target_of_the_sdk_panics_and_the_finding_replays_alone() {
     let found = campaign(&fozzy, &parser, 0, 800, &["--minimize", "--crash-only"]).exits(4).json();
     assert_eq!(signatures(&found), ["panic at parser/src/lib.rs:23:30"]);
     let finding = &found["fuzz"]["findings"][0];
-    assert_eq!(finding["confirmed"], true, "{finding}");
     replays_alone(&fozzy, &finding["tracePath"], 4);
     // One that was found as small as it can be is not made smaller.
     let smaller = !finding["minimizedTracePath"].is_null();

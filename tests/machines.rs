@@ -3,10 +3,13 @@
 //! ```text
 //! main ─run─▶ child 2, over ─run─▶ child 3, over ─ …        each on a machine of its own
 //! main ─GET─▶ handler, over ─GET─▶ handler, over ─ …
+//! server, over ─ restart ─▶ server, over ─ …                 one machine, ten thousand times; so do sequences and targets
 //! ```
 //!
 //! Not here: the bound at once, and in all (`fozzy-world`, `process/tests.rs`).
 
+use crate::corpus;
+use crate::fozzy::Fozzy;
 use crate::recorded::{RecordedRun, component, machine};
 use fozzy_trace::plan::{self, HttpReply, HttpRule, Inputs, ProcessReply, ProcessRule};
 use fozzy_trace::{Duration, Execution, ExecutionEnd, Plan};
@@ -43,4 +46,78 @@ fn thousands_of_handled_requests_one_after_another() {
     let plan = Plan { main, http: vec![rule], ..Plan::default() };
     let shown = stdout(&RecordedRun::new("http-client", plan, inputs, 0..0).check(7));
     assert_eq!(shown.matches("200 OK").count(), MACHINES, "{}", &shown[shown.len() - 200..]);
+}
+
+/// Lives that a sequence, a machine or a target has one after the other.
+const LIVES: &str = "10000";
+
+/// Runs it with room for one instance's memory and no more than some: each life takes 60 MiB, all of them 600 GB.
+fn in_little_memory(fozzy: &Fozzy, command: &str) -> serde_json::Value {
+    const DATA_KIB: u64 = 1 << 20;
+    fozzy.shell(&format!("ulimit -d {DATA_KIB}; exec fozzy run --no-store --json {command}")).exits(0).json()
+}
+
+#[test]
+fn ten_thousand_sequences_have_the_memory_of_one() {
+    let fozzy = Fozzy::new();
+    // `step` traps if it does not get its 60 MiB.
+    fozzy.write(
+        "grower.wat",
+        r#"(module
+          (memory (export "memory") 1)
+          (data (i32.const 0) "\40\00\00\00\01\00\00\00\20\00\00\00\01\00\00\00")
+          (data (i32.const 32) "\40\00\00\00\01\00\00\00\01")
+          (data (i32.const 64) "f")
+          (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) i32.const 1024)
+          (func (export "fozzy:scenario/stateful@0.1.0#describe") (result i32) i32.const 0)
+          (func (export "fozzy:scenario/stateful@0.1.0#begin-sequence") (param i32))
+          (func (export "fozzy:scenario/stateful@0.1.0#step") (param i32) (result i32)
+            (if (i32.eq (memory.grow (i32.const 960)) (i32.const -1)) (then unreachable))
+            (i32.store (i32.const 60000000) (i32.const 7))
+            i32.const 128)
+          (func (export "fozzy:scenario/stateful@0.1.0#end-sequence") (param i32)))"#,
+    );
+    let ran = in_little_memory(&fozzy, &format!("grower.wat --sequences {LIVES} --flows 1"));
+    assert_eq!((&ran["status"], &ran["scenario"]["sequences"]), (&"pass".into(), &10_000.into()), "{ran}");
+    assert_eq!(ran["memoryBytes"], 961 << 16);
+}
+
+#[test]
+fn ten_thousand_restarts_of_a_machine_have_the_memory_of_one() {
+    let fozzy = Fozzy::new();
+    fozzy.write(
+        "server.wat",
+        r#"(module
+          (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+          (memory (export "memory") 1)
+          (func (export "_start")
+            (if (i32.eq (memory.grow (i32.const 960)) (i32.const -1)) (then unreachable))
+            (i32.store (i32.const 60000000) (i32.const 7))
+            (call $exit (i32.const 3))))"#,
+    );
+    // Waits for 10,000 s of virtual time.
+    fozzy.write(
+        "main.wat",
+        r#"(module
+          (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
+          (memory (export "memory") 1)
+          (func (export "_start")
+            (i32.store (i32.const 16) (i32.const 1))
+            (i64.store (i32.const 24) (i64.const 10000000000000))
+            (if (call $poll (i32.const 0) (i32.const 64) (i32.const 1) (i32.const 256)) (then unreachable))))"#,
+    );
+    fozzy.write(
+        "plan.toml",
+        "[[node]]\nname = \"server\"\ncomponent = \"server.wat\"\nends = \"any\"\nrestart = \"1s\"\n",
+    );
+    let ran = in_little_memory(&fozzy, "main.wat --plan plan.toml");
+    assert_eq!((&ran["status"], &ran["nodes"][0]["restarts"]), (&"pass".into(), &10_000.into()), "{ran}");
+}
+
+#[test]
+fn ten_thousand_restarts_of_a_target_have_the_memory_of_one() {
+    let (caller, peer) = (corpus::component("caller"), corpus::component("peer"));
+    let line = format!("{} --target {} -- restart-many", caller.display(), peer.display());
+    let ran = in_little_memory(&Fozzy::new(), &line);
+    assert_eq!((&ran["status"], &ran["output"]["stdout"]["text"]), (&"pass".into(), &format!("{LIVES}\n").into()));
 }

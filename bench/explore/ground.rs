@@ -6,7 +6,9 @@ use fozzy_engine::Walker;
 use fozzy_search::explore::{AnswerLog, DecisionPath, GuidedSource, StatefulTarget};
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
-use fozzy_trace::{CheckpointId, DecisionSource, HarnessError, Plan, Seed, StepId, StepOutcome, StepTarget, Verdict};
+use fozzy_trace::{
+    CheckpointId, CmpLogEntry, DecisionSource, HarnessError, Plan, Seed, StepId, StepOutcome, StepTarget, Verdict,
+};
 use std::collections::BTreeSet;
 
 /// A puzzle, and what a search hears of it.
@@ -90,6 +92,14 @@ impl StatefulTarget for Puzzle {
 
     fn memory_state(&mut self) -> Option<u64> {
         self.target.memory_state()
+    }
+
+    fn log_comparisons(&mut self, on: bool) -> Result<(), HarnessError> {
+        self.target.log_comparisons(on)
+    }
+
+    fn comparisons(&mut self, log: &mut Vec<CmpLogEntry>) {
+        self.target.comparisons(log);
     }
 
     fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {

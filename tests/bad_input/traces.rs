@@ -4,6 +4,8 @@ use super::forge::{self, Entries};
 use super::tiny_trace;
 use crate::fozzy::{Fozzy, Ran};
 use fozzy_trace::file::{Recording, verify};
+use fozzy_trace::source::Override;
+use fozzy_trace::{Digest, Status};
 use serde_json::json;
 
 /// Every command that reads a trace refuses this one, and says these words.
@@ -218,4 +220,63 @@ fn entries_with_forged_content_are_refused() {
         (&document["replay"]["equal"], &document["replay"]["difference"]["what"]),
         (&json!(false), &json!("fuel"))
     );
+}
+
+/// Each claim of a file, changed by somebody who knows the format: the replay tells which one is not that of the run.
+#[test]
+fn every_forged_claim_of_a_trace_is_told_by_its_replay_and_fails_ci() {
+    type Forgery = fn(&mut Recording);
+    let forgeries: [(&str, Forgery); 14] = [
+        ("verdict", |forged| {
+            let verdict = &mut forged.outcome.verdict;
+            (verdict.status, verdict.signature) = (Status::Pass, None);
+            verdict.findings.clear();
+        }),
+        ("verdict", |forged| forged.outcome.verdict.signature.as_mut().expect("it failed").site.push('x')),
+        ("finding", |forged| forged.outcome.verdict.findings[0].message.push_str(", in the other file")),
+        ("finding", |forged| forged.outcome.verdict.findings[0].title.push('!')),
+        ("finding", |forged| forged.outcome.verdict.findings.push(forged.outcome.verdict.findings[0].clone())),
+        ("event", |forged| forged.entries[0].answer.push('x')),
+        ("event", |forged| forged.entries[1].at.0 += 1),
+        ("digest of the target", |forged| forged.target.source = Digest::of(b"another file")),
+        ("decisions", |forged| forged.outcome.decisions += 1),
+        ("virtual time", |forged| forged.outcome.ended_at.0 += 1),
+        ("memory", |forged| forged.outcome.memory = Digest::of(b"another memory")),
+        ("fuel", |forged| forged.outcome.fuel_used += 1),
+        ("calls", |forged| forged.outcome.history ^= 1),
+        ("answers", |forged| {
+            // Too large for any question of this run, so that none takes it.
+            forged.explicit.insert(0, Override::Number(u64::MAX));
+        }),
+    ];
+    let fozzy = Fozzy::new();
+    fozzy.write(
+        "n.fozzy.json",
+        r#"{"version": 1, "name": "n", "steps": [{"type": "rand_u64", "key": "r"}, {"type": "fail", "message": "no"}]}"#,
+    );
+    fozzy.run(&["run", "n.fozzy.json", "--record", "n.fozzy"]).exits(1);
+    fozzy.run(&["ci", "n.fozzy"]).exits(0);
+    let recording = Recording::read(&fozzy.read("n.fozzy")).expect("sound");
+    for (what, forge) in forgeries {
+        let mut forged = recording.clone();
+        forge(&mut forged);
+        fozzy.write("forged.fozzy", forged.to_bytes().expect("it fits"));
+        assert_eq!(fozzy.run(&["trace", "verify", "forged.fozzy", "--json"]).exits(0).json()["ok"], true, "{what}");
+        let replayed = fozzy.run(&["replay", "forged.fozzy", "--json"]).exits(2).json();
+        assert_eq!(replayed["replay"]["difference"]["what"], what, "{replayed}");
+        let checked = fozzy.run(&["ci", "forged.fozzy", "--json"]).exits(1).json();
+        assert_eq!(checked["checks"][2]["ok"], false, "{checked}");
+    }
+    // No replay can tell what a file was called, so what is shown is said to be the file's word.
+    let mut renamed = recording.clone();
+    renamed.target.name = "theirs.fozzy.json".to_owned();
+    fozzy.write("renamed.fozzy", renamed.to_bytes().expect("it fits"));
+    let replayed = fozzy.run(&["replay", "renamed.fozzy"]).exits(1);
+    let shown = replayed.out() + &replayed.err();
+    assert!(shown.contains("theirs.fozzy.json (scenario), as the trace names it"), "{shown}");
+    let replayed = fozzy.run(&["replay", "renamed.fozzy", "--json"]).exits(1).json();
+    assert_eq!(replayed["replay"]["claimed"], json!(["target.name"]));
+    // A report made of a file alone says so.
+    let report = fozzy.run(&["report", "show", "forged.fozzy", "--format", "json"]).exits(0).json();
+    assert!(report["warnings"][0].as_str().expect("a warning").contains("not compared with a run"), "{report}");
 }

@@ -105,6 +105,7 @@ impl<'a> FailingRun<'a> {
             trace: path.display().to_string(),
             signature: self.signature.clone(),
             decisions: self.recording.outcome.decisions,
+            machines: fozzy_report::MachineNames::of(&self.recording.plan).list(),
             points: points
                 .into_iter()
                 .map(|point| CausalityPoint { decision: point.at, failed: chance(point.failed) })

@@ -12,6 +12,7 @@
 //! slow machine. Memory that the compiler's threads need does not grow with the machine. A program that is refused here was not
 //! executed, and has no verdict.
 
+use crate::remarks::Remarks;
 use fozzy_engine::{Cache, CompileFailure, CompileJob, IsolatedCompiler};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The environment variable that makes a process one that compiles: a [`Request`] as JSON.
 const VARIABLE: &str = "FOZZY_COMPILER";
@@ -119,15 +120,24 @@ fn threads_here() -> usize {
 /// Whether programs are compiled in processes of their own.
 static ISOLATES: AtomicBool = AtomicBool::new(false);
 
-/// From here on, programs are compiled in processes of their own: this program must be the `fozzy` command.
-pub fn isolate() {
+/// Who shows on a terminal that a program is being compiled.
+static LINE: OnceLock<fn(&str)> = OnceLock::new();
+
+/// From here on, programs are compiled in processes of their own: this program must be the `fozzy` command. What takes long is shown
+/// by `line`; a worker leaves that to its supervisor.
+#[allow(clippy::disallowed_methods, reason = "what a person sees; no execution does")]
+pub fn isolate(line: Option<fn(&str)>) {
     ISOLATES.store(true, Ordering::SeqCst);
+    if std::env::var_os(crate::workers::ROLE_VARIABLE).is_none() {
+        // Once in the life of a process.
+        let _ = line.map(|line| LINE.set(line));
+    }
 }
 
-/// The cache for a command: what is missing in it is compiled apart.
-pub(crate) fn isolated(cache: Cache) -> Option<Cache> {
+/// The cache for a command: what is missing in it is compiled apart, under the name of the program if that is known.
+pub(crate) fn isolated(cache: Cache, program: Option<&str>) -> Option<Cache> {
     Some(match ISOLATES.load(Ordering::SeqCst) && !is_off() {
-        true => cache.compiled_by(Arc::new(OwnProcess)),
+        true => cache.compiled_by(Arc::new(OwnProcess { program: program.map(str::to_owned) })),
         false => cache,
     })
 }
@@ -160,12 +170,24 @@ pub fn clean() {
 
 /// This program as a process that compiles.
 #[derive(Debug)]
-struct OwnProcess;
+struct OwnProcess {
+    /// What is compiled, for a person.
+    program: Option<String>,
+}
+
+impl OwnProcess {
+    /// What is being done with a program of `bytes` bytes, in words.
+    fn doing(&self, bytes: usize) -> String {
+        let program = self.program.as_deref().unwrap_or("another program");
+        format!("compiling {program}, {:.1} MB, for the first time; the code is kept", bytes as f64 / 1e6)
+    }
+}
 
 impl IsolatedCompiler for OwnProcess {
     fn compile(&self, job: &CompileJob, component: &[u8]) -> Result<(), CompileFailure> {
         let bounds = Bounds::of(component.len() as u64).within_present();
-        let ended = run(job, bounds, component);
+        let line = Remarks::none().with_line(LINE.get().copied());
+        let ended = line.while_busy(&self.doing(component.len()), || run(job, bounds, component));
         let (status, words) = ended.map_err(|error| CompileFailure::Unavailable(error.to_string()))?;
         outcome(status, words, bounds)
     }
@@ -261,6 +283,13 @@ mod tests {
         let small = Bounds::of(100 << 10);
         assert!(small.cpu_seconds <= 5 && small.memory_bytes <= 500_000_000, "{small:?}");
         assert_eq!(Bounds::of(10 << 20), Bounds { cpu_seconds: 163, memory_bytes: (320 + 10_240) << 20 });
+    }
+
+    #[test]
+    fn a_person_is_told_what_is_compiled() {
+        let doing = |program: Option<&str>| OwnProcess { program: program.map(str::to_owned) }.doing(12_340_000);
+        assert_eq!(doing(Some("app.wasm")), "compiling app.wasm, 12.3 MB, for the first time; the code is kept");
+        assert!(doing(None).starts_with("compiling another program, 12.3 MB"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod causality;
 pub mod compiler;
 pub mod config;
 pub mod coverage;
+pub mod disk_sync;
 pub mod error;
 pub mod explore;
 pub mod fuzz;

@@ -467,9 +467,19 @@ const LOCKED_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 /// at this moment is waited for.
 #[allow(clippy::disallowed_methods, reason = "waits for another process, not for a guest")]
 pub fn write_trace(path: &Path, bytes: &[u8], collision: CollisionPolicy) -> Result<PathBuf, CampaignError> {
+    write_trace_as(path, bytes, collision, Durability::Synced)
+}
+
+/// The same, as durable as that.
+pub fn write_trace_as(
+    path: &Path,
+    bytes: &[u8],
+    collision: CollisionPolicy,
+    durability: Durability,
+) -> Result<PathBuf, CampaignError> {
     let mut tries = 1;
     loop {
-        match fozzy_trace::file::store::write_trace(path, bytes, collision) {
+        match fozzy_trace::file::store::write_trace_as(path, bytes, collision, durability) {
             Err(StoreError::Locked { .. }) if tries < LOCKED_TRIES_MAX => std::thread::sleep(LOCKED_PAUSE),
             result => return result.map_err(store_error),
         }

@@ -25,9 +25,11 @@ pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQ
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fozzy_campaign::explore::state::is_state;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// Deterministic execution, recording and replay of WebAssembly programs.
 #[derive(Debug, Parser)]
@@ -1008,4 +1010,27 @@ pub(crate) enum CollisionArg {
     Error,
     Overwrite,
     Append,
+}
+
+/// The words of a command with `--resume FILE` as `--resume=FILE`: it may stand without a value, before the target, so that
+/// only what is the state of an exploration, or has a name as one, is its value.
+pub(crate) fn with_values(words: Vec<OsString>) -> Vec<OsString> {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let names_state = |word: &OsString| {
+        let name = word.to_string_lossy();
+        !name.starts_with('-')
+            && !name.ends_with(".fozzy.json")
+            && (name.ends_with(".json") || is_state(Path::new(word)))
+    };
+    let mut joined: Vec<OsString> = Vec::new();
+    for (number, word) in words.into_iter().enumerate() {
+        match joined.last_mut() {
+            Some(last) if number < end && last == "--resume" && names_state(&word) => {
+                last.push("=");
+                last.push(word);
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined
 }

@@ -42,6 +42,9 @@ use fozzy_campaign::config::{self, Config};
 use fozzy_campaign::options::Project;
 use fozzy_campaign::store::RunStore;
 use std::process::ExitCode;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Runs the command and returns its exit code.
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
@@ -109,11 +112,12 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
 }
 
 fn prepare(globals: &Globals) -> Result<(), CliError> {
-    // The variable that all Rust programs know comes first.
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .or_else(|_| tracing_subscriber::EnvFilter::try_new(&globals.log))
-        .map_err(|error| CliError::new(ErrorKind::Usage, format!("--log {}: {error}", globals.log)))?;
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().try_init();
+    #[allow(clippy::disallowed_methods, reason = "the variable that all Rust programs know comes first")]
+    let variable = std::env::var("RUST_LOG").ok().and_then(|directives| directives.parse::<Targets>().ok());
+    let refuse = |error| CliError::new(ErrorKind::Usage, format!("--log {}: {error}", globals.log));
+    let filter = variable.map_or_else(|| globals.log.parse::<Targets>().map_err(refuse), Ok)?;
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time();
+    let _ = tracing_subscriber::registry().with(lines.with_filter(filter)).try_init();
     if let Some(folder) = &globals.cwd {
         std::env::set_current_dir(folder)
             .map_err(|error| at_path(ErrorKind::Usage, "--cwd: cannot enter", folder, &error))?;

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     if fozzy_campaign::compiler::is_this_process() {
         return ExitCode::from(fozzy_campaign::compiler::serve());
     }
-    fozzy_campaign::compiler::isolate();
+    fozzy_campaign::compiler::isolate(progress::line());
     interrupt::install();
     // A stack on which guests can be called as they are; where no thread can be had, each call gets its own.
     let thread = std::thread::Builder::new().name("fozzy".to_owned());
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 fn command() -> ExitCode {
-    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let words = args::with_values(std::env::args_os().collect());
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     output::settle(match args::Cli::try_parse_from(&words) {
         Ok(cli) => {

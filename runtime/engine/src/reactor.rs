@@ -41,7 +41,8 @@ use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{
-    CheckpointId, DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder, StepId,
+    CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder,
+    StepId,
 };
 use fozzy_world::{World, WorldError};
 use instance::ReactorInstance;
@@ -447,6 +448,23 @@ impl Reactor {
     /// What was compared since the log was switched on, module by module, in the order of execution.
     pub fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, LoggedComparison)> {
         self.live.told().comparisons()
+    }
+
+    /// Adds what was compared since the log was switched on to `log`, each with what its place in the program compares.
+    pub fn read_comparisons(&self, log: &mut Vec<CmpLogEntry>) {
+        let maps = self.program.comparisons();
+        // They come module by module, and finding a module's sites takes longer than reading an entry.
+        let mut sites = (None, &[][..]);
+        for (module, comparison) in self.comparisons() {
+            if sites.0 != Some(module) {
+                sites = (Some(module), maps.of(module));
+            }
+            if let Some(found) = sites.1.get(comparison.site as usize) {
+                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
+                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
+                log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
+            }
+        }
     }
 
     /// Sets all coverage bytes to zero. Restores do not touch them.

@@ -11,6 +11,7 @@
 //! machine has no memory although the plan allows it, that is an error of the harness, never a -1.
 
 use crate::call::Host;
+use fozzy_trace::facts::{HeldPart, Refusal};
 use fozzy_trace::plan::{Limits, TABLE_BYTES_MAX};
 use wasmtime::ResourceLimiter;
 
@@ -48,19 +49,20 @@ pub struct MemoryLimiter {
     used: u64,
     /// Bytes of all tables.
     tables: u64,
-    refused: bool,
+    /// What was refused last.
+    refused: Option<Refusal>,
 }
 
 impl MemoryLimiter {
     /// A limiter for `cap` bytes over all memories together.
     #[must_use]
     pub fn new(cap: u64) -> MemoryLimiter {
-        MemoryLimiter { cap, used: 0, tables: 0, refused: false }
+        MemoryLimiter { cap, used: 0, tables: 0, refused: None }
     }
 
     /// The memories that were counted are gone with their instance: another one begins with the whole cap.
     pub fn begin_again(&mut self) {
-        (self.used, self.tables, self.refused) = (0, 0, false);
+        (self.used, self.tables, self.refused) = (0, 0, None);
     }
 
     /// Bytes in use. Memories never shrink, so this is the peak too.
@@ -69,9 +71,9 @@ impl MemoryLimiter {
         self.used
     }
 
-    /// Whether a memory was ever refused: tells an `unreachable` of an allocator from another one.
+    /// What it was refused last, if anything: tells an `unreachable` of an allocator from another one.
     #[must_use]
-    pub fn refused(&self) -> bool {
+    pub fn refused(&self) -> Option<Refusal> {
         self.refused
     }
 }
@@ -83,6 +85,10 @@ struct Room {
     tables: u64,
     /// Bytes of memories and tables, beside what the disk and the output take.
     total: u64,
+    /// Bytes of the disk and the output.
+    beside: u64,
+    /// Bytes of memories that the rewriter has added, which nobody is told.
+    added: u64,
 }
 
 impl Room {
@@ -90,31 +96,48 @@ impl Room {
     fn of(limits: &Limits, beside: u64, added: u64) -> Option<Room> {
         let host = limits.host?;
         let tables = limits.memory_bytes.min(TABLE_BYTES_MAX);
-        Some(Room { tables, total: host.total_bytes.saturating_add(added).saturating_sub(beside) })
+        let total = host.total_bytes.saturating_add(added).saturating_sub(beside);
+        Some(Room { tables, total, beside, added })
+    }
+}
+
+impl Room {
+    /// What memories and tables of so many bytes would be with all else, and what may be.
+    fn refusal(&self, bytes: u64) -> Refusal {
+        let all = |bytes: u64| (bytes + self.beside).saturating_sub(self.added);
+        Refusal { part: HeldPart::Total, asked: all(bytes), bound: all(self.total) }
     }
 }
 
 impl MemoryLimiter {
-    fn memory_grows(&mut self, current: u64, desired: u64, room: Option<Room>) -> bool {
+    fn memory_grows(&mut self, current: u64, desired: u64, room: Option<Room>) -> Result<(), Refusal> {
         let used = self.used - current + desired;
-        let fits = used <= self.cap && room.is_none_or(|room| used + self.tables <= room.total);
-        if fits {
-            self.used = used;
-        } else {
-            self.refused = true;
+        if used > self.cap {
+            let added = room.map_or(0, |room| room.added);
+            let [asked, bound] = [used, self.cap].map(|bytes| bytes.saturating_sub(added));
+            return Err(Refusal { part: HeldPart::Memories, asked, bound });
         }
-        fits
+        match room.filter(|room| used + self.tables > room.total) {
+            Some(room) => Err(room.refusal(used + self.tables)),
+            None => {
+                self.used = used;
+                Ok(())
+            }
+        }
     }
 
-    fn table_grows(&mut self, current: u64, desired: u64, room: Option<Room>) -> bool {
+    fn table_grows(&mut self, current: u64, desired: u64, room: Option<Room>) -> Result<(), Refusal> {
         let tables = self.tables - current * ELEMENT_BYTES + desired * ELEMENT_BYTES;
-        let fits = room.is_none_or(|room| tables <= room.tables && self.used + tables <= room.total);
-        if fits {
-            self.tables = tables;
-        } else {
-            self.refused = true;
+        match room {
+            Some(room) if tables > room.tables => {
+                Err(Refusal { part: HeldPart::Tables, asked: tables, bound: room.tables })
+            }
+            Some(room) if self.used + tables > room.total => Err(room.refusal(self.used + tables)),
+            _ => {
+                self.tables = tables;
+                Ok(())
+            }
         }
-        fits
     }
 }
 
@@ -131,6 +154,14 @@ impl Host {
         self.limiter.cap.saturating_sub(self.run.world.plan.limits.memory_bytes)
     }
 
+    /// Whether it may grow; what is refused is a fact of the run.
+    fn grows(&mut self, outcome: Result<(), Refusal>) -> bool {
+        let Err(refusal) = outcome else { return true };
+        self.limiter.refused = Some(refusal);
+        self.run.world.facts.refusals.note(refusal);
+        false
+    }
+
     /// Leaves the disk what memories and tables have not taken.
     fn bound_disk(&mut self) {
         let limits = &self.run.world.plan.limits;
@@ -143,12 +174,15 @@ impl Host {
 
 impl ResourceLimiter for Host {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        if maximum.is_some_and(|maximum| desired > maximum) {
-            self.limiter.refused = true;
+        if let Some(maximum) = maximum.filter(|maximum| desired > *maximum) {
+            // Its own bound, in its own type: no fact of the run.
+            let (asked, bound) = (desired as u64, maximum as u64);
+            self.limiter.refused = Some(Refusal { part: HeldPart::Memories, asked, bound });
             return Ok(false);
         }
         let room = self.room();
-        let fits = self.limiter.memory_grows(current as u64, desired as u64, room);
+        let outcome = self.limiter.memory_grows(current as u64, desired as u64, room);
+        let fits = self.grows(outcome);
         self.bound_disk();
         Ok(fits)
     }
@@ -160,11 +194,18 @@ impl ResourceLimiter for Host {
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        if desired > TABLE_ELEMENTS_MAX || maximum.is_some_and(|maximum| desired > maximum) {
+        if maximum.is_some_and(|maximum| desired > maximum) {
             return Ok(false);
         }
         let room = self.room();
-        let fits = self.limiter.table_grows(current as u64, desired as u64, room);
+        let outcome = match desired > TABLE_ELEMENTS_MAX {
+            true => {
+                let (asked, bound) = (desired as u64, TABLE_ELEMENTS_MAX as u64);
+                Err(Refusal { part: HeldPart::TableElements, asked, bound })
+            }
+            false => self.limiter.table_grows(current as u64, desired as u64, room),
+        };
+        let fits = self.grows(outcome);
         self.bound_disk();
         Ok(fits)
     }

@@ -106,6 +106,9 @@ pub struct CausalityDocument {
     pub signature: FailureSignature,
     /// Decisions of the recorded run.
     pub decisions: u64,
+    /// Names of the machines, by their numbers; absent where there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<String>,
     /// Moments, in order.
     pub points: Vec<CausalityPoint>,
     /// The decision with the steepest rise.
@@ -161,7 +164,7 @@ pub fn causality_lines(document: &CausalityDocument) -> String {
             if let Some(call) = &turn.call {
                 text.push_str(&format!(
                     "  {}\n",
-                    crate::show::entry_line(call, &crate::show::MachineNames::default()).trim_start()
+                    crate::show::entry_line(call, &crate::show::MachineNames::listed(&document.machines)).trim_start()
                 ));
                 text.push_str(&format!("  fozzy replay {trace} --call {}\n", call.index));
             }
@@ -281,6 +284,7 @@ mod tests {
             schema_version: "fozzy.causality.v1".to_owned(),
             trace: "fail.fozzy".to_owned(),
             signature: FailureSignature { kind: FindingKind::Assertion, site: "a < b".to_owned() },
+            machines: Vec::new(),
             decisions: 40,
             points: vec![point(0, before), point(17, before), point(18, after), point(40, after)],
             turn: Some(CausalityTurn { decision: 17, clear: true, before, after, call: None, position: None }),

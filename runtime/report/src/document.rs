@@ -462,6 +462,9 @@ pub struct DivergenceDocument {
     pub index: u64,
     /// Virtual time there, in nanoseconds.
     pub virtual_time_ns: u64,
+    /// Names of the machines, by their numbers; absent where there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<String>,
     /// The recorded call; absent when the recording had ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<HistoryEntry>,

@@ -169,7 +169,8 @@ pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
         let name = name.strip_suffix(HEALTH_SUFFIX)?;
         Some((name.to_owned(), property.held, property.evaluated - property.held))
     });
-    flows.chain(properties).filter_map(|(name, checked, skipped)| unhealthy(&name, checked, skipped)).collect()
+    let unhealthy = flows.chain(properties).filter_map(|(name, checked, skipped)| unhealthy(&name, checked, skipped));
+    unhealthy.chain(facts.refusals.iter().map(|refusal| format!("refused: {refusal}"))).collect()
 }
 
 /// The warning of what skipped nearly everything.

@@ -93,8 +93,6 @@ pub struct FuzzFinding {
     /// What was called, if it was drawn by its type: arguments in the notation of WAVE, or a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// Whether a separate run fails in the same way. If not, the trace is that of the run that does not.
-    pub confirmed: bool,
     /// The trace of the same failure in a campaign before, if it was found then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,

@@ -60,7 +60,7 @@ pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
 pub use saved::{SeedsDocument, seeds_lines};
 pub use sequence::{ExecutedStep, StepEvent, StepSequence, StepValue, step_lines};
-pub use show::{MachineNames, divergence_lines, entry_line};
+pub use show::{MachineNames, divergence_lines, entry_line, entry_lines};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use strikes::{FaultSummary, PowerLossSummary, StrikeSummary};
 pub use summary::{

@@ -4,7 +4,7 @@ use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
 use crate::sequence::{StepSequence, sequence_lines};
-use crate::show::{MachineNames, divergence_lines};
+use crate::show::divergence_lines;
 use crate::strikes::fault_rows;
 use crate::summary::{
     ExplainedDecision, NodeSummary, OutputSummary, RunMode, RunSummary, ShrinkSummary, StreamSummary,
@@ -202,10 +202,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
         }
         // What differs stands in the finding.
         if let Some(divergence) = &replay.divergence {
-            text.push_str(&divergence_lines(
-                divergence,
-                &MachineNames::after_main(summary.nodes.iter().map(|node| node.name.clone())),
-            ));
+            text.push_str(&divergence_lines(divergence));
         }
     }
     if let (RunMode::Run | RunMode::Fuzz, Some(trace), true) =

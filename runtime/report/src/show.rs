@@ -10,6 +10,7 @@
 //! strikes the call whose number stands there.
 
 use crate::document::DivergenceDocument;
+use crate::pretty::Style;
 use fozzy_trace::{Aside, Duration, HistoryEntry, NodeId, Plan};
 
 /// The names of the machines of a run, by their numbers.
@@ -32,6 +33,17 @@ impl MachineNames {
     #[must_use]
     pub fn all(&self) -> Vec<String> {
         std::iter::once(MAIN.to_owned()).chain(self.0.iter().cloned()).collect()
+    }
+
+    /// The machines by the list of a document: all of them, or none where there is the main one alone.
+    pub(crate) fn listed(all: &[String]) -> MachineNames {
+        MachineNames::after_main(all.iter().skip(1).cloned())
+    }
+
+    /// That list.
+    #[must_use]
+    pub fn list(&self) -> Vec<String> {
+        if self.0.is_empty() { Vec::new() } else { self.all() }
     }
 
     /// The name of a machine; of one that was started during the run, its number.
@@ -74,11 +86,36 @@ pub fn entry_line(entry: &HistoryEntry, names: &MachineNames) -> String {
     line
 }
 
+/// The same in as many lines as the terminal needs, each with its end.
+#[must_use]
+pub fn entry_lines(entry: &HistoryEntry, names: &MachineNames, style: Style) -> String {
+    folded(&entry_line(entry, names), style)
+}
+
+/// What the lines that continue another one begin with.
+const CONTINUED: &str = "            ";
+
+/// A line in as many as fit the terminal, cut between words where there are some. Each with its end.
+pub(crate) fn folded(line: &str, style: Style) -> String {
+    let (mut text, mut rest, mut start) = (String::new(), line, "");
+    loop {
+        let room = style.room(start.len());
+        let Some((end, _)) = rest.char_indices().nth(room) else {
+            return format!("{text}{start}{rest}\n");
+        };
+        // A word that fills most of a line is cut as it is.
+        let cut = rest[..end].rfind(' ').filter(|at| *at > end / 2).map_or(end, |at| at + 1);
+        text.push_str(&format!("{start}{}\n", rest[..cut].trim_end()));
+        (rest, start) = (&rest[cut..], CONTINUED);
+    }
+}
+
 /// A divergence, recorded and asked under each other.
 #[must_use]
-pub fn divergence_lines(divergence: &DivergenceDocument, names: &MachineNames) -> String {
+pub fn divergence_lines(divergence: &DivergenceDocument) -> String {
+    let names = MachineNames::listed(&divergence.machines);
     let side = |entry: &Option<HistoryEntry>, ended: &str| {
-        entry.as_ref().map_or_else(|| ended.to_owned(), |entry| entry_line(entry, names))
+        entry.as_ref().map_or_else(|| ended.to_owned(), |entry| entry_line(entry, &names))
     };
     format!(
         "first divergence at call {}, virtual time {}\n  recorded {}\n  asked    {}\n",
@@ -87,4 +124,43 @@ pub fn divergence_lines(divergence: &DivergenceDocument, names: &MachineNames) -
         side(&divergence.recorded, "nothing: the recording had ended"),
         side(&divergence.asked, "nothing: the program had ended"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::Instant;
+
+    fn entry(node: u64, asked: &str) -> HistoryEntry {
+        let call = "wasi:io/streams.output-stream.write".to_owned();
+        let (asked, answer) = (asked.to_owned(), "ok".to_owned());
+        HistoryEntry { index: 4, at: Instant(2000), node: NodeId(node as u32), call, asked, answer, decision: false }
+    }
+
+    #[test]
+    fn lines_fit_the_terminal_and_lose_nothing() {
+        let names = MachineNames::default();
+        for asked in ["1, \"hi\"".to_owned(), "1, some words ".repeat(20), "x".repeat(300), "ü".repeat(300)] {
+            let entry = entry(0, &asked);
+            let (one, several) = (entry_line(&entry, &names), entry_lines(&entry, &names, Style::PLAIN.on(80, "")));
+            assert_eq!(entry_lines(&entry, &names, Style::PLAIN), format!("{one}\n"), "no terminal, no bound");
+            assert!(several.lines().all(|line| line.chars().count() <= 80), "{several}");
+            let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            assert_eq!(letters(&one), letters(&several));
+        }
+    }
+
+    #[test]
+    fn a_divergence_names_its_machines() {
+        let names = MachineNames::after_main(["server".to_owned()]);
+        let divergence = DivergenceDocument {
+            index: 4,
+            virtual_time_ns: 2000,
+            machines: names.list(),
+            recorded: Some(entry(1, "1")),
+            asked: None,
+        };
+        assert!(divergence_lines(&divergence).contains(" server "), "{}", divergence_lines(&divergence));
+        assert!(MachineNames::default().list().is_empty(), "of one machine, nothing is said");
+    }
 }

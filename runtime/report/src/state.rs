@@ -11,8 +11,9 @@
 //!
 //! Invariant: the text says nothing that the document does not.
 
+use crate::pretty::Style;
 use crate::pretty::{counted, place};
-use crate::show::{MachineNames, entry_line};
+use crate::show::{MachineNames, entry_line, folded};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Digest, HistoryEntry, Instant, Seed};
 use schemars::JsonSchema;
@@ -145,7 +146,7 @@ const HEX_SHOWN: usize = 64;
 
 /// The state for people.
 #[must_use]
-pub fn state_lines(state: &StateDocument, names: &MachineNames) -> String {
+pub fn state_lines(state: &StateDocument, names: &MachineNames, style: Style) -> String {
     let mut text = format!(
         "{} at {}: after {} and {}",
         state.trace,
@@ -154,8 +155,8 @@ pub fn state_lines(state: &StateDocument, names: &MachineNames) -> String {
         counted(state.decisions, "decision")
     );
     text.extend(state.position.iter().flat_map(|position| [", in ", position]));
-    text.push('\n');
-    let mut row = |key: &str, value: &str| text.push_str(&format!("  {key:<9} {value}\n"));
+    let mut text = folded(&text, style);
+    let mut row = |key: &str, value: &str| text.push_str(&folded(&format!("  {key:<9} {value}"), style));
     for task in &state.tasks {
         let waits = task.waits_for.join(", or ");
         let waits = if waits.is_empty() { waits } else { format!(" for {waits}") };

@@ -193,7 +193,7 @@ fn exit_code(end: Option<&ExecutionEnd>) -> Option<u32> {
 pub struct ReplaySummary {
     /// Whether it is the same run in calls, output, end, virtual time, memory, fuel, verdict, and all else that the file says.
     pub equal: bool,
-    /// What is as the file says, because no replay can tell: `target.name`, `target.digest`, `findings`.
+    /// What is as the file says, because no replay can tell: `target.name`, `target.digest`, `target.kind`, `findings`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claimed: Vec<String>,
     /// The program that the decisions were replayed against, when it is another one.

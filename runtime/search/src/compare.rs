@@ -54,6 +54,7 @@ pub fn compare(left: &RecordedOutcome, right: &RecordedOutcome) -> Option<Outcom
     let memory = |of: &RecordedOutcome| format!("{} bytes with digest {}", of.memory_bytes, of.memory);
     let rows = [
         ("calls", calls(left), calls(right)),
+        ("decisions", left.decisions.to_string(), right.decisions.to_string()),
         ("standard output", stream(&left.stdout), stream(&right.stdout)),
         ("standard error", stream(&left.stderr), stream(&right.stderr)),
         ("end", format!("{:?}", left.end), format!("{:?}", right.end)),

@@ -17,12 +17,15 @@ mod decision_path;
 mod explorer;
 mod frontier;
 mod guided_source;
-mod run_signs;
+mod novelty;
 mod options;
+mod run_signs;
 mod state_feedback;
 mod stateful_target;
 mod strategy;
+mod sum_tree;
 mod swarm;
+mod values;
 
 #[cfg(test)]
 mod tests;
@@ -31,7 +34,7 @@ pub use bandit::Reward;
 pub use decision_path::DecisionPath;
 pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, PeerDiscoveries, Stats};
 pub use guided_source::{AnswerLog, GuidedSource};
-pub use run_signs::NoveltyDimension;
 pub use options::{CheckpointStrategy, Options, StopCondition};
+pub use run_signs::NoveltyDimension;
 pub use stateful_target::StatefulTarget;
 pub use strategy::{STRATEGIES, StrategyRow, strategy};

@@ -14,10 +14,8 @@ pub struct FailureRecord<I = Vec<u8>> {
     pub found_at: u64,
     /// How often it was seen.
     pub times: u64,
-    /// The verdict of the run that can be recorded.
+    /// The verdict of the run that has confirmed it, and that can be recorded.
     pub verdict: Verdict,
-    /// Whether that run failed as the search has seen it. One that did not is shown, and cannot be replayed.
-    pub confirmed: bool,
 }
 
 /// All failures, by the order in which they were found.

@@ -37,5 +37,11 @@ pub use mutate::{MUTATORS, Mutator};
 pub use structured_input::StructuredInput;
 pub use target::{FuzzOutcome, FuzzTarget, MemoryUse};
 
+// What explorations use of it: the same comparisons propose answers there.
+pub(crate) use comparison_budget::ComparisonBudget;
+pub(crate) use input_to_state::{
+    InputToStatePair, OperandFixup, candidates as comparison_candidates, pairs as comparison_pairs,
+};
+
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A file that was rewritten can claim anything. What a replay can tell is compared: the outcome, the verdict with the words of its
-//! findings, the calls that were kept, the digest's marks, the beginnings of the output, the digest of the program's file.
+//! findings, the calls that were kept, the digest's marks, the answers, the beginnings of the output, the digest of the program's file.
 //! What it cannot tell is named ([`ReplayResult::claimed`]), so that readers are shown it as what the file says.
 
 use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, first_differing_entry, locate};
@@ -72,6 +72,7 @@ pub fn replay(
     let stretch = first_difference(&recorded_history(recording), &execution.history);
     let difference = compare(&recording.outcome, &outcome)
         .or_else(|| different_history(recording, &execution, stretch.as_ref(), &kept))
+        .or_else(|| different_answers(recording, &execution))
         .or_else(|| different_output(recording, &execution))
         .or_else(|| different_verdict(recording, &verdict))
         .or_else(|| different_source(recording));
@@ -99,9 +100,10 @@ fn same_judge(recording: &Recording) -> bool {
 }
 
 fn claimed(recording: &Recording) -> Vec<&'static str> {
-    let digest = source_of_target(recording).is_none().then_some("target.digest");
+    // A digest that was compared proves the kind too: what was run is that very file.
+    let source = source_of_target(recording).is_none().then_some(["target.digest", "target.kind"]);
     let words = (!same_judge(recording)).then_some("findings");
-    ["target.name"].into_iter().chain(digest).chain(words).collect()
+    ["target.name"].into_iter().chain(source.into_iter().flatten()).chain(words).collect()
 }
 
 fn different_history(
@@ -124,6 +126,21 @@ fn different_history(
     };
     let (left, right) = (words(divergence.recorded), words(divergence.asked));
     Some(OutcomeDifference { what: "event", left, right })
+}
+
+/// Answers that no question took are in no run, so the file cannot claim them either.
+fn different_answers(recording: &Recording, execution: &Execution) -> Option<OutcomeDifference> {
+    let taken = &execution.history;
+    let surplus = recording.explicit.keys().find(|question| !taken.explicit.contains_key(question));
+    let (observed, recorded) = (taken.observations.len(), recording.observations.len());
+    let (left, right) = match surplus {
+        Some(question) => (format!("one to question {question}"), "that question did not take it".to_owned()),
+        None if observed < recorded => {
+            (format!("{recorded} of the real computer"), format!("{observed} that the program asked for"))
+        }
+        None => return None,
+    };
+    Some(OutcomeDifference { what: "answers", left, right })
 }
 
 fn different_output(recording: &Recording, execution: &Execution) -> Option<OutcomeDifference> {

@@ -8,6 +8,7 @@
 //! allocated / freed                ─▶ allocations counts, peak, what was never freed
 //! a fault of the plan strikes      ─▶ injected    chances, strikes, what a loss of power took
 //! `[expect]` of the plan           ─▶ criteria    what the run did not meet
+//! a bound of the plan refuses      ─▶ refusals    which part would have grown, how far, and what may be
 //! ```
 //!
 //! Invariants: bounded in every direction, and reaching a bound ends the program, so that nothing is judged in part;
@@ -20,6 +21,7 @@ mod flows;
 mod injected;
 mod operations;
 mod properties;
+mod refusals;
 mod states;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownAllocation};
@@ -34,6 +36,7 @@ pub use properties::{
     ComparisonOperator, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyEvaluation, PropertyKind,
     PropertyState,
 };
+pub use refusals::{HeldPart, Refusal, Refusals};
 pub use states::{STATES_MAX, StateError, StateValues};
 
 use crate::CopyOnWrite;
@@ -58,6 +61,8 @@ pub struct Facts {
     pub allows_error_exit: bool,
     /// What it was held to by its plan; filled when the execution has ended.
     pub criteria: CriteriaReport,
+    /// What it was refused by the bounds of the plan.
+    pub refusals: Refusals,
 }
 
 /// Why a program that judges itself has failed.

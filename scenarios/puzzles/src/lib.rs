@@ -8,11 +8,13 @@
 //! is no failure.
 
 pub(crate) mod maze;
+pub(crate) mod password;
 pub(crate) mod small;
 
 use fozzy_sdk::prelude::*;
 use fozzy_sdk::properties;
 use maze::Maze;
+use password::Password;
 use small::{Bomb, Cache, Faults, Hanoi, Lock};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -58,6 +60,8 @@ struct Puzzles {
     puzzle: Option<Box<dyn Puzzle>>,
     /// The floor of the stairs.
     floor: Option<u32>,
+    password: Option<Password>,
+    is_update: bool,
     /// Whether it does not say what its state is.
     is_silent: bool,
 }
@@ -69,7 +73,14 @@ impl Puzzles {
         self.puzzle = named(&name);
         self.floor = (name == "stairs").then_some(0);
         self.is_silent = std::env::var_os("SILENT").is_some();
-        let is_known = self.puzzle.is_some() || self.floor.is_some() || name == "lost-update";
+        self.password = match name.as_str() {
+            "password" => Some(Password::new(false)),
+            "password-again" => Some(Password::new(true)),
+            _ => None,
+        };
+        self.is_update = name == "lost-update";
+        let is_typed = self.password.is_some();
+        let is_known = self.puzzle.is_some() || self.floor.is_some() || is_typed || self.is_update;
         assert!(is_known, "PUZZLE={name}: there is no such puzzle");
     }
 
@@ -106,8 +117,19 @@ impl Puzzles {
         }
     }
 
+    /// One value of a password.
+    #[flow(precondition = |p| p.password.is_some())]
+    fn enter(&mut self, value: u32) {
+        let Some(password) = &mut self.password else { return };
+        password.enter(value);
+        if !self.is_silent {
+            state!(password.state(), "right values");
+        }
+        always!(cfg!(feature = "fixed") || !password.is_solved(), "it is not opened");
+    }
+
     /// Two tasks add to one number, one of them in two parts.
-    #[flow(precondition = |p| p.puzzle.is_none() && p.floor.is_none())]
+    #[flow(precondition = |p| p.is_update)]
     async fn update(&mut self) {
         let number = Rc::new(Cell::new(0));
         let (slow, quick) = (Rc::clone(&number), Rc::clone(&number));

@@ -8,8 +8,10 @@
 //! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
 
 use super::exchange::WorkerExchange;
+use super::state::StateFile;
 use super::stateful_target::PathConfirmer;
 use super::workers::{ExploreProtocol, FailureTrace};
+use crate::disk_sync::DiskSync;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::progress::{CampaignLine, LIVE_EVERY_NS, QUIET_EVERY_NS};
@@ -20,7 +22,7 @@ use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
 use fozzy_trace::file::Recording;
-use fozzy_trace::file::store::CollisionPolicy;
+use fozzy_trace::file::store::{CollisionPolicy, Durability};
 use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,13 @@ use std::path::{Path, PathBuf};
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
 /// Between two reports of a worker to its supervisor.
 const REPORT_EVERY_NS: u64 = 200_000_000;
+/// Between two states that are kept, and between one and the first after a finding.
+const SAVE_EVERY_NS: u64 = 5_000_000_000;
+const SAVE_FOUND_NS: u64 = 1_000_000_000;
+/// Keeping the state takes one part in this many of the time, at the most.
+const SAVE_SHARE: u64 = 20;
+/// What is left of the time for making findings smaller, and for the report: one part in this many.
+pub(super) const SHRINK_SHARE: u64 = 4;
 /// Steps between two looks at the clock.
 const LOOK_EVERY: u64 = 16;
 
@@ -65,6 +74,36 @@ pub struct ExplorationSink {
     pub worker: Option<WorkerEnds>,
     /// A person, who hears of it when it is alone.
     pub remarks: Remarks,
+    /// Where its state is kept, if it is.
+    pub state: StateSaver,
+    /// Whether its time is also that of making its findings smaller.
+    pub shrinks: bool,
+    /// Makes what is written durable.
+    pub disk: DiskSync,
+}
+
+/// Keeps the state of an exploration while it goes on.
+#[derive(Debug, Default)]
+pub struct StateSaver {
+    /// `None` when it is not kept.
+    pub file: Option<StateFile>,
+    saved_ns: u64,
+    took_ns: u64,
+    /// Findings in what was saved.
+    findings: u64,
+}
+
+impl StateSaver {
+    /// Keeps it in that file.
+    pub fn new(file: Option<StateFile>) -> StateSaver {
+        StateSaver { file, ..StateSaver::default() }
+    }
+
+    /// Whether it is to be saved: every few seconds, and soon after a finding; seldom where that takes long.
+    fn is_due(&self, now_ns: u64, findings: u64) -> bool {
+        let wait = if findings > self.findings { SAVE_FOUND_NS } else { SAVE_EVERY_NS };
+        self.file.is_some() && now_ns - self.saved_ns >= wait.max(SAVE_SHARE * self.took_ns)
+    }
 }
 
 /// What a worker of several is connected to.
@@ -129,6 +168,12 @@ pub(super) fn live_line(
 }
 
 impl ExplorationSink {
+    /// How much of its time an exploration searches.
+    fn searched_ns(&self, time: Duration) -> u64 {
+        let has_more_to_do = self.shrinks && !self.kept.is_empty();
+        if has_more_to_do { time.0 - time.0 / SHRINK_SHARE } else { time.0 }
+    }
+
     /// Says how it goes.
     fn say(&mut self, stats: &Stats, now: u64) {
         self.remarks.text(&status_line(stats, now, (self.said.at_ns, self.said.runs)));
@@ -153,7 +198,9 @@ impl ExplorationSink {
         let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
         let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
         let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
-        store::write_trace(&path, &bytes, collision)
+        let path = store::write_trace_as(&path, &bytes, collision, Durability::Cached)?;
+        self.disk.written(path.clone());
+        Ok(path)
     }
 }
 
@@ -178,12 +225,35 @@ impl ExplorationObserver for ExplorationSink {
             None if !self.remarks.is_live() && since >= QUIET_EVERY_NS => self.say(stats, now),
             _ => {}
         }
-        self.time.is_none_or(|time| now < time.0)
+        self.time.is_none_or(|time| now < self.searched_ns(time))
     }
 
     fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         worker.exchange.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
+    }
+
+    fn on_run(
+        &mut self,
+        stats: &Stats,
+        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
+    ) -> Result<(), HarnessError> {
+        if self.state.file.is_none() {
+            return Ok(());
+        }
+        let now = self.watch.elapsed_ns();
+        if !self.state.is_due(now, stats.findings) {
+            return Ok(());
+        }
+        let (stories, findings) = paths();
+        self.state.findings = findings.len() as u64;
+        if let Some(file) = &self.state.file {
+            let written = file.write((stats.runs, stats.steps), stories, findings);
+            written.map_err(|error| HarnessError { what: error.to_string() })?;
+        }
+        self.state.saved_ns = self.watch.elapsed_ns();
+        self.state.took_ns = self.state.saved_ns - now;
+        Ok(())
     }
 
     fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {

@@ -8,13 +8,14 @@
 //! Invariant: with one worker, what is found depends on target, plan, seed and request; the clock only ends it.
 //! Not here: which way is tried next (`fozzy-search`), what of it is kept (`campaign_sink`), flags.
 
-use super::campaign_sink::{ExplorationSink, ProgressMark, Where, WorkerEnds};
+use super::campaign_sink::{ExplorationSink, ProgressMark, SHRINK_SHARE, StateSaver, Where, WorkerEnds};
 use super::cluster::{self, ClusterRequest};
 use super::exchange::WorkerExchange;
 use super::program_target::ProgramTarget;
-use super::state::ExploreState;
+use super::state::{ExploreState, StateFile};
 use super::stateful_target::{ExploredTarget, PathConfirmer, ScenarioTarget, walk_error};
 use super::workers::{ExplorationResult, ExploreProtocol, ExploreWorkers, FailureTrace};
+use crate::disk_sync::DiskSync;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{Project, RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
@@ -66,6 +67,10 @@ pub struct ExploreRun {
     pub stop: StopFlag,
     /// Who hears how it goes.
     pub remarks: Remarks,
+    /// The file that its state is kept in while it goes on; `None` when it is not.
+    pub state: Option<(PathBuf, Option<ProgramPlace>)>,
+    /// Whether its time is also that of making its findings smaller.
+    pub shrinks: bool,
 }
 
 /// One worker's part of an exploration by several.
@@ -234,7 +239,9 @@ impl ExplorationSetup {
             }
             None => (None, None),
         };
-        let ExploreRun { place, time, runs, verbose, stop, remarks } = run;
+        let ExploreRun { place, time, runs, verbose, stop, remarks, state, shrinks } = run;
+        let (component, plan, seed) = (&self.prepared.loaded.component, &self.prepared.planned.plan, options.seed.0);
+        let state = state.filter(|_| ends.is_none()).map(|path| StateFile::new(path, component, plan, seed));
         let mut sink = ExplorationSink {
             stop,
             confirmer: self.confirmer,
@@ -248,6 +255,9 @@ impl ExplorationSetup {
             said: ProgressMark::default(),
             worker: ends,
             remarks,
+            state: StateSaver::new(state),
+            shrinks,
+            disk: DiskSync::new(),
         };
         let mut exploration = Exploration::new(options, self.strategy, &self.start);
         let mut target = self.target;
@@ -257,7 +267,9 @@ impl ExplorationSetup {
         if let Some(state) = &self.resumed {
             exploration.resume(state.runs, state.steps);
         }
-        let mut paths = self.resumed.map(|state| state.stories).unwrap_or_default().into_iter();
+        let resumed = self.resumed.map(|state| (state.findings, state.stories)).unwrap_or_default();
+        // What was found comes first: it is found again.
+        let mut paths = resumed.0.into_iter().chain(resumed.1);
         let ended = exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?;
         sink.remarks.live("");
         let explored = result(&exploration, &sink, &*target, paths, ended);
@@ -275,7 +287,9 @@ impl ExplorationSetup {
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
-        let ExploreRun { place, time, verbose, stop, remarks, .. } = run;
+        let ExploreRun { place, time, verbose, stop, remarks, shrinks, .. } = run;
+        // When something is found is known too late to those who watch the clock of several.
+        let time = time.map(|time| if shrinks { Duration(time.0 - time.0 / SHRINK_SHARE) } else { time });
         let explorers = ExploreWorkers {
             place: &place,
             workers,

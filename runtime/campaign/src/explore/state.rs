@@ -13,6 +13,7 @@ use fozzy_search::explore::DecisionPath;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, Plan};
 use serde::{Deserialize, Serialize};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "fozzy-explore-state";
@@ -41,6 +42,49 @@ pub struct ExploreState {
     pub steps: u64,
     /// The paths to the places that are worth continuing from.
     pub stories: Vec<DecisionPath>,
+    /// The paths of what was found, in a state of an exploration that was not at its end: whoever continues it finds them first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<DecisionPath>,
+}
+
+/// Where the state of an exploration is kept while it goes on.
+#[derive(Clone, Debug)]
+pub struct StateFile {
+    path: PathBuf,
+    component: Digest,
+    plan: Digest,
+    program: Option<String>,
+    seed: u64,
+}
+
+impl StateFile {
+    /// The file of the state of an exploration of `component`, which stands there, under `plan`.
+    pub fn new((path, place): (PathBuf, Option<ProgramPlace>), component: &[u8], plan: &Plan, seed: u64) -> StateFile {
+        let program = place.map(|place| place.as_str().to_owned());
+        StateFile { path, component: Digest::of(component), plan: digest_of(plan), program, seed }
+    }
+
+    /// Writes a state of now, whole, in the place of the one before. A process that is killed loses nothing of it.
+    pub fn write(
+        &self,
+        (runs, steps): (u64, u64),
+        stories: Vec<DecisionPath>,
+        findings: Vec<DecisionPath>,
+    ) -> Result<(), CampaignError> {
+        let StateFile { path, component, plan, program, seed } = self.clone();
+        let format = FORMAT.to_owned();
+        let state =
+            ExploreState { format, version: VERSION, component, program, plan, seed, runs, steps, stories, findings };
+        state.write_as(&path, Durability::Cached)
+    }
+}
+
+/// Whether a file says that it is a state of an exploration.
+pub fn is_state(path: &Path) -> bool {
+    let mut head = [0; 64];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut head));
+    let read = read.unwrap_or_default();
+    head[..read].windows(FORMAT.len()).any(|window| window == FORMAT.as_bytes())
 }
 
 /// What identifies a plan, whatever the length of its runs.
@@ -58,8 +102,8 @@ impl ExploreState {
         stories: Vec<DecisionPath>,
     ) -> ExploreState {
         let (component, plan) = (Digest::of(component), digest_of(plan));
-        let (format, program) = (FORMAT.to_owned(), None);
-        ExploreState { format, version: VERSION, component, program, plan, seed, runs, steps, stories }
+        let (format, version, program, findings) = (FORMAT.to_owned(), VERSION, None, Vec::new());
+        ExploreState { format, version, component, program, plan, seed, runs, steps, stories, findings }
     }
 
     /// The same, of the program that stands there.
@@ -79,14 +123,17 @@ impl ExploreState {
 
     /// Writes it, in the place of an older one.
     pub fn write(&self, path: &Path) -> Result<(), CampaignError> {
+        self.write_as(path, Durability::Synced)
+    }
+
+    fn write_as(&self, path: &Path, durability: Durability) -> Result<(), CampaignError> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)
                 .map_err(|error| at_path(ErrorKind::Store, "cannot make", folder, &error))?;
         }
         let bytes =
             serde_json::to_vec(self).map_err(|error| CampaignError::new(ErrorKind::Internal, error.to_string()))?;
-        write_atomic(path, &bytes, Durability::Synced)
-            .map_err(|error| at_path(ErrorKind::Store, "cannot write", path, &error))
+        write_atomic(path, &bytes, durability).map_err(|error| at_path(ErrorKind::Store, "cannot write", path, &error))
     }
 
     /// Reads one that is of this program and plan.

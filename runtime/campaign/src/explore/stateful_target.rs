@@ -19,8 +19,8 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::RecordedSource;
 use fozzy_trace::{
-    CheckpointId, DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, StepId, StepOutcome,
-    StepTarget, Verdict,
+    CheckpointId, CmpLogEntry, DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, StepId,
+    StepOutcome, StepTarget, Verdict,
 };
 use std::sync::Arc;
 
@@ -165,6 +165,15 @@ impl StatefulTarget for ScenarioTarget {
 
     fn memory_state(&mut self) -> Option<u64> {
         self.walker.memory_state()
+    }
+
+    fn log_comparisons(&mut self, on: bool) -> Result<(), HarnessError> {
+        self.walker.log_comparisons(on);
+        Ok(())
+    }
+
+    fn comparisons(&mut self, log: &mut Vec<CmpLogEntry>) {
+        self.walker.read_comparisons(log);
     }
 
     fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {

@@ -62,7 +62,7 @@ pub fn run_inputs(
             let trace = pipeline::write(&recording, &trace, CollisionPolicy::Overwrite)?;
             let (shown, arguments) = (ShownInput::of(&input, language), confirmer.written(&input));
             kept.push(SavedFinding { trace, input: path.clone(), shown, arguments, smaller: None });
-            found.push(FailureRecord { input, found_at: number, times: 1, verdict, confirmed: true });
+            found.push(FailureRecord { input, found_at: number, times: 1, verdict });
         }
         last = Some(execution);
     }

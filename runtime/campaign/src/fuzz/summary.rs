@@ -136,7 +136,6 @@ fn finding(found: &FailureRecord, kept: &SavedFinding) -> FuzzFinding {
         input_bytes: found.input.len() as u64,
         input: Some(smaller.map_or(&kept.shown, |smaller| &smaller.shown).clone()),
         arguments: smaller.map_or(&kept.arguments, |smaller| &smaller.arguments).clone(),
-        confirmed: found.confirmed,
         known: None,
         trace_path: kept.trace.display().to_string(),
         input_path: kept.input.display().to_string(),

@@ -203,7 +203,6 @@ impl Collector<'_> {
                 input_bytes: std::fs::metadata(&input).map_or(0, |input| input.len()),
                 input: std::fs::read(&input).ok().map(|bytes| ShownInput::of(&bytes, None)),
                 arguments: None,
-                confirmed: true,
                 known: None,
                 trace_path: path.display().to_string(),
                 input_path: input.display().to_string(),

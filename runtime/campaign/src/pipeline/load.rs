@@ -133,6 +133,11 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 
 /// The user's cache; without one everything works, only slower.
 pub fn cache() -> Option<Cache> {
+    cache_for(None)
+}
+
+/// The same, for the code of a program with a name.
+pub(super) fn cache_for(program: Option<&str>) -> Option<Cache> {
     let opened = cache_directory().map(|directory| Cache::open(&directory));
     let cache = match opened {
         Some(Ok(cache)) => Some(cache),
@@ -142,7 +147,7 @@ pub fn cache() -> Option<Cache> {
         }
         None => compiler::temporary_cache(),
     };
-    compiler::isolated(cache?)
+    compiler::isolated(cache?, program)
 }
 
 /// Where compiled programs are kept: FOZZY_CACHE_DIR, or `fozzy` in the user's cache folder.

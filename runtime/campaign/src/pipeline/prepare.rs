@@ -6,7 +6,7 @@
 //!
 //! Invariant: nothing else in this workspace compiles a program that is run under a plan of the user.
 
-use super::load::{LoadedTarget, cache};
+use super::load::{LoadedTarget, cache_for};
 use super::plan::{RunPlan, plan};
 use super::record::RecordingOrigin;
 use super::today::{MachinesOfToday, PlanOfToday};
@@ -63,11 +63,12 @@ impl PreparedProgram {
     /// Compiles a program with another kind of build than that of a plain run.
     pub fn compile_as(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
         let (component, plan) = (Arc::clone(&loaded.component), &planned.plan);
+        let cache = cache_for(Some(&loaded.target.name));
         let compiled = match plan.target() {
-            Some(_) => Program::judge_as(component, Switches::of(plan), build, cache().as_ref()),
+            Some(_) => Program::judge_as(component, Switches::of(plan), build, cache.as_ref()),
             // What is called need not be a command.
-            None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache().as_ref()),
-            None => Program::new_as(component, Switches::of(plan), build, cache().as_ref()),
+            None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache.as_ref()),
+            None => Program::new_as(component, Switches::of(plan), build, cache.as_ref()),
         };
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
@@ -77,7 +78,8 @@ impl PreparedProgram {
     /// Compiles a program of which functions are called, whatever it exports.
     pub fn to_call(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
         let component = Arc::clone(&loaded.component);
-        let compiled = Program::build(component, Switches::of(&planned.plan), build, cache().as_ref());
+        let cache = cache_for(Some(&loaded.target.name));
+        let compiled = Program::build(component, Switches::of(&planned.plan), build, cache.as_ref());
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
         Ok(PreparedProgram { loaded, planned, program })

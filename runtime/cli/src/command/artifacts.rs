@@ -12,10 +12,10 @@ use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::{KeptRun, RunReport};
 use fozzy_campaign::trace_check::{CheckedReplay, MEMORY_POLICY, check_run};
-use fozzy_report::ReplaySummary;
 use fozzy_report::document::{
     ArtifactsDiff, ArtifactsDocument, BUNDLE_SCHEMA, BundleDocument, FileDiff, ReportDiff, TraceDiff, VerifyDocument,
 };
+use fozzy_report::{MachineNames, ReplaySummary};
 use fozzy_search::{ReplaySide, locate, source_of};
 use fozzy_trace::HistoryEntry;
 use fozzy_trace::file::{self, Recording};
@@ -111,7 +111,7 @@ fn traces(left: &Recording, right: &Recording) -> Result<TraceDiff, CliError> {
         right_events: right.outcome.calls,
         first_decision_diff_index,
         first_event_diff_index: divergence.as_ref().map(|divergence| divergence.index),
-        divergence: divergence.map(divergence_document),
+        divergence: divergence.map(|found| divergence_document(found, &MachineNames::of(&right.plan))),
     })
 }
 

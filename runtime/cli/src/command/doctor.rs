@@ -52,6 +52,7 @@ fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Re
             CliError::new(ErrorKind::Usage, message).hint("record a run, and replay it: `fozzy run --record …`")
         );
     }
+    let names = fozzy_report::MachineNames::of(&planned.plan);
     let prepared = PreparedProgram::compile(loaded, planned)?;
     let mut session = prepared.piped_session(&context.project.config.base_dir)?;
     let seed = Seed(args.seed);
@@ -64,7 +65,7 @@ fn audit(context: &Context, args: &DoctorArgs, scenario: &std::path::Path) -> Re
         signatures: found.signatures,
         first_mismatch_run: found.first_mismatch,
         difference: found.difference.map(difference_document),
-        divergence: found.divergence.map(divergence_document),
+        divergence: found.divergence.map(|found| divergence_document(found, &names)),
     })
 }
 

@@ -48,6 +48,8 @@ use std::time::Duration;
 
 /// Real time that is spent on making one finding smaller.
 const SHRINK_TIME: Duration = Duration::from_secs(30);
+/// With less it is not begun.
+const SHRINK_TIME_MIN: Duration = Duration::from_millis(20);
 
 pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode, CliError> {
     if let Some(worker) = Worker::of_process()? {
@@ -91,7 +93,10 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     }
     let folder = context.runs.begin()?;
     let place = Where { folder: folder.path.clone(), record: args.record.clone(), collision };
-    let run = run_of(context, args, &bounds, place, stop_flag());
+    let mut run = run_of(context, args, &bounds, place, stop_flag());
+    // Where nothing is kept of the run, nothing is kept beside it either, but for what was asked for by name.
+    let is_kept = folder.is_kept();
+    run.state = (is_kept || args.save_state.is_some()).then(|| (base.state.clone(), base.place.clone()));
     let explored = match base.workers {
         1 => prepared.alone(run, None)?,
         workers => prepared.together(run, workers)?,
@@ -106,21 +111,21 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         explored.stories.clone(),
     )
     .at(base.place.as_ref());
-    // Where nothing is kept of the run, nothing is kept beside it either, but for what was asked for by name.
-    let is_kept = folder.is_kept();
     // What was found is kept, whether or not it can be gone on from.
     let state_written = if is_kept || args.save_state.is_some() { state.write(&base.state) } else { Ok(()) };
 
     let mut document = explored.summary(base.schedule, base.workers);
     document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
     let mut recordings: Vec<Recording> = Vec::new();
-    for found in &explored.traces {
+    let mut unshrunk = 0;
+    for (number, found) in explored.traces.iter().enumerate() {
         let recording = selector::read(&found.path)?;
         let (mut failure, mut told) = (finding(found, &recording), None);
-        if !args.no_shrink
-            && !interrupt::is_asked_to_stop()
-            && let Some((path, steps)) = shrink_beside(&found.path, SHRINK_TIME)?
-        {
+        let wants = !args.no_shrink && !interrupt::is_asked_to_stop();
+        let budget = shrink_time(&bounds, watch.elapsed(), explored.traces.len() - number);
+        let is_shrunk = wants && budget > Duration::ZERO;
+        unshrunk += u64::from(wants && !is_shrunk);
+        if is_shrunk && let Some((path, steps)) = shrink_beside(&found.path, budget)? {
             let smallest = selector::read(&path)?;
             let file = write_smaller(&context.project, &smallest, &path)?;
             failure.minimized_scenario_path = file.map(|path| path.display().to_string());
@@ -133,14 +138,17 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         }
         if has_seeds && is_kept {
             let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
-            let shrunk = !args.no_shrink && !interrupt::is_asked_to_stop();
             let found_in = (args.target.as_path(), args.world.plan.as_deref());
-            seeds.keep(Path::new(smallest), shrunk, failure.signature.as_ref(), &standings, found_in)?;
+            seeds.keep(Path::new(smallest), is_shrunk, failure.signature.as_ref(), &standings, found_in)?;
         }
         document.failures.push(if context.keeps(args.record.as_deref()) { failure } else { failure.unkept() });
         recordings.push(recording);
     }
 
+    if unshrunk > 0 {
+        let what = counted(unshrunk, "finding");
+        context.printer.remark(&format!("the time is over: {what} not made smaller; fozzy shrink TRACE does it\n"));
+    }
     if let Some(generated) = generated {
         let tests = generate(&generated, &base, &document.failures, &explored.stories)?;
         context.printer.remark(&format!(
@@ -180,6 +188,14 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     say_other_name(context, args.record.as_deref(), first);
     explored.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(exit(summary.status))
+}
+
+/// Real time for making the next of so many findings smaller: an equal share of what is left of the campaign's.
+fn shrink_time(bounds: &ExploreBounds, elapsed: Duration, left: usize) -> Duration {
+    let Some(time) = bounds.time else { return SHRINK_TIME };
+    let rest = Duration::from_nanos(time.0).saturating_sub(elapsed);
+    let share = rest / u32::try_from(left.max(1)).unwrap_or(u32::MAX);
+    if share < SHRINK_TIME_MIN { Duration::ZERO } else { share.min(SHRINK_TIME) }
 }
 
 /// The part of one of several workers.
@@ -271,7 +287,8 @@ fn base(setup: &ExplorationSetup, context: &Context, args: &ExploreArgs) -> Base
 
 fn run_of(context: &Context, args: &ExploreArgs, bounds: &ExploreBounds, place: Where, stop: StopFlag) -> ExploreRun {
     let verbose = args.verbose || context.project.config.explore.report.verbose;
-    ExploreRun { place, time: bounds.time, runs: bounds.runs, verbose, stop, remarks: context.project.remarks.clone() }
+    let (time, runs, remarks) = (bounds.time, bounds.runs, context.project.remarks.clone());
+    ExploreRun { place, time, runs, verbose, stop, remarks, state: None, shrinks: !args.no_shrink }
 }
 
 /// The defaults, the project's settings, the flags.

@@ -27,7 +27,7 @@ pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Re
             .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
         context.printer.data(&format!("{text}\n"));
     } else {
-        context.printer.data(&state_lines(&state, &names));
+        context.printer.data(&state_lines(&state, &names, context.printer.stdout_style()));
     }
     Ok(ExitCode::SUCCESS)
 }

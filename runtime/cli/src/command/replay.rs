@@ -138,7 +138,7 @@ fn other(
         if loaded.scenario.is_some() { Vec::new() } else { machines.recorded_ones(&recording.plan) };
     let mut changed = PreparedProgram::against(recording, loaded.clone(), machines)?.session()?;
     let against = fozzy_search::replay_against(recording, original, &mut changed)?;
-    let divergence = against.divergence.map(divergence_document);
+    let divergence = against.divergence.map(|found| divergence_document(found, &MachineNames::of(&recording.plan)));
     let (equal, program, claimed) = (divergence.is_none(), loaded.summary(), vec!["target.name".to_owned()]);
     let against_program = Some(program);
     let comparison =
@@ -165,10 +165,11 @@ pub(super) fn difference_document(difference: fozzy_search::OutcomeDifference) -
     }
 }
 
-pub(super) fn divergence_document(divergence: CallDivergence) -> document::DivergenceDocument {
+pub(super) fn divergence_document(divergence: CallDivergence, names: &MachineNames) -> document::DivergenceDocument {
     document::DivergenceDocument {
         index: divergence.index,
         virtual_time_ns: divergence.at.0,
+        machines: names.list(),
         recorded: divergence.recorded,
         asked: divergence.asked,
     }

@@ -87,7 +87,10 @@ fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> 
             let mode = RunMode::of(&recording.mode).unwrap_or(RunMode::Run);
             let target = summary_of(&recording.target);
             let output = (&recording.stdout[..], &recording.stderr[..]);
-            let summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());
+            let mut summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());
+            summary
+                .warnings
+                .push(format!("as the file says, not compared with a run: fozzy replay {}", path.display()));
             Ok(KeptReport::Run(Box::new(summary)))
         }
     }

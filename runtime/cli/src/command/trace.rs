@@ -7,7 +7,7 @@ use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::pipeline::session_of;
 use fozzy_campaign::selector;
 use fozzy_report::document::{ShowDocument, ShownStrike, VerifyDocument};
-use fozzy_report::{MachineNames, entry_line};
+use fozzy_report::{MachineNames, Style, entry_lines};
 use fozzy_trace::file;
 use fozzy_trace::{Aside, Duration, HistoryEntry, HistoryWindow, Instant};
 use std::path::Path;
@@ -63,7 +63,8 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
     };
     if !context.printer.json {
         let names = MachineNames::of(&recording.plan);
-        session.follow(Box::new(move |entry| show_entry(&range, &entry, &names)));
+        let style = context.printer.stdout_style();
+        session.follow(Box::new(move |entry| show_entry(&range, &entry, &names, style)));
         let replayed = fozzy_search::replay(&recording, &mut session, keep)?;
         same_run(&path, replayed.difference)?;
         return Ok(ExitCode::SUCCESS);
@@ -102,8 +103,8 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
 
 /// Prints one call, if it was asked for. Who closes our stdout has seen enough, and the rest of a long
 /// execution would be wasted.
-fn show_entry(range: &Range, entry: &HistoryEntry, names: &MachineNames) {
-    if range.contains(entry) && !output::show(&format!("{}\n", entry_line(entry, names))) {
+fn show_entry(range: &Range, entry: &HistoryEntry, names: &MachineNames, style: Style) {
+    if range.contains(entry) && !output::show(&entry_lines(entry, names, style)) {
         std::process::exit(0);
     }
 }

@@ -414,19 +414,7 @@ impl FuzzExecutor {
         lane.prepare()?;
         lane.reactor.log_comparisons(true);
         lane.call(input, source, FuelBudget::Plan)?;
-        let maps = lane.reactor.program().comparisons();
-        // They come module by module, and finding a module's sites takes longer than reading an entry.
-        let mut sites = (None, &[][..]);
-        for (module, comparison) in lane.reactor.comparisons() {
-            if sites.0 != Some(module) {
-                sites = (Some(module), maps.of(module));
-            }
-            if let Some(found) = sites.1.get(comparison.site as usize) {
-                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
-                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-                log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
-            }
-        }
+        lane.reactor.read_comparisons(log);
         Ok(())
     }
 }

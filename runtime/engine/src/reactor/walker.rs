@@ -27,8 +27,8 @@ use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
-    CheckpointId, CopyOnWrite, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History, NodeId, Plan,
-    StepId, StepOutcome, StepTarget, StreamOutput,
+    CheckpointId, CmpLogEntry, CopyOnWrite, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History,
+    NodeId, Plan, StepId, StepOutcome, StepTarget, StreamOutput,
 };
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
@@ -74,6 +74,8 @@ pub struct Walker {
     start: CheckpointId,
     sequence: u32,
     has_run: bool,
+    /// Whether steps log what they compare.
+    logs_comparisons: bool,
 }
 
 impl Walker {
@@ -88,7 +90,8 @@ impl Walker {
         cache: Option<&Cache>,
         source: Box<dyn DecisionSource>,
     ) -> Result<Walker, WalkerError> {
-        Walker::of(Walker::program_of(component, plan, inputs, cache)?, plan, inputs, 0, source)
+        let build = Build { coverage: CoverageMode::Counters, comparisons: true, ..Build::fast() };
+        Walker::of(Walker::built_as(&build, component, plan, inputs, cache)?, plan, inputs, 0, source)
     }
 
     /// Compiles `component` for search, to be walked through under `plan` and those that have the same target.
@@ -102,10 +105,20 @@ impl Walker {
         cache: Option<&Cache>,
     ) -> Result<Program, WalkerError> {
         let build = Build { coverage: CoverageMode::Counters, ..Build::fast() };
+        Walker::built_as(&build, component, plan, inputs, cache)
+    }
+
+    fn built_as(
+        build: &Build,
+        component: Arc<[u8]>,
+        plan: &Plan,
+        inputs: &Inputs,
+        cache: Option<&Cache>,
+    ) -> Result<Program, WalkerError> {
         match plan.target() {
-            None => Ok(Program::build(component, Switches::of(plan), &build, cache)?),
+            None => Ok(Program::build(component, Switches::of(plan), build, cache)?),
             Some(target) => {
-                let program = Program::judge_as(component, Switches::of(plan), &build, cache)?;
+                let program = Program::judge_as(component, Switches::of(plan), build, cache)?;
                 let bytes = inputs.get(&target).ok_or(ReactorError::from(WorldError::MissingInput(target)))?;
                 // With fuel, as nothing else would cut it.
                 let target = Program::build(bytes, Switches::of(plan), &Build::default(), cache)?;
@@ -141,7 +154,7 @@ impl Walker {
         let start = reactor.checkpoint()?;
         reactor.find_states();
         let flows = info.flows.into_iter().map(|flow| flow.name).collect();
-        Ok(Walker { reactor, begin, step, end, flows, start, sequence, has_run: false })
+        Ok(Walker { reactor, begin, step, end, flows, start, sequence, has_run: false, logs_comparisons: false })
     }
 
     /// The names of its flows.
@@ -158,6 +171,10 @@ impl Walker {
 
     fn call(&mut self, step: StepId) -> Result<Option<u32>, CallError> {
         let sequence = self.sequence;
+        if self.logs_comparisons {
+            // It begins anew with each step, and an instance may be another one than before.
+            self.reactor.log_comparisons(true);
+        }
         self.reactor.announce(sequence, step)?;
         let number = match step {
             StepId::Begin => return self.reactor.call(&mut self.begin, (sequence,)).map(|()| None),
@@ -215,6 +232,19 @@ impl Walker {
         };
         let bytes: BTreeMap<ModuleOrdinal, Vec<u8>> = self.coverage().enumerate().map(of_module).collect();
         ProgramCoverage::by(self.program(), &bytes, None)
+    }
+
+    /// Has each step from here on log what it compares, or none.
+    pub fn log_comparisons(&mut self, on: bool) {
+        if self.logs_comparisons && !on {
+            self.reactor.log_comparisons(false);
+        }
+        self.logs_comparisons = on;
+    }
+
+    /// Adds what the last step compared to `log`, in order.
+    pub fn read_comparisons(&self, log: &mut Vec<CmpLogEntry>) {
+        self.reactor.read_comparisons(log);
     }
 
     /// Sets all coverage bytes to zero.

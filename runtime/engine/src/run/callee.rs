@@ -24,6 +24,7 @@ use fozzy_host::{
     TargetHandles, TargetHost, wave,
 };
 use fozzy_instrument::CoverageMode;
+use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Limits, NodePlan};
 use fozzy_trace::{DecisionPart, ExecutionEnd, NodeId};
@@ -192,7 +193,7 @@ impl TargetInstance {
     }
 
     /// The instance ended: what that means for its caller.
-    fn ended(&mut self, error: &wasmtime::Error, run: &mut Run, refused: bool) -> CallResult {
+    fn ended(&mut self, error: &wasmtime::Error, run: &mut Run, refused: Option<Refusal>) -> CallResult {
         self.cover(Some(error));
         let node = self.start.id;
         if let Some(GuestStop::PowerLoss { up_after }) = error.downcast_ref::<GuestStop>() {

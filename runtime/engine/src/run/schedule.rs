@@ -26,6 +26,7 @@ use fozzy_host::{
     GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot, TargetHost,
 };
 use fozzy_instrument::CoverageMode;
+use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Edition, Limits, NodePlan};
 use fozzy_trace::scheduler::MACHINES;
@@ -81,8 +82,8 @@ impl ScheduledGuest<'_> {
 struct GuestOutcome {
     outcome: wasmtime::Result<bool>,
     fuel_used: u64,
-    /// Whether an allocation of memory was refused.
-    refused: bool,
+    /// What it was refused last.
+    refused: Option<Refusal>,
     /// The instances of its target.
     called: Vec<Box<dyn TargetHost>>,
 }

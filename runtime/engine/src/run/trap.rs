@@ -5,6 +5,7 @@
 use crate::compile::program::Program;
 use crate::compile::settings::BACKTRACE_FRAMES_MAX;
 use fozzy_host::{GuestStop, MachineOutOfMemory};
+use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{ExecutionEnd, HarnessError};
@@ -34,12 +35,12 @@ impl fmt::Display for InstantiationContext {
     }
 }
 
-/// What `error` means for a guest of `program`; `refused` says whether it was refused memory.
+/// What `error` means for a guest of `program`; `refused` says what it was refused last.
 pub(crate) fn ending(
     error: &wasmtime::Error,
     program: &Program,
     limits: &Limits,
-    refused: bool,
+    refused: Option<Refusal>,
 ) -> Result<(ExecutionEnd, Vec<StackFrame>), HarnessError> {
     let frames = || program.symbols().frames(error);
     if let Some(stop) = error.downcast_ref::<GuestStop>() {
@@ -85,7 +86,7 @@ pub(crate) fn ending(
                 _ => false,
             };
             let words = match trap {
-                Trap::AllocationTooLarge if refused => GC_HEAP_EXHAUSTED.to_owned(),
+                Trap::AllocationTooLarge if refused.is_some() => GC_HEAP_EXHAUSTED.to_owned(),
                 Trap::AllocationTooLarge => GC_OBJECT_TOO_LARGE.to_owned(),
                 _ if exhausted => STACK_EXHAUSTED.to_owned(),
                 _ => words_of(*trap),
@@ -95,15 +96,10 @@ pub(crate) fn ending(
         None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
         None if error.downcast_ref::<InstantiationContext>().is_some() && frames().is_empty() => {
             let why = crate::compile::load::one_line(&error.root_cause().to_string());
-            let cap = limits.memory_bytes >> 20;
             Err(HarnessError {
-                what: if refused {
-                    format!(
-                        "the program needs more memory to start than the {cap} MiB it is given; raise --mem-limit-mb \
-                             ({why})"
-                    )
-                } else {
-                    format!("{InstantiationContext} on this machine: {why}")
+                what: match refused {
+                    Some(refusal) => format!("the program needs more to start than it is given: {refusal}; {why}"),
+                    None => format!("{InstantiationContext} on this machine: {why}"),
                 },
             })
         }

@@ -30,24 +30,43 @@ impl DecisionPath {
     }
 }
 
+/// Names a way of an exploration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PlaceId(pub(crate) u64);
+
 /// The way to a place.
 #[derive(Debug, Default)]
 pub(crate) struct PathNode {
     before: Option<Arc<PathNode>>,
     answers: Box<[Override]>,
+    /// Answers from the start.
+    len: usize,
     /// Steps from the start; none before the beginning.
     pub(crate) steps: u32,
+    /// Which place it is; the start is the first.
+    pub(crate) id: PlaceId,
 }
 
 impl PathNode {
     /// The way that goes on from `before` by these answers.
-    pub(crate) fn from(before: Option<&Arc<PathNode>>, answers: &[Override], steps: u32) -> Arc<PathNode> {
-        Arc::new(PathNode { before: before.cloned(), answers: answers.into(), steps })
+    pub(crate) fn from(before: Option<&Arc<PathNode>>, answers: &[Override], steps: u32, id: PlaceId) -> Arc<PathNode> {
+        let len = before.map_or(0, |before| before.len) + answers.len();
+        Arc::new(PathNode { before: before.cloned(), answers: answers.into(), len, steps, id })
     }
 
     /// Its answers.
     pub(crate) fn len(&self) -> usize {
-        self.answers.len() + self.before.as_ref().map_or(0, |before| before.len())
+        self.len
+    }
+
+    /// Its own answers, without those of the way that it continues.
+    pub(crate) fn own_answers(&self) -> &[Override] {
+        &self.answers
+    }
+
+    /// The way that it continues.
+    pub(crate) fn before(&self) -> Option<&Arc<PathNode>> {
+        self.before.as_ref()
     }
 
     /// The path of going this way, and then on by `answers` for some steps.
@@ -60,5 +79,32 @@ impl PathNode {
         }
         let answers = parts.into_iter().rev().flatten().cloned().collect();
         DecisionPath { answers, steps: self.steps + steps }
+    }
+}
+
+impl Drop for PathNode {
+    /// One after the other: a long way would need as deep a stack.
+    fn drop(&mut self) {
+        let mut before = self.before.take();
+        while let Some(node) = before.and_then(Arc::into_inner) {
+            let mut node = node;
+            before = node.before.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_of_many_stretches_is_dropped_and_told_without_a_deep_stack() {
+        const STRETCHES: u32 = 200_000;
+        let mut node = PathNode::from(None, &[], 0, PlaceId(0));
+        for steps in 1..=STRETCHES {
+            node = PathNode::from(Some(&node), &[Override::Number(steps.into())], steps, PlaceId(steps.into()));
+        }
+        assert_eq!((node.len(), node.path(&[], 1).steps), (STRETCHES as usize, STRETCHES + 1));
+        assert_eq!(node.path(&[], 0).answers[1], Override::Number(2));
     }
 }

@@ -9,22 +9,25 @@
 //! once; a failure that its path does not show again is counted, and is no finding.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
+use super::bandit::Bandit;
 use super::bandit::Reward;
-use super::decision_path::{DecisionPath, PathNode};
-use super::frontier::Frontier;
+use super::decision_path::{DecisionPath, PathNode, PlaceId};
+use super::frontier::{Frontier, NoveltyKind};
 use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, TaskOrder};
+use super::novelty::NewCoverage;
 use super::options::{Options, StopCondition};
-use super::state_feedback::{NewCoverage, StateFeedback, StateScope};
+use super::state_feedback::{StateFeedback, StateScope};
 use super::stateful_target::StatefulTarget;
 use super::strategy::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec, StrategyRow};
 use super::swarm::AnswerMask;
+use super::values::{Proposal, TypedStep, ValueProposals};
 use crate::findings::FailureRecord;
 use crate::findings::Findings;
 use crate::rng::Rng;
 use crate::stats::Estimate;
 use fozzy_check::judge_end;
 use fozzy_trace::source::Override;
-use fozzy_trace::{CheckpointId, HarnessError, StepId, StepOutcome, Verdict};
+use fozzy_trace::{HarnessError, StepId, StepOutcome, Verdict};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -34,6 +37,20 @@ const BARREN_STEPS: u64 = 20_000;
 const BARREN_TIMES: u64 = 3;
 /// The stream of chance from which ways are chosen; runs have those of their numbers.
 const CHOOSING: u64 = u64::MAX - 1;
+/// Paths that are kept when an exploration is over, or may be: each is gone again by whoever continues it.
+const PATHS_MAX: usize = 4096;
+/// Answers of all of them.
+const PATHS_ANSWERS_MAX: usize = 1 << 20;
+/// The stream of what is done about comparisons, so that a scenario that draws no values does the same as without them.
+const COMPARING: u64 = 1 << 62;
+/// One run in this many logs what it compares, where values are drawn.
+const COMPARED_RUNS: u64 = 2;
+/// Of places that only a state makes new which is new at most steps, one in this many is kept.
+const FLOOD_KEPT: u64 = 8;
+/// Steps of such a run, at most.
+const COMPARED_STEPS_MAX: u32 = 4;
+/// Proposals above which none are looked for but by proposals.
+const PROPOSALS_ENOUGH: usize = 256;
 
 /// Numbers of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -106,6 +123,19 @@ pub trait ExplorationObserver {
         Ok(())
     }
 
+    /// Between two runs: what an exploration would be continued from, the paths of its places and of its findings, by `paths`.
+    ///
+    /// # Errors
+    /// When that is kept, and cannot be.
+    fn on_run(
+        &mut self,
+        stats: &Stats,
+        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
+    ) -> Result<(), HarnessError> {
+        let _ = (stats, paths);
+        Ok(())
+    }
+
     /// What others have found meanwhile; `edges` are those of this one, for them.
     fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         let _ = edges;
@@ -150,6 +180,12 @@ pub struct Exploration {
     choosing: Rng,
     feedback: StateFeedback,
     frontier: Frontier,
+    /// Places that were kept so far.
+    places: u64,
+    values: ValueProposals,
+    comparing: Rng,
+    /// Whether the next run is the strategy's, or tries a proposal.
+    origins: Bandit<2>,
     findings: Findings<DecisionPath>,
     stats: Stats,
     /// The way to the start.
@@ -165,13 +201,12 @@ struct ExplorationIo<'a> {
 /// Where a run is.
 struct RunProgress {
     before: Arc<PathNode>,
-    from: Option<CheckpointId>,
     answers: AnswerLog,
     steps: u32,
     /// The flow that ran last.
     flow: Option<u32>,
     /// Everything that it has shown.
-    fresh: u32,
+    fresh: NewCoverage,
 }
 
 impl Exploration {
@@ -182,13 +217,17 @@ impl Exploration {
         Exploration {
             strategy: (row.make)(&options),
             choosing: rng.stream(CHOOSING),
+            comparing: rng.stream(COMPARING),
             rng,
             options,
             feedback: StateFeedback::default(),
             frontier: Frontier::default(),
+            places: 0,
+            values: ValueProposals::default(),
+            origins: Bandit::new(["strategy", "values"]),
             findings: Findings::default(),
             stats: Stats::default(),
-            start: PathNode::from(None, &start.snapshot(), 0),
+            start: PathNode::from(None, &start.snapshot(), 0, PlaceId(0)),
         }
     }
 
@@ -204,15 +243,19 @@ impl Exploration {
         &self.findings
     }
 
-    /// The paths of the places that are kept.
+    /// The paths of the most promising places that are kept, [`PATHS_MAX`] at the most, in the order in which they were.
     pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
-        (0..self.frontier.len()).filter_map(|at| Some(self.frontier.get(at)?.node.path(&[], 0)))
+        self.frontier.hottest(PATHS_MAX, PATHS_ANSWERS_MAX).into_iter().map(|node| node.path(&[], 0))
     }
 
     /// What each of the things that its strategy divides its effort between has earned, by dial and name.
     #[must_use]
     pub fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
-        self.strategy.rewards()
+        let mut rewards = self.strategy.rewards();
+        if self.values.has_wide {
+            rewards.extend(self.origins.rewards().map(|(name, reward)| ("values", name, reward)));
+        }
+        rewards
     }
 
     /// For each edge of a module, in the order in which the target shows them, whether any step took it: one byte each.
@@ -231,6 +274,7 @@ impl Exploration {
     pub fn resume(&mut self, runs: u64, steps: u64) {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
         self.choosing = self.rng.stream(CHOOSING - runs);
+        self.comparing = self.rng.stream(COMPARING + runs);
     }
 
     /// Explores: first replays `paths`, then continues with its own.
@@ -264,6 +308,8 @@ impl Exploration {
             if self.options.stop == StopCondition::Saturated && self.stats.is_saturated() {
                 return Ok(ExplorationEnd::Saturated);
             }
+            let findings = || self.findings.all().iter().map(|found| found.input.clone()).collect();
+            io.observer.on_run(&self.stats, &|| (self.paths().collect(), findings()))?;
             let others = io.observer.peer_discoveries(&|| self.feedback.classes());
             others.edges.iter().for_each(|edges| self.feedback.merge_known(edges));
             for path in others.paths {
@@ -274,10 +320,21 @@ impl Exploration {
                     return Ok(ExplorationEnd::Runs);
                 }
             }
-            let Some(spec) = self.strategy.next(&mut self.frontier, &mut self.choosing) else {
-                return Ok(ExplorationEnd::Exhausted);
+            let ended = match self.next_proposal() {
+                Some(proposal) => self.try_proposal(&mut io, proposal)?,
+                None => {
+                    let Some(mut spec) = self.strategy.next(&mut self.frontier, &mut self.choosing) else {
+                        return Ok(ExplorationEnd::Exhausted);
+                    };
+                    spec.compares = self.compares(&spec);
+                    if spec.compares {
+                        // Each proposal takes all steps up to the one that compared.
+                        spec.steps = spec.steps.min(COMPARED_STEPS_MAX);
+                    }
+                    self.execute_and_learn(&mut io, &spec)?
+                }
             };
-            if let Some(ended) = self.execute_and_learn(&mut io, &spec)? {
+            if let Some(ended) = ended {
                 return Ok(ended);
             }
         }
@@ -303,8 +360,52 @@ impl Exploration {
             faults: FaultChoice::Chance,
         };
         let (origin, steps) = (RunOrigin::Start, path.steps);
-        self.execute(io, &RunSpec { origin, steps, script, policy, capture: CapturePolicy::New })
+        self.execute(io, &RunSpec { origin, steps, script, policy, capture: CapturePolicy::New, compares: false })
             .map(|(ended, _)| ended)
+    }
+
+    /// Whether a run of the strategy logs what it compares.
+    fn compares(&mut self, spec: &RunSpec) -> bool {
+        self.values.has_wide
+            && spec.capture == CapturePolicy::New
+            && self.values.waiting() < PROPOSALS_ENOUGH
+            && self.comparing.one_in(COMPARED_RUNS)
+    }
+
+    /// A proposal, if it is its turn.
+    fn next_proposal(&mut self) -> Option<Proposal> {
+        let spent = |at: usize| self.origins.rewards().nth(at).map_or(0, |(_, reward)| reward.steps);
+        let (strategy, values) = (spent(0), spent(1));
+        if !self.values.can_propose(values, strategy + values) {
+            self.origins.choose(0);
+            return None;
+        }
+        self.origins.choose(1);
+        self.values.next(&mut self.comparing)
+    }
+
+    /// Makes a run in which a comparison may be met, and looks at what is compared next.
+    fn try_proposal(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        proposal: Proposal,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        let Proposal { origin, script, steps, fixup } = proposal;
+        let policy = AnswerPolicy {
+            mask: AnswerMask::All,
+            order: TaskOrder::Any,
+            simplest: false,
+            toggle: 0.0,
+            faults: FaultChoice::Chance,
+        };
+        let origin = RunOrigin::Place(origin);
+        let spec = RunSpec { origin, steps, script, policy, capture: CapturePolicy::New, compares: true };
+        let (ended, run) = self.execute(io, &spec)?;
+        self.origins.learn(run.fresh.sum(), u64::from(run.steps));
+        if let (Some(fixup), true) = (fixup, run.fresh.sum() > 0) {
+            self.values.record_success(fixup);
+        }
+        Ok(ended)
     }
 
     fn execute_and_learn(
@@ -314,8 +415,11 @@ impl Exploration {
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         let (ended, run) = self.execute(io, spec)?;
         self.strategy.learn(run.fresh, run.steps, &run.answers);
-        if let Some(checkpoint) = run.from {
-            self.frontier.reward(checkpoint, run.fresh);
+        if self.values.has_wide {
+            self.origins.learn(run.fresh.sum(), u64::from(run.steps));
+        }
+        if let RunOrigin::Place(node) = &spec.origin {
+            self.frontier.reward(node.id, run.fresh.sum());
         }
         Ok(ended)
     }
@@ -327,26 +431,42 @@ impl Exploration {
         spec: &RunSpec,
     ) -> Result<(Option<ExplorationEnd>, RunProgress), HarnessError> {
         let answers = AnswerLog::default();
-        let kept = match spec.origin {
-            RunOrigin::Start => None,
-            RunOrigin::Checkpoint(at) => self.frontier.get(at),
+        let origin = match &spec.origin {
+            RunOrigin::Start => Arc::clone(&self.start),
+            RunOrigin::Place(node) => Arc::clone(node),
         };
-        let before = kept.map_or_else(|| Arc::clone(&self.start), |kept| Arc::clone(&kept.node));
-        let from = kept.map(|kept| kept.checkpoint);
-        let mut run = RunProgress { before, from, answers: answers.clone(), steps: 0, flow: None, fresh: 0 };
+        let live = self.frontier.nearest_live(&origin);
+        let (from, before) = match live {
+            Some((checkpoint, node)) => (Some(checkpoint), node),
+            None => (None, Arc::clone(&self.start)),
+        };
+        // Without its checkpoint, a place is gone to again.
+        let between = Frontier::answers_between(&before, &origin);
+        let mut run =
+            RunProgress { before, answers: answers.clone(), steps: 0, flow: None, fresh: NewCoverage::default() };
         let rng = self.rng.stream(self.stats.runs);
         self.stats.runs += 1;
-        let walk = GuidedSource::new(Arc::clone(&spec.script), rng, spec.policy.clone(), &answers);
+        let script = if between.is_empty() {
+            Arc::clone(&spec.script)
+        } else {
+            between.into_iter().chain(spec.script.iter().cloned()).collect()
+        };
+        let walk = GuidedSource::new(script, rng, spec.policy.clone(), &answers);
         io.target.restore(from.unwrap_or_else(|| io.target.start()), Box::new(walk))?;
+        io.target.log_comparisons(spec.compares)?;
         self.feedback.begin_run(io.target);
         let beginnings = u32::from(from.is_none());
-        let steps = spec.steps.min(self.options.steps_max.saturating_sub(run.before.steps));
-        for number in 0..steps + beginnings {
+        let again = if self.options.is_whole_run { 0 } else { origin.steps - run.before.steps };
+        let steps = spec.steps.min(self.options.steps_max.saturating_sub(origin.steps));
+        for number in 0..steps + again + beginnings {
             let is_step = number >= beginnings;
+            let is_again = run.before.id != origin.id && !self.options.is_whole_run;
             let step = if is_step { StepId::Step(run.before.steps + run.steps) } else { StepId::Begin };
+            let begin = run.answers.len();
             let outcome = io.target.step(step)?;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);
+            let fresh = run.fresh.sum();
             match outcome {
                 // Where its path does not lead, nothing is captured and nothing continues.
                 StepOutcome::Returned { flow } if run.answers.is_truncated() => {
@@ -354,13 +474,24 @@ impl Exploration {
                     self.stats.cut += 1;
                     return Ok((None, run));
                 }
-                StepOutcome::Returned { flow } => self.observe_step(io, &mut run, flow, spec.capture)?,
-                StepOutcome::Finished => return Ok((None, run)),
+                StepOutcome::Returned { flow } => {
+                    let capture = if is_again { CapturePolicy::Nothing } else { spec.capture };
+                    self.observe_step(io, &mut run, flow, capture)?;
+                    self.learn_values(io, spec, &run, begin, run.fresh.sum() > fresh);
+                }
+                StepOutcome::Finished => {
+                    self.learn_values(io, spec, &run, begin, false);
+                    return Ok((None, run));
+                }
                 StepOutcome::Ended { end, backtrace, stderr } => {
+                    self.learn_values(io, spec, &run, begin, false);
                     let verdict = judge_end(&end, &stderr, &backtrace);
                     return Ok((self.judge_failure(io, &run, Some(&verdict))?, run));
                 }
                 StepOutcome::Cut => return Ok((self.judge_failure(io, &run, None)?, run)),
+            }
+            if is_again && number + 1 == again + beginnings {
+                self.arrive(io, &mut run, &origin)?;
             }
             if !io.observer.on_step(&self.stats) {
                 return Ok((Some(ExplorationEnd::Stopped), run));
@@ -375,7 +506,8 @@ impl Exploration {
                     None => {
                         let states = self.states(StateScope::Told);
                         let fresh = self.feedback.observe(io.target, (run.flow, None), states, &[]);
-                        run.fresh += self.count(fresh);
+                        run.fresh.add(fresh);
+                        self.count(fresh);
                         None
                     }
                 },
@@ -389,6 +521,42 @@ impl Exploration {
             return Ok((ended, run));
         }
         Ok((None, run))
+    }
+
+    /// A run has gone to the place of `origin` again, and continues from there.
+    fn arrive(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        run: &mut RunProgress,
+        origin: &Arc<PathNode>,
+    ) -> Result<(), HarnessError> {
+        run.answers.forget_answers();
+        (run.before, run.steps, run.fresh) = (Arc::clone(origin), 0, NewCoverage::default());
+        if self.frontier.node(origin.id).is_some() {
+            let checkpoint = io.target.capture()?;
+            let gone = self.frontier.revive(origin.id, checkpoint, self.options.checkpoints_max);
+            gone.into_iter().for_each(|gone| io.target.release(gone));
+        }
+        Ok(())
+    }
+
+    /// Looks at what the last step compared, and at what it drew.
+    fn learn_values(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        spec: &RunSpec,
+        run: &RunProgress,
+        begin: usize,
+        is_new: bool,
+    ) {
+        self.values.has_wide |= spec.capture == CapturePolicy::New && run.answers.has_wide();
+        if !spec.compares {
+            return;
+        }
+        let answers = run.answers.since(0);
+        io.target.comparisons(self.values.log());
+        let step = TypedStep { origin: &run.before, answers: &answers, begin, steps: run.steps, is_new };
+        self.values.learn(&step, &mut self.comparing);
     }
 
     /// Looks at the last step, and keeps the place where that is worth it.
@@ -405,34 +573,35 @@ impl Exploration {
         let fresh = self.feedback.observe(io.target, (run.flow, flow), states, &self.options.novelty);
         run.flow = flow;
         let sum = self.count(fresh);
-        run.fresh += sum;
+        run.fresh.add(fresh);
         run.answers.end_step(sum > 0);
         let is_kept = match capture {
             CapturePolicy::Nothing => false,
-            CapturePolicy::New => sum > 0,
-            CapturePolicy::States => fresh.states > 0 || io.target.state().is_none(),
+            CapturePolicy::New => sum > 0 && !self.is_of_flood(fresh),
+            CapturePolicy::States => fresh.states() > 0 || io.target.state().is_none(),
         };
         let is_last = run.before.steps + run.steps >= self.options.steps_max;
         if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }
         let answers = run.answers.snapshot();
+        self.places += 1;
+        let place = PlaceId(self.places);
         let (checkpoint, node) = if self.options.is_whole_run {
             // Where in it something new came is not known: any beginning of it may be what another run needs.
             let kept = self.choosing.between(0, answers.len());
             let checkpoint = io.target.capture_after(run.before.len() + kept)?;
-            (checkpoint, PathNode::from(Some(&run.before), &answers[..kept], 1))
+            (checkpoint, PathNode::from(Some(&run.before), &answers[..kept], 1, place))
         } else {
             let steps = run.before.steps + run.steps;
-            (io.target.capture()?, PathNode::from(Some(&run.before), &answers, steps))
+            (io.target.capture()?, PathNode::from(Some(&run.before), &answers, steps, place))
         };
         if capture == CapturePolicy::New {
             io.observer.on_captured(&|| node.path(&[], 0))?;
         }
-        self.strategy.on_captured(checkpoint);
-        if let Some(gone) = self.frontier.add(checkpoint, node, sum, self.options.checkpoints_max) {
-            io.target.release(gone);
-        }
+        self.strategy.on_captured(place);
+        let gone = self.frontier.add(checkpoint, node, (fresh.kind(), sum), self.options.checkpoints_max);
+        gone.into_iter().for_each(|gone| io.target.release(gone));
         self.stats.checkpoints = self.frontier.len() as u64;
         Ok(())
     }
@@ -447,10 +616,19 @@ impl Exploration {
         let stats = &mut self.stats;
         (stats.edges, stats.features, stats.states) = (edges, features, states);
         (stats.edges_once, stats.edges_twice) = (once, twice);
-        if fresh.sum() > 0 {
+        // What only its memory tells, beside the states that it names, is no sign that there is more to come.
+        if fresh.sum() > fresh.further {
             stats.last_new = stats.steps;
         }
         fresh.sum()
+    }
+
+    /// Whether a place is new only by what is new at most steps, and is not one of the few of those that are kept.
+    fn is_of_flood(&mut self, fresh: NewCoverage) -> bool {
+        let fine = self.feedback.fine();
+        self.frontier.set_flooded(fine.contains(&true));
+        let kind = fresh.kind();
+        kind != NoveltyKind::Coarse && fine[kind as usize] && !self.choosing.one_in(FLOOD_KEPT)
     }
 
     /// A run failed, or was cut. Its path, run alone, says what that is.
@@ -477,7 +655,7 @@ impl Exploration {
             return Ok(None);
         }
         self.stats.failures += 1;
-        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict: exact, confirmed: true };
+        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict: exact };
         let signature = signature.or_else(|| found.verdict.signature.clone());
         let Some(found) = self.findings.add(signature, found) else { return Ok(None) };
         io.observer.on_failure(found)?;

@@ -2,93 +2,330 @@
 //!
 //! ```text
 //! energy   kept: 1 + what was new │ a run from it finds something: + that │ finds nothing: × 0.9
+//! place    its path │ live: the checkpoint too            not live: gone to again from the nearest live place before it
 //! ```
 //!
-//! Invariants: there are at most as many as were asked for, the least promising going first; their order is that in which they
-//! were kept.
+//! Invariants: there are at most [`PLACES_MAX`] places with [`ANSWERS_MAX`] answers, and as many checkpoints as were asked for, the
+//! least promising going first; a place is picked in logarithmic time; the last one that was kept stays.
 
-use super::decision_path::PathNode;
+use super::decision_path::{PathNode, PlaceId};
 use super::options::CheckpointStrategy;
+use super::sum_tree::SumTree;
 use crate::rng::Rng;
 use fozzy_trace::CheckpointId;
+use fozzy_trace::source::Override;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Places that are kept. Each needs some 300 bytes beside its answers; beyond, the least promising one is forgotten.
+pub(crate) const PLACES_MAX: usize = 100_000;
+/// Answers of all places together, each counted with the place that it leads to; they need at most 32 bytes each, and beyond
+/// the least promising places are forgotten.
+const ANSWERS_MAX: usize = 4 << 20;
 /// What is left of a place's energy after a run that found nothing.
 const BARREN: f64 = 0.9;
 /// Energy never falls below this, so that no place is given up.
 const ENERGY_MIN: f64 = 0.01;
+/// One in this many picks may be of a place whose checkpoint was taken.
+const COLD_ONE_IN: u64 = 16;
 /// Energy that one run can add.
 const REWARD_MAX: u32 = 3;
 
+/// By what a place was new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoveltyKind {
+    /// Edges, properties, faults.
+    Coarse,
+    /// A state that the scenario named.
+    Named,
+    /// One that its memory tells.
+    Learned,
+}
+
+impl NoveltyKind {
+    pub(crate) const ALL: [NoveltyKind; 3] = [NoveltyKind::Coarse, NoveltyKind::Named, NoveltyKind::Learned];
+    /// As reports have them.
+    pub(crate) const NAMES: [&str; 3] = ["coarse", "named", "learned"];
+}
+
 /// A kept place.
 #[derive(Clone, Debug)]
-pub(crate) struct FrontierEntry {
-    pub(crate) checkpoint: CheckpointId,
-    pub(crate) node: Arc<PathNode>,
+struct FrontierEntry {
+    node: Arc<PathNode>,
+    kind: NoveltyKind,
     energy: f64,
+    /// `None` when its path must be taken again.
+    checkpoint: Option<CheckpointId>,
+}
+
+impl FrontierEntry {
+    /// In the order of energy; energies are positive, so that their bits have their order.
+    fn rank(&self) -> (u64, PlaceId) {
+        (self.energy.to_bits(), self.node.id)
+    }
 }
 
 /// All of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frontier {
-    kept: Vec<FrontierEntry>,
+    slots: Vec<Option<FrontierEntry>>,
+    free: Vec<usize>,
+    places: BTreeMap<PlaceId, usize>,
+    /// The least promising first.
+    ranks: BTreeSet<(u64, PlaceId)>,
+    /// The same, of those with a checkpoint.
+    live: BTreeSet<(u64, PlaceId)>,
+    /// Energies, by kind and slot.
+    energies: [SumTree; 3],
+    /// The same, of those with a checkpoint.
+    live_energies: [SumTree; 3],
+    /// The order in which they were kept, by slot, as weights.
+    ages: SumTree,
+    answers: usize,
+    is_flooded: bool,
 }
 
 impl Frontier {
     pub(crate) fn len(&self) -> usize {
-        self.kept.len()
+        self.places.len()
     }
 
-    pub(crate) fn get(&self, at: usize) -> Option<&FrontierEntry> {
-        self.kept.get(at)
+    /// How many of them have a checkpoint.
+    #[cfg(test)]
+    pub(crate) fn live(&self) -> usize {
+        self.live.len()
     }
 
-    pub(crate) fn position(&self, checkpoint: CheckpointId) -> Option<usize> {
-        // In the order of being kept, and so of their numbers.
-        self.kept.binary_search_by_key(&checkpoint, |kept| kept.checkpoint).ok()
+    /// Whether some kind of place is new too often to say anything.
+    pub(crate) fn is_flooded(&self) -> bool {
+        self.is_flooded
     }
 
-    /// Adds a place that showed so much new; the answer is the one that had to go for it.
+    pub(crate) fn set_flooded(&mut self, is_flooded: bool) {
+        self.is_flooded = is_flooded;
+    }
+
+    /// Whether there are places of that kind.
+    pub(crate) fn has(&self, kind: NoveltyKind) -> bool {
+        self.energies[kind as usize].sum() > 0.0
+    }
+
+    /// The way to a place, if it is kept.
+    pub(crate) fn node(&self, place: PlaceId) -> Option<&Arc<PathNode>> {
+        self.entry(place).map(|entry| &entry.node)
+    }
+
+    /// The ways to the most promising places, so many with so many answers at the most, in the order in which they were kept.
+    pub(crate) fn hottest(&self, most: usize, mut answers: usize) -> Vec<&Arc<PathNode>> {
+        let ranked = self.ranks.iter().rev().filter_map(|(_, place)| self.node(*place)).take(most);
+        let has_room = |node: &&Arc<PathNode>| {
+            let left = answers.checked_sub(node.len());
+            answers = left.unwrap_or(answers);
+            left.is_some()
+        };
+        let mut hottest: Vec<_> = ranked.filter(has_room).collect();
+        hottest.sort_unstable_by_key(|node| node.id);
+        hottest
+    }
+
+    fn entry(&self, place: PlaceId) -> Option<&FrontierEntry> {
+        self.slots[*self.places.get(&place)?].as_ref()
+    }
+
+    /// The nearest place on this way that has a checkpoint; `None` is the start.
+    pub(crate) fn nearest_live(&self, node: &Arc<PathNode>) -> Option<(CheckpointId, Arc<PathNode>)> {
+        let mut at = Some(node);
+        while let Some(node) = at {
+            if let Some(checkpoint) = self.entry(node.id).and_then(|entry| entry.checkpoint) {
+                return Some((checkpoint, Arc::clone(node)));
+            }
+            at = node.before();
+        }
+        None
+    }
+
+    /// The answers from `from`, which is on the way to `to`, to there.
+    pub(crate) fn answers_between(from: &PathNode, to: &Arc<PathNode>) -> Vec<Override> {
+        let (mut parts, mut at) = (Vec::new(), Some(to));
+        while let Some(node) = at.filter(|node| node.id != from.id) {
+            parts.push(node.own_answers());
+            at = node.before();
+        }
+        parts.into_iter().rev().flatten().cloned().collect()
+    }
+
+    /// Adds a place that showed so much new; the answers are the checkpoints that had to go for it.
     pub(crate) fn add(
         &mut self,
         checkpoint: CheckpointId,
         node: Arc<PathNode>,
-        fresh: u32,
-        most: usize,
-    ) -> Option<CheckpointId> {
-        self.kept.push(FrontierEntry { checkpoint, node, energy: 1.0 + f64::from(fresh.min(REWARD_MAX)) });
-        if self.kept.len() <= most {
-            return None;
+        (kind, fresh): (NoveltyKind, u32),
+        live_max: usize,
+    ) -> Vec<CheckpointId> {
+        let (place, energy) = (node.id, 1.0 + f64::from(fresh.min(REWARD_MAX)));
+        self.answers += node.own_answers().len();
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        let entry = FrontierEntry { node, kind, energy, checkpoint: Some(checkpoint) };
+        self.ranks.insert(entry.rank());
+        self.live.insert(entry.rank());
+        self.slots[slot] = Some(entry);
+        self.places.insert(place, slot);
+        self.energies[kind as usize].set(slot, energy);
+        self.live_energies[kind as usize].set(slot, energy);
+        self.ages.set(slot, place.0 as f64);
+        let mut gone = Vec::new();
+        while self.len() > 1 && (self.len() > PLACES_MAX || self.answers > ANSWERS_MAX) {
+            gone.extend(self.forget_least(place));
         }
-        let least = |(at, kept): (usize, &FrontierEntry)| (kept.energy, at);
-        let others = &self.kept[..self.kept.len() - 1];
-        let (_, at) = others.iter().enumerate().map(least).min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, 0));
-        Some(self.kept.remove(at).checkpoint)
+        gone.extend(self.cool(place, live_max));
+        gone
+    }
+
+    /// A place has a checkpoint again; the answers are those that had to go for it. One that is not kept any more has not.
+    pub(crate) fn revive(&mut self, place: PlaceId, checkpoint: CheckpointId, live_max: usize) -> Vec<CheckpointId> {
+        let Some(slot) = self.places.get(&place).copied() else { return vec![checkpoint] };
+        let Some(entry) = &mut self.slots[slot] else { return vec![checkpoint] };
+        let before = entry.checkpoint.replace(checkpoint);
+        self.live.insert(entry.rank());
+        self.live_energies[entry.kind as usize].set(slot, entry.energy);
+        before.into_iter().chain(self.cool(place, live_max)).collect()
+    }
+
+    /// Takes the checkpoints of the least promising places, but for `newest`.
+    fn cool(&mut self, newest: PlaceId, live_max: usize) -> Vec<CheckpointId> {
+        let mut gone = Vec::new();
+        while self.live.len() > live_max.max(1) {
+            let Some(rank) = self.live.iter().find(|(_, place)| *place != newest).copied() else { break };
+            self.live.remove(&rank);
+            let slot = self.places[&rank.1];
+            if let Some(entry) = &mut self.slots[slot] {
+                self.live_energies[entry.kind as usize].set(slot, 0.0);
+                gone.extend(entry.checkpoint.take());
+            }
+        }
+        gone
+    }
+
+    /// Forgets the least promising place, but for `newest`.
+    fn forget_least(&mut self, newest: PlaceId) -> Option<CheckpointId> {
+        let rank = self.ranks.iter().find(|(_, place)| *place != newest).copied()?;
+        self.ranks.remove(&rank);
+        self.live.remove(&rank);
+        let slot = self.places.remove(&rank.1)?;
+        let entry = self.slots[slot].take()?;
+        self.energies[entry.kind as usize].set(slot, 0.0);
+        self.live_energies[entry.kind as usize].set(slot, 0.0);
+        self.ages.set(slot, 0.0);
+        self.free.push(slot);
+        self.answers -= entry.node.own_answers().len();
+        entry.checkpoint
     }
 
     /// A run from a place found so much new.
-    pub(crate) fn reward(&mut self, checkpoint: CheckpointId, fresh: u32) {
-        let Some(at) = self.position(checkpoint) else { return };
-        let energy = &mut self.kept[at].energy;
-        *energy =
-            if fresh > 0 { *energy + f64::from(fresh.min(REWARD_MAX)) } else { (*energy * BARREN).max(ENERGY_MIN) };
+    pub(crate) fn reward(&mut self, place: PlaceId, fresh: u32) {
+        let Some(slot) = self.places.get(&place).copied() else { return };
+        let Some(entry) = &mut self.slots[slot] else { return };
+        let before = entry.rank();
+        entry.energy = match fresh {
+            0 => (entry.energy * BARREN).max(ENERGY_MIN),
+            _ => entry.energy + f64::from(fresh.min(REWARD_MAX)),
+        };
+        self.ranks.remove(&before);
+        self.ranks.insert(entry.rank());
+        if self.live.remove(&before) {
+            self.live.insert(entry.rank());
+            self.live_energies[entry.kind as usize].set(slot, entry.energy);
+        }
+        self.energies[entry.kind as usize].set(slot, entry.energy);
     }
 
-    /// A place to begin at; there is one.
-    pub(crate) fn pick(&self, how: CheckpointStrategy, rng: &mut Rng) -> usize {
-        let weight = |at: usize, kept: &FrontierEntry| match how {
-            CheckpointStrategy::Energy => kept.energy,
-            CheckpointStrategy::Uniform => 1.0,
-            CheckpointStrategy::Recent => at as f64 + 1.0,
-        };
-        let sum: f64 = self.kept.iter().enumerate().map(|(at, kept)| weight(at, kept)).sum();
-        let mut left = rng.share() * sum;
-        for (at, kept) in self.kept.iter().enumerate() {
-            left -= weight(at, kept);
-            if left < 0.0 {
-                return at;
+    /// A place to begin at, of that kind if there is one; `None` when there is none.
+    pub(crate) fn pick(
+        &self,
+        how: CheckpointStrategy,
+        kind: Option<NoveltyKind>,
+        rng: &mut Rng,
+    ) -> Option<&Arc<PathNode>> {
+        // Going to a place again takes steps, and the hottest places are live: mostly one of those.
+        let takes_any = self.live.len() == self.len() || rng.one_in(COLD_ONE_IN);
+        let energies = if takes_any { &self.energies } else { &self.live_energies };
+        let slot = match (how, kind) {
+            (CheckpointStrategy::Energy, Some(kind)) if energies[kind as usize].sum() > 0.0 => {
+                energies[kind as usize].draw(rng)?
             }
+            (CheckpointStrategy::Energy, Some(kind)) => self.energies[kind as usize].draw(rng)?,
+            (CheckpointStrategy::Energy, None) => {
+                let mut left = rng.share() * energies.iter().map(SumTree::sum).sum::<f64>();
+                let fits = |tree: &&SumTree| {
+                    left -= tree.sum();
+                    left < 0.0 && tree.sum() > 0.0
+                };
+                let tree = energies.iter().find(fits).or(energies.iter().find(|tree| tree.sum() > 0.0))?;
+                tree.draw(rng)?
+            }
+            (CheckpointStrategy::Uniform, _) if self.slots.is_empty() => return None,
+            // Slots are empty only where places were forgotten, and soon used again.
+            (CheckpointStrategy::Uniform, _) => loop {
+                let slot = rng.index(self.slots.len());
+                if self.slots[slot].is_some() {
+                    break slot;
+                }
+            },
+            (CheckpointStrategy::Recent, _) => self.ages.draw(rng)?,
+        };
+        self.slots[slot].as_ref().map(|entry| &entry.node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::Seed;
+
+    fn place(number: u64, before: Option<&Arc<PathNode>>) -> Arc<PathNode> {
+        PathNode::from(before, &[Override::Number(number)], number as u32, PlaceId(number))
+    }
+
+    #[test]
+    fn paths_are_kept_beyond_the_checkpoints_and_are_gone_to_from_the_nearest_one() {
+        let (mut frontier, start) = (Frontier::default(), PathNode::from(None, &[], 0, PlaceId(0)));
+        let mut before = start;
+        let mut gone = Vec::new();
+        for number in 1..=1000 {
+            before = place(number, Some(&before));
+            gone.extend(frontier.add(CheckpointId(number), Arc::clone(&before), (NoveltyKind::Named, 1), 16));
         }
-        self.kept.len() - 1
+        assert_eq!((frontier.len(), frontier.live(), gone.len()), (1000, 16, 984));
+        let (checkpoint, from) = frontier.nearest_live(&before).expect("the newest stays");
+        assert_eq!((checkpoint, from.id), (CheckpointId(1000), PlaceId(1000)));
+        let early = Arc::clone(frontier.node(PlaceId(500)).expect("it is kept"));
+        assert!(frontier.nearest_live(&early).is_none(), "only the start is before it");
+        assert_eq!(frontier.revive(PlaceId(500), CheckpointId(2000), 16).len(), 1);
+        let late = Arc::clone(frontier.node(PlaceId(503)).expect("it is kept"));
+        let (_, from) = frontier.nearest_live(&late).expect("that one");
+        assert_eq!(Frontier::answers_between(&from, &late), [501, 502, 503].map(Override::Number));
+    }
+
+    #[test]
+    fn the_least_promising_places_are_forgotten_at_the_bound() {
+        let mut frontier = Frontier::default();
+        for number in 1..=PLACES_MAX as u64 {
+            frontier.add(CheckpointId(number), place(number, None), (NoveltyKind::Coarse, 1), 4);
+        }
+        (1..=10).for_each(|number| frontier.reward(PlaceId(number), 0));
+        for number in 1..=10 {
+            let number = PLACES_MAX as u64 + number;
+            frontier.add(CheckpointId(number), place(number, None), (NoveltyKind::Coarse, 1), 4);
+        }
+        assert_eq!(frontier.len(), PLACES_MAX);
+        assert!((1..=10).all(|number| frontier.node(PlaceId(number)).is_none()), "they were barren");
+        assert!(frontier.node(PlaceId(11)).is_some());
+        let mut rng = Rng::new(Seed(1), 0);
+        for how in [CheckpointStrategy::Energy, CheckpointStrategy::Uniform, CheckpointStrategy::Recent] {
+            assert!(frontier.pick(how, None, &mut rng).is_some_and(|node| node.id.0 > 10));
+        }
     }
 }

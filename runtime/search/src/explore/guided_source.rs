@@ -8,6 +8,7 @@
 //! Not here: which manner is worth trying (`strategy`).
 
 use super::swarm::{self, AnswerMask};
+use super::values;
 use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
@@ -49,10 +50,26 @@ const CHANCES_MAX: usize = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
 
+/// An answer, and what it is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LoggedAnswer {
+    pub(crate) answer: Override,
+    /// The bound of a number.
+    pub(crate) bound: u64,
+    /// Whether the program draws it: neither a fault nor a turn.
+    pub(crate) is_drawn: bool,
+    /// Whether it is one of a few alternatives with weights.
+    pub(crate) is_weighted: bool,
+}
+
 #[derive(Debug, Default)]
 struct AnswerLogState {
     answers: Vec<Override>,
     bounds: Vec<u64>,
+    /// Whether each is what the program draws, and from weights.
+    drawn: Vec<(bool, bool)>,
+    /// Whether one of them is a value out of many.
+    has_wide: bool,
     /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
     is_truncated: bool,
     /// How often it was asked which task runs next.
@@ -76,6 +93,39 @@ impl AnswerLog {
     #[must_use]
     pub fn snapshot(&self) -> Vec<Override> {
         self.lock().answers.clone()
+    }
+
+    /// Whether a value out of many was drawn.
+    pub(crate) fn has_wide(&self) -> bool {
+        self.lock().has_wide
+    }
+
+    /// How many answers there are.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().answers.len()
+    }
+
+    /// The answers from one on, each with what it is of.
+    pub(crate) fn since(&self, begin: usize) -> Vec<LoggedAnswer> {
+        let log = self.lock();
+        let numbers = begin.min(log.answers.len())..log.answers.len();
+        let logged = |at: usize| LoggedAnswer {
+            answer: log.answers[at].clone(),
+            bound: log.bounds[at],
+            is_drawn: log.drawn[at].0,
+            is_weighted: log.drawn[at].1,
+        };
+        numbers.map(logged).collect()
+    }
+
+    /// Forgets the answers so far: the way to the place that the run is at has them.
+    pub(crate) fn forget_answers(&self) {
+        let log = &mut *self.lock();
+        log.answers.clear();
+        log.bounds.clear();
+        log.drawn.clear();
+        log.taken.clear();
+        log.credited.clear();
     }
 
     /// How often it was asked which task runs next.
@@ -123,15 +173,18 @@ impl AnswerLog {
     }
 
     /// Notes an answer, and which one it is of those that may be left out.
-    fn record(&self, answer: Override, bound: u64, named: Option<u64>) {
+    fn record(&self, answer: Override, (bound, is_drawn, is_weighted): (u64, bool, bool), named: Option<u64>) {
         let mut log = self.lock();
         if log.answers.len() < ANSWERS_MAX {
             if log.answers.is_empty() {
                 log.answers.reserve(ANSWERS_FEW);
                 log.bounds.reserve(ANSWERS_FEW);
             }
-            log.answers.push(answer);
+            let logged = LoggedAnswer { answer, bound, is_drawn, is_weighted };
+            log.has_wide |= values::is_wide(&logged);
+            log.answers.push(logged.answer);
             log.bounds.push(bound);
+            log.drawn.push((is_drawn, is_weighted));
             log.taken.extend(named);
         } else {
             log.is_truncated = true;
@@ -342,7 +395,7 @@ impl DecisionSource for GuidedSource {
             let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
             let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
-            log.record(Override::Number(answer), bound, named);
+            log.record(Override::Number(answer), (bound, may_be_left_out, !self.weights.is_empty()), named);
         }
         self.weights.clear();
         (answer, ORIGIN)
@@ -361,7 +414,7 @@ impl DecisionSource for GuidedSource {
             }
         };
         if let Some(log) = &self.log {
-            log.record(Override::Number(answer), bound, None);
+            log.record(Override::Number(answer), (bound, false, false), None);
             let mut log = log.lock();
             log.ordered += 1;
             if let TaskOrder::Policy(..) = self.policy.order {
@@ -384,7 +437,7 @@ impl DecisionSource for GuidedSource {
             None => self.rng.fill(out),
         }
         if let Some(log) = &self.log {
-            log.record(Override::Bytes(hex(out)), 0, None);
+            log.record(Override::Bytes(hex(out)), (0, true, false), None);
         }
         ORIGIN
     }

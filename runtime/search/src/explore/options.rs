@@ -18,7 +18,7 @@ pub struct Options {
     pub steps_max: u32,
     /// Whether a step is a whole run of a program, which has no steps of its own.
     pub is_whole_run: bool,
-    /// Places that are kept.
+    /// Places whose checkpoints are kept; of further ones only their paths are. None keeps no place at all.
     pub checkpoints_max: usize,
     /// How likely a run begins at a kept place, as long as fresh runs find something.
     pub checkpoint_prob: f64,

@@ -2,7 +2,8 @@
 //!
 //! Invariant: what was seen stays seen.
 
-use super::run_signs::{RunSigns, NoveltyDimension};
+use super::novelty::{NewCoverage, NoveltyRates};
+use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::StatefulTarget;
 use crate::feedback::Feedback;
 use fozzy_trace::facts::PropertyKind;
@@ -25,6 +26,9 @@ struct PropertyBest {
 pub(crate) struct StateFeedback {
     feedback: Feedback,
     states: BTreeSet<u64>,
+    /// States that the memory tells, of a scenario that names some.
+    further: BTreeSet<u64>,
+    rates: NoveltyRates,
     properties: BTreeMap<String, PropertyBest>,
     /// A flow right after another one.
     pairs: BTreeSet<(Option<u32>, Option<u32>)>,
@@ -93,23 +97,6 @@ pub(crate) enum StateScope {
     All,
 }
 
-/// What a step showed that was not seen before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NewCoverage {
-    /// Edges and classes of counts.
-    pub(crate) features: u32,
-    /// States.
-    pub(crate) states: u32,
-    /// Properties that held first, or came nearer; pairs of flows, and of faults; faults with flows and properties.
-    pub(crate) cells: u32,
-}
-
-impl NewCoverage {
-    pub(crate) fn sum(self) -> u32 {
-        self.features + self.states + self.cells
-    }
-}
-
 impl StateFeedback {
     /// `target` is at the beginning of a way.
     pub(crate) fn begin_run(&mut self, target: &dyn StatefulTarget) {
@@ -130,14 +117,7 @@ impl StateFeedback {
             fresh.features += feedback.observe_module(number, bytes);
             number += 1;
         });
-        let state = match states {
-            StateScope::Ignored => None,
-            StateScope::Told => target.state(),
-            StateScope::All => target.state().or_else(|| target.memory_state()),
-        };
-        if let Some(state) = state.filter(|_| self.states.len() < STATES_MAX) {
-            fresh.states = u32::from(self.states.insert(state));
-        }
+        self.observe_state(target, states, &mut fresh);
         fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.observe(target, flow);
         fresh.cells += self.novelty.observe(dimensions, |see| target.signs(see));
         let properties = &mut self.properties;
@@ -160,7 +140,29 @@ impl StateFeedback {
                 fresh.cells += 1;
             }
         });
+        self.rates.count(fresh);
         fresh
+    }
+
+    fn observe_state(&mut self, target: &mut dyn StatefulTarget, states: StateScope, fresh: &mut NewCoverage) {
+        let named = if states == StateScope::Ignored { None } else { target.state() };
+        let wants_memory = states == StateScope::All && (named.is_none() || self.rates.is_coarse());
+        let learned = if wants_memory { target.memory_state() } else { None };
+        let has_room = self.states.len() + self.further.len() < STATES_MAX;
+        match (named, learned) {
+            _ if !has_room => {}
+            (Some(named), further) => {
+                fresh.named = u32::from(self.states.insert(named));
+                fresh.further = further.map_or(0, |further| u32::from(self.further.insert(further)));
+            }
+            (None, Some(learned)) => fresh.learned = u32::from(self.states.insert(learned)),
+            (None, None) => {}
+        }
+    }
+
+    /// Which kinds of states are new too often to say anything.
+    pub(crate) fn fine(&self) -> [bool; 3] {
+        self.rates.fine()
     }
 
     /// For each edge of a module, in the order in which they are shown, whether it was taken.

@@ -3,7 +3,7 @@
 use super::decision_path::DecisionPath;
 use super::run_signs::NoveltyDimension;
 use fozzy_trace::facts::Property;
-use fozzy_trace::{CheckpointId, HarnessError, StepTarget, Verdict};
+use fozzy_trace::{CheckpointId, CmpLogEntry, HarnessError, StepTarget, Verdict};
 
 /// A scenario that can be restored, with what a search observes of it.
 pub trait StatefulTarget: StepTarget {
@@ -44,6 +44,20 @@ pub trait StatefulTarget: StepTarget {
     /// steps only.
     fn memory_state(&mut self) -> Option<u64> {
         None
+    }
+
+    /// Has each step from here on log what it compares, or none.
+    ///
+    /// # Errors
+    /// When the machine fails.
+    fn log_comparisons(&mut self, on: bool) -> Result<(), HarnessError> {
+        let _ = on;
+        Ok(())
+    }
+
+    /// Adds what the last step compared to `log`, in order; nothing where comparisons are not logged.
+    fn comparisons(&mut self, log: &mut Vec<CmpLogEntry>) {
+        let _ = log;
     }
 
     /// Executes a path as a run that can be recorded. Its verdict is the one that counts.

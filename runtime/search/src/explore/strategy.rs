@@ -16,25 +16,27 @@ mod fresh;
 mod systematic;
 
 use super::bandit::Reward;
+use super::decision_path::{PathNode, PlaceId};
 use super::frontier::Frontier;
 use super::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
+use super::novelty::NewCoverage;
 use super::options::Options;
 use crate::rng::Rng;
 use coverage_guided::CoverageGuidedSearch;
 use fault_focused::FaultFocusedSearch;
+use fozzy_trace::SchedulePolicy;
 use fozzy_trace::source::Override;
-use fozzy_trace::{CheckpointId, SchedulePolicy};
 use fresh::FreshStart;
 use std::sync::Arc;
 use systematic::SystematicSearch;
 
 /// Where a run begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum RunOrigin {
     /// At the start.
     Start,
-    /// At this place of the pool.
-    Checkpoint(usize),
+    /// At the place that this way leads to.
+    Place(Arc<PathNode>),
 }
 
 /// One way to try.
@@ -47,6 +49,8 @@ pub(crate) struct RunSpec {
     pub(crate) script: Arc<[Override]>,
     pub(crate) policy: AnswerPolicy,
     pub(crate) capture: CapturePolicy,
+    /// Whether it looks at what is compared.
+    pub(crate) compares: bool,
 }
 
 /// Which places are kept.
@@ -66,7 +70,7 @@ pub(crate) trait ExplorationStrategy {
     fn next(&mut self, frontier: &mut Frontier, rng: &mut Rng) -> Option<RunSpec>;
 
     /// What came of it: how much was new, in how many steps, and what was asked and answered.
-    fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog);
+    fn learn(&mut self, fresh: NewCoverage, steps: u32, answers: &AnswerLog);
 
     /// What each of the things that it divides its effort between has earned, by dial and name.
     fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
@@ -74,7 +78,7 @@ pub(crate) trait ExplorationStrategy {
     }
 
     /// A place was kept on the last way.
-    fn on_captured(&mut self, _place: CheckpointId) {}
+    fn on_captured(&mut self, _place: PlaceId) {}
 }
 
 /// A strategy, by its name.

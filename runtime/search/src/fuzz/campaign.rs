@@ -603,13 +603,7 @@ impl Campaign {
             return if times == 0 { Ok(io.observer.on_unconfirmed(input, verdict)?) } else { Ok(()) };
         };
         self.stats.failures += 1;
-        let found = FailureRecord {
-            input: input.to_vec(),
-            found_at: self.stats.executions,
-            times: 1,
-            verdict,
-            confirmed: true,
-        };
+        let found = FailureRecord { input: input.to_vec(), found_at: self.stats.executions, times: 1, verdict };
         let Some(found) = self.findings.add(signature.clone(), found).cloned() else { return Ok(()) };
         self.stats.last_new = self.stats.executions;
         self.stats.findings = self.findings.all().len() as u64;

@@ -84,6 +84,17 @@ impl InputToStatePair {
         InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site }
     }
 
+    /// Whether it is put anywhere.
+    pub(crate) fn is_shift(&self) -> bool {
+        self.shift.is_some()
+    }
+
+    /// What is to be added to a number, of which neither side was seen, and the bits of the comparison.
+    pub(crate) fn difference(&self) -> Option<(u64, u32)> {
+        let shift = self.shift.filter(|shift| shift.adds && !shift.big)?;
+        Some((shift.by, u32::from(shift.width) * 8))
+    }
+
     /// How likely it is that `find` stands in an input because it was read from there: long before short, values that say
     /// something before zeros.
     fn weight(&self) -> usize {
@@ -134,6 +145,16 @@ impl OperandFixup {
         let mut value = RunningDigest::default();
         value.bytes(&input[place..place + width]);
         OperandFixup { site: pair.site, value: value.value(), place, width }
+    }
+
+    /// By a value that is known by this number, and stands nowhere.
+    pub(crate) fn of_value(site: u64, value: u64) -> OperandFixup {
+        OperandFixup { site, value, place: 0, width: 0 }
+    }
+
+    /// Whether it is known where it was put.
+    pub(crate) fn is_placed(self) -> bool {
+        self.width > 0
     }
 
     /// The same in what `input` was shortened to: where the bytes are that stand at its place, if they are there still.

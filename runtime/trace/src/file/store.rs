@@ -67,11 +67,24 @@ pub fn write_atomic(path: &Path, bytes: &[u8], durability: Durability) -> io::Re
 /// A name that is taken, a folder that is missing, a lock that another process holds, or what the file
 /// system says; nothing is left behind.
 pub fn write_trace(path: &Path, bytes: &[u8], collision: CollisionPolicy) -> Result<PathBuf, StoreError> {
+    write_trace_as(path, bytes, collision, Durability::Synced)
+}
+
+/// The same, as durable as that.
+///
+/// # Errors
+/// As for [`write_trace`].
+pub fn write_trace_as(
+    path: &Path,
+    bytes: &[u8],
+    collision: CollisionPolicy,
+    durability: Durability,
+) -> Result<PathBuf, StoreError> {
     check_target(path, collision)?;
     let failed = |error| StoreError::io("write", path, error);
     let target = destination(path).map_err(failed)?;
     let folder = folder(&target);
-    let temporary = write_temporary(folder, bytes, Durability::Synced).map_err(failed)?;
+    let temporary = write_temporary(folder, bytes, durability).map_err(failed)?;
     // The file just written tells the time by the file system's own clock, which is the one that the
     // lock's age is measured by: no wall clock is read, and a remote disk's own clock does not matter.
     let now = temporary.modified().map_err(failed)?;
@@ -87,7 +100,7 @@ pub fn write_trace(path: &Path, bytes: &[u8], collision: CollisionPolicy) -> Res
         },
         CollisionPolicy::Append => append(temporary, &target).map_err(failed)?,
     };
-    sync_folder(folder, Durability::Synced).map_err(failed)?;
+    sync_folder(folder, durability).map_err(failed)?;
     drop(lock);
     // Named as the user named it, not as a link resolved.
     Ok(if written == target { path.to_owned() } else { written })

@@ -118,6 +118,13 @@ fn main() {
         "instances" => instances(),
         "no-instance" => control::select(control::instances()),
         "many" => println!("{}", (0..10_000).map(|_| peer::add(1)).last().expect("some")),
+        "restart-many" => {
+            let once = |_| {
+                control::restart();
+                peer::add(1)
+            };
+            println!("{}", (0..10_000).map(once).sum::<u32>());
+        }
         call => println!("{:?}", peer::behave(call)),
     }
 }

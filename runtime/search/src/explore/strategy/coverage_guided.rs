@@ -14,6 +14,7 @@ use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::bandit::{Bandit, Reward};
 use crate::explore::frontier::Frontier;
 use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
+use crate::explore::novelty::{KindChoice, NewCoverage};
 use crate::explore::options::{CheckpointStrategy, Options};
 use crate::explore::swarm::{AnswerMask, Swarm};
 use crate::rng::Rng;
@@ -42,6 +43,7 @@ pub(super) struct CoverageGuidedSearch {
     /// How long runs of tasks are.
     lengths: Arc<RunLengths>,
     origins: Bandit<2>,
+    kinds: KindChoice,
     orders: Bandit<4>,
     /// How faults of a whole run are chosen. Those of a scenario begin and end with its steps.
     faults: Bandit<3>,
@@ -63,6 +65,7 @@ impl CoverageGuidedSearch {
             has_tasks: false,
             lengths: Arc::default(),
             origins: Bandit::new(["start", "checkpoint"]),
+            kinds: KindChoice::new(),
             orders: Bandit::new(["any", "pct", "pos", "urw"]),
             faults: Bandit::new(["chance", "one", "several"]),
             is_whole_run: options.is_whole_run,
@@ -103,7 +106,8 @@ impl ExplorationStrategy for CoverageGuidedSearch {
         let fresh_share = if is_first_pass { FIRST_PASS_SHARE } else { self.fresh_share() };
         self.is_fresh = frontier.len() == 0 || rng.happens(fresh_share);
         self.origins.choose(usize::from(!self.is_fresh));
-        let origin = if self.is_fresh { RunOrigin::Start } else { RunOrigin::Checkpoint(frontier.pick(self.how, rng)) };
+        let place = if self.is_fresh { None } else { frontier.pick(self.how, self.kinds.choose(frontier, rng), rng) };
+        let origin = place.map_or(RunOrigin::Start, |node| RunOrigin::Place(Arc::clone(node)));
         let most = self.steps_per_run.max(1) as usize;
         let steps = if self.is_fresh { rng.between(1, most) } else { rng.length(most) };
         // Where no tasks take turns, there is nothing to choose.
@@ -118,10 +122,18 @@ impl ExplorationStrategy for CoverageGuidedSearch {
         let mask = self.swarm.as_mut().map_or(AnswerMask::All, |swarm| swarm.next(rng));
         let faults = if self.is_whole_run { self.choose_faults(is_first_pass, rng) } else { FaultChoice::Chance };
         let policy = AnswerPolicy { mask, order, simplest: false, toggle: self.toggle, faults };
-        Some(RunSpec { origin, steps: steps as u32, script: Arc::from([]), policy, capture: CapturePolicy::New })
+        Some(RunSpec {
+            origin,
+            steps: steps as u32,
+            script: Arc::from([]),
+            policy,
+            capture: CapturePolicy::New,
+            compares: false,
+        })
     }
 
-    fn learn(&mut self, fresh: u32, steps: u32, answers: &AnswerLog) {
+    fn learn(&mut self, new: NewCoverage, steps: u32, answers: &AnswerLog) {
+        let fresh = new.sum();
         self.has_tasks |= answers.ordered() > 0;
         if self.is_fresh && self.is_whole_run {
             self.choices.learn(fresh, answers);
@@ -132,6 +144,7 @@ impl ExplorationStrategy for CoverageGuidedSearch {
         }
         let steps = u64::from(steps);
         self.origins.learn(fresh, steps);
+        self.kinds.learn(new, steps);
         self.orders.learn(fresh, steps);
         self.faults.learn(fresh, steps);
         if let Some(swarm) = &mut self.swarm {
@@ -144,6 +157,7 @@ impl ExplorationStrategy for CoverageGuidedSearch {
             rewards.map(|(name, rewards)| (dial, name, rewards)).collect::<Vec<_>>()
         };
         let mut all = of("origin", &mut self.origins.rewards());
+        all.extend(of("place", &mut self.kinds.rewards()));
         all.extend(of("order", &mut self.orders.rewards()));
         if self.is_whole_run {
             all.extend(of("faults", &mut self.faults.rewards()));

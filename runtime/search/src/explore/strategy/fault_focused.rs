@@ -5,6 +5,7 @@ use super::fault_choices::FaultChoices;
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::frontier::Frontier;
 use crate::explore::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
+use crate::explore::novelty::NewCoverage;
 use crate::explore::options::Options;
 use crate::explore::swarm::AnswerMask;
 use crate::rng::Rng;
@@ -32,10 +33,10 @@ impl ExplorationStrategy for FaultFocusedSearch {
         let policy =
             AnswerPolicy { mask: AnswerMask::All, order: TaskOrder::Any, simplest: false, toggle: 0.0, faults };
         let (origin, steps) = (RunOrigin::Start, self.steps_per_run);
-        Some(RunSpec { origin, steps, script: Arc::from([]), policy, capture: CapturePolicy::Nothing })
+        Some(RunSpec { origin, steps, script: Arc::from([]), policy, capture: CapturePolicy::Nothing, compares: false })
     }
 
-    fn learn(&mut self, fresh: u32, _: u32, answers: &AnswerLog) {
-        self.choices.learn(fresh, answers);
+    fn learn(&mut self, fresh: NewCoverage, _: u32, answers: &AnswerLog) {
+        self.choices.learn(fresh.sum(), answers);
     }
 }

@@ -6,6 +6,7 @@
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
 use crate::explore::frontier::Frontier;
 use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
+use crate::explore::novelty::NewCoverage;
 use crate::explore::options::Options;
 use crate::explore::swarm::AnswerMask;
 use crate::rng::Rng;
@@ -41,10 +42,11 @@ impl ExplorationStrategy for FreshStart {
             script,
             policy,
             capture: CapturePolicy::Nothing,
+            compares: false,
         })
     }
 
-    fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
+    fn learn(&mut self, _: NewCoverage, _: u32, answers: &AnswerLog) {
         if let TaskOrder::Policy(_, lengths) = &mut self.policy.order {
             Arc::make_mut(lengths).merge(&answers.lengths());
         }

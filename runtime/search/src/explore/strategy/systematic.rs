@@ -8,12 +8,13 @@
 //! Of a question with many answers, [`ANSWERS_MAX`] are tried, evenly spread: a bound on the search, not a claim about the rest.
 
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
+use crate::explore::decision_path::PlaceId;
 use crate::explore::frontier::Frontier;
 use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
+use crate::explore::novelty::NewCoverage;
 use crate::explore::options::Options;
 use crate::explore::swarm::AnswerMask;
 use crate::rng::Rng;
-use fozzy_trace::CheckpointId;
 use fozzy_trace::source::Override;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ const QUESTIONS_MAX: usize = 16;
 /// A place whose next step is not done with.
 struct OpenNode {
     /// `None` is the start.
-    checkpoint: Option<CheckpointId>,
+    place: Option<PlaceId>,
     script: Arc<[Override]>,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct SystematicSearch {
 
 impl SystematicSearch {
     pub(super) fn new(_: &Options, latest_first: bool) -> SystematicSearch {
-        let start = OpenNode { checkpoint: None, script: Arc::from([]) };
+        let start = OpenNode { place: None, script: Arc::from([]) };
         SystematicSearch { latest_first, open: VecDeque::from([start]), tried: None }
     }
 }
@@ -48,9 +49,9 @@ impl ExplorationStrategy for SystematicSearch {
     fn next(&mut self, frontier: &mut Frontier, _: &mut Rng) -> Option<RunSpec> {
         let (open, origin) = loop {
             let open = if self.latest_first { self.open.pop_back() } else { self.open.pop_front() }?;
-            match open.checkpoint.map(|checkpoint| frontier.position(checkpoint)) {
+            match open.place.map(|place| frontier.node(place)) {
                 None => break (open, RunOrigin::Start),
-                Some(Some(at)) => break (open, RunOrigin::Checkpoint(at)),
+                Some(Some(node)) => break (open, RunOrigin::Place(Arc::clone(node))),
                 // It had to go for others.
                 Some(None) => {}
             }
@@ -63,27 +64,27 @@ impl ExplorationStrategy for SystematicSearch {
             faults: FaultChoice::Chance,
         };
         // At the start there is the beginning, and no step.
-        let steps = u32::from(open.checkpoint.is_some());
+        let steps = u32::from(open.place.is_some());
         let script = Arc::clone(&open.script);
         self.tried = Some(open);
-        Some(RunSpec { origin, steps, script, policy, capture: CapturePolicy::States })
+        Some(RunSpec { origin, steps, script, policy, capture: CapturePolicy::States, compares: false })
     }
 
-    fn learn(&mut self, _: u32, _: u32, answers: &AnswerLog) {
-        let Some(OpenNode { checkpoint, .. }) = self.tried.take() else { return };
+    fn learn(&mut self, _: NewCoverage, _: u32, answers: &AnswerLog) {
+        let Some(OpenNode { place, .. }) = self.tried.take() else { return };
         let Some(script) = following(answers.numbers()) else { return };
-        let again = OpenNode { checkpoint, script };
+        let again = OpenNode { place, script };
         // Below the places that were found by it, from which `dfs` continues first.
         if self.latest_first {
-            let found = self.open.iter().rev().take_while(|open| open.checkpoint > checkpoint).count();
+            let found = self.open.iter().rev().take_while(|open| open.place > place).count();
             self.open.insert(self.open.len() - found, again);
         } else {
             self.open.push_front(again);
         }
     }
 
-    fn on_captured(&mut self, checkpoint: CheckpointId) {
-        self.open.push_back(OpenNode { checkpoint: Some(checkpoint), script: Arc::from([]) });
+    fn on_captured(&mut self, place: PlaceId) {
+        self.open.push_back(OpenNode { place: Some(place), script: Arc::from([]) });
     }
 }
 
