@@ -465,12 +465,12 @@ const LOCKED_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Writes a trace. The run is over and cannot be had again for nothing, so a name that another process is taking
 /// at this moment is waited for.
-#[allow(clippy::disallowed_methods, reason = "waits for another process, not for a guest")]
 pub fn write_trace(path: &Path, bytes: &[u8], collision: CollisionPolicy) -> Result<PathBuf, CampaignError> {
     write_trace_as(path, bytes, collision, Durability::Synced)
 }
 
 /// The same, as durable as that.
+#[allow(clippy::disallowed_methods, reason = "waits for another process, not for a guest")]
 pub fn write_trace_as(
     path: &Path,
     bytes: &[u8],
