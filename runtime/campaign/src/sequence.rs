@@ -34,12 +34,23 @@ const FUEL_MAX: u64 = 5_000_000_000;
 
 /// The steps of a recording that failed; `None` when it passed, has no steps, or they cannot be told.
 pub fn failing_sequence(recording: &Recording) -> Option<StepSequence> {
-    failing_run(recording).map(|(sequence, _)| sequence)
+    has_failed(recording).then(|| last_sequence(recording)).flatten()
 }
 
-/// The same, with what the program told of the run, and what its planned faults did.
-pub fn failing_run(recording: &Recording) -> Option<(StepSequence, Facts)> {
-    (recording.outcome.verdict.status != Status::Pass).then(|| told_run(recording)).flatten()
+/// The same, with what the program told of the run, and what its planned faults did; those also of a run without steps.
+pub fn failing_run(recording: &Recording) -> Option<(Option<StepSequence>, Facts)> {
+    if !has_failed(recording) {
+        return None;
+    }
+    match told_run(recording) {
+        Some((sequence, facts)) => Some((Some(sequence), facts)),
+        None if recording.plan.faults.is_empty() || recording.outcome.fuel_used > FUEL_MAX => None,
+        None => tell(recording, false).map(|(execution, _)| (None, execution.facts)),
+    }
+}
+
+fn has_failed(recording: &Recording) -> bool {
+    recording.outcome.verdict.status != Status::Pass
 }
 
 /// The steps of a recording's last sequence, however it ended.

@@ -131,8 +131,8 @@ pub struct ExploreFinding {
 
 impl ExploreFinding {
     /// Adds what its smallest run told.
-    pub fn tell(&mut self, sequence: StepSequence, facts: &Facts) {
-        self.sequence = Some(sequence);
+    pub fn tell(&mut self, sequence: Option<StepSequence>, facts: &Facts) {
+        self.sequence = sequence;
         self.faults = FaultSummary::all(&facts.injected);
         self.power_losses = PowerLossSummary::all(&facts.injected);
     }

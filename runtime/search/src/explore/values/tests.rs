@@ -1,3 +1,5 @@
+//! Tests of the answers that comparisons propose.
+
 use super::super::decision_path::PlaceId;
 use super::*;
 use crate::rng::Rng;
