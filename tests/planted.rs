@@ -158,6 +158,7 @@ fn explorations_of_programs_have_no_systematic_search() {
 
 /// The table of `FOZZY_LONG`: twenty seeds of each, and twenty sweeps.
 #[test]
+#[expect(clippy::print_stderr, reason = "a table for people")]
 fn planted_faults_are_found_by_every_seed() {
     if std::env::var_os("FOZZY_LONG").is_none() {
         return;
@@ -189,7 +190,7 @@ fn planted_faults_are_found_by_every_seed() {
             count(&found),
             twin["status"]
         );
-        println!("{table}");
+        eprintln!("{table}");
         assert_eq!((count(&found), twin["status"].as_str()), (20, Some("pass")), "{name}");
         assert!(runs * 3.0 <= seeds, "{name}: {runs} runs beside {seeds} seeds");
     }
