@@ -16,7 +16,8 @@ impl Ours {
     pub(crate) fn new(guest: &[u8]) -> Ours {
         let mut inputs = Inputs::default();
         let bytes = inputs.add(Vec::new());
-        let main = MachinePlan { stdin: StdinPlan { bytes, stays_open: false }, ..MachinePlan::default() };
+        let main =
+            MachinePlan { stdin: StdinPlan { bytes, stays_open: false, channel: None }, ..MachinePlan::default() };
         let plan = Plan { main, ..Plan::default() };
         let loaded = fozzy_engine::load(guest, None).expect("the guest is a component");
         let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("the guest compiles");

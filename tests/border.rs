@@ -78,7 +78,7 @@ impl Border {
         let main = MachinePlan {
             args: vec!["guest".to_owned(), "argument".to_owned()],
             env: vec![("A".to_owned(), "1".to_owned())],
-            stdin: StdinPlan { bytes: inputs.add(program.to_vec()), stays_open: false },
+            stdin: StdinPlan { bytes: inputs.add(program.to_vec()), stays_open: false, channel: None },
             dirs: vec![Mount { guest: "/data".to_owned(), entries }],
             ..MachinePlan::default()
         };

@@ -50,7 +50,7 @@ fn run(program: &Program, compiled: &fozzy_engine::Program) -> Seen {
         fozzy_live::capture_directory(&host, MOUNT, &mut inputs).expect("it is committed")
     });
     let dirs = dirs.collect();
-    let stdin = StdinPlan { bytes: inputs.add(program.stdin), stays_open: false };
+    let stdin = StdinPlan { bytes: inputs.add(program.stdin), stays_open: false, channel: None };
     let words = [program.name].into_iter().chain(program.args.iter().copied()).map(str::to_owned);
     let plan =
         Plan { main: MachinePlan { args: words.collect(), stdin, dirs, ..MachinePlan::default() }, ..Plan::default() };

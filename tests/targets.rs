@@ -235,8 +235,10 @@ fn the_caller_waits_while_its_target_does_and_others_go_on() {
     let again = session.execute(Box::new(source), 0..0).expect("the machine is fit");
     assert_eq!((again.history.digest, again.memory), (together.history.digest, together.memory));
 
-    let main =
-        MachinePlan { stdin: plan::StdinPlan { bytes: Digest::of(b""), stays_open: true }, ..main_with(&["wait"]) };
+    let main = MachinePlan {
+        stdin: plan::StdinPlan { bytes: Digest::of(b""), stays_open: true, channel: None },
+        ..main_with(&["wait"])
+    };
     let plan = Plan { main, ..Plan::default() };
     let mut session =
         self::session(&corpus::component("caller"), &corpus::component("peer"), 1, plan).expect("they fit");

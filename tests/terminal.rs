@@ -1,4 +1,4 @@
-//! The line of a terminal that says how long work goes: seen as a person sees it, through a terminal of our own.
+//! What a person sees and types: the line that says how long work goes, and programs that are talked to; through a terminal of our own.
 //!
 //! ```text
 //! fozzy explore … ── standard error is a terminal ─▶ `12s  3,456 runs, 2880/s … Ctrl-C stops`, in place, and gone at the end
@@ -13,7 +13,7 @@ use crate::fozzy::{Fozzy, binary};
 use crate::fuzz::module;
 use crate::wait;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
@@ -36,11 +36,16 @@ fn terminal() -> (File, OwnedFd) {
 
 /// The command on a terminal, and what that shows.
 fn start(fozzy: &Fozzy, words: &[&str]) -> (Child, Arc<Mutex<Vec<u8>>>) {
-    let (mut screen, side) = terminal();
+    let (screen, side) = terminal();
     let other = side.try_clone().expect("a file descriptor");
     let mut command = fozzy.command(binary());
     command.args(words).stdin(Stdio::null()).stdout(Stdio::from(other)).stderr(Stdio::from(side));
     let child = command.spawn().expect("it starts");
+    (child, watched(screen))
+}
+
+/// What a terminal shows, as far as it has come.
+fn watched(mut screen: File) -> Arc<Mutex<Vec<u8>>> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let into = Arc::clone(&seen);
     std::thread::spawn(move || {
@@ -50,7 +55,7 @@ fn start(fozzy: &Fozzy, words: &[&str]) -> (Child, Arc<Mutex<Vec<u8>>>) {
             into.lock().expect("nobody panicked").extend_from_slice(&chunk[..read]);
         }
     });
-    (child, seen)
+    seen
 }
 
 fn text(seen: &Mutex<Vec<u8>>) -> String {
@@ -102,4 +107,55 @@ fn a_suite_shows_what_it_runs_and_shrinking_how_small_it_is() {
     let shrunk = ended(&["shrink", "lost.fozzy"]);
     assert!(shrunk.contains("s left"), "{shrunk:?}");
     assert!(!shrunk.rsplit(CLEAR).next().expect("a part").contains("s left"), "{shrunk:?}");
+}
+
+/// A program on a terminal that is talked to: what it shows, and where a person types.
+fn talk(fozzy: &Fozzy, words: &[&str]) -> (Child, Arc<Mutex<Vec<u8>>>, File) {
+    let (screen, side) = terminal();
+    let other = || side.try_clone().expect("a file descriptor");
+    let mut command = fozzy.command(binary());
+    command.args(words).stdin(Stdio::from(other())).stdout(Stdio::from(other())).stderr(Stdio::from(side));
+    let child = command.spawn().expect("it starts");
+    let keyboard = screen.try_clone().expect("a file descriptor");
+    (child, watched(screen), keyboard)
+}
+
+fn types(keyboard: &mut File, keys: &str) {
+    keyboard.write_all(keys.as_bytes()).expect("somebody reads");
+}
+
+/// Each key is typed when what it answers is seen: a prompt has no line end.
+#[test]
+fn a_program_is_talked_to_by_hand_and_replayed_without_a_terminal() {
+    let fozzy = Fozzy::new();
+    let program = crate::fozzy::repository().join("tests/programs/repl.wat").display().to_string();
+    let (mut child, seen, mut keyboard) = talk(&fozzy, &["run", "-i", &program, "--record", "talk.fozzy"]);
+    wait::while_running(&mut child, "the prompt", || text(&seen).contains("> "));
+    types(&mut keyboard, "hello\n");
+    wait::while_running(&mut child, "the answer", || text(&seen).contains("you said: hello\r\n> "));
+    // Ctrl-D is the end of input.
+    types(&mut keyboard, "\x04");
+    wait::until("the end", || !wait::runs(&mut child));
+    wait::until("the summary", || text(&seen).contains("report    "));
+    assert!(text(&seen).contains("bye") && text(&seen).contains("PASS"), "{}", text(&seen));
+    let replay = fozzy.run(&["replay", "talk.fozzy"]).exits(0);
+    assert_eq!(replay.out(), "> you said: hello\n> bye\n");
+    assert!(replay.err().contains("the same run"), "{}", replay.err());
+}
+
+#[test]
+fn a_dialogue_that_is_interrupted_is_kept() {
+    let fozzy = Fozzy::new();
+    let program = crate::fozzy::repository().join("tests/programs/repl.wat").display().to_string();
+    let (mut child, seen, mut keyboard) = talk(&fozzy, &["run", "-i", &program, "--record", "cut.fozzy"]);
+    wait::while_running(&mut child, "the prompt", || text(&seen).contains("> "));
+    types(&mut keyboard, "hello\n");
+    wait::while_running(&mut child, "the answer", || text(&seen).contains("you said: hello\r\n> "));
+    fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
+    wait::until("the end", || !wait::runs(&mut child));
+    wait::until("the summary", || text(&seen).contains("report    "));
+    let replay = fozzy.run(&["replay", "cut.fozzy"]).exits(3);
+    assert_eq!(replay.out(), "> you said: hello\n> ");
+    let said = replay.err();
+    assert!(said.contains("the same run") && said.contains("standard input that never comes"), "{said}");
 }

@@ -203,7 +203,7 @@ impl Ours {
 
     fn execute(&self, arguments: &[&str], stdin: &[u8]) -> (Execution, [Vec<u8>; 2]) {
         let mut inputs = Inputs::default();
-        let stdin = StdinPlan { bytes: inputs.add(stdin.to_vec()), stays_open: false };
+        let stdin = StdinPlan { bytes: inputs.add(stdin.to_vec()), stays_open: false, channel: None };
         let env = ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let main = MachinePlan { args: command_line(arguments), env, stdin, ..MachinePlan::default() };
         let files = if self.live { Backend::Host } else { Backend::Virtual };

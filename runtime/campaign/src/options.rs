@@ -41,6 +41,8 @@ pub struct WorldOptions {
     pub stdin: Option<PathBuf>,
     /// Whether standard input stays open at its end.
     pub stdin_stays_open: bool,
+    /// Standard input is our own, as it comes, until this says that the run is to stop.
+    pub interactive: Option<crate::pipeline::StopSwitch>,
     /// Faults, as words of a plan.
     pub faults: Vec<String>,
     /// Whether an exit with an error after a fault has struck is no failure.

@@ -7,14 +7,17 @@
 //!
 //! Invariant: every command and every campaign goes this way, and no other.
 
+mod feed;
 mod load;
 mod plan;
 mod prepare;
 mod real_computer;
 mod record;
+mod runtime;
 mod secrets;
 mod today;
 
+pub use feed::StopSwitch;
 pub use load::{LoadedTarget, cache, load, load_built, summary_of};
 pub use plan::{RunPlan, component, component_built, plan, plan_error};
 pub(crate) use prepare::session;

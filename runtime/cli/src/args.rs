@@ -251,6 +251,12 @@ pub(crate) struct RunArgs {
     /// The seed of all random answers: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
+    /// Give the program each line of standard input as it comes, and show what it prints at once: for programs that are talked to, by a
+    /// person or through a pipe. What comes is kept with its moment in virtual time, which passes as real time does while the program
+    /// waits for it, and a replay needs no terminal. Ctrl-D ends the input, Ctrl-C the run. Without it, input is read to its end before
+    /// the program gets the first byte.
+    #[arg(short, long, conflicts_with_all = ["stdin", "seeds"])]
+    pub(crate) interactive: bool,
     /// Run it with many seeds: FROM..TO, both included, or how many from --seed on; at most 100,000. A trace is kept of
     /// the first seed that fails in each way.
     #[arg(long, value_name = "N|FROM..TO", help_heading = "Many seeds")]
@@ -675,7 +681,7 @@ pub(crate) struct WorldArgs {
     /// Set an environment variable. None of the real ones is visible.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Read standard input from this file instead of fozzy's own, which is read when the program first reads from it.
+    /// Read standard input from this file instead of fozzy's own, which is read to its end when the program first reads from it.
     #[arg(long, value_name = "PATH")]
     pub(crate) stdin: Option<PathBuf>,
     /// Keep standard input open after its last byte, like a terminal without input.

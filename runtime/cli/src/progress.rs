@@ -25,6 +25,14 @@ static WRITTEN: AtomicU64 = AtomicU64::new(0);
 /// Between two looks at whether something was written: twice that is a minute, which no command is silent for.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
+/// Whether a person talks to a program, which waits for that.
+static IS_TALKING: AtomicBool = AtomicBool::new(false);
+
+/// From here on it is a person who is silent.
+pub(crate) fn allow_silence() {
+    IS_TALKING.store(true, Ordering::Relaxed);
+}
+
 /// From here on a line says that this command is still at work whenever it has written nothing for long.
 pub(crate) fn break_silence() {
     let watch = Stopwatch::start();
@@ -32,7 +40,7 @@ pub(crate) fn break_silence() {
         loop {
             let before = WRITTEN.load(Ordering::Relaxed);
             pause(LOOK_EVERY);
-            if WRITTEN.load(Ordering::Relaxed) == before {
+            if WRITTEN.load(Ordering::Relaxed) == before && !IS_TALKING.load(Ordering::Relaxed) {
                 crate::output::say(&format!("still at work after {}s; Ctrl-C stops it\n", watch.elapsed().as_secs()));
             }
         }

@@ -19,6 +19,8 @@ use fozzy_trace::source::Override;
 use fozzy_trace::{
     Aside, BackendRequest, DecisionPart, Duration, NodeId, Observation, Purpose, Question, Record, digest,
 };
+use fozzy_world::channel::UNREAD_BYTES_MAX;
+use fozzy_world::dialogue::UnreadInput;
 use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +32,8 @@ pub const HOST_CALL_FUEL: u64 = 100;
 
 /// The site of the failure of a program that writes more than it may.
 const OUTPUT_LIMIT: &str = "the limit of output";
+/// The property that a machine breaks which writes what another one does not read.
+const UNREAD_INPUT: &str = "the limit of unread input";
 
 /// One imported function, by its name in WIT without version.
 #[derive(Clone, Copy, Debug)]
@@ -373,18 +377,18 @@ impl Host {
 
     /// Waits until one of `waits` is over, within the bound of virtual time.
     async fn wait(&mut self, waits: &[Wait]) -> Result<(), GuestStop> {
-        if waits.contains(&Wait::Stdin) {
+        self.run.heed_stop();
+        if waits.iter().any(|wait| matches!(wait, Wait::Stdin(_))) {
             self.look_at_stdin()?;
         }
         for wait in waits {
             self.run_if_awaited(*wait)?;
         }
-        if waits.iter().any(|wait| self.run.world.is_ready(self.node, *wait)) {
+        if waits.iter().any(|wait| self.run.world.is_ready(*wait)) {
             return Ok(());
         }
         if self.run.is_alone() {
-            let node = self.node;
-            let blocked = self.run.world.block(node, waits);
+            let blocked = self.run.block(waits);
             if self.run.world.is_at_its_end() {
                 self.node_mut().waiting = waits.to_vec();
                 self.run.look();
@@ -410,30 +414,41 @@ impl Host {
 
     /// Whether what `wait` waits for is there.
     pub(crate) fn is_ready(&mut self, wait: Wait) -> Result<bool, GuestStop> {
-        if wait == Wait::Stdin {
+        if matches!(wait, Wait::Stdin(_)) {
             self.look_at_stdin()?;
         }
         self.run_if_awaited(wait)?;
-        let node = self.node;
         let world = self.world();
         world.network.advance(world.clock.now());
         world.end_overdue();
-        let is_ready = world.is_ready(node, wait);
+        let is_ready = world.is_ready(wait);
         if let (true, Wait::OwnClock { monotonic_ns, .. }) = (is_ready, wait) {
             self.node_mut().drift.rings(monotonic_ns);
         }
         Ok(is_ready)
     }
 
-    /// The guest reads its input: it is fetched now.
+    /// What a guest waits for that waits for its input.
+    pub(crate) fn stdin_wait(&self) -> Wait {
+        Wait::Stdin(self.node)
+    }
+
+    /// The guest reads its input: it is fetched now, or when it comes is fixed.
     pub(crate) fn look_at_stdin(&mut self) -> Result<(), GuestStop> {
-        if self.node != NodeId(0) {
-            return Ok(());
-        }
-        if let Some(input) = self.run.stdin.take() {
+        if self.node == NodeId(0)
+            && let Some(input) = self.run.stdin.take()
+        {
             let bytes = input.get().map_err(|what| GuestStop::Machine { what })?;
             let node = self.node_mut();
-            node.stdin = Stdin::new(bytes, node.machine.stdin.stays_open);
+            let planned = Stdin::planned(bytes, &node.machine.stdin);
+            node.stdin = planned.map_err(|error| GuestStop::Machine { what: error.to_string() })?;
+        }
+        let Some(channel) = self.node().stdin.channel() else { return Ok(()) };
+        if channel.needs_arming() {
+            self.with_context(|world, context| world.arm_stdin(context));
+        }
+        if self.node == NodeId(0) {
+            self.run.look_at_feed();
         }
         Ok(())
     }
@@ -457,6 +472,10 @@ impl Host {
         if let Some(tee) = &mut run.tee {
             tee(node, kind, bytes);
         }
+        if run.world.is_heard(node, kind) {
+            let heard = self.with_context(|world, context| world.hear(kind, bytes, context));
+            self.moved(heard.map_err(|unread| unread_input(&unread))?);
+        }
         Ok(())
     }
 
@@ -470,6 +489,15 @@ impl Host {
         self.run.world.clock.cut_at(fozzy_trace::Instant::START.after(limit));
         GuestStop::TimeExhausted
     }
+}
+
+/// The machine that should read what this one writes does not.
+fn unread_input(unread: &UnreadInput) -> GuestStop {
+    let UnreadInput { node } = unread;
+    let message = format!(
+        "the machine `{node}` has not read {UNREAD_BYTES_MAX} bytes of its standard input, which are all that may wait there"
+    );
+    GuestStop::Failed(Box::new(ReportedFailure::new(FailureKind::Assertion, UNREAD_INPUT, &message)))
 }
 
 /// A full table or a handle of another kind is the guest's doing, and a trap.

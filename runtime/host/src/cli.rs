@@ -1,4 +1,4 @@
-//! `wasi:cli`: arguments, environment, exit, the standard streams, and terminals that are not there.
+//! `wasi:cli`: arguments, environment, exit, the standard streams, and terminals, where the plan has one.
 
 use crate::bindings::wasi::cli;
 use crate::bindings::{InputStreamResource, OutputStreamResource, TerminalInputResource, TerminalOutputResource};
@@ -57,6 +57,26 @@ impl Host {
     }
 }
 
+impl Host {
+    /// A handle of the terminal, if the machine has one.
+    fn terminal<T>(&mut self, import: Import, handle: Handle) -> Result<Option<Resource<T>>> {
+        let rep = self.call(import, (), |host| {
+            if !host.node().stdin.is_terminal() {
+                return Ok(None);
+            }
+            host.node_mut().table.insert(handle).map(Some).map_err(misuse(import))
+        })?;
+        Ok(rep.map(Resource::new_own))
+    }
+
+    fn drop_terminal(&mut self, rep: u32) -> Result<()> {
+        self.call(DROP_TERMINAL, rep, |host| {
+            drop(host.node_mut().table.remove(rep).map_err(misuse(DROP_TERMINAL))?);
+            Ok(())
+        })
+    }
+}
+
 impl cli::stdin::Host for Host {
     fn get_stdin(&mut self) -> Result<Resource<InputStreamResource>> {
         self.open(GET_STDIN, Handle::InputStream(Input::Stdin))
@@ -80,33 +100,30 @@ impl cli::terminal_output::Host for Host {}
 
 impl cli::terminal_input::HostTerminalInput for Host {
     fn drop(&mut self, handle: Resource<TerminalInputResource>) -> Result<()> {
-        self.call(DROP_TERMINAL, handle.rep(), |_| Ok(()))
+        self.drop_terminal(handle.rep())
     }
 }
 
 impl cli::terminal_output::HostTerminalOutput for Host {
     fn drop(&mut self, handle: Resource<TerminalOutputResource>) -> Result<()> {
-        self.call(DROP_TERMINAL, handle.rep(), |_| Ok(()))
+        self.drop_terminal(handle.rep())
     }
 }
 
 impl cli::terminal_stdin::Host for Host {
     fn get_terminal_stdin(&mut self) -> Result<Option<Resource<TerminalInputResource>>> {
-        self.call(GET_TERMINAL_STDIN, (), |_| Ok(None::<u32>))?;
-        Ok(None)
+        self.terminal(GET_TERMINAL_STDIN, Handle::TerminalInput)
     }
 }
 
 impl cli::terminal_stdout::Host for Host {
     fn get_terminal_stdout(&mut self) -> Result<Option<Resource<TerminalOutputResource>>> {
-        self.call(GET_TERMINAL_STDOUT, (), |_| Ok(None::<u32>))?;
-        Ok(None)
+        self.terminal(GET_TERMINAL_STDOUT, Handle::TerminalOutput)
     }
 }
 
 impl cli::terminal_stderr::Host for Host {
     fn get_terminal_stderr(&mut self) -> Result<Option<Resource<TerminalOutputResource>>> {
-        self.call(GET_TERMINAL_STDERR, (), |_| Ok(None::<u32>))?;
-        Ok(None)
+        self.terminal(GET_TERMINAL_STDERR, Handle::TerminalOutput)
     }
 }

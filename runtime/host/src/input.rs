@@ -1,13 +1,20 @@
-//! Standard input that is read when the guest first looks at it.
+//! Standard input of the real computer: read when the guest first looks at it, or as it comes.
 //!
 //! ```text
 //! guest never looks   nothing is read; the plan's input is empty, and so says the trace
 //! guest looks         all of it is read, once; every execution and the trace have these bytes
+//! a feed              what comes while the guest waits or looks, with the moment in virtual time: the trace has both, and a replay
+//!                     is given both by its plan
 //! ```
 //!
 //! A program that does not read must not wait for a pipe that is never closed. It is still an input by
 //! content: when it is read cannot be seen by the guest, only what it holds.
+//!
+//! Invariant: what a feed brings comes later than the moment at which it is noticed, so that nothing that was decided at this moment
+//! is decided otherwise in a replay.
 
+use fozzy_trace::plan::{ArrivalPlan, ArrivalTime};
+use fozzy_trace::{Duration, Instant};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -17,12 +24,79 @@ type InputReader = Box<dyn FnOnce() -> Result<Vec<u8>, String> + Send>;
 pub struct LazyInput {
     read: Mutex<Option<InputReader>>,
     bytes: OnceLock<Result<Arc<[u8]>, String>>,
+    feed: Option<Mutex<Box<dyn InputFeed>>>,
+    dialogue: Mutex<RecordedDialogue>,
+}
+
+/// Where input comes from while the run goes on: a person, or a pipe.
+pub trait InputFeed: Send {
+    /// What comes within this time, for which it is waited; without a bound whatever comes next.
+    fn next(&mut self, at_most: Option<Duration>) -> FeedEvent;
+
+    /// Whether the run is to come to its end.
+    fn is_stopped(&self) -> bool;
+}
+
+/// What a feed says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FeedEvent {
+    /// These bytes have come, after so long.
+    Bytes(Vec<u8>, Duration),
+    /// Nothing comes any more, after so long.
+    End(Duration),
+    /// Nothing has come.
+    Nothing,
+    /// The run is to come to its end.
+    Stopped,
+}
+
+/// What came of a feed, as a plan has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedDialogue {
+    /// All bytes.
+    pub bytes: Vec<u8>,
+    /// When they came.
+    pub arrivals: Vec<ArrivalPlan>,
+    /// When the run was stopped from outside, if it was.
+    pub stopped_at: Option<Instant>,
+}
+
+impl RecordedDialogue {
+    pub(crate) fn note(&mut self, bytes: &[u8], at: Instant, end: bool) {
+        self.bytes.extend_from_slice(bytes);
+        let (bytes, jitter) = (bytes.len() as u64, Duration(0));
+        self.arrivals.push(ArrivalPlan { bytes, when: ArrivalTime::At(at), jitter, end });
+    }
 }
 
 impl LazyInput {
     /// An input that `read` gives in full, or one sentence why it cannot.
     pub fn new(read: impl FnOnce() -> Result<Vec<u8>, String> + Send + 'static) -> LazyInput {
-        LazyInput { read: Mutex::new(Some(Box::new(read))), bytes: OnceLock::new() }
+        let read: InputReader = Box::new(read);
+        LazyInput { read: Mutex::new(Some(read)), bytes: OnceLock::new(), feed: None, dialogue: Mutex::default() }
+    }
+
+    /// An input that comes while the one run goes on that has it.
+    pub fn live(feed: Box<dyn InputFeed>) -> LazyInput {
+        let feed = Some(Mutex::new(feed));
+        LazyInput { read: Mutex::default(), bytes: OnceLock::new(), feed, dialogue: Mutex::default() }
+    }
+
+    /// Where it comes from, if it comes while the run goes on.
+    pub(crate) fn feed(&self) -> Option<std::sync::MutexGuard<'_, Box<dyn InputFeed>>> {
+        self.feed.as_ref().map(|feed| feed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes what is known of the feed.
+    pub(crate) fn record(&self, change: impl FnOnce(&mut RecordedDialogue)) {
+        change(&mut self.dialogue.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// What came of the feed; `None` if there is none.
+    #[must_use]
+    pub fn dialogue(&self) -> Option<RecordedDialogue> {
+        let dialogue = || self.dialogue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.feed.is_some().then(dialogue)
     }
 
     /// The bytes; read now if they were not yet.

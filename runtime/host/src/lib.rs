@@ -57,7 +57,7 @@ pub use call::{GuestStop, HOST_CALL_FUEL, Host};
 pub use draws::{DecisionDraws, DrawSource};
 pub use handles::{StaleHandle, TargetHandles};
 pub use import_numbers::{history_name, number_collision};
-pub use input::LazyInput;
+pub use input::{FeedEvent, InputFeed, LazyInput, RecordedDialogue};
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
 pub use linker::{ImportFault, add_to_linker, import_problem, known_interfaces, refused_imports};
 pub use outgoing_call::{

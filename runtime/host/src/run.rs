@@ -12,8 +12,8 @@
 //! Invariant: exactly one of the guests and the engine holds the run.
 //! Not here: who is next (`fozzy-engine`).
 
-use crate::LazyInput;
 use crate::call::GuestStop;
+use crate::input::{FeedEvent, LazyInput};
 use fozzy_trace::observation::{AnswerTime, BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
@@ -74,6 +74,8 @@ pub struct Run {
     pub(crate) source: Box<dyn DecisionSource>,
     pub(crate) tee: Option<OutputTee>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
+    /// Standard input of the target that comes while the run goes on.
+    feed: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn LiveBackend>>,
     observed_bytes: u64,
     /// Fuel that host calls have used, and how much they may.
@@ -99,6 +101,7 @@ impl Run {
             source,
             tee,
             stdin: None,
+            feed: None,
             reality: None,
             observed_bytes: 0,
             work: 0,
@@ -109,7 +112,8 @@ impl Run {
     /// Standard input comes from `input` instead of the plan, when the target first looks at it.
     #[must_use]
     pub fn reading(self, input: Option<Arc<LazyInput>>) -> Run {
-        Run { stdin: input, ..self }
+        let (feed, stdin) = input.into_iter().partition::<Vec<_>, _>(|input| input.feed().is_some());
+        Run { stdin: stdin.into_iter().next(), feed: feed.into_iter().next(), ..self }
     }
 
     /// What the source has not observed before, `reality` is asked for.
@@ -181,6 +185,7 @@ impl Run {
             source: self.source.fork(),
             tee: None,
             stdin: None,
+            feed: None,
             reality: None,
             observed_bytes: self.observed_bytes,
             work: self.work,
@@ -259,6 +264,85 @@ impl Run {
         let up = self.world.clock.now().after(up_after);
         self.world.node_mut(node).waiting = vec![Wait::Until(up)];
         self.work = self.work.saturating_add(RESTART_FUEL);
+    }
+
+    /// What has come of the target's standard input in the meantime comes in a moment.
+    pub(crate) fn look_at_feed(&mut self) {
+        // What was not read yet comes first, and bounds what is held.
+        if self.feed.is_some() && self.world.node(NodeId(0)).stdin.deadline().is_none() {
+            self.feed_within(Some(Duration(0)));
+        }
+    }
+
+    /// Before time passes for guests that wait for all of `waits`: while the target waits for its standard input and that comes from a
+    /// person, virtual time passes as real time does.
+    pub fn await_feed(&mut self, waits: impl Iterator<Item = Wait> + Clone) {
+        let main = Wait::Stdin(NodeId(0));
+        if self.feed.is_some()
+            && waits.clone().any(|wait| wait == main)
+            && self.world.node(NodeId(0)).stdin.deadline().is_none()
+        {
+            let now = self.world.clock.now();
+            self.feed_within(self.world.next_moment(waits).map(|next| next.since(now)));
+        }
+    }
+
+    /// Whether the run is to come to its end, when its guest waits for anything at all: it ends when time passes.
+    pub(crate) fn heed_stop(&mut self) {
+        let stops = self.feed.as_ref().is_some_and(|input| input.feed().is_some_and(|feed| feed.is_stopped()));
+        if stops {
+            self.stop();
+        }
+    }
+
+    /// A replay comes to its end at this moment by its plan, and so does this run.
+    fn stop(&mut self) {
+        let now = self.world.clock.now();
+        Arc::make_mut(&mut self.world.plan).limits.time = Some(now.since(Instant::START));
+        if let Some(input) = self.feed.take() {
+            input.record(|dialogue| dialogue.stopped_at = Some(now));
+        }
+    }
+
+    fn feed_within(&mut self, at_most: Option<Duration>) {
+        let Some(input) = self.feed.clone() else { return };
+        let event = input.feed().map_or(FeedEvent::Nothing, |mut feed| feed.next(at_most));
+        let now = self.world.clock.now();
+        let later = |waited: Duration| now.after(Duration(waited.0.max(1)));
+        let Some(channel) = self.world.node_mut(NodeId(0)).stdin.channel_mut() else { return };
+        match event {
+            FeedEvent::Nothing => {}
+            FeedEvent::Bytes(bytes, waited) => {
+                let bytes: Arc<[u8]> = bytes.into();
+                let at = channel.send(Arc::clone(&bytes), later(waited));
+                input.record(|dialogue| dialogue.note(&bytes, at, false));
+            }
+            FeedEvent::End(waited) => {
+                let at = channel.close(later(waited));
+                input.record(|dialogue| dialogue.note(&[], at, true));
+                self.feed = None;
+            }
+            FeedEvent::Stopped => self.stop(),
+        }
+    }
+
+    /// Lets virtual time pass until one of `waits` of the only guest is over.
+    ///
+    /// # Errors
+    /// [`Deadlock`] when that will never happen: the guest hangs.
+    pub(crate) fn block(&mut self, waits: &[Wait]) -> Result<(), Deadlock> {
+        if self.feed.is_none() {
+            return self.world.block(waits);
+        }
+        self.world.network.advance(self.world.clock.now());
+        self.world.end_overdue();
+        while !waits.iter().any(|wait| self.world.is_ready(*wait)) {
+            self.await_feed(waits.iter().copied());
+            if !self.world.pass_time(waits.iter().copied()) {
+                return Err(Deadlock { waiting: waits.iter().map(|wait| self.world.wait_words(*wait)).collect() });
+            }
+        }
+        Ok(())
     }
 
     /// Keeps bytes that a [`BackendRequest`] is about to name.

@@ -144,15 +144,17 @@ impl Host {
                 self.read_pipe(rep, pipe, Wait::Pipe(pipe, PipeEnd::Read), len, patience)
             }
             Ok(Handle::InputStream(Input::Stdin)) if let Some(process) = node.process => {
-                self.read_pipe(rep, process.stdin, Wait::Stdin, len, patience)
+                self.read_pipe(rep, process.stdin, Wait::Stdin(self.node), len, patience)
             }
             Ok(Handle::InputStream(Input::Stdin)) => {
                 self.look_at_stdin()?;
-                if patience == BlockingMode::Blocking && len > 0 && !self.is_ready(Wait::Stdin)? {
-                    return Ok(CallProgress::Wait(vec![Wait::Stdin]));
+                let wait = self.stdin_wait();
+                if patience == BlockingMode::Blocking && len > 0 && !self.is_ready(wait)? {
+                    return Ok(CallProgress::Wait(vec![wait]));
                 }
+                let now = self.world().clock.now();
                 let stdin = &mut self.node_mut().stdin;
-                if stdin.is_closed() { failed(StreamOpFailure::Closed) } else { done(stdin.read(len).to_vec()) }
+                if stdin.is_closed(now) { failed(StreamOpFailure::Closed) } else { done(stdin.read(len, now)) }
             }
             _ => Err(misuse(import)(TableError::WrongHandle)),
         }
@@ -488,8 +490,9 @@ impl streams::HostInputStream for Host {
     }
 
     fn subscribe(&mut self, handle: Resource<InputStreamResource>) -> Result<Resource<PollableResource>> {
+        let stdin = self.stdin_wait();
         self.pollable(SUBSCRIBE_INPUT, handle.rep(), |handle, world| match handle {
-            Handle::InputStream(Input::Stdin) => Wait::Stdin,
+            Handle::InputStream(Input::Stdin) => stdin,
             Handle::InputStream(Input::Tcp(socket)) => Wait::Socket(Readiness::Readable(*socket)),
             Handle::InputStream(Input::Http { body, closed: false, .. }) => {
                 Wait::Signal(world.http.bodies.readable(*body))

@@ -89,6 +89,8 @@ pub fn resource_of(handle: &Handle) -> &'static str {
         Handle::OutgoingDatagrams { .. } => "outgoing-datagram-stream",
         Handle::Addresses(_) => "resolve-address-stream",
         Handle::Child(_) => "child",
+        Handle::TerminalInput => "terminal-input",
+        Handle::TerminalOutput => "terminal-output",
         Handle::Http(handle) => match **handle {
             HttpHandle::Fields(_) => "fields",
             HttpHandle::OutgoingRequest(_) => "outgoing-request",

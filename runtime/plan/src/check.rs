@@ -12,6 +12,7 @@ use crate::nearest::hint;
 use crate::notation::ByteSize;
 use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, Problems, quoted};
+use crate::stdin::{self, StdinFile};
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::criteria::PATTERN_BYTES_MAX;
@@ -19,7 +20,7 @@ use fozzy_world::fault::{FaultKind, FaultTarget, KILL, machine_of};
 use fozzy_world::live_bounds::{HostPattern, check_command};
 use fozzy_world::{MAIN, NODES_MAX};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most entries of one table or list of a plan file: rules, faults, variables, files. Each request is compared with
 /// the rules one after the other; beyond it the plan is refused.
@@ -109,8 +110,8 @@ impl Check<'_> {
         for (name, value) in machine.env.iter() {
             self.at2("env", name, |check| check.must(check_env_name(name).and_then(|()| check_no_nul(value))));
         }
-        if let Some(content) = &machine.stdin {
-            self.at("stdin", |check| check.content(content));
+        if let Some(stdin) = &machine.stdin {
+            self.at("stdin", |check| check.stdin(stdin));
         }
         let mut dirs = BTreeSet::new();
         for (guest, host) in machine.dirs.iter() {
@@ -169,6 +170,28 @@ impl Check<'_> {
         }
     }
 
+    fn stdin(&mut self, stdin: &StdinFile) {
+        for (path, message) in stdin::problems(stdin) {
+            let depth = self.path.len();
+            self.path.extend(path);
+            self.wrong(message);
+            self.path.truncate(depth);
+        }
+        match stdin {
+            StdinFile::Text(_) => {}
+            StdinFile::Table(table) => self.at("file", |check| check.host_paths(&table.file)),
+            StdinFile::Script(entries) => {
+                for (i, entry) in entries.iter().enumerate() {
+                    self.at2(i, "file", |check| check.host_paths(&entry.file));
+                }
+            }
+        }
+    }
+
+    fn host_paths(&mut self, path: &Option<PathBuf>) {
+        path.iter().for_each(|path| self.must(check_host_path(path)));
+    }
+
     fn content(&mut self, content: &ContentFile) {
         if let ContentFile::Other(ContentTable::File(path)) = content {
             self.at("file", |check| check.must(check_host_path(path)));
@@ -201,6 +224,10 @@ impl Check<'_> {
                     ("stdin", program.machine.stdin.is_some()),
                     ("stdin-stays-open", program.machine.stdin_stays_open.is_some()),
                 ];
+                if matches!(&program.machine.stdin, Some(StdinFile::Table(table)) if table.from.is_some()) {
+                    let message = "the output of a machine goes to the target and to machines of [[node]] only";
+                    self.at2("stdin", "from", |check| check.wrong(message));
+                }
                 for (key, _) in given.into_iter().filter(|(_, given)| of_process && *given) {
                     let message = "a process gets its arguments and its input from the program that starts it";
                     self.at(key, |check| check.wrong(message));

@@ -6,6 +6,7 @@
 
 use crate::named::NamedValues;
 use crate::notation::{Bandwidth, ByteSize, FaultRate, Strength, TimeSpan, WallStart};
+use crate::stdin::StdinFile;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -66,10 +67,16 @@ pub struct MachineFile {
     pub args: Option<Vec<String>>,
     /// Environment variables. Nothing of the real environment is visible.
     pub env: NamedValues<String>,
-    /// Standard input. Default: empty; for the target of a run, the input of fozzy itself.
-    pub stdin: Option<ContentFile>,
+    /// Standard input: content, or { from = "a machine", latency = "1ms" } for the standard output of another machine, or [[stdin]]
+    /// tables for what comes at some time or after some output. Default: empty; for the target of a run, the input of fozzy itself.
+    pub stdin: Option<StdinFile>,
     /// Whether standard input stays open after its last byte, like a terminal without input. Default: false.
     pub stdin_stays_open: Option<bool>,
+    /// Whether the program finds a terminal on its standard streams. Default: false.
+    pub stdin_terminal: Option<bool>,
+    /// Whether reading an input on which more may come answers "again" when nothing is there (WASI preview 1 only). Default: for programs
+    /// in Go, whose only thread must not wait; other programs take it for the end.
+    pub stdin_nonblocking: Option<bool>,
     /// Real directories, copied onto the virtual disk: path in the guest = path of the real directory. Writes of the
     /// program never reach the real one.
     pub dirs: NamedValues<PathBuf>,
@@ -537,7 +544,8 @@ impl PlanFile {
 impl MachineFile {
     fn paths(&mut self, join: &mut dyn FnMut(&mut PathBuf)) {
         self.dirs.values_mut().for_each(&mut *join);
-        self.stdin.iter_mut().chain(self.files.values_mut()).for_each(|content| content.paths(join));
+        self.stdin.iter_mut().for_each(|stdin| stdin.paths(join));
+        self.files.values_mut().for_each(|content| content.paths(join));
     }
 }
 

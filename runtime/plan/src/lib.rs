@@ -14,7 +14,7 @@
 //! let text = r#"
 //! args = ["--verbose"]
 //! env = { RUST_LOG = "info" }
-//! stdin = "three\nlines\nof text\n"             # or { file = "input.txt" }, { base64 = "…" }, { json = … }
+//! stdin = "three\nlines\nof text\n"             # or { file = "input.txt" }, { base64 = "…" }, { json = … }, [[stdin]] for a dialogue
 //! wall-start = 2025-06-01T12:00:00Z
 //!
 //! [limits]
@@ -84,6 +84,7 @@ mod problem;
 mod read;
 mod resolve;
 mod schema;
+mod stdin;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -104,3 +105,4 @@ pub use problem::{PROBLEMS_MAX, PlanError, Problem, TextPosition};
 pub use read::{PLAN_BYTES_MAX, read_text, validate, validate_deep};
 pub use resolve::{ComponentLoader, FILE_BYTES_MAX, ResolvedPlan};
 pub use schema::schema;
+pub use stdin::{StdinEntry, StdinFile, StdinTable};

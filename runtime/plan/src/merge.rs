@@ -55,6 +55,8 @@ impl MachineFile {
             env: self.env.over(lower.env),
             stdin: self.stdin.or(lower.stdin),
             stdin_stays_open: self.stdin_stays_open.or(lower.stdin_stays_open),
+            stdin_terminal: self.stdin_terminal.or(lower.stdin_terminal),
+            stdin_nonblocking: self.stdin_nonblocking.or(lower.stdin_nonblocking),
             dirs: self.dirs.over(lower.dirs),
             files: self.files.over(lower.files),
             read_only: self.read_only.or(lower.read_only),

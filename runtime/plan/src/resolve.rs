@@ -20,9 +20,9 @@ use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
     AllowedEnd, Backend, Backends, CheckerPlan, Edition, HostLimits, HttpFailure, HttpReply, HttpRule, Inputs, Limits,
     LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability, NetworkPlan, NodePlan,
-    ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, RunCriteria, StdinPlan, WALL_START_DEFAULT,
+    ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, RunCriteria, WALL_START_DEFAULT,
 };
-use fozzy_trace::{Digest, Duration, Plan};
+use fozzy_trace::{Digest, Duration, NodeId, Plan};
 use fozzy_world::MAIN;
 use fozzy_world::fault::{FAULTS, FaultTarget, kind_of, machine_of};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +73,8 @@ impl PlanFile {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let mut resolve = Resolve { path: Vec::new(), problems, loader, loaded: BTreeMap::new(), inputs };
+        let machines = machines(self);
+        let mut resolve = Resolve { path: Vec::new(), problems, loader, loaded: BTreeMap::new(), inputs, machines };
         let plan = resolve.plan(self, program);
         match resolve.problems.is_empty() {
             true => Ok(ResolvedPlan { plan, stdin_given: self.machine.stdin.is_some() }),
@@ -82,17 +83,26 @@ impl PlanFile {
     }
 }
 
-struct Resolve<'a, 'l> {
+/// The machines of the plan: that of the target comes first, then those with a name of their own, then those that are called.
+fn machines(file: &PlanFile) -> BTreeMap<String, NodeId> {
+    let named = file.node.iter().map(|node| node.name.to_ascii_lowercase());
+    let all = std::iter::once(MAIN.to_owned()).chain(named).chain(target_names(file));
+    all.zip(0..).map(|(name, number)| (name, NodeId(number))).collect()
+}
+
+pub(crate) struct Resolve<'a, 'l> {
     path: Vec<DocumentStep>,
     problems: Problems,
     loader: &'a mut ComponentLoader<'l>,
     /// What the loader said, so that one component for ten machines is built once and complained of once.
     loaded: BTreeMap<PathBuf, Option<Digest>>,
-    inputs: &'a mut Inputs,
+    pub(crate) inputs: &'a mut Inputs,
+    /// All machines of the plan, by name.
+    pub(crate) machines: BTreeMap<String, NodeId>,
 }
 
 impl Resolve<'_, '_> {
-    fn at<T>(&mut self, step: impl Into<DocumentStep>, look: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn at<T>(&mut self, step: impl Into<DocumentStep>, look: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(step.into());
         let found = look(self);
         self.path.pop();
@@ -188,19 +198,15 @@ impl Resolve<'_, '_> {
         }
     }
 
-    fn wrong(&mut self, message: impl Into<String>) {
+    pub(crate) fn wrong(&mut self, message: impl Into<String>) {
         self.problems.add(&self.path, message);
     }
 
     fn machine(&mut self, machine: &MachineFile, program: &str) -> MachinePlan {
-        let stdin = machine.stdin.as_ref().map(|content| self.at("stdin", |resolve| resolve.content(content)));
         MachinePlan {
             args: std::iter::once(program.to_owned()).chain(machine.args.iter().flatten().cloned()).collect(),
             env: machine.env.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
-            stdin: StdinPlan {
-                bytes: stdin.unwrap_or_else(|| Digest::of(b"")),
-                stays_open: machine.stdin_stays_open.unwrap_or(false),
-            },
+            stdin: self.stdin(machine),
             dirs: self.mounts(machine),
             bare: machine.dirs.iter().any(|(guest, _)| guest_path(guest) == "/"),
             read_only: machine.read_only.iter().flatten().map(|path| guest_path(path)).collect(),
@@ -255,7 +261,7 @@ impl Resolve<'_, '_> {
         }
     }
 
-    fn content(&mut self, content: &ContentFile) -> Digest {
+    pub(crate) fn content(&mut self, content: &ContentFile) -> Digest {
         let bytes = match content {
             ContentFile::Text(text) | ContentFile::Other(ContentTable::Text(text)) => Ok(text.clone().into_bytes()),
             ContentFile::Other(ContentTable::Json(value)) => Ok(value.to_string().into_bytes()),

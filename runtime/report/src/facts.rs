@@ -170,7 +170,8 @@ pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
         Some((name.to_owned(), property.held, property.evaluated - property.held))
     });
     let unhealthy = flows.chain(properties).filter_map(|(name, checked, skipped)| unhealthy(&name, checked, skipped));
-    unhealthy.chain(facts.refusals.iter().map(|refusal| format!("refused: {refusal}"))).collect()
+    let refusals = facts.refusals.iter().map(|refusal| format!("refused: {refusal}"));
+    unhealthy.chain(refusals).chain(facts.unmet_input.iter().cloned()).collect()
 }
 
 /// The warning of what skipped nearly everything.

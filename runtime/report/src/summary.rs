@@ -357,7 +357,8 @@ pub struct RunSummary {
     /// That properties are missing which were never reached, and why; absent when all are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<String>,
-    /// What is not wrong and worth knowing: a property or a flow that skips nearly everything.
+    /// What is not wrong and worth knowing: a property or a flow that skips nearly everything, a script of standard input that waits
+    /// for output in vain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// What the program's allocator told; absent when it told nothing.

@@ -513,7 +513,7 @@ fn digest(smallest: &ShrinkCandidate) -> u64 {
         fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
         steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));
     }
-    fold.bytes(format!("{faults:?} {:?}", main.stdin.bytes).as_bytes());
+    fold.bytes(format!("{faults:?} {:?}", main.stdin).as_bytes());
     if input.is_some() {
         fold.bytes(&smallest.plan.planned_input(&smallest.inputs).unwrap_or_default());
     }

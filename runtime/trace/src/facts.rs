@@ -63,6 +63,8 @@ pub struct Facts {
     pub criteria: CriteriaReport,
     /// What it was refused by the bounds of the plan.
     pub refusals: Refusals,
+    /// Which scripts of standard input still waited for output when the execution ended, each in a sentence.
+    pub unmet_input: Vec<String>,
 }
 
 /// Why a program that judges itself has failed.

@@ -16,6 +16,7 @@ pub mod input;
 pub mod memory;
 pub mod network;
 pub mod process;
+pub mod stdin;
 
 pub use criteria::{CheckerPlan, RunCriteria};
 pub use fault::FaultPlan;
@@ -24,6 +25,7 @@ pub use input::PlannedInput;
 pub use memory::MemoryPlan;
 pub use network::NetworkPlan;
 pub use process::{ProcessExit, ProcessReply, ProcessRule};
+pub use stdin::{ArrivalPlan, ArrivalTime, ChannelPlan, ExpectedOutput, StdinPipe, StdinPlan};
 
 use crate::{Digest, Duration, NodeId};
 use serde::{Deserialize, Serialize};
@@ -484,16 +486,6 @@ impl Default for RedactionPolicy {
     }
 }
 
-/// Standard input of a guest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct StdinPlan {
-    /// The bytes, by digest.
-    pub bytes: Digest,
-    /// Whether it stays open after its last byte, like a terminal without input.
-    pub stays_open: bool,
-}
-
 /// A directory of the virtual disk, given by content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -582,7 +574,7 @@ impl Default for MachinePlan {
         MachinePlan {
             args: vec!["program".to_owned()],
             env: Vec::new(),
-            stdin: StdinPlan { bytes: Digest::of(b""), stays_open: false },
+            stdin: StdinPlan::tape(Digest::of(b"")),
             dirs: Vec::new(),
             bare: false,
             read_only: Vec::new(),

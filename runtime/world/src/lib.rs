@@ -3,7 +3,7 @@
 //! ```text
 //! World ─┬─ clock      virtual time; moves when every guest waits, and by a tick for each reading
 //!        ├─ nodes ─┬─ files     an in-memory disk; captured directories copied in
-//!        │         ├─ stdio     standard input as a tape, output as digests with a kept beginning
+//!        │         ├─ stdio     standard input as a tape or a channel, output as digests with a kept beginning
 //!        │         └─ table     what the guest's handles mean
 //!        ├─ network    sockets and packets
 //!        └─ faults     what is planned to go wrong
@@ -13,8 +13,10 @@
 //! clone; nothing here reaches a real clock, file, process or network.
 //! Not here: WIT (`fozzy-host`), who answers questions (`fozzy-trace`), wasm (`fozzy-engine`).
 
+pub mod channel;
 pub mod clock;
 pub mod decide;
+pub mod dialogue;
 pub mod fault;
 pub mod files;
 pub mod glob;
@@ -36,8 +38,10 @@ pub mod table;
 pub mod unmatched;
 mod wait;
 
+pub use channel::Channel;
 pub use clock::Clock;
 pub use decide::{Decider, FaultStrike, OpContext};
+pub use dialogue::{Dialogues, StdinDelivery, StdioPeer};
 pub use fault::Faults;
 pub use files::Disk;
 pub use http::Http;
@@ -91,6 +95,8 @@ pub struct World {
     pub processes: Processes,
     /// Bytes between processes.
     pub pipes: Pipes,
+    /// What is connected to standard streams.
+    pub dialogues: Dialogues,
     /// What no rule answered.
     pub unmatched: UnmatchedRequests,
     /// What is planned to go wrong.
@@ -138,6 +144,9 @@ pub enum WorldError {
     /// The plan names bytes that do not come with it.
     #[error("the plan names an input with SHA-256 {0}, which is missing")]
     MissingInput(Digest),
+    /// Standard input cannot come as planned.
+    #[error(transparent)]
+    Stdin(#[from] channel::ChannelError),
     /// A directory of the plan does not fit the disk.
     #[error(transparent)]
     Mount(#[from] files::MountError),
@@ -176,6 +185,7 @@ impl World {
             http: Http::default(),
             processes: Processes::new(&plan.processes),
             pipes: Pipes::default(),
+            dialogues: Dialogues::of(&plan),
             unmatched: UnmatchedRequests::default(),
             faults: Faults::new(&plan.faults)?.on(machines),
             live: files::LiveFiles::default(),
@@ -248,6 +258,7 @@ impl World {
         self.http_guest_ended(node);
         self.process_ended(node, exit);
         self.network.close_node(node, context);
+        self.output_ended(node, context);
         self.leave(node);
     }
 
@@ -285,16 +296,16 @@ impl World {
         self.node(id).drift.wall_ns(&self.clock)
     }
 
-    /// Whether what `wait` waits for is there, for the guest of `node`.
+    /// Whether what `wait` waits for is there.
     #[must_use]
-    pub fn is_ready(&self, node: NodeId, wait: Wait) -> bool {
+    pub fn is_ready(&self, wait: Wait) -> bool {
         match wait {
             Wait::Nothing => true,
             Wait::Until(deadline) => deadline <= self.clock.now(),
             Wait::OwnClock { .. } => self.deadline(wait).is_some_and(|deadline| deadline <= self.clock.now()),
-            Wait::Stdin => match &self.node(node).process {
+            Wait::Stdin(node) => match &self.node(node).process {
                 Some(process) => self.pipes.is_ready(process.stdin, PipeEnd::Read, self.clock.now()),
-                None => self.node(node).stdin.is_ready(),
+                None => self.node(node).stdin.is_ready(self.clock.now()),
             },
             Wait::Signal(signal) => self.signals.at(signal).is_some_and(|context| context <= self.clock.now()),
             Wait::Socket(readiness) => self.network.is_ready(readiness),
@@ -308,7 +319,7 @@ impl World {
     pub fn can_go_on(&self, node: NodeId) -> bool {
         let node = self.acting(node);
         let waiting = &self.node(node).waiting;
-        waiting.is_empty() || waiting.iter().any(|wait| self.is_ready(node, *wait))
+        waiting.is_empty() || waiting.iter().any(|wait| self.is_ready(*wait))
     }
 
     /// The machine that runs when the guest of `node` does: its own, or that of the program that it calls.
@@ -328,7 +339,8 @@ impl World {
             Wait::Signal(signal) => self.signals.at(signal),
             Wait::Pipe(pipe, end) => self.pipes.deadline(pipe, end),
             Wait::Process(pid) => self.processes.over_at(pid),
-            Wait::Nothing | Wait::Stdin | Wait::Socket(_) => None,
+            Wait::Stdin(node) if self.node(node).process.is_none() => self.node(node).stdin.deadline(),
+            Wait::Nothing | Wait::Stdin(_) | Wait::Socket(_) => None,
         }
     }
 
@@ -336,8 +348,18 @@ impl World {
     #[must_use]
     pub fn wait_words(&self, wait: Wait) -> String {
         match wait {
+            Wait::Stdin(node) => self.stdin_words(node),
             Wait::Socket(readiness) if self.plan.edition > Edition::FIRST => self.network.peer_words(readiness),
             wait => wait.to_string(),
+        }
+    }
+
+    /// A channel may say what it waits for itself.
+    fn stdin_words(&self, node: NodeId) -> String {
+        let Some(channel) = self.node(node).stdin.channel() else { return Wait::Stdin(node).to_string() };
+        match channel.unmet() {
+            Some(unmet) => format!("standard input that never comes: its {unmet}, which is never written"),
+            None => "standard input that never comes".to_owned(),
         }
     }
 
@@ -364,12 +386,18 @@ impl World {
         timers
     }
 
+    /// When the next thing happens that anybody could wait for, if anything will.
+    #[must_use]
+    pub fn next_moment(&self, waits: impl IntoIterator<Item = Wait>) -> Option<Instant> {
+        let deadline = waits.into_iter().filter_map(|wait| self.deadline(wait)).min();
+        let events = self.network.next_event().into_iter().chain(self.processes.next_deadline());
+        deadline.into_iter().chain(events).min()
+    }
+
     /// Lets virtual time pass until the next thing happens that anybody could wait for: the earliest deadline of
     /// `waits`, or an event of the network. `false` when nothing will ever happen.
     pub fn pass_time(&mut self, waits: impl IntoIterator<Item = Wait>) -> bool {
-        let deadline = waits.into_iter().filter_map(|wait| self.deadline(wait)).min();
-        let events = self.network.next_event().into_iter().chain(self.processes.next_deadline());
-        let next = deadline.into_iter().chain(events).min();
+        let next = self.next_moment(waits);
         if let Some(until) = self.until
             && next.is_none_or(|next| next > until)
         {
@@ -387,10 +415,10 @@ impl World {
     ///
     /// # Errors
     /// [`Deadlock`] when that will never happen: the guest hangs.
-    pub fn block(&mut self, node: NodeId, waits: &[Wait]) -> Result<(), Deadlock> {
+    pub fn block(&mut self, waits: &[Wait]) -> Result<(), Deadlock> {
         self.network.advance(self.clock.now());
         self.end_overdue();
-        while !waits.iter().any(|wait| self.is_ready(node, *wait)) {
+        while !waits.iter().any(|wait| self.is_ready(*wait)) {
             if !self.pass_time(waits.iter().copied()) {
                 return Err(Deadlock { waiting: waits.iter().map(|wait| self.wait_words(*wait)).collect() });
             }
@@ -409,7 +437,10 @@ mod tests {
     fn world(stays_open: bool) -> World {
         let mut inputs = Inputs::default();
         let bytes = inputs.add(b"ab".to_vec());
-        let main = plan::MachinePlan { stdin: plan::StdinPlan { bytes, stays_open }, ..plan::MachinePlan::default() };
+        let main = plan::MachinePlan {
+            stdin: plan::StdinPlan { bytes, stays_open, channel: None },
+            ..plan::MachinePlan::default()
+        };
         let plan = Plan { main, ..Plan::default() };
         World::new(Arc::new(plan), &inputs).expect("a plain plan")
     }
@@ -418,34 +449,34 @@ mod tests {
     fn time_jumps_to_the_earliest_deadline() {
         let mut world = world(false);
         let hour = Instant::START.after(Duration::from_millis(3_600_000));
-        world.block(ME, &[Wait::Until(Instant::NEVER), Wait::Until(hour)]).expect("a deadline");
+        world.block(&[Wait::Until(Instant::NEVER), Wait::Until(hour)]).expect("a deadline");
         assert_eq!(world.clock.now(), hour);
-        world.block(ME, &[Wait::Until(Instant::START)]).expect("long over");
+        world.block(&[Wait::Until(Instant::START)]).expect("long over");
         assert_eq!(world.clock.now(), hour);
     }
 
     #[test]
     fn nothing_to_wait_for_is_a_hang_that_says_what_is_waited_for() {
         let mut world = world(true);
-        world.block(ME, &[Wait::Stdin]).expect("two bytes are there");
-        assert_eq!(world.node_mut(ME).stdin.read(9), b"ab");
-        let blocked = world.block(ME, &[Wait::Stdin, Wait::Until(Instant::NEVER)]).expect_err("hangs");
+        world.block(&[Wait::Stdin(ME)]).expect("two bytes are there");
+        assert_eq!(world.node_mut(ME).stdin.read(9, Instant::START), b"ab");
+        let blocked = world.block(&[Wait::Stdin(ME), Wait::Until(Instant::NEVER)]).expect_err("hangs");
         assert_eq!(blocked.waiting, ["standard input, which stays open and empty", "a deadline that never comes"]);
     }
 
     #[test]
     fn a_closed_input_is_always_ready() {
         let mut world = world(false);
-        assert_eq!(world.node_mut(ME).stdin.read(1), b"a");
-        assert_eq!(world.node_mut(ME).stdin.read(9), b"b");
-        assert!(world.node_mut(ME).stdin.is_closed());
-        assert!(world.is_ready(ME, Wait::Stdin));
+        assert_eq!(world.node_mut(ME).stdin.read(1, Instant::START), b"a");
+        assert_eq!(world.node_mut(ME).stdin.read(9, Instant::START), b"b");
+        assert!(world.node_mut(ME).stdin.is_closed(Instant::START));
+        assert!(world.is_ready(Wait::Stdin(ME)));
     }
 
     #[test]
     fn a_missing_input_is_an_error() {
         let missing = fozzy_trace::Digest::of(b"elsewhere");
-        let stdin = plan::StdinPlan { bytes: missing, stays_open: false };
+        let stdin = plan::StdinPlan { bytes: missing, stays_open: false, channel: None };
         let plan = Plan { main: plan::MachinePlan { stdin, ..plan::MachinePlan::default() }, ..Plan::default() };
         let error = World::new(Arc::new(plan), &Inputs::default()).expect_err("no bytes");
         assert!(error.to_string().contains(&missing.to_string()));

@@ -78,7 +78,7 @@ impl Node {
         let limits = files::DiskLimits { bytes: plan.limits.disk_bytes, nodes: plan.limits.disk_nodes };
         let disk = disk(&machine, limits, inputs, wall_ns)?;
         let bytes = inputs.get(&machine.stdin.bytes).ok_or(WorldError::MissingInput(machine.stdin.bytes))?;
-        let stdin = Stdin::new(bytes, machine.stdin.stays_open);
+        let stdin = Stdin::planned(bytes, &machine.stdin)?;
         Ok(Node {
             id,
             name,

@@ -87,7 +87,7 @@ mod tests {
 
     fn world(faults: Vec<FaultPlan>) -> World {
         let mut inputs = Inputs::default();
-        let stdin = StdinPlan { bytes: inputs.add(b"ab".to_vec()), stays_open: false };
+        let stdin = StdinPlan { bytes: inputs.add(b"ab".to_vec()), stays_open: false, channel: None };
         let plan = Plan { main: MachinePlan { stdin, ..MachinePlan::default() }, faults, ..Plan::default() };
         World::new(Arc::new(plan), &inputs).expect("a plain plan")
     }
@@ -111,15 +111,15 @@ mod tests {
         machine.disk.append(&file, b", and not", 0).expect("room");
         machine.table.insert(Handle::Descriptor(root)).expect("room");
         machine.table.insert(Handle::OutputStream(StreamSink::File { file, offset: None })).expect("room");
-        machine.stdin.read(1);
+        machine.stdin.read(1, Instant::START);
         machine.stdout.write(b"seen");
-        machine.waiting.push(Wait::Stdin);
+        machine.waiting.push(Wait::Stdin(NodeId(0)));
 
         let (mut faults, mut decider) = (world.faults.clone(), SeededDecider(SeededSource::new(Seed(1))));
         world.power_loss(&mut OpContext { now: Instant::START, node: ME, faults: &mut faults, decider: &mut decider });
         let machine = world.node_mut(ME);
         assert_eq!(machine.table.insert(Handle::Pollable(Wait::Nothing)), Ok(0), "no handle is open");
-        assert_eq!(machine.stdin.read(9), b"ab");
+        assert_eq!(machine.stdin.read(9, Instant::START), b"ab");
         assert!(machine.waiting.is_empty());
         let root = machine.disk.open_root(true);
         let stat = machine.disk.stat_at(&root, Default::default(), "log").expect("names are kept");

@@ -62,6 +62,10 @@ pub enum Handle {
     Http(Box<HttpHandle>),
     /// A process that was started.
     Child(Pid),
+    /// The terminal behind standard input.
+    TerminalInput,
+    /// The terminal behind a standard output.
+    TerminalOutput,
 }
 
 /// Where a stream reads.

@@ -21,8 +21,8 @@ pub enum Wait {
         /// What its clock shows then.
         monotonic_ns: u64,
     },
-    /// Bytes on standard input, or its end.
-    Stdin,
+    /// Bytes on the standard input of this machine, or its end.
+    Stdin(NodeId),
     /// An event that happens once.
     Signal(SignalId),
     /// A socket.
@@ -40,7 +40,7 @@ impl fmt::Display for Wait {
             Wait::Until(Instant::NEVER) => f.write_str("a deadline that never comes"),
             Wait::Until(deadline) => write!(f, "the moment {deadline}"),
             Wait::OwnClock { monotonic_ns, .. } => write!(f, "the moment {} of its own clock", Instant(*monotonic_ns)),
-            Wait::Stdin => f.write_str("standard input, which stays open and empty"),
+            Wait::Stdin(_) => f.write_str("standard input, which stays open and empty"),
             Wait::Signal(_) => f.write_str("the end of another program"),
             Wait::Socket(readiness) => write!(f, "{readiness}"),
             Wait::Pipe(_, PipeEnd::Read) => f.write_str("the output of another process"),

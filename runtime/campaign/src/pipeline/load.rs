@@ -17,7 +17,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 /// Bytes of standard input that are read; more is refused, since all of it travels in the trace.
-const STDIN_BYTES_MAX: u64 = 256 << 20;
+pub(super) const STDIN_BYTES_MAX: u64 = 256 << 20;
 
 /// A program that was read and recognised.
 #[derive(Clone, Debug)]
@@ -201,7 +201,7 @@ fn remark_when_slow(remarks: &Remarks) -> mpsc::Sender<()> {
     let remarks = remarks.clone();
     std::thread::spawn(move || {
         if waiting.recv_timeout(Duration::from_secs(2)) == Err(mpsc::RecvTimeoutError::Timeout) {
-            remarks.text("reading standard input to its end; `< /dev/null` gives the program an empty one\n");
+            remarks.text("reading standard input to its end; `-i` gives the program each line as it comes, `< /dev/null` an empty input\n");
         }
     });
     done

@@ -7,19 +7,22 @@
 //! Not here: the notation of plan files (`fozzy-plan`).
 
 use super::load::{self, LoadedTarget};
-use super::{real_computer, secrets};
+use super::runtime::is_go;
+use super::{feed, real_computer, secrets};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, Project, RunRequest, WorldOptions};
 use crate::remarks::Remarks;
 use crate::scenario::ScenarioFile;
-use fozzy_engine::{LazyInput, Session};
+use fozzy_engine::{LazyInput, RecordedDialogue, Session};
 use fozzy_plan::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, LimitsFile, MachineFile, PlanFile, TimeSpan,
     WallStart,
 };
-use fozzy_trace::Plan;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::{Backend, Backends, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount};
+use fozzy_trace::plan::{
+    Backend, Backends, ChannelPlan, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, StdinPlan,
+};
+use fozzy_trace::{Instant, Plan};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,8 +91,38 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
             .hint("leave out --dir, --preopen, --workdir and their keys, or --fs-backend host"));
     }
     let (secrets, hider) = secrets::hide(&mut plan, &mut inputs, &project.remarks)?;
-    let stdin = reads_own.then(|| load::own_stdin(&project.remarks, hider));
+    let stdin = match world.interactive.filter(|_| !feed::is_file()) {
+        Some(_) if !reads_own => {
+            let message = "--interactive gives the program your own input, and the plan has another one";
+            return Err(
+                CampaignError::new(ErrorKind::Plan, message).hint("leave out --interactive, or the plan's `stdin`")
+            );
+        }
+        Some(stop) => {
+            let channel = ChannelPlan { terminal: feed::is_terminal(), ..ChannelPlan::default() };
+            let planned = &mut plan.main.stdin;
+            (planned.stays_open, planned.channel) = (true, Some(planned.channel.take().unwrap_or(Box::new(channel))));
+            Some(feed::live_stdin(&project.remarks, hider, stop))
+        }
+        None => reads_own.then(|| load::own_stdin(&project.remarks, hider)),
+    };
+    mark_nonblocking(&mut plan, &inputs, &file, &loaded.component);
     Ok(RunPlan { plan, inputs, stdin, secrets })
+}
+
+/// Who reads a channel in Go must not be made to wait, unless the plan says it: that would stop all goroutines.
+fn mark_nonblocking(plan: &mut Plan, inputs: &Inputs, file: &PlanFile, component: &[u8]) {
+    let mark = |stdin: &mut StdinPlan, machine: &MachineFile, component: &dyn Fn() -> bool| {
+        if let (Some(channel), None) = (&mut stdin.channel, machine.stdin_nonblocking) {
+            channel.nonblocking = component();
+        }
+    };
+    mark(&mut plan.main.stdin, &file.machine, &|| is_go(component));
+    for (node, written) in plan.nodes.iter_mut().zip(&file.node) {
+        let program = node.program.component;
+        let goes = || inputs.get(&program).is_some_and(|component| is_go(&component));
+        mark(&mut node.program.machine.stdin, &written.machine, &goes);
+    }
 }
 
 /// The steps of a scenario file have a memory of their own: the limit is that of theirs, not of the player's. Who has no steps
@@ -166,8 +199,18 @@ impl RunPlan {
 
     /// Puts into the plan what the program read of our own input, so that the trace has it.
     pub fn add_stdin(&mut self) {
-        if let Some(bytes) = self.stdin.as_ref().and_then(|own| own.taken()) {
+        let Some(own) = &self.stdin else { return };
+        if let Some(bytes) = own.taken() {
             self.plan.main.stdin.bytes = self.inputs.add(bytes);
+        }
+        if let Some(RecordedDialogue { bytes, arrivals, stopped_at }) = own.dialogue() {
+            self.plan.main.stdin.bytes = self.inputs.add(bytes);
+            if let Some(channel) = &mut self.plan.main.stdin.channel {
+                channel.arrivals = arrivals;
+            }
+            if let Some(at) = stopped_at {
+                self.plan.limits.time = Some(at.since(Instant::START));
+            }
         }
     }
 }

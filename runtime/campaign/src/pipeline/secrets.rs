@@ -12,7 +12,10 @@
 use crate::error::{CampaignError, ErrorKind};
 use crate::remarks::Remarks;
 use fozzy_live::{SECRET_BYTES_MIN, SecretHider};
-use fozzy_trace::plan::{Backend, HttpReply, Inputs, LivePolicy, MachinePlan, MountKind, ProcessReply, REDACTED};
+use fozzy_trace::plan::{
+    ArrivalPlan, ArrivalTime, Backend, ExpectedOutput, HttpReply, Inputs, LivePolicy, MachinePlan, MountKind,
+    ProcessReply, REDACTED, StdinPlan,
+};
 use fozzy_trace::{Digest, Plan};
 
 /// A placeholder and the value that it stands for.
@@ -59,7 +62,33 @@ pub(super) fn hide(
     Ok((secrets, hider))
 }
 
+fn is_dialogue(stdin: &StdinPlan) -> bool {
+    stdin.channel.as_ref().is_some_and(|channel| !channel.arrivals.is_empty())
+}
+
+/// Each arrival has a length of its own, and what it expects the program to write has no secret either.
+fn hide_in_dialogue(stdin: &mut StdinPlan, inputs: &mut Inputs, hider: &SecretHider) {
+    let (Some(bytes), Some(channel)) = (inputs.get(&stdin.bytes), &mut stdin.channel) else { return };
+    let brought = channel.arrivals.iter().map(|arrival| arrival.bytes as usize).sum::<usize>();
+    let (mut hidden, mut rest) = (Vec::new(), &bytes[bytes.len().saturating_sub(brought)..]);
+    for ArrivalPlan { bytes, when, .. } in &mut channel.arrivals {
+        let (part, behind) = rest.split_at((*bytes as usize).min(rest.len()));
+        let part = hider.bytes(part);
+        (*bytes, rest) = (part.len() as u64, behind);
+        hidden.extend_from_slice(&part);
+        if let ArrivalTime::After { output: ExpectedOutput::Text(text), .. } = when {
+            hider.text(text);
+        }
+    }
+    stdin.bytes = inputs.add(hidden);
+}
+
 fn hide_in(plan: &mut Plan, inputs: &mut Inputs, hider: &SecretHider) {
+    for machine in machines(plan) {
+        if is_dialogue(&machine.stdin) {
+            hide_in_dialogue(&mut machine.stdin, inputs, hider);
+        }
+    }
     let mut content = |digest: &mut Digest| {
         if let Some(bytes) = inputs.get(digest)
             && let std::borrow::Cow::Owned(hidden) = hider.bytes(&bytes)
@@ -70,7 +99,9 @@ fn hide_in(plan: &mut Plan, inputs: &mut Inputs, hider: &SecretHider) {
     for machine in machines(plan) {
         machine.args.iter_mut().for_each(|arg| hider.text(arg));
         machine.env.iter_mut().for_each(|(_, value)| hider.text(value));
-        content(&mut machine.stdin.bytes);
+        if !is_dialogue(&machine.stdin) {
+            content(&mut machine.stdin.bytes);
+        }
         for entry in machine.dirs.iter_mut().flat_map(|mount| &mut mount.entries) {
             if let MountKind::File(digest) = &mut entry.kind {
                 content(digest);
@@ -106,4 +137,35 @@ fn machines(plan: &mut Plan) -> Vec<&mut MachinePlan> {
         ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
     });
     std::iter::once(&mut plan.main).chain(nodes).chain(handlers).chain(children).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::plan::ChannelPlan;
+    use fozzy_trace::{Duration, Instant};
+
+    #[test]
+    fn a_secret_in_a_line_of_a_dialogue_moves_no_other_line() {
+        let secret = "correct horse battery";
+        let hider = SecretHider::new(&[("<redacted:KEY>".to_owned(), secret.to_owned())]).expect("one secret");
+        let said = ["user\n".to_owned(), format!("{secret}\n"), "done\n".to_owned()];
+        let mut inputs = Inputs::default();
+        let mut plan = Plan::default();
+        let arrival = |text: &String| ArrivalPlan {
+            bytes: text.len() as u64,
+            when: ArrivalTime::At(Instant::START),
+            jitter: Duration(0),
+            end: false,
+        };
+        let arrivals = said.iter().map(arrival).collect();
+        plan.main.stdin.bytes = inputs.add(said.concat().into_bytes());
+        plan.main.stdin.channel = Some(Box::new(ChannelPlan { arrivals, ..ChannelPlan::default() }));
+        hide_in(&mut plan, &mut inputs, &hider);
+        let bytes = inputs.get(&plan.main.stdin.bytes).expect("it is there");
+        let lengths: Vec<u64> = plan.main.stdin.channel.iter().flat_map(|it| &it.arrivals).map(|it| it.bytes).collect();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains(secret) && text.starts_with("user\n") && text.ends_with("done\n"), "{text}");
+        assert_eq!((lengths[0], lengths[2], lengths.iter().sum::<u64>()), (5, 5, bytes.len() as u64));
+    }
 }

@@ -38,6 +38,7 @@ impl WorldArgs {
             env: self.env.clone(),
             stdin: self.stdin.clone(),
             stdin_stays_open: self.stdin_stays_open,
+            interactive: None,
             faults: self.faults.clone(),
             judged: self.judged.clone(),
             target_instances: self.target_instances,

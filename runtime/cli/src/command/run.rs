@@ -33,7 +33,12 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let loaded = load(&args.target, &context.project.remarks)?;
     let is_file = loaded.scenario.is_some();
     let criteria = args.criteria.options();
-    let request = RunRequest { criteria, ..request(&args.args, &args.limits, &args.world) };
+    let mut request = RunRequest { criteria, ..request(&args.args, &args.limits, &args.world) };
+    if args.interactive {
+        crate::interrupt::ask_me_to_stop();
+        crate::progress::allow_silence();
+        request.world.interactive = Some(crate::interrupt::is_asked_to_stop);
+    }
     let mut prepared = PreparedProgram::new(&context.project, loaded, &request)?;
     if !prepared.drive(args.sequences, args.flows) && (args.sequences.is_some() || args.flows.is_some()) {
         let message = "the program is a command: it exports `wasi:cli/run`, and no interface of `fozzy:scenario`";

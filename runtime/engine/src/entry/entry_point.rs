@@ -15,7 +15,7 @@ use fozzy_trace::plan::{
     Inputs, KeptSequence, MachinePlan, Mount, MountEntry, MountKind, PlannedCall, PlannedInput, ScenarioKind,
     ScenarioPlan,
 };
-use fozzy_trace::{HarnessError, NodeId, Plan};
+use fozzy_trace::{Digest, HarnessError, NodeId, Plan};
 use fozzy_world::{Stdin, World};
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ impl InputDelivery {
     /// The plan of the run that is given `bytes`, in the place of `plan`.
     fn plan(&self, plan: &mut Plan, inputs: &mut Inputs, bytes: &[u8]) {
         match self {
-            InputDelivery::Stdin => plan.main.stdin.bytes = inputs.add(bytes),
+            InputDelivery::Stdin => plan.main.stdin = plan.main.stdin.given(inputs.add(bytes)),
             InputDelivery::File(path) => {
                 plan.main.dirs.push(mount(path, bytes, inputs));
                 plan.input = Some(PlannedInput::File(path.clone()));
@@ -158,7 +158,11 @@ impl InputDelivery {
         let plan = Arc::clone(&world.plan);
         let node = world.node_mut(NodeId(0));
         match self {
-            InputDelivery::Stdin => node.stdin = Stdin::new(bytes.into(), plan.main.stdin.stays_open),
+            InputDelivery::Stdin => {
+                let stdin = plan.main.stdin.given(Digest::of(b""));
+                let planned = Stdin::planned(bytes.into(), &stdin);
+                node.stdin = planned.map_err(|error| HarnessError { what: error.to_string() })?;
+            }
             InputDelivery::File(path) => {
                 let mut inputs = Inputs::default();
                 let mount = mount(path, bytes, &mut inputs);
@@ -266,7 +270,10 @@ mod tests {
             let mut planned = World::new(Arc::new(plan), &inputs).expect("a plain plan");
             let (one, other) = (given.node_mut(NodeId(0)), planned.node_mut(NodeId(0)));
             assert_eq!(one.machine.args, other.machine.args);
-            assert_eq!(one.stdin.read(99), other.stdin.read(99));
+            assert_eq!(
+                one.stdin.read(99, fozzy_trace::Instant::START),
+                other.stdin.read(99, fozzy_trace::Instant::START)
+            );
             assert_eq!(one.disk.digest(), other.disk.digest(), "{delivery:?}");
         }
         for path in ["a", "/", "/a/", ""] {

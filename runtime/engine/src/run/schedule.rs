@@ -341,6 +341,7 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
             .map(|guest| run.world.acting(guest.node))
             .flat_map(|node| run.world.node(node).waiting.iter().map(move |wait| (node, *wait)))
             .collect();
+        run.await_feed(waits.iter().map(|(_, wait)| *wait));
         if !run.world.pass_time(waits.iter().map(|(_, wait)| *wait).chain(last)) {
             if run.world.is_at_its_end() {
                 run.look();

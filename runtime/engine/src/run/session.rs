@@ -316,9 +316,12 @@ impl Executor for Session {
         }
         self.messages.clear();
         self.messages.extend(run.world.network.messages());
+        let unmet = run.world.unmet_expectations().into_iter();
+        let unmet_input =
+            unmet.map(|(node, unmet)| format!("standard input of `{node}`: {unmet}, which was not written"));
         let unmatched = run.world.unmatched;
         let injected = CopyOnWrite::new(run.world.faults.report());
-        let facts = Facts { injected, ..run.world.facts };
+        let facts = Facts { injected, unmet_input: unmet_input.collect(), ..run.world.facts };
         let disks: Vec<Disk> = match &self.criteria {
             Some(_) => run.world.nodes.iter().flatten().map(|node| node.disk.clone()).collect(),
             None => Vec::new(),

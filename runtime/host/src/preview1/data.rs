@@ -175,14 +175,19 @@ fn read_stdin(host: &mut Host, length: u32) -> Answer<CallProgress<Vec<u8>>> {
     if length == 0 {
         return Ok(CallProgress::Done(Vec::new()));
     }
-    if !host.is_ready(Wait::Stdin)? {
-        return Ok(CallProgress::Wait(vec![Wait::Stdin]));
+    let wait = host.stdin_wait();
+    if !host.is_ready(wait)? {
+        let channel = host.node().stdin.channel();
+        return match channel.is_some_and(fozzy_world::Channel::is_nonblocking) {
+            true => Err(WasiErrno::AGAIN.into()),
+            false => Ok(CallProgress::Wait(vec![wait])),
+        };
     }
     if let Some(process) = host.node().process {
         return Ok(CallProgress::Done(read_pipe(host, process.stdin, length)));
     }
-    let stdin = &mut host.node_mut().stdin;
-    Ok(CallProgress::Done(stdin.read(length.into()).to_vec()))
+    let now = host.world().clock.now();
+    Ok(CallProgress::Done(host.node_mut().stdin.read(length.into(), now)))
 }
 
 fn read_pipe(host: &mut Host, pipe: PipeId, length: u32) -> Vec<u8> {

@@ -43,6 +43,7 @@ const UNSTABLE_FD_SEEK: Import = Import::new("wasi_unstable.fd_seek");
 
 /// `filetype`.
 pub(super) const UNKNOWN: u8 = 0;
+pub(super) const CHARACTER_DEVICE: u8 = 2;
 pub(super) const DIRECTORY: u8 = 3;
 pub(super) const REGULAR_FILE: u8 = 4;
 pub(super) const SYMBOLIC_LINK: u8 = 7;
@@ -229,10 +230,13 @@ fn fdstat(host: &mut Host, import: Import, all: u64, fd: u32, at: u32) -> Result
     host.preview1(import, fd, |host| {
         let stat = match host.descriptor(import, fd)? {
             Preview1Descriptor::Stdin => {
-                FdStat { filetype: UNKNOWN, flags: 0, rights: RIGHT_FD_READ, inheriting: RIGHT_FD_READ }
+                let stdin = &host.node().stdin;
+                let nonblocking = stdin.channel().is_some_and(fozzy_world::Channel::is_nonblocking);
+                let (filetype, flags) = (stream_type(host), if nonblocking { FDFLAGS_NONBLOCK } else { 0 });
+                FdStat { filetype, flags, rights: RIGHT_FD_READ, inheriting: RIGHT_FD_READ }
             }
             Preview1Descriptor::Output(_) => {
-                FdStat { filetype: UNKNOWN, flags: 0, rights: RIGHT_FD_WRITE, inheriting: RIGHT_FD_WRITE }
+                FdStat { filetype: stream_type(host), flags: 0, rights: RIGHT_FD_WRITE, inheriting: RIGHT_FD_WRITE }
             }
             Preview1Descriptor::Directory { preopen: Some(_), .. } => {
                 FdStat { filetype: DIRECTORY, flags: 0, rights: PREOPEN_RIGHTS, inheriting: PREOPEN_INHERITING }
@@ -251,6 +255,11 @@ fn fdstat(host: &mut Host, import: Import, all: u64, fd: u32, at: u32) -> Result
         host.put_value(import, at, 8, &bytes)?;
         Ok(stat)
     })
+}
+
+/// What the standard streams are.
+fn stream_type(host: &Host) -> u8 {
+    if host.node().stdin.is_terminal() { CHARACTER_DEVICE } else { UNKNOWN }
 }
 
 /// What can be done with something that the guest opened.
@@ -283,13 +292,20 @@ fn sync_flags(is: DescriptorFlags) -> u16 {
 pub(super) fn fd_fdstat_set_flags(host: &mut Host, fd: u32, flags: u32) -> Result<u32> {
     host.preview1(FD_FDSTAT_SET_FLAGS, (fd, flags), |host| {
         let flags = arguments::flags(FD_FDSTAT_SET_FLAGS, flags, FDFLAGS, "fdflags")?;
-        let Preview1Descriptor::File { append, nonblocking, .. } = host.descriptor(FD_FDSTAT_SET_FLAGS, fd)? else {
+        let descriptor = host.descriptor(FD_FDSTAT_SET_FLAGS, fd)?.clone();
+        let is_channel = descriptor == Preview1Descriptor::Stdin && host.node().stdin.channel().is_some();
+        if !is_channel && !matches!(descriptor, Preview1Descriptor::File { .. }) {
             return Err(WasiErrno::BADF.into());
-        };
+        }
         if flags & (FDFLAGS_DSYNC | FDFLAGS_SYNC | FDFLAGS_RSYNC) != 0 {
             return Err(WasiErrno::INVAL.into());
         }
-        (*append, *nonblocking) = (flags & FDFLAGS_APPEND != 0, flags & FDFLAGS_NONBLOCK != 0);
+        let (appends, returns) = (flags & FDFLAGS_APPEND != 0, flags & FDFLAGS_NONBLOCK != 0);
+        if let Preview1Descriptor::File { append, nonblocking, .. } = host.descriptor(FD_FDSTAT_SET_FLAGS, fd)? {
+            (*append, *nonblocking) = (appends, returns);
+        } else if let Some(channel) = host.node_mut().stdin.channel_mut() {
+            channel.set_nonblocking(returns);
+        }
         Ok(())
     })
 }
@@ -314,7 +330,7 @@ pub(super) fn unstable_fd_filestat_get(host: &mut Host, fd: u32, stat: u32) -> R
 fn filestat(host: &mut Host, import: Import, fd: u32, at: u32, unstable: bool) -> Result<u32> {
     host.preview1(import, fd, |host| {
         let stat = match host.descriptor(import, fd)?.file() {
-            None => WasiFileStat::default(),
+            None => WasiFileStat { filetype: stream_type(host), ..WasiFileStat::default() },
             Some(OpenFile::Disk(file)) => {
                 whole(&host.inject_file(&file, DiskOperation::Look, None)?)?;
                 let disk = &host.node().disk;

@@ -129,7 +129,7 @@ fn subscription(host: &mut Host, layout: &SubscriptionLayout, bytes: &[u8; 56]) 
             until(host, id, word(bytes, layout.timeout), flags)?
         }
         FD_READ => match host.descriptor(layout.import, fd)? {
-            Preview1Descriptor::Stdin => Wait::Stdin,
+            Preview1Descriptor::Stdin => host.stdin_wait(),
             Preview1Descriptor::File { .. } => Wait::Nothing,
             _ => return Err(WasiErrno::BADF.into()),
         },

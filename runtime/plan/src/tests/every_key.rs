@@ -3,9 +3,10 @@
 use super::parsed;
 use crate::{PlanFile, schema};
 use fozzy_trace::plan::{
-    Backend, HostLimits, HttpFailure, HttpReply, Inputs, MountKind, ProcessExit, ProcessReply, REDACTED,
+    ArrivalTime, Backend, ExpectedOutput, HostLimits, HttpFailure, HttpReply, Inputs, MountKind, ProcessExit,
+    ProcessReply, REDACTED, StdinPipe,
 };
-use fozzy_trace::{Digest, Duration};
+use fozzy_trace::{Digest, Duration, Instant, NodeId};
 use fozzy_world::fault::FAULTS;
 use serde_json::Value;
 use std::path::Path;
@@ -15,6 +16,8 @@ args = ["--verbose"]
 env = { RUST_LOG = "info", A = "1" }
 stdin = { text = "input" }
 stdin-stays-open = true
+stdin-terminal = true
+stdin-nonblocking = true
 wall-start = 2025-06-01T12:00:00Z
 canonical-nans = false
 allow-error-exit = true
@@ -106,6 +109,26 @@ component = "child.wasm"
 ends = "any"
 restart = "2s"
 args = ["--port", "80"]
+stdin = { from = "main", latency = "1ms", jitter = "2ms" }
+[[node]]
+name = "Client"
+component = "child.wasm"
+[[node.stdin]]
+text = "a"
+at = "1s"
+jitter = "50ms"
+[[node.stdin]]
+after = "> "
+line = "b"
+delay = "10ms"
+[[node.stdin]]
+after-regex = "id=[0-9]+"
+json = { id = 1 }
+[[node.stdin]]
+file = "testdata/a/x"
+[[node.stdin]]
+base64 = "Zm9v"
+end = true
 
 [target]
 path = "child.wasm"
@@ -193,6 +216,25 @@ fn a_plan_is_made_of_it() {
         (plan.nodes[0].name.as_str(), &plan.nodes[0].program.machine.args[..]),
         ("server", &["child.wasm", "--port", "80"].map(str::to_owned)[..])
     );
+    let channel = |node: usize| plan.nodes[node].program.machine.stdin.channel.as_deref().expect("a channel");
+    let pipe = StdinPipe { node: NodeId(0), latency: Duration(1_000_000), jitter: Duration(2_000_000) };
+    assert_eq!(channel(0).from, Some(pipe));
+    let script = &plan.nodes[1].program.machine.stdin;
+    assert_eq!(&inputs.get(&script.bytes).expect("its bytes")[..], b"ab\n{\"id\":1}\nlistfoo");
+    let arrivals = channel(1).arrivals.iter().map(|arrival| (arrival.bytes, arrival.when.clone(), arrival.end));
+    let after = |output, delay| ArrivalTime::After { output, delay: Duration(delay) };
+    assert_eq!(
+        arrivals.collect::<Vec<_>>(),
+        [
+            (1, ArrivalTime::At(Instant(1_000_000_000)), false),
+            (2, after(ExpectedOutput::Text("> ".to_owned()), 10_000_000), false),
+            (9, after(ExpectedOutput::Regex("id=[0-9]+".to_owned()), 0), false),
+            (4, ArrivalTime::Delay(Duration(0)), false),
+            (3, ArrivalTime::Delay(Duration(0)), true),
+        ]
+    );
+    let channel = plan.main.stdin.channel.as_deref().expect("a channel");
+    assert!(channel.terminal && channel.nonblocking && channel.arrivals.is_empty());
     let targets: Vec<(&str, &str)> =
         plan.called().map(|(_, node)| (node.name.as_str(), node.program.machine.args[1].as_str())).collect();
     assert_eq!(targets, [("n0", "--fast"), ("n1", "--fast")]);

@@ -32,7 +32,7 @@ fn wrong_types_and_words() {
     check("args = ['a', 1]", &["1:14: `args[1]`: expected a string, found `1`"]);
     check("canonical-nans = 'yes'", &["1:1: `canonical-nans`: expected `true` or `false`, found the string `yes`"]);
     check("limits = 5", &["1:1: `limits`: expected a table, found `5`"]);
-    check("stdin = 7", &["1:1: `stdin`: expected a string or a table, found `7`"]);
+    check("stdin = 7", &["1:1: `stdin`: expected a string or a table or an array, found `7`"]);
     check("limits.fuel = 0", &["1:8: `limits.fuel`: expected a number of at least 1, found 0"]);
     check("limits.fuel = 1.5", &["1:8: `limits.fuel`: expected an integer, found `1.5`"]);
     check("[[http]]\nurl = '/'\nstatus = 99", &["3:1: `http[0].status`: expected a number from 100 to 999, found 99"]);
@@ -85,7 +85,7 @@ fn quantities() {
 fn content_and_answers_are_said_once() {
     check(
         "stdin = { file = 'a', text = 'b' }",
-        &["1:1: `stdin`: expected exactly one key of `text`, `file`, `base64`, `json`, found 2"],
+        &["1:1: `stdin`: expected exactly one key of `base64`, `file`, `from`, `json`, `text`"],
     );
     check("stdin = { flie = 'a' }", &["1:11: `stdin.flie`: unknown key; did you mean `file`?"]);
     check(
@@ -219,4 +219,55 @@ fn what_is_no_toml_is_said_with_its_place() {
     // Columns count characters.
     check("env = { 'é' = 1 }", &["1:9: `env.\"é\"`: expected a string, found `1`"]);
     check("args = [\"é\", 2]", &["1:14: `args[1]`: expected a string, found `2`"]);
+}
+
+#[test]
+fn a_script_of_standard_input_that_contradicts_itself_is_refused() {
+    let one = |text: &str, place: &str, message: &str| {
+        check(&format!("[[stdin]]\n{text}"), &[&format!("{place}: {message}")])
+    };
+    one("lien = 'a'", "2:1: `stdin[0].lien`", "unknown key; did you mean `line`?");
+    one("delay = '1s'", "1:1: `stdin[0]`", "brings nothing: `line`, `text`, `file`, `base64`, `json`, or `end = true`");
+    one(
+        "line = 'a'\ntext = 'b'",
+        "1:1: `stdin[0]`",
+        "expected at most one key of `base64`, `file`, `json`, `line`, `text`",
+    );
+    one(
+        "end = true\n[[stdin]]\nline = 'b'",
+        "3:1: `stdin[1]`",
+        "comes after the end of standard input, which an entry before it is",
+    );
+    let both = "is a moment by itself: it goes with neither `after` nor `delay`";
+    one("line = 'a'\nat = '1s'\nafter = 'x'", "3:1: `stdin[0].at`", both);
+    one(
+        "line = 'a'\nat = '2s'\n[[stdin]]\nline = 'b'\nat = '1s'",
+        "6:1: `stdin[1].at`",
+        "is before that of an entry before it, and bytes come in their order",
+    );
+    one(
+        "line = 'a'\nafter-regex = 'id=(\\d+'",
+        "3:1: `stdin[0].after-regex`",
+        "no regular expression: found open group without closing ')'",
+    );
+    one(
+        "line = 'a'\nafter = 'x'\nafter-regex = 'y'",
+        "4:1: `stdin[0].after-regex`",
+        "one of `after` and `after-regex` says what the program writes",
+    );
+    one("line = 'a'\nafter = ''", "3:1: `stdin[0].after`", "expected some output, found none");
+    let from = "is for the output of another machine: `from` names it";
+    check("stdin = { text = 'a', latency = '1s' }", &[&format!("1:23: `stdin.latency`: {from}")]);
+    check(
+        "[[process]]\ncommand = 'a'\ncomponent = { path = 'a', stdin = { from = 'main' } }",
+        &[
+            "3:27: `process[0].component.stdin`: a process gets its arguments and its input from the program that starts it",
+            "3:37: `process[0].component.stdin.from`: the output of a machine goes to the target and to machines of [[node]] only",
+        ],
+    );
+    let mut inputs = fozzy_trace::plan::Inputs::default();
+    let text = "stdin = { from = 'cleint' }\n[[node]]\nname = 'client'\ncomponent = 'a'\n";
+    let resolved = super::parsed(text).resolve("app", &mut |_| Ok(Vec::new()), &mut inputs);
+    let message = resolved.expect_err("no such machine").to_string();
+    assert_eq!(message, "`stdin.from`: there is no machine `cleint`; did you mean `client`?");
 }

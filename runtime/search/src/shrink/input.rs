@@ -1,11 +1,11 @@
 //! Bytes that a program is given - as standard input, as a file, as an argument, as the input of a fuzz target: those that can go,
-//! in runs.
+//! in runs. Of a dialogue, lines go first.
 
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 use crate::keyed_source::{AnswerDomain, Decision};
 use fozzy_trace::choice::BYTES_MAX as INPUT_MAX;
 use fozzy_trace::digest::{hex, unhex};
-use fozzy_trace::plan::PlannedInput;
+use fozzy_trace::plan::{ArrivalPlan, PlannedInput};
 use fozzy_trace::source::Override;
 use std::sync::Arc;
 
@@ -21,6 +21,12 @@ pub(super) fn planned(candidate: &ShrinkCandidate) -> [Option<Arc<[u8]>>; 2] {
 /// Bytes of standard input, of the file and of the argument that are an input.
 pub(super) fn given(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let [stdin, input] = planned(&shrinker.smallest);
+    let is_dialogue = arrivals(&shrinker.smallest).is_some_and(|arrivals| !arrivals.is_empty());
+    if is_dialogue && !shrinker.options.keeps_stdin {
+        dialogue(shrinker, &line_pieces)?;
+        dialogue(shrinker, &byte_pieces)?;
+    }
+    let stdin = stdin.filter(|_| !is_dialogue);
     if let Some(bytes) = stdin.filter(|bytes| !shrinker.options.keeps_stdin && bytes.len() <= BYTES_MAX) {
         shrinker.remove_chunks(&bytes, |smallest, rest| {
             let mut smallest = smallest.clone();
@@ -37,6 +43,65 @@ pub(super) fn given(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
         shrinker.remove_chunks(&bytes, with)?;
     }
     Ok(())
+}
+
+fn arrivals(candidate: &ShrinkCandidate) -> Option<&[ArrivalPlan]> {
+    candidate.plan.main.stdin.channel.as_ref().map(|channel| &channel.arrivals[..])
+}
+
+/// A piece of what an arrival brings: the arrival's number, and the bytes.
+type DialoguePiece = (usize, Arc<[u8]>);
+
+/// How the bytes of an arrival are taken apart.
+type Splitter = dyn Fn(&[u8]) -> Vec<&[u8]>;
+
+fn line_pieces(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+fn byte_pieces(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.chunks(1).collect()
+}
+
+/// Leaves out lines of a dialogue, or bytes: an arrival that brings nothing any more goes with them, unless it is the end.
+fn dialogue(shrinker: &mut Shrinker<'_>, cut: &Splitter) -> Result<(), ShrinkHalt> {
+    let arrivals = arrivals(&shrinker.smallest).unwrap_or_default().to_vec();
+    let bytes = planned(&shrinker.smallest)[0].clone().unwrap_or_default();
+    let brought: u64 = arrivals.iter().map(|arrival| arrival.bytes).sum();
+    // A dialogue brings all its bytes; what is there before it is no part of it.
+    if bytes.len() as u64 != brought || bytes.len() > BYTES_MAX {
+        return Ok(());
+    }
+    let mut from = 0;
+    let mut pieces: Vec<DialoguePiece> = Vec::new();
+    for (number, arrival) in arrivals.iter().enumerate() {
+        let to = from + arrival.bytes as usize;
+        match arrival.bytes {
+            0 => pieces.push((number, Arc::from([]))),
+            _ => pieces.extend(cut(&bytes[from..to]).into_iter().map(|piece| (number, piece.into()))),
+        }
+        from = to;
+    }
+    shrinker.remove_chunks(&pieces, |smallest, rest| with_pieces(smallest, &arrivals, rest))?;
+    Ok(())
+}
+
+fn with_pieces(smallest: &ShrinkCandidate, before: &[ArrivalPlan], rest: &[DialoguePiece]) -> ShrinkCandidate {
+    let mut smallest = smallest.clone();
+    let mut arrivals: Vec<(usize, ArrivalPlan)> = Vec::new();
+    let mut bytes = Vec::new();
+    for (number, piece) in rest {
+        bytes.extend_from_slice(piece);
+        match arrivals.last_mut().filter(|(last, _)| last == number) {
+            Some((_, arrival)) => arrival.bytes += piece.len() as u64,
+            None => arrivals.push((*number, ArrivalPlan { bytes: piece.len() as u64, ..before[*number].clone() })),
+        }
+    }
+    smallest.plan.main.stdin.bytes = smallest.inputs.add(bytes);
+    if let Some(channel) = &mut smallest.plan.main.stdin.channel {
+        channel.arrivals = arrivals.into_iter().map(|(_, arrival)| arrival).collect();
+    }
+    smallest
 }
 
 fn with(smallest: &ShrinkCandidate, bytes: &[u8]) -> ShrinkCandidate {

@@ -7,7 +7,9 @@ use fozzy_trace::facts::{FailureKind, ReportedFailure, ScenarioStats};
 use fozzy_trace::file::{EngineId, RecordedTarget};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
-use fozzy_trace::plan::{KeptSequence, ScenarioKind, ScenarioPlan};
+use fozzy_trace::plan::{
+    ArrivalPlan, ArrivalTime, ChannelPlan, KeptSequence, MachinePlan, ScenarioKind, ScenarioPlan, StdinPlan,
+};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{
     CheckpointId, DecisionPart, Digest, Duration, Execution, ExecutionEnd, Facts, History, Instant, NodeId, Purpose,
@@ -112,12 +114,15 @@ fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
 }
 
 fn recording_of(plan: &Plan, execution: &Execution, seed: u64) -> Recording {
+    recording_with(plan, &Inputs::default(), execution, seed)
+}
+
+fn recording_with(plan: &Plan, inputs: &Inputs, execution: &Execution, seed: u64) -> Recording {
     let verdict = judge(execution);
     let target = RecordedTarget { name: "toy".into(), source: Digest::of(b""), kind: "component".into() };
     let configuration = Digest::of(b"");
     let engine = EngineId { fozzy: String::new(), wasmtime: String::new(), rewriter: 1, configuration };
-    let inputs = Inputs::default();
-    Recording::of(target, Vec::new(), plan.clone(), &inputs, engine, execution, verdict, Seed(seed), "run")
+    Recording::of(target, Vec::new(), plan.clone(), inputs, engine, execution, verdict, Seed(seed), "run")
 }
 
 fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (ShrinkResult, Toy) {
@@ -823,4 +828,57 @@ fn steps_that_go_only_together_are_left_out_together() {
         longest = longest.max(shrunk.before.steps);
     }
     assert!(longest > 6, "none began with several pairs");
+}
+
+/// A program that fails if its input has `bug` and `now` in two arrivals, in this order.
+struct Listener;
+
+impl ReplayTarget for Listener {
+    fn execute(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        _: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let bytes = inputs.get(&plan.main.stdin.bytes).expect("it travels with the plan");
+        let arrivals = plan.main.stdin.channel.as_ref().map(|channel| channel.arrivals.clone()).unwrap_or_default();
+        let mut rest = &bytes[..];
+        let mut wanted = [&b"bug"[..], b"now"].into_iter().peekable();
+        for arrival in arrivals {
+            let (said, behind) = rest.split_at(arrival.bytes as usize);
+            rest = behind;
+            wanted.next_if(|word| said.windows(3).any(|part| part == *word));
+        }
+        assert!(rest.is_empty(), "the arrivals bring all bytes");
+        let failure = wanted.peek().is_none().then_some("heard");
+        Ok(execution(end_of(failure), Recorder::new(keep).finish(), ScenarioStats::default()))
+    }
+}
+
+#[test]
+fn of_a_dialogue_lines_are_left_out_and_then_bytes() {
+    let said = ["hello\n", "a bug\nhere\n", "is\n", "now\n", ""];
+    let arrival = |(number, text): (usize, &&str)| ArrivalPlan {
+        bytes: text.len() as u64,
+        when: ArrivalTime::At(Instant(number as u64)),
+        jitter: Duration(0),
+        end: text.is_empty(),
+    };
+    let arrivals = said.iter().enumerate().map(arrival).collect();
+    let channel = Some(Box::new(ChannelPlan { arrivals, ..ChannelPlan::default() }));
+    let mut inputs = Inputs::default();
+    let stdin = StdinPlan { bytes: inputs.add(said.concat().into_bytes()), stays_open: false, channel };
+    let main = MachinePlan { stdin, ..MachinePlan::default() };
+    let plan = Plan { main, ..Plan::default() };
+    let source = Box::new(SeededSource::new(Seed(1)));
+    let failing = Listener.execute(&plan, &inputs, source, 0..0).expect("no machine");
+    let recording = recording_with(&plan, &inputs, &failing, 1);
+    let shrunk = shrink(&recording, &mut [&mut Listener], ALL, &mut |_| true).expect("it can be shrunk");
+    let smallest = &shrunk.smallest;
+    let bytes = smallest.inputs.get(&smallest.plan.main.stdin.bytes).expect("it travels with the plan");
+    let arrivals = &smallest.plan.main.stdin.channel.as_ref().expect("a channel").arrivals;
+    let left: Vec<(u64, ArrivalTime)> = arrivals.iter().map(|arrival| (arrival.bytes, arrival.when.clone())).collect();
+    assert_eq!(&bytes[..], b"bugnow");
+    assert_eq!(left, [(3, ArrivalTime::At(Instant(1))), (3, ArrivalTime::At(Instant(3)))]);
 }

@@ -25,7 +25,7 @@ fn sample() -> Recording {
     let mut inputs = Inputs::default();
     inputs.add(&b"nobody names this"[..]);
     inputs.add(&b""[..]);
-    let stdin = StdinPlan { bytes: inputs.add(&b"typed\n"[..]), stays_open: true };
+    let stdin = StdinPlan { bytes: inputs.add(&b"typed\n"[..]), stays_open: true, channel: None };
     let entry = |path: &str, kind| MountEntry { path: path.to_owned(), kind };
     let entries = vec![
         entry("a", MountKind::File(inputs.add(&[7u8; 3000][..]))),
@@ -91,7 +91,7 @@ fn sample() -> Recording {
 /// Another machine, with a component and a standard input of its own.
 fn node(inputs: &mut Inputs) -> NodePlan {
     let component = inputs.add(&b"\0asm\x0d\0\x01\0\0\x01\0"[..]);
-    let stdin = StdinPlan { bytes: inputs.add(&b"its stdin"[..]), stays_open: false };
+    let stdin = StdinPlan { bytes: inputs.add(&b"its stdin"[..]), stays_open: false, channel: None };
     let machine = MachinePlan { stdin, ..MachinePlan::default() };
     NodePlan {
         name: "db".to_owned(),

@@ -151,7 +151,7 @@ impl Sleeper {
     }
 
     fn wait(&mut self, wait: Wait) {
-        self.world.block(NodeId(0), &[wait]).expect("every wait ends");
+        self.world.block(&[wait]).expect("every wait ends");
         // As the host does when it finds the wait over.
         if let Wait::OwnClock { monotonic_ns, .. } = wait {
             self.world.node_mut(NodeId(0)).drift.rings(monotonic_ns);

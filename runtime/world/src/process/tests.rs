@@ -88,7 +88,7 @@ fn start(world: &mut World, command: ProcessCommand, mode: StdioMode) -> Result<
 }
 
 fn wait(world: &mut World, pid: Pid) {
-    world.block(ME, &[Wait::Process(pid)]).expect("it ends");
+    world.block(&[Wait::Process(pid)]).expect("it ends");
 }
 
 /// How a command goes, as text: `2s code 0 "stdout"`.
@@ -170,7 +170,7 @@ fn a_scripted_child_streams_until_it_ends_or_is_killed() {
         let now = world.clock.now();
         assert_eq!(world.pipes.write(stdin, b"ignored", now), Some(7));
         assert_eq!(world.pipes.read(stdout, 99, now), PipeRead::Bytes(b"hello".to_vec()));
-        assert!(!world.is_ready(ME, Wait::Pipe(stdout, PipeEnd::Read)));
+        assert!(!world.is_ready(Wait::Pipe(stdout, PipeEnd::Read)));
         assert_eq!(world.processes.ending(pid, now), None);
         if killed {
             world.clock.advance_to(Instant(5));
@@ -178,7 +178,7 @@ fn a_scripted_child_streams_until_it_ends_or_is_killed() {
             world.kill(pid, 15);
             world.kill(pid, 9);
         }
-        world.block(ME, &[Wait::Pipe(stdout, PipeEnd::Read)]).expect("it ends");
+        world.block(&[Wait::Pipe(stdout, PipeEnd::Read)]).expect("it ends");
         let now = world.clock.now();
         assert_eq!(now, if killed { Instant(5) } else { Instant::START.after(SECOND) });
         assert_eq!(world.pipes.read(stdout, 99, now), PipeRead::End);
@@ -193,7 +193,7 @@ fn a_scripted_child_streams_until_it_ends_or_is_killed() {
             world.close_handle(&handle);
         }
         assert_eq!((world.processes.children.len(), world.pipes.count()), (0, 0));
-        assert!(world.is_ready(ME, Wait::Process(pid)));
+        assert!(world.is_ready(Wait::Process(pid)));
     }
 }
 
@@ -214,12 +214,12 @@ fn a_component_is_a_machine_with_pipes() {
     let stdout = world.take_stream(pid, StandardStream::Stdout).expect("nobody took it");
     let now = world.clock.now();
     assert_eq!(world.pipes.write(stdin, b"then", now), Some(4));
-    assert!(world.is_ready(child, Wait::Stdin));
+    assert!(world.is_ready(Wait::Stdin(child)));
     assert_eq!(world.pipes.read(inside.stdin, 99, now), PipeRead::Bytes(b"first then".to_vec()));
-    assert!(!world.is_ready(child, Wait::Stdin));
+    assert!(!world.is_ready(Wait::Stdin(child)));
     world.pipes.write(inside.stdout, b"answer", now);
-    assert!(world.is_ready(ME, Wait::Pipe(stdout, PipeEnd::Read)));
-    assert!(!world.is_ready(ME, Wait::Process(pid)));
+    assert!(world.is_ready(Wait::Pipe(stdout, PipeEnd::Read)));
+    assert!(!world.is_ready(Wait::Process(pid)));
     within(&mut world, |world, context| world.guest_ended(child, GuestExit::Code(3), context));
     assert_eq!(world.pipes.read(stdout, 99, now), PipeRead::Bytes(b"answer".to_vec()));
     assert_eq!(world.pipes.read(stdout, 99, now), PipeRead::End);
@@ -318,7 +318,7 @@ fn a_loss_of_power_ends_all_processes_of_the_machine_and_closes_what_it_held() {
     assert_eq!([child, quiet, grandchild_node].map(|node| world.node(node).killed), [true; 3]);
     assert_eq!(world.host_command(promised), None, "what was not run never is");
     for pid in [streaming, whole, grandchild, scripted, promised] {
-        assert!(world.is_ready(ME, Wait::Process(pid)));
+        assert!(world.is_ready(Wait::Process(pid)));
     }
     for node in [child, quiet, grandchild_node] {
         within(&mut world, |world, context| world.guest_ended(node, GuestExit::Killed, context));

@@ -140,7 +140,7 @@ fn machine(own: &MachinePlan, run: &Execution, disks: &[Disk], inputs: &mut Inpu
     // As a mount wants them: parents before children, names sorted.
     entries.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
     let dirs = vec![Mount { guest: "/".to_owned(), entries }];
-    let stdin = StdinPlan { bytes: document, stays_open: false };
+    let stdin = StdinPlan { bytes: document, stays_open: false, channel: None };
     Some(MachinePlan { dirs, stdin, bare: true, ..own.clone() })
 }
 

@@ -74,7 +74,7 @@ fn send(world: &mut World, options: RequestOptions) -> ExchangeId {
 /// What arrives, and when.
 fn reply(world: &mut World, id: ExchangeId) -> (u64, Result<IncomingResponse, HttpErrorCode>) {
     let arrived = world.http.exchanges.arrived(id);
-    world.block(ME, &[crate::Wait::Signal(arrived)]).expect("a deadline");
+    world.block(&[crate::Wait::Signal(arrived)]).expect("a deadline");
     let World { http, clock, signals, .. } = world;
     let reply = http.exchanges.take(id, clock.now(), &mut http.bodies, signals).expect("it has arrived").expect("once");
     assert!(matches!(http.exchanges.take(id, clock.now(), &mut http.bodies, signals), Some(Err(()))), "taken once");
@@ -85,7 +85,7 @@ fn reply(world: &mut World, id: ExchangeId) -> (u64, Result<IncomingResponse, Ht
 fn body(world: &mut World, response: &IncomingResponse) -> (String, Result<(), HttpErrorCode>) {
     let id = response.body.expect("not consumed");
     let readable = world.http.bodies.readable(id);
-    world.block(ME, &[crate::Wait::Signal(readable)]).expect("a deadline");
+    world.block(&[crate::Wait::Signal(readable)]).expect("a deadline");
     let (bodies, mut seen) = (&world.http.bodies, Vec::new());
     loop {
         match bodies.read(id, seen.len() as u64, 2, world.clock.now(), &world.signals) {

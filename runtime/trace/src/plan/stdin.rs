@@ -1,0 +1,135 @@
+//! Standard input as a channel: when its bytes come, and from whom.
+//!
+//! ```text
+//! bytes = "select 1;\n.quit\n"      arrivals = [ 10 bytes after the output "sqlite> ",  6 bytes after the output "sqlite> " ]
+//!          ─────┬────  ──┬──
+//!               └────────┴─ each arrival brings its part of the bytes, in their order
+//! ```
+//!
+//! Invariant: what no arrival brings are the first bytes, and they are there from the start; arrivals come in their order, an
+//! earlier moment of a later one counts for nothing.
+//! Not here: what a program sees of it (`fozzy-world`), the notation of plans (`fozzy-plan`).
+
+use super::{Digest, Duration};
+use crate::{Instant, NodeId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Standard input of a guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct StdinPlan {
+    /// The bytes, by digest.
+    pub bytes: Digest,
+    /// Whether it stays open after its last byte, like a terminal without input.
+    pub stays_open: bool,
+    /// How the bytes come; `None` is a tape, of which each read gets the next bytes at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<Box<ChannelPlan>>,
+}
+
+/// How standard input comes, in virtual time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ChannelPlan {
+    /// What comes, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<ArrivalPlan>,
+    /// The machine whose standard output comes here, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<StdinPipe>,
+    /// Whether the program finds a terminal on its standard streams.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub terminal: bool,
+    /// Whether a read of preview 1 that finds nothing answers `again` from the start. Otherwise it waits, until the program asks for the
+    /// other by `fd_fdstat_set_flags`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nonblocking: bool,
+}
+
+/// Bytes that come together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ArrivalPlan {
+    /// How many of them.
+    pub bytes: u64,
+    /// When.
+    pub when: ArrivalTime,
+    /// Up to so much later; how much is a decision.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub jitter: Duration,
+    /// Whether the input ends with it. If no arrival ends it, the last one does, unless it stays open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub end: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_none(jitter: &Duration) -> bool {
+    jitter.0 == 0
+}
+
+/// When bytes come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub enum ArrivalTime {
+    /// At this moment.
+    At(Instant),
+    /// So long after what comes before, or after the start.
+    Delay(Duration),
+    /// So long after the program wrote something that it had not written before the last arrival of this kind.
+    After {
+        /// What it wrote, on either of its outputs.
+        output: ExpectedOutput,
+        /// How long after that.
+        delay: Duration,
+    },
+}
+
+/// What is expected of a program's output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub enum ExpectedOutput {
+    /// This text.
+    Text(String),
+    /// What this regular expression matches.
+    Regex(String),
+}
+
+impl fmt::Display for ExpectedOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExpectedOutput::Text(text) => write!(f, "{text:?}"),
+            ExpectedOutput::Regex(regex) => write!(f, "a match of {regex:?}"),
+        }
+    }
+}
+
+/// The output of another machine, on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct StdinPipe {
+    /// Whose standard output.
+    pub node: NodeId,
+    /// How long it is on its way.
+    pub latency: Duration,
+    /// Up to so much longer; how much is a decision for each write.
+    pub jitter: Duration,
+}
+
+impl StdinPlan {
+    /// The same with other bytes, which are there from the start.
+    #[must_use]
+    pub fn given(&self, bytes: Digest) -> StdinPlan {
+        let channel = self.channel.as_deref().map(|channel| {
+            let ChannelPlan { terminal, nonblocking, .. } = *channel;
+            Box::new(ChannelPlan { arrivals: Vec::new(), from: None, terminal, nonblocking })
+        });
+        StdinPlan { bytes, stays_open: self.stays_open, channel }
+    }
+
+    /// A tape of these bytes, with an end behind it.
+    #[must_use]
+    pub fn tape(bytes: Digest) -> StdinPlan {
+        StdinPlan { bytes, stays_open: false, channel: None }
+    }
+}

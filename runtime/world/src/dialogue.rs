@@ -1,0 +1,228 @@
+//! What is connected to the standard streams of machines: scripts, pipes from machine to machine, simulated peers.
+//!
+//! ```text
+//! a writes ──▶ its own script     "after this output" is found
+//!          ──▶ pipe a → b         the same bytes, after the latency of the pipe; the end when a's program has ended
+//!          ──▶ peers              each line; a peer answers with bytes for standard inputs, at moments from now on
+//! ```
+//!
+//! A router of a protocol over standard streams is a [`StdioPeer`]: it is told each line that a machine prints, decides by the
+//! run's decisions what becomes of it, and delivers lines to standard inputs.
+//!
+//! Invariants: outputs are those of the plan's machines, not of processes that they start; what is delivered is in the order of the
+//! deliveries to each machine.
+//! Not here: queues of inputs (`channel`).
+
+use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, jitter};
+use crate::{OpContext, OutputKind, World};
+use fozzy_trace::plan::{Plan, StdinPipe};
+use fozzy_trace::{Instant, NodeId};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Bytes of a line that peers are told at once. A longer one is told in pieces.
+pub const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes for the standard input of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StdinDelivery {
+    /// The machine.
+    pub to: NodeId,
+    /// The bytes; `None` is the end.
+    pub bytes: Option<Arc<[u8]>>,
+    /// When they come; not before now, and not before what was delivered earlier.
+    pub at: Instant,
+}
+
+/// A simulated partner of machines that talk over their standard streams.
+pub trait StdioPeer: fmt::Debug + Send + Sync {
+    /// The run begins: what machines are told before they say anything.
+    fn begin(&mut self, context: &mut OpContext<'_>) -> Vec<StdinDelivery> {
+        let _ = context;
+        Vec::new()
+    }
+
+    /// A machine has printed a line, without its end.
+    fn line(&mut self, from: NodeId, line: &[u8], context: &mut OpContext<'_>) -> Vec<StdinDelivery>;
+
+    /// The program of a machine has ended.
+    fn ended(&mut self, node: NodeId, context: &mut OpContext<'_>) -> Vec<StdinDelivery> {
+        let _ = (node, context);
+        Vec::new()
+    }
+
+    /// The same peer, as it is now: a clone of the world has its own.
+    fn fork(&self) -> Box<dyn StdioPeer>;
+}
+
+/// Who is connected to whom.
+#[derive(Debug, Default)]
+pub struct Dialogues {
+    /// From, to, how.
+    pipes: Arc<[(NodeId, NodeId, StdinPipe)]>,
+    peers: Vec<Box<dyn StdioPeer>>,
+    /// What machines have printed of a line that has not ended.
+    lines: BTreeMap<NodeId, Vec<u8>>,
+}
+
+impl Clone for Dialogues {
+    fn clone(&self) -> Dialogues {
+        let peers = self.peers.iter().map(|peer| peer.fork()).collect();
+        Dialogues { pipes: Arc::clone(&self.pipes), peers, lines: self.lines.clone() }
+    }
+}
+
+/// An input is full: its machine does not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadInput {
+    /// The machine.
+    pub node: String,
+}
+
+impl Dialogues {
+    /// The pipes of a plan.
+    #[must_use]
+    pub(crate) fn of(plan: &Plan) -> Dialogues {
+        let machines = std::iter::once(&plan.main).chain(plan.nodes.iter().map(|node| &node.program.machine));
+        let pipe = |(node, machine): (u32, &fozzy_trace::plan::MachinePlan)| {
+            let pipe = machine.stdin.channel.as_ref()?.from.clone()?;
+            Some((pipe.node, NodeId(node), pipe))
+        };
+        Dialogues { pipes: (0..).zip(machines).filter_map(pipe).collect(), ..Dialogues::default() }
+    }
+}
+
+impl World {
+    /// Connects a peer to the standard streams of these machines. It begins at once.
+    pub fn connect(&mut self, mut peer: Box<dyn StdioPeer>, nodes: &[NodeId], context: &mut OpContext<'_>) {
+        for node in nodes {
+            self.node_mut(*node).stdin.open();
+        }
+        let deliveries = peer.begin(context);
+        self.dialogues.peers.push(peer);
+        self.deliver(deliveries, context.now);
+    }
+
+    /// Whether anybody wants to know what `node` writes.
+    #[must_use]
+    #[inline]
+    pub fn is_heard(&self, node: NodeId, kind: OutputKind) -> bool {
+        let Dialogues { pipes, peers, .. } = &self.dialogues;
+        let is_piped = || kind == OutputKind::Stdout && (!peers.is_empty() || pipes.iter().any(|pipe| pipe.0 == node));
+        self.node(node).stdin.channel().is_some_and(|channel| channel.expects()) || is_piped()
+    }
+
+    /// The machine of the context has written something. Says how many bytes were looked at.
+    ///
+    /// # Errors
+    /// When it was for a machine that does not read.
+    pub fn hear(&mut self, kind: OutputKind, bytes: &[u8], context: &mut OpContext<'_>) -> Result<u64, UnreadInput> {
+        let node = context.node;
+        let mut work = 0;
+        if let Some(channel) = self.node_mut(node).stdin.channel_mut().filter(|channel| channel.expects()) {
+            work += channel.told(bytes, context);
+        }
+        if kind == OutputKind::Stderr {
+            return Ok(work);
+        }
+        let pipes = Arc::clone(&self.dialogues.pipes);
+        for (_, to, pipe) in pipes.iter().filter(|(from, ..)| *from == node) {
+            let at = context.now.after(pipe.latency).after(jitter(pipe.jitter, "pipe", context));
+            work += bytes.len() as u64;
+            self.send_to(*to, bytes.into(), at)?;
+        }
+        if !self.dialogues.peers.is_empty() {
+            work += bytes.len() as u64;
+            self.tell_lines(bytes, context);
+        }
+        Ok(work)
+    }
+
+    fn send_to(&mut self, to: NodeId, bytes: Arc<[u8]>, at: Instant) -> Result<(), UnreadInput> {
+        let reader = self.node_mut(to);
+        // Who has ended reads no more.
+        if reader.exit.is_some() {
+            return Ok(());
+        }
+        let name = reader.name.clone();
+        let Some(channel) = reader.stdin.channel_mut() else { return Ok(()) };
+        if channel.unread() + bytes.len() as u64 > UNREAD_BYTES_MAX {
+            return Err(UnreadInput { node: name });
+        }
+        channel.send(bytes, at);
+        Ok(())
+    }
+
+    fn tell_lines(&mut self, bytes: &[u8], context: &mut OpContext<'_>) {
+        let mut held = self.dialogues.lines.remove(&context.node).unwrap_or_default();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            held.extend_from_slice(piece);
+            let is_whole = held.last() == Some(&b'\n');
+            if is_whole || held.len() >= LINE_BYTES_MAX {
+                let line = if is_whole { &held[..held.len() - 1] } else { &held[..] };
+                self.ask_peers(context, |peer, context| peer.line(context.node, line, context));
+                held.clear();
+            }
+        }
+        if !held.is_empty() {
+            self.dialogues.lines.insert(context.node, held);
+        }
+    }
+
+    fn ask_peers(
+        &mut self,
+        context: &mut OpContext<'_>,
+        mut ask: impl FnMut(&mut dyn StdioPeer, &mut OpContext<'_>) -> Vec<StdinDelivery>,
+    ) {
+        let mut peers = std::mem::take(&mut self.dialogues.peers);
+        for peer in &mut peers {
+            let deliveries = ask(&mut **peer, context);
+            self.deliver(deliveries, context.now);
+        }
+        self.dialogues.peers = peers;
+    }
+
+    /// Puts deliveries into the inputs. A peer knows what it has sent, so that an input that nobody reads is no failure of
+    /// the machine that printed last: what is too much is lost, as on a network.
+    fn deliver(&mut self, deliveries: Vec<StdinDelivery>, now: Instant) {
+        for StdinDelivery { to, bytes, at } in deliveries {
+            let at = at.max(now);
+            match bytes {
+                Some(bytes) => drop(self.send_to(to, bytes, at)),
+                None => drop(self.node_mut(to).stdin.channel_mut().map(|channel| channel.close(at))),
+            }
+        }
+    }
+
+    /// The program of a machine has ended: its output has, too.
+    pub(crate) fn output_ended(&mut self, node: NodeId, context: &mut OpContext<'_>) {
+        let pipes = Arc::clone(&self.dialogues.pipes);
+        for (_, to, pipe) in pipes.iter().filter(|(from, ..)| *from == node) {
+            if let Some(channel) = self.node_mut(*to).stdin.channel_mut() {
+                channel.close(context.now.after(pipe.latency));
+            }
+        }
+        if !self.dialogues.peers.is_empty() {
+            self.dialogues.lines.remove(&node);
+            self.ask_peers(context, |peer, context| peer.ended(node, context));
+        }
+    }
+
+    /// Fixes when the scripted input of the context's machine comes, as far as that is known.
+    pub fn arm_stdin(&mut self, context: &mut OpContext<'_>) {
+        if let Some(channel) = self.node_mut(context.node).stdin.channel_mut() {
+            channel.arm(context);
+        }
+    }
+
+    /// The scripts of standard inputs that wait for output: the machine's name, and what for.
+    #[must_use]
+    pub fn unmet_expectations(&self) -> Vec<(String, UnmetExpectation)> {
+        let unmet = |node: &crate::Node| Some((node.name.clone(), node.stdin.channel()?.unmet()?));
+        self.nodes.iter().flatten().filter_map(|node| unmet(node)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Machines that talk over their standard streams: with each other, and with a simulated router.
+
+use super::*;
+use crate::decide::tests::SeededDecider;
+use crate::{GuestExit, Wait};
+use fozzy_trace::plan::{ChannelPlan, Inputs, MachinePlan, NodePlan, ProgramPlan, StdinPlan};
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{Digest, Duration, Seed};
+
+const MAIN: NodeId = NodeId(0);
+const OTHER: NodeId = NodeId(1);
+
+/// Two machines; the second reads what the first prints, three nanoseconds later.
+fn pair() -> World {
+    let pipe = StdinPipe { node: MAIN, latency: Duration(3), jitter: Duration(0) };
+    let channel = Some(Box::new(ChannelPlan { from: Some(pipe), ..ChannelPlan::default() }));
+    let stdin = StdinPlan { bytes: Digest::of(b""), stays_open: false, channel };
+    let machine = MachinePlan { stdin, ..MachinePlan::default() };
+    let program = ProgramPlan { component: Digest::of(b"program"), machine };
+    let node = NodePlan { name: "other".into(), program, called: false, ends: None, restart: None };
+    let plan = Plan { nodes: vec![node], ..Plan::default() };
+    World::new(Arc::new(plan), &Inputs::default()).expect("a plan")
+}
+
+fn within<R>(world: &mut World, node: NodeId, act: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
+    let mut faults = std::mem::take(&mut world.faults);
+    let mut decider = SeededDecider(SeededSource::new(Seed(1)));
+    let mut context = OpContext { now: world.clock.now(), node, faults: &mut faults, decider: &mut decider };
+    let done = act(world, &mut context);
+    world.faults = faults;
+    done
+}
+
+fn prints(world: &mut World, node: NodeId, text: &str) {
+    assert!(world.is_heard(node, OutputKind::Stdout));
+    within(world, node, |world, context| world.hear(OutputKind::Stdout, text.as_bytes(), context)).expect("room");
+}
+
+/// Waits for input: when it came, and what.
+fn reads(world: &mut World, node: NodeId) -> (u64, String) {
+    world.block(&[Wait::Stdin(node)]).expect("input comes");
+    let now = world.clock.now();
+    (now.0, String::from_utf8(world.node_mut(node).stdin.read(99, now)).expect("text"))
+}
+
+#[test]
+fn the_output_of_a_machine_is_the_input_of_another_one() {
+    let mut world = pair();
+    assert!(!world.is_heard(MAIN, OutputKind::Stderr) && !world.is_heard(OTHER, OutputKind::Stdout));
+    prints(&mut world, MAIN, "one\n");
+    prints(&mut world, MAIN, "two");
+    assert!(!world.is_ready(Wait::Stdin(OTHER)));
+    assert_eq!(reads(&mut world, OTHER), (3, "one\ntwo".to_owned()));
+    let blocked = world.clone().block(&[Wait::Stdin(OTHER)]).expect_err("nobody prints");
+    assert_eq!(blocked.waiting, ["standard input that never comes"]);
+    // It ends with the program that prints.
+    within(&mut world, MAIN, |world, context| world.guest_ended(MAIN, GuestExit::Code(0), context));
+    assert_eq!(reads(&mut world, OTHER), (6, String::new()));
+    assert!(world.node(OTHER).stdin.is_closed(world.clock.now()));
+}
+
+#[test]
+fn a_machine_that_never_reads_is_named_and_one_that_has_ended_is_not_asked() {
+    let mut world = pair();
+    let chunk = vec![b'x'; 1 << 20];
+    let write =
+        |world: &mut World| within(world, MAIN, |world, context| world.hear(OutputKind::Stdout, &chunk, context));
+    for _ in 0..UNREAD_BYTES_MAX >> 20 {
+        write(&mut world).expect("room");
+    }
+    assert_eq!(write(&mut world), Err(UnreadInput { node: "other".to_owned() }));
+    within(&mut world, OTHER, |world, context| world.guest_ended(OTHER, GuestExit::Code(0), context));
+    assert!(write(&mut world).is_ok());
+}
+
+/// Greets everybody, and gives each line to the other machine, later each time.
+#[derive(Clone, Debug)]
+struct Router {
+    lines: u64,
+}
+
+impl StdioPeer for Router {
+    fn begin(&mut self, context: &mut OpContext<'_>) -> Vec<StdinDelivery> {
+        let at = context.now.after(Duration(7));
+        [MAIN, OTHER].map(|to| StdinDelivery { to, bytes: Some(Arc::from(*b"init\n")), at }).to_vec()
+    }
+
+    fn line(&mut self, from: NodeId, line: &[u8], context: &mut OpContext<'_>) -> Vec<StdinDelivery> {
+        self.lines += 1;
+        let to = if from == MAIN { OTHER } else { MAIN };
+        let at = context.now.after(Duration(10 * self.lines));
+        vec![StdinDelivery { to, bytes: Some([line, b"!\n"].concat().into()), at }]
+    }
+
+    fn ended(&mut self, _: NodeId, context: &mut OpContext<'_>) -> Vec<StdinDelivery> {
+        vec![StdinDelivery { to: OTHER, bytes: None, at: context.now }]
+    }
+
+    fn fork(&self) -> Box<dyn StdioPeer> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_router_is_told_whole_lines_and_writes_to_inputs() {
+    let mut world = pair();
+    let router = Box::new(Router { lines: 0 });
+    within(&mut world, MAIN, |world, context| world.connect(router, &[MAIN, OTHER], context));
+    assert_eq!(reads(&mut world, MAIN), (7, "init\n".to_owned()));
+    assert_eq!(reads(&mut world, OTHER), (7, "init\n".to_owned()));
+    // A line in two writes, and two lines in one.
+    prints(&mut world, OTHER, "echo");
+    let mut before = world.clone();
+    prints(&mut world, OTHER, "\na\nb");
+    assert_eq!(reads(&mut world, MAIN), (17, "echo!\n".to_owned()));
+    assert_eq!(reads(&mut world, MAIN), (27, "a!\n".to_owned()));
+    // A clone has a router of its own.
+    prints(&mut before, OTHER, "es\n");
+    assert_eq!(reads(&mut before, MAIN), (17, "echoes!\n".to_owned()));
+    within(&mut world, MAIN, |world, context| world.guest_ended(MAIN, GuestExit::Code(0), context));
+    assert_eq!(reads(&mut world, OTHER).1, "");
+}
+
+#[test]
+fn a_long_line_is_told_in_pieces() {
+    let mut world = pair();
+    let router = Box::new(Router { lines: 0 });
+    within(&mut world, MAIN, |world, context| world.connect(router, &[MAIN], context));
+    prints(&mut world, OTHER, &"x".repeat(LINE_BYTES_MAX - 1));
+    assert!(world.dialogues.lines[&OTHER].len() == LINE_BYTES_MAX - 1);
+    prints(&mut world, OTHER, "yy");
+    assert!(!world.dialogues.lines.contains_key(&OTHER));
+}

@@ -1,0 +1,42 @@
+;; What an input says that is asked without waiting: its flags, a read, and a poll that takes it together with a clock of 10 ms. It prints
+;; a line of digits for each round: the flags, the error of the read, its length, how many events there were, and of what kind the first
+;; was; and ends when a read gives nothing and no error.
+(module
+  (import "wasi_snapshot_preview1" "fd_fdstat_get" (func $fd_fdstat_get (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_read" (func $fd_read (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll_oneoff (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func $digit (param $at i32) (param $value i32)
+    (i32.store8 (local.get $at) (i32.add (local.get $value) (i32.const 48))))
+  (func (export "_start")
+    (local $errno i32)
+    ;; The clock: user data 1, tag 0, clock 1, 10 ms from now.
+    (i64.store (i32.const 400) (i64.const 1))
+    (i32.store (i32.const 416) (i32.const 1))
+    (i64.store (i32.const 424) (i64.const 10000000))
+    ;; The input: user data 2, tag 1, descriptor 0.
+    (i64.store (i32.const 448) (i64.const 2))
+    (i32.store8 (i32.const 456) (i32.const 1))
+    (loop $again
+      (drop (call $fd_fdstat_get (i32.const 0) (i32.const 200)))
+      (call $digit (i32.const 100) (i32.load16_u (i32.const 202)))
+      (i32.store (i32.const 0) (i32.const 1000))
+      (i32.store (i32.const 4) (i32.const 9))
+      (i32.store (i32.const 8) (i32.const 0))
+      (local.set $errno (call $fd_read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 8)))
+      (call $digit (i32.const 102) (local.get $errno))
+      (call $digit (i32.const 104) (i32.load (i32.const 8)))
+      (i32.store (i32.const 16) (i32.or (local.get $errno) (i32.load (i32.const 8))))
+      (drop (call $poll_oneoff (i32.const 400) (i32.const 600) (i32.const 2) (i32.const 700)))
+      (call $digit (i32.const 106) (i32.load (i32.const 700)))
+      (call $digit (i32.const 108) (i32.load8_u (i32.const 610)))
+      (i32.store8 (i32.const 101) (i32.const 32))
+      (i32.store8 (i32.const 103) (i32.const 32))
+      (i32.store8 (i32.const 105) (i32.const 32))
+      (i32.store8 (i32.const 107) (i32.const 32))
+      (i32.store8 (i32.const 109) (i32.const 10))
+      (i32.store (i32.const 0) (i32.const 100))
+      (i32.store (i32.const 4) (i32.const 10))
+      (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))
+      (br_if $again (i32.load (i32.const 16))))))

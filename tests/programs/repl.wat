@@ -1,0 +1,30 @@
+;; A program that is talked to: it prints a prompt without a line end, and repeats each line. A line that begins with `!` is its end
+;; by a trap, the end of input its own. WASI preview 1, and nothing of any language's library.
+(module
+  (import "wasi_snapshot_preview1" "fd_read" (func $fd_read (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 100) "> ")
+  (data (i32.const 110) "you said: ")
+  (data (i32.const 130) "bye\n")
+  (func $print (param $at i32) (param $length i32)
+    (i32.store (i32.const 0) (local.get $at))
+    (i32.store (i32.const 4) (local.get $length))
+    (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))
+  (func (export "_start")
+    (local $errno i32)
+    (loop $again
+      (call $print (i32.const 100) (i32.const 2))
+      (i32.store (i32.const 0) (i32.const 1000))
+      (i32.store (i32.const 4) (i32.const 1000))
+      (local.set $errno (call $fd_read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 8)))
+      (if (local.get $errno) (then (call $proc_exit (local.get $errno))))
+      (if (i32.load (i32.const 8))
+        (then
+          (i32.store (i32.const 12) (i32.load (i32.const 8)))
+          (call $print (i32.const 110) (i32.const 10))
+          (call $print (i32.const 1000) (i32.load (i32.const 12)))
+          (if (i32.eq (i32.load8_u (i32.const 1000)) (i32.const 33)) (then unreachable))
+          (br $again))))
+    (call $print (i32.const 130) (i32.const 4))))
