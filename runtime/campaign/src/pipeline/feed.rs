@@ -66,6 +66,10 @@ struct StdinFeed {
 }
 
 /// Reads until the end, an error, or until nobody wants more.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a read of a terminal cannot be given up; what it brings, and when, is recorded"
+)]
 fn start(read_with: fn(&mut [u8]) -> io::Result<usize>) -> Receiver<io::Result<Vec<u8>>> {
     let (send, chunks) = sync_channel(CHUNKS_AHEAD);
     std::thread::spawn(move || {

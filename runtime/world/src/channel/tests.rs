@@ -139,7 +139,7 @@ fn output_before_the_first_look_counts_and_old_output_is_forgotten() {
 fn a_pipe_gives_all_that_has_come_and_a_script_one_entry() {
     let sent = |is_pipe: bool| {
         let (bytes, mut plan) = plan(&[]);
-        plan.from = is_pipe.then(|| fozzy_trace::plan::StdinPipe {
+        plan.from = is_pipe.then_some(fozzy_trace::plan::StdinPipe {
             node: NodeId(1),
             latency: Duration(0),
             jitter: Duration(0),
