@@ -467,12 +467,8 @@ pub fn check_regex(pattern: &str) -> Result<(), String> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(format!("expected {PATTERN_BYTES_MAX} bytes at the most, found {}", pattern.len()));
     }
-    let (span, why) = match regex_syntax::Parser::new().parse(pattern) {
-        Ok(_) => return Ok(()),
-        Err(regex_syntax::Error::Parse(error)) => (*error.span(), error.kind().to_string()),
-        Err(regex_syntax::Error::Translate(error)) => (*error.span(), error.kind().to_string()),
-        Err(other) => return Err(format!("expected a regular expression, found {}: {other}", quoted(pattern))),
-    };
+    let Err(error) = regex_syntax::ast::parse::Parser::new().parse(pattern) else { return Ok(()) };
+    let (span, why) = (error.span(), error.kind());
     let character = pattern.get(..span.start.offset).map_or(0, |before| before.chars().count()) + 1;
     Err(format!("expected a regular expression, found {}: {why} at character {character}", quoted(pattern)))
 }

@@ -19,7 +19,7 @@ use fozzy_trace::plan::criteria::{PATTERN_BYTES_MAX, PATTERNS_MAX};
 use fozzy_trace::plan::{Inputs, RunCriteria};
 use fozzy_trace::{Execution, ExecutionEnd, HarnessError};
 use fozzy_world::{Disk, MAIN};
-use regex::bytes::{Regex, RegexBuilder};
+use regex_lite::{Regex, RegexBuilder};
 use std::sync::Arc;
 
 /// Bytes of a compiled pattern at the most.
@@ -118,16 +118,15 @@ fn forbidden(pattern: &Regex, run: &Execution) -> Option<UnmetCriterion> {
     let machines = std::iter::once((MAIN, &run.stdout, &run.stderr)).chain(others);
     let mut streams = machines.flat_map(|(name, stdout, stderr)| [(name, "stdout", stdout), (name, "stderr", stderr)]);
     streams.find_map(|(machine, stream, output)| {
-        let bytes = output.kept();
-        let found = pattern.find(bytes)?;
-        let from = bytes[..found.start()].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let rest = &bytes[from..];
-        let line = &rest[..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())];
+        let text = String::from_utf8_lossy(output.kept());
+        let found = pattern.find(&text)?;
+        let from = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);
+        let line = text[from..].lines().next().unwrap_or_default();
         Some(UnmetCriterion::ForbiddenOutput {
             pattern: pattern.as_str().to_owned(),
             machine: machine.to_owned(),
             stream,
-            line: UnmetCriterion::text(line),
+            line: UnmetCriterion::text(line.as_bytes()),
         })
     })
 }
