@@ -67,7 +67,7 @@ pub struct MachineFile {
     pub args: Option<Vec<String>>,
     /// Environment variables. Nothing of the real environment is visible.
     pub env: NamedValues<String>,
-    /// Standard input: content, or { from = "a machine", latency = "1ms" } for the standard output of another machine, or [[stdin]]
+    /// Standard input: content, or { from = "a machine", latency = "1ms" } for the standard output of another machine, or an array of
     /// tables for what comes at some time or after some output. Default: empty; for the target of a run, the input of fozzy itself.
     pub stdin: Option<StdinFile>,
     /// Whether standard input stays open after its last byte, like a terminal without input. Default: false.

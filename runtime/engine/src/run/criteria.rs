@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_pattern_that_is_none_is_refused() {
         let why = |pattern: &str| compiled(pattern).expect_err("it is none").to_string();
-        assert!(why("a(b").contains("unclosed group"), "{}", why("a(b"));
+        assert!(why("a(b").contains("open group without closing"), "{}", why("a(b"));
         assert!(why("(((a{100}){100}){100})").contains("size limit"), "{}", why("(((a{100}){100}){100})"));
         assert!(why(&"a".repeat(5000)).contains("4096 bytes at the most"));
     }
