@@ -243,7 +243,7 @@ impl Exploration {
         &self.findings
     }
 
-    /// The paths of the most promising places that are kept, [`PATHS_MAX`] at the most, in the order in which they were.
+    /// The paths of the most promising places that are kept, 4,096 at the most, in the order in which they were.
     pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
         self.frontier.hottest(PATHS_MAX, PATHS_ANSWERS_MAX).into_iter().map(|node| node.path(&[], 0))
     }
