@@ -72,7 +72,7 @@ fn recorded(prepared: &PreparedProgram) -> Recording {
 }
 
 fn timed(recording: &Recording, ours: &mut ProgramReplayTarget, last: &mut Option<ShrinkResult>) -> f64 {
-    let options = Options { only: None, aggressive: false, keeps_stdin: false };
+    let options = Options { only: None, aggressive: false, keeps_stdin: false, shortest: false };
     let before = thread_clock();
     let found = shrunk(recording, &mut [ours], options, &mut |_| true).expect("it fails");
     let seconds = thread_clock() - before;

@@ -83,6 +83,7 @@ mod samples;
 mod saved;
 mod scenarios;
 mod settings;
+mod shortest;
 mod shrink;
 mod suite;
 mod targets;

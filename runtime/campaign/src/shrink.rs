@@ -19,11 +19,11 @@ use crate::walker::{SequenceProgram, SequenceWalker};
 use crate::wall_clock::Stopwatch;
 use fozzy_check::FailureIdentity;
 use fozzy_engine::Session;
-use fozzy_report::ShrinkSlip;
+use fozzy_report::{ShrinkSlip, StateBasisName, StateSearchEndName, StateSearchSummary};
 use fozzy_scenario_file::FailedPart;
 use fozzy_search::shrink::{
     self, CandidateSize, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError, ShrinkProgress,
-    ShrinkResult, StepDependencies,
+    ShrinkResult, StateBasis, StateSearch, StateSearchEnd, StepDependencies,
 };
 use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
@@ -182,11 +182,11 @@ pub fn shrink_error(command: &str, path: &Path, error: &ShrinkError) -> Campaign
 
 /// Makes the failure of a trace smaller, as long as `budget` lasts, and writes it beside it: the file, and its steps. `None`
 /// when it does not get smaller.
-pub fn shrink_beside(trace: &Path, budget: Duration) -> Result<Option<(PathBuf, u64)>, CampaignError> {
+pub fn shrink_beside(trace: &Path, budget: Duration, shortest: bool) -> Result<Option<(PathBuf, u64)>, CampaignError> {
     let watch = Stopwatch::start();
     let recording = selector::read(trace)?;
     let mut targets = ProgramReplayTarget::several(&recording, 1)?;
-    let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(&recording) };
+    let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(&recording), shortest };
     let shrunk = shrink(&recording, &mut targets, options, &mut |_| watch.elapsed() < budget);
     let shrunk = shrunk.map_err(|error| shrink_error("shrink", trace, &error))?;
     if shrunk.after == shrunk.before {
@@ -195,6 +195,38 @@ pub fn shrink_beside(trace: &Path, budget: Duration) -> Result<Option<(PathBuf, 
     let (smallest, _) = targets[0].record(&recording, &shrunk.smallest)?;
     let path = pipeline::write(&smallest, &trace.with_extension("min.fozzy"), CollisionPolicy::Overwrite)?;
     Ok(Some((path, shrunk.after.steps as u64)))
+}
+
+/// What was done by states, as a document; `None` where there is nothing to say, unless the shortest story was asked for.
+pub fn states_document(search: &StateSearch, is_asked: bool) -> Option<StateSearchSummary> {
+    let end = match search.end {
+        StateSearchEnd::NoSteps | StateSearchEnd::FixedSteps if !is_asked => return None,
+        StateSearchEnd::NoSteps => StateSearchEndName::NoSteps,
+        StateSearchEnd::NotAsked => StateSearchEndName::NotAsked,
+        StateSearchEnd::FixedSteps => StateSearchEndName::FixedSteps,
+        StateSearchEnd::NoWalk => StateSearchEndName::NoWalk,
+        StateSearchEnd::NoStates => StateSearchEndName::NoStates,
+        StateSearchEnd::Exhausted => StateSearchEndName::Exhausted,
+        StateSearchEnd::Sampled => StateSearchEndName::Sampled,
+        StateSearchEnd::Coarse => StateSearchEndName::Coarse,
+        StateSearchEnd::Bound => StateSearchEndName::Bound,
+        StateSearchEnd::Budget => StateSearchEndName::Budget,
+    };
+    let basis = match search.basis {
+        StateBasis::Unknown => StateBasisName::None,
+        StateBasis::Named => StateBasisName::Named,
+        StateBasis::Memory => StateBasisName::Memory,
+    };
+    Some(StateSearchSummary {
+        basis,
+        loop_steps: search.loop_steps,
+        shortcut_steps: search.shortcut_steps,
+        searched_states: search.states,
+        searched_steps: search.steps,
+        end,
+        // What a memory is learned to tell leaves something out.
+        shortest: end == StateSearchEndName::Exhausted && basis == StateBasisName::Named,
+    })
 }
 
 /// What the first finding of a verdict says.

@@ -77,6 +77,14 @@ impl SequenceTarget for SequenceWalker {
     fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution {
         self.opened().execution(end, backtrace)
     }
+
+    fn state(&self) -> Option<u64> {
+        self.opened().facts().states.digest()
+    }
+
+    fn memory_state(&mut self) -> Option<u64> {
+        self.opened_mut().memory_state()
+    }
 }
 
 impl StepTarget for SequenceWalker {

@@ -513,6 +513,9 @@ pub(crate) struct ExploreArgs {
     /// Accepted for compatibility: findings are shrunk by default.
     #[arg(long, alias = "minimize", conflicts_with = "no_shrink")]
     pub(crate) shrink: bool,
+    /// Search for the shortest story of each finding, as `shrink --shortest` does.
+    #[arg(long, conflicts_with = "no_shrink")]
+    pub(crate) shortest: bool,
     /// Write a file of Rust tests that replay the findings, and the paths with the most coverage, under `cargo test`.
     #[arg(long, value_name = "FILE")]
     pub(crate) generate_tests: Option<PathBuf>,
@@ -719,6 +722,9 @@ pub(crate) struct ShrinkArgs {
     /// Accept smaller failures with another signature too.
     #[arg(long)]
     pub(crate) aggressive: bool,
+    /// Search for the shortest story, among all states of the scenario, as long as the budget lasts.
+    #[arg(long, conflicts_with = "aggressive")]
+    pub(crate) shortest: bool,
     /// Candidates that are executed in parallel. The result does not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: u32,

@@ -97,7 +97,7 @@ impl Trace {
     pub fn shrink(&self, executions_max: u64) -> Result<ShrinkReport, Error> {
         let recording = self.recording();
         let mut targets = ProgramReplayTarget::several(recording, 1)?;
-        let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(recording) };
+        let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(recording), shortest: false };
         let shrunk = shrink::shrink(recording, &mut targets, options, &mut |progress| progress.tries < executions_max);
         let shrunk = shrunk.map_err(|error| match error {
             ShrinkError::Harness(why) => Error::Harness(why.to_string()),

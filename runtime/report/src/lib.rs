@@ -32,6 +32,7 @@ mod saved;
 mod sequence;
 mod show;
 mod state;
+mod state_search;
 mod strikes;
 pub mod suite;
 mod summary;
@@ -62,6 +63,7 @@ pub use saved::{SeedsDocument, seeds_lines};
 pub use sequence::{ExecutedStep, StepEvent, StepSequence, StepValue, step_lines};
 pub use show::{MachineNames, divergence_lines, entry_line, entry_lines};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
+pub use state_search::{StateBasisName, StateSearchEndName, StateSearchSummary};
 pub use strikes::{FaultSummary, PowerLossSummary, StrikeSummary};
 pub use summary::{
     ExplainedDecision, FailureSize, KeptOutput, NodeSummary, OutputSummary, ReplaySummary, RunIdentity, RunMode,

@@ -5,6 +5,7 @@ use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
 use crate::sequence::{StepSequence, sequence_lines};
 use crate::show::divergence_lines;
+use crate::state_search::state_search_line;
 use crate::strikes::fault_rows;
 use crate::summary::{
     ExplainedDecision, NodeSummary, OutputSummary, RunMode, RunSummary, ShrinkSummary, StreamSummary,
@@ -172,6 +173,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     }
     if let Some(shrink) = &summary.shrink {
         row("shrunk", &shrink_line(shrink));
+        if let Some(search) = &shrink.states {
+            row("shorter", &state_search_line(search));
+        }
         if let Some(path) = &shrink.scenario_path {
             row("", &format!("as a scenario file: {path}"));
         }

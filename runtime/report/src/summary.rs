@@ -236,6 +236,9 @@ pub struct ShrinkSummary {
     /// What it says now: the same, but for values.
     #[serde(default)]
     pub message_after: String,
+    /// What was done by the states that the story goes through; absent where there is nothing to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states: Option<crate::state_search::StateSearchSummary>,
     /// Other failures that were met on the way; absent when there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slips: Vec<ShrinkSlip>,

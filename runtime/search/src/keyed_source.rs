@@ -78,6 +78,8 @@ pub struct KeyedSource {
     answers: Arc<BTreeMap<DecisionKey, Override>>,
     /// Whether chance and faults are quiet where no answer is given.
     calm: bool,
+    /// Whether everything gets the simplest answer where none is given.
+    is_simplest: bool,
     part: DecisionPart,
     /// Questions of this part so far.
     asked: BTreeMap<(NodeId, Purpose), u64>,
@@ -93,18 +95,25 @@ impl KeyedSource {
 
     /// The same as it is now, which continues apart with other answers.
     pub(crate) fn fork_with(&self, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
-        let KeyedSource { beneath, calm, part, asked, .. } = self;
-        KeyedSource { beneath: beneath.clone(), answers, calm: *calm, part: *part, asked: asked.clone(), log }
+        let KeyedSource { beneath, calm, is_simplest, part, asked, .. } = self;
+        let (beneath, asked) = (beneath.clone(), asked.clone());
+        KeyedSource { beneath, answers, calm: *calm, is_simplest: *is_simplest, part: *part, asked, log }
     }
 
     fn over(beneath: RecordedSource, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
-        KeyedSource { beneath, answers, calm: false, part: DecisionPart::WHOLE, asked: BTreeMap::new(), log }
+        let (part, asked) = (DecisionPart::WHOLE, BTreeMap::new());
+        KeyedSource { beneath, answers, calm: false, is_simplest: false, part, asked, log }
     }
 
     /// The same; faults, turns and the network's chance get the simplest answer where none is given, instead of the seed's.
     #[must_use]
     pub fn calm(self, calm: bool) -> KeyedSource {
         KeyedSource { calm, ..self }
+    }
+
+    /// The same; every question gets the simplest answer where none is given, instead of the seed's.
+    pub(crate) fn simplest(self, is_simplest: bool) -> KeyedSource {
+        KeyedSource { is_simplest, ..self }
     }
 
     /// A source that answers as a recording does, and logs.
@@ -140,7 +149,7 @@ impl KeyedSource {
         let key = self.key_of(question);
         let answer = match self.answers.get(&key) {
             Some(Override::Number(number)) => (*number).min(bound - 1),
-            None if self.calm && is_chance(question.purpose) => 0,
+            None if self.is_simplest || self.calm && is_chance(question.purpose) => 0,
             Some(Override::Bytes(_)) | None => drawn.0,
         };
         let origin = if answer == drawn.0 { drawn.1 } else { Origin::Explicit };
@@ -181,6 +190,7 @@ impl DecisionSource for KeyedSource {
             Some(Override::Bytes(text)) => unhex(text),
             Some(Override::Number(_)) | None => None,
         };
+        let given = given.or_else(|| self.is_simplest.then(Vec::new));
         let origin = if let Some(bytes) = given {
             let common = bytes.len().min(out.len());
             out[..common].copy_from_slice(&bytes[..common]);

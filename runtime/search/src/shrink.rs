@@ -14,6 +14,9 @@
 //! and what it says but for values), and smaller; what fails otherwise is kept apart, as a finding of its own; steps that the
 //! failure depends on stay (`dependencies`); the same recording gives the same smallest candidate, however long it takes.
 //!
+//! What is left is 1-minimal: no part of it can be left out. Another story may still be shorter, and is looked for among the
+//! states that it goes through (`shortcuts`).
+//!
 //! Candidates are told by one player, or by several at a time: what would be tried next if the one before it is in vain is
 //! then told ahead, and forgotten where it is not (`speculated`).
 //! Not here: who executes ([`ReplayTarget`] and [`SequenceTarget`] are the engine's), files and budgets of time (`fozzy`).
@@ -32,7 +35,9 @@ mod input;
 mod order;
 mod resample;
 mod schedule;
+mod shortcuts;
 mod speculate;
+mod state_walk;
 mod steps;
 mod values;
 
@@ -40,6 +45,7 @@ pub use ablate::{Ablation, ablate};
 pub use dependencies::StepDependencies;
 pub use explain::{Explanation, VariedPart, explain};
 pub use incremental_replay::SequenceTarget;
+pub use shortcuts::{StateBasis, StateSearch, StateSearchEnd};
 
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, is_chance, take};
 use fozzy_check::{FailureIdentity, identify};
@@ -114,6 +120,8 @@ pub struct Options {
     pub aggressive: bool,
     /// Whether standard input stays as it is: it is what is run, not what is given to it.
     pub keeps_stdin: bool,
+    /// Whether the shortest story is looked for, as long as there is time.
+    pub shortest: bool,
 }
 
 /// One way to make a candidate smaller.
@@ -187,6 +195,8 @@ pub struct ShrinkResult {
     pub is_minimal: bool,
     /// Whether it decides more than the [`LOGGED_MAX`] decisions that are looked at; later ones stay as they are.
     pub exceeds_log: bool,
+    /// What was done by the states that the story goes through.
+    pub states: StateSearch,
     /// Other failures that were met on the way, and the first candidate that had each.
     pub other_failures: BTreeMap<FailureIdentity, ShrinkCandidate>,
 }
@@ -236,10 +246,19 @@ pub fn shrink(
         tries = shrinker.tries;
         if is_confirmed || !is_incremental {
             let after = shrinker.size();
-            let Shrinker { smallest, other_failures, log, .. } = shrinker;
+            let Shrinker { smallest, other_failures, log, states, .. } = shrinker;
             let exceeds_log = log.len() == LOGGED_MAX;
             let is_minimal = is_minimal && !exceeds_log;
-            return Ok(ShrinkResult { smallest, before, after, tries, is_minimal, exceeds_log, other_failures });
+            return Ok(ShrinkResult {
+                smallest,
+                before,
+                after,
+                tries,
+                is_minimal,
+                exceeds_log,
+                states,
+                other_failures,
+            });
         }
     }
     unreachable!("what is not walked is confirmed")
@@ -286,6 +305,7 @@ struct Shrinker<'a> {
     /// Results of speculative executions, by candidate digest.
     speculated: BTreeMap<u64, CandidateResult>,
     other_failures: BTreeMap<FailureIdentity, ShrinkCandidate>,
+    states: StateSearch,
 }
 
 /// What one execution of a candidate showed.
@@ -363,6 +383,7 @@ impl<'a> Shrinker<'a> {
             rejected: BTreeSet::new(),
             speculated: BTreeMap::new(),
             other_failures: BTreeMap::new(),
+            states: StateSearch::default(),
         })
     }
 
@@ -374,6 +395,7 @@ impl<'a> Shrinker<'a> {
         self.settle()?;
         if self.wants(Dimension::Input) {
             steps::isolate(self)?;
+            shortcuts::cut_early(self)?;
         }
         for _ in 0..ROUNDS_MAX {
             let before = self.smallest.clone();
@@ -382,7 +404,7 @@ impl<'a> Shrinker<'a> {
                     (pass.run)(self)?;
                 }
             }
-            if self.smallest == before && !self.blocks()? {
+            if self.smallest == before && !self.blocks()? && !shortcuts::shorten(self)? {
                 break;
             }
         }

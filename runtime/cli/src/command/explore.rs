@@ -125,7 +125,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         let budget = shrink_time(&bounds, watch.elapsed(), explored.traces.len() - number);
         let is_shrunk = wants && budget > Duration::ZERO;
         unshrunk += u64::from(wants && !is_shrunk);
-        if is_shrunk && let Some((path, steps)) = shrink_beside(&found.path, budget)? {
+        if is_shrunk && let Some((path, steps)) = shrink_beside(&found.path, budget, args.shortest)? {
             let smallest = selector::read(&path)?;
             let file = write_smaller(&context.project, &smallest, &path)?;
             failure.minimized_scenario_path = file.map(|path| path.display().to_string());

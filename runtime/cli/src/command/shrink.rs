@@ -9,7 +9,7 @@ use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::shrink::{
-    self as campaign, ProgramReplayTarget, keep_slips, keeps_stdin, message_of, shrink_error,
+    self as campaign, ProgramReplayTarget, keep_slips, keeps_stdin, message_of, shrink_error, states_document,
 };
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_report::{
@@ -33,8 +33,8 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         return passing(context, (&path, &recording), (&out, format), &watch);
     }
     let mut engines = ProgramReplayTarget::several(&recording, args.jobs)?;
-    let options =
-        Options { only: dimension(args.minimize), aggressive: args.aggressive, keeps_stdin: keeps_stdin(&recording) };
+    let (only, keeps_stdin) = (dimension(args.minimize), keeps_stdin(&recording));
+    let options = Options { only, aggressive: args.aggressive, keeps_stdin, shortest: args.shortest };
     let remarks = &context.project.remarks;
     let every = campaign::progress_every(remarks);
     let mut next = if remarks.is_live() { Duration::ZERO } else { every };
@@ -77,6 +77,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         scenario_path: write_smaller(&context.project, &smallest, &written)?.map(|path| path.display().to_string()),
         message_before: message_of(&recording.outcome.verdict),
         message_after: message_of(&smallest.outcome.verdict),
+        states: states_document(&shrunk.states, args.shortest),
         slips,
         explained,
     });

@@ -46,15 +46,25 @@ pub trait SequenceTarget: StepTarget + Send {
 
     /// The execution of a run that has come to `end` in the last step: what a verdict depends on.
     fn execution(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> Execution;
+
+    /// What the scenario says its state is, after the last step; `None` when it says nothing.
+    fn state(&self) -> Option<u64> {
+        None
+    }
+
+    /// What its memory says its state is, after a step; `None` when that is not known.
+    fn memory_state(&mut self) -> Option<u64> {
+        None
+    }
 }
 
 /// What candidates share that can be walked in one another's places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReplayFrame {
     /// Without what names the steps.
-    plan: Plan,
-    inputs: Inputs,
-    sequence: u32,
+    pub(super) plan: Plan,
+    pub(super) inputs: Inputs,
+    pub(super) sequence: u32,
 }
 
 /// Part of a way that was taken.
@@ -87,7 +97,7 @@ struct PreparedFrame {
 }
 
 /// The frame of a candidate that can be walked, and its steps.
-fn walkable(candidate: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
+pub(super) fn walkable(candidate: &ShrinkCandidate) -> Option<(ReplayFrame, Vec<u32>)> {
     let Plan { nodes, call: None, scenario: Some(scenario), .. } = &candidate.plan else { return None };
     let [KeptSequence { kind: ScenarioKind::Stateful, sequence, .. }] = scenario.only.as_slice() else { return None };
     if !nodes.is_empty() || !candidate.calm {
@@ -112,6 +122,12 @@ impl IncrementalReplay {
         if self.wanted.as_ref() != Some(&frame) && (self.wanted.is_some() || steps.len() >= STEPS_MIN) {
             self.wanted = Some(frame);
         }
+    }
+
+    /// Its places are gone: somebody else has walked.
+    pub(super) fn forget(&mut self) {
+        self.ready = None;
+        self.marks.clear();
     }
 
     /// Walks a candidate, if that can be done.
@@ -242,10 +258,10 @@ fn first_difference(
 
 /// A source that its owner can read while it answers a guest.
 #[derive(Clone)]
-struct SharedSource(Arc<Mutex<KeyedSource>>);
+pub(super) struct SharedSource(Arc<Mutex<KeyedSource>>);
 
 impl SharedSource {
-    fn of(source: KeyedSource) -> SharedSource {
+    pub(super) fn of(source: KeyedSource) -> SharedSource {
         SharedSource(Arc::new(Mutex::new(source)))
     }
 
@@ -254,7 +270,7 @@ impl SharedSource {
     }
 
     /// It, as it is now.
-    fn now(&self) -> KeyedSource {
+    pub(super) fn now(&self) -> KeyedSource {
         let held = self.lock();
         held.fork_with(Arc::default(), DecisionLog::default())
     }

@@ -7,7 +7,7 @@
 //!
 //! Invariant: what is told of a candidate depends on it alone, so that it does not matter who tells it, and when.
 
-use super::incremental_replay::IncrementalReplay;
+use super::incremental_replay::{IncrementalReplay, SequenceTarget};
 use super::{CandidateResult, NextCandidates, ReplayTarget, ShrinkCandidate, ShrinkHalt, Shrinker, digest, source};
 use crate::keyed_source::take;
 use fozzy_trace::{HarnessError, HistoryWindow, Observation, Seed};
@@ -33,6 +33,12 @@ impl<'a> ReplayWorker<'a> {
 
     pub(super) fn target(&mut self) -> &mut dyn ReplayTarget {
         self.target
+    }
+
+    /// The target, to be walked through otherwise: what was walked is walked again when it is needed.
+    pub(super) fn lend_sequences(&mut self) -> Option<&mut dyn SequenceTarget> {
+        self.incremental.iter_mut().for_each(IncrementalReplay::forget);
+        self.target.sequences()
     }
 
     /// The smallest candidate is this one now.

@@ -82,13 +82,13 @@ impl ReplayTarget for Toy {
     }
 }
 
-fn end_of(failure: Option<&str>) -> ExecutionEnd {
+pub(super) fn end_of(failure: Option<&str>) -> ExecutionEnd {
     let Some(failure) = failure else { return ExecutionEnd::Exited { code: 0 } };
     let (site, message) = failure.split_once('|').unwrap_or((failure, failure));
     ExecutionEnd::Failed { failure: ReportedFailure::new(FailureKind::Assertion, site, message) }
 }
 
-fn execution(end: ExecutionEnd, history: History, stats: ScenarioStats) -> Execution {
+pub(super) fn execution(end: ExecutionEnd, history: History, stats: ScenarioStats) -> Execution {
     Execution {
         end,
         ended_at: Instant::START,
@@ -113,7 +113,7 @@ fn record(toy: &mut Toy, plan: &Plan, seed: u64) -> Recording {
     recording_of(plan, &execution, seed)
 }
 
-fn recording_of(plan: &Plan, execution: &Execution, seed: u64) -> Recording {
+pub(super) fn recording_of(plan: &Plan, execution: &Execution, seed: u64) -> Recording {
     recording_with(plan, &Inputs::default(), execution, seed)
 }
 
@@ -133,9 +133,9 @@ fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (ShrinkResult,
     (shrunk, toy)
 }
 
-const ALL: Options = Options { only: None, aggressive: false, keeps_stdin: false };
+pub(super) const ALL: Options = Options { only: None, aggressive: false, keeps_stdin: false, shortest: false };
 
-fn scenario(sequences: u32, flows: u32) -> Plan {
+pub(super) fn scenario(sequences: u32, flows: u32) -> Plan {
     Plan { scenario: Some(ScenarioPlan::all(sequences, flows)), ..Plan::default() }
 }
 
