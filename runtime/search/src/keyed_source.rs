@@ -73,8 +73,8 @@ pub(crate) fn take(log: &DecisionLog) -> Vec<Decision> {
 
 /// Answers by [`DecisionKey`], over a seed.
 pub struct KeyedSource {
-    /// The seed's answers, and what the real computer said.
-    beneath: RecordedSource,
+    /// Whose answers are taken where none is given, and what the real computer said.
+    beneath: Box<dyn DecisionSource>,
     answers: Arc<BTreeMap<DecisionKey, Override>>,
     /// Whether chance and faults are quiet where no answer is given.
     calm: bool,
@@ -90,17 +90,34 @@ impl KeyedSource {
     /// A source that answers by `answers`, elsewhere by the seed, and logs.
     #[must_use]
     pub fn new(seed: Seed, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
-        KeyedSource::over(RecordedSource::new(seed, BTreeMap::new()), answers, log)
+        KeyedSource::over(Box::new(RecordedSource::new(seed, BTreeMap::new())), answers, log)
+    }
+
+    /// The same over a seed, where the real computer answered `observations`, whose bytes are `observed`.
+    #[must_use]
+    pub fn observing(
+        seed: Seed,
+        answers: Arc<BTreeMap<DecisionKey, Override>>,
+        log: DecisionLog,
+        (observations, observed): (Arc<[Observation]>, Inputs),
+    ) -> KeyedSource {
+        let beneath = RecordedSource::new(seed, BTreeMap::new()).observing(observations, observed);
+        KeyedSource::over(Box::new(beneath), answers, log)
     }
 
     /// The same as it is now, which continues apart with other answers.
     pub(crate) fn fork_with(&self, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
         let KeyedSource { beneath, calm, is_simplest, part, asked, .. } = self;
-        let (beneath, asked) = (beneath.clone(), asked.clone());
+        let (beneath, asked) = (beneath.fork(), asked.clone());
         KeyedSource { beneath, answers, calm: *calm, is_simplest: *is_simplest, part: *part, asked, log }
     }
 
-    fn over(beneath: RecordedSource, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
+    /// A source that answers by `answers`, elsewhere as `beneath` does, and logs.
+    pub(crate) fn over(
+        beneath: Box<dyn DecisionSource>,
+        answers: Arc<BTreeMap<DecisionKey, Override>>,
+        log: DecisionLog,
+    ) -> KeyedSource {
         let (part, asked) = (DecisionPart::WHOLE, BTreeMap::new());
         KeyedSource { beneath, answers, calm: false, is_simplest: false, part, asked, log }
     }
@@ -119,15 +136,9 @@ impl KeyedSource {
     /// A source that answers as a recording does, and logs.
     #[must_use]
     pub fn recorded(recording: &Recording, log: DecisionLog) -> KeyedSource {
-        let beneath = RecordedSource::new(recording.seed, recording.explicit.clone());
-        KeyedSource::over(beneath, Arc::default(), log)
-            .observing(Arc::clone(&recording.observations), recording.inputs.clone())
-    }
-
-    /// The same, and the real computer answered `observations`, whose bytes are `observed`.
-    #[must_use]
-    pub fn observing(self, observations: Arc<[Observation]>, observed: Inputs) -> KeyedSource {
-        KeyedSource { beneath: self.beneath.observing(observations, observed), ..self }
+        let beneath = RecordedSource::new(recording.seed, recording.explicit.clone())
+            .observing(Arc::clone(&recording.observations), recording.inputs.clone());
+        KeyedSource::over(Box::new(beneath), Arc::default(), log)
     }
 
     fn key_of(&mut self, Question { node, purpose, .. }: Question<'_>) -> DecisionKey {

@@ -6,8 +6,8 @@
 //!                     └───────────────────────────────────────────────────────────────────────────────────┘ until none is
 //! ```
 //!
-//! Smaller is: fewer planned faults, then fewer steps, then fewer decisions, then simpler answers (zero is the simplest), then
-//! a shorter standard input (`order`). The order of the passes is that of what they save: first what one execution can prove to
+//! Smaller is: fewer planned faults, then fewer steps, then fewer places where a fault strikes, then fewer decisions, then simpler
+//! answers (zero is the simplest), then a shorter standard input (`order`). The order of the passes is that of what they save: first what one execution can prove to
 //! be superfluous for many.
 //!
 //! Invariants: a candidate is only ever replaced by one with the same failure identity (`fozzy_check::identify`: its signature,
@@ -34,6 +34,7 @@ mod incremental_replay;
 mod input;
 mod order;
 mod resample;
+mod retrial;
 mod schedule;
 mod shortcuts;
 mod speculate;
@@ -47,7 +48,7 @@ pub use explain::{Explanation, VariedPart, explain};
 pub use incremental_replay::SequenceTarget;
 pub use shortcuts::{StateBasis, StateSearch, StateSearchEnd};
 
-use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, is_chance, take};
+use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, take};
 use fozzy_check::{FailureIdentity, identify};
 use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
@@ -281,8 +282,9 @@ pub fn source(
     observations: &Arc<[Observation]>,
 ) -> (Box<dyn DecisionSource>, DecisionLog) {
     let log = DecisionLog::default();
-    let guided = KeyedSource::new(seed, Arc::new(smallest.answers.clone()), Arc::clone(&log)).calm(smallest.calm);
-    (Box::new(guided.observing(Arc::clone(observations), smallest.inputs.clone())), log)
+    let observed = (Arc::clone(observations), smallest.inputs.clone());
+    let guided = KeyedSource::observing(seed, Arc::new(smallest.answers.clone()), Arc::clone(&log), observed);
+    (Box::new(guided.calm(smallest.calm)), log)
 }
 
 struct Shrinker<'a> {
@@ -404,7 +406,7 @@ impl<'a> Shrinker<'a> {
                     (pass.run)(self)?;
                 }
             }
-            if self.smallest == before && !self.blocks()? && !shortcuts::shorten(self)? {
+            if self.smallest == before && !self.blocks()? && !self.retrials()? && !shortcuts::shorten(self)? {
                 break;
             }
         }
@@ -414,6 +416,11 @@ impl<'a> Shrinker<'a> {
     /// Parts that go only together, when none goes alone.
     fn blocks(&mut self) -> Result<bool, ShrinkHalt> {
         Ok(self.wants(Dimension::Faults) && faults::block(self)? || self.wants(Dimension::Input) && steps::block(self)?)
+    }
+
+    /// Faults that only seem to be needed, since what was decided after them stands elsewhere without them.
+    fn retrials(&mut self) -> Result<bool, ShrinkHalt> {
+        Ok(self.wants(Dimension::Faults) && retrial::without_a_fault(self)?)
     }
 
     /// Whether a whole run of the candidate fails as it should, which needs no looking where none can have been walked.
@@ -432,13 +439,7 @@ impl<'a> Shrinker<'a> {
             return Ok(());
         }
         let mut candidate = ShrinkCandidate { calm: true, ..self.smallest.clone() };
-        for decision in self.log.iter().filter(|decision| is_chance(decision.key.purpose)) {
-            let is_told =
-                faults::strikes_at(&candidate.plan, decision) || !faults::is_strike(&candidate.plan, decision);
-            if is_told && !values::is_simplest(decision) {
-                candidate.answers.insert(decision.key, decision.answer.clone());
-            }
-        }
+        candidate.answers.extend(faults::chance(&candidate.plan, &self.log));
         self.attempt(candidate)?;
         Ok(())
     }

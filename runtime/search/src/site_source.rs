@@ -10,14 +10,13 @@
 //!
 //! Invariant: which answer a question gets depends on its place and site only; what was not recorded is answered by a seed.
 
-use crate::keyed_source::{Decision, is_chance};
+use crate::keyed_source::{Decision, DecisionKey, is_chance};
 use fozzy_trace::digest::unhex;
-use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::{Override, RecordedSource};
 use fozzy_trace::{
-    BackendRequest, DecisionPart, DecisionSource, NodeId, ObservationLookup, Origin, Purpose, Question, RunningDigest,
-    SchedulingPoint, Seed,
+    BackendRequest, DecisionPart, DecisionSource, NodeId, Observation, ObservationLookup, Origin, Purpose, Question,
+    RunningDigest, SchedulingPoint, Seed,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,6 +37,15 @@ impl RecordedAnswers {
         }
         RecordedAnswers(Arc::new(answers))
     }
+
+    /// Those of a log, but for one question of chance, which gets the simplest answer.
+    pub(crate) fn without(log: &[Decision], left_out: DecisionKey) -> RecordedAnswers {
+        let calmed = |decision: &Decision| match decision.key == left_out {
+            true => Decision { answer: Override::Number(0), ..decision.clone() },
+            false => decision.clone(),
+        };
+        RecordedAnswers::of(&log.iter().map(calmed).collect::<Vec<_>>())
+    }
 }
 
 /// Answers as recorded where that is known, and by a seed elsewhere.
@@ -47,6 +55,8 @@ pub(crate) struct SiteSource {
     beneath: RecordedSource,
     /// Whether faults, turns and the network's chance are drawn anew.
     redraws: bool,
+    /// Whether they get the simplest answer where none was recorded.
+    is_calm: bool,
     part: DecisionPart,
     /// Questions of this part so far.
     asked: BTreeMap<SitePlace, usize>,
@@ -54,21 +64,30 @@ pub(crate) struct SiteSource {
 }
 
 impl SiteSource {
-    /// A source that answers as `recording` does, where it is asked the same. What was not recorded is drawn anew in each
-    /// `round` but 0, which takes the seed of the recording; so are, in each odd round, faults, turns and the network's chance.
-    pub(crate) fn new(recording: &Recording, recorded: RecordedAnswers, round: u32) -> SiteSource {
+    /// A source that answers as recorded, where it is asked the same. What was not recorded is drawn anew in each `round` but 0,
+    /// which takes the seed of the recording; so are, in each odd round, faults, turns and the network's chance.
+    pub(crate) fn new(
+        recorded_seed: Seed,
+        (observations, observed): (Arc<[Observation]>, Inputs),
+        recorded: RecordedAnswers,
+        round: u32,
+    ) -> SiteSource {
         let seed = match round {
-            0 => recording.seed,
+            0 => recorded_seed,
             round => {
                 let mut fold = RunningDigest::default();
-                fold.pair(recording.seed.0, u64::from(round));
+                fold.pair(recorded_seed.0, u64::from(round));
                 Seed(fold.value())
             }
         };
-        let beneath = RecordedSource::new(seed, BTreeMap::new())
-            .observing(Arc::clone(&recording.observations), recording.inputs.clone());
-        let (part, asked) = (DecisionPart::WHOLE, BTreeMap::new());
-        SiteSource { recorded, beneath, redraws: round % 2 == 1, part, asked, seed: recording.seed }
+        let beneath = RecordedSource::new(seed, BTreeMap::new()).observing(observations, observed);
+        let (redraws, part) = (round % 2 == 1, DecisionPart::WHOLE);
+        SiteSource { recorded, beneath, redraws, is_calm: false, part, asked: BTreeMap::new(), seed: recorded_seed }
+    }
+
+    /// The same; faults, turns and the network's chance are as recorded, and get the simplest answer where none was.
+    pub(crate) fn calm(self) -> SiteSource {
+        SiteSource { redraws: false, is_calm: true, ..self }
     }
 
     /// The recorded answer to a question.
@@ -92,6 +111,7 @@ impl SiteSource {
             Some(Override::Number(number)) if number.min(bound - 1) != drawn.0 => {
                 (number.min(bound - 1), Origin::Explicit)
             }
+            None if self.is_calm && is_chance(question.purpose) && drawn.0 != 0 => (0, Origin::Explicit),
             Some(Override::Number(_) | Override::Bytes(_)) | None => drawn,
         }
     }

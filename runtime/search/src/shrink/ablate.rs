@@ -20,6 +20,7 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::plan::fault::FaultPlan;
 use fozzy_trace::{DecisionSource, FailureSignature, Plan};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What came of leaving out some faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct Ablation {
 }
 
 /// Tries before a failure counts as gone. Two of three faults of a run that passed once were not needed after all.
-const TRIES_MAX: u32 = 10;
+pub(super) const TRIES_MAX: u32 = 10;
 /// Most faults of a plan that are left out two by two: some twenty thousand executions, if none makes a difference.
 const PAIRS_OF_MAX: usize = 64;
 /// Most faults that are left out three by three.
@@ -118,5 +119,6 @@ fn attempt(
         false => fault.clone(),
     };
     let plan = Plan { faults: faults.iter().enumerate().map(quiet).collect(), ..candidate.plan.clone() };
-    (plan, Box::new(SiteSource::new(recording, recorded.clone(), number)))
+    let observed = (Arc::clone(&recording.observations), recording.inputs.clone());
+    (plan, Box::new(SiteSource::new(recording.seed, observed, recorded.clone(), number)))
 }

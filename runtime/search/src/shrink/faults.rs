@@ -2,8 +2,9 @@
 //!
 //! An answer of zero is "does not strike".
 
+use super::values::is_simplest;
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
-use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
+use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, is_chance};
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
 use fozzy_trace::source::Override;
 use fozzy_trace::{Plan, Purpose};
@@ -35,8 +36,15 @@ pub(super) fn block(shrinker: &mut Shrinker<'_>) -> Result<bool, ShrinkHalt> {
     shrinker.remove_block(&all, |smallest, rest| without(smallest, &all, rest))
 }
 
+/// What chance and faults have decided in an execution, but for what a calm source answers by itself.
+pub(super) fn chance<'a>(plan: &'a Plan, log: &'a [Decision]) -> impl Iterator<Item = (DecisionKey, Override)> + 'a {
+    let decided = log.iter().filter(|decision| is_chance(decision.key.purpose) && !is_simplest(decision));
+    let is_told = |decision: &&Decision| strikes_at(plan, decision) || !is_strike(plan, decision);
+    decided.filter(is_told).map(|decision| (decision.key, decision.answer.clone()))
+}
+
 /// The decisions by which a fault strikes.
-fn striking(shrinker: &Shrinker<'_>) -> Vec<DecisionKey> {
+pub(super) fn striking(shrinker: &Shrinker<'_>) -> Vec<DecisionKey> {
     let plan = &shrinker.smallest.plan;
     shrinker.log.iter().filter(|decision| strikes_at(plan, decision)).map(|decision| decision.key).collect()
 }

@@ -1,10 +1,11 @@
 //! The order of shrinking: which of two candidates that fail alike is the smaller one.
 //!
 //! ```text
-//! planned faults │ steps │ decisions │ answers, in order │ input                   the first that differs decides
-//! 1              │ 3     │ 6         │ 1 40 5 17 2 80    │ ""
-//! 1              │ 3     │ 6         │ 1 40 5 17 2 0     │ ""                      smaller, by its last answer
-//! 1              │ 3     │ 7         │ 1 0 0 5 17 2 0    │ ""                      larger, by its decisions
+//! planned faults │ steps │ strikes │ decisions │ answers, in order │ input         the first that differs decides
+//! 1              │ 3     │ 1       │ 6         │ 1 40 5 17 2 80    │ ""
+//! 1              │ 3     │ 1       │ 6         │ 1 40 5 17 2 0     │ ""            smaller, by its last answer
+//! 1              │ 3     │ 1       │ 7         │ 1 0 0 5 17 2 0    │ ""            larger, by its decisions
+//! 1              │ 3     │ 0       │ 9         │ 1 0 0 5 17 2 0 …  │ ""            smaller, since no fault strikes
 //! ```
 //!
 //! Over decisions the order is shortlex, as in Hypothesis: fewer decisions first, then simpler answers from the first decision
@@ -13,6 +14,7 @@
 //! Invariant: it is a total preorder over what was executed: candidates that are equal in it are two notations of one execution.
 
 use super::ShrinkCandidate;
+use super::faults::strikes_at;
 use super::input::planned;
 use crate::keyed_source::{Decision, LOGGED_MAX};
 use fozzy_trace::source::Override;
@@ -24,16 +26,19 @@ use std::sync::Arc;
 pub(super) fn compare(one: (&ShrinkCandidate, &[Decision]), other: (&ShrinkCandidate, &[Decision])) -> Ordering {
     let ((one, log), (other, other_log)) = (one, other);
     let faults = one.plan.faults.len().cmp(&other.plan.faults.len());
-    faults.then_with(|| by_decisions(log, other_log)).then_with(|| by_input(one, other))
+    faults.then_with(|| by_decisions((one, log), (other, other_log))).then_with(|| by_input(one, other))
 }
 
 /// Of two executions that decide more than is logged, it is not known which is smaller.
-fn by_decisions(one: &[Decision], other: &[Decision]) -> Ordering {
-    if one.len().min(other.len()) == LOGGED_MAX {
+fn by_decisions(one: (&ShrinkCandidate, &[Decision]), other: (&ShrinkCandidate, &[Decision])) -> Ordering {
+    if one.1.len().min(other.1.len()) == LOGGED_MAX {
         return Ordering::Equal;
     }
-    let size = |log: &[Decision]| (steps(log), log.len());
-    size(one).cmp(&size(other)).then_with(|| one.iter().map(rank).cmp(other.iter().map(rank)))
+    let size = |(of, log): (&ShrinkCandidate, &[Decision])| {
+        let strikes = log.iter().filter(|decision| strikes_at(&of.plan, decision)).count();
+        (steps(log), strikes, log.len())
+    };
+    size(one).cmp(&size(other)).then_with(|| one.1.iter().map(rank).cmp(other.1.iter().map(rank)))
 }
 
 /// Standard input, then the input of a campaign.

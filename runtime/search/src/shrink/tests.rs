@@ -382,6 +382,27 @@ fn a_fault_that_others_are_drawn_beside_is_not_needed() {
     assert!(checked >= 5, "{checked}");
 }
 
+#[test]
+fn shrinking_keeps_no_fault_that_an_ablation_shows_to_be_unneeded() {
+    // Nothing of an answer's number in the run tells which fault it is of: only its site does.
+    let kinds = ["clock-step", "disk-full", "io-error", "latency", "lost-write"];
+    let plan = Plan { faults: kinds.map(|kind| fault(kind, 200_000)).to_vec(), ..scenario(1, 40) };
+    let mut checked = 0;
+    for seed in 0..20 {
+        let execution =
+            Several.execute(&plan, &Inputs::default(), Box::new(SeededSource::new(Seed(seed))), 0..0).expect("none");
+        if identify(&execution).is_none() {
+            continue;
+        }
+        checked += 1;
+        let recording = recording_of(&plan, &execution, seed);
+        let shrunk = shrink(&recording, &mut [&mut Several], ALL, &mut |_| true).expect("it repeats");
+        let left: Vec<&str> = shrunk.smallest.plan.faults.iter().map(|fault| fault.kind.as_str()).collect();
+        assert_eq!((left, shrunk.after.strikes), (vec!["io-error"], 2), "seed {seed}: {:?}", shrunk.after);
+    }
+    assert!(checked >= 5, "{checked}");
+}
+
 /// A program that asks for each planned fault in each of its steps, and fails when `io-error` has struck twice
 /// with a small value.
 struct Several;
