@@ -10,6 +10,7 @@
 //!
 //! Not here: what comes of it in a run (`fozzy_world::channel`).
 
+use crate::check::check_regex;
 use crate::file::{ContentFile, ContentTable, MachineFile};
 use crate::nearest::hint;
 use crate::notation::TimeSpan;
@@ -220,7 +221,9 @@ fn of_script(entries: &[StdinEntry]) -> Vec<StdinProblem> {
         {
             wrong(Some("after"), "expected some output, found none");
         }
-        if let Some(Err(message)) = entry.after_regex.as_deref().map(output_regex) {
+        // The parser says where it is none; the engine, what it has not.
+        let checked = |text: &str| check_regex(text).and_then(|()| output_regex(text).map(drop));
+        if let Some(Err(message)) = entry.after_regex.as_deref().map(checked) {
             wrong(Some("after-regex"), &message);
         }
         if let Some(at) = entry.at {

@@ -248,7 +248,14 @@ fn a_script_of_standard_input_that_contradicts_itself_is_refused() {
     one(
         "line = 'a'\nafter-regex = 'id=(\\d+'",
         "3:1: `stdin[0].after-regex`",
-        "no regular expression: found open group without closing ')'",
+        r"expected a regular expression, found `id=(\\d+`: unclosed group at character 4",
+    );
+    // What the parser knows and the engine has not.
+    one(
+        r"line = 'a'
+after-regex = '\p{Greek}'",
+        "3:1: `stdin[0].after-regex`",
+        "no regular expression: Unicode character classes are not supported",
     );
     one(
         "line = 'a'\nafter = 'x'\nafter-regex = 'y'",
