@@ -8,6 +8,7 @@ pub mod choose;
 pub mod corpus;
 pub mod corpus_files;
 pub mod corpus_minimize;
+pub mod kept_name;
 pub mod known;
 pub mod machines_target;
 pub mod portable;

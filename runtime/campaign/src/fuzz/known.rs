@@ -1,19 +1,20 @@
 //! The failures that campaigns of a function have found, so that one that is found again is said to be known.
 //!
 //! ```text
-//! .fozzy/findings/parser.parse_anything.json     [{"signature": …, "trace": …}, …]
+//! .fozzy/findings/parser.wasm.parse_anything.json     [{"signature": …, "trace": …}, …]
 //! ```
 //!
 //! Invariants: a failure stands there once, with its first trace; a list that cannot be read or written costs the memory of it, and
 //! no campaign.
-//! Not here: saved failures of explorations, which are tried again (`explore/saved_failures.rs`).
+//! Not here: whose list it is (`kept_name`); saved failures of explorations, which are tried again (`explore/saved_failures.rs`).
 
+use super::kept_name::KeptName;
 use fozzy_report::FuzzFinding;
 use fozzy_trace::FailureSignature;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Failures that are remembered of one function; later ones are not.
 const FINDINGS_MAX: usize = 1_000;
@@ -22,6 +23,7 @@ const BYTES_MAX: u64 = 4 << 20;
 
 /// What campaigns of one function have found.
 pub struct KnownFindings {
+    program: KeptName,
     path: PathBuf,
     found: Vec<KnownFinding>,
 }
@@ -33,15 +35,12 @@ struct KnownFinding {
 }
 
 impl KnownFindings {
-    /// Those of a function of the program of this name.
-    pub fn of(base_dir: &Path, program: &str, function: &str) -> KnownFindings {
-        // Names of exports have signs that are none of a file's name.
-        let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
-        let name: String = format!("{program}.{function}.json").chars().map(plain).collect();
-        let path = base_dir.join("findings").join(name);
+    /// Those of a function of a program.
+    pub fn of(program: KeptName, function: &str) -> KnownFindings {
+        let path = program.findings(function);
         let is_small = fs::metadata(&path).is_ok_and(|file| file.len() <= BYTES_MAX);
         let text = is_small.then(|| fs::read(&path).ok()).flatten().unwrap_or_default();
-        KnownFindings { path, found: serde_json::from_slice(&text).unwrap_or_default() }
+        KnownFindings { program, path, found: serde_json::from_slice(&text).unwrap_or_default() }
     }
 
     /// Marks what was found before.
@@ -64,6 +63,7 @@ impl KnownFindings {
         if self.found.len() == before {
             return;
         }
+        self.program.claim();
         let written = self.path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
             let text = serde_json::to_vec_pretty(&self.found)?;
             write_atomic(&self.path, &text, Durability::Cached)

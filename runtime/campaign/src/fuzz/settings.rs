@@ -1,9 +1,8 @@
-//! What a campaign is told by name or by file: its mutator, its dictionary, its corpus.
+//! What a campaign is told by name or by file: its mutator, its dictionary.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
-use fozzy_engine::EntryPoint;
 use fozzy_search::fuzz::{Dictionary, MUTATORS, Mutator};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes of a dictionary file that are read.
 const DICTIONARY_BYTES_MAX: u64 = 16 << 20;
@@ -27,12 +26,4 @@ pub fn dictionary(path: &Path) -> Result<Dictionary, CampaignError> {
     let text = std::fs::read(path).map_err(failed)?;
     Dictionary::parse(&text)
         .map_err(|error| CampaignError::new(ErrorKind::Dictionary, format!("{}: {error}", path.display())))
-}
-
-/// The corpus of one function below the project's folder, unless another one is named.
-pub fn corpus_path(base_dir: &Path, program: &str, searched: &EntryPoint) -> PathBuf {
-    let stem = Path::new(program).file_stem().map_or_else(|| program.into(), |stem| stem.to_string_lossy());
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
-    let words = [&*stem, searched.name()].map(|word| word.chars().map(plain).take(100).collect::<String>());
-    base_dir.join("corpora").join(words.join("."))
 }

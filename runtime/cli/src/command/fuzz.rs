@@ -19,8 +19,9 @@ use fozzy_campaign::fuzz::campaign_sink::{CampaignSink, Place, SinkConfig};
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
 use fozzy_campaign::fuzz::choose::{EntryPointChoice, TargetWords, listed};
 use fozzy_campaign::fuzz::corpus::CorpusFolder;
+use fozzy_campaign::fuzz::kept_name::KeptName;
 use fozzy_campaign::fuzz::known::KnownFindings;
-use fozzy_campaign::fuzz::settings::{corpus_path, dictionary, mutator};
+use fozzy_campaign::fuzz::settings::{dictionary, mutator};
 use fozzy_campaign::fuzz::single_inputs::run_inputs;
 use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
 use fozzy_campaign::fuzz::target::{FUEL_OF_A_CALL, FindingConfirmer, campaign_target, functions_of, made_up};
@@ -107,7 +108,8 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         return inputs(context, args, &prepared, (&words.inputs, &searched, seed), keeping, &watch);
     }
     let corpus = args.corpus.clone().or(words.corpus).or_else(|| Some(cargo.as_ref()?.corpus()));
-    let corpus = corpus.unwrap_or_else(|| corpus_path(&context.project.config.base_dir, &name, &searched));
+    let corpus = corpus
+        .unwrap_or_else(|| KeptName::of(&context.project.config.base_dir, &prepared.loaded).corpus(searched.name()));
     let mut corpus = CorpusFolder::open(&corpus)?;
     let mut seeds = corpus.seeds(args.max_input as usize)?;
     if seeds.too_long > 0 {
@@ -253,8 +255,8 @@ fn show(
     (mut report, run): (CampaignReport, &Execution),
     watch: &Stopwatch,
 ) -> Result<ExitCode, CliError> {
-    let known =
-        KnownFindings::of(&context.project.config.base_dir, &prepared.loaded.target.name, &report.fuzz.function);
+    let name = KeptName::of(&context.project.config.base_dir, &prepared.loaded);
+    let known = KnownFindings::of(name, &report.fuzz.function);
     known.mark(&mut report.fuzz.findings);
     let smallest = |finding: &FuzzFinding| finding.minimized_trace_path.clone().unwrap_or(finding.trace_path.clone());
     let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(smallest(finding)));
