@@ -10,7 +10,7 @@
 //! failure must not leave it for another one of the same signature, so it compares identities.
 //!
 //! Masked are numbers, texts in quotes, and the elements of lists, sets and maps: what differs between two runs of one fault.
-//! Kept are words, names of variants and fields, and whether a side is there: `None`, `nothing`, `""`, `[]`. Neighbours
+//! Kept are words, names of variants and fields, and whether a side is there: `None`, `nothing`, `""`, `[]`, and a list with a `None`. Neighbours
 //! that are alike count once, so that a list of nodes or of lines may become shorter.
 //!
 //! Invariant: masking ends on any text, in time linear in its length.
@@ -262,6 +262,7 @@ fn mask(tokens: &[Token], depth: u32) -> String {
                 let inside = match is_empty {
                     true => String::new(),
                     false if has_fields && depth < DEPTH_MAX => mask(inside, depth + 1),
+                    false if *open == '[' && lacks_element(inside) => "… None".to_owned(),
                     false => "…".to_owned(),
                 };
                 parts.part.push(*open);
@@ -288,6 +289,26 @@ fn mask(tokens: &[Token], depth: u32) -> String {
     }
     parts.separate("");
     parts.done
+}
+
+/// Whether a list has an element that is not there: of what several machines answer, one has nothing.
+fn lacks_element(inside: &[Token]) -> bool {
+    let (mut at, mut element) = (0, Vec::new());
+    let is_absent = |element: &[&Token]| matches!(element, [Token::Word(word)] if ["None", "nothing", "null", "nil"].contains(&&**word));
+    while let Some(token) = inside.get(at) {
+        at += 1;
+        match token {
+            Token::Other(',') if is_absent(&element) => return true,
+            Token::Other(',') => element.clear(),
+            Token::Blank | Token::Line => {}
+            Token::Open(_, length) => {
+                element.push(token);
+                at += length;
+            }
+            _ => element.push(token),
+        }
+    }
+    is_absent(&element)
 }
 
 /// Whether `Point {` stands here, and not `{` alone or after a word of a sentence.
@@ -326,6 +347,10 @@ mod tests {
             ("left: 3\n right: 4\nlog\nmore", "left: #\nright: #\nlog"),
             ("op 1\nop 2\nop 3\nend", "op #\nend"),
             ("[\n  1,\n  2\n]", "[…]"),
+            (r#"b: [Some((3, "4 by n1")), Some((3, "3 by n2"))]"#, "b: […]"),
+            (r#"b: [Some((1, "1 by n0")), None, Some((1, "1 by n0"))]"#, "b: [… None]"),
+            ("[Some(None), Nonesuch], [\n  1,\n  None,\n]", "[…], [… None]"),
+            ("{None, 1}", "{…}"),
             (") ( \" ' { [", ") ( \" ' { ["),
             ("", ""),
         ] {
