@@ -1,7 +1,7 @@
 //! What a corpus and a list of findings are named by: the program, told apart from another one of its file name.
 //!
 //! ```text
-//! .fozzy/corpora/app.program           `a/app.wasm`: who was fuzzed first under this name, and has it alone
+//! .fozzy/programs/app                  `a/app.wasm`: who was fuzzed first under this name, and has it alone
 //! .fozzy/corpora/app.parse/            the corpus of its function `parse`
 //! .fozzy/corpora/app-5e1f0c22.parse/   that of `b/app.wasm`
 //! .fozzy/findings/app.wasm-5e1f0c22.parse.json
@@ -38,7 +38,7 @@ impl KeptName {
     fn new(base_dir: &Path, name: &str, file: Option<&Path>) -> KeptName {
         let stem = Path::new(name).file_stem().map_or_else(|| name.into(), |stem| stem.to_string_lossy());
         let place = ProgramPlace::of(base_dir, file.unwrap_or(Path::new(name)));
-        let file = base_dir.join("corpora").join(format!("{}.program", plain(&stem)));
+        let file = base_dir.join("programs").join(plain(&stem));
         let is_small = fs::metadata(&file).is_ok_and(|file| file.len() <= PLACE_BYTES_MAX);
         let owner = is_small.then(|| fs::read_to_string(&file).ok()).flatten();
         let unowned = owner.is_none().then(|| (file, format!("{}\n", place.as_str())));
