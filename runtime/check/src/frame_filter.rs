@@ -50,6 +50,65 @@ const LIBRARY_FUNCTIONS: &[&str] = &[
     "operator new",
 ];
 
+/// Functions of C's library and of WASI's bindings that wait, read or write, as programs without debug information name them.
+const LIBRARY_CALLS: &[&str] = &[
+    "clock_nanosleep",
+    "nanosleep",
+    "usleep",
+    "sleep",
+    "poll",
+    "ppoll",
+    "select",
+    "pselect",
+    "read",
+    "readv",
+    "write",
+    "writev",
+    "fread",
+    "fwrite",
+    "fflush",
+    "fgets",
+    "fputs",
+    "getline",
+    "getdelim",
+    "fgetc",
+    "getc",
+    "puts",
+    "printf",
+    "fprintf",
+    "vfprintf",
+    "poll_poll",
+    "exit",
+];
+
+/// Beginnings of such names: WASI's own functions, their bindings, and the lower half of stdio.
+const LIBRARY_CALL_PREFIXES: &[&str] = &[
+    "args_",
+    "environ_",
+    "clock_res_get",
+    "clock_time_get",
+    "fd_",
+    "path_",
+    "poll_oneoff",
+    "proc_exit",
+    "random_get",
+    "sched_yield",
+    "sock_",
+    "wasi::",
+    "wasi_snapshot_preview1",
+    "monotonic_clock_",
+    "wall_clock_",
+    "poll_method_pollable_",
+    "streams_method_",
+    "__stdio_",
+    "__stdout_write",
+    "__fwritex",
+    "__uflow",
+    "__toread",
+    "__towrite",
+    "__clock_nanosleep",
+];
+
 /// Where crates of a registry are unpacked.
 const REGISTRY_PATH: &str = "/registry/src/";
 
@@ -71,9 +130,17 @@ pub(crate) fn is_named(frame: &StackFrame) -> bool {
     !frame.function.starts_with(UNNAMED)
 }
 
-/// Whether a frame is the target's own code.
+/// Whether a frame is the target's own code, as people are shown it.
 #[must_use]
 pub fn is_own(frame: &StackFrame) -> bool {
+    let name = frame.function.as_str();
+    let is_call = || LIBRARY_CALLS.contains(&name) || LIBRARY_CALL_PREFIXES.iter().any(|start| name.starts_with(start));
+    names_failure(frame) && !(frame.source.file.is_none() && is_call())
+}
+
+/// Whether a failure can be named after a frame. Names of failures stand in traces, so this rule is that of the first version: which
+/// functions only wait, `is_own` knows better.
+pub(crate) fn names_failure(frame: &StackFrame) -> bool {
     let library_path = |file: &String| LIBRARY_PATHS.iter().any(|part| file.contains(part));
     let library_function = LIBRARY_FUNCTIONS.iter().any(|start| frame.function.starts_with(start));
     is_named(frame) && !library_function && !frame.source.file.as_ref().is_some_and(library_path)
@@ -101,7 +168,7 @@ pub fn generated_frames(backtrace: &[StackFrame]) -> Vec<bool> {
         let is_attribute = frame.source == *attribute || index >= export;
         // A function of several has an attribute of its own, whose closure calls it.
         let is_closure = frame.function.starts_with("{closure#") && generated.get(index + 1) == Some(&true);
-        if !is_attribute && !is_closure && is_own(frame) {
+        if !is_attribute && !is_closure && names_failure(frame) {
             break;
         }
         generated[index] = true;
@@ -111,7 +178,7 @@ pub fn generated_frames(backtrace: &[StackFrame]) -> Vec<bool> {
 
 /// Whether the library function that ended the program did so because an allocation was refused.
 pub(crate) fn is_refused_allocation(backtrace: &[StackFrame]) -> bool {
-    let mut library = backtrace.iter().take_while(|frame| !is_own(frame));
+    let mut library = backtrace.iter().take_while(|frame| !names_failure(frame));
     library.any(|frame| ALLOCATION_FAILURES.iter().any(|part| frame.function.contains(part)))
 }
 
@@ -147,6 +214,21 @@ mod tests {
         assert_eq!(generated_frames(&fuzz), [false, true, true, true]);
         let plain = [frame("serve", "/p/src/main.rs", 3), frame("main", "/p/src/main.rs", 9)];
         assert_eq!(generated_frames(&plain), [false, false]);
+    }
+
+    #[test]
+    fn what_waits_for_a_program_without_debug_information_is_none_of_its_own_functions() {
+        let bare = |function: &str| StackFrame { source: SourceLocation::default(), ..frame(function, "", 1) };
+        for function in
+            ["poll_oneoff", "clock_nanosleep", "sleep", "fd_read", "wasi::lib_generated::poll_oneoff", "read"]
+        {
+            assert!(!is_own(&bare(function)), "{function}");
+        }
+        for function in ["wait_long", "reader", "app::poll", "sleeper", "main"] {
+            assert!(is_own(&bare(function)), "{function}");
+        }
+        assert!(is_own(&frame("read", "/p/src/main.rs", 3)), "a project may name its functions so");
+        assert!(names_failure(&bare("poll_oneoff")), "names of failures stay what they are");
     }
 
     #[test]

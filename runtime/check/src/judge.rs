@@ -1,7 +1,7 @@
 //! The verdict on one execution.
 
 use crate::criteria;
-use crate::frame_filter::{is_own, is_project_path, is_refused_allocation};
+use crate::frame_filter::{is_project_path, is_refused_allocation, names_failure};
 use crate::identity::own_words;
 use crate::leak;
 use crate::panic::{PanicMessage, last_panic, says_out_of_memory};
@@ -312,7 +312,7 @@ fn shown(backtrace: &[StackFrame]) -> Vec<StackFrame> {
 /// Where a panic happened, or who of the project led to it, if it happened in a dependency.
 fn project_location(panic: Option<SourceLocation>, backtrace: &[StackFrame]) -> Option<SourceLocation> {
     let in_project = |at: &SourceLocation| at.file.as_deref().is_some_and(is_project_path);
-    let frames = || backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &frame.source);
+    let frames = || backtrace.iter().filter(|frame| names_failure(frame)).map(|frame| &frame.source);
     match panic {
         Some(at) if in_project(&at) => Some(at),
         panic => frames().find(|at| in_project(at)).cloned().or(panic).or_else(|| own_location(backtrace)),
@@ -321,7 +321,7 @@ fn project_location(panic: Option<SourceLocation>, backtrace: &[StackFrame]) -> 
 
 /// Where the target's own code was, innermost.
 fn own_location(backtrace: &[StackFrame]) -> Option<SourceLocation> {
-    let sources = || backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &frame.source);
+    let sources = || backtrace.iter().filter(|frame| names_failure(frame)).map(|frame| &frame.source);
     let in_project = |at: &&SourceLocation| at.file.as_deref().is_some_and(is_project_path);
     sources().find(in_project).or_else(|| sources().find(|at| at.file.is_some())).cloned()
 }

@@ -11,7 +11,7 @@
 //! up first is not either.
 //! Not here: which functions are the target's own (`frame_filter`).
 
-use crate::frame_filter::{is_named, is_own};
+use crate::frame_filter::{is_named, names_failure};
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ fn library_file(path: &str) -> Option<&str> {
 }
 
 fn functions(backtrace: &[StackFrame]) -> Vec<&str> {
-    let own: Vec<&str> = backtrace.iter().filter(|frame| is_own(frame)).map(|frame| &*frame.function).collect();
+    let own: Vec<&str> = backtrace.iter().filter(|frame| names_failure(frame)).map(|frame| &*frame.function).collect();
     match own.is_empty() {
         false => own,
         true => backtrace.iter().filter(|frame| !is_named(frame)).map(|frame| &*frame.function).collect(),

@@ -8,7 +8,7 @@
 
 use crate::args::Globals;
 use crate::error::{CliError, ErrorKind};
-use fozzy_report::{Layout, Style, printable, printable_bytes};
+use fozzy_report::{Layout, Style, folded_lines, printable, printable_bytes};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -56,6 +56,11 @@ impl Printer {
     /// Prints data for people or pipes.
     pub(crate) fn data(self, text: &str) {
         stdout(printable(text, self.colour_stdout).as_bytes());
+    }
+
+    /// Prints lines for people, folded at the terminal's width.
+    pub(crate) fn lines(self, text: &str) {
+        self.data(&folded_lines(text, self.stdout_style()));
     }
 
     /// Prints a remark on stderr.

@@ -282,7 +282,7 @@ fn difference(diff: &ArtifactsDiff, style: Style) -> String {
     }
     text.push_str(&pairs(&of, style));
     if let Some(divergence) = diff.trace.as_ref().and_then(|trace| trace.divergence.as_ref()) {
-        text.push_str(&crate::show::divergence_lines(divergence));
+        text.push_str(&crate::show::folded_lines(&crate::show::divergence_lines(divergence), style));
     }
     text
 }

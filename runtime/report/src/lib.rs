@@ -23,6 +23,7 @@ mod history_check;
 mod html;
 mod input;
 pub mod inspect;
+mod keeping_command;
 mod layout;
 mod pretty;
 mod printable;
@@ -54,6 +55,7 @@ pub use history_check::{
     CheckerAnomaly, CheckerCount, HistoryCall, HistoryCheck, HistoryCheckDocument, HistoryViolation, UndecidedPartition,
 };
 pub use input::{LiteralLanguage, ShownInput};
+pub use keeping_command::keeping_command;
 pub use layout::Layout;
 pub use pretty::{Style, pretty, shell_word};
 pub use printable::{printable, printable_bytes};
@@ -61,7 +63,7 @@ pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
 pub use saved::{SeedsDocument, seeds_lines};
 pub use sequence::{ExecutedStep, StepEvent, StepSequence, StepValue, step_lines};
-pub use show::{MachineNames, divergence_lines, entry_line, entry_lines};
+pub use show::{MachineNames, divergence_lines, entry_line, entry_lines, folded_lines};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use state_search::{StateBasisName, StateSearchEndName, StateSearchSummary};
 pub use strikes::{FaultSummary, PowerLossSummary, StrikeSummary};

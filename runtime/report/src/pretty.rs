@@ -4,7 +4,7 @@ use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
 use crate::sequence::{StepSequence, sequence_lines};
-use crate::show::divergence_lines;
+use crate::show::{divergence_lines, folded_lines};
 use crate::state_search::state_search_line;
 use crate::strikes::fault_rows;
 use crate::summary::{
@@ -206,7 +206,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
         }
         // What differs stands in the finding.
         if let Some(divergence) = &replay.divergence {
-            text.push_str(&divergence_lines(divergence));
+            text.push_str(&folded_lines(&divergence_lines(divergence), style));
         }
     }
     if let (RunMode::Run | RunMode::Fuzz, Some(trace), true) =
@@ -365,7 +365,7 @@ fn frame_lines(backtrace: &[StackFrame], style: Style, is_own: impl Fn(&StackFra
 /// Characters of a frame's line beside its function and its place.
 const FRAME_MARGIN: usize = 10;
 
-fn place_from(frame: &StackFrame, style: Style) -> String {
+pub(crate) fn place_from(frame: &StackFrame, style: Style) -> String {
     let mut frame = frame.clone();
     frame.source.file = frame.source.file.map(|file| style.path(&file).to_owned());
     place(&frame)

@@ -110,6 +110,12 @@ pub(crate) fn folded(line: &str, style: Style) -> String {
     }
 }
 
+/// A text of several lines, each in as many as fit the terminal.
+#[must_use]
+pub fn folded_lines(text: &str, style: Style) -> String {
+    text.lines().map(|line| folded(line, style)).collect()
+}
+
 /// A divergence, recorded and asked under each other.
 #[must_use]
 pub fn divergence_lines(divergence: &DivergenceDocument) -> String {
@@ -162,5 +168,17 @@ mod tests {
         };
         assert!(divergence_lines(&divergence).contains(" server "), "{}", divergence_lines(&divergence));
         assert!(MachineNames::default().list().is_empty(), "of one machine, nothing is said");
+    }
+
+    #[test]
+    fn a_text_is_folded_line_by_line() {
+        let text = format!(
+            "still there  shrunk    assertion at {}  .fozzy/seeds/app/seed-5e1f.fozzy\nshort\n",
+            "x ".repeat(40)
+        );
+        let folded = folded_lines(&text, Style::PLAIN.on(80, ""));
+        assert!(folded.lines().all(|line| line.chars().count() <= 80), "{folded}");
+        assert!(folded.ends_with("\nshort\n"), "{folded}");
+        assert_eq!(folded_lines(&text, Style::PLAIN), text, "no terminal, no bound");
     }
 }

@@ -12,8 +12,9 @@
 //! Invariant: the text says nothing that the document does not.
 
 use crate::pretty::Style;
-use crate::pretty::{counted, place};
+use crate::pretty::{counted, fit, place_from};
 use crate::show::{MachineNames, entry_line, folded};
+use fozzy_check::is_own;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Digest, HistoryEntry, Instant, Seed};
 use schemars::JsonSchema;
@@ -139,6 +140,8 @@ impl SymbolState {
     }
 }
 
+/// Characters of a frame's line beside its function and its place.
+const FRAME_MARGIN: usize = 16;
 /// Frames of a stack that are shown.
 const FRAMES_SHOWN: usize = 8;
 /// Characters of bytes in one line.
@@ -161,8 +164,18 @@ pub fn state_lines(state: &StateDocument, names: &MachineNames, style: Style) ->
         let waits = task.waits_for.join(", or ");
         let waits = if waits.is_empty() { waits } else { format!(" for {waits}") };
         row("task", &format!("{:<9} {}{waits}", task.node, task.state));
-        for frame in task.stack.iter().take(FRAMES_SHOWN) {
-            row("", &format!("{:<9}   {}  {}", "", frame.function, place(frame)));
+        // Its own frames, as far as they can be told: what waits is a function of a library.
+        let own = |frame: &&StackFrame| is_own(frame);
+        let any_own = task.stack.iter().any(is_own);
+        let shown: Vec<&StackFrame> =
+            task.stack.iter().filter(|frame| !any_own || own(frame)).take(FRAMES_SHOWN).collect();
+        for frame in &shown {
+            let place = place_from(frame, style);
+            let function = fit(&frame.function, style.room(FRAME_MARGIN + place.chars().count()));
+            row("", &format!("  {function}  {place}"));
+        }
+        if shown.len() < task.stack.len() {
+            row("", &format!("  … {} in libraries", task.stack.len() - shown.len()));
         }
     }
     for TimerState { virtual_time_ns, node, what } in &state.timers {

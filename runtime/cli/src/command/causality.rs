@@ -23,7 +23,7 @@ pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitC
     }
     match context.printer.json {
         true => context.printer.document(&document)?,
-        false => context.printer.data(&causality_lines(&document)),
+        false => context.printer.lines(&causality_lines(&document)),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -33,7 +33,7 @@ pub(crate) fn findability(context: &Context, args: &FindabilityArgs) -> Result<E
     let case = FailingRun::of(&path, &recording, args.jobs)?;
     let findability = case.findability(seed(context, args.seed), args.runs)?;
     if !context.printer.json {
-        context.printer.data(&findability_lines(&findability));
+        context.printer.lines(&findability_lines(&findability));
         return Ok(ExitCode::SUCCESS);
     }
     context.printer.document(&FindabilityDocument {

@@ -175,6 +175,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let found = verdicts().filter_map(|verdict| verdict.findings.first().cloned());
     summary = summary.finding(found.chain(deciding().filter_map(|seed| seed.finding(&args.target))).collect());
     let still_there = || deciding().next()?.signature.clone();
+    // No exit of the first run is that of a saved failure.
+    summary.exit_code = summary.exit_code.filter(|_| !recordings.is_empty() || deciding().next().is_none());
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
     let nothing = explored.nothing_tested(&judge(&base.probe), base.before).filter(|_| summary.status == Status::Pass);
     if let Some(Verdict { status, findings, signature }) = nothing {

@@ -14,10 +14,10 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_engine::{OutputKind, OutputTee};
 use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{RunMode, RunSummary, pretty};
+use fozzy_report::{RunMode, RunSummary, keeping_command, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, check_target, write_atomic};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Executor, NodeId, Plan, Seed};
+use fozzy_trace::{Executor, NodeId, Plan, Seed, Status};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -169,6 +169,12 @@ pub(super) fn print(context: &Context, format: ReportFormatArg, summary: &RunSum
         }
         ReportFormatArg::Pretty => {
             context.printer.remark(&pretty(summary, context.printer.style(), is_own));
+            if summary.status != Status::Pass && context.globals.no_store && summary.identity.trace_path.is_none() {
+                let own: Vec<String> = std::env::args().skip(1).collect();
+                if let Some(again) = keeping_command(&own, summary.mode.name(), summary.identity.seed) {
+                    context.printer.remark(&format!("not kept (--no-store); to have its trace: {again}\n"));
+                }
+            }
             return Ok(());
         }
         ReportFormatArg::Junit => "junit.xml",

@@ -36,7 +36,7 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
     if context.printer.json {
         context.printer.document(&document)?;
     } else {
-        context.printer.data(&seeds_lines(&document));
+        context.printer.lines(&seeds_lines(&document));
         if document.seeds.is_empty() {
             context.printer.remark("no failures are saved; `fozzy explore` saves those that it finds\n");
         }

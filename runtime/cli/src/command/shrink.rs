@@ -164,7 +164,7 @@ pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, C
     };
     match context.printer.json {
         true => context.printer.document(&document)?,
-        false => context.printer.data(&ablation_lines(&document)),
+        false => context.printer.lines(&ablation_lines(&document)),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -30,8 +30,8 @@ const USAGE: &[Group] = &[
             ("fuzz", "you look for inputs that make a program fail", "fozzy fuzz app.wasm --time 60s"),
             (
                 "explore",
-                "you look for an order of steps that makes a scenario fail",
-                "fozzy explore app.wasm --runs 1000",
+                "you look for steps, turns, faults and arrivals that make a program fail",
+                "fozzy explore app.wasm --plan cluster.toml --time 60s",
             ),
             (
                 "benchmark",
