@@ -86,6 +86,38 @@ fn clean_runs_that_make_a_fix_believable_follow_from_how_often_it_comes() {
     fozzy.run(&["causality", "passed.fozzy"]).refuses(&["passed.fozzy", "there is no failure to look for"]);
 }
 
+/// A failure that no fresh run shows, of a scenario and of a program, each with how long a guided search takes.
+#[test]
+fn of_what_only_a_guided_search_meets_the_guided_steps_are_said() {
+    let (fozzy, puzzles) = (Fozzy::new(), corpus::scenario("puzzles", false).display().to_string());
+    let explore = ["--runs", "100000", "--stop", "failure", "--no-shrink", "--no-seeds", "--record"];
+    let hanoi = [&["explore", &puzzles, "--env", "PUZZLE=hanoi-4"][..], &explore, &["hanoi.fozzy"]].concat();
+    fozzy.run(&hanoi).exits(1);
+    let found = |jobs: &str| {
+        let args = ["findability", "hanoi.fozzy", "--runs", "20", "--guided-seeds", "3", "--jobs", jobs, "--json"];
+        fozzy.run(&args).exits(0).json()
+    };
+    let one = found("1");
+    let guided = &one["guided"];
+    assert_eq!((&one["failed"], &guided["found"], &guided["unit"]), (&0.into(), &3.into(), &"steps".into()), "{one:#}");
+    let (least, median, most) = (&guided["least"].as_u64(), &guided["median"].as_u64(), &guided["most"].as_u64());
+    assert!(*least >= Some(15) && least <= median && median <= most && *most <= Some(20_000), "{one:#}");
+    assert_eq!(found("2"), one, "the jobs change nothing");
+    let few = ["findability", "hanoi.fozzy", "--runs", "2", "--guided-seeds", "2", "--guided-steps", "14"];
+    let said = fozzy.run(&few).exits(0).out();
+    assert!(said.contains("0 of 2 fresh seeds meet it; the others not within 14 steps"), "{said}");
+    let guest = corpus::component("faults").display().to_string();
+    let faulty =
+        [&["explore", &guest, "--faults", "write-error@/tmp/*:0.01%"][..], &explore, &["faulty.fozzy"]].concat();
+    fozzy.run(&[&faulty[..], &["--", "write"]].concat()).exits(1);
+    let said = fozzy.run(&["findability", "faulty.fozzy", "--runs", "20"]).exits(0).out();
+    assert!(said.contains("fresh runs: 0 of 20") && said.contains("5 of 5 fresh seeds meet it, after "), "{said}");
+    // Where fresh runs show it, nothing is searched unless that is asked for.
+    let fatal = fatal();
+    let found = fatal.run(&["findability", "fatal.fozzy", "--runs", "200", "--json"]).exits(0).json();
+    assert!(found["guided"].is_null(), "{found:#}");
+}
+
 #[test]
 fn a_replay_stops_at_a_moment_and_shows_what_is_there() {
     let fozzy = fatal();

@@ -3,11 +3,13 @@
 //! ```text
 //! trace ─▶ plan, cut after the failing step ─▶ moments × continuations, in jobs ─▶ points ─▶ turn ─▶ the call that took it
 //! trace ─▶ plan, whole ──────────────────────▶ fresh runs, in jobs ───────────────▶ findability
+//!                                            └─ explorations by fresh seeds ───────▶ guided steps
 //! ```
 //!
 //! Invariant: the results depend on the trace, the numbers and the seed; not on the jobs.
 
 use crate::error::{CampaignError, ErrorKind};
+use crate::explore::guided_rate::{GuidedCase, GuidedRequest};
 use crate::pipeline::{PreparedProgram, session_of};
 use crate::suite::jobs::in_order;
 use fozzy_check::judge;
@@ -111,7 +113,7 @@ impl<'a> FailingRun<'a> {
                 .map(|point| CausalityPoint { decision: point.at, failed: chance(point.failed) })
                 .collect(),
             turn,
-            findability: self.findability(seed, runs)?,
+            findability: self.findability(seed, runs, None)?,
             svg: None,
         })
     }
@@ -164,15 +166,29 @@ impl<'a> FailingRun<'a> {
         Ok(failed)
     }
 
-    /// How often fresh runs fail so.
-    pub fn findability(&self, seed: Seed, runs: u32) -> Result<Findability, CampaignError> {
+    /// How often fresh runs fail so, and how many steps explorations take until they do; those are made if `guided` says so of the
+    /// number of fresh runs that fail.
+    pub fn findability(
+        &self,
+        seed: Seed,
+        runs: u32,
+        guided: Option<&dyn Fn(u64) -> Option<GuidedRequest>>,
+    ) -> Result<Findability, CampaignError> {
         let numbers: Vec<u64> = (0..u64::from(runs)).collect();
         let fresh =
             |number: &u64| Box::new(SeededSource::new(continuation(seed, FRESH, *number))) as Box<dyn DecisionSource>;
         let failed = self.count(&self.recording.plan, &numbers, fresh)?;
         let rate =
             Proportion { times: failed.iter().filter(|failed| **failed).count() as u64, of: failed.len() as u64 };
+        let guided = match guided.and_then(|guided| guided(rate.times)) {
+            None => None,
+            Some(request) => {
+                let case = GuidedCase { prepared: &self.prepared, signature: &self.signature, jobs: self.jobs };
+                Some(case.search(seed, &request)?)
+            }
+        };
         Ok(Findability {
+            guided,
             failed: chance(rate),
             at_least: rate.at_least(),
             at_most: rate.at_most(),

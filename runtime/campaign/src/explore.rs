@@ -7,6 +7,7 @@ pub mod cluster;
 pub mod conditions;
 pub mod exchange;
 pub mod generated;
+pub mod guided_rate;
 pub mod program_target;
 pub mod retrial;
 pub mod saved_failures;

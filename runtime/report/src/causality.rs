@@ -9,7 +9,7 @@
 //! Invariants: the drawing stands alone, as one SVG file without scripts; equal documents give equal drawings.
 
 use crate::html::escape;
-use fozzy_trace::{FailureSignature, HistoryEntry, Instant, counted};
+use fozzy_trace::{FailureSignature, HistoryEntry, Instant, counted, grouped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,33 @@ pub struct Findability {
     /// The same, if it was as small as it can have been.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clean_runs_cautious: Option<u64>,
+    /// How many steps a guided search takes; absent when none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guided: Option<GuidedFindability>,
+}
+
+/// How a guided search meets a failure, over fresh seeds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GuidedFindability {
+    /// The strategy of `explore`.
+    pub strategy: String,
+    /// What is counted: `steps` of a scenario, or `runs` of a program.
+    pub unit: String,
+    /// Steps after which a search gave up.
+    pub steps_max: u64,
+    /// Searches, each with a fresh seed.
+    pub seeds: u64,
+    /// Those that met the failure.
+    pub found: u64,
+    /// The median of the steps that it took; null when more than a half of the searches did not meet it.
+    pub median: Option<u64>,
+    /// The fewest steps.
+    pub least: Option<u64>,
+    /// The most steps of those that met it.
+    pub most: Option<u64>,
+    /// The steps of each, null where it was not met.
+    pub steps: Vec<Option<u64>>,
 }
 
 /// `fozzy.findability.v1`.
@@ -195,6 +222,25 @@ pub fn findability_lines(findability: &Findability) -> String {
             percent(findability.at_most)
         )),
     }
+    text.extend(findability.guided.as_ref().map(guided_line));
+    text
+}
+
+/// `guided search: 5 of 5 fresh seeds meet it, after 1,204 steps (median; 512 to 2,334)`
+fn guided_line(guided: &GuidedFindability) -> String {
+    let GuidedFindability { unit, steps_max, seeds, found, median, least, most, .. } = guided;
+    let mut text = format!("guided search ({}): {found} of {seeds} fresh seeds meet it", guided.strategy);
+    if let (Some(least), Some(most)) = (least, most) {
+        let (least, most) = (grouped(*least), grouped(*most));
+        text.push_str(&match median {
+            Some(median) => format!(", after {} {unit} (median; {least} to {most})", grouped(*median)),
+            None => format!(", after {least} to {most} {unit}"),
+        });
+    }
+    if found < seeds {
+        text.push_str(&format!("; the others not within {} {unit}", grouped(*steps_max)));
+    }
+    text.push('\n');
     text
 }
 
@@ -294,6 +340,7 @@ mod tests {
                 at_most: 0.183,
                 clean_runs: Some(47),
                 clean_runs_cautious: Some(266),
+                guided: None,
             },
             svg: None,
         }
@@ -323,7 +370,21 @@ mod tests {
             at_most: 0.0295,
             clean_runs: None,
             clean_runs_cautious: None,
+            guided: Some(GuidedFindability {
+                strategy: "coverage_guided".to_owned(),
+                unit: "steps".to_owned(),
+                steps_max: 20_000,
+                seeds: 4,
+                found: 3,
+                median: Some(1204),
+                least: Some(512),
+                most: Some(2334),
+                steps: vec![Some(512), None, Some(2334), Some(1204)],
+            }),
         };
-        assert!(findability_lines(&nothing).contains("at most 3 % (rule of three)"));
+        let text = findability_lines(&nothing);
+        assert!(text.contains("at most 3 % (rule of three)"), "{text}");
+        let guided = "3 of 4 fresh seeds meet it, after 1,204 steps (median; 512 to 2,334); the others not within 20,000 steps\n";
+        assert!(text.ends_with(guided), "{text}");
     }
 }

@@ -42,8 +42,8 @@ mod wasi_errors;
 pub use ablation::{AblationDocument, AblationRow, ablation_lines};
 pub use benchmark::{BenchmarkDocument, BenchmarkTrial, ScalingLawDocument, benchmark_line, benchmark_lines};
 pub use causality::{
-    CausalityDocument, CausalityPoint, CausalityTurn, Findability, FindabilityDocument, Probability, causality_lines,
-    causality_svg, findability_lines,
+    CausalityDocument, CausalityPoint, CausalityTurn, Findability, FindabilityDocument, GuidedFindability, Probability,
+    causality_lines, causality_svg, findability_lines,
 };
 pub use explore::{ExploreFinding, ExploreReward, ExploreSummary, SeedState, UnreachedBranch};
 pub use facts::{FlowSummary, HEALTH_SUFFIX, MemorySummary, PropertySummary, ScenarioSummary};

@@ -240,7 +240,10 @@ pub fn shrink(
         let before = shrinker.size();
         let is_minimal = match shrinker.all() {
             Ok(()) => true,
-            Err(ShrinkHalt::Budget) => false,
+            Err(ShrinkHalt::Budget) => {
+                shortcuts::give_up(&mut shrinker);
+                false
+            }
             Err(ShrinkHalt::Harness(error)) => return Err(error.into()),
         };
         let is_confirmed = shrinker.is_confirmed()?;

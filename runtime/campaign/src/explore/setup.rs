@@ -174,17 +174,8 @@ impl ExplorationSetup {
         if let (Some(state), true) = (&resumed, request.seed_of_state) {
             options.seed = Seed(state.seed);
         }
-        let confirmer = || PathConfirmer::new(&prepared, options.seed);
         let start = AnswerLog::default();
-        let target: Box<dyn ExploredTarget> = if is_program {
-            Box::new(ProgramTarget::new(&prepared, confirmer()?)?)
-        } else {
-            let first = Box::new(GuidedSource::first(options.seed, &start));
-            let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
-            let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
-            Box::new(ScenarioTarget::new(&name, walker.map_err(|error| walk_error(&name, &error))?, confirmer()?))
-        };
-        let mut confirmer = confirmer()?;
+        let ExploredProgram { target, mut confirmer } = explored(&prepared, &options, &start)?;
         let probe = confirmer.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
         if is_program && probe.history.decisions == 0 {
             // All its runs are one; what that one comes to is said if it is worth saying.
@@ -313,6 +304,32 @@ impl ExplorationSetup {
         explored.not_reached = self.target.not_reached(&of_module);
         Ok(explored)
     }
+}
+
+/// What is explored, and who repeats what is found.
+pub(crate) struct ExploredProgram {
+    pub(crate) target: Box<dyn ExploredTarget>,
+    pub(crate) confirmer: PathConfirmer,
+}
+
+/// Starts what is explored: a scenario to be walked through, or a program that is run whole. `start` gets what is answered before
+/// the beginning.
+pub(crate) fn explored(
+    prepared: &PreparedProgram,
+    options: &Options,
+    start: &AnswerLog,
+) -> Result<ExploredProgram, CampaignError> {
+    let name = &prepared.loaded.target.name;
+    let confirmer = || PathConfirmer::new(prepared, options.seed);
+    let target: Box<dyn ExploredTarget> = if options.is_whole_run {
+        Box::new(ProgramTarget::new(prepared, confirmer()?)?)
+    } else {
+        let first = Box::new(GuidedSource::first(options.seed, start));
+        let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
+        let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
+        Box::new(ScenarioTarget::new(name, walker.map_err(|error| walk_error(name, &error))?, confirmer()?))
+    };
+    Ok(ExploredProgram { target, confirmer: confirmer()? })
 }
 
 /// A program of which all runs are one.

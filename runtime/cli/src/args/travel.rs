@@ -120,6 +120,12 @@ pub(crate) struct FindabilityArgs {
     /// Runs in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: u32,
+    /// Guided explorations, each by a fresh seed, that count the steps until the failure [default: 5 if no fresh run fails so, else 0]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub(crate) guided_seeds: Option<u32>,
+    /// Steps after which such an exploration gives up [default: 20000; 1000 runs of a program that is no scenario]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) guided_steps: Option<u64>,
 }
 
 /// Explores a scenario with 1, 2, 4 and more workers, each for the same time, and fits the universal scaling law to the counts that they

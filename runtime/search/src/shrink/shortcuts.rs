@@ -170,6 +170,14 @@ pub(super) fn shorten(shrinker: &mut Shrinker<'_>) -> Result<bool, ShrinkHalt> {
     Ok(is_shorter | take_shortcuts(shrinker)?)
 }
 
+/// The time is over before anything was searched.
+pub(super) fn give_up(shrinker: &mut Shrinker<'_>) {
+    let count = steps::count(&shrinker.smallest.plan, shrinker.position);
+    if shrinker.states.end == StateSearchEnd::NotAsked && count >= SEARCHED_FROM && may_walk(shrinker).is_ok() {
+        shrinker.states.end = StateSearchEnd::Budget;
+    }
+}
+
 /// Why the smallest candidate cannot be walked through.
 fn may_walk(shrinker: &mut Shrinker<'_>) -> Result<(), StateSearchEnd> {
     if shrinker.smallest.plan.scenario.is_none() {
