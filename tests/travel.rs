@@ -245,4 +245,7 @@ fn an_explanation_tells_what_matters_from_what_may_be_any() {
     let matters: Vec<usize> =
         (0..explained.len()).filter(|place| explained[*place]["free"] == Value::Bool(false)).collect();
     assert_eq!((explained.len(), matters), (20, vec![7]), "{explained:#?}");
+    // Each has its call, by which `replay --call` looks there, and they follow each other.
+    let calls: Vec<Option<u64>> = explained.iter().map(|row| row["call"].as_u64()).collect();
+    assert!(calls.iter().all(Option::is_some) && calls.is_sorted(), "{calls:?}");
 }

@@ -8,6 +8,10 @@
 //!
 //! Invariant: what comes out has the failure of what went in, confirmed by a whole run.
 
+mod explained;
+
+pub use explained::explained_decisions;
+
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RecordingOrigin, cache};
 use crate::progress::LIVE_EVERY_NS;

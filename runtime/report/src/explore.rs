@@ -47,7 +47,7 @@ pub struct ExploreSummary {
     /// What each way to search has earned: how much of the effort went into it, and what it saw first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earned: Vec<ExploreReward>,
-    /// Branches that were not reached, with their place and the line that would say so.
+    /// Lines that ran, and one way out of which was never taken, with the line that would say so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_reached: Vec<UnreachedBranch>,
     /// Failures, each once, in the order in which they were found.
@@ -82,7 +82,7 @@ pub struct ExploreReward {
     pub found: u64,
 }
 
-/// A branch that no step has gone into.
+/// A way out of a line that ran, which no step has taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnreachedBranch {
@@ -91,7 +91,10 @@ pub struct UnreachedBranch {
     /// What stands there, if the file is here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// A line to put there, which says in each report whether it was reached.
+    /// What is missing: `went one way only`, or `an arm was not taken`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub missed: String,
+    /// A line to put into the way that was not taken, which says in each report whether it was reached.
     pub line: String,
 }
 
@@ -224,9 +227,13 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         lines.extend(rows.into_iter().map(|(_, line)| format!("    {line}")));
     }
     for branch in &explore.not_reached {
-        lines.push(format!("not reached: {}", style.path(&branch.place)));
+        let missed = if branch.missed.is_empty() { "not reached" } else { &branch.missed };
+        lines.push(format!("{missed}: {}", style.path(&branch.place)));
         lines.extend(branch.text.iter().map(|text| fit(&format!("    {text}"), style.room(12))));
     }
-    lines.extend(explore.not_reached.first().map(|branch| format!("to have it in each report: {}", branch.line)));
+    let first = explore.not_reached.first();
+    lines.extend(
+        first.map(|branch| format!("to have it in each report, in the way that was not taken: {}", branch.line)),
+    );
     lines
 }

@@ -182,7 +182,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
         row("before", &in_one_line(&shrink.message_before));
         row("after", &in_one_line(&shrink.message_after));
         for decision in &shrink.explained {
-            row("", &explained_line(decision));
+            row("", &explained_line(decision, style));
         }
         for slip in &shrink.slips {
             let signature = slip.signature.to_string();
@@ -267,16 +267,20 @@ fn in_one_line(message: &str) -> String {
     }
 }
 
-/// `step 3  amount = 80        matters`
-fn explained_line(decision: &ExplainedDecision) -> String {
-    let ExplainedDecision { step, site, answer, tried, free } = decision;
+/// `step 3  amount = 80  matters  (call 12, src/lib.rs:53:9)`
+fn explained_line(decision: &ExplainedDecision, style: Style) -> String {
+    let ExplainedDecision { step, site, answer, tried, free, call, place } = decision;
     let step = step.map(|step| format!("step {step}  ")).unwrap_or_default();
     let what = match (free, tried) {
+        (true, 1) => "may be any: the other one fails in the same way".to_owned(),
         (true, _) => format!("may be any: {tried} others fail in the same way"),
         (false, 0) => "there is no other".to_owned(),
         (false, _) => "matters".to_owned(),
     };
-    format!("{step}{} = {answer}  {what}", site.escape_debug())
+    let call = call.map(|call| format!("call {call}"));
+    let at: Vec<String> = call.into_iter().chain(place.iter().map(|place| style.path(place).to_owned())).collect();
+    let at = if at.is_empty() { String::new() } else { format!("  ({})", at.join(", ")) };
+    format!("{step}{} = {answer}  {what}{at}", site.escape_debug())
 }
 
 /// `120 allocations, 118 freed, peak 4.0 KiB, 2 never freed (48 bytes)`

@@ -251,7 +251,7 @@ pub struct ShrinkSummary {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExplainedDecision {
-    /// The step of the scenario in which it was taken.
+    /// The step of the scenario in which it was taken, from 1, among those that are left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// What asked.
@@ -262,6 +262,12 @@ pub struct ExplainedDecision {
     pub tried: u64,
     /// Whether the failure was the same with each of them.
     pub free: bool,
+    /// The call that asked, by its number: `fozzy replay TRACE --call N` looks there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u64>,
+    /// Where the program made it, as `file:line:column`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 /// How much a failure takes.

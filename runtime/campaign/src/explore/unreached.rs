@@ -1,11 +1,16 @@
-//! Branches that no step has gone into, with the line that would say so in each report.
+//! Lines that ran, and one way out of which no step has taken, with the line that would say so in each report.
+//!
+//! ```text
+//! if sum > 3 {      ran, and was never true: it went one way only
+//! match word {      ran, and one of its arms was not taken
+//! ```
 //!
 //! Invariant: what was not reached is never called unreachable.
 
 use crate::coverage::component;
 use fozzy_engine::{Program, ProgramCoverage};
 use fozzy_report::UnreachedBranch;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Locations that are listed at most.
 const LISTED_MAX: usize = 12;
@@ -13,20 +18,26 @@ const LISTED_MAX: usize = 12;
 /// The first of them, by file and line.
 pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Vec<UnreachedBranch> {
     let (found, _) = component(program, name, covered);
-    let mut places = BTreeSet::new();
+    let mut places = BTreeMap::new();
     for file in found.files.iter().filter(|file| file.own && file.has_source) {
         // What was tried, and never went this way.
         let missed = file.edges.iter().filter(|edge| edge.reached && edge.hits == 0 && edge.is_branch());
         let lines = SourceLines::read(&file.path);
-        let missed =
-            missed.filter_map(|edge| edge.line).filter(|line| !lines.is_generated(*line) && lines.branches(*line));
-        places.extend(missed.map(|line| (file.path.clone(), line, lines.text(line))));
+        let missed = missed.filter_map(|edge| Some((edge.line?, missed_way(&edge.kind))));
+        let missed = missed.filter(|(line, _)| !lines.is_generated(*line) && lines.branches(*line));
+        places.extend(missed.map(|(line, way)| ((file.path.clone(), line), (lines.text(line), way))));
     }
-    let shown = places.into_iter().take(LISTED_MAX).map(|(path, line, text)| {
+    let shown = places.into_iter().take(LISTED_MAX).map(|((path, line), (text, missed))| {
         let short = path.rsplit('/').next().unwrap_or(&path).to_owned();
-        UnreachedBranch { place: format!("{path}:{line}"), text, line: format!("reachable!(\"{short}:{line}\");") }
+        let (place, own) = (format!("{path}:{line}"), format!("reachable!(\"{short}:{line}\");"));
+        UnreachedBranch { place, text, missed: missed.to_owned(), line: own }
     });
     shown.collect()
+}
+
+/// What is missing where an edge of this kind was not taken. The line itself has run, as an edge's line is that of its operator.
+fn missed_way(kind: &str) -> &'static str {
+    if kind.starts_with("arm") { "an arm was not taken" } else { "went one way only" }
 }
 
 /// The lines of a source file, if it is here.
@@ -86,6 +97,10 @@ mod tests {
         let branches =
             ["let sum = values[at] + 1;", "if sum > 3 {", "Some(x) => x,", "let y = read()?;", "notify(iffy);"];
         assert_eq!(branches.map(is_branch), [false, true, true, true, false]);
+        assert_eq!(
+            ["then", "taken", "arm 3"].map(missed_way),
+            ["went one way only", "went one way only", "an arm was not taken"]
+        );
         assert_eq!((lines.text(3).as_deref(), lines.text(6)), (Some("if !ready(x) {"), None));
     }
 }

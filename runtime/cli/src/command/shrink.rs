@@ -9,17 +9,15 @@ use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::shrink::{
-    self as campaign, ProgramReplayTarget, keep_slips, keeps_stdin, message_of, shrink_error, states_document,
+    self as campaign, ProgramReplayTarget, explained_decisions, keep_slips, keeps_stdin, message_of, shrink_error,
+    states_document,
 };
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_report::{
-    AblationDocument, AblationRow, ExplainedDecision, FailureSize, RunMode, RunSummary, ShrinkSummary, ablation_lines,
-};
-use fozzy_search::shrink::{self, CandidateSize, Dimension, Explanation, Options, ShrinkProgress, VariedPart};
+use fozzy_report::{AblationDocument, AblationRow, FailureSize, RunMode, RunSummary, ShrinkSummary, ablation_lines};
+use fozzy_search::shrink::{self, CandidateSize, Dimension, Options, ShrinkProgress};
 use fozzy_trace::Status;
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
-use fozzy_trace::source::Override;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -53,11 +51,12 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let explained = if args.explain {
         let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
         let explained = shrink::explain(&recording, engine, &shrunk.smallest, options.keeps_stdin, &mut go_on);
-        explained.map_err(|error| shrink_error("shrink", &path, &error))?.iter().map(explained_document).collect()
+        explained.map_err(|error| shrink_error("shrink", &path, &error))?
     } else {
         Vec::new()
     };
     let (smallest, execution) = engine.record(&recording, &shrunk.smallest)?;
+    let explained = explained_decisions(&smallest, &explained)?;
     let written = pipeline::write(&smallest, &out, CollisionPolicy::Overwrite)?;
     let folder = context.runs.begin()?;
     let slips = keep_slips(engine, &recording, &shrunk, &folder)?;
@@ -105,24 +104,6 @@ fn passing(
         .printer
         .remark(&format!("{path}: the run passed, so there is nothing to make smaller; {written} is the same run\n"));
     Ok(exit(summary.status))
-}
-
-fn explained_document(explained: &Explanation) -> ExplainedDecision {
-    let Explanation { subject, tried, is_free } = explained;
-    let (step, site, answer) = match subject {
-        VariedPart::Decision(decision) => {
-            let answer = match &decision.answer {
-                Override::Number(number) => number.to_string(),
-                Override::Bytes(digits) => digits.clone(),
-            };
-            (decision.key.part.step_number(), decision.site.clone(), answer)
-        }
-        VariedPart::Byte { decision, at, byte } => {
-            (decision.key.part.step_number(), format!("{}, byte {at}", decision.site), format!("{byte:02x}"))
-        }
-        VariedPart::Stdin { at, byte } => (None, format!("standard input, byte {at}"), format!("{byte:02x}")),
-    };
-    ExplainedDecision { step, site, answer, tried: *tried as u64, free: *is_free }
 }
 
 const fn dimension(argument: MinimizeArg) -> Option<Dimension> {

@@ -52,6 +52,8 @@ pub enum VariedPart {
 pub struct Explanation {
     /// What was varied.
     pub subject: VariedPart,
+    /// The number of its decision in the run, from 0; `None` for standard input.
+    pub number: Option<u64>,
     /// Others that were tried in its place; none when there are none.
     pub tried: usize,
     /// Whether the failure was the same with each of them.
@@ -79,11 +81,12 @@ pub fn explain(
     let mut explained = Vec::new();
     // The last one is looked at next; what is found to matter may put its bytes there.
     let decisions = log.into_iter().take(EXPLAINED_MAX).map(VariedPart::Decision);
+    let decisions = decisions.enumerate().map(|(number, part)| (Some(number as u64), part));
     let stdin = stdin_of(candidate).filter(|_| !keeps_stdin).map(|bytes| bytes.to_vec()).unwrap_or_default();
-    let stdin = stdin.into_iter().enumerate().take(BYTES_MAX).map(|(at, byte)| VariedPart::Stdin { at, byte });
-    let mut waiting: Vec<VariedPart> = decisions.chain(stdin).collect();
+    let stdin = stdin.into_iter().enumerate().take(BYTES_MAX).map(|(at, byte)| (None, VariedPart::Stdin { at, byte }));
+    let mut waiting: Vec<(Option<u64>, VariedPart)> = decisions.chain(stdin).collect();
     waiting.reverse();
-    while let Some(subject) = waiting.pop() {
+    while let Some((number, subject)) = waiting.pop() {
         let others = others(candidate, &subject);
         let (mut tried, mut is_free) = (0, !others.is_empty());
         for other in others {
@@ -97,9 +100,9 @@ pub fn explain(
             }
         }
         if let (VariedPart::Decision(decision), false) = (&subject, is_free) {
-            waiting.extend(bytes_of(decision).into_iter().rev());
+            waiting.extend(bytes_of(decision).into_iter().rev().map(|part| (number, part)));
         }
-        explained.push(Explanation { subject, tried, is_free });
+        explained.push(Explanation { subject, number, tried, is_free });
     }
     Ok(explained)
 }
