@@ -133,13 +133,16 @@ fn a_program_is_talked_to_by_hand_and_replayed_without_a_terminal() {
     wait::while_running(&mut child, "the prompt", || text(&seen).contains("> "));
     types(&mut keyboard, "hello\n");
     wait::while_running(&mut child, "the answer", || text(&seen).contains("you said: hello\r\n> "));
+    // Its colours are passed on; what sets a title is shown as text.
+    types(&mut keyboard, "\x1b[1mbold\x1b]0;t\n");
+    wait::while_running(&mut child, "the colour", || text(&seen).contains("you said: \x1b[1mbold\\u{1b}]0;t\r\n> "));
     // Ctrl-D is the end of input.
     types(&mut keyboard, "\x04");
     wait::until("the end", || !wait::runs(&mut child));
     wait::until("the summary", || text(&seen).contains("report    "));
     assert!(text(&seen).contains("bye") && text(&seen).contains("PASS"), "{}", text(&seen));
     let replay = fozzy.run(&["replay", "talk.fozzy"]).exits(0);
-    assert_eq!(replay.out(), "> you said: hello\n> bye\n");
+    assert_eq!(replay.out(), "> you said: hello\n> you said: \x1b[1mbold\x1b]0;t\n> bye\n");
     assert!(replay.err().contains("the same run"), "{}", replay.err());
 }
 

@@ -8,7 +8,7 @@
 
 use crate::args::Globals;
 use crate::error::{CliError, ErrorKind};
-use fozzy_report::{Layout, Style, folded_lines, printable, printable_bytes};
+use fozzy_report::{Layout, Style, dialogue_bytes, folded_lines, printable, printable_bytes};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -134,22 +134,29 @@ pub(crate) fn notice(bytes: &[u8]) {
 /// Passes on what a program has written: to a terminal without what that would obey, elsewhere as it is.
 pub(crate) struct ProgramOutput {
     is_terminal: bool,
+    /// How it is shown there: in a dialogue with its colours.
+    shown: fn(&[u8], &mut Vec<u8>) -> Vec<u8>,
     held: Vec<u8>,
     write: fn(&[u8]),
 }
 
 impl ProgramOutput {
-    pub(crate) fn to_stdout() -> ProgramOutput {
-        ProgramOutput { is_terminal: io::stdout().is_terminal(), held: Vec::new(), write: |bytes| _ = stdout(bytes) }
+    pub(crate) fn to_stdout(is_dialogue: bool) -> ProgramOutput {
+        ProgramOutput::new(io::stdout().is_terminal(), is_dialogue, |bytes| _ = stdout(bytes))
     }
 
-    pub(crate) fn to_stderr() -> ProgramOutput {
-        ProgramOutput { is_terminal: io::stderr().is_terminal(), held: Vec::new(), write: stderr }
+    pub(crate) fn to_stderr(is_dialogue: bool) -> ProgramOutput {
+        ProgramOutput::new(io::stderr().is_terminal(), is_dialogue, stderr)
+    }
+
+    fn new(is_terminal: bool, is_dialogue: bool, write: fn(&[u8])) -> ProgramOutput {
+        let shown = if is_dialogue { dialogue_bytes } else { printable_bytes };
+        ProgramOutput { is_terminal, shown, held: Vec::new(), write }
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         match self.is_terminal {
-            true => (self.write)(&printable_bytes(bytes, &mut self.held)),
+            true => (self.write)(&(self.shown)(bytes, &mut self.held)),
             false => (self.write)(bytes),
         }
     }

@@ -58,7 +58,7 @@ pub use input::{LiteralLanguage, ShownInput};
 pub use keeping_command::keeping_command;
 pub use layout::Layout;
 pub use pretty::{Style, pretty, shell_word};
-pub use printable::{printable, printable_bytes};
+pub use printable::{dialogue_bytes, printable, printable_bytes};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;
 pub use saved::{SeedsDocument, seeds_lines};

@@ -7,6 +7,9 @@
 //! Whoever sends a program, a trace or a corpus chooses names and messages; what they hold must not move the cursor of whoever
 //! looks at them, set titles, overwrite lines, or show text in another order than it has.
 //!
+//! A person who talks to a program by hand (`run -i`) has asked for its screen: there colours, erasing and moves of the cursor are
+//! passed on, and nothing else: no titles, no clipboard, no question that the terminal would answer into the program's input.
+//!
 //! Invariants: line ends and tabs stay; JSON stays the same JSON; text without control characters stays byte for byte. Of escape
 //! sequences only the four of [`Style`] stay, where they were asked for.
 
@@ -43,10 +46,29 @@ pub fn printable(text: &str, coloured: bool) -> Cow<'_, str> {
 /// from one piece to the next.
 #[must_use]
 pub fn printable_bytes(bytes: &[u8], held: &mut Vec<u8>) -> Vec<u8> {
+    shown_bytes(bytes, held, false)
+}
+
+/// The same for a person who talks to the program: its colours, and what draws on the lines of its screen, are passed on.
+#[must_use]
+pub fn dialogue_bytes(bytes: &[u8], held: &mut Vec<u8>) -> Vec<u8> {
+    shown_bytes(bytes, held, true)
+}
+
+fn shown_bytes(bytes: &[u8], held: &mut Vec<u8>, is_dialogue: bool) -> Vec<u8> {
     held.extend_from_slice(bytes);
     let mut shown = Vec::with_capacity(held.len());
     let mut rest = held.as_slice();
     while let Some((&byte, behind)) = rest.split_first() {
+        match if is_dialogue { drawing(rest) } else { DrawingSequence::None } {
+            DrawingSequence::None => {}
+            DrawingSequence::Cut => break,
+            DrawingSequence::Whole(length) => {
+                shown.extend_from_slice(&rest[..length]);
+                rest = &rest[length..];
+                continue;
+            }
+        }
         let (taken, obeyed) = match (byte, behind) {
             // Cut before it is known what it is: a control character of two bytes, or a line end.
             (0xC2 | b'\r', []) => break,
@@ -63,6 +85,38 @@ pub fn printable_bytes(bytes: &[u8], held: &mut Vec<u8>) -> Vec<u8> {
     }
     *held = rest.to_vec();
     shown
+}
+
+/// What bytes begin with, of what draws on the lines of a screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DrawingSequence {
+    None,
+    /// As far as it is there, it may be one.
+    Cut,
+    /// One of so many bytes.
+    Whole(usize),
+}
+
+/// Bytes of such a sequence, at the most: colours of 24 bits for text and ground are shorter.
+const SEQUENCE_BYTES_MAX: usize = 48;
+/// Last bytes of control sequences (ECMA-48, CSI) that draw: moves, erasing, insertion and deletion in lines, colours.
+const DRAWING: &[u8] = b"ABCDEFGHJKLMPSTX@dfm`";
+
+fn drawing(bytes: &[u8]) -> DrawingSequence {
+    match bytes {
+        [b'\r' | 0x08 | 0x07, ..] => DrawingSequence::Whole(1),
+        [0x1b] => DrawingSequence::Cut,
+        [0x1b, b'[', rest @ ..] => {
+            let parameters = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b':')).count();
+            match rest.get(parameters) {
+                _ if parameters > SEQUENCE_BYTES_MAX => DrawingSequence::None,
+                None => DrawingSequence::Cut,
+                Some(last) if DRAWING.contains(last) => DrawingSequence::Whole(2 + parameters + 1),
+                Some(_) => DrawingSequence::None,
+            }
+        }
+        _ => DrawingSequence::None,
+    }
 }
 
 /// Whether a terminal obeys a character instead of showing it: controls, and marks of the direction of text.
@@ -114,5 +168,21 @@ mod tests {
             assert_eq!(shown, expected, "in pieces of {size}");
             assert!(held.is_empty());
         }
+    }
+
+    #[test]
+    fn a_dialogue_has_its_colours_and_nothing_that_leaves_its_lines() {
+        let written =
+            "\x1b[1;31mred\x1b[0m\r\x1b[K\x1b]0;title\x07\x1b[6n\x1b[?1049h\x1bc\u{9b}2J\x1bP1\x08\n".as_bytes();
+        let expected =
+            "\x1b[1;31mred\x1b[0m\r\x1b[K\\u{1b}]0;title\x07\\u{1b}[6n\\u{1b}[?1049h\\u{1b}c\\u{9b}2J\\u{1b}P1\x08\n";
+        for size in 1..=written.len() {
+            let mut held = Vec::new();
+            let shown: Vec<u8> = written.chunks(size).flat_map(|piece| dialogue_bytes(piece, &mut held)).collect();
+            assert_eq!(String::from_utf8_lossy(&shown), expected, "in pieces of {size}");
+            assert!(held.is_empty());
+        }
+        let endless = [b"\x1b[".as_slice(), &[b'1'; 100]].concat();
+        assert!(dialogue_bytes(&endless, &mut Vec::new()).starts_with(b"\\u{1b}["), "what never ends is no sequence");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     let mut session = prepared.session()?;
     let format = context.format(args.reporter);
     if format == ReportFormatArg::Pretty {
-        session.watch(show_output(&original.plan));
+        session.watch(show_output(&original.plan, false));
     }
     let source = Branch::new(&original, args.at, seed);
     let execution = session.execute(Box::new(source), 0..ENTRIES_KEPT)?;

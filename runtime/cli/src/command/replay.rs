@@ -82,7 +82,7 @@ fn same(
         replay_recording(recording, session, 0..u64::MAX)?;
     }
     if is_shown {
-        session.watch(show_output(&recording.plan));
+        session.watch(show_output(&recording.plan, false));
     }
     let replayed = replay_recording(recording, session, 0..0)?;
     let mut verdict = replayed.verdict;

@@ -50,7 +50,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let mut session = prepared.piped_session(&context.project.config.base_dir)?;
     let format = context.format(args.reporter);
     if format == ReportFormatArg::Pretty {
-        session.watch(show_output(&prepared.planned.plan));
+        session.watch(show_output(&prepared.planned.plan, args.interactive));
     }
     let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
     prepared.planned.add_stdin();
@@ -117,10 +117,10 @@ pub(super) fn say_other_name(context: &Context, asked: Option<&Path>, written: O
 
 /// Passes on what the programs write while they run: the target's own words as they are, those of other machines
 /// on stderr, each line after the machine's name.
-pub(super) fn show_output(plan: &Plan) -> OutputTee {
+pub(super) fn show_output(plan: &Plan, is_dialogue: bool) -> OutputTee {
     let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
     let mut lines = BTreeMap::new();
-    let (mut out, mut errors) = (ProgramOutput::to_stdout(), ProgramOutput::to_stderr());
+    let (mut out, mut errors) = (ProgramOutput::to_stdout(is_dialogue), ProgramOutput::to_stderr(is_dialogue));
     Box::new(move |node, kind, bytes| match (node, kind) {
         (NodeId(0), OutputKind::Stdout) => out.write(bytes),
         (NodeId(0), OutputKind::Stderr) => errors.write(bytes),
