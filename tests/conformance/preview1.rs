@@ -13,7 +13,7 @@ mod cases;
 
 use super::sides::{Ours, Side, TheirModule};
 use super::{Answers, Difference, STDIN, surprises};
-use cases::{endings, script};
+use cases::{endings, script, stdin_script};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -241,6 +241,25 @@ fn preview_1_answers_as_wasmtimes_own() {
 }
 
 #[test]
+fn standard_input_is_read_as_wasmtimes_own_reads_it() {
+    let folder = tempfile::tempdir().expect("a temporary directory can be made");
+    for version in VERSIONS {
+        let (script, file) = (stdin_script(), folder.path().join("stdin.wasm"));
+        std::fs::write(&file, wat::parse_str(script.module(version)).expect("text of a module")).expect("room");
+        for stdin in [STDIN, b"", b"x", b"\n", &[7; 71]] {
+            let [theirs, ours] = [&TheirModule::of(&file) as &dyn Side, &Ours::of(&file)].map(|side| {
+                let seen = side.run(&[], stdin);
+                assert_eq!(seen.end, "exit 0", "{version}: {}", String::from_utf8_lossy(&seen.stderr));
+                script.answers(&seen.stdout)
+            });
+            let known = if stdin.is_empty() { &[] } else { STDIN_DIFFERENCES };
+            let surprises = surprises(&theirs, &ours, &[known]);
+            assert!(surprises.is_empty(), "{version}, {} bytes:\n{}", stdin.len(), surprises.join("\n"));
+        }
+    }
+}
+
+#[test]
 fn what_ends_a_program_of_preview_1_ends_it_on_both() {
     let folder = tempfile::tempdir().expect("a temporary directory can be made");
     for (number, script) in endings().iter().enumerate() {
@@ -252,6 +271,25 @@ fn what_ends_a_program_of_preview_1_ends_it_on_both() {
         }
     }
 }
+
+/// Why a read of nothing is answered otherwise while there is something to read.
+const NOTHING_READ: &str = "theirs takes no bytes for a read that was interrupted; by POSIX a read of nothing succeeds";
+
+/// Where ours reads standard input that is not empty otherwise.
+const STDIN_DIFFERENCES: &[Difference] = &[
+    Difference {
+        case: "fd_read of an empty buffer",
+        theirs: "27 \"____\" \"________________________________________________________________\"",
+        ours: "0 \"____\" \"________________________________________________________________\"",
+        reason: NOTHING_READ,
+    },
+    Difference {
+        case: "fd_read of no buffer",
+        theirs: "27 \"____\" \"________________________________________________________________\"",
+        ours: "0 \"____\" \"________________________________________________________________\"",
+        reason: NOTHING_READ,
+    },
+];
 
 /// What the cases write to standard output.
 const SAID: &[u8] = b"said";

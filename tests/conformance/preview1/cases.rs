@@ -290,6 +290,36 @@ fn poll_cases(script: &mut Script) {
     poll_of("of two outputs", &[on(3, 2, 1), on(4, 2, 2)]);
 }
 
+/// Reads of standard input: in parts, of nothing, what is left of it, and behind its end.
+pub(super) fn stdin_script() -> Script {
+    const READ: &[(u32, u32)] = &[(0, 4), (256, 64)];
+    let mut script = Script::default();
+    let read = |script: &mut Script, name: &'static str, lengths: &'static [u32]| {
+        script.call("fd_read", name, &[I32(0), Buffers(lengths), out(0)], READ);
+    };
+    let ready: &'static [u8] = subscription(1, 1, &[(16, &[0])]);
+    let poll_of = |script: &mut Script, name: &'static str| {
+        script.call("poll_oneoff", name, &poll(&[ready]), &[(0, 4), (64, 32)]);
+    };
+    let state = |script: &mut Script, name: &'static str| {
+        script.call("fd_fdstat_get", name, &[I32(0), out(0)], &[(0, 24)]);
+    };
+    state(&mut script, "before");
+    poll_of(&mut script, "before");
+    read(&mut script, "of no buffer", &[]);
+    read(&mut script, "of an empty buffer", &[0]);
+    read(&mut script, "of a part", &[3]);
+    read(&mut script, "of two parts", &[0, 2, 2]);
+    read(&mut script, "of more than is left", &[64]);
+    state(&mut script, "at the end");
+    poll_of(&mut script, "at the end");
+    read(&mut script, "behind the end", &[4]);
+    read(&mut script, "behind the end again", &[4]);
+    read(&mut script, "of nothing behind the end", &[0]);
+    read(&mut script, "of no buffer behind the end", &[]);
+    script
+}
+
 /// Calls that end the program on both sides, each alone: a number without a meaning, an address outside the memory or not aligned.
 pub(super) fn endings() -> Vec<Script> {
     let mut all = Script::default();
