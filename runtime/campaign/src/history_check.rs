@@ -8,11 +8,15 @@
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_check::{
-    CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryFormat, LinearizabilityVerdict, MODELS, ModelRow,
-    OperationHistory, OperationType, PartitionVerdict, Process, UndecidedReason, Validity, check_linearizability,
-    check_property, checker, guess_model, minimize_violation, model, pair_calls, read_cobra,
+    CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOrder, IsolationAnomaly,
+    IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType, PartitionVerdict,
+    Process, UndecidedReason, Validity, check_isolation, check_linearizability, check_property, checker, guess_model,
+    has_transactions, isolation_level, minimize_violation, model, pair_calls, read_cobra,
 };
-use fozzy_report::{CheckerAnomaly, CheckerCount, HistoryCall, HistoryCheck, HistoryViolation, UndecidedPartition};
+use fozzy_report::{
+    CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryViolation, IsolationReport,
+    TransactionAnomalyReport, UndecidedPartition,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
@@ -68,8 +72,13 @@ pub fn check_history(
         let verdict = judge_property(&history, name, &mut check).map_err(|error| wrong(&error))?;
         return Ok((verdict, check));
     }
-    let row = chosen_model(&history, request.model).map_err(|error| wrong(&error))?;
     let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: request.is_over };
+    if let Some(level) = chosen_level(&history, request.model) {
+        check.model_guessed = request.model.is_none();
+        let verdict = judge_isolation(&history, level, &limits, &mut check).map_err(|error| wrong(&error))?;
+        return Ok((verdict, check));
+    }
+    let row = chosen_model(&history, request.model).map_err(|error| wrong(&error))?;
     let verdict = check_linearizability(&history, row, &limits).map_err(|error| wrong(&error))?;
     check.model = Some(row.name.to_owned());
     check.model_guessed = request.model.is_none();
@@ -114,6 +123,66 @@ pub fn validity_name(validity: Validity) -> &'static str {
         Validity::Unknown => "unknown",
         Validity::Invalid => "invalid",
     }
+}
+
+/// The isolation level that is asked for; for a history of transactions, the strongest that its order can show.
+fn chosen_level(history: &OperationHistory, name: Option<&str>) -> Option<&'static IsolationLevel> {
+    match name {
+        Some(name) => isolation_level(name),
+        None if !has_transactions(history) => None,
+        None if history.order == HistoryOrder::Sessions => isolation_level("strong-session-serializable"),
+        None => isolation_level("strict-serializable"),
+    }
+}
+
+/// Judges the isolation of transactions.
+fn judge_isolation(
+    history: &OperationHistory,
+    level: &IsolationLevel,
+    limits: &CheckLimits<'_>,
+    check: &mut HistoryCheck,
+) -> Result<Validity, HistoryError> {
+    let verdict = check_isolation(history, limits)?;
+    let validity = verdict.validity(level);
+    let calls: BTreeMap<u32, ClientCall> = pair_calls(history)?.iter().map(|call| (call.invocation, *call)).collect();
+    let describe = |one: &IsolationAnomaly| TransactionAnomalyReport {
+        kind: one.kind.clone(),
+        message: one.message.clone(),
+        transactions: one
+            .transactions
+            .iter()
+            .filter_map(|position| calls.get(position).map(|call| describe(history, call)))
+            .collect(),
+        steps: one
+            .steps
+            .iter()
+            .map(|step| DependencyReport { relation: step.relation.to_owned(), because: step.because.clone() })
+            .collect(),
+        shortest: one.is_shortest,
+    };
+    let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
+    let [committed, failed, unknown] = verdict.transactions;
+    check.model = Some(level.name.to_owned());
+    check.validity = validity_name(validity).to_owned();
+    check.isolation = Some(IsolationReport {
+        workload: verdict.workload.to_owned(),
+        committed,
+        failed,
+        unknown,
+        keys: verdict.keys,
+        proof: match validity {
+            Validity::Valid => Some("proved".to_owned()),
+            Validity::Unknown => Some("nothing-found".to_owned()),
+            Validity::Invalid => None,
+        },
+        counts: verdict.counts.iter().map(|(name, n)| CheckerCount { name: name.clone(), number: *n as i64 }).collect(),
+        anomalies: verdict.anomalies.iter().map(describe).collect(),
+        impossible: names(&verdict.levels.impossible),
+        also_impossible: names(&verdict.levels.also_impossible),
+        possible: names(&verdict.levels.possible),
+        undecided: verdict.undecided,
+    });
+    Ok(validity)
 }
 
 /// The model that is asked for, or the one that the history plainly has.

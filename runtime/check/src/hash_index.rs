@@ -55,6 +55,15 @@ impl HashIndex {
         }
     }
 
+    /// The position whose entry `is_equal`.
+    #[inline]
+    pub(crate) fn find(&self, hash: u64, is_equal: impl FnMut(u32) -> bool) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        self.probe(hash, is_equal).ok()
+    }
+
     /// Bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()

@@ -15,6 +15,7 @@ mod frame_filter;
 mod hash_index;
 mod history;
 mod identity;
+mod isolation;
 mod judge;
 mod leak;
 mod linearizability;
@@ -30,6 +31,10 @@ pub use history::{
     OperationHistory, OperationType, Process, pair_calls, read_cobra,
 };
 pub use identity::{FailureIdentity, identify};
+pub use isolation::{
+    DependencyStep, ISOLATION_LEVELS, IsolationAnomaly, IsolationLevel, IsolationVerdict, LevelVerdict,
+    check_isolation, has_transactions, isolation_level,
+};
 pub use judge::{judge, judge_end, judge_facts};
 pub use linearizability::{
     CheckLimits, LinearizabilityVerdict, MinimalViolation, PartitionVerdict, UndecidedReason, Validity,

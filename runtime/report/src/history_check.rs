@@ -13,8 +13,13 @@
 //!
 //! Invariant: nothing stands in the lines that the document does not say.
 
+mod isolation;
+
 use crate::layout::Layout;
 use crate::pretty::{Style, counted, fit};
+use fozzy_trace::grouped;
+use isolation::isolation_lines;
+pub use isolation::{DependencyReport, IsolationReport, TransactionAnomalyReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -59,6 +64,9 @@ pub struct HistoryCheck {
     /// What the checker found; the first of each kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anomalies: Vec<CheckerAnomaly>,
+    /// What transactions show of their isolation, where `model` is a level of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationReport>,
     /// Parts that were judged by themselves: one for each key.
     pub partitions: u64,
     /// Parts that are not linearizable; the first ones.
@@ -186,17 +194,26 @@ impl Layout for HistoryCheckDocument {
 /// The lines of a history.
 fn lines(history: &HistoryCheck, style: Style) -> String {
     let Style { good, bad, faint, end, .. } = style;
+    let level = history.model.as_deref().filter(|_| history.isolation.is_some()).unwrap_or_default();
+    let (is, is_not) = (format!("is {level}"), format!("is not {level}"));
     let (colour, word, what) = match history.validity.as_str() {
         "valid" if history.calls == 0 => (good, "VALID", "is empty"),
         "valid" if history.checker.is_some() => (good, "VALID", "is as it should be"),
         "invalid" if history.checker.is_some() => (bad, "INVALID", "is not as it should be"),
+        "valid" if !level.is_empty() => (good, "VALID", &*is),
+        "invalid" if !level.is_empty() => (bad, "INVALID", &*is_not),
+        _ if !level.is_empty() => (bad, "UNKNOWN", "was not proved, and nothing was found against it"),
         "valid" => (good, "VALID", "is linearizable"),
         "invalid" => (bad, "INVALID", "is not linearizable"),
         _ => (bad, "UNKNOWN", "was not decided"),
     };
     let mut text = format!("fozzy check {colour}{word}{end}  {} {what}\n", history.file);
     if let Some(model) = &history.model {
-        let guess = if history.model_guessed { ", guessed from the functions of the history" } else { "" };
+        let guess = match (history.model_guessed, &history.isolation) {
+            (false, _) => "",
+            (true, None) => ", guessed from the functions of the history",
+            (true, Some(_)) => ", the strongest that its order allows",
+        };
         text.push_str(&format!("  {faint}model{end}    {model}{guess}\n"));
     }
     if let Some(checker) = &history.checker {
@@ -205,6 +222,13 @@ fn lines(history: &HistoryCheck, style: Style) -> String {
     let (calls, processes) = (counted(history.calls, "call"), counted(history.processes, "process"));
     let parts = if history.partitions > 1 { format!(", {} keys", history.partitions) } else { String::new() };
     text.push_str(&format!("  {faint}history{end}  {calls} of {processes}{parts}, {}\n", history.format));
+    if let Some(report) = &history.isolation {
+        let IsolationReport { workload, committed, failed, unknown, keys, .. } = report;
+        let [committed, failed, unknown] = [committed, failed, unknown].map(|n| grouped(*n));
+        let ends = format!("{committed} committed, {failed} failed, {unknown} unknown");
+        text.push_str(&format!("  {faint}txns{end}     {workload}, {}, {ends}\n", counted(*keys, "key")));
+        text.push_str(&isolation_lines(report, style));
+    }
     text.push_str(&checker_lines(history));
     for violation in &history.violations {
         text.push_str(&violation_lines(violation, style));
@@ -372,6 +396,7 @@ mod tests {
             checker: None,
             counts: Vec::new(),
             anomalies: Vec::new(),
+            isolation: None,
             partitions: 1,
             violations: vec![violation],
             undecided: Vec::new(),

@@ -52,7 +52,8 @@ pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;
 pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
 pub use history_check::{
-    CheckerAnomaly, CheckerCount, HistoryCall, HistoryCheck, HistoryCheckDocument, HistoryViolation, UndecidedPartition,
+    CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryCheckDocument, HistoryViolation,
+    IsolationReport, TransactionAnomalyReport, UndecidedPartition,
 };
 pub use input::{LiteralLanguage, ShownInput};
 pub use keeping_command::keeping_command;

@@ -6,14 +6,15 @@ use fozzy_plan::ByteSize;
 use fozzy_trace::Duration;
 use std::path::PathBuf;
 
-/// Judges whether recorded histories are linearizable, or what a checker holds them to. A history is what Jepsen writes (`history.edn`, JSON as one array or a line each, a folder of its
+/// Judges whether recorded histories are linearizable, which isolation their transactions can have, or what a checker holds them to. A history is what Jepsen writes (`history.edn`, JSON as one array or a line each, a folder of its
 /// store), or what Porcupine reads. Exit code: 0 valid, 1 invalid, 2 error or usage, 3 not decided within --time and --mem.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Files or folders of histories.
     #[arg(required = true, value_name = "HISTORY")]
     pub(crate) histories: Vec<PathBuf>,
-    /// The sequential model, such as register, cas-register, set, fifo-queue, mutex, kv [default: what the functions of the history plainly say]
+    /// The sequential model, such as register, cas-register, set, fifo-queue, mutex, kv; or the isolation level of transactions, such as
+    /// strict-serializable, serializable, snapshot-isolation, read-committed [default: what the functions of the history plainly say]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// A checker instead of linearizability: stats, availability, set, set-full, queue, total-queue, unique-ids, counter, pn-counter, bank, long-fork, adya-g2, unhandled-exceptions

@@ -1,0 +1,299 @@
+//! Isolation of transactions: which levels a history can have, from what its reads show.
+//!
+//! ```text
+//! history ─ transactions ─ inference ─┬─ anomalies of one transaction or two (G1a, internal, lost update, …)
+//!                                     └─ dependencies ─ components ─ shortest cycles (G0, G1c, G-single, …) ─▶ levels
+//! ```
+//!
+//! Transactions are lists of `[:r key value]` with `[:append key value]` (lists) or `[:w key value]` (registers), as Elle has them.
+//! Invariants: every anomaly is one, whatever the history does not tell; time is linear in the history but for the search for the
+//! shortest cycles, which is bounded by steps.
+//! Not here: levels and what they forbid (`level`); linearizability of single operations (`linearizability`).
+
+mod components;
+mod cycles;
+mod graph;
+mod inference;
+mod level;
+mod list_append;
+mod rw_register;
+#[cfg(test)]
+mod tests;
+mod transaction;
+
+use crate::history::{Datum, HistoryError, OperationHistory, OperationType, Process};
+use crate::linearizability::{CheckLimits, Validity};
+use cycles::{CycleEdge, CycleKind, CycleOrder, CycleReport, CycleWitness};
+use graph::{GraphBuilder, PROCESS, REALTIME, RW, WR, WW};
+use inference::{AnomalyList, EdgeNames};
+pub use level::{ISOLATION_LEVELS, IsolationLevel, LevelVerdict, isolation_level};
+use list_append::ListAppend;
+use rw_register::RwRegister;
+use transaction::{MicroAction, TransactionSet};
+
+/// What a history of transactions shows.
+#[derive(Clone, Debug)]
+pub struct IsolationVerdict {
+    /// What transactions do: `list-append` or `rw-register`.
+    pub workload: &'static str,
+    /// Transactions that completed, failed, and have an unknown end.
+    pub transactions: [u64; 3],
+    /// Keys that they used.
+    pub keys: u64,
+    /// Anomalies, the first of each kind.
+    pub anomalies: Vec<IsolationAnomaly>,
+    /// How often each kind was found; of cycles, how many are shown.
+    pub counts: Vec<(String, u64)>,
+    /// What that means.
+    pub levels: LevelVerdict,
+    /// Kinds of cycles of which it is not known whether there is one.
+    pub undecided: Vec<String>,
+    /// Whether a serializable history is known to be one: its reads tell every order that matters.
+    pub is_complete: bool,
+    /// Bytes of its tables.
+    pub bytes: usize,
+}
+
+/// An anomaly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IsolationAnomaly {
+    /// Its kind, such as `G-single-item`.
+    pub kind: String,
+    /// What it is, in a sentence.
+    pub message: String,
+    /// Positions of the invocations of its transactions; of a cycle, in its order.
+    pub transactions: Vec<u32>,
+    /// The steps of a cycle, each from one of the transactions to the next, the last one to the first.
+    pub steps: Vec<DependencyStep>,
+    /// Whether a cycle is the shortest of its kind among transactions that depend on each other so.
+    pub is_shortest: bool,
+}
+
+/// Why one transaction comes before another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DependencyStep {
+    /// `ww`, `wr`, `rw`, `process` or `realtime`.
+    pub relation: &'static str,
+    /// The reason, in a sentence in which the transactions are T1, T2, … in their order.
+    pub because: String,
+}
+
+impl IsolationVerdict {
+    /// Whether the history has a level: `Unknown` where nothing speaks against it, and nothing proves it.
+    #[must_use]
+    pub fn validity(&self, level: &IsolationLevel) -> Validity {
+        if !self.levels.allows(level) {
+            return Validity::Invalid;
+        }
+        let is_proved = self.is_complete
+            && SERIAL_LEVELS.iter().any(|name| {
+                isolation_level(name).is_some_and(|serial| self.levels.allows(serial) && is_implied(serial, level))
+            });
+        if is_proved { Validity::Valid } else { Validity::Unknown }
+    }
+}
+
+/// Levels that are proved by an order of all transactions, the strongest first.
+const SERIAL_LEVELS: [&str; 3] = ["strict-serializable", "strong-session-serializable", "serializable"];
+
+/// Whether one level is another, or implies it.
+fn is_implied(strong: &IsolationLevel, weak: &IsolationLevel) -> bool {
+    strong.name == weak.name
+        || strong.implies.iter().filter_map(|name| isolation_level(name)).any(|next| is_implied(next, weak))
+}
+
+/// Whether a history has transactions: its first operation of a client with a value is a list of reads, writes or appends.
+#[must_use]
+pub fn has_transactions(history: &OperationHistory) -> bool {
+    let pool = &history.pool;
+    let values = history.client_operations().filter(|one| !one.value.is_nil());
+    let is_step = |step: &crate::history::DatumId| match pool.get(*step) {
+        Datum::Vector(&[name, ..]) | Datum::List(&[name, ..]) => {
+            pool.name(name).is_some_and(|name| ["r", "w", "append"].contains(&name))
+        }
+        _ => false,
+    };
+    let steps = values.map(|one| pool.elements(one.value)).find(|steps| steps.is_none_or(|steps| !steps.is_empty()));
+    steps.flatten().is_some_and(|steps| steps.iter().all(is_step))
+}
+
+/// Judges which isolation levels a history can have.
+///
+/// # Errors
+/// When its calls do not pair, or are no transactions, or write a value twice.
+///
+/// ```
+/// use fozzy_check::{CheckLimits, OperationHistory, check_isolation};
+/// let text = "{:type :invoke, :process 0, :f :txn, :value [[:r 1 nil] [:append 2 1]]}
+///             {:type :invoke, :process 1, :f :txn, :value [[:r 2 nil] [:append 1 1]]}
+///             {:type :ok, :process 0, :f :txn, :value [[:r 1 []] [:append 2 1]]}
+///             {:type :ok, :process 1, :f :txn, :value [[:r 2 []] [:append 1 1]]}";
+/// let history = OperationHistory::read(text.as_bytes()).unwrap();
+/// let verdict = check_isolation(&history, &CheckLimits::default()).unwrap();
+/// assert_eq!(verdict.anomalies[0].kind, "G2-item"); // write skew
+/// assert_eq!(verdict.levels.impossible, ["repeatable-read"]);
+/// ```
+pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> Result<IsolationVerdict, HistoryError> {
+    let set = TransactionSet::new(history)?;
+    let mut builder = GraphBuilder::new(set.transactions.len() as u32);
+    let inference = if set.writes_by == MicroAction::Append {
+        Inference::ListAppend(ListAppend::new(history, &set, &mut builder)?)
+    } else {
+        Inference::RwRegister(RwRegister::new(history, &set, &mut builder)?)
+    };
+    let graph = builder.finish(&set, &|id| inference.takes_part(id));
+    let CycleReport { cycles, undecided, .. } = cycles::cycles(&graph, limits.is_over);
+    let outcomes = [OperationType::Ok, OperationType::Fail, OperationType::Info];
+    let count = |outcome: OperationType| set.ids().filter(|id| set.outcome(*id) == outcome).count() as u64;
+    let found = inference.anomalies();
+    let mut kinds: Vec<&'static str> = found.counts.keys().copied().collect();
+    let mut counts: Vec<(String, u64)> =
+        found.counts.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
+    let position = |id: u32| set.transactions[id as usize].call.invocation;
+    let describe = |one: &inference::TransactionAnomaly| IsolationAnomaly {
+        kind: one.kind.to_owned(),
+        message: one.message.clone(),
+        transactions: one.transactions.iter().map(|id| position(*id)).collect(),
+        steps: Vec::new(),
+        is_shortest: true,
+    };
+    let mut anomalies: Vec<IsolationAnomaly> = Vec::new();
+    for cycle in &cycles {
+        let name = cycle_name(cycle.kind, cycle.order);
+        kinds.push(name);
+        match counts.iter_mut().find(|(kind, _)| kind == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name.to_owned(), 1)),
+        }
+        anomalies.push(explain(history, &set, &inference, cycle));
+    }
+    anomalies.extend(found.described.iter().map(describe));
+    Ok(IsolationVerdict {
+        workload: if set.writes_by == MicroAction::Append { "list-append" } else { "rw-register" },
+        transactions: outcomes.map(count),
+        keys: set.keys.len() as u64,
+        anomalies,
+        counts,
+        levels: level::verdict(&kinds),
+        is_complete: inference.is_complete() && undecided.is_empty(),
+        undecided: undecided.into_iter().map(|(kind, order)| cycle_name(kind, order).to_owned()).collect(),
+        bytes: set.bytes() + graph.bytes() + inference.bytes(),
+    })
+}
+
+/// What is inferred from one workload or the other.
+enum Inference<'a> {
+    ListAppend(ListAppend<'a>),
+    RwRegister(RwRegister<'a>),
+}
+
+impl Inference<'_> {
+    fn takes_part(&self, transaction: u32) -> bool {
+        match self {
+            Inference::ListAppend(one) => one.takes_part(transaction),
+            Inference::RwRegister(one) => one.takes_part(transaction),
+        }
+    }
+
+    fn anomalies(&self) -> &AnomalyList {
+        match self {
+            Inference::ListAppend(one) => &one.anomalies,
+            Inference::RwRegister(one) => &one.anomalies,
+        }
+    }
+
+    fn because(&self, edge: CycleEdge, names: EdgeNames<'_>) -> Option<String> {
+        match self {
+            Inference::ListAppend(one) => one.because(edge.from, edge.to, edge.kind, names),
+            Inference::RwRegister(one) => one.because(edge.from, edge.to, edge.kind, names),
+        }
+    }
+
+    /// Whether a graph without cycles is a proof.
+    fn is_complete(&self) -> bool {
+        match self {
+            Inference::ListAppend(_) => true,
+            Inference::RwRegister(one) => one.is_complete(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Inference::ListAppend(one) => one.bytes(),
+            Inference::RwRegister(one) => one.bytes(),
+        }
+    }
+}
+
+/// The name of a kind of cycle.
+fn cycle_name(kind: CycleKind, order: CycleOrder) -> &'static str {
+    use CycleKind::{G0, G1c, G2Item, GNonadjacent, GSingle};
+    let [data, process, realtime] = match kind {
+        G0 => ["G0", "G0-process", "G0-realtime"],
+        G1c => ["G1c", "G1c-process", "G1c-realtime"],
+        GSingle => ["G-single-item", "G-single-item-process", "G-single-item-realtime"],
+        GNonadjacent => ["G-nonadjacent-item", "G-nonadjacent-item-process", "G-nonadjacent-item-realtime"],
+        G2Item => ["G2-item", "G2-item-process", "G2-item-realtime"],
+    };
+    match order {
+        CycleOrder::Data => data,
+        CycleOrder::Process => process,
+        CycleOrder::Realtime => realtime,
+    }
+}
+
+/// A cycle in words.
+fn explain(
+    history: &OperationHistory,
+    set: &TransactionSet,
+    inference: &Inference<'_>,
+    cycle: &CycleWitness,
+) -> IsolationAnomaly {
+    let count = cycle.edges.len();
+    let steps = cycle.edges.iter().enumerate().map(|(at, edge)| {
+        let (from, to) = (format!("T{}", at + 1), format!("T{}", (at + 1) % count + 1));
+        let names = EdgeNames { from: &from, to: &to };
+        let because = match edge.kind {
+            PROCESS => process_words(history, set, *edge, names),
+            REALTIME => realtime_words(history, set, *edge, names),
+            _ => inference.because(*edge, names).unwrap_or_default(),
+        };
+        DependencyStep { relation: relation(edge.kind), because }
+    });
+    IsolationAnomaly {
+        kind: cycle_name(cycle.kind, cycle.order).to_owned(),
+        message: format!("{count} transactions, each of which comes before the next, and the last before the first"),
+        transactions: cycle.edges.iter().map(|edge| set.transactions[edge.from as usize].call.invocation).collect(),
+        steps: steps.collect(),
+        is_shortest: cycle.is_shortest,
+    }
+}
+
+const fn relation(kind: u8) -> &'static str {
+    match kind {
+        WW => "ww",
+        WR => "wr",
+        RW => "rw",
+        PROCESS => "process",
+        _ => "realtime",
+    }
+}
+
+fn process_words(history: &OperationHistory, set: &TransactionSet, edge: CycleEdge, names: EdgeNames<'_>) -> String {
+    let position = set.transactions[edge.from as usize].call.invocation;
+    let process = match history.operations[position as usize].process {
+        Process::Client(process) => process.to_string(),
+        _ => "one".to_owned(),
+    };
+    format!("process {process} did {} before {}", names.from, names.to)
+}
+
+fn realtime_words(history: &OperationHistory, set: &TransactionSet, edge: CycleEdge, names: EdgeNames<'_>) -> String {
+    let place = |position: u32| {
+        let operation = &history.operations[position as usize];
+        if operation.line > 0 { format!("line {}", operation.line) } else { format!("operation {}", operation.index) }
+    };
+    let (first, second) = (&set.transactions[edge.from as usize].call, &set.transactions[edge.to as usize].call);
+    let completed = place(first.completion.unwrap_or(first.invocation));
+    format!("{} completed ({completed}) before {} was invoked ({})", names.from, names.to, place(second.invocation))
+}

@@ -1,0 +1,233 @@
+//! Inference from registers that transactions write and read.
+//!
+//! ```text
+//! T1 wrote x = 1      T2 read x = 1, wrote x = 2      T3 read x = 1     ──▶   T1 -wr-> T2, T1 -wr-> T3, T3 -rw-> T2
+//! ```
+//!
+//! Each value is written to a key once, so a read names its writer. Of the order of versions it is known that the initial one is the
+//! first, and that a transaction which reads a version and writes the key writes a later one: if it did not, it would have to come
+//! before the transaction that it read from. Versions that nothing orders stay unordered: what cannot be told is left to the search.
+//!
+//! Invariants: as in `list_append`. Source: Alvaro, Kingsbury, "Elle" (2020). Not here: cycles.
+
+use super::graph::{GraphBuilder, RW, WR};
+use super::inference::{AnomalyList, EdgeNames, HistoryWords};
+use super::transaction::{MicroAction, MicroOperation, TransactionSet, WriteTable};
+use crate::history::{DatumId, HistoryError, OperationHistory, OperationType};
+
+/// The version before all writes.
+const INITIAL: u32 = u32::MAX;
+
+/// A transaction that uses a version of a key: the key, the write (`INITIAL` for none), and who.
+type VersionUse = (u32, u32, u32);
+
+/// The inference.
+pub(super) struct RwRegister<'a> {
+    words: HistoryWords<'a>,
+    table: WriteTable,
+    takes_part: Vec<bool>,
+    /// Who reads a version first of all it does to the key.
+    readers: Vec<VersionUse>,
+    /// Who reads a version so, and then writes the key.
+    updaters: Vec<VersionUse>,
+    /// Who writes a key, with `INITIAL`.
+    writers: Vec<VersionUse>,
+    pub(super) anomalies: AnomalyList,
+}
+
+impl<'a> RwRegister<'a> {
+    /// Infers what a history tells, and adds it to a graph.
+    pub(super) fn new(
+        history: &'a OperationHistory,
+        set: &'a TransactionSet,
+        builder: &mut GraphBuilder,
+    ) -> Result<RwRegister<'a>, HistoryError> {
+        let mut inference = RwRegister {
+            words: HistoryWords { history, set },
+            table: WriteTable::new(history, set)?,
+            takes_part: set.ids().map(|id| set.outcome(id) == OperationType::Ok).collect(),
+            readers: Vec::new(),
+            updaters: Vec::new(),
+            writers: Vec::new(),
+            anomalies: AnomalyList::default(),
+        };
+        inference.admit_seen();
+        for id in set.ids() {
+            if inference.takes_part(id) {
+                inference.check_transaction(id);
+            }
+        }
+        inference.find_lost_updates();
+        inference.add_edges(builder);
+        Ok(inference)
+    }
+
+    /// Whether a transaction took effect, as far as that is known.
+    pub(super) fn takes_part(&self, transaction: u32) -> bool {
+        self.takes_part[transaction as usize]
+    }
+
+    /// Whether nothing is left to be ordered, because nothing was written.
+    pub(super) fn is_complete(&self) -> bool {
+        self.table.writes.is_empty()
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let uses = self.readers.capacity() + self.updaters.capacity() + self.writers.capacity();
+        self.table.bytes() + uses * size_of::<VersionUse>() + self.takes_part.capacity()
+    }
+
+    /// Why one transaction comes before another.
+    pub(super) fn because(&self, from: u32, to: u32, kind: u8, names: EdgeNames<'_>) -> Option<String> {
+        let (words, set) = (self.words, self.words.set);
+        let EdgeNames { from: first, to: second } = names;
+        let is_read = |one: &&MicroOperation| one.action == MicroAction::Read;
+        if kind == WR {
+            return set.steps(to).iter().filter(is_read).find_map(|one| {
+                let write = self.table.find(one.key, one.value)?;
+                let is_own = self.table.writer(write) == from;
+                is_own.then(|| {
+                    format!("{second} read {first}'s {} of key {}", words.value(one.value), words.key(one.key))
+                })
+            });
+        }
+        set.steps(from).iter().filter(is_read).find_map(|one| {
+            let later =
+                set.steps(to).iter().rev().find(|other| other.key == one.key && other.action == MicroAction::Write)?;
+            let (key, value, next) = (words.key(one.key), words.value(one.value), words.value(later.value));
+            if one.value.is_nil() {
+                return Some(format!("{first} read key {key} before any write, and {second} wrote {next}"));
+            }
+            let write = self.table.find(one.key, one.value)?;
+            let is_update = self.updaters.binary_search(&(one.key, write, to)).is_ok();
+            is_update
+                .then(|| format!("{first} read {value} of key {key}, which {second} read and overwrote with {next}"))
+        })
+    }
+
+    /// Lets transactions with an unknown end take part as soon as one of their writes was read.
+    fn admit_seen(&mut self) {
+        let set = self.words.set;
+        let mut open: Vec<u32> = set.ids().filter(|id| self.takes_part[*id as usize]).collect();
+        while let Some(transaction) = open.pop() {
+            for one in set.steps(transaction).iter().filter(|one| one.action == MicroAction::Read) {
+                let Some(write) = self.table.find(one.key, one.value) else { continue };
+                let writer = self.table.writer(write);
+                if set.outcome(writer) == OperationType::Info && !self.takes_part[writer as usize] {
+                    self.takes_part[writer as usize] = true;
+                    open.push(writer);
+                }
+            }
+        }
+    }
+
+    /// What a transaction shows by itself, and together with who wrote what it read; and which versions it uses.
+    fn check_transaction(&mut self, id: u32) {
+        let words = self.words;
+        let steps = words.set.steps(id);
+        for (at, one) in steps.iter().enumerate() {
+            let before = steps[..at].iter().rfind(|before| before.key == one.key);
+            if one.action == MicroAction::Write {
+                if !steps[..at].iter().any(|before| before.key == one.key && before.action == MicroAction::Write) {
+                    self.writers.push((one.key, INITIAL, id));
+                }
+                continue;
+            }
+            if let Some(before) = before {
+                if before.value != one.value {
+                    let is_later = |later: &MicroOperation| {
+                        later.action == MicroAction::Write && (later.key, later.value) == (one.key, one.value)
+                    };
+                    let kind = if steps[at + 1..].iter().any(is_later) { "future-read" } else { "internal" };
+                    self.anomalies.note(kind, &[id], || {
+                        let (key, found, expected) =
+                            (words.key(one.key), words.value(one.value), words.value(before.value));
+                        format!("it read {found} of key {key}, and must have read {expected} after its own steps")
+                    });
+                    self.check_source(id, one);
+                }
+                continue;
+            }
+            let Some(version) = self.check_source(id, one) else { continue };
+            if version != INITIAL && self.table.writer(version) == id {
+                self.anomalies.note("future-read", &[id], || {
+                    format!("it read {} of key {} before it wrote it", words.value(one.value), words.key(one.key))
+                });
+                continue;
+            }
+            self.readers.push((one.key, version, id));
+            if steps[at + 1..].iter().any(|later| later.key == one.key && later.action == MicroAction::Write) {
+                self.updaters.push((one.key, version, id));
+            }
+        }
+    }
+
+    /// The version that was read, if a transaction may have read it.
+    fn check_source(&mut self, id: u32, read: &MicroOperation) -> Option<u32> {
+        let words = self.words;
+        if read.value.is_nil() {
+            return Some(INITIAL);
+        }
+        let Some(write) = self.table.find(read.key, read.value) else {
+            self.anomalies.note("unwritten-read", &[id], || {
+                format!("{} of key {} was read, and nobody wrote it", words.value(read.value), words.key(read.key))
+            });
+            return None;
+        };
+        let record = self.table.writes[write as usize];
+        if words.set.outcome(record.transaction) == OperationType::Fail {
+            self.anomalies.note("G1a", &[record.transaction, id], || {
+                let (key, value) = (words.key(read.key), words.value(read.value));
+                format!("{value} of key {key} was read, and the transaction that wrote it failed")
+            });
+            return None;
+        }
+        let later = &words.set.steps(record.transaction)[record.step as usize + 1..];
+        let again = later.iter().find(|one| one.key == read.key && one.action == MicroAction::Write);
+        if let Some(again) = again.filter(|_| record.transaction != id) {
+            self.anomalies.note("G1b", &[record.transaction, id], || {
+                let (key, value, last) = (words.key(read.key), words.value(read.value), words.value(again.value));
+                format!("{value} of key {key} was read, after which the same transaction wrote {last}")
+            });
+        }
+        Some(write)
+    }
+
+    /// Transactions that read the same version of a key first, and then both write it.
+    fn find_lost_updates(&mut self) {
+        self.readers.sort_unstable();
+        self.updaters.sort_unstable();
+        self.writers.sort_unstable();
+        let words = self.words;
+        for group in self.updaters.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|group| group.len() > 1) {
+            let transactions: Vec<u32> = group.iter().map(|(.., id)| *id).collect();
+            let value = if group[0].1 == INITIAL { DatumId::NIL } else { self.table.writes[group[0].1 as usize].value };
+            self.anomalies.note("lost-update", &transactions, || {
+                let (key, value, count) = (words.key(group[0].0), words.value(value), transactions.len());
+                format!("{count} transactions read {value} of key {key} and then wrote it")
+            });
+        }
+    }
+
+    fn add_edges(&self, builder: &mut GraphBuilder) {
+        let ids = |group: &[VersionUse]| -> Vec<u32> { group.iter().map(|(.., id)| *id).collect() };
+        for group in self.readers.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (key, version, _) = group[0];
+            if version == INITIAL {
+                builder.all_before_all(&ids(group), &ids(of(&self.writers, key, INITIAL)), RW);
+                continue;
+            }
+            let writer = self.table.writer(version);
+            group.iter().for_each(|(.., reader)| builder.edge(writer, *reader, WR));
+            builder.all_before_all(&ids(group), &ids(of(&self.updaters, key, version)), RW);
+        }
+    }
+}
+
+/// The uses of a version.
+fn of(uses: &[VersionUse], key: u32, version: u32) -> &[VersionUse] {
+    let start = uses.partition_point(|one| (one.0, one.1) < (key, version));
+    let end = uses.partition_point(|one| (one.0, one.1) <= (key, version));
+    &uses[start..end]
+}

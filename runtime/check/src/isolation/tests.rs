@@ -1,0 +1,747 @@
+//! Verdicts against brute force; the smallest history of each anomaly; bounds.
+
+use super::components::NONE;
+use super::graph::PASS;
+use super::*;
+use crate::history::DatumId;
+use std::collections::BTreeMap;
+
+/// A random stream (SplitMix64).
+struct Stream(u64);
+
+impl Stream {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// How many histories are compared: some thousands, or as many as `FOZZY_LONG` says.
+fn histories() -> u64 {
+    #[allow(clippy::disallowed_methods, reason = "how long a test runs is no part of any execution")]
+    let asked = std::env::var("FOZZY_LONG").ok();
+    asked.map_or(4_000, |asked| asked.parse().unwrap_or(1_000_000))
+}
+
+/// A step as the generator has it: the key, and what is appended, or what was read.
+#[derive(Clone, Debug)]
+enum Step {
+    Append(u64, i64),
+    Read(u64, Vec<i64>),
+}
+
+/// A transaction of the generator.
+#[derive(Clone, Debug)]
+struct Planned {
+    steps: Vec<Step>,
+    process: usize,
+    outcome: OperationType,
+    begin: usize,
+    end: Option<usize>,
+}
+
+/// A few transactions that overlap, of which each reads what some order of the others may have left, or nearly so.
+fn random_plan(stream: &mut Stream) -> Vec<Planned> {
+    let count = 2 + stream.below(3) as usize;
+    let keys = 1 + stream.below(2);
+    let mut next_value = 0;
+    let mut plans: Vec<Planned> = Vec::new();
+    for _ in 0..count {
+        let mut steps = Vec::new();
+        for _ in 0..1 + stream.below(3) {
+            let key = stream.below(keys);
+            if stream.chance(55) {
+                next_value += 1;
+                steps.push(Step::Append(key, next_value));
+            } else {
+                steps.push(Step::Read(key, Vec::new()));
+            }
+        }
+        let outcome = match stream.below(12) {
+            0 => OperationType::Info,
+            1 => OperationType::Fail,
+            _ => OperationType::Ok,
+        };
+        plans.push(Planned { steps, process: 0, outcome, begin: 0, end: None });
+    }
+    give_times(&mut plans, stream);
+    // Steps take effect one at a time in a random order, which is what no isolation gives; or one transaction after the other.
+    let mut order: Vec<(usize, usize)> = Vec::new();
+    let is_serial = stream.chance(40);
+    let mut left: Vec<usize> = vec![0; count];
+    while order.len() < plans.iter().map(|plan| plan.steps.len()).sum() {
+        let at = stream.below(count as u64) as usize;
+        while left[at] < plans[at].steps.len() {
+            order.push((at, left[at]));
+            left[at] += 1;
+            if !is_serial {
+                break;
+            }
+        }
+    }
+    let snapshots = stream.chance(40);
+    let mut lists: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
+    let mut views: Vec<Option<BTreeMap<u64, Vec<i64>>>> = vec![None; count];
+    for (at, step) in order {
+        let plan = &mut plans[at];
+        if plan.outcome == OperationType::Fail && !stream.chance(20) {
+            continue;
+        }
+        if plan.outcome == OperationType::Info && stream.chance(40) {
+            continue;
+        }
+        let view = views[at].get_or_insert_with(|| lists.clone());
+        match &mut plan.steps[step] {
+            Step::Append(key, value) => {
+                lists.entry(*key).or_default().push(*value);
+                view.entry(*key).or_default().push(*value);
+            }
+            Step::Read(key, seen) => {
+                let source = if snapshots { &*view } else { &lists };
+                *seen = source.get(key).cloned().unwrap_or_default();
+                if stream.chance(4) {
+                    seen.pop();
+                }
+            }
+        }
+    }
+    plans
+}
+
+/// Gives each transaction a process, a beginning and an end.
+fn give_times(plans: &mut [Planned], stream: &mut Stream) {
+    let processes = 1 + stream.below(5) as usize;
+    let mut busy: Vec<Option<usize>> = vec![None; processes];
+    let mut retired: Vec<usize> = (0..processes).collect();
+    let (mut next, mut clock) = (0, 0);
+    while next < plans.len() || busy.iter().any(Option::is_some) {
+        let at = stream.below(processes as u64) as usize;
+        match busy[at] {
+            None if next < plans.len() => {
+                plans[next].process = retired[at];
+                plans[next].begin = clock;
+                busy[at] = Some(next);
+                next += 1;
+                clock += 1;
+            }
+            None => {}
+            Some(plan) => {
+                plans[plan].end = Some(clock);
+                busy[at] = None;
+                clock += 1;
+                if plans[plan].outcome == OperationType::Info {
+                    retired[at] += processes;
+                }
+            }
+        }
+    }
+}
+
+/// The history of a plan; as registers, a read has the last element only.
+fn history_of(plans: &[Planned], is_register: bool) -> OperationHistory {
+    let mut history = OperationHistory::default();
+    let mut events: Vec<(usize, bool, usize)> = Vec::new();
+    for (at, plan) in plans.iter().enumerate() {
+        events.push((plan.begin, false, at));
+        events.extend(plan.end.map(|end| (end, true, at)));
+    }
+    events.sort_unstable();
+    for (_, is_end, at) in events {
+        let plan = &plans[at];
+        let is_told = is_end && plan.outcome == OperationType::Ok;
+        let pool = &mut history.pool;
+        let mut steps = Vec::new();
+        for step in &plan.steps {
+            let (name, key, value) = match step {
+                Step::Append(key, value) => (if is_register { "w" } else { "append" }, *key, pool.integer(*value)),
+                Step::Read(key, _) if !is_told => ("r", *key, DatumId::NIL),
+                Step::Read(key, seen) if is_register => {
+                    ("r", *key, seen.last().map_or(DatumId::NIL, |last| pool.integer(*last)))
+                }
+                Step::Read(key, seen) => {
+                    let seen: Vec<DatumId> = seen.iter().map(|one| pool.integer(*one)).collect();
+                    ("r", *key, pool.vector(&seen))
+                }
+            };
+            let (name, key) = (pool.keyword(name), pool.integer(key as i64));
+            steps.push(pool.vector(&[name, key, value]));
+        }
+        let value = pool.vector(&steps);
+        let kind = if is_end { plan.outcome } else { OperationType::Invoke };
+        history.push(plan.process as i64, kind, "txn", value);
+    }
+    history
+}
+
+/// What an oracle holds a history to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Any,
+    Sessions,
+    Time,
+}
+
+/// State of all keys.
+type Lists = BTreeMap<u64, Vec<i64>>;
+
+/// Runs the steps of a transaction on a state; whether what it read is what stood there.
+fn run(plan: &Planned, state: &mut Lists, is_register: bool) -> bool {
+    plan.steps.iter().all(|step| match step {
+        Step::Append(key, value) => {
+            state.entry(*key).or_default().push(*value);
+            true
+        }
+        Step::Read(..) if plan.outcome != OperationType::Ok => true,
+        Step::Read(key, seen) => {
+            let found = state.get(key).cloned().unwrap_or_default();
+            if is_register { found.last() == seen.last() } else { found == *seen }
+        }
+    })
+}
+
+fn must_precede(first: &Planned, second: &Planned, order: Order) -> bool {
+    match order {
+        Order::Any => false,
+        Order::Sessions => first.process == second.process && first.begin < second.begin,
+        Order::Time => first.outcome == OperationType::Ok && first.end.is_some_and(|end| end < second.begin),
+    }
+}
+
+/// Whether some order of the transactions, one after the other, gives what was read: all orders are tried.
+fn is_serializable(plans: &[Planned], order: Order, is_register: bool, done: u32, state: &Lists) -> bool {
+    let is_left = |at: usize| done >> at & 1 == 0;
+    let needed = |at: &usize| is_left(*at) && plans[*at].outcome == OperationType::Ok;
+    if !(0..plans.len()).any(|at| needed(&at)) {
+        return true;
+    }
+    (0..plans.len()).filter(|at| is_left(*at) && plans[*at].outcome != OperationType::Fail).any(|at| {
+        // Those with an unknown end may be left out, but not come after what follows them.
+        let is_late = (0..plans.len()).any(|other| !is_left(other) && must_precede(&plans[at], &plans[other], order));
+        let is_early =
+            (0..plans.len()).filter(needed).any(|other| other != at && must_precede(&plans[other], &plans[at], order));
+        let mut state = state.clone();
+        !is_late
+            && !is_early
+            && run(&plans[at], &mut state, is_register)
+            && is_serializable(plans, order, is_register, done | 1 << at, &state)
+    })
+}
+
+/// Whether some snapshots and commits give what was read: all orders of begins and commits are tried.
+fn is_snapshot(
+    plans: &[Planned],
+    is_register: bool,
+    begun: u32,
+    committed: u32,
+    committed_state: &Lists,
+    snapshots: &mut Vec<(Lists, u32)>,
+) -> bool {
+    let needed = |at: usize| plans[at].outcome == OperationType::Ok;
+    if (0..plans.len()).all(|at| !needed(at) || committed >> at & 1 == 1) {
+        return true;
+    }
+    for at in (0..plans.len()).filter(|at| plans[*at].outcome != OperationType::Fail) {
+        let bit = 1 << at;
+        if begun & bit == 0 {
+            let before = std::mem::replace(&mut snapshots[at], (committed_state.clone(), committed));
+            if is_snapshot(plans, is_register, begun | bit, committed, committed_state, snapshots) {
+                return true;
+            }
+            snapshots[at] = before;
+        } else if committed & bit == 0 {
+            let (snapshot, known) = snapshots[at].clone();
+            let keys = |plan: &Planned| -> Vec<u64> {
+                plan.steps
+                    .iter()
+                    .filter_map(|step| if let Step::Append(key, _) = step { Some(*key) } else { None })
+                    .collect()
+            };
+            let own = keys(&plans[at]);
+            // Who committed since has written no key of its.
+            let conflicts = (0..plans.len()).any(|other| {
+                committed >> other & 1 == 1
+                    && known >> other & 1 == 0
+                    && keys(&plans[other]).iter().any(|key| own.contains(key))
+            });
+            let mut state = snapshot;
+            if conflicts || !run(&plans[at], &mut state, is_register) {
+                continue;
+            }
+            let mut after = committed_state.clone();
+            own.iter().for_each(|key| _ = after.insert(*key, state[key].clone()));
+            if is_snapshot(plans, is_register, begun, committed | bit, &after, snapshots) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+fn allows(verdict: &IsolationVerdict, name: &str) -> bool {
+    verdict.levels.allows(isolation_level(name).expect("a level"))
+}
+
+#[test]
+fn levels_of_lists_are_those_of_brute_force() {
+    let mut counts = [[0u64; 2]; 4];
+    for seed in 0..histories() {
+        let plans = random_plan(&mut Stream(seed));
+        let history = history_of(&plans, false);
+        let verdict = check_isolation(&history, &CheckLimits::default()).expect("a verdict");
+        let levels = [
+            ("serializable", Order::Any),
+            ("strong-session-serializable", Order::Sessions),
+            ("strict-serializable", Order::Time),
+        ];
+        for ((name, order), count) in levels.into_iter().zip(&mut counts) {
+            // The order of time has that of sessions.
+            let expected = is_serializable(&plans, order, false, 0, &Lists::new());
+            assert_eq!(
+                allows(&verdict, name),
+                expected,
+                "{name} seed {seed}\n{}\n{:#?}",
+                history.to_edn(),
+                verdict.anomalies
+            );
+            let level = isolation_level(name).expect("a level");
+            let validity = if expected { Validity::Valid } else { Validity::Invalid };
+            assert_eq!(verdict.validity(level), validity, "{name} seed {seed}");
+            count[usize::from(expected)] += 1;
+        }
+        let mut snapshots = vec![(Lists::new(), 0); plans.len()];
+        let is_snapshot = is_snapshot(&plans, false, 0, 0, &Lists::new(), &mut snapshots);
+        let name = "snapshot-isolation";
+        let is_complete = {
+            let mut read: Vec<i64> = Vec::new();
+            let mut written: Vec<i64> = Vec::new();
+            for plan in plans.iter().filter(|plan| plan.outcome == OperationType::Ok) {
+                for step in &plan.steps {
+                    match step {
+                        Step::Append(_, value) => written.push(*value),
+                        Step::Read(_, seen) => read.extend(seen),
+                    }
+                }
+            }
+            written.iter().all(|value| read.contains(value))
+        };
+        if is_snapshot || is_complete {
+            assert_eq!(
+                allows(&verdict, name),
+                is_snapshot,
+                "{name} seed {seed}\n{}\n{:#?}",
+                history.to_edn(),
+                verdict.anomalies
+            );
+        }
+        counts[3][usize::from(is_snapshot)] += 1;
+    }
+    assert!(counts.iter().flatten().all(|count| *count > 40), "the histories are all alike: {counts:?}");
+}
+
+#[test]
+fn what_registers_rule_out_is_ruled_out_by_brute_force() {
+    let mut found = 0;
+    for seed in 0..histories() {
+        let plans = random_plan(&mut Stream(seed ^ 0x5555_0000));
+        let history = history_of(&plans, true);
+        let verdict = check_isolation(&history, &CheckLimits::default()).expect("a verdict");
+        for (name, order) in [
+            ("serializable", Order::Any),
+            ("strong-session-serializable", Order::Sessions),
+            ("strict-serializable", Order::Time),
+        ] {
+            let is_possible = is_serializable(&plans, order, true, 0, &Lists::new());
+            assert!(
+                allows(&verdict, name) || !is_possible,
+                "{name} seed {seed}\n{}\n{:#?}",
+                history.to_edn(),
+                verdict.anomalies
+            );
+            found += u64::from(!allows(&verdict, name));
+        }
+        let mut snapshots = vec![(Lists::new(), 0); plans.len()];
+        let is_possible = is_snapshot(&plans, true, 0, 0, &Lists::new(), &mut snapshots);
+        assert!(
+            allows(&verdict, "snapshot-isolation") || !is_possible,
+            "seed {seed}\n{}\n{:#?}",
+            history.to_edn(),
+            verdict.anomalies
+        );
+    }
+    assert!(found > 500, "{found}");
+}
+
+/// All simple cycles of a small graph, each as its edges, from its smallest transaction on.
+fn simple_cycles(edges: &[CycleEdge], path: &mut Vec<CycleEdge>, all: &mut Vec<Vec<CycleEdge>>) {
+    let (home, last) = (path[0].from, path[path.len() - 1].to);
+    if last == home {
+        all.push(path.clone());
+        return;
+    }
+    for edge in edges.iter().filter(|edge| edge.from == last && edge.to >= home) {
+        if edge.to == home || path.iter().all(|one| one.from != edge.to) && edge.to != last {
+            path.push(*edge);
+            simple_cycles(edges, path, all);
+            path.pop();
+        }
+    }
+}
+
+/// The kind of a cycle, by the definitions.
+fn kind_of(cycle: &[CycleEdge]) -> (CycleKind, CycleOrder) {
+    let kinds: Vec<u8> = cycle.iter().map(|edge| edge.kind).collect();
+    let order = match () {
+        () if kinds.contains(&REALTIME) => CycleOrder::Realtime,
+        () if kinds.contains(&PROCESS) => CycleOrder::Process,
+        () => CycleOrder::Data,
+    };
+    let rws = kinds.iter().filter(|kind| **kind == RW).count();
+    let adjacent = (0..kinds.len()).any(|at| kinds[at] == RW && kinds[(at + 1) % kinds.len()] == RW);
+    let kind = match rws {
+        0 if kinds.contains(&WR) => CycleKind::G1c,
+        0 => CycleKind::G0,
+        1 => CycleKind::GSingle,
+        _ if adjacent => CycleKind::G2Item,
+        _ => CycleKind::GNonadjacent,
+    };
+    (kind, order)
+}
+
+#[test]
+fn cycles_are_those_of_brute_force_and_the_shortest() {
+    let mut seen: BTreeMap<(CycleKind, CycleOrder), u64> = BTreeMap::new();
+    for seed in 0..histories() {
+        let mut stream = Stream(seed ^ 0x7777_0000);
+        let mut plans: Vec<Planned> = (0..3 + stream.below(4))
+            .map(|_| Planned { steps: Vec::new(), process: 0, outcome: OperationType::Ok, begin: 0, end: None })
+            .collect();
+        give_times(&mut plans, &mut stream);
+        // Two that overlap all, and two of which one is over before the other begins.
+        let is_parted = stream.chance(15);
+        if is_parted {
+            plans.truncate(4);
+            plans.resize(4, plans[0].clone());
+            let second = 2 + stream.below(2) as usize;
+            for (plan, (process, begin, end)) in plans.iter_mut().zip([(0, 0, 6), (1, 1, 7), (2, 2, 3), (second, 4, 5)])
+            {
+                (plan.process, plan.begin, plan.end) = (process, begin, Some(end));
+            }
+        }
+        let count = plans.len() as u32;
+        let history = history_of(&plans, false);
+        let set = TransactionSet::new(&history).expect("transactions");
+        let mut builder = GraphBuilder::new(count);
+        let mut edges: Vec<CycleEdge> = Vec::new();
+        for _ in 0..stream.below(9) {
+            let kind = [WW, WR, RW, RW][stream.below(4) as usize];
+            let (from, to) = (stream.below(u64::from(count)) as u32, stream.below(u64::from(count)) as u32);
+            builder.edge(from, to, kind);
+            if from != to {
+                edges.push(CycleEdge { from, to, kind });
+            }
+        }
+        // A long fork, or part of one.
+        if is_parted {
+            edges.clear();
+            builder = GraphBuilder::new(count);
+            let last = [WR, RW][stream.below(2) as usize];
+            for (from, to, kind) in [(0, 2, RW), (3, 1, RW), (1, 0, last)] {
+                builder.edge(from, to, kind);
+                edges.push(CycleEdge { from, to, kind });
+            }
+        } else if count >= 4 && stream.chance(40) {
+            edges.clear();
+            builder = GraphBuilder::new(count);
+            let shift = stream.below(u64::from(count)) as u32;
+            for (at, kind) in (0..4).zip([RW, WR, RW, WR]).filter(|_| stream.chance(80)) {
+                let (from, to) = ((at + shift) % count, ((at + 1) % 4 + shift) % count);
+                builder.edge(from, to, kind);
+                edges.push(CycleEdge { from, to, kind });
+            }
+        }
+        // Junctions, as for many readers of a version.
+        if !is_parted && stream.chance(30) {
+            let all: Vec<u32> = (0..count).collect();
+            let (readers, writers) = (&all[stream.below(2) as usize..], &all[..count as usize - 1]);
+            let readers: Vec<u32> = readers.repeat(4);
+            builder.all_before_all(&readers, writers, RW);
+            for (from, to) in readers.iter().flat_map(|from| writers.iter().map(move |to| (*from, *to))) {
+                edges.extend((from != to).then_some(CycleEdge { from, to, kind: RW }));
+            }
+        }
+        edges.sort_unstable_by_key(|edge| (edge.from, edge.to, edge.kind));
+        edges.dedup();
+        let graph = builder.finish(&set, &|_| true);
+        let place = |id: u32| &set.transactions[id as usize];
+        for (from, to) in
+            (0..count).flat_map(|from| (0..count).map(move |to| (from, to))).filter(|(from, to)| from != to)
+        {
+            let (first, second) = (place(from), place(to));
+            if first.process == second.process && first.call.invocation < second.call.invocation {
+                let between = (0..count).any(|one| {
+                    place(one).process == first.process
+                        && (first.call.invocation + 1..second.call.invocation).contains(&place(one).call.invocation)
+                });
+                edges.extend((!between).then_some(CycleEdge { from, to, kind: PROCESS }));
+            }
+            if first.call.completion.is_some_and(|end| end < second.call.invocation) {
+                edges.push(CycleEdge { from, to, kind: REALTIME });
+            }
+        }
+        let mut all = Vec::new();
+        for edge in &edges {
+            let is_first = |one: &&CycleEdge| one.to >= one.from;
+            if is_first(&edge) {
+                simple_cycles(&edges, &mut vec![*edge], &mut all);
+            }
+        }
+        let mut expected: BTreeMap<(CycleKind, CycleOrder), usize> = BTreeMap::new();
+        for cycle in &all {
+            let length = expected.entry(kind_of(cycle)).or_insert(usize::MAX);
+            *length = (*length).min(cycle.len());
+        }
+        // Those that a stronger one makes no news are left out.
+        let mut kept: Vec<(CycleKind, CycleOrder)> = Vec::new();
+        for order in [CycleOrder::Data, CycleOrder::Process, CycleOrder::Realtime] {
+            for kind in [CycleKind::G0, CycleKind::G1c, CycleKind::GSingle, CycleKind::GNonadjacent, CycleKind::G2Item]
+            {
+                let is_weaker = |strong: CycleKind| match strong {
+                    CycleKind::G0 => kind <= CycleKind::G1c,
+                    CycleKind::G1c => kind == CycleKind::G1c,
+                    strong => kind >= strong,
+                };
+                if expected.contains_key(&(kind, order)) && !kept.iter().any(|one| is_weaker(one.0) && one.1 <= order) {
+                    kept.push((kind, order));
+                }
+            }
+        }
+        let report = super::cycles::cycles(&graph, &|| false);
+        assert!(report.undecided.is_empty());
+        let mut found: Vec<(CycleKind, CycleOrder)> = report.cycles.iter().map(|one| (one.kind, one.order)).collect();
+        found.dedup();
+        // Beside G0 and G1c, the weakest two kinds are not told apart exactly.
+        let is_vague = |one: &(CycleKind, CycleOrder)| {
+            let is_stronger = |strong: &&(CycleKind, CycleOrder)| strong.0 <= CycleKind::G1c && strong.1 <= one.1;
+            one.0 >= CycleKind::GNonadjacent && kept.iter().any(|strong| is_stronger(&strong))
+        };
+        let plain = |all: &[(CycleKind, CycleOrder)]| -> Vec<_> {
+            all.iter().map(|one| if is_vague(one) { (CycleKind::G2Item, one.1) } else { *one }).collect()
+        };
+        let (mut plain_found, mut plain_kept) = (plain(&found), plain(&kept));
+        plain_found.dedup();
+        plain_kept.dedup();
+        assert_eq!(plain_found, plain_kept, "seed {seed}: {edges:?}");
+        for cycle in &report.cycles {
+            assert_eq!(kind_of(&cycle.edges), (cycle.kind, cycle.order), "seed {seed}");
+            assert!(cycle.edges.iter().all(|edge| edges.contains(edge)), "seed {seed}: {:?} of {edges:?}", cycle.edges);
+            let is_closed =
+                (0..cycle.edges.len()).all(|at| cycle.edges[at].to == cycle.edges[(at + 1) % cycle.edges.len()].from);
+            let mut visited: Vec<u32> = cycle.edges.iter().map(|edge| edge.from).collect();
+            visited.sort_unstable();
+            visited.dedup();
+            assert!(
+                is_closed && visited.len() == cycle.edges.len() && cycle.is_shortest,
+                "seed {seed}: {:?}",
+                cycle.edges
+            );
+        }
+        for kind in kept.iter().filter(|kind| !is_vague(kind)).copied() {
+            let shortest =
+                report.cycles.iter().filter(|one| (one.kind, one.order) == kind).map(|one| one.edges.len()).min();
+            assert_eq!(shortest, Some(expected[&kind]), "seed {seed} {kind:?}: {edges:?}");
+            *seen.entry(kind).or_insert(0) += 1;
+        }
+        assert_eq!((NONE, PASS), (u32::MAX, 32));
+    }
+    assert_eq!(seen.len(), 15, "{seen:?}");
+}
+
+/// A history that runs one transaction after the other, some at a time: `count` transactions over ten keys that are replaced.
+fn long_history(count: usize, is_register: bool) -> OperationHistory {
+    let mut stream = Stream(count as u64);
+    let mut history = OperationHistory::default();
+    let mut lists: Vec<Vec<DatumId>> = vec![Vec::new(); 10];
+    let mut names: Vec<u64> = (0..10).collect();
+    let mut next_key = 10;
+    let mut open: Vec<(i64, DatumId)> = Vec::new();
+    let mut next_value = 0;
+    for number in 0..count {
+        let (mut asked, mut answered) = (Vec::new(), Vec::new());
+        for _ in 0..1 + stream.below(4) {
+            let at = stream.below(10) as usize;
+            let pool = &mut history.pool;
+            let key = pool.integer(names[at] as i64);
+            if stream.chance(50) {
+                next_value += 1;
+                let (name, value) = (pool.keyword(if is_register { "w" } else { "append" }), pool.integer(next_value));
+                lists[at].push(value);
+                let step = pool.vector(&[name, key, value]);
+                asked.push(step);
+                answered.push(step);
+                if lists[at].len() >= 64 {
+                    (names[at], lists[at]) = (next_key, Vec::new());
+                    next_key += 1;
+                }
+            } else {
+                let name = pool.keyword("r");
+                let value = match lists[at].last() {
+                    Some(last) if is_register => *last,
+                    None if is_register => DatumId::NIL,
+                    _ => pool.vector(&lists[at]),
+                };
+                asked.push(pool.vector(&[name, key, DatumId::NIL]));
+                answered.push(pool.vector(&[name, key, value]));
+            }
+        }
+        let (asked, answered) = (history.pool.vector(&asked), history.pool.vector(&answered));
+        // Ten processes, of which each completes before its next transaction.
+        if open.len() == 10 {
+            let (process, value) = open.remove(stream.below(10) as usize);
+            history.push(process, OperationType::Ok, "txn", value);
+        }
+        let process = (0..10).find(|process| !open.iter().any(|(busy, _)| busy == process)).unwrap_or(number as i64);
+        history.push(process, OperationType::Invoke, "txn", asked);
+        open.push((process, answered));
+    }
+    for (process, value) in open {
+        history.push(process, OperationType::Ok, "txn", value);
+    }
+    history
+}
+
+#[test]
+fn a_long_history_takes_a_bounded_number_of_bytes_for_each_transaction() {
+    let count = if histories() > 100_000 { 1_000_000 } else { 5_000 };
+    let history = long_history(count, false);
+    let verdict = check_isolation(&history, &CheckLimits::default()).expect("a verdict");
+    assert!(verdict.anomalies.is_empty() && verdict.levels.possible == ["strict-serializable"], "{verdict:?}");
+    assert!(verdict.bytes <= count * 200, "{} bytes for each", verdict.bytes / count);
+}
+
+/// A history of transactions, each as `process outcome steps`; each is invoked after the one before has completed, unless its steps
+/// begin with `&`: then it is invoked before.
+fn history(transactions: &[&str]) -> OperationHistory {
+    let mut text = String::new();
+    let mut open: Vec<String> = Vec::new();
+    for line in transactions {
+        let mut parts = line.splitn(3, ' ');
+        let mut part = || parts.next().unwrap_or_default();
+        let (process, outcome, steps) = (part(), part(), part());
+        let event = |kind: &str, steps: &str| {
+            format!("{{:type :{kind}, :process {process}, :f :txn, :value [{}]}}\n", steps.trim_start_matches('&'))
+        };
+        if !steps.starts_with('&') {
+            text.extend(open.drain(..));
+        }
+        text.push_str(&event("invoke", steps));
+        open.push(event(outcome, steps));
+    }
+    text.extend(open);
+    OperationHistory::read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}\n{error}"))
+}
+
+#[test]
+fn each_anomaly_has_a_smallest_history() {
+    let cases: &[(&str, &[&str], &str)] = &[
+        (
+            "G0",
+            &[
+                "0 ok [:append 1 1] [:append 2 1]",
+                "1 ok &[:append 1 2] [:append 2 2]",
+                "2 ok [:r 1 [1 2]] [:r 2 [2 1]]",
+            ],
+            "read-uncommitted",
+        ),
+        ("G1a", &["0 fail [:append 1 1]", "1 ok [:r 1 [1]]"], "read-committed"),
+        ("G1b", &["0 ok [:append 1 1] [:append 1 2]", "1 ok &[:r 1 [1]]"], "read-committed"),
+        ("G1c", &["0 ok [:append 1 1] [:r 2 [1]]", "1 ok &[:append 2 1] [:r 1 [1]]"], "read-committed"),
+        (
+            "G-single-item",
+            &["0 ok [:append 1 1] [:append 2 1]", "1 ok &[:r 1 [1]] [:r 2 []]", "2 ok [:r 1 [1]] [:r 2 [1]]"],
+            "parallel-snapshot-isolation consistent-view repeatable-read",
+        ),
+        (
+            "G-nonadjacent-item",
+            &["0 ok [:append 1 1]", "1 ok &[:append 2 1]", "2 ok &[:r 1 [1]] [:r 2 []]", "3 ok &[:r 1 []] [:r 2 [1]]"],
+            "snapshot-isolation repeatable-read",
+        ),
+        ("G2-item", &["0 ok [:r 1 []] [:append 2 1]", "1 ok &[:r 2 []] [:append 1 1]"], "repeatable-read"),
+        ("G-single-item-process", &["0 ok [:append 1 1]", "0 ok [:r 1 []]"], "strong-session-snapshot-isolation"),
+        ("G-single-item-realtime", &["0 ok [:append 1 1]", "1 ok [:r 1 []]"], "strong-snapshot-isolation"),
+        (
+            "lost-update",
+            &["0 ok [:r 1 []] [:append 1 1]", "1 ok &[:r 1 []] [:append 1 2]"],
+            "update-atomic cursor-stability",
+        ),
+        ("lost-update", &["0 ok [:r 1 nil] [:w 1 1]", "1 ok &[:r 1 nil] [:w 1 2]"], "update-atomic cursor-stability"),
+        ("internal", &["0 ok [:append 1 1] [:r 1 []]"], "read-atomic"),
+        ("internal", &["0 ok [:w 1 1] [:r 1 2]", "1 ok &[:w 1 2]"], "read-atomic"),
+        ("future-read", &["0 ok [:r 1 [1]] [:append 1 1]"], "read-committed"),
+        (
+            "incompatible-order",
+            &["0 ok [:append 1 1]", "1 ok &[:append 1 2]", "2 ok [:r 1 [1 2]]", "2 ok [:r 1 [2 1]]"],
+            "read-committed",
+        ),
+        ("dirty-update", &["0 fail [:append 1 1]", "1 ok &[:append 1 2]", "2 ok [:r 1 [1 2]]"], "read-committed"),
+        ("duplicate-elements", &["0 ok [:append 1 1]", "1 ok [:r 1 [1 1]]"], "read-uncommitted"),
+        ("unwritten-read", &["0 ok [:r 1 [1]] [:append 1 2]"], "read-uncommitted"),
+        ("unwritten-read", &["0 ok [:r 1 1]"], "read-uncommitted"),
+        ("G1a", &["0 fail [:w 1 1]", "1 ok [:r 1 1]"], "read-committed"),
+        ("G1b", &["0 ok [:w 1 1] [:w 1 2]", "1 ok &[:r 1 1]"], "read-committed"),
+        ("G1c", &["0 ok [:w 1 1] [:r 2 1]", "1 ok &[:w 2 1] [:r 1 1]"], "read-committed"),
+    ];
+    for (kind, transactions, impossible) in cases {
+        let history = history(transactions);
+        let verdict = check_isolation(&history, &CheckLimits::default()).expect("a verdict");
+        let kinds: Vec<&str> = verdict.anomalies.iter().map(|one| one.kind.as_str()).collect();
+        assert!(kinds.contains(kind), "{kind}: {kinds:?}\n{transactions:?}");
+        assert_eq!(verdict.levels.impossible.join(" "), *impossible, "{kind}: {kinds:?}\n{transactions:?}");
+        for anomaly in &verdict.anomalies {
+            assert!(anomaly.steps.iter().all(|step| !step.because.is_empty()), "{anomaly:?}");
+        }
+        // Without any one of its transactions the anomaly is not there.
+        for left_out in 0..transactions.len() {
+            let rest: Vec<&str> =
+                transactions.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, one)| *one).collect();
+            let verdict = check_isolation(&super::tests::history(&rest), &CheckLimits::default()).expect("a verdict");
+            assert!(
+                !verdict.anomalies.iter().any(|one| one.kind == *kind && one.transactions.len() == rest.len() + 1),
+                "{kind}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_no_history_of_transactions_is_refused_with_its_place() {
+    let cases = [
+        (
+            &["0 ok [:append 1 1]", "1 ok [:append 1 1]"][..],
+            "line 3: found a second write of 1 to key 1, expected each value written to a key once (line 1 has the first)",
+        ),
+        (
+            &["0 ok [:append 1 1] [:w 1 2]"],
+            "line 2: found `[:w 1 2]` beside writes of another kind, expected appends only, or writes only",
+        ),
+        (
+            &["0 ok [:add 1 1]"],
+            "line 2: found `[:add 1 1]` of `txn`, expected a list of [:r key value], and of [:append key value] or [:w key value]",
+        ),
+        (
+            &["0 ok [:append 1 1] [:r 1 7]"],
+            "line 2: found a read of 7 from key 1, expected a list, because elements are appended to keys",
+        ),
+    ];
+    for (transactions, expected) in cases {
+        let error = check_isolation(&history(transactions), &CheckLimits::default()).expect_err("an error");
+        assert_eq!(error.to_string(), expected);
+    }
+    let empty = check_isolation(&OperationHistory::default(), &CheckLimits::default()).expect("a verdict");
+    assert_eq!(empty.levels.possible, ["strict-serializable"]);
+}

@@ -1,0 +1,255 @@
+//! Transactions of a history: lists of reads, writes and appends.
+//!
+//! ```text
+//! :value [[:r 1 [4]] [:append 2 7]]   ──▶   Transaction { outcome: Ok, operations: Read(key 0, [4]), Append(key 1, 7) }
+//! ```
+//!
+//! Invariants: keys are numbered from 0 in the order of their first use; transactions stand in the order of their invocations; of
+//! what did not complete as `ok`, only writes count until one of them was seen.
+//! Not here: what depends on what (`list_append`, `rw_register`).
+
+use crate::hash_index::{HashIndex, fold};
+use crate::history::{
+    ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryOrder, OperationHistory, OperationType, Process,
+    pair_calls,
+};
+use std::collections::BTreeMap;
+
+/// Transactions that can be told apart by 32 bits, with room for what stands between them in the graph.
+const TRANSACTIONS_MAX: usize = 1 << 29;
+/// What a transaction looks like, for messages.
+const EXPECTED: &str = "a list of [:r key value], and of [:append key value] or [:w key value]";
+
+/// What a transaction does to a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MicroAction {
+    Read,
+    Append,
+    Write,
+}
+
+/// One step of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MicroOperation {
+    pub(super) action: MicroAction,
+    pub(super) key: u32,
+    pub(super) value: DatumId,
+}
+
+/// A transaction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transaction {
+    pub(super) call: ClientCall,
+    /// Who asked for it, by a number; none where the file does not say.
+    pub(super) process: Option<u32>,
+    /// Where its steps stand in the table of all.
+    first: u32,
+    count: u32,
+}
+
+/// All transactions of a history.
+pub(super) struct TransactionSet {
+    pub(super) transactions: Vec<Transaction>,
+    operations: Vec<MicroOperation>,
+    pub(super) keys: Vec<DatumId>,
+    /// What transactions do to keys.
+    pub(super) writes_by: MicroAction,
+    /// Whether the order of events is that in time.
+    pub(super) is_timed: bool,
+}
+
+/// A write of a transaction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WriteRecord {
+    pub(super) key: u32,
+    pub(super) value: DatumId,
+    pub(super) transaction: u32,
+    /// Its place among the steps of the transaction.
+    pub(super) step: u32,
+}
+
+impl TransactionSet {
+    /// The transactions of a history.
+    pub(super) fn new(history: &OperationHistory) -> Result<TransactionSet, HistoryError> {
+        let pool = &history.pool;
+        let calls = pair_calls(history)?;
+        if calls.len() > TRANSACTIONS_MAX {
+            let found = format!("{} transactions", calls.len());
+            return Err(HistoryError::at_line(0, found, format!("at most {TRANSACTIONS_MAX}")));
+        }
+        let mut set = TransactionSet {
+            transactions: Vec::with_capacity(calls.len()),
+            operations: Vec::with_capacity(calls.len() * 2),
+            keys: Vec::new(),
+            writes_by: MicroAction::Read,
+            is_timed: history.order == HistoryOrder::Realtime,
+        };
+        let mut numbers = vec![u32::MAX; pool.len()];
+        let mut processes: BTreeMap<i64, u32> = BTreeMap::new();
+        for call in calls {
+            let invoked = &history.operations[call.invocation as usize];
+            let completed = call.completion.map_or(invoked, |at| &history.operations[at as usize]);
+            let is_told = call.outcome == OperationType::Ok || pool.elements(completed.value).is_some();
+            let operation = if is_told { completed } else { invoked };
+            let first = set.operations.len() as u32;
+            let wrong = |value: DatumId| {
+                let found = format!("`{}` of `{}`", short(&pool.edn(value)), history.function_name(operation));
+                HistoryError::at_line(operation.line, found, EXPECTED)
+            };
+            let steps = pool.elements(operation.value).ok_or_else(|| wrong(operation.value))?;
+            for step in steps {
+                let (action, key, value) = parse(pool, *step).ok_or_else(|| wrong(*step))?;
+                let number = &mut numbers[key.0 as usize];
+                if *number == u32::MAX {
+                    *number = set.keys.len() as u32;
+                    set.keys.push(key);
+                }
+                // What a transaction read whose end is not known, nobody was told.
+                if action == MicroAction::Read && value.is_nil() && call.outcome != OperationType::Ok {
+                    continue;
+                }
+                if action != MicroAction::Read && set.writes_by != action {
+                    if set.writes_by != MicroAction::Read {
+                        let found = format!("`{}` beside writes of another kind", short(&pool.edn(*step)));
+                        return Err(HistoryError::at_line(operation.line, found, "appends only, or writes only"));
+                    }
+                    set.writes_by = action;
+                }
+                set.operations.push(MicroOperation { action, key: *number, value });
+            }
+            let count = set.operations.len() as u32 - first;
+            let process = if let Process::Client(name) = invoked.process {
+                let next = processes.len() as u32;
+                Some(*processes.entry(name).or_insert(next))
+            } else {
+                None
+            };
+            set.transactions.push(Transaction { call, process, first, count });
+        }
+        set.operations.shrink_to_fit();
+        if set.writes_by == MicroAction::Read {
+            // Nothing is written: reads of lists are reads of lists.
+            let is_list = |one: &MicroOperation| pool.elements(one.value).is_some();
+            set.writes_by = if set.operations.iter().any(is_list) { MicroAction::Append } else { MicroAction::Write };
+        }
+        Ok(set)
+    }
+
+    /// The steps of a transaction.
+    pub(super) fn steps(&self, transaction: u32) -> &[MicroOperation] {
+        let Transaction { first, count, .. } = self.transactions[transaction as usize];
+        &self.operations[first as usize..(first + count) as usize]
+    }
+
+    pub(super) fn outcome(&self, transaction: u32) -> OperationType {
+        self.transactions[transaction as usize].call.outcome
+    }
+
+    pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = u32> + use<> {
+        0..self.transactions.len() as u32
+    }
+
+    /// Whether events of a transaction have a place in time.
+    pub(super) fn is_timed(&self, transaction: u32) -> bool {
+        let one = &self.transactions[transaction as usize];
+        self.is_timed && one.process.is_some()
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.transactions.capacity() * size_of::<Transaction>()
+            + self.operations.capacity() * size_of::<MicroOperation>()
+            + self.keys.capacity() * size_of::<DatumId>()
+    }
+}
+
+/// A step of a transaction.
+fn parse(pool: &DatumPool, step: DatumId) -> Option<(MicroAction, DatumId, DatumId)> {
+    let (Datum::Vector(&[name, key, value]) | Datum::List(&[name, key, value])) = pool.get(step) else { return None };
+    let action = match pool.name(name)? {
+        "r" | "read" => MicroAction::Read,
+        "append" => MicroAction::Append,
+        "w" | "write" => MicroAction::Write,
+        _ => return None,
+    };
+    Some((action, key, value))
+}
+
+/// A value in a message.
+fn short(text: &str) -> String {
+    let cut: String = text.chars().take(60).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+/// All writes, each found by its key and value.
+pub(super) struct WriteTable {
+    pub(super) writes: Vec<WriteRecord>,
+    index: HashIndex,
+}
+
+impl WriteTable {
+    /// The writes of all transactions.
+    ///
+    /// # Errors
+    /// When a value is written to a key twice: reads of it then say nothing.
+    pub(super) fn new(history: &OperationHistory, set: &TransactionSet) -> Result<WriteTable, HistoryError> {
+        let mut table =
+            WriteTable { writes: Vec::with_capacity(set.operations.len() / 2), index: HashIndex::default() };
+        for transaction in set.ids() {
+            for (step, one) in set.steps(transaction).iter().enumerate() {
+                if one.action == MicroAction::Read {
+                    continue;
+                }
+                let record = WriteRecord { key: one.key, value: one.value, transaction, step: step as u32 };
+                let new = table.writes.len() as u32;
+                let WriteTable { writes, index } = &mut table;
+                let is_equal = |at: u32| (writes[at as usize].key, writes[at as usize].value) == (one.key, one.value);
+                if let Some(at) = index.find_or_insert(hash(one.key, one.value), new, is_equal) {
+                    return Err(table.duplicate(history, set, at, transaction));
+                }
+                table.writes.push(record);
+            }
+        }
+        table.writes.shrink_to_fit();
+        Ok(table)
+    }
+
+    /// The write of a value to a key.
+    pub(super) fn find(&self, key: u32, value: DatumId) -> Option<u32> {
+        let is_equal = |at: u32| (self.writes[at as usize].key, self.writes[at as usize].value) == (key, value);
+        self.index.find(hash(key, value), is_equal)
+    }
+
+    /// The transaction of a write.
+    pub(super) fn writer(&self, write: u32) -> u32 {
+        self.writes[write as usize].transaction
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.writes.capacity() * size_of::<WriteRecord>() + self.index.bytes()
+    }
+
+    fn duplicate(
+        &self,
+        history: &OperationHistory,
+        set: &TransactionSet,
+        write: u32,
+        transaction: u32,
+    ) -> HistoryError {
+        let WriteRecord { key, value, transaction: first, .. } = self.writes[write as usize];
+        let line =
+            |transaction: u32| history.operations[set.transactions[transaction as usize].call.invocation as usize].line;
+        let what = format!("{} to key {}", history.pool.edn(value), history.pool.edn(set.keys[key as usize]));
+        let found = format!("a second write of {}", short(&what));
+        let before = match line(first) {
+            0 => String::new(),
+            line => format!(" (line {line} has the first)"),
+        };
+        HistoryError::at_line(line(transaction), found, format!("each value written to a key once{before}"))
+    }
+}
+
+fn hash(key: u32, value: DatumId) -> u64 {
+    fold(u64::from(key), u64::from(value.0))
+}
