@@ -16,6 +16,7 @@ mod graph;
 mod inference;
 mod level;
 mod list_append;
+mod order_search;
 mod rw_register;
 #[cfg(test)]
 mod tests;
@@ -24,10 +25,11 @@ mod transaction;
 use crate::history::{Datum, HistoryError, OperationHistory, OperationType, Process};
 use crate::linearizability::{CheckLimits, Validity};
 use cycles::{CycleEdge, CycleKind, CycleOrder, CycleReport, CycleWitness};
-use graph::{GraphBuilder, PROCESS, REALTIME, RW, WR, WW};
+use graph::{DependencyGraph, GraphBuilder, PROCESS, REALTIME, RW, WR, WW};
 use inference::{AnomalyList, EdgeNames};
 pub use level::{ISOLATION_LEVELS, IsolationLevel, LevelVerdict, isolation_level};
 use list_append::ListAppend;
+use order_search::find_order;
 use rw_register::RwRegister;
 use transaction::{MicroAction, TransactionSet};
 
@@ -48,8 +50,8 @@ pub struct IsolationVerdict {
     pub levels: LevelVerdict,
     /// Kinds of cycles of which it is not known whether there is one.
     pub undecided: Vec<String>,
-    /// Whether a serializable history is known to be one: its reads tell every order that matters.
-    pub is_complete: bool,
+    /// Levels that the history is known to have, with all that they imply.
+    pub proved: Vec<&'static str>,
     /// Bytes of its tables.
     pub bytes: usize,
 }
@@ -85,16 +87,19 @@ impl IsolationVerdict {
         if !self.levels.allows(level) {
             return Validity::Invalid;
         }
-        let is_proved = self.is_complete
-            && SERIAL_LEVELS.iter().any(|name| {
-                isolation_level(name).is_some_and(|serial| self.levels.allows(serial) && is_implied(serial, level))
-            });
+        let mut proved = self.proved.iter().filter_map(|name| isolation_level(name));
+        let is_proved = proved.any(|proved| is_implied(proved, level));
         if is_proved { Validity::Valid } else { Validity::Unknown }
     }
 }
 
-/// Levels that are proved by an order of all transactions, the strongest first.
-const SERIAL_LEVELS: [&str; 3] = ["strict-serializable", "strong-session-serializable", "serializable"];
+/// Levels that an order of all transactions proves, the strongest first; what the order must respect beside data, and what it is that
+/// there is none.
+const SERIAL_LEVELS: [(&str, u8, &str); 3] = [
+    ("strict-serializable", PROCESS | REALTIME, "unserializable-realtime"),
+    ("strong-session-serializable", PROCESS, "unserializable-process"),
+    ("serializable", 0, "unserializable"),
+];
 
 /// Whether one level is another, or implies it.
 fn is_implied(strong: &IsolationLevel, weak: &IsolationLevel) -> bool {
@@ -168,6 +173,14 @@ pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> 
         anomalies.push(explain(history, &set, &inference, cycle));
     }
     anomalies.extend(found.described.iter().map(describe));
+    let (proved, refuted) = prove(&set, &inference, &graph, &level::verdict(&kinds), undecided.is_empty(), limits);
+    for kind in refuted {
+        kinds.push(kind);
+        counts.push((kind.to_owned(), 1));
+        let message = "all orders of the transactions were tried, and none gives what they read".to_owned();
+        let (transactions, steps) = (Vec::new(), Vec::new());
+        anomalies.push(IsolationAnomaly { kind: kind.to_owned(), message, transactions, steps, is_shortest: true });
+    }
     Ok(IsolationVerdict {
         workload: if set.writes_by == MicroAction::Append { "list-append" } else { "rw-register" },
         transactions: outcomes.map(count),
@@ -175,10 +188,48 @@ pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> 
         anomalies,
         counts,
         levels: level::verdict(&kinds),
-        is_complete: inference.is_complete() && undecided.is_empty(),
+        proved,
         undecided: undecided.into_iter().map(|(kind, order)| cycle_name(kind, order).to_owned()).collect(),
         bytes: set.bytes() + graph.bytes() + inference.bytes(),
     })
+}
+
+/// Levels that are the absence of anomalies, where the order of all writes is known: snapshot isolation by Cerone and Gotsman (2018), the
+/// others by definition (Adya, 1999).
+const DATA_LEVELS: [&str; 4] = ["snapshot-isolation", "repeatable-read", "consistent-view", "read-committed"];
+
+/// Levels that an order of the transactions, or of all writes, proves; and that there is none, for those where that is known.
+fn prove(
+    set: &TransactionSet,
+    inference: &Inference<'_>,
+    graph: &DependencyGraph,
+    levels: &LevelVerdict,
+    is_decided: bool,
+    limits: &CheckLimits<'_>,
+) -> (Vec<&'static str>, Vec<&'static str>) {
+    let is_judged = |name: &str| set.is_timed || name != SERIAL_LEVELS[0].0;
+    let is_allowed = |name: &str| isolation_level(name).is_some_and(|level| levels.allows(level));
+    let mut open = SERIAL_LEVELS.iter().filter(|(name, ..)| is_judged(name) && is_allowed(name));
+    let register = match inference {
+        // Lists tell all orders that matter: without a cycle, there is one.
+        Inference::ListAppend(one) => {
+            let serial = open.next().map(|(name, ..)| *name);
+            let data = DATA_LEVELS.into_iter().filter(|name| one.has_whole_orders() && is_allowed(name));
+            let proved: Vec<&'static str> = serial.into_iter().chain(data).filter(|_| is_decided).collect();
+            return (proved, Vec::new());
+        }
+        Inference::RwRegister(one) => one,
+    };
+    let transactions = register.ordered();
+    let mut refuted = Vec::new();
+    for (name, kinds, anomaly) in open {
+        match find_order(&transactions, graph, WW | WR | RW | kinds, set.keys.len() as u32, limits) {
+            Validity::Valid => return (vec![*name], refuted),
+            Validity::Unknown => {}
+            Validity::Invalid => refuted.push(*anomaly),
+        }
+    }
+    (Vec::new(), refuted)
 }
 
 /// What is inferred from one workload or the other.
@@ -206,14 +257,6 @@ impl Inference<'_> {
         match self {
             Inference::ListAppend(one) => one.because(edge.from, edge.to, edge.kind, names),
             Inference::RwRegister(one) => one.because(edge.from, edge.to, edge.kind, names),
-        }
-    }
-
-    /// Whether a graph without cycles is a proof.
-    fn is_complete(&self) -> bool {
-        match self {
-            Inference::ListAppend(_) => true,
-            Inference::RwRegister(one) => one.is_complete(),
         }
     }
 

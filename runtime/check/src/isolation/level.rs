@@ -34,19 +34,19 @@ pub const ISOLATION_LEVELS: &[IsolationLevel] = &[
         "strict-serializable",
         &["strong-serializable", "strong-strict-serializable", "PL-SS"],
         &["strong-session-serializable", "linearizable", "strong-snapshot-isolation"],
-        &["G1c-realtime", "G2-item-realtime"],
+        &["G1c-realtime", "G2-item-realtime", "unserializable-realtime"],
     ),
     level(
         "strong-session-serializable",
         &[],
         &["serializable", "strong-session-snapshot-isolation"],
-        &["G1c-process", "G2-item-process"],
+        &["G1c-process", "G2-item-process", "unserializable-process"],
     ),
     level(
         "serializable",
         &["PL-3"],
         &["repeatable-read", "snapshot-isolation", "update-serializable", "view-serializable"],
-        &["G2-item", "write-skew"],
+        &["G2-item", "write-skew", "unserializable"],
     ),
     level(
         "strong-snapshot-isolation",
@@ -205,7 +205,7 @@ fn with_implied(anomalies: &[&'static str]) -> Vec<String> {
             .unwrap_or((&name, ""));
         let rows = IMPLIED.iter().filter(|(of, _)| *of == plain);
         let mut more: Vec<String> = rows.flat_map(|(_, to)| to.iter().map(|to| format!("{to}{suffix}"))).collect();
-        let is_cycle = plain.starts_with('G') && !["G1a", "G1b"].contains(&plain);
+        let is_cycle = plain.starts_with('G') && !["G1a", "G1b"].contains(&plain) || plain == "unserializable";
         match suffix {
             "" if is_cycle => more.push(format!("{plain}-process")),
             "-process" => more.push(format!("{plain}-realtime")),

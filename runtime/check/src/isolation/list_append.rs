@@ -82,6 +82,11 @@ impl<'a> ListAppend<'a> {
         self.takes_part[transaction as usize]
     }
 
+    /// Whether the order of all writes that took effect is known.
+    pub(super) fn has_whole_orders(&self) -> bool {
+        (0..).zip(&self.keys).all(|(key, order)| !order.is_broken && self.unseen_writers(key).len() <= 1)
+    }
+
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         let of_key = |key: &KeyOrder| {

@@ -12,6 +12,7 @@
 
 use super::graph::{GraphBuilder, RW, WR};
 use super::inference::{AnomalyList, EdgeNames, HistoryWords};
+use super::order_search::{INITIAL_VERSION, KeyAccess, OrderedTransaction};
 use super::transaction::{MicroAction, MicroOperation, TransactionSet, WriteTable};
 use crate::history::{DatumId, HistoryError, OperationHistory, OperationType};
 
@@ -67,9 +68,31 @@ impl<'a> RwRegister<'a> {
         self.takes_part[transaction as usize]
     }
 
-    /// Whether nothing is left to be ordered, because nothing was written.
-    pub(super) fn is_complete(&self) -> bool {
-        self.table.writes.is_empty()
+    /// What each transaction needs and leaves, for the search of an order.
+    pub(super) fn ordered(&self) -> Vec<OrderedTransaction> {
+        let set = self.words.set;
+        let version = |one: &MicroOperation| self.table.find(one.key, one.value).unwrap_or(INITIAL_VERSION);
+        let describe = |id: u32| {
+            let mut accesses: Vec<KeyAccess> = Vec::new();
+            for one in set.steps(id) {
+                let at = accesses.iter().position(|access| access.key == one.key);
+                let (reads, writes) = match one.action {
+                    MicroAction::Read => (Some(version(one)), None),
+                    _ => (None, Some(version(one))),
+                };
+                match at {
+                    None => accesses.push(KeyAccess { key: one.key, reads, writes }),
+                    Some(at) => accesses[at].writes = writes.or(accesses[at].writes),
+                }
+            }
+            accesses
+        };
+        let all = set.ids().map(|id| (id, self.takes_part(id)));
+        all.map(|(id, takes_part)| OrderedTransaction {
+            takes_part,
+            accesses: if takes_part { describe(id) } else { Vec::new() },
+        })
+        .collect()
     }
 
     /// Bytes that it takes.
