@@ -256,6 +256,25 @@ impl SecretHider {
         }
     }
 
+    /// How many bytes at the end of a text that goes on may belong to a value that is not whole yet: what begins as a value does, and the line
+    /// that has no end, in which a value can stand in another notation.
+    #[must_use]
+    pub fn undecided(&self, text: &[u8]) -> usize {
+        if self.is_idle() {
+            return 0;
+        }
+        let line = text.iter().rev().take(self.0.margin()).position(|byte| *byte == b'\n');
+        let line = line.unwrap_or_else(|| text.len().min(self.0.margin()));
+        let values = || self.0.values.values();
+        let begun = |value: &Vec<u8>| {
+            let longest = text.len().min(value.len().saturating_sub(1));
+            (1..=longest).rev().find(|length| text.ends_with(&value[..*length]))
+        };
+        // A value that is whole is not cut.
+        let whole = values().filter(|value| text.ends_with(value)).map(Vec::len).max().unwrap_or(0);
+        values().filter_map(begun).filter(|begun| *begun >= whole).fold(line, usize::max)
+    }
+
     /// Hides in bytes.
     #[must_use]
     pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {

@@ -37,8 +37,9 @@ const SAVE_FOUND_NS: u64 = 1_000_000_000;
 const SAVE_SHARE: u64 = 20;
 /// What is left of the time for making findings smaller, and for the report: one part in this many.
 pub(super) const SHRINK_SHARE: u64 = 4;
-/// Steps between two looks at the clock.
+/// Steps between two looks at the clock, where so many take less than [`LOOK_EVERY_NS`].
 const LOOK_EVERY: u64 = 16;
+const LOOK_EVERY_NS: u64 = 10_000_000;
 
 /// Where findings go.
 pub struct Where {
@@ -121,6 +122,8 @@ pub struct WorkerEnds {
 pub struct ProgressMark {
     at_ns: u64,
     runs: u64,
+    /// When the clock was looked at last, and the calls until the next look.
+    looked_ns: u64,
     calls: u64,
 }
 
@@ -209,11 +212,14 @@ impl ExplorationObserver for ExplorationSink {
         if (self.stop)() {
             return false;
         }
-        self.said.calls += 1;
-        if !self.said.calls.is_multiple_of(LOOK_EVERY) {
+        if self.said.calls > 0 {
+            self.said.calls -= 1;
             return true;
         }
         let now = self.watch.elapsed_ns();
+        // A step can be a whole run of some seconds.
+        self.said.calls = if now - self.said.looked_ns < LOOK_EVERY_NS { LOOK_EVERY - 1 } else { 0 };
+        self.said.looked_ns = now;
         let since = now - self.said.at_ns;
         match &self.worker {
             Some(worker) if since >= REPORT_EVERY_NS => {

@@ -13,7 +13,6 @@
 
 use super::stateful_target::{ExploredTarget, PathConfirmer};
 use super::unreached::unreached;
-use crate::coverage::FUEL_TIMES;
 use crate::error::CampaignError;
 use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
@@ -26,8 +25,8 @@ use fozzy_trace::facts::Property;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    BackendRequest, CheckpointId, DecisionSource, Digest, Execution, Executor, HarnessError, ObservationLookup, Origin,
-    Question, RunningDigest, SchedulingPoint, Seed, StepId, StepOutcome, StepTarget, Verdict,
+    BackendRequest, CheckpointId, DecisionSource, Digest, Execution, Executor, FailureSignature, HarnessError, ObservationLookup, Origin,
+    Question, RunningDigest, SchedulingPoint, Seed, StepId, StepOutcome, Status, StepTarget, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,6 +34,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Bytes and lines of each output that are looked at for what is new.
 const LOG_BYTES_MAX: usize = 64 << 10;
 const LOG_LINES_MAX: usize = 1024;
+/// What seeing edges costs is paid by so many budgets of instructions. Whatever uses more than the plan's is judged by the run that
+/// repeats it without, so that more of them would only be waited for where a program never ends.
+const FUEL_TIMES: u64 = 2;
 /// The place before the first answer.
 const START: CheckpointId = CheckpointId(0);
 
@@ -54,6 +56,8 @@ pub struct ProgramTarget {
     modules: Vec<(Digest, ModuleOrdinal)>,
     /// Coverage of the last run, by the number of the module.
     last: Vec<Vec<u8>>,
+    /// Where runs have used up their instructions, as the plan counts them.
+    timeouts: BTreeSet<FailureSignature>,
 }
 
 impl ProgramTarget {
@@ -78,7 +82,22 @@ impl ProgramTarget {
             execution: None,
             modules: Vec::new(),
             last: Vec::new(),
+            timeouts: BTreeSet::new(),
         })
+    }
+
+    /// Whether only the run that repeats this one can say if its instructions are within the plan's bound: seeing edges takes some too.
+    fn is_beyond_budget(&self) -> bool {
+        let Some(execution) = &self.execution else { return false };
+        if execution.fuel_used <= self.prepared.planned.plan.limits.fuel {
+            return false;
+        }
+        let verdict = judge(execution);
+        match verdict.status {
+            Status::Pass => true,
+            Status::Timeout => verdict.signature.is_none_or(|signature| !self.timeouts.contains(&signature)),
+            _ => false,
+        }
     }
 
     /// Makes a run by the source that is at hand; without one it was made.
@@ -119,6 +138,7 @@ impl StepTarget for ProgramTarget {
 
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
         let goes_on = match step {
+            StepId::End if self.is_beyond_budget() => return Ok(StepOutcome::Cut),
             StepId::Begin | StepId::End => true,
             StepId::Step(_) => self.run()?,
         };
@@ -173,7 +193,11 @@ impl StatefulTarget for ProgramTarget {
     }
 
     fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError> {
-        Ok(judge(&self.confirmer.execute(path, 0..0)?))
+        let verdict = judge(&self.confirmer.execute(path, 0..0)?);
+        if verdict.status == Status::Timeout {
+            self.timeouts.extend(verdict.signature.clone());
+        }
+        Ok(verdict)
     }
 }
 

@@ -4,7 +4,8 @@
 //! a thread reads ──▶ [ "select 1;\n" ] ──▶ the run, when its program waits for input or looks for it
 //! ```
 //!
-//! Invariants: nothing is read before the program looks for it; what is read ahead is bounded.
+//! Invariants: nothing is read before the program looks for it; what is read ahead is bounded; no secret enters, also not in two pieces: while
+//! there are secrets, a line goes to the program when it is whole.
 //! Not here: when it comes in virtual time (`fozzy-host`).
 
 use super::load::STDIN_BYTES_MAX;
@@ -47,7 +48,7 @@ pub(super) fn is_file() -> bool {
 
 /// Our own standard input, as it comes.
 pub(super) fn live_stdin(remarks: &Remarks, hider: SecretHider, stop: StopSwitch) -> Arc<LazyInput> {
-    let feed = StdinFeed { remarks: remarks.clone(), hider, stop, chunks: None, read: 0, read_with: read_stdin };
+    let feed = StdinFeed { remarks: remarks.clone(), hider, stop, chunks: None, held: Vec::new(), read: 0, read_with: read_stdin };
     Arc::new(LazyInput::live(Box::new(feed)))
 }
 
@@ -61,6 +62,8 @@ struct StdinFeed {
     stop: StopSwitch,
     /// What the thread has read; there is none before the first look.
     chunks: Option<Receiver<io::Result<Vec<u8>>>>,
+    /// What may be the beginning of a secret, until more comes.
+    held: Vec<u8>,
     read: u64,
     read_with: fn(&mut [u8]) -> io::Result<usize>,
 }
@@ -89,7 +92,8 @@ fn start(read_with: fn(&mut [u8]) -> io::Result<usize>) -> Receiver<io::Result<V
 }
 
 impl StdinFeed {
-    fn event(&mut self, chunk: io::Result<Vec<u8>>, waited: Duration) -> FeedEvent {
+    /// What a chunk tells the program; nothing, if all of it may be the beginning of a secret.
+    fn event(&mut self, chunk: io::Result<Vec<u8>>, waited: Duration) -> Option<FeedEvent> {
         let bytes = match chunk {
             Ok(bytes) => bytes,
             // A closed descriptor (`<&-`) is an empty input, as for any program.
@@ -104,28 +108,44 @@ impl StdinFeed {
             let text =
                 format!("standard input has more than the {STDIN_BYTES_MAX} bytes that are read: it ends here\n");
             self.remarks.text(&text);
-            return FeedEvent::End(waited);
+            self.chunks = Some(ended());
+            return Some(self.rest(waited));
         }
         if bytes.is_empty() {
-            FeedEvent::End(waited)
-        } else {
-            FeedEvent::Bytes(self.hider.bytes(&bytes).into_owned(), waited)
+            return Some(self.rest(waited));
+        }
+        self.held.extend_from_slice(&bytes);
+        let whole = self.held.len() - self.hider.undecided(&self.held);
+        let told = self.hider.bytes(&self.held[..whole]).into_owned();
+        self.held.drain(..whole);
+        (!told.is_empty()).then_some(FeedEvent::Bytes(told, waited))
+    }
+
+    /// What was held at the end, and then the end.
+    fn rest(&mut self, waited: Duration) -> FeedEvent {
+        match std::mem::take(&mut self.held) {
+            held if held.is_empty() => FeedEvent::End(waited),
+            held => FeedEvent::Bytes(self.hider.bytes(&held).into_owned(), waited),
         }
     }
 }
 
 impl InputFeed for StdinFeed {
     fn next(&mut self, at_most: Option<Duration>) -> FeedEvent {
-        let chunks = self.chunks.get_or_insert_with(|| start(self.read_with));
-        if at_most == Some(Duration(0)) {
-            return match chunks.try_recv() {
-                Ok(chunk) => self.event(chunk, Duration(0)),
-                Err(TryRecvError::Empty) => FeedEvent::Nothing,
-                Err(TryRecvError::Disconnected) => FeedEvent::End(Duration(0)),
-            };
-        }
         let watch = Stopwatch::start();
         loop {
+            let chunks = self.chunks.get_or_insert_with(|| start(self.read_with));
+            if at_most == Some(Duration(0)) {
+                let told = match chunks.try_recv() {
+                    Ok(chunk) => self.event(chunk, Duration(0)),
+                    Err(TryRecvError::Empty) => Some(FeedEvent::Nothing),
+                    Err(TryRecvError::Disconnected) => Some(self.rest(Duration(0))),
+                };
+                match told {
+                    Some(told) => return told,
+                    None => continue,
+                }
+            }
             if (self.stop)() {
                 return FeedEvent::Stopped;
             }
@@ -136,8 +156,12 @@ impl InputFeed for StdinFeed {
             }
             match wait(chunks, LOOK.min(std::time::Duration::from_nanos(left))) {
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return FeedEvent::End(Duration(watch.elapsed_ns())),
-                Ok(chunk) => return self.event(chunk, Duration(watch.elapsed_ns())),
+                Err(RecvTimeoutError::Disconnected) => return self.rest(Duration(watch.elapsed_ns())),
+                Ok(chunk) => {
+                    if let Some(told) = self.event(chunk, Duration(watch.elapsed_ns())) {
+                        return told;
+                    }
+                }
             }
         }
     }
@@ -145,6 +169,11 @@ impl InputFeed for StdinFeed {
     fn is_stopped(&self) -> bool {
         (self.stop)()
     }
+}
+
+/// An input of which nothing more comes.
+fn ended() -> Receiver<io::Result<Vec<u8>>> {
+    sync_channel(0).1
 }
 
 #[allow(
@@ -164,7 +193,7 @@ mod tests {
 
     fn feed(read_with: fn(&mut [u8]) -> io::Result<usize>, stop: StopSwitch) -> StdinFeed {
         let (remarks, hider) = (Remarks::none(), SecretHider::new(&[]).expect("no secrets"));
-        StdinFeed { remarks, hider, stop, chunks: None, read: 0, read_with }
+        StdinFeed { remarks, hider, stop, chunks: None, held: Vec::new(), read: 0, read_with }
     }
 
     #[test]
@@ -182,6 +211,26 @@ mod tests {
         }
         assert!(matches!(feed.next(None), FeedEvent::End(_)));
         assert!(matches!(feed.next(None), FeedEvent::End(_)));
+    }
+
+    #[test]
+    fn a_secret_in_two_pieces_is_hidden() {
+        fn pieces(into: &mut [u8]) -> io::Result<usize> {
+            use std::sync::atomic::{AtomicUsize, Ordering};
+            static NEXT: AtomicUsize = AtomicUsize::new(0);
+            let all = ["one\nhello s3cr3", "tvalue\nkey first\nsec", "ond\nrest s3cr3"];
+            let Some(piece) = all.get(NEXT.fetch_add(1, Ordering::SeqCst)) else { return Ok(0) };
+            into[..piece.len()].copy_from_slice(piece.as_bytes());
+            Ok(piece.len())
+        }
+        let secrets = [("<redacted:A>", "s3cr3tvalue"), ("<redacted:B>", "first\nsecond")];
+        let hider = SecretHider::new(&secrets.map(|(name, value)| (name.to_string(), value.to_string())));
+        let mut feed = StdinFeed { hider: hider.expect("two secrets"), ..feed(pieces, || false) };
+        let mut told = Vec::new();
+        while let FeedEvent::Bytes(bytes, _) = feed.next(None) {
+            told.push(String::from_utf8(bytes).expect("text"));
+        }
+        assert_eq!(told, ["one\n", "hello <redacted:A>\nkey ", "<redacted:B>\n", "rest s3cr3"]);
     }
 
     #[test]

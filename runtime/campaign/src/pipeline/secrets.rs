@@ -70,13 +70,14 @@ fn is_dialogue(stdin: &StdinPlan) -> bool {
 fn hide_in_dialogue(stdin: &mut StdinPlan, inputs: &mut Inputs, hider: &SecretHider) {
     let (Some(bytes), Some(channel)) = (inputs.get(&stdin.bytes), &mut stdin.channel) else { return };
     let brought = channel.arrivals.iter().map(|arrival| arrival.bytes as usize).sum::<usize>();
-    let (mut hidden, mut rest) = (Vec::new(), &bytes[bytes.len().saturating_sub(brought)..]);
+    let (before, mut rest) = bytes.split_at(bytes.len().saturating_sub(brought));
+    let mut hidden = hider.bytes(before).into_owned();
     for ArrivalPlan { bytes, when, .. } in &mut channel.arrivals {
         let (part, behind) = rest.split_at((*bytes as usize).min(rest.len()));
         let part = hider.bytes(part);
         (*bytes, rest) = (part.len() as u64, behind);
         hidden.extend_from_slice(&part);
-        if let ArrivalTime::After { output: ExpectedOutput::Text(text), .. } = when {
+        if let ArrivalTime::After { output: ExpectedOutput::Text(text) | ExpectedOutput::Regex(text), .. } = when {
             hider.text(text);
         }
     }
@@ -108,6 +109,8 @@ fn hide_in(plan: &mut Plan, inputs: &mut Inputs, hider: &SecretHider) {
             }
         }
     }
+    plan.criteria.fail_on.iter_mut().for_each(|pattern| hider.text(pattern));
+    plan.criteria.output.iter_mut().for_each(&mut content);
     for rule in &mut plan.http {
         hider.text(&mut rule.url);
         rule.headers.iter_mut().for_each(|(_, value)| hider.text(value));
@@ -125,7 +128,7 @@ fn hide_in(plan: &mut Plan, inputs: &mut Inputs, hider: &SecretHider) {
     }
 }
 
-/// All machines of a plan, those that its rules start too.
+/// All machines of a plan, those that its rules start and the one that judges too.
 fn machines(plan: &mut Plan) -> Vec<&mut MachinePlan> {
     let nodes = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
     let handlers = plan.http.iter_mut().filter_map(|rule| match &mut rule.answer {
@@ -136,13 +139,14 @@ fn machines(plan: &mut Plan) -> Vec<&mut MachinePlan> {
         ProcessReply::Component(program) => Some(&mut program.machine),
         ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
     });
-    std::iter::once(&mut plan.main).chain(nodes).chain(handlers).chain(children).collect()
+    let checker = plan.criteria.checker.iter_mut().map(|checker| &mut checker.machine);
+    std::iter::once(&mut plan.main).chain(nodes).chain(handlers).chain(children).chain(checker).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_trace::plan::ChannelPlan;
+    use fozzy_trace::plan::{ChannelPlan, CheckerPlan};
     use fozzy_trace::{Duration, Instant};
 
     #[test]
@@ -167,5 +171,28 @@ mod tests {
         let text = String::from_utf8_lossy(&bytes);
         assert!(!text.contains(secret) && text.starts_with("user\n") && text.ends_with("done\n"), "{text}");
         assert_eq!((lengths[0], lengths[2], lengths.iter().sum::<u64>()), (5, 5, bytes.len() as u64));
+    }
+
+    #[test]
+    fn what_a_run_is_held_to_has_no_secret() {
+        let secret = "s3cr3tvalue";
+        let hider = SecretHider::new(&[("<redacted:KEY>".to_owned(), secret.to_owned())]).expect("one secret");
+        let mut inputs = Inputs::default();
+        let mut plan = Plan::default();
+        let output = ExpectedOutput::Regex(format!("^token {secret}$"));
+        let when = ArrivalTime::After { output, delay: Duration(0) };
+        let arrivals = vec![ArrivalPlan { bytes: 3, when, jitter: Duration(0), end: false }];
+        plan.main.stdin.bytes = inputs.add(format!("{secret}\nok\n").into_bytes());
+        plan.main.stdin.channel = Some(Box::new(ChannelPlan { arrivals, ..ChannelPlan::default() }));
+        plan.criteria.fail_on = vec![format!("lost {secret}")];
+        plan.criteria.output = Some(inputs.add(format!("it is {secret}").into_bytes()));
+        let machine = MachinePlan { args: vec![secret.to_owned()], ..MachinePlan::default() };
+        plan.criteria.checker = Some(CheckerPlan { component: Digest::of(b"judge"), machine });
+        hide_in(&mut plan, &mut inputs, &hider);
+        let told = serde_json::to_string(&plan).expect("a plan is written");
+        assert!(!told.contains(secret) && told.contains("^token <redacted:KEY>$"), "{told}");
+        let text = |digest: &Digest| String::from_utf8(inputs.get(digest).expect("it is there").to_vec()).expect("text");
+        assert_eq!(text(&plan.main.stdin.bytes), "<redacted:KEY>\nok\n", "the bytes before what comes later stay");
+        assert_eq!(plan.criteria.output.as_ref().map(text).as_deref(), Some("it is <redacted:KEY>"));
     }
 }
