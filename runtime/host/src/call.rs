@@ -19,7 +19,7 @@ use fozzy_trace::source::Override;
 use fozzy_trace::{
     Aside, BackendRequest, DecisionPart, Duration, NodeId, Observation, Purpose, Question, Record, digest,
 };
-use fozzy_world::channel::UNREAD_BYTES_MAX;
+use fozzy_world::channel::{UNREAD_BYTES_MAX, WRITE_BYTES};
 use fozzy_world::dialogue::UnreadInput;
 use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
@@ -495,7 +495,7 @@ impl Host {
 fn unread_input(unread: &UnreadInput) -> GuestStop {
     let UnreadInput { node } = unread;
     let message = format!(
-        "the machine `{node}` has not read {UNREAD_BYTES_MAX} bytes of its standard input, which are all that may wait there"
+        "the machine `{node}` has not read what waits in its standard input, which may be {UNREAD_BYTES_MAX} bytes, each write counted as {WRITE_BYTES} more"
     );
     GuestStop::Failed(Box::new(ReportedFailure::new(FailureKind::Assertion, UNREAD_INPUT, &message)))
 }

@@ -11,24 +11,25 @@
 //! Invariants: arrivals are in the order of their moments; nothing comes after the end; what has been read does not come again.
 //! Not here: what is connected to what (`dialogue`), the descriptors of programs (`fozzy-host`).
 
+mod output;
+
+pub use output::{EXPECTED_WINDOW_BYTES, output_regex};
+
 use crate::OpContext;
-use fozzy_trace::plan::{ArrivalPlan, ArrivalTime, ChannelPlan, ExpectedOutput};
+use fozzy_trace::plan::{ArrivalPlan, ArrivalTime, ChannelPlan};
 use fozzy_trace::{Duration, Instant, Purpose};
-use regex_lite::{Regex, RegexBuilder};
+use output::{Matcher, WrittenOutput, stretches};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 /// Arrivals that one input may have: as many lines as a long recording of a person or a pipe has. A plan with more is refused.
 pub const ARRIVALS_MAX: usize = 1 << 20;
-/// Bytes of output in which something expected is looked for: what was written before them is not found any more.
-pub const EXPECTED_WINDOW_BYTES: usize = 64 << 10;
-/// Bytes that may have been written to an input and not been read. The machine that writes more ends with a failure.
+/// Bytes that may have been written to an input and not been read, each write as [`WRITE_BYTES`] more. The machine that writes more ends with a
+/// failure.
 pub const UNREAD_BYTES_MAX: u64 = 64 << 20;
-/// Bytes before a write in which a match may begin that ends in it: each write searches so many again.
-const REGEX_WINDOW_BYTES: usize = 4 << 10;
-/// Size of a compiled regular expression, in bytes.
-const REGEX_BYTES_MAX: usize = 1 << 20;
+/// Bytes that a write takes until it is read, beside its own.
+pub const WRITE_BYTES: u64 = 64;
 /// Moments that a jitter is divided into: more of them would not be told apart by more than a few runs.
 const JITTER_STEPS: u64 = 1 << 10;
 
@@ -47,8 +48,8 @@ pub struct Channel {
     queue: VecDeque<Arrival>,
     unread: u64,
     end: Option<Instant>,
-    /// What the program wrote since something expected was found.
-    written: Vec<u8>,
+    /// What the program wrote, in which something expected is looked for.
+    written: WrittenOutput,
     nonblocking: bool,
     /// Whether somebody may still add something: a person, or another machine.
     is_open: bool,
@@ -62,11 +63,7 @@ struct Script {
     is_pipe: bool,
     is_terminal: bool,
     stays_open: bool,
-}
-
-enum Matcher {
-    Text(Vec<u8>),
-    Regex(Regex),
+    nonblocking: bool,
 }
 
 /// Bytes on their way, or not yet read.
@@ -110,74 +107,6 @@ impl fmt::Display for UnmetExpectation {
     }
 }
 
-/// Compiles a regular expression for output.
-///
-/// # Errors
-/// What is wrong with it, in one line.
-pub fn output_regex(text: &str) -> Result<Regex, String> {
-    let built = RegexBuilder::new(text).size_limit(REGEX_BYTES_MAX).multi_line(true).build();
-    built.map_err(|error| format!("no regular expression: {}", error.to_string().replace('\n', " ")))
-}
-
-impl Matcher {
-    fn new(output: &ExpectedOutput) -> Result<Matcher, ChannelError> {
-        Ok(match output {
-            ExpectedOutput::Text(text) => Matcher::Text(text.clone().into_bytes()),
-            ExpectedOutput::Regex(text) => Matcher::Regex(output_regex(text).map_err(ChannelError::Regex)?),
-        })
-    }
-
-    /// Where the first match in `written` ends, of which the last `fresh` bytes were not looked at before.
-    fn end_in(&self, written: &[u8], fresh: usize) -> Option<usize> {
-        match self {
-            Matcher::Text(text) if text.is_empty() => Some(0),
-            Matcher::Text(text) => {
-                let from = written.len().saturating_sub(fresh + text.len() - 1);
-                let found = written[from..].windows(text.len()).position(|part| part == text);
-                found.map(|at| from + at + text.len())
-            }
-            Matcher::Regex(regex) => {
-                let from = written.len().saturating_sub(fresh + REGEX_WINDOW_BYTES);
-                // One character more tells whether a line begins there.
-                let before = from.saturating_sub(1);
-                let written = &written[before..];
-                let text = text_of(written);
-                let start = text.chars().next().filter(|_| before < from).map_or(0, char::len_utf8);
-                regex.find_at(&text, start).map(|found| before + bytes_of(written, found.end()))
-            }
-        }
-    }
-}
-
-/// Output as text: one U+FFFD for what is none, and nothing for a last character of which bytes are missing.
-fn text_of(written: &[u8]) -> String {
-    let mut text = String::with_capacity(written.len());
-    let mut left = written.len();
-    for chunk in written.utf8_chunks() {
-        text.push_str(chunk.valid());
-        left -= chunk.valid().len() + chunk.invalid().len();
-        let missing = left == 0 && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
-        if !chunk.invalid().is_empty() && !missing {
-            text.push(char::REPLACEMENT_CHARACTER);
-        }
-    }
-    text
-}
-
-/// How many bytes of `written` make the first `text_bytes` of its text.
-fn bytes_of(written: &[u8], text_bytes: usize) -> usize {
-    let (mut seen, mut bytes) = (0, 0);
-    for chunk in written.utf8_chunks() {
-        let valid = chunk.valid().len();
-        if text_bytes <= seen + valid {
-            return bytes + text_bytes - seen;
-        }
-        seen += valid + char::REPLACEMENT_CHARACTER.len_utf8();
-        bytes += valid + chunk.invalid().len();
-    }
-    bytes
-}
-
 impl Channel {
     /// The channel of a plan, and the bytes before it, which are there from the start.
     pub(crate) fn planned(
@@ -203,6 +132,7 @@ impl Channel {
             is_pipe: plan.from.is_some(),
             is_terminal: plan.terminal,
             stays_open,
+            nonblocking: plan.nonblocking,
             bytes: Arc::clone(&bytes),
         };
         let channel = Channel {
@@ -214,7 +144,7 @@ impl Channel {
             queue: VecDeque::new(),
             unread: 0,
             end: None,
-            written: Vec::new(),
+            written: WrittenOutput::default(),
             nonblocking: plan.nonblocking,
             is_open: plan.from.is_some(),
         };
@@ -301,10 +231,10 @@ impl Channel {
         *self.end.get_or_insert(at)
     }
 
-    /// Bytes that have been sent, and not been read.
+    /// Bytes that have been sent and not been read, and what each write takes beside them.
     #[must_use]
     pub fn unread(&self) -> u64 {
-        self.unread
+        self.unread + self.queue.len() as u64 * WRITE_BYTES
     }
 
     /// Whether the script waits for output.
@@ -316,25 +246,31 @@ impl Channel {
     /// The program wrote something. Says how many bytes were searched.
     pub fn told(&mut self, bytes: &[u8], context: &mut OpContext<'_>) -> u64 {
         self.arm(context);
+        let mut searched = 0;
+        for stretch in stretches(bytes) {
+            if self.expects() {
+                self.written.add(stretch);
+                self.find_expected(&mut searched, context);
+            }
+        }
+        if !self.expects() {
+            self.written = WrittenOutput::default();
+        }
+        searched
+    }
+
+    /// Lets come what the output now calls for.
+    fn find_expected(&mut self, searched: &mut u64, context: &mut OpContext<'_>) {
         let script = Arc::clone(&self.script);
-        self.written.extend_from_slice(bytes);
-        let too_many = self.written.len().saturating_sub(EXPECTED_WINDOW_BYTES.max(bytes.len()));
-        drop(self.written.drain(..too_many));
-        let (mut fresh, mut searched) = (bytes.len(), 0);
+        let mut text = None;
         while let Some((arrival, Some(matcher))) = script.arrivals.get(self.next).filter(|_| self.end.is_none()) {
-            searched += self.written.len() as u64;
-            let Some(end) = matcher.end_in(&self.written, fresh) else { break };
-            drop(self.written.drain(..end));
-            // What stands behind a match was not looked at for the next one.
-            fresh = self.written.len();
+            if !self.written.find(matcher, &mut text, searched) {
+                return;
+            }
             let ArrivalTime::After { delay, .. } = arrival.when else { unreachable!("only these have a matcher") };
             let at = self.come(arrival, context.now.after(delay), context);
             self.advance(context, at);
         }
-        if !self.expects() {
-            self.written = Vec::new();
-        }
-        searched
     }
 
     /// What the script waits for, if it waits for output.
@@ -381,6 +317,11 @@ impl Channel {
 
     pub(crate) fn is_terminal(&self) -> bool {
         self.script.is_terminal
+    }
+
+    /// The program is another one: what the one before wanted of its reads, it does not.
+    pub(crate) fn begin_again(&mut self) {
+        self.nonblocking = self.script.nonblocking;
     }
 
     /// Whether a read of preview 1 that finds nothing answers `again`.

@@ -13,7 +13,7 @@
 //! deliveries to each machine.
 //! Not here: queues of inputs (`channel`).
 
-use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, jitter};
+use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, WRITE_BYTES, jitter};
 use crate::{OpContext, OutputKind, World};
 use fozzy_trace::plan::{Plan, StdinPipe};
 use fozzy_trace::{Instant, NodeId};
@@ -147,7 +147,7 @@ impl World {
         }
         let name = reader.name.clone();
         let Some(channel) = reader.stdin.channel_mut() else { return Ok(()) };
-        if channel.unread() + bytes.len() as u64 > UNREAD_BYTES_MAX {
+        if channel.unread() + bytes.len() as u64 + WRITE_BYTES > UNREAD_BYTES_MAX {
             return Err(UnreadInput { node: name });
         }
         channel.send(bytes, at);

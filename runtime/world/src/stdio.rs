@@ -57,9 +57,11 @@ impl Stdin {
         self.channel.as_deref_mut()
     }
 
-    /// Starts again at the first byte of the tape. What a channel has brought is read once, as from a real pipe.
+    /// For a program that starts: at the first byte of the tape, with reads that wait as planned. What a channel has brought is read once, as
+    /// from a real pipe.
     pub fn rewind(&mut self) {
         self.position = 0;
+        self.channel.iter_mut().for_each(|channel| channel.begin_again());
     }
 
     /// Whether a read would return at once: with bytes, or with the end.

@@ -25,8 +25,9 @@ use fozzy_trace::facts::Property;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    BackendRequest, CheckpointId, DecisionSource, Digest, Execution, Executor, FailureSignature, HarnessError, ObservationLookup, Origin,
-    Question, RunningDigest, SchedulingPoint, Seed, StepId, StepOutcome, Status, StepTarget, Verdict,
+    BackendRequest, CheckpointId, DecisionSource, Digest, Execution, Executor, FailureSignature, HarnessError,
+    ObservationLookup, Origin, Question, RunningDigest, SchedulingPoint, Seed, Status, StepId, StepOutcome, StepTarget,
+    Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

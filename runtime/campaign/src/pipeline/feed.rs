@@ -48,7 +48,15 @@ pub(super) fn is_file() -> bool {
 
 /// Our own standard input, as it comes.
 pub(super) fn live_stdin(remarks: &Remarks, hider: SecretHider, stop: StopSwitch) -> Arc<LazyInput> {
-    let feed = StdinFeed { remarks: remarks.clone(), hider, stop, chunks: None, held: Vec::new(), read: 0, read_with: read_stdin };
+    let feed = StdinFeed {
+        remarks: remarks.clone(),
+        hider,
+        stop,
+        chunks: None,
+        held: Vec::new(),
+        read: 0,
+        read_with: read_stdin,
+    };
     Arc::new(LazyInput::live(Box::new(feed)))
 }
 

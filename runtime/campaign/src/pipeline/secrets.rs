@@ -191,7 +191,8 @@ mod tests {
         hide_in(&mut plan, &mut inputs, &hider);
         let told = serde_json::to_string(&plan).expect("a plan is written");
         assert!(!told.contains(secret) && told.contains("^token <redacted:KEY>$"), "{told}");
-        let text = |digest: &Digest| String::from_utf8(inputs.get(digest).expect("it is there").to_vec()).expect("text");
+        let text =
+            |digest: &Digest| String::from_utf8(inputs.get(digest).expect("it is there").to_vec()).expect("text");
         assert_eq!(text(&plan.main.stdin.bytes), "<redacted:KEY>\nok\n", "the bytes before what comes later stay");
         assert_eq!(plan.criteria.output.as_ref().map(text).as_deref(), Some("it is <redacted:KEY>"));
     }
