@@ -62,6 +62,69 @@ fn a_checker_judges_a_run_and_one_without_a_verdict_is_an_error() {
     assert!(text(&none.stderr).contains("missing.wasm"), "{}", text(&none.stderr));
 }
 
+/// Writes more `a` to standard output than is kept of a stream, then a last line, then says the same on standard error as one that
+/// panics, and traps if it has an argument.
+const WRITES_MUCH: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "args_sizes_get" (func $arguments (param i32 i32) (result i32)))
+  (memory (export "memory") 3)
+  (data (i32.const 32) "Z\n")
+  (data (i32.const 64) "\nthread 'main' (1) panicked at src/main.rs:41:9:\nboom\n")
+  (func $put (param $to i32) (param $from i32) (param $bytes i32)
+    (i32.store (i32.const 0) (local.get $from))
+    (i32.store (i32.const 4) (local.get $bytes))
+    (drop (call $write (local.get $to) (i32.const 0) (i32.const 1) (i32.const 16))))
+  (func $fill (param $to i32) (local $times i32)
+    (local.set $times (i32.const 65))
+    (loop $next
+      (call $put (local.get $to) (i32.const 65536) (i32.const 65536))
+      (br_if $next (local.tee $times (i32.sub (local.get $times) (i32.const 1))))))
+  (func (export "_start")
+    (memory.fill (i32.const 65536) (i32.const 97) (i32.const 65536))
+    (call $fill (i32.const 1))
+    (call $put (i32.const 1) (i32.const 32) (i32.const 2))
+    (drop (call $arguments (i32.const 20) (i32.const 24)))
+    (if (i32.gt_u (i32.load (i32.const 20)) (i32.const 1)) (then
+      (call $fill (i32.const 2))
+      (call $put (i32.const 2) (i32.const 64) (i32.const 54))
+      unreachable))))"#;
+
+#[test]
+fn streams_are_judged_to_their_end() {
+    let fozzy = Fozzy::new();
+    fozzy.write("much.wat", WRITES_MUCH);
+    let whole = "a".repeat(65 << 16) + "Z\n";
+    fozzy.write("whole.txt", &whole);
+    fozzy.write("kept.txt", &whole[..4 << 20]);
+    let of = |flags: &[&str]| {
+        let document = fozzy.run(
+            &[&["run", "much.wat", "--json", "--record", "much.fozzy", "--record-collision", "overwrite"], flags]
+                .concat(),
+        );
+        let document = document.json();
+        let (title, message) = (&document["findings"][0]["title"], &document["findings"][0]["message"]);
+        let words = [title, message].map(|words| words.as_str().unwrap_or_default()).join("\n");
+        (document["status"].clone(), words)
+    };
+    let (status, message) = of(&["--fail-on", "Z"]);
+    assert_eq!(status, "fail");
+    assert!(message.ends_with("aaaZ"), "{message}");
+    let replayed = fozzy.run(&["replay", "much.fozzy", "--json"]).exits(1).json();
+    assert_eq!(replayed["signature"]["site"], "output matches Z");
+    assert_eq!(of(&["--fail-on", "Y"]).0, "pass");
+    let (status, message) = of(&["--fail-on", "a+Y"]);
+    assert_eq!(status, "error");
+    assert!(message.contains("262144 bytes"), "{message}");
+    assert_eq!(of(&["--expect-output", "@whole.txt"]).0, "pass");
+    assert_eq!(of(&["--expect-output", "@kept.txt"]).0, "fail");
+    let (status, message) = of(&["--check", &program("pass")]);
+    assert_eq!(status, "error");
+    assert!(message.contains("stdout of `main` has 4259842 bytes"), "{message}");
+    let (status, message) = of(&["--", "panics"]);
+    assert_eq!(status, "crash");
+    assert!(message.contains("src/main.rs:41:9") && message.contains("boom"), "{message}");
+}
+
 #[test]
 fn criteria_are_a_part_of_traces() {
     let fozzy = Fozzy::new();

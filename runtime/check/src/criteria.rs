@@ -41,6 +41,16 @@ fn of_unmet(unmet: &UnmetCriterion) -> JudgedFinding {
             let site = format!("output matches {}", one_line(pattern));
             finding(Status::Fail, FindingKind::TargetBehavior, title, message, site)
         }
+        UnmetCriterion::UnjudgedOutput { pattern, machine, stream, match_max } => {
+            let title = format!("what `{}` writes cannot be judged", one_line(machine));
+            let message = format!(
+                "{title}: a line of {stream} has more than {match_max} bytes, and what `{}` matches may be as long; a bound \
+                 (`.{{0,1000}}` for `.*`) makes it a pattern that can be judged",
+                one_line(pattern)
+            );
+            let site = format!("output without a verdict on {}", one_line(pattern));
+            finding(Status::Error, FindingKind::Checker, title, message, site)
+        }
         UnmetCriterion::OtherOutput { line, expected, found } => {
             let title = "the output is not as expected".to_owned();
             let shown = |text: &Option<String>| match text {

@@ -28,7 +28,7 @@ pub fn judge(execution: &Execution) -> Verdict {
 
 /// What was found in an execution, the worst first.
 pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
-    let target = ProgramOutput { stderr: execution.stderr.kept(), backtrace: &execution.backtrace };
+    let target = ProgramOutput { stderr: execution.stderr.last(), backtrace: &execution.backtrace };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<JudgedFinding> = match criteria::of_exit(&execution.end, &execution.facts.criteria) {
         _ if is_honest_exit(&execution.end, &execution.facts) => Vec::new(),
@@ -42,7 +42,7 @@ pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
         hang.finding.peers = waiting_peers(&execution.nodes);
     }
     for node in &execution.nodes {
-        let part = ProgramOutput { stderr: node.stderr.kept(), backtrace: &node.backtrace };
+        let part = ProgramOutput { stderr: node.stderr.last(), backtrace: &node.backtrace };
         found.extend(of_node(node, part).map(|found| found.on(&node.name, &execution.end)));
     }
     if execution.end == ExecutionEnd::CalledEnded {

@@ -465,9 +465,14 @@ impl Host {
             let failure = ReportedFailure::new(FailureKind::Assertion, OUTPUT_LIMIT, &message);
             return Err(GuestStop::Failed(Box::new(failure)));
         }
-        match kind {
-            OutputKind::Stdout => run.world.node_mut(node).stdout.write(bytes),
-            OutputKind::Stderr => run.world.node_mut(node).stderr.write(bytes),
+        let machine = run.world.node_mut(node);
+        let stream = match kind {
+            OutputKind::Stdout => &mut machine.stdout,
+            OutputKind::Stderr => &mut machine.stderr,
+        };
+        let beyond = stream.write(bytes);
+        if let (Some(observer), false) = (&mut run.long_output, beyond.is_empty()) {
+            observer(node, kind, stream.kept(), beyond);
         }
         if let Some(tee) = &mut run.tee {
             tee(node, kind, bytes);

@@ -53,6 +53,9 @@ struct Aftermath {
 /// Receives what guests write, as they write it; it cannot answer, so it cannot influence a guest.
 pub type OutputTee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
 
+/// Receives what is written beyond the part of a stream that is kept, after that part. As a tee, it cannot influence a guest.
+pub type LongOutputObserver = Box<dyn FnMut(NodeId, OutputKind, &[u8], &[u8]) + Send>;
+
 /// The state that all guests of one run share.
 pub struct Run {
     /// The simulated computer.
@@ -73,6 +76,7 @@ pub struct Run {
     pub(crate) steps: u64,
     pub(crate) source: Box<dyn DecisionSource>,
     pub(crate) tee: Option<OutputTee>,
+    pub(crate) long_output: Option<LongOutputObserver>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
     /// Standard input of the target that comes while the run goes on.
     feed: Option<Arc<LazyInput>>,
@@ -100,6 +104,7 @@ impl Run {
             steps: 0,
             source,
             tee,
+            long_output: None,
             stdin: None,
             feed: None,
             reality: None,
@@ -114,6 +119,12 @@ impl Run {
     pub fn reading(self, input: Option<Arc<LazyInput>>) -> Run {
         let (feed, stdin) = input.into_iter().partition::<Vec<_>, _>(|input| input.feed().is_some());
         Run { stdin: stdin.into_iter().next(), feed: feed.into_iter().next(), ..self }
+    }
+
+    /// Shows `observer` what is not kept of outputs.
+    #[must_use]
+    pub fn observing_long_output(self, observer: Option<LongOutputObserver>) -> Run {
+        Run { long_output: observer, ..self }
     }
 
     /// What the source has not observed before, `reality` is asked for.
@@ -184,6 +195,7 @@ impl Run {
             steps: self.steps,
             source: self.source.fork(),
             tee: None,
+            long_output: None,
             stdin: None,
             feed: None,
             reality: None,

@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 /// Bytes of each output stream that are kept, from its beginning; the rest is counted and digested.
 pub const OUTPUT_KEPT_BYTES_MAX: usize = 4 << 20;
 
+/// Bytes of the end of a longer stream that are at hand: a program says last why it ends.
+const OUTPUT_TAIL_BYTES: usize = 64 << 10;
+
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "end")]
@@ -181,16 +184,18 @@ pub struct StreamOutput {
     /// Of all bytes, from the first one on that is not kept. Until then it is made from what is kept, when it
     /// is asked for: hashing every small write would cost more than the write.
     digest: Option<DigestWriter>,
+    /// The end of it, and something before that, from the first byte on that is not kept.
+    tail: Vec<u8>,
 }
 
 impl StreamOutput {
-    /// Adds what was written next.
-    pub fn write(&mut self, bytes: &[u8]) {
+    /// Adds what was written next, and returns that part of it that is not kept.
+    pub fn write<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         self.total += bytes.len() as u64;
         let room = OUTPUT_KEPT_BYTES_MAX - self.kept.len();
         if bytes.len() <= room && self.digest.is_none() {
             self.kept.extend_from_slice(bytes);
-            return;
+            return &[];
         }
         let kept = &self.kept;
         let digest = self.digest.get_or_insert_with(|| {
@@ -199,13 +204,39 @@ impl StreamOutput {
             digest
         });
         digest.update(bytes);
-        self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let (kept, beyond) = bytes.split_at(bytes.len().min(room));
+        self.kept.extend_from_slice(kept);
+        self.follow(beyond);
+        beyond
+    }
+
+    /// Moves the tail on by what is not kept.
+    fn follow(&mut self, beyond: &[u8]) {
+        if self.tail.is_empty() {
+            self.tail.extend_from_slice(&self.kept[self.kept.len() - OUTPUT_TAIL_BYTES..]);
+        }
+        let last = &beyond[beyond.len().saturating_sub(OUTPUT_TAIL_BYTES)..];
+        // Twice its length, so that it is moved once in so many bytes.
+        if self.tail.len() + last.len() > 2 * OUTPUT_TAIL_BYTES {
+            let stays = OUTPUT_TAIL_BYTES - last.len();
+            self.tail.drain(..self.tail.len() - stays);
+        }
+        self.tail.extend_from_slice(last);
     }
 
     /// The beginning of it, up to [`OUTPUT_KEPT_BYTES_MAX`].
     #[must_use]
     pub fn kept(&self) -> &[u8] {
         &self.kept
+    }
+
+    /// What was written last: all that is kept, if that is all, else the end of it alone.
+    #[must_use]
+    pub fn last(&self) -> &[u8] {
+        match self.tail.as_slice() {
+            [] => &self.kept,
+            tail => &tail[tail.len() - OUTPUT_TAIL_BYTES..],
+        }
     }
 
     /// All bytes written.
@@ -292,6 +323,23 @@ mod tests {
         match ExecutionEnd::diverged(Some(&recorded), &ask(asked)) {
             ExecutionEnd::Diverged { recorded, asked } => (recorded, asked),
             other => unreachable!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_long_stream_has_its_beginning_and_its_end_at_hand() {
+        let text: Vec<u8> = (0..OUTPUT_KEPT_BYTES_MAX + 3 * OUTPUT_TAIL_BYTES + 7).map(|at| (at % 251) as u8).collect();
+        for piece in [1 << 10, 60_001, OUTPUT_TAIL_BYTES, 1 << 20, text.len()] {
+            let mut stream = StreamOutput::default();
+            let mut beyond = Vec::new();
+            let mut written = 0;
+            for bytes in text.chunks(piece) {
+                beyond.extend_from_slice(stream.write(bytes));
+                written += bytes.len();
+                let from = if written > OUTPUT_KEPT_BYTES_MAX { written - OUTPUT_TAIL_BYTES } else { 0 };
+                assert_eq!(stream.last(), &text[from..written], "after {written} bytes in pieces of {piece}");
+            }
+            assert_eq!([stream.kept(), &beyond].concat(), text);
         }
     }
 

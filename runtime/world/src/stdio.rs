@@ -21,7 +21,7 @@ pub struct Stdin {
 }
 
 /// Which of the two outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutputKind {
     /// Standard output.
     Stdout,

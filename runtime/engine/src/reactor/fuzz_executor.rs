@@ -483,7 +483,7 @@ impl ExecutorBuild {
     }
 
     fn ended(&self, end: ExecutionEnd, backtrace: Vec<StackFrame>) -> CallOutcome {
-        let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
+        let stderr = self.reactor.world().node(NodeId(0)).stderr.last().to_vec();
         CallOutcome::Ended { end, backtrace, stderr }
     }
 }

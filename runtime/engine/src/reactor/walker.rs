@@ -314,7 +314,7 @@ impl StepTarget for Walker {
                 Ok(StepOutcome::Finished)
             }
             Err(CallError::Ended { end, backtrace }) => {
-                let stderr = self.reactor.world().node(NodeId(0)).stderr.kept().to_vec();
+                let stderr = self.reactor.world().node(NodeId(0)).stderr.last().to_vec();
                 Ok(StepOutcome::Ended { end, backtrace, stderr })
             }
             Err(CallError::Harness(error)) => Err(error),

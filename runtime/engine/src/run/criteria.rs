@@ -6,21 +6,24 @@
 //! ```
 //!
 //! Invariants: what is reported depends on the run and its plan only; a checker runs on a simulated computer with a fixed seed,
-//! with bounds of its own; the run itself knows nothing of it.
+//! with bounds of its own; the run itself knows nothing of it. Streams are judged whole, however long they are.
 //! Not here: the verdict (`fozzy-check`).
 
 mod checker;
+mod long_output;
 
 use crate::compile::program::Program;
 use crate::run::session::SessionError;
 use checker::CheckerSession;
+use fozzy_host::LongOutputObserver;
 use fozzy_trace::facts::{CriteriaReport, UnmetCriterion};
 use fozzy_trace::plan::criteria::{PATTERN_BYTES_MAX, PATTERNS_MAX};
 use fozzy_trace::plan::{Inputs, RunCriteria};
-use fozzy_trace::{Execution, ExecutionEnd, HarnessError};
-use fozzy_world::{Disk, MAIN};
+use fozzy_trace::{Execution, ExecutionEnd, HarnessError, NodeId, StreamOutput};
+use fozzy_world::{Disk, MAIN, OutputKind};
+use long_output::{LongOutputs, MATCH_BYTES_MAX, PatternMatch};
 use regex_lite::{Regex, RegexBuilder};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of a compiled pattern at the most.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
@@ -33,6 +36,8 @@ pub(crate) struct CriteriaJudge {
     output: Option<Arc<[u8]>>,
     patterns: Vec<Regex>,
     checker: Option<CheckerSession>,
+    /// What is not kept of the outputs of a run.
+    long: Arc<Mutex<LongOutputs>>,
 }
 
 impl CriteriaJudge {
@@ -60,7 +65,8 @@ impl CriteriaJudge {
             CheckerSession::new(checker, program, bytes)
         });
         let checker = checker.transpose()?;
-        Ok(Some(CriteriaJudge { plan: plan.clone(), output, patterns, checker }))
+        let long = Arc::default();
+        Ok(Some(CriteriaJudge { plan: plan.clone(), output, patterns, checker, long }))
     }
 
     /// Whether these are the criteria of `plan`.
@@ -73,18 +79,30 @@ impl CriteriaJudge {
         if self.checker.is_some() { HISTORY_SHOWN } else { 0 }
     }
 
-    /// Holds a run against them; the disks are those of its machines, the target's first. The checker is asked if so wanted.
+    /// Begins a run: what it writes beyond what is kept is to be shown to this observer.
+    pub(crate) fn observer(&mut self) -> LongOutputObserver {
+        let outputs = Arc::new(Mutex::new(LongOutputs::new(&self.patterns, self.output.clone())));
+        self.long = Arc::clone(&outputs);
+        Box::new(move |node, kind, kept, beyond| {
+            outputs.lock().unwrap_or_else(PoisonError::into_inner).observe((node, kind), kept, beyond);
+        })
+    }
+
+    /// Holds a run against them; its machines have their disks, the target's first. The checker is asked if so wanted.
     ///
     /// # Errors
     /// When the machine, not a program, fails.
     pub(crate) fn judge(
         &mut self,
         run: &Execution,
-        disks: &[Disk],
+        machines: &[(NodeId, Disk)],
         asks_checker: bool,
     ) -> Result<CriteriaReport, HarnessError> {
+        let mut long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let nodes: Vec<NodeId> = machines.iter().map(|(node, _)| *node).collect();
+        let patterns = self.patterns.iter().enumerate();
         let mut unmet: Vec<UnmetCriterion> =
-            self.patterns.iter().filter_map(|pattern| forbidden(pattern, run)).collect();
+            patterns.filter_map(|pattern| forbidden(pattern, run, &nodes, &mut long)).collect();
         // What has not come to its end is a failure already, and has neither all of its output nor an end to judge.
         let has_ended = match &run.end {
             ExecutionEnd::Exited { code } if self.plan.exit_codes.is_empty() => *code == 0,
@@ -93,9 +111,11 @@ impl CriteriaJudge {
             _ => false,
         };
         if has_ended {
-            unmet.extend(self.output.as_ref().and_then(|expected| other_output(expected, run.stdout.kept())));
+            let compared = long.compared();
+            let found = compared.as_deref().unwrap_or(run.stdout.kept());
+            unmet.extend(self.output.as_ref().and_then(|expected| other_output(expected, found)));
             if let (Some(checker), true) = (&mut self.checker, asks_checker) {
-                unmet.extend(checker.judge(run, disks)?);
+                unmet.extend(checker.judge(run, machines)?);
             }
         }
         Ok(CriteriaReport { exit_codes: self.plan.exit_codes.clone(), unmet })
@@ -112,23 +132,46 @@ fn compiled(pattern: &str) -> Result<Regex, SessionError> {
     built.map_err(|error| refused(error.to_string()))
 }
 
-/// The first line of any machine that a pattern matches.
-fn forbidden(pattern: &Regex, run: &Execution) -> Option<UnmetCriterion> {
+/// The first line of any machine that a pattern matches, or that there may be one.
+fn forbidden(
+    (number, pattern): (usize, &Regex),
+    run: &Execution,
+    nodes: &[NodeId],
+    long: &mut LongOutputs,
+) -> Option<UnmetCriterion> {
     let others = run.nodes.iter().map(|node| (node.name.as_str(), &node.stdout, &node.stderr));
-    let machines = std::iter::once((MAIN, &run.stdout, &run.stderr)).chain(others);
-    let mut streams = machines.flat_map(|(name, stdout, stderr)| [(name, "stdout", stdout), (name, "stderr", stderr)]);
-    streams.find_map(|(machine, stream, output)| {
-        let text = String::from_utf8_lossy(output.kept());
-        let found = pattern.find(&text)?;
-        let from = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);
-        let line = text[from..].lines().next().unwrap_or_default();
-        Some(UnmetCriterion::ForbiddenOutput {
-            pattern: pattern.as_str().to_owned(),
-            machine: machine.to_owned(),
-            stream,
-            line: UnmetCriterion::text(line.as_bytes()),
-        })
-    })
+    let machines = std::iter::once((MAIN, &run.stdout, &run.stderr)).chain(others).zip(nodes);
+    let streams = machines.flat_map(|((name, stdout, stderr), node)| {
+        [(name, "stdout", stdout, (*node, OutputKind::Stdout)), (name, "stderr", stderr, (*node, OutputKind::Stderr))]
+    });
+    let mut unjudged = None;
+    for (machine, stream, output, id) in streams {
+        let pattern_text = || pattern.as_str().to_owned();
+        let found = matched(pattern, output).map(PatternMatch::Found).or_else(|| long.of_pattern(number, id));
+        match found {
+            Some(PatternMatch::Found(line)) => {
+                let (pattern, machine) = (pattern_text(), machine.to_owned());
+                return Some(UnmetCriterion::ForbiddenOutput { pattern, machine, stream, line });
+            }
+            Some(PatternMatch::Unjudged) if unjudged.is_none() => {
+                let (pattern, machine, match_max) = (pattern_text(), machine.to_owned(), MATCH_BYTES_MAX as u64);
+                unjudged = Some(UnmetCriterion::UnjudgedOutput { pattern, machine, stream, match_max });
+            }
+            _ => {}
+        }
+    }
+    unjudged
+}
+
+/// The first line of what is kept of a stream that a pattern matches.
+fn matched(pattern: &Regex, output: &StreamOutput) -> Option<String> {
+    let text = String::from_utf8_lossy(output.kept());
+    let is_whole = output.total() == output.kept().len() as u64;
+    // What reaches up to the end of what is kept is judged with what follows.
+    let found = pattern.find(&text).filter(|found| is_whole || found.end() < text.len())?;
+    let from = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);
+    let line = text[from..].lines().next().unwrap_or_default();
+    Some(UnmetCriterion::text(line.as_bytes()))
 }
 
 /// The first line in which an output differs from what was expected.

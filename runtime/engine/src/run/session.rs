@@ -23,7 +23,7 @@ use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
     CopyOnWrite, DecisionSource, Digest, Execution, Executor, Facts, HarnessError, HistorySink, HistoryWindow,
-    LiveBackend, Plan, Recorder,
+    LiveBackend, NodeId, Plan, Recorder,
 };
 use fozzy_world::{Disk, World, WorldError};
 use std::collections::BTreeMap;
@@ -305,6 +305,7 @@ impl Executor for Session {
         }
         let run = Run::new(start, source, recorder, self.tee.take())
             .reading(self.stdin.clone())
+            .observing_long_output(self.criteria.as_mut().map(|criteria| criteria.observer()))
             .observing(self.reality.take());
         let (mut run, ended) = schedule::run(self, Box::new(run));
         self.reality = run.take_reality();
@@ -322,8 +323,8 @@ impl Executor for Session {
         let unmatched = run.world.unmatched;
         let injected = CopyOnWrite::new(run.world.faults.report());
         let facts = Facts { injected, unmet_input: unmet_input.collect(), ..run.world.facts };
-        let disks: Vec<Disk> = match &self.criteria {
-            Some(_) => run.world.nodes.iter().flatten().map(|node| node.disk.clone()).collect(),
+        let disks: Vec<(NodeId, Disk)> = match &self.criteria {
+            Some(_) => run.world.nodes.iter().flatten().map(|node| (node.id, node.disk.clone())).collect(),
             None => Vec::new(),
         };
         let mut machines = run.world.nodes.into_iter().flatten().map(CopyOnWrite::into_inner);

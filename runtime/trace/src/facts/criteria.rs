@@ -31,6 +31,17 @@ pub enum UnmetCriterion {
         /// The first line of which it matches a part.
         line: String,
     },
+    /// Whether a machine has written what it must not cannot be said, which is no verdict on the run.
+    UnjudgedOutput {
+        /// The pattern that matches nothing of what could be judged.
+        pattern: String,
+        /// The machine; `main` is the target's.
+        machine: String,
+        /// `stdout` or `stderr`.
+        stream: &'static str,
+        /// Bytes that a match may have there.
+        match_max: u64,
+    },
     /// Standard output is not what was expected.
     OtherOutput {
         /// The first line that differs, from one on.

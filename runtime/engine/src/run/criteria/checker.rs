@@ -14,10 +14,11 @@
 
 use crate::compile::program::Program;
 use crate::run::session::{Session, SessionError};
+use fozzy_trace::execution::OUTPUT_KEPT_BYTES_MAX;
 use fozzy_trace::facts::{Operation, OperationEnd, UnmetCriterion};
 use fozzy_trace::plan::{CheckerPlan, Inputs, MachinePlan, Mount, MountEntry, MountKind, RunCriteria, StdinPlan};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Duration, Execution, ExecutionEnd, Executor, HarnessError, Plan, Seed};
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Executor, HarnessError, NodeId, Plan, Seed};
 use fozzy_world::files::DiskContent;
 use fozzy_world::{Disk, MAIN};
 use serde_json::{Value, json};
@@ -64,9 +65,16 @@ impl CheckerSession {
     }
 
     /// What it says of a run.
-    pub(super) fn judge(&mut self, run: &Execution, disks: &[Disk]) -> Result<Option<UnmetCriterion>, HarnessError> {
+    pub(super) fn judge(
+        &mut self,
+        run: &Execution,
+        machines: &[(NodeId, Disk)],
+    ) -> Result<Option<UnmetCriterion>, HarnessError> {
+        if let Some(why) = cut_stream(run) {
+            return Ok(Some(UnmetCriterion::Unjudged { why, words: String::new() }));
+        }
         let mut inputs = Inputs::default();
-        let Some(machine) = machine(&self.plan.main, run, disks, &mut inputs) else {
+        let Some(machine) = machine(&self.plan.main, run, machines, &mut inputs) else {
             let why =
                 format!("a disk has more than the {NAMES_MAX} names or {BYTES_MAX} bytes that a checker is shown");
             return Ok(Some(UnmetCriterion::Unjudged { why, words: String::new() }));
@@ -111,13 +119,26 @@ fn unjudged(end: &ExecutionEnd) -> String {
     }
 }
 
+/// Why a run cannot be shown, if a stream of it is not kept whole: a part of it would be judged as if it were all.
+fn cut_stream(run: &Execution) -> Option<String> {
+    let others = run.nodes.iter().map(|node| (node.name.as_str(), &node.stdout, &node.stderr));
+    let machines = std::iter::once((MAIN, &run.stdout, &run.stderr)).chain(others);
+    let mut streams = machines.flat_map(|(name, stdout, stderr)| [(name, "stdout", stdout), (name, "stderr", stderr)]);
+    let (name, stream, output) = streams.find(|(.., output)| output.total() > output.kept().len() as u64)?;
+    let total = output.total();
+    Some(format!(
+        "{stream} of `{name}` has {total} bytes, and a checker is shown streams of {OUTPUT_KEPT_BYTES_MAX} at the most: \
+         --fail-on and --expect-output judge longer ones, and --output-limit 4MiB makes them a failure"
+    ))
+}
+
 /// The machine of a checker, with a run on its disk; `None` when that is too large.
-fn machine(own: &MachinePlan, run: &Execution, disks: &[Disk], inputs: &mut Inputs) -> Option<MachinePlan> {
+fn machine(own: &MachinePlan, run: &Execution, disks: &[(NodeId, Disk)], inputs: &mut Inputs) -> Option<MachinePlan> {
     let mut entries: Vec<MountEntry> = Vec::new();
     let mut add = |path: String, kind: MountKind| entries.push(MountEntry { path, kind });
     let others = run.nodes.iter().map(|node| (node.name.as_str(), &node.stdout, &node.stderr));
     let machines = std::iter::once((MAIN, &run.stdout, &run.stderr)).chain(others);
-    for ((name, stdout, stderr), disk) in machines.zip(disks) {
+    for ((name, stdout, stderr), (_, disk)) in machines.zip(disks) {
         let name = folder(name);
         add(name.clone(), MountKind::Directory);
         add(format!("{name}/files"), MountKind::Directory);
