@@ -124,6 +124,49 @@ fn drawing(words: &[u32], fails: &str) -> String {
     )
 }
 
+/// A program that draws a word, and panics there with these words for one in eight.
+fn panicking(place: &str, words: &str, condition: &str) -> String {
+    let said = format!("\\nthread 'main' (1) panicked at {place}:\\n{words}\\n");
+    let bytes = said.len() - 3;
+    format!(
+        r#"(module
+            (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+            (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+            (memory (export "memory") 1)
+            (data (i32.const 64) "{said}")
+            (func (export "_start")
+              (drop (call $random (i32.const 0) (i32.const 8)))
+              (if {condition} (then
+                (i32.store (i32.const 16) (i32.const 64))
+                (i32.store (i32.const 20) (i32.const {bytes}))
+                (drop (call $write (i32.const 2) (i32.const 16) (i32.const 1) (i32.const 24)))
+                unreachable))))"#
+    )
+}
+
+#[test]
+fn a_failure_at_another_place_is_the_same_and_another_failure_is_no_repair() {
+    let fozzy = Fozzy::new();
+    fozzy.write("app.wat", panicking("src/a.rs:7:9", "lost 3 updates", RARELY));
+    fozzy.run(&["explore", "app.wat", "--runs", "100", "--stop", "failure"]).exits(4);
+    // In another file, with another number in its words.
+    fozzy.write("app.wat", panicking("src/moved/b.rs:20:5", "lost 2 updates", RARELY));
+    let moved = seed(&fozzy, 1);
+    assert_eq!(moved["state"], "still there", "{moved:#}");
+    assert!(moved["note"].as_str().is_some_and(|note| note.contains("src/moved/b.rs:20:5")), "{moved:#}");
+    fozzy.run(&["explore", "app.wat", "--runs", "3", "--stop", "failure"]).exits(4);
+    assert_eq!(regression(&fozzy, "app.wat", 4)["regression"], "regression");
+    // The same decisions lead to another failure.
+    fozzy.write("app.wat", panicking("src/a.rs:7:9", "no such account", RARELY));
+    let other = seed(&fozzy, 1);
+    assert_eq!(other["state"], "fails otherwise", "{other:#}");
+    let explored = fozzy.run(&["explore", "app.wat", "--runs", "3", "--stop", "failure"]).exits(4);
+    assert!(explored.err().contains("fails otherwise"), "{explored}");
+    assert_eq!(regression(&fozzy, "app.wat", 4)["regression"], "regression");
+    fozzy.write("app.wat", panicking("src/a.rs:7:9", "lost 3 updates", NEVER));
+    assert_eq!(seed(&fozzy, 0)["state"], "fixed");
+}
+
 /// For one word in eight.
 const RARELY: &str = "(i32.eqz (i32.and (i32.load (i32.const 0)) (i32.const 7)))";
 const NEVER: &str = "(i32.const 0)";

@@ -18,7 +18,7 @@
 
 use crate::panic::last_panic;
 use fozzy_trace::facts::FailureKind;
-use fozzy_trace::{Execution, ExecutionEnd, FailureSignature};
+use fozzy_trace::{Execution, ExecutionEnd, FailureSignature, FindingKind};
 use std::collections::BTreeMap;
 
 /// What makes two failures the same one.
@@ -28,6 +28,31 @@ pub struct FailureIdentity {
     pub signature: FailureSignature,
     /// What it says, with the values masked; empty when the signature says it all.
     pub wording: String,
+}
+
+impl FailureIdentity {
+    /// Whether it is `other` at another place: the same on the same machine, in another file, line or function.
+    #[must_use]
+    pub fn is_moved(&self, other: &FailureIdentity) -> bool {
+        let (own, others) = (&self.signature, &other.signature);
+        let is_alike = own.kind == others.kind && self.wording == other.wording;
+        match own.kind {
+            // Their sites are places.
+            FindingKind::Panic | FindingKind::Assertion | FindingKind::Invariant => {
+                is_alike && !self.wording.is_empty() && machine(&own.site) == machine(&others.site)
+            }
+            // Their sites begin with what happened.
+            FindingKind::Trap | FindingKind::Timeout | FindingKind::Hang => {
+                is_alike && own.site.split(" in ").next() == others.site.split(" in ").next()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The machine of a site, if it is another one than the target's.
+fn machine(site: &str) -> Option<&str> {
+    site.strip_prefix("node ")?.split(": ").next()
 }
 
 /// Bytes of a message that are masked: more than are kept of any, so that none is cut within a list, whose end would be missing.
@@ -376,6 +401,26 @@ mod tests {
         assert_eq!(masked(&sides(1_500)), masked(&sides(3)));
         assert!(masked(&sides(1_500)).ends_with("right: […]"));
         assert_eq!(masked("\"a\\\" b\n\"c\""), "\"a\\\" b\n\"…\"", "a new line begins anew");
+    }
+
+    #[test]
+    fn a_failure_moves_with_the_same_words_only() {
+        let of = |kind, site: &str, wording: &str| FailureIdentity {
+            signature: FailureSignature { kind, site: site.to_owned() },
+            wording: wording.to_owned(),
+        };
+        let panic = |site, wording| of(FindingKind::Panic, site, wording);
+        let there = panic("src/a.rs:1:2", "lost # of #");
+        assert!(panic("src/b.rs:7:9", "lost # of #").is_moved(&there));
+        assert!(!panic("src/b.rs:7:9", "twice").is_moved(&there));
+        assert!(!panic("node b: src/a.rs:1:2", "lost # of #").is_moved(&there), "another machine");
+        assert!(!panic("src/b.rs:7:9", "").is_moved(&panic("src/a.rs:1:2", "")), "no words tell nothing");
+        assert!(!of(FindingKind::Assertion, "src/a.rs:1:2", "lost # of #").is_moved(&there));
+        let trap = |site| of(FindingKind::Trap, site, "");
+        assert!(trap("divide by zero in f < g").is_moved(&trap("divide by zero in h")));
+        assert!(!trap("out of bounds in f < g").is_moved(&trap("divide by zero in f < g")));
+        let exit = |site| of(FindingKind::TargetBehavior, site, "bad");
+        assert!(!exit("exit code 3").is_moved(&exit("exit code 4")));
     }
 
     #[test]

@@ -544,8 +544,9 @@ pub(crate) struct ExploreArgs {
     pub(crate) args: Vec<String>,
 }
 
-/// A failure is `still there`; or `fixed`, by the recorded decisions or by runs of both programs where the repair shifts them; or `stale`: it
-/// can not be compared any more, and is no verdict. Exit code: 0 when none is still there, 1 when one is, 2 error or usage.
+/// A failure is `still there`, be it at another place; or `fixed`, by the recorded decisions or by runs of both programs where the repair
+/// shifts them; or the program `fails otherwise` by these decisions; or it is `stale`: it can not be compared any more, and is no verdict.
+/// Exit code: 0 when none is still there or fails otherwise, 1 when one does, 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct SeedsArgs {
     /// Only the failures of this program, on it as it is now [default: all, each on the program that was explored]

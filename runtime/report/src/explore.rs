@@ -157,7 +157,7 @@ pub struct SeedState {
     pub path: String,
     /// What it was.
     pub signature: Option<FailureSignature>,
-    /// `still there`, `fixed`, `stale`.
+    /// `still there`, `fixed`, `fails otherwise`, `stale`.
     pub state: String,
     /// Whether it was made as small as it gets.
     pub shrunk: bool,

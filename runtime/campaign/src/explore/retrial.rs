@@ -12,6 +12,9 @@
 //! that the program passes says nothing. So both programs are run from the place where they part, under the same plan and by the same
 //! seeds: the recorded one shows how likely the failure is there.
 //!
+//! A run of today that fails by the recorded decisions is never a repair: with the same words at another place, it is the same failure, which
+//! has moved; with others, it is a failure of its own.
+//!
 //! Invariants: the same traces and programs give the same answer; its budget is instructions and runs, never time. A scenario is not
 //! run by seeds: what it draws stays when its calls change. Neither is a run that the real computer answered.
 //! Not here: what the answer means for a suite, or for an exploration.
@@ -19,7 +22,7 @@
 use super::saved_failures::RegressionStatus;
 use crate::error::CampaignError;
 use crate::pipeline::{LoadedTarget, PlanOfToday, PreparedProgram, session_of};
-use fozzy_check::judge;
+use fozzy_check::{FailureIdentity, identify, judge};
 use fozzy_engine::Session;
 use fozzy_search::{Branch, QuestionCount, source_of};
 use fozzy_trace::file::Recording;
@@ -73,7 +76,14 @@ impl Retrial {
             return of(RegressionStatus::Stale, Some(why.to_owned()));
         }
         let mut recorded = session_of(recording)?;
-        let (_, then) = decided(recording, &mut recorded)?;
+        let (was, then) = decided(recording, &mut recorded)?;
+        let was = signature.as_ref().and_then(|_| identify(&was));
+        let is = identify(&execution);
+        if let (Some(is), Some(was)) = (&is, &was)
+            && is.is_moved(was)
+        {
+            return of(RegressionStatus::StillThere, Some(format!("it fails so at another place: {}", is.signature)));
+        }
         // All that was decided must be asked for again; what comes after the failure is new.
         let parted = then.iter().zip(&now).position(|(then, now)| then.digest != now.digest);
         let parted = parted.or((now.len() < then.len()).then_some(now.len()));
@@ -85,7 +95,9 @@ impl Retrial {
             // What came after the failure is decided anew, and what led to it may be asked for there.
             let from = before(then.len().saturating_sub(1));
             let failed_by = match sampled.filter(|_| now.len() > then.len()) {
-                Some(signature) => Comparison { recording, signature, from }.fails_again(&mut today)?,
+                Some(signature) => {
+                    Comparison { recording, signature, was: was.as_ref(), from }.fails_again(&mut today)?
+                }
                 None => None,
             };
             let Some(_) = failed_by else { return of(RegressionStatus::Fixed, None) };
@@ -107,9 +119,16 @@ impl Retrial {
                 format!("it passes, but from decision {from} of {all} on it decides otherwise than was recorded")
             }
         };
-        let Some(signature) = sampled else { return of(RegressionStatus::Stale, Some(what)) };
-        let sampled = Comparison { recording, signature, from }.run(&mut recorded, &mut today)?;
-        of(sampled.state(), Some(format!("{what}; {}", sampled.words(from))))
+        // What cannot be judged is no failure of the program, and other steps are other decisions.
+        let is_failure = otherwise.is_some() && plan.note().is_none() && verdict.status != Status::Error;
+        let of_failure = |state| if is_failure { RegressionStatus::FailsOtherwise } else { state };
+        let Some(signature) = sampled else { return of(of_failure(RegressionStatus::Stale), Some(what)) };
+        let sampled = Comparison { recording, signature, was: was.as_ref(), from }.run(&mut recorded, &mut today)?;
+        let state = match sampled.state() {
+            RegressionStatus::StillThere => RegressionStatus::StillThere,
+            state => of_failure(state),
+        };
+        of(state, Some(format!("{what}; {}", sampled.words(from))))
     }
 }
 
@@ -117,6 +136,8 @@ impl Retrial {
 struct Comparison<'a> {
     recording: &'a Recording,
     signature: &'a FailureSignature,
+    /// The failure of the recorded program.
+    was: Option<&'a FailureIdentity>,
     from: u64,
 }
 
@@ -132,13 +153,19 @@ struct ComparedRuns {
 }
 
 impl Comparison<'_> {
+    /// Whether a run fails so, be it at another place.
+    fn is_failure(&self, execution: &Execution) -> bool {
+        let Some(found) = identify(execution) else { return false };
+        found.signature == *self.signature || self.was.is_some_and(|was| found.is_moved(was))
+    }
+
     /// The seed by which the program of today fails so, if one of some does.
     fn fails_again(&self, today: &mut Session) -> Result<Option<Seed>, CampaignError> {
         let (mut fuel, mut seeds) = (0, (1..=RUNS_AFTER).map(Seed));
         while let (true, Some(seed)) = (fuel < FUEL_MAX, seeds.next()) {
             let execution = today.execute(Box::new(Branch::new(self.recording, self.from, seed)), 0..0)?;
             fuel += execution.fuel_used;
-            if judge(&execution).signature.as_ref() == Some(self.signature) {
+            if self.is_failure(&execution) {
                 return Ok(Some(seed));
             }
         }
@@ -150,17 +177,17 @@ impl Comparison<'_> {
         while compared.is_worth_more() && fuel < FUEL_MAX {
             compared.runs += 1;
             let seed = Seed(compared.runs);
-            let mut verdict = |session: &mut Session| {
+            let mut run = |session: &mut Session| {
                 let execution = session.execute(Box::new(Branch::new(self.recording, self.from, seed)), 0..0)?;
                 fuel += execution.fuel_used;
-                Ok::<_, CampaignError>(judge(&execution))
+                Ok::<_, CampaignError>(execution)
             };
-            let now = verdict(today)?;
-            if now.signature.as_ref() == Some(self.signature) {
+            let now = run(today)?;
+            if self.is_failure(&now) {
                 return Ok(ComparedRuns { failed_by: Some(seed), ..compared });
             }
-            let then = verdict(recorded)?.signature;
-            let is_mended = now.status == Status::Pass && then == self.recording.outcome.verdict.signature;
+            let then = judge(&run(recorded)?).signature;
+            let is_mended = judge(&now).status == Status::Pass && then == self.recording.outcome.verdict.signature;
             compared.mended += u64::from(is_mended);
         }
         Ok(compared)

@@ -61,6 +61,8 @@ pub struct SavedFailure {
     pub signature: Option<FailureSignature>,
     /// The same, as the file of today numbers its steps.
     signature_today: Option<FailureSignature>,
+    /// What fails today, if that is another failure.
+    otherwise: Option<FailureSignature>,
     /// Whether that is still so.
     pub state: RegressionStatus,
     /// What it comes to today.
@@ -78,7 +80,9 @@ pub enum RegressionStatus {
     StillThere,
     /// It passes by the same decisions, or where the recorded program fails by other ones (`retrial`).
     Fixed,
-    /// It decides otherwise, or fails in another way, and cannot be compared: the trace says nothing any more.
+    /// It fails by the same decisions, with other words: a failure of its own.
+    FailsOtherwise,
+    /// It decides otherwise, and cannot be compared: the trace says nothing any more.
     Stale,
 }
 
@@ -88,8 +92,14 @@ impl RegressionStatus {
         match self {
             RegressionStatus::StillThere => "still there",
             RegressionStatus::Fixed => "fixed",
+            RegressionStatus::FailsOtherwise => "fails otherwise",
             RegressionStatus::Stale => "stale",
         }
+    }
+
+    /// Whether the program of today fails.
+    pub const fn is_failure(self) -> bool {
+        matches!(self, RegressionStatus::StillThere | RegressionStatus::FailsOtherwise)
     }
 }
 
@@ -103,13 +113,21 @@ impl SavedFailure {
 
     /// Whether it decides how a run of today ends.
     pub fn decides(&self) -> bool {
-        self.state == RegressionStatus::StillThere && self.other_conditions.is_none()
+        self.state.is_failure() && self.other_conditions.is_none()
+    }
+
+    /// What fails today, or was kept.
+    pub fn failure(&self) -> Option<&FailureSignature> {
+        self.otherwise.as_ref().or(self.signature.as_ref())
     }
 
     /// It, as a finding of a run of `target`.
     pub fn finding(&self, target: &Path) -> Option<Finding> {
-        let signature = self.signature.as_ref()?;
-        let title = format!("a saved failure is still there: {signature}");
+        let signature = self.failure()?;
+        let title = match self.otherwise {
+            None => format!("a saved failure is still there: {signature}"),
+            Some(_) => format!("by the decisions of a saved failure, the program fails otherwise: {signature}"),
+        };
         let path = self.path.display();
         let message = format!("{title}\n{path}\nfozzy replay {path} --against {}", target.display());
         Some(Finding { kind: signature.kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() })
@@ -300,13 +318,15 @@ fn standing(
     let other_conditions = run.and_then(|run| run.other_conditions(&recording, plan_file.as_deref()));
     let machines = machines(project, &recording, (today, plan_file.as_deref()), run)?;
     let plan = PlanOfToday::new(&recording, today, None, &machines)?;
-    let Retrial { state, note, .. } = Retrial::new(&recording, today, &plan)?;
+    let Retrial { state, note, verdict, .. } = Retrial::new(&recording, today, &plan)?;
     let signature = recording.outcome.verdict.signature.clone();
     let signature_today = signature.as_ref().map(|signature| plan.signature(signature));
     let status = match state {
         RegressionStatus::StillThere => recording.outcome.verdict.status,
+        RegressionStatus::FailsOtherwise => verdict.status,
         _ => Status::Pass,
     };
     let note = note.or_else(|| other_conditions.clone());
-    Ok(SavedFailure { path, signature, signature_today, state, status, other_conditions, note })
+    let otherwise = verdict.signature.filter(|_| state == RegressionStatus::FailsOtherwise);
+    Ok(SavedFailure { path, signature, signature_today, otherwise, state, status, other_conditions, note })
 }

@@ -18,7 +18,7 @@ use fozzy_campaign::explore::campaign_sink::Where;
 use fozzy_campaign::explore::cluster::ClusterRequest;
 use fozzy_campaign::explore::exchange::WorkerExchange;
 use fozzy_campaign::explore::generated::{GeneratedTests, covering};
-use fozzy_campaign::explore::saved_failures::{RegressionStatus, RunOfToday, SavedFailure, SavedFailures};
+use fozzy_campaign::explore::saved_failures::{RunOfToday, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
 use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest, ExploreRun, WorkerPart};
 use fozzy_campaign::explore::state::ExploreState;
@@ -76,10 +76,14 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         }
         false => Vec::new(),
     };
-    for standing in standings.iter().filter(|standing| standing.state == RegressionStatus::StillThere) {
-        let signature = standing.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+    for standing in standings.iter().filter(|standing| standing.state.is_failure()) {
+        let signature = standing.failure().map(ToString::to_string).unwrap_or_default();
         let conditions = standing.other_conditions.as_ref().map(|words| format!(", {words}")).unwrap_or_default();
-        context.printer.remark(&format!("still there: {signature}{conditions}\n  {}\n", standing.path.display()));
+        context.printer.remark(&format!(
+            "{}: {signature}{conditions}\n  {}\n",
+            standing.state.word(),
+            standing.path.display()
+        ));
     }
     if args.stop == Some(StopArg::Failure) && standings.iter().any(SavedFailure::decides) {
         // It is the failure that was asked for.
@@ -174,7 +178,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
     let found = verdicts().filter_map(|verdict| verdict.findings.first().cloned());
     summary = summary.finding(found.chain(deciding().filter_map(|seed| seed.finding(&args.target))).collect());
-    let still_there = || deciding().next()?.signature.clone();
+    let still_there = || deciding().next()?.failure().cloned();
     // No exit of the first run is that of a saved failure.
     summary.exit_code = summary.exit_code.filter(|_| !recordings.is_empty() || deciding().next().is_none());
     summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);

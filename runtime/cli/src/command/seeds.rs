@@ -23,16 +23,17 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
             loaded?.into_iter().map(|(loaded, seeds)| (seeds, loaded)).collect()
         }
     };
+    let mut fails = false;
     for (seeds, today) in folders {
         for standing in seeds.standings(&context.project, &today, None)? {
             if args.prune_fixed && standing.state == RegressionStatus::Fixed {
                 standing.remove()?;
                 document.pruned.push(standing.path.display().to_string());
             }
+            fails |= standing.state.is_failure();
             document.seeds.push(standing.document());
         }
     }
-    let still_there = document.seeds.iter().any(|seed| seed.state == RegressionStatus::StillThere.word());
     if context.printer.json {
         context.printer.document(&document)?;
     } else {
@@ -42,5 +43,5 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
         }
         document.pruned.iter().for_each(|path| context.printer.remark(&format!("removed {path}\n")));
     }
-    Ok(ExitCode::from(u8::from(still_there)))
+    Ok(ExitCode::from(u8::from(fails)))
 }
