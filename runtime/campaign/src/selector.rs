@@ -22,6 +22,8 @@ pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignEr
     if path.exists() {
         return Ok(path.to_owned());
     }
+    // What a killed process has found is named as any run.
+    let _ = runs.adopt();
     let finished = runs.finished();
     let (folder, manifest) = find(selector, &finished, runs, |_| true)?;
     trace_in(folder, Some(manifest))
@@ -44,6 +46,8 @@ pub fn named(selector: &str, runs: &RunStore) -> Result<SelectedRun, CampaignErr
     if path.exists() {
         return Ok(SelectedRun::Trace(path.to_owned()));
     }
+    // What a killed process has found is named as any run.
+    let _ = runs.adopt();
     let finished = runs.finished();
     // An alias passes over what cannot be believed; who names such a run hears why.
     let (folder, _) = find(selector, &finished, runs, |folder| KeptRun::read(folder).is_ok())?;

@@ -10,8 +10,10 @@
 //! Invariants: runs are ordered by the sequence number that they get when they finish, under a lock, never
 //! by wall time; each file is whole or absent; the manifest is written last, so a run with a manifest is
 //! a finished one. The folder of a run in progress is locked by its process, so that what a killed one has left is told from it.
+//! What of that has traces is finished for it (`adoption`).
 //! The store is bounded (`retention`): the oldest runs go, never the last one of each outcome.
 
+mod adoption;
 mod retention;
 
 use crate::error::{CampaignError, ErrorKind};
@@ -343,10 +345,22 @@ impl RunStore {
             folder.leave();
             return Ok(());
         }
-        write_json(&folder.path.join("report.json"), report)?;
         if let Some(trace) = report.told().identity.trace_path.as_deref() {
             folder.hold(Path::new(trace));
         }
+        // They came before this one. A store in which that fails still has them.
+        let _ = self.adopt();
+        self.conclude(&folder.path, &folder.id, report)?;
+        if let Some(retention) = self.retention {
+            // A store that could not be made smaller is bounded by the next run.
+            let _ = self.prune(retention, false);
+        }
+        Ok(())
+    }
+
+    /// Writes report and manifest of a run, the last one of all.
+    fn conclude(&self, folder: &Path, id: &str, report: &impl RunReport) -> Result<(), CampaignError> {
+        write_json(&folder.join("report.json"), report)?;
         let locked = self.lock()?;
         let sequence = self.last_sequence() + 1;
         let text = format!("{sequence}\n");
@@ -356,7 +370,7 @@ impl RunStore {
             report.told();
         let manifest = RunManifest {
             schema_version: MANIFEST_SCHEMA.to_owned(),
-            run_id: folder.id.clone(),
+            run_id: id.to_owned(),
             sequence,
             mode,
             status,
@@ -376,12 +390,7 @@ impl RunStore {
             memory_leaked_allocs: memory.map(|memory| memory.leaked_allocs),
             memory_peak_bytes: memory.map(|memory| memory.peak_bytes),
         };
-        write_json(&folder.path.join("manifest.json"), &manifest)?;
-        if let Some(retention) = self.retention {
-            // A store that could not be made smaller is bounded by the next run.
-            let _ = self.prune(retention, false);
-        }
-        Ok(())
+        write_json(&folder.join("manifest.json"), &manifest)
     }
 
     /// All finished runs, the latest first. Folders without a readable manifest are no finished runs.

@@ -63,6 +63,8 @@ pub struct SavedFailure {
     signature_today: Option<FailureSignature>,
     /// What fails today, if that is another failure.
     otherwise: Option<FailureSignature>,
+    /// The plan that its machines of today are of.
+    plan_file: Option<PathBuf>,
     /// Whether that is still so.
     pub state: RegressionStatus,
     /// What it comes to today.
@@ -129,7 +131,8 @@ impl SavedFailure {
             Some(_) => format!("by the decisions of a saved failure, the program fails otherwise: {signature}"),
         };
         let path = self.path.display();
-        let message = format!("{title}\n{path}\nfozzy replay {path} --against {}", target.display());
+        let plan = self.plan_file.as_ref().map(|plan| format!(" --plan {}", plan.display())).unwrap_or_default();
+        let message = format!("{title}\n{path}\nfozzy replay {path} --against {}{plan}", target.display());
         Some(Finding { kind: signature.kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() })
     }
 }
@@ -301,8 +304,9 @@ impl RunOfToday<'_> {
     fn other_conditions(&self, recording: &Recording, plan: Option<&Path>) -> Option<String> {
         let other =
             FailureConditions::of_plan(&recording.plan).other_than(&FailureConditions::of_plan(&self.planned.plan));
+        // The faults of another file were never asked for by a flag.
         let other_plan = plan.filter(|plan| !self.is_under(plan));
-        other.or_else(|| Some(format!("found under another plan ({})", other_plan?.display())))
+        other_plan.map(|plan| format!("found under another plan ({})", plan.display())).or(other)
     }
 }
 
@@ -328,5 +332,8 @@ fn standing(
     };
     let note = note.or_else(|| other_conditions.clone());
     let otherwise = verdict.signature.filter(|_| state == RegressionStatus::FailsOtherwise);
-    Ok(SavedFailure { path, signature, signature_today, otherwise, state, status, other_conditions, note })
+    let has_machines = !recording.plan.nodes.is_empty() && today.scenario.is_none();
+    let plan_file =
+        plan_file.or_else(|| run.and_then(|run| run.plan_file).map(Path::to_owned)).filter(|_| has_machines);
+    Ok(SavedFailure { path, signature, signature_today, otherwise, plan_file, state, status, other_conditions, note })
 }

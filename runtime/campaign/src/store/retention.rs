@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! newest ── kept ──▶ │ bound │ ── older: removed, but for the last run that passed and the last that failed
-//! no manifest, and locked by no process   ─▶  what a killed process has left: removed
+//! no manifest, and locked by no process   ─▶  what a killed process has left: removed, unless it has traces (`adoption`)
 //! ```
 //!
 //! Invariants: a run goes whole, its manifest first, so that none is seen in part; a run in progress is never touched; only folders
 //! whose names are ids of runs are.
 //! Not here: saved failures and corpora, which are the user's.
 
+use super::adoption::has_findings;
 use super::{RunManifest, RunStore, manifest_of, store_error};
 use crate::error::CampaignError;
 use fozzy_trace::Status;
@@ -57,8 +58,11 @@ impl RunStore {
         if !self.path().is_dir() {
             return Ok(removed);
         }
+        if !dry {
+            let _ = self.adopt();
+        }
         let locked = self.lock()?;
-        for folder in self.abandoned() {
+        for folder in self.abandoned().into_iter().filter(|folder| !has_findings(folder)) {
             removed.bytes += bytes_of(&folder, DEPTH_MAX, &mut BTreeSet::new());
             remove(&folder, dry)?;
             removed.leftovers.push(folder);
@@ -91,7 +95,7 @@ impl RunStore {
     }
 
     /// Folders of runs that never came to an end, and whose processes are gone.
-    fn abandoned(&self) -> Vec<PathBuf> {
+    pub(super) fn abandoned(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
         let folders =
             entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());

@@ -135,7 +135,10 @@ impl Regression {
         }
         // That it fails so by other decisions is all that there is to say.
         let note = note.filter(|_| state == RegressionStatus::StillThere).or(otherwise);
-        let command = ran.command.as_ref().map(|command| format!("{command} --against {}", shown(&case.path)));
+        let plan_file = self.plan_file(recording, case, suite, &loaded)?;
+        let plan_file = plan_file.map(|file| format!(" --plan {}", shown(&file))).unwrap_or_default();
+        let command =
+            ran.command.as_ref().map(|command| format!("{command} --against {}{plan_file}", shown(&case.path)));
         let (regression, result) = (Some(RegressionState::Regression), CaseResult::Failed);
         let ran = CaseSummary { regression, result, command, note, ..ran };
         Ok(match self.other_conditions(recording, case, suite, &loaded)? {
@@ -146,6 +149,21 @@ impl Regression {
             },
             None => ran,
         })
+    }
+
+    /// The plan file that these machines are of, for who replays it beside them.
+    fn plan_file(
+        &self,
+        recording: &Recording,
+        case: &Case,
+        suite: &Suite<'_>,
+        loaded: &LoadedTarget,
+    ) -> Result<Option<PathBuf>, CampaignError> {
+        if recording.plan.nodes.is_empty() || loaded.scenario.is_some() {
+            return Ok(None);
+        }
+        let own = saved_failures::plan_of(suite.project, &self.path).filter(|_| self.is_saved);
+        Ok(own.or(case.request(suite)?.world.plan))
     }
 
     /// The machines of its plan, with their programs of today.

@@ -84,6 +84,30 @@ fn what_a_killed_process_has_left_goes_and_what_runs_stays() {
 }
 
 #[test]
+fn what_a_killed_process_has_found_is_a_run_of_the_store() {
+    let (_place, store, ids) = store(&[FAIL]);
+    let killed = store.begin().expect("it begins");
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces/v5-drift.fozzy");
+    fs::copy(trace, killed.path.join("panic-0123.fozzy")).expect("it is copied");
+    fs::write(killed.path.join("panic-4567.fozzy"), "half").expect("it is written");
+    let path = killed.path.clone();
+    assert_eq!(store.prune(ALL, false).expect("pruned"), PrunedRuns::default(), "it is in progress");
+    assert_eq!(store.finished().len(), 1);
+    drop(killed);
+    assert_eq!(store.prune(ALL, true).expect("looked at"), PrunedRuns::default());
+    assert_eq!(store.prune(ALL, false).expect("pruned"), PrunedRuns::default());
+    let run = super::super::KeptRun::read(&path).expect("report and manifest agree");
+    let named = run.manifest.trace_path.expect("it has a trace");
+    assert!(named.ends_with("panic-0123.fozzy") && Path::new(&named).is_file(), "{named}");
+    let order: Vec<u64> = store.finished().iter().map(|(_, manifest)| manifest.sequence).collect();
+    assert_eq!(order, [2, 1]);
+    let last = crate::selector::trace_path("latest", &store).expect("it is named");
+    assert_eq!((last, ids.len()), (Path::new(&named).to_owned(), 1));
+    store.adopt().expect("once only");
+    assert_eq!(store.finished().len(), 2);
+}
+
+#[test]
 fn a_store_that_keeps_nothing_leaves_nothing() {
     let place = tempfile::tempdir().expect("a folder");
     let store = RunStore::new(place.path()).bounded(None);
