@@ -121,14 +121,12 @@ impl Retrial {
         };
         // What cannot be judged is no failure of the program, and other steps are other decisions.
         let is_failure = otherwise.is_some() && plan.note().is_none() && verdict.status != Status::Error;
-        let of_failure = |state| if is_failure { RegressionStatus::FailsOtherwise } else { state };
-        let Some(signature) = sampled else { return of(of_failure(RegressionStatus::Stale), Some(what)) };
+        if is_failure {
+            return of(RegressionStatus::FailsOtherwise, Some(what));
+        }
+        let Some(signature) = sampled else { return of(RegressionStatus::Stale, Some(what)) };
         let sampled = Comparison { recording, signature, was: was.as_ref(), from }.run(&mut recorded, &mut today)?;
-        let state = match sampled.state() {
-            RegressionStatus::StillThere => RegressionStatus::StillThere,
-            state => of_failure(state),
-        };
-        of(state, Some(format!("{what}; {}", sampled.words(from))))
+        of(sampled.state(), Some(format!("{what}; {}", sampled.words(from))))
     }
 }
 

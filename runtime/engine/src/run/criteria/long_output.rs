@@ -291,8 +291,8 @@ mod tests {
         text[0] = b'b';
         text.push(b'b');
         let mut outputs = observed(&text, 4096, &patterns, None);
-        for number in 0..patterns.len() {
-            assert_eq!(outputs.of_pattern(number, STREAM), Some(PatternMatch::Absent), "{}", patterns[number].as_str());
+        for (number, pattern) in patterns.iter().enumerate() {
+            assert_eq!(outputs.of_pattern(number, STREAM), Some(PatternMatch::Absent), "{}", pattern.as_str());
         }
         text.pop();
         let mut outputs = observed(&text, text.len(), &patterns, None);
