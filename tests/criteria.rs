@@ -31,6 +31,15 @@ const SAYS: &str = r#"(module
     (i32.store (i32.const 4) (i32.const 8))
     (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 16)))))"#;
 
+/// Makes a directory, and exits with the error of that.
+const MAKES: &str = r#"(module
+  (import "wasi_snapshot_preview1" "path_create_directory" (func $make (param i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 32) "made")
+  (func (export "_start")
+    (call $exit (call $make (i32.const 3) (i32.const 32) (i32.const 4)))))"#;
+
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
@@ -60,6 +69,19 @@ fn a_checker_judges_a_run_and_one_without_a_verdict_is_an_error() {
     assert!(why.as_str().is_some_and(|why| why.contains("disagrees with itself")), "{why}");
     let none = fozzy.run(&["run", &program("pass"), "--check", "missing.wasm"]).exits(2);
     assert!(text(&none.stderr).contains("missing.wasm"), "{}", text(&none.stderr));
+}
+
+#[test]
+fn a_program_that_a_fault_excuses_is_held_to_all_else() {
+    let fozzy = Fozzy::new();
+    fozzy.write("makes.wat", MAKES);
+    let status = |flags: &[&str]| {
+        let excused = ["run", "makes.wat", "--faults", "disk-full:100%", "--allow-error-exit", "--json"];
+        fozzy.run(&[&excused, flags].concat()).json()["status"].clone()
+    };
+    assert_eq!((status(&[]), status(&["--check", &program("pass")])), ("pass".into(), "pass".into()));
+    assert_eq!(status(&["--expect-output", "made"]), "fail");
+    assert_eq!(status(&["--check", &program("exits")]), "fail");
 }
 
 /// Writes more `a` to standard output than is kept of a stream, then a last line, then says the same on standard error as one that

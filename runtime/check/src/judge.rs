@@ -31,7 +31,7 @@ pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     let target = ProgramOutput { stderr: execution.stderr.last(), backtrace: &execution.backtrace };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<JudgedFinding> = match criteria::of_exit(&execution.end, &execution.facts.criteria) {
-        _ if is_honest_exit(&execution.end, &execution.facts) => Vec::new(),
+        _ if execution.facts.excuses_exit(&execution.end) => Vec::new(),
         Some(allowed) => allowed.err().into_iter().collect(),
         None => of_end(&execution.end, target).into_iter().collect(),
     };
@@ -62,11 +62,6 @@ pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
     found
-}
-
-/// Whether a program says by its code that a planned fault has kept it from its work, and the plan allows that.
-fn is_honest_exit(end: &ExecutionEnd, facts: &Facts) -> bool {
-    facts.allows_error_exit && matches!(end, ExecutionEnd::Exited { .. }) && facts.injected.has_struck()
 }
 
 /// The verdict on what was found, which stands in its order.

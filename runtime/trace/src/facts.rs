@@ -67,6 +67,14 @@ pub struct Facts {
     pub unmet_input: Vec<String>,
 }
 
+impl Facts {
+    /// Whether a program says by its exit code that a planned fault has kept it from its work, and the plan allows that.
+    #[must_use]
+    pub fn excuses_exit(&self, end: &crate::ExecutionEnd) -> bool {
+        self.allows_error_exit && matches!(end, crate::ExecutionEnd::Exited { .. }) && self.injected.has_struck()
+    }
+}
+
 /// Why a program that judges itself has failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

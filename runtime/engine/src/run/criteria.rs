@@ -105,6 +105,7 @@ impl CriteriaJudge {
             patterns.filter_map(|pattern| forbidden(pattern, run, &nodes, &mut long)).collect();
         // What has not come to its end is a failure already, and has neither all of its output nor an end to judge.
         let has_ended = match &run.end {
+            end if run.facts.excuses_exit(end) => true,
             ExecutionEnd::Exited { code } if self.plan.exit_codes.is_empty() => *code == 0,
             ExecutionEnd::Exited { code } => self.plan.exit_codes.contains(code),
             ExecutionEnd::Killed => true,

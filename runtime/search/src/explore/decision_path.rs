@@ -39,8 +39,9 @@ pub(crate) struct PlaceId(pub(crate) u64);
 pub(crate) struct PathNode {
     before: Option<Arc<PathNode>>,
     answers: Box<[Override]>,
-    /// Answers from the start.
+    /// Answers from the start, and what they weigh.
     len: usize,
+    weight: usize,
     /// Steps from the start; none before the beginning.
     pub(crate) steps: u32,
     /// Which place it is; the start is the first.
@@ -50,13 +51,24 @@ pub(crate) struct PathNode {
 impl PathNode {
     /// The way that goes on from `before` by these answers.
     pub(crate) fn from(before: Option<&Arc<PathNode>>, answers: &[Override], steps: u32, id: PlaceId) -> Arc<PathNode> {
-        let len = before.map_or(0, |before| before.len) + answers.len();
-        Arc::new(PathNode { before: before.cloned(), answers: answers.into(), len, steps, id })
+        let (len, weight) = before.map_or((0, 0), |before| (before.len, before.weight));
+        let (len, weight) = (len + answers.len(), weight + answers.iter().map(Override::weight).sum::<usize>());
+        Arc::new(PathNode { before: before.cloned(), answers: answers.into(), len, weight, steps, id })
     }
 
     /// Its answers.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// What its answers weigh.
+    pub(crate) fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// What its own answers weigh.
+    pub(crate) fn own_weight(&self) -> usize {
+        self.weight - self.before.as_ref().map_or(0, |before| before.weight)
     }
 
     /// Its own answers, without those of the way that it continues.

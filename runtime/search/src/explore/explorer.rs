@@ -442,6 +442,7 @@ impl Exploration {
         };
         // Without its checkpoint, a place is gone to again.
         let between = Frontier::answers_between(&before, &origin);
+        answers.continue_behind(before.weight());
         let mut run =
             RunProgress { before, answers: answers.clone(), steps: 0, flow: None, fresh: NewCoverage::default() };
         let rng = self.rng.stream(self.stats.runs);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Places that are kept. Each needs some 300 bytes beside its answers; beyond, the least promising one is forgotten.
 pub(crate) const PLACES_MAX: usize = 100_000;
-/// Answers of all places together, each counted with the place that it leads to; they need at most 32 bytes each, and beyond
+/// Answers of all places together, by their weight, each counted with the place that it leads to; they need at most 32 bytes each, and beyond
 /// the least promising places are forgotten.
 const ANSWERS_MAX: usize = 4 << 20;
 /// What is left of a place's energy after a run that found nothing.
@@ -120,7 +120,7 @@ impl Frontier {
     pub(crate) fn hottest(&self, most: usize, mut answers: usize) -> Vec<&Arc<PathNode>> {
         let ranked = self.ranks.iter().rev().filter_map(|(_, place)| self.node(*place)).take(most);
         let has_room = |node: &&Arc<PathNode>| {
-            let left = answers.checked_sub(node.len());
+            let left = answers.checked_sub(node.weight());
             answers = left.unwrap_or(answers);
             left.is_some()
         };
@@ -164,7 +164,7 @@ impl Frontier {
         live_max: usize,
     ) -> Vec<CheckpointId> {
         let (place, energy) = (node.id, 1.0 + f64::from(fresh.min(REWARD_MAX)));
-        self.answers += node.own_answers().len();
+        self.answers += node.own_weight();
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
@@ -221,7 +221,7 @@ impl Frontier {
         self.live_energies[entry.kind as usize].set(slot, 0.0);
         self.ages.set(slot, 0.0);
         self.free.push(slot);
-        self.answers -= entry.node.own_answers().len();
+        self.answers -= entry.node.own_weight();
         entry.checkpoint
     }
 

@@ -20,7 +20,7 @@ use fozzy_trace::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Answers that are logged of one run, some tens of megabytes. A run that asks for more ends after the step in which it does,
+/// Answers that are logged of one run and of the way before it, by their weight: some tens of megabytes. A run that asks for more ends after the step in which it does,
 /// and is counted as cut: its path would not lead there again.
 pub(crate) const ANSWERS_MAX: usize = 1 << 20;
 /// Answers for which there is room from the beginning.
@@ -65,6 +65,8 @@ pub(crate) struct LoggedAnswer {
 #[derive(Debug, Default)]
 struct AnswerLogState {
     answers: Vec<Override>,
+    /// What they weigh, with those of the way before them.
+    weight: usize,
     bounds: Vec<u64>,
     /// Whether each is what the program draws, and from weights.
     drawn: Vec<(bool, bool)>,
@@ -93,6 +95,11 @@ impl AnswerLog {
     #[must_use]
     pub fn snapshot(&self) -> Vec<Override> {
         self.lock().answers.clone()
+    }
+
+    /// The answers follow a way that weighs so much.
+    pub(crate) fn continue_behind(&self, weight: usize) {
+        self.lock().weight = weight;
     }
 
     /// Whether a value out of many was drawn.
@@ -175,7 +182,9 @@ impl AnswerLog {
     /// Notes an answer, and which one it is of those that may be left out.
     fn record(&self, answer: Override, (bound, is_drawn, is_weighted): (u64, bool, bool), named: Option<u64>) {
         let mut log = self.lock();
-        if log.answers.len() < ANSWERS_MAX {
+        let weight = log.weight + answer.weight();
+        if weight <= ANSWERS_MAX && !log.is_truncated {
+            log.weight = weight;
             if log.answers.is_empty() {
                 log.answers.reserve(ANSWERS_FEW);
                 log.bounds.reserve(ANSWERS_FEW);

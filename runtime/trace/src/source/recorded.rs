@@ -29,6 +29,17 @@ pub enum Override {
     Number(u64),
 }
 
+impl Override {
+    /// What it takes to keep, in numbers: as many bytes as 32 digits tell take as much as a number.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Override::Bytes(digits) => 1 + digits.len() / 32,
+            Override::Number(_) => 1,
+        }
+    }
+}
+
 /// Replays stored answers over a seed.
 #[derive(Clone, Debug)]
 pub struct RecordedSource {
