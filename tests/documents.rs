@@ -62,6 +62,9 @@ const CASES: &[(&str, &str)] = &[
     ("causality", "fozzy causality f.fozzy --moments 2 --runs 2 --json"),
     ("findability", "fozzy findability f.fozzy --runs 2 --json"),
     ("benchmark", "fozzy benchmark counter.wasm --max-workers 1 --time 100ms --json"),
+    ("profile-top", "fozzy profile top a.fozzy --json"),
+    ("profile-flame", "fozzy profile flame a.fozzy --json"),
+    ("profile-export", "fozzy profile export a.fozzy --format pprof --out p --json"),
     ("seeds", "fozzy seeds --json"),
     (
         "history-check",

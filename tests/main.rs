@@ -75,6 +75,7 @@ mod pages;
 mod parity;
 mod planted;
 mod processes;
+mod profile;
 mod purity;
 mod reactors;
 mod recorded;

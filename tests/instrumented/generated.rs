@@ -7,12 +7,14 @@ use super::writers;
 use arbitrary::Unstructured;
 use fozzy_instrument::{
     CodeOrigin, CoverageMode, InstrumentedComponent, MARKED_PAGE_BYTES, ModuleChoice, ModuleOrdinal, Options,
-    OriginalOffset, RewrittenOffset, STRADDLE_BYTES, instrument,
+    OriginalOffset, ProfileCounter, ProfileNode, RewrittenOffset, STRADDLE_BYTES, instrument,
 };
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasm_encoder::{ExportKind, ExportSection, RawSection};
 use wasmparser::{Parser, Payload};
-use wasmtime::{Config, Engine, Instance, Memory, Module, Store, Trap, Val, WasmBacktrace};
+use wasmtime::{
+    Config, Engine, Instance, Memory, Module, OperatorCost, Store, Trap, Val, VariableOperatorCost, WasmBacktrace,
+};
 
 /// Modules that are generated, and with `FOZZY_LONG`.
 const MODULES: u64 = 100;
@@ -76,6 +78,27 @@ fn engine() -> Engine {
     config.wasm_features(wasmtime::WasmFeatures::all(), false);
     config.wasm_features(features, true);
     config.relaxed_simd_deterministic(true);
+    // An instruction costs one, whatever it moves: so fuel is what counts by call path are compared with.
+    let mut cost = OperatorCost::new();
+    cost.variable = VariableOperatorCost {
+        memory_copy_per_byte: 0,
+        memory_fill_per_byte: 0,
+        memory_init_per_byte: 0,
+        memory_grow_per_page: 0,
+        table_copy_per_element: 0,
+        table_fill_per_element: 0,
+        table_init_per_element: 0,
+        table_grow_per_element: 0,
+        array_copy_per_element: 0,
+        array_fill_per_element: 0,
+        array_new_data_per_element: 0,
+        array_init_data_per_element: 0,
+        array_new_elem_per_element: 0,
+        array_init_elem_per_element: 0,
+        array_new_default_per_element: 0,
+        array_new_per_element: 0,
+    };
+    config.operator_cost(cost);
     Engine::new(&config).expect("a plain configuration")
 }
 
@@ -236,6 +259,22 @@ impl InstrumentedRun {
         globals.into_iter().map(|global| shown(&global.get(&mut self.store))).collect()
     }
 
+    /// The fuel of what was counted so far: an instruction costs one, and so does each call of a function.
+    fn counted(&mut self) -> u64 {
+        let Some(side) = self.side() else { return 0 };
+        let sites = &self.output.as_ref().expect("it has one").profile;
+        let found = sites.read(ModuleOrdinal(0), side.data(&self.store));
+        let of_node = |node: &ProfileNode| {
+            let counted = sites.function(ModuleOrdinal(0), node.function).expect("it was counted");
+            let of = |(value, counter): (&u64, &ProfileCounter)| match counter {
+                ProfileCounter::Segment(operators) => value * operators.len() as u64,
+                ProfileCounter::Bytes(_) => 0,
+            };
+            node.counters[0] + node.counters.iter().zip(&counted.counters).map(of).sum::<u64>()
+        };
+        found.nodes.iter().map(of_node).sum()
+    }
+
     fn hits(&mut self, at: Option<OriginalOffset>) -> Vec<bool> {
         let Some(side) = self.side() else { return Vec::new() };
         let output = self.output.as_ref().expect("it has one");
@@ -296,9 +335,10 @@ fn generated_modules_run_as_before() {
         Options { coverage: CoverageMode::Every, ..all.clone() },
         Options { coverage: CoverageMode::SetOnce, ..all.clone() },
         Options { coverage: CoverageMode::Counters, marks: true, comparisons: true, ..all.clone() },
-        Options { marks: true, ..all },
+        Options { marks: true, ..all.clone() },
+        Options { profile: true, ..all },
     ];
-    let (mut calls, mut traps, mut taken, mut written) = (0, 0, 0, 0);
+    let (mut calls, mut traps, mut taken, mut written, mut counted) = (0, 0, 0, 0, 0);
     for seed in 0..modules {
         let module = generate(seed);
         let mut component = wasm_encoder::Component::new();
@@ -337,8 +377,14 @@ fn generated_modules_run_as_before() {
             let mut hits: Vec<Vec<bool>> = Vec::new();
             for (after, way) in afters.iter_mut().zip(&ways) {
                 let what = format!("seed {seed}, {name}({argument}), {way:?}");
+                let counted_before = after.counted();
                 let (found, at) = after.call(name, argument);
                 assert_eq!(found.end, expected.end, "{what}");
+                if way.profile && expected.end.is_ok() {
+                    let used = FUEL - before.store.get_fuel().expect("fuel is on");
+                    assert_eq!(after.counted() - counted_before, used, "{what}: instructions");
+                    counted += used;
+                }
                 assert!(found == expected, "{what}: memories or globals differ");
                 if way.coverage != CoverageMode::None {
                     hits.push(after.hits(at));
@@ -357,6 +403,9 @@ fn generated_modules_run_as_before() {
             assert_eq!(hits[0], hits[2], "seed {seed}, {name}({argument}): counters tell something else");
         }
     }
-    println!("generated: {calls} calls, {traps} traps, {written} wrote, {taken} edges");
-    assert!(calls > modules && traps > 0 && written > modules / 10 && taken as u64 > calls, "too little was compared");
+    println!("generated: {calls} calls, {traps} traps, {written} wrote, {taken} edges, {counted} instructions");
+    assert!(
+        calls > modules && traps > 0 && counted > calls && written > modules / 10 && taken as u64 > calls,
+        "too little was compared"
+    );
 }

@@ -26,6 +26,7 @@ pub mod inspection;
 pub mod migrate;
 pub mod options;
 pub mod pipeline;
+pub mod profile;
 pub mod program_place;
 pub mod progress;
 pub mod remarks;

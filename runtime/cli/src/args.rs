@@ -20,7 +20,7 @@ pub(crate) use criteria::CriteriaArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use memory::{MemoryArgs, memory_size, percentage};
 pub(crate) use options::request;
-pub(crate) use profile::{ProfileArgs, ReplayProfileArgs};
+pub(crate) use profile::{ProfileArgs, ProfileCommand, ReplayProfileArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
@@ -136,6 +136,9 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.
     Coverage(CoverageArgs),
+    /// Show where recorded runs spend their instructions.
+    #[command(subcommand, disable_help_subcommand = true)]
+    Profile(ProfileCommand),
     /// Verify and show traces.
     #[command(subcommand, disable_help_subcommand = true)]
     Trace(TraceCommand),

@@ -1,8 +1,9 @@
 //! `CLI.md`, generated from the same source as `--help`. `BLESS=1 cargo test -p fozzy-cli` rewrites it.
 
 use crate::args::Cli;
-use crate::documents::{DOCUMENTS, keys};
+use crate::documents::DOCUMENTS;
 use clap::{Arg, Command, CommandFactory};
+use fozzy_report::schema_keys::keys_of;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -63,7 +64,7 @@ fn render() -> String {
 /// The table of documents.
 fn documents() -> String {
     let row = |row: &crate::documents::DocumentRow| {
-        let keys = keys::of((row.schema)().as_value());
+        let keys = keys_of((row.schema)().as_value());
         format!("| `{}` | {} | {keys} |\n", row.name, row.by)
     };
     let rows: String = DOCUMENTS.iter().map(row).collect();

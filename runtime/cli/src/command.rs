@@ -19,6 +19,7 @@ mod init;
 mod inspect;
 mod look;
 mod migrate;
+mod profile;
 pub(crate) mod replay;
 mod report;
 pub(crate) mod run;
@@ -77,6 +78,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Ablate(args) => shrink::ablate(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),
             Command::Coverage(args) => coverage::coverage(&context, args),
+            Command::Profile(args) => profile::profile(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
             Command::Trace(TraceCommand::Migrate(args)) => migrate::migrate(&context, args),

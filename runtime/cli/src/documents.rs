@@ -17,6 +17,7 @@ use fozzy_report::document::{
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
+use fozzy_report::profile::{ProfileExport, ProfileFlame, ProfileTop};
 use fozzy_report::suite::SuiteSummary;
 use fozzy_report::{
     AblationDocument, BenchmarkDocument, CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage,
@@ -56,6 +57,9 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("migration", "`trace migrate` (`fozzy.trace_migration.v1`)", of::<MigrateDocument>),
     row("inspection", "`inspect`", of::<InspectDocument>),
     row("coverage", "`coverage --format json` (`fozzy.coverage.v1`)", of::<CoverageDocument>),
+    row("profile-top", "`profile top` (`fozzy.profile_top.v1`)", of::<ProfileTop>),
+    row("profile-flame", "`profile flame` (`fozzy.profile_flame.v1`)", of::<ProfileFlame>),
+    row("profile-export", "`profile export` (`fozzy.profile_export_result.v1`)", of::<ProfileExport>),
     row("corpus-list", "`corpus list`", of::<Vec<String>>),
     row("corpus-added", "`corpus add`", of::<CorpusAddDocument>),
     row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimizeDocument>),
@@ -87,95 +91,9 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 #[cfg(test)]
-pub(crate) mod keys {
-    //! The keys of a document in one line: `ok` `checks[]{name,ok,detail?}`.
-
-    use serde_json::Value;
-
-    /// Those of a whole document.
-    pub(crate) fn of(schema: &Value) -> String {
-        match body(schema, schema, &mut Vec::new()).as_str() {
-            "[]" => "a list of texts".to_owned(),
-            text => top(text),
-        }
-    }
-
-    /// `{a,b}` as `a` `b`, so that a table can break the line.
-    fn top(text: &str) -> String {
-        let alternatives = text.split(" or ").map(|alternative| {
-            let inner = alternative.trim_start_matches('{').strip_suffix('}').unwrap_or(alternative);
-            let (mut depth, mut out) = (0i32, String::from("`"));
-            for c in inner.chars() {
-                depth += i32::from(c == '{') - i32::from(c == '}');
-                if c == ',' && depth == 0 { out.push_str("` `") } else { out.push(c) }
-            }
-            out + "`"
-        });
-        alternatives.collect::<Vec<String>>().join("; or ")
-    }
-
-    /// What stands after a key: nothing for plain values, `{…}` for objects, `[]` and what is in it for lists.
-    fn body(root: &Value, schema: &Value, within: &mut Vec<String>) -> String {
-        if let Some(reference) = schema["$ref"].as_str() {
-            let name = reference.rsplit('/').next().unwrap_or_default().to_owned();
-            if within.contains(&name) {
-                return String::new();
-            }
-            // A run in a suite has its own row.
-            if name == "RunSummary" {
-                return "{…}".to_owned();
-            }
-            within.push(name.clone());
-            let text = body(root, &root["$defs"][&name], within);
-            within.pop();
-            return text;
-        }
-        for several in ["oneOf", "anyOf"] {
-            if let Some(several) = schema[several].as_array() {
-                let mut texts: Vec<String> = several.iter().map(|one| body(root, one, within)).collect();
-                texts.retain(|text| !text.is_empty());
-                texts.dedup();
-                return texts.join(" or ");
-            }
-        }
-        if schema["items"].is_object() {
-            return format!("[]{}", body(root, &schema["items"], within));
-        }
-        if schema["additionalProperties"].is_object() {
-            let text = body(root, &schema["additionalProperties"], within);
-            return if text.is_empty() { "{name → value}".to_owned() } else { format!("{{name → {text}}}") };
-        }
-        let Some(properties) = schema["properties"].as_object() else { return String::new() };
-        let required: Vec<&str> =
-            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let key = |(name, value): (&String, &Value)| {
-            let mark = if required.contains(&name.as_str()) { "" } else { "?" };
-            let word = value["const"].as_str().map(|word| format!(": {word}")).unwrap_or_default();
-            format!("{name}{mark}{word}{}", body(root, value, &mut within.clone()))
-        };
-        format!("{{{}}}", properties.iter().map(key).collect::<Vec<String>>().join(","))
-    }
-
-    #[test]
-    fn keys_are_written_in_one_line() {
-        let of = |name: &str| {
-            let row = super::DOCUMENTS.iter().find(|row| row.name == name).expect("it is a row");
-            of((row.schema)().as_value())
-        };
-        assert_eq!(of("ci"), "`schemaVersion` `ok` `checks[]{name,ok,skipped?,detail?}`");
-        assert_eq!(of("corpus-list"), "a list of texts");
-        assert!(
-            of("artifacts").starts_with("`type: list` `entries[]{kind,path,sizeBytes?}`; or `"),
-            "{}",
-            of("artifacts")
-        );
-        assert!(of("suite").contains("`scenarios[]{name,path,result,"), "{}", of("suite"));
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
+    use fozzy_report::schema_keys::keys_of;
 
     #[test]
     fn every_document_has_a_name_of_its_own_and_a_schema_with_keys() {
@@ -186,7 +104,23 @@ mod tests {
         for row in DOCUMENTS {
             let schema = (row.schema)();
             let is_list = schema.as_value()["type"] == "array";
-            assert!(is_list || !keys::of(schema.as_value()).is_empty(), "{}", row.name);
+            assert!(is_list || !keys_of(schema.as_value()).is_empty(), "{}", row.name);
         }
+    }
+
+    #[test]
+    fn keys_are_written_in_one_line() {
+        let of = |name: &str| {
+            let row = DOCUMENTS.iter().find(|row| row.name == name).expect("it is a row");
+            keys_of((row.schema)().as_value())
+        };
+        assert_eq!(of("ci"), "`schemaVersion` `ok` `checks[]{name,ok,skipped?,detail?}`");
+        assert_eq!(of("corpus-list"), "a list of texts");
+        assert!(
+            of("artifacts").starts_with("`type: list` `entries[]{kind,path,sizeBytes?}`; or `"),
+            "{}",
+            of("artifacts")
+        );
+        assert!(of("suite").contains("`scenarios[]{name,path,result,"), "{}", of("suite"));
     }
 }

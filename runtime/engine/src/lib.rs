@@ -106,4 +106,5 @@ pub use reactor::{
 };
 pub use run::coverage::{ModuleBytes, ProgramCoverage};
 pub use run::inspect_at::{ExecutionView, GuestView};
+pub use run::profile::{PathCounts, PathStep, ProgramProfile};
 pub use run::session::{Session, SessionError};

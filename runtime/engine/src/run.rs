@@ -15,6 +15,7 @@ pub(crate) mod criteria;
 pub(crate) mod inspect_at;
 pub(crate) mod memory_roles;
 pub(crate) mod preview1_memory;
+pub(crate) mod profile;
 pub(crate) mod scenario;
 pub(crate) mod schedule;
 pub(crate) mod session;

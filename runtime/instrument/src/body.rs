@@ -16,6 +16,7 @@ use crate::map::SegmentKind;
 use crate::marks::MarksPass;
 use crate::module::ModuleRewriter;
 use crate::options::CoverageMode;
+use crate::profile::{ProfilePass, ProfileSites};
 use crate::side::HEADER_PENDING_AT;
 use crate::sites::Sites;
 use wasm_encoder::{BlockType, Encode, MemArg};
@@ -65,12 +66,15 @@ pub(crate) struct BodyRewriter {
     edges: EdgePass,
     marks: MarksPass,
     compare: ComparePass,
+    counts: ProfilePass,
     /// What the bodies of the component cost a compiler so far.
     cost: CompileCost,
     /// The comparisons of the component so far.
     pub(crate) comparisons: ComparisonSites,
     /// The edges of the component so far.
     pub(crate) sites: Sites,
+    /// What is counted of the component so far.
+    pub(crate) profile: ProfileSites,
     edits: Edits,
     written: RewrittenBody,
 }
@@ -112,6 +116,9 @@ impl BodyRewriter {
             self.marks.begin();
         }
         self.compare.begin();
+        if module.profile {
+            self.counts.begin(offset_u32(operators_start));
+        }
         let mut height_max = 0;
         let mut operators = OperatorsReader::new(reader);
         while !operators.eof() {
@@ -119,6 +126,9 @@ impl BodyRewriter {
             let operator = operators.read()?;
             if covers {
                 self.edges.before(&operator, &validator);
+            }
+            if module.profile {
+                self.counts.before(&operator, &validator);
             }
             let reachable = validator.get_control_frame(0).is_some_and(|frame| !frame.unreachable);
             validator.op(at, &operator)?;
@@ -134,6 +144,9 @@ impl BodyRewriter {
             self.cost.check(range.start, component.len())?;
             if covers {
                 self.edges.operator(&operator, span.clone(), &validator);
+            }
+            if module.profile {
+                self.counts.operator(&operator, span.clone(), module);
             }
             if module.comparisons && reachable {
                 self.compare.operator(&operator, &span);
@@ -174,6 +187,9 @@ impl BodyRewriter {
         }
         if covers {
             self.edges.finish(&facts.spans, index, module, &mut self.sites, &mut self.edits)?;
+        }
+        if module.profile {
+            self.counts.finish(index, facts.spans.operators.start, module, &mut self.profile, &mut self.edits)?;
         }
         if module.comparisons {
             let start = facts.spans.operators.start;

@@ -12,6 +12,7 @@ use crate::access::{self, SLOT_BYTES};
 use crate::compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, KIND_BYTES, KIND_SEARCH,
 };
+use crate::profile;
 use crate::side::{
     HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, MARKED_PAGE_BITS, SideLayout,
 };
@@ -41,6 +42,8 @@ pub(crate) enum Helper {
     Entry,
     /// `()`: sets the globals as the host has left them, once.
     Globals,
+    /// `(function, bytes, spare) -> node`: see [`profile::enter_node`].
+    EnterNode,
 }
 
 /// Where helpers find things.
@@ -73,13 +76,14 @@ impl Helper {
             Helper::Counts => (&WORDS[..1], &WORDS[..1]),
             Helper::Entry => (&LONGS[..4], &[]),
             Helper::Globals => (&[], &[]),
+            Helper::EnterNode => (&WORDS[..3], &WORDS[..1]),
         }
     }
 
     /// The helpers that this one calls.
     pub(crate) fn uses(self) -> &'static [Helper] {
         match self {
-            Helper::Range | Helper::Counts | Helper::Entry | Helper::Globals => &[],
+            Helper::Range | Helper::Counts | Helper::Entry | Helper::Globals | Helper::EnterNode => &[],
             Helper::Bulk | Helper::Realloc(_) => &[Helper::Range],
             Helper::Log32 | Helper::Log64 | Helper::LogBytes | Helper::LogSearch => &[Helper::Counts, Helper::Entry],
         }
@@ -109,6 +113,7 @@ impl Helper {
             Helper::Counts => count_comparison(around),
             Helper::Entry => write_entry(around),
             Helper::Globals => set_globals(around),
+            Helper::EnterNode => profile::enter_node(around.memory),
         }
     }
 }

@@ -13,6 +13,7 @@
 //!   counted in the guest's own code and does not depend on the frames that a compiler lays out.
 //! - Edge coverage (`edges.rs`, `sites.rs`), a log of comparisons (`compare.rs`), and marks of written pages (`marks.rs`). All
 //!   three write to a memory of their own beside the guest's (`side.rs`), which the host reads in place.
+//! - Counts of instructions by call path (`profile.rs`), in such a memory too.
 //! - An accessor for the state of the guest (`access.rs`).
 //!
 //! And something is taken out: data segments, where there are thousands (`segments.rs`).
@@ -45,6 +46,7 @@ mod names;
 mod nesting;
 mod options;
 mod prescan;
+mod profile;
 mod segments;
 mod shape;
 mod side;
@@ -70,6 +72,9 @@ pub use map::{CodeLocation, CodeOrigin, ModuleMap, ModuleOrdinal, OffsetMaps, Or
 pub use marks::STRADDLE_BYTES;
 pub use marks_soundness::{MarksReason, MarksVerdict};
 pub use options::{CoverageMode, ModuleChoice, Options, hit_class};
+pub use profile::{
+    ModuleProfile, ProfileCall, ProfileCallee, ProfileCounter, ProfileNode, ProfileSites, ProfiledFunction,
+};
 pub use shape::Obstacle;
 pub use side::{
     ACCESSOR, HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, LAYOUT_VERSION,
@@ -105,6 +110,8 @@ pub struct InstrumentedComponent {
     pub sites: Sites,
     /// The comparisons of the chosen modules; empty unless asked for.
     pub comparisons: ComparisonSites,
+    /// What is counted by call path; empty unless asked for.
+    pub profile: ProfileSites,
     /// What was put beside the memories of each module that needs it, in the order of the bytes.
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.

@@ -18,8 +18,9 @@ use crate::compare::{LOG_BYTES, MemoryComparison, fits};
 use crate::edit::offset_u32;
 use crate::helpers::{Helper, HelperContext};
 use crate::map::{ModuleMap, ModuleOrdinal, SegmentKind, Segments};
-use crate::options::CoverageMode;
+use crate::options::{CoverageMode, RUN_ADAPTER};
 use crate::prescan::{ModulePrescan, may_return_through_memory};
+use crate::profile::{self, PROFILE_BYTES};
 use crate::segments::{self, MergedSegments};
 use crate::side::{SideLayout, SideMemory, SideTag, WASM_PAGE_BYTES};
 use crate::{Error, Options, body, names};
@@ -179,6 +180,9 @@ pub(crate) struct ModuleRewriter<'a> {
     /// Whether comparisons are logged here, and how many there are so far.
     pub(crate) comparisons: bool,
     pub(crate) compared: u32,
+    /// Whether instructions are counted by call path, and how many bytes the spare nodes of its functions have so far.
+    pub(crate) profile: bool,
+    pub(crate) spares: u32,
     data: Option<SectionList>,
     segments_read: Option<DataSectionReader<'a>>,
     /// Bytes of each memory that it defines itself; `None` for others.
@@ -202,8 +206,10 @@ impl<'a> ModuleRewriter<'a> {
         options: &Options,
         surveyed: ModulePrescan,
     ) -> ModuleRewriter<'a> {
-        let chosen = options.modules.includes(surveyed.names());
+        let chosen = options.modules.includes(surveyed.names()) && !options.profile;
         let comparisons = options.comparisons && chosen;
+        let profile = options.profile && !surveyed.names().any(|name| name == RUN_ADAPTER);
+        let marks = options.marks && !options.profile;
         ModuleRewriter {
             ordinal,
             start,
@@ -226,10 +232,10 @@ impl<'a> ModuleRewriter<'a> {
             functions: None,
             exports: None,
             helpers: Vec::new(),
-            marks: options.marks,
+            marks,
             marks_used: false,
             import_escapes: false,
-            takes_globals: options.access && options.beside(),
+            takes_globals: options.access && options.beside() && !options.profile,
             taken: Vec::new(),
             entered: BTreeSet::new(),
             surveyed,
@@ -237,9 +243,11 @@ impl<'a> ModuleRewriter<'a> {
             added_exports: Vec::new(),
             memories: None,
             side_memory: 0,
-            layout: SideLayout::new(if comparisons { LOG_BYTES } else { 0 }, options.marks),
+            layout: SideLayout::new(if comparisons { LOG_BYTES } else { 0 }, marks),
             comparisons,
             compared: 0,
+            profile,
+            spares: 0,
             kept: 0,
             data: None,
             segments_read: None,
@@ -421,8 +429,17 @@ impl<'a> ModuleRewriter<'a> {
         takes.then(|| self.helper(Helper::Globals)).transpose()
     }
 
+    /// Makes room for the spare node of a function.
+    pub(crate) fn add_spare(&mut self, bytes: u32) -> Result<(), Error> {
+        self.spares += bytes;
+        self.room_below("bytes for counts", self.spares, PROFILE_BYTES / 2)
+    }
+
     /// The complete layout of the side memory.
     fn complete(&self) -> SideMemory {
+        if self.profile {
+            return SideMemory::of_profile(self.ordinal);
+        }
         self.layout.complete(self.ordinal, self.kept, self.compared, offset_u32(self.taken.len()))
     }
 
@@ -657,7 +674,7 @@ impl<'a> ModuleRewriter<'a> {
 
     /// The side memory, when anything is put into it.
     fn side(&self) -> Result<Option<SideMemory>, Error> {
-        if self.kept == 0 && self.compared == 0 && !self.marks_used && self.taken.is_empty() {
+        if self.kept == 0 && self.compared == 0 && !self.marks_used && self.taken.is_empty() && self.spares == 0 {
             return Ok(None);
         }
         self.room_below("memories", self.side_memory + 1, MEMORIES_MAX)?;
@@ -687,7 +704,12 @@ impl<'a> ModuleRewriter<'a> {
     fn write_data(&self, tag: Option<&SideTag>, component: &[u8], out: &mut Vec<u8>) {
         let mut added = wasm_encoder::DataSection::new();
         if let Some(tag) = tag {
-            added.active(self.side_memory, &ConstExpr::i32_const(0), tag.header(self.ordinal));
+            let mut header = tag.header(self.ordinal);
+            if self.profile {
+                header.resize(profile::HEADER_AT as usize, 0);
+                header.extend(profile::header(self.spares));
+            }
+            added.active(self.side_memory, &ConstExpr::i32_const(0), header);
         }
         let entries = body_of(&added);
         let Some(merged) = &self.merged else {

@@ -69,32 +69,33 @@ pub(crate) fn functions(section: &[u8]) -> impl Iterator<Item = (u32, &str)> {
     maps.flatten().map(|naming| (naming.index, naming.name))
 }
 
-/// The name of a function, readable.
-pub(crate) fn function_name(section: &[u8], index: u32) -> Option<String> {
-    let name =
-        NameSectionReader::new(BinaryReader::new(section, 0)).map_while(Result::ok).find_map(|name| match name {
-            Name::Function(map) => {
-                map.into_iter().map_while(Result::ok).find(|naming| naming.index == index).map(|naming| naming.name)
-            }
-            _ => None,
-        })?;
-    Some(readable(name))
-}
-
 /// Turns the symbol of a Rust function into the path that its author wrote, without the hash, which
-/// changes with every build. Other names stay as they are.
+/// changes with every build, and that of a C++ function into its declaration. Other names stay as they are.
 pub(crate) fn readable(symbol: &str) -> String {
     let demangled = match rustc_demangle::try_demangle(symbol) {
         Ok(path) => format!("{path:#}"),
         // The linker writes Rust's old symbols already demangled into the name section, but keeps
         // the hash as a last path segment.
-        Err(_) => without_hash(symbol).to_owned(),
+        Err(_) => cplusplus(symbol).unwrap_or_else(|| without_hash(symbol).to_owned()),
     };
     let mut end = demangled.len().min(FUNCTION_NAME_BYTES_MAX);
     while !demangled.is_char_boundary(end) {
         end -= 1;
     }
     demangled[..end].to_owned()
+}
+
+/// `parser::next(char)` of the symbol of a C++ function.
+fn cplusplus(symbol: &str) -> Option<String> {
+    /// Nesting of a symbol that is looked into; deeper ones stay as they are.
+    const NESTING_MAX: u32 = 64;
+    if !symbol.starts_with("_Z") {
+        return None;
+    }
+    let options = cpp_demangle::ParseOptions::default().recursion_limit(NESTING_MAX);
+    let parsed = cpp_demangle::Symbol::new_with_options(symbol, &options).ok()?;
+    let shown = cpp_demangle::DemangleOptions::default().recursion_limit(NESTING_MAX);
+    parsed.demangle_with_options(&shown).ok()
 }
 
 /// `core::fmt::write` of `core::fmt::write::h0123456789abcdef`.

@@ -27,6 +27,9 @@ pub struct Options {
     pub modules: ModuleChoice,
     /// Look for obstacles to checkpoints, and append an accessor if there are none.
     pub access: bool,
+    /// Count instructions by call path, of all modules but the one by which we call programs of preview 1. Nothing else can be put beside the program then: other switches than the depth are not
+    /// looked at.
+    pub profile: bool,
 }
 
 impl Default for Options {
@@ -39,6 +42,7 @@ impl Default for Options {
             marks: false,
             modules: ModuleChoice::Own,
             access: false,
+            profile: false,
         }
     }
 }
@@ -46,7 +50,7 @@ impl Default for Options {
 impl Options {
     /// Whether something is put into a memory beside the guest's.
     pub(crate) fn beside(&self) -> bool {
-        self.coverage != CoverageMode::None || self.comparisons || self.marks
+        self.coverage != CoverageMode::None || self.comparisons || self.marks || self.profile
     }
 }
 
@@ -81,6 +85,9 @@ pub enum ModuleChoice {
 /// How the names of modules begin that wit-component generates, in the module itself or in the component around it.
 /// <https://github.com/bytecodealliance/wasm-tools/blob/main/crates/wit-component/src/encoding.rs>
 const GENERATED: [&str; 4] = ["wit-component:", "wit-component-", "start-shim-module", "init-task-wrappers"];
+
+/// The module that componentizing puts beside a program of preview 1, to call it: no program's code.
+pub(crate) const RUN_ADAPTER: &str = "wit-component:adapter:fozzy-run";
 
 impl ModuleChoice {
     /// Whether a module of these names is chosen: its own, and what the component calls it.

@@ -19,6 +19,7 @@
 
 use crate::ModuleOrdinal;
 use crate::access::SLOT_BYTES;
+use crate::profile::PROFILE_BYTES;
 use fozzy_trace::Digest;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -107,6 +108,22 @@ pub struct SideMemory {
     /// The mutable globals of the module, [`crate::SLOT_BYTES`] each, as its code takes them over when it is told so at
     /// [`HEADER_PENDING_AT`]; empty when it does not.
     pub globals: Range<u32>,
+}
+
+impl SideMemory {
+    /// For counts by call path and nothing else.
+    pub(crate) fn of_profile(module: ModuleOrdinal) -> SideMemory {
+        let none = HEADER_BYTES..HEADER_BYTES;
+        SideMemory {
+            module,
+            bytes: PROFILE_BYTES,
+            coverage: none.clone(),
+            comparisons: none.clone(),
+            comparison_counts: none.clone(),
+            marks: none.clone(),
+            globals: none,
+        }
+    }
 }
 
 /// The part of the layout that is known before functions are rewritten.

@@ -23,7 +23,7 @@ use gimli::{DwarfSections, EndianArcSlice, LittleEndian, SectionId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use wasmparser::{Encoding, Parser, Payload, TypeRef};
 
 /// Most frames that one offset may stand for, that is, the deepest inlining. Further ones, the
@@ -85,6 +85,8 @@ struct ModuleSymbols {
     bodies: Vec<Range<u32>>,
     /// Contents of the name section.
     names: Vec<u8>,
+    /// The functions in it, read at the first question.
+    functions: OnceLock<BTreeMap<u32, String>>,
     /// Whether it has sections of DWARF, readable or not.
     has_debug_sections: bool,
     dwarf: Mutex<Dwarf>,
@@ -269,12 +271,24 @@ impl ModuleSymbols {
             return Vec::new();
         }
         let index = self.functions_imported + offset_u32(position);
-        let function = names::function_name(&self.names, index).unwrap_or_else(|| format!("wasm-function[{index}]"));
+        let function = self.function(index).unwrap_or_else(|| format!("wasm-function[{index}]"));
         let fallback =
             SourceFrame { function, function_offset: offset.0 - body.start, file: None, line: None, column: None };
         let address = u64::from(offset.0 - self.code_start);
         let frames = self.dwarf_frames(address, &fallback);
         if frames.is_empty() { vec![fallback] } else { frames }
+    }
+
+    /// The name of a function, readable. Of several that are the first counts.
+    fn function(&self, index: u32) -> Option<String> {
+        let functions = self.functions.get_or_init(|| {
+            let mut functions = BTreeMap::new();
+            for (index, name) in names::functions(&self.names) {
+                functions.entry(index).or_insert_with(|| name.to_owned());
+            }
+            functions
+        });
+        functions.get(&index).map(|name| names::readable(name))
     }
 
     /// Frames that the DWARF knows for `address`; what it leaves open comes from `fallback`.

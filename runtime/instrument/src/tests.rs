@@ -42,13 +42,14 @@ fn instrumented(component: &[u8]) -> InstrumentedComponent {
 }
 
 /// One of each choice, and everything at once.
-fn ways() -> [Options; 5] {
+fn ways() -> [Options; 6] {
     let all = Options { modules: ModuleChoice::All, ..Options::default() };
     [
         Options { coverage: CoverageMode::SetOnce, ..all.clone() },
         Options { coverage: CoverageMode::Counters, ..all.clone() },
         Options { marks: true, ..all.clone() },
         Options { comparisons: true, ..all.clone() },
+        Options { profile: true, ..all.clone() },
         Options { coverage: CoverageMode::SetOnce, marks: true, comparisons: true, ..all },
     ]
 }

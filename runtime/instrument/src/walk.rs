@@ -211,13 +211,14 @@ fn finished(
     let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
     let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
-    let BodyRewriter { sites, comparisons, .. } = bodies;
+    let BodyRewriter { sites, comparisons, profile, .. } = bodies;
     let maps = OffsetMaps { modules };
     InstrumentedComponent {
         component: out,
         maps,
         sites,
         comparisons,
+        profile,
         side_memories,
         tag,
         marks,

@@ -15,7 +15,7 @@ use fozzy_report::document::{GATE_SCHEMA, GateDocument};
 use std::process::ExitCode;
 
 /// Why the steps of a profiler are skipped.
-pub(super) const NO_PROFILE: &str = "`fozzy profile` is not in this version";
+pub(super) const NO_PROFILE: &str = "`fozzy profile` is not a step of the gates yet";
 
 pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliError> {
     let seed = seed(context, args.seed);

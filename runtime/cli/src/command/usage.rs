@@ -77,6 +77,7 @@ const USAGE: &[Group] = &[
                 "you want to know what runs have not reached",
                 "fozzy coverage run.fozzy --format html --out coverage.html",
             ),
+            ("profile", "you want to know where a run spends its instructions", "fozzy profile top latest"),
             ("trace", "you want to check or read a trace", "fozzy trace verify run.fozzy"),
             (
                 "report",

@@ -3,6 +3,7 @@
 //! ```text
 //! exact   fuel and depth                                   verdicts and traces
 //! fast    depth, coverage, marks, an accessor; no fuel     search; what runs away is repeated in the exact one
+//! profile depth, counts by call path; no fuel              a replay, of which it is known that it ends
 //! ```
 //!
 //! Invariant: what a program does is the same in all builds, as long as it ends.
@@ -30,6 +31,8 @@ pub struct Build {
     pub coverage: CoverageMode,
     /// Which modules get coverage.
     pub modules: ModuleChoice,
+    /// Count instructions by call path; nothing else is put beside the program then.
+    pub profile: bool,
 }
 
 impl Default for Build {
@@ -42,6 +45,7 @@ impl Default for Build {
             comparisons: false,
             coverage: CoverageMode::None,
             modules: ModuleChoice::Own,
+            profile: false,
         }
     }
 }
@@ -59,6 +63,17 @@ impl Build {
         Build { fuel: true, ..Build::fast() }
     }
 
+    /// For a replay that counts instructions by call path.
+    #[must_use]
+    pub fn profile() -> Build {
+        Build { fuel: false, profile: true, ..Build::default() }
+    }
+
+    /// Whether the guest leaves something in memories beside its own that is read when it has ended.
+    pub(crate) fn observes(&self) -> bool {
+        self.coverage != CoverageMode::None || self.profile
+    }
+
     /// What the rewriter is asked for; the symbolizer asks for the same to get the same maps.
     pub(crate) fn options(&self) -> Options {
         Options {
@@ -68,6 +83,7 @@ impl Build {
             comparisons: self.comparisons,
             coverage: self.coverage,
             modules: self.modules.clone(),
+            profile: self.profile,
             ..Options::default()
         }
     }

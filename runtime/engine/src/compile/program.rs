@@ -19,7 +19,7 @@ use crate::compile::settings::{self, Switches};
 use crate::compile::symbolizer::Symbolizer;
 use crate::run::scenario::ScenarioInterfaces;
 use fozzy_host::{CallerKind, Host, ImportFault};
-use fozzy_instrument::{ComparisonSites, OffsetMaps, Sites};
+use fozzy_instrument::{ComparisonSites, OffsetMaps, ProfileSites, Sites};
 use fozzy_trace::Digest;
 use fozzy_trace::outcome::StackFrame;
 use std::sync::{Arc, OnceLock};
@@ -276,6 +276,12 @@ impl Program {
     #[must_use]
     pub fn sites(&self) -> &Sites {
         self.symbols().sites()
+    }
+
+    /// What is counted by call path; empty in another build than that for profiles.
+    #[must_use]
+    pub fn profile_sites(&self) -> &ProfileSites {
+        self.symbols().profile()
     }
 
     /// The comparisons that are logged, in a build that does so.

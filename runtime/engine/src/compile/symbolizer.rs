@@ -11,7 +11,8 @@
 use crate::compile::build::Build;
 use fozzy_instrument::source::{DebugSymbols, LineInfo};
 use fozzy_instrument::{
-    CodeOrigin, ComparisonSites, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset, Sites,
+    CodeOrigin, ComparisonSites, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, ProfileSites, RewrittenOffset,
+    Sites,
 };
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub(crate) struct Symbolizer {
     maps: OffsetMaps,
     sites: Sites,
     comparisons: ComparisonSites,
+    profile: ProfileSites,
     symbols: Mutex<DebugSymbols>,
     known: Mutex<BTreeMap<(ModuleOrdinal, OriginalOffset), Vec<StackFrame>>>,
 }
@@ -37,12 +39,13 @@ const ABSENT_LINES: &str = "; to have them, build it with `debug = \"line-tables
 impl Symbolizer {
     pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
         let instrumented = fozzy_instrument::instrument(component, &build.options());
-        let found = instrumented.map(|instrumented| (instrumented.maps, instrumented.sites, instrumented.comparisons));
-        let (maps, sites, comparisons) = found.unwrap_or_default();
+        let found = instrumented.map(|found| (found.maps, found.sites, found.comparisons, found.profile));
+        let (maps, sites, comparisons, profile) = found.unwrap_or_default();
         Symbolizer {
             maps,
             sites,
             comparisons,
+            profile,
             symbols: Mutex::new(DebugSymbols::new(component)),
             known: Mutex::default(),
         }
@@ -63,12 +66,18 @@ impl Symbolizer {
         &self.comparisons
     }
 
-    /// Where an error has cut off code that has edges: the operator in the innermost frame. A call that was too deep has
+    /// What is counted by call path.
+    pub(crate) fn profile(&self) -> &ProfileSites {
+        &self.profile
+    }
+
+    /// Where an error has cut off code that is observed: the operator in the innermost frame. A call that was too deep has
     /// reached nothing of its function.
     pub(crate) fn cut(&self, error: &wasmtime::Error) -> Option<OriginalOffset> {
         let innermost = error.downcast_ref::<WasmBacktrace>()?.frames().first()?;
         let (module, location) = self.locate(innermost)?;
-        let counted = location.kind != CodeOrigin::DepthCheck && self.sites.kept(module) > 0;
+        let observed = self.sites.kept(module) > 0 || !self.profile.is_empty();
+        let counted = location.kind != CodeOrigin::DepthCheck && observed;
         counted.then_some(location.original)
     }
 

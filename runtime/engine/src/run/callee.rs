@@ -23,7 +23,6 @@ use fozzy_host::{
     Answer, CallFuture, CallResult, GuestStop, Host, NamedCall, RestartMode, Run, RunGuard, RunSlot, StaleHandle,
     TargetHandles, TargetHost, wave,
 };
-use fozzy_instrument::CoverageMode;
 use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Limits, NodePlan};
@@ -120,7 +119,7 @@ impl TargetInstance {
     /// Adds what the instance has covered, which is then gone; it ended by `error`, perhaps.
     fn cover(&mut self, error: Option<&wasmtime::Error>) {
         self.handles.forget();
-        if self.live.take().is_some() && self.program.how().coverage != CoverageMode::None {
+        if self.live.take().is_some() && self.program.how().observes() {
             let cut = error.and_then(|error| self.program.symbols().cut(error));
             let told = InstanceMemories::apart(self.memories.clone(), self.program.facts());
             self.covered.merge(&ProgramCoverage::of(&self.program, &told, cut), self.program.how().coverage);

@@ -11,8 +11,9 @@
 
 use crate::compile::program::Program;
 use crate::run::memory_roles::InstanceMemories;
+use crate::run::profile::ProgramProfile;
 use fozzy_instrument::{CoverageMode, ModuleOrdinal, OriginalOffset};
-use fozzy_trace::Digest;
+use fozzy_trace::{Digest, NodeId};
 use std::collections::BTreeMap;
 
 /// How often each edge and each block of a component was reached, by position in [`fozzy_instrument::Sites`].
@@ -22,6 +23,8 @@ pub struct ProgramCoverage {
     pub edges: Vec<u64>,
     /// The same for the blocks of code between edges.
     pub blocks: Vec<u64>,
+    /// Counts by call path, in a build for profiles.
+    pub(crate) profile: ProgramProfile,
 }
 
 /// The coverage bytes of a component, by module.
@@ -33,12 +36,15 @@ pub(crate) struct CoverageCollector {
     pub(crate) programs: BTreeMap<Option<Digest>, ProgramCoverage>,
     /// Coverage bytes instead: what a search looks at after each of many runs.
     pub(crate) bytes: Option<BTreeMap<Option<Digest>, ModuleBytes>>,
+    /// Counts by call path, by machine too.
+    pub(crate) profiles: BTreeMap<(NodeId, Option<Digest>), ProgramProfile>,
 }
 
 impl CoverageCollector {
     /// Adds what an instance has covered; `cut` is where it was cut off inside of its own code.
     pub(crate) fn add(
         &mut self,
+        node: NodeId,
         component: Option<Digest>,
         program: &Program,
         told: &InstanceMemories,
@@ -48,14 +54,24 @@ impl CoverageCollector {
             Some(bytes) => add_bytes(bytes.entry(component).or_default(), told),
             None => {
                 let found = ProgramCoverage::of(program, told, cut);
-                self.merge(component, &found, program.how().coverage);
+                self.merge(node, component, found, program.how().coverage);
             }
         }
     }
 
     /// Adds what was put together elsewhere.
-    pub(crate) fn merge(&mut self, component: Option<Digest>, found: &ProgramCoverage, coverage: CoverageMode) {
-        self.programs.entry(component).or_default().merge(found, coverage);
+    pub(crate) fn merge(
+        &mut self,
+        node: NodeId,
+        component: Option<Digest>,
+        mut found: ProgramCoverage,
+        coverage: CoverageMode,
+    ) {
+        let profile = std::mem::take(&mut found.profile);
+        if !profile.paths().is_empty() {
+            self.profiles.entry((node, component)).or_default().merge(&profile);
+        }
+        self.programs.entry(component).or_default().merge(&found, coverage);
     }
 }
 
@@ -72,6 +88,10 @@ fn add_bytes(bytes: &mut ModuleBytes, told: &InstanceMemories) {
 impl ProgramCoverage {
     /// What a guest has covered whose memories are `told`; `cut` is where it was cut off inside of its own code.
     pub(crate) fn of(program: &Program, told: &InstanceMemories, cut: Option<OriginalOffset>) -> ProgramCoverage {
+        if program.how().profile {
+            let profile = ProgramProfile::of(program, told, cut);
+            return ProgramCoverage { profile, ..ProgramCoverage::default() };
+        }
         let mut bytes = ModuleBytes::new();
         add_bytes(&mut bytes, told);
         ProgramCoverage::by(program, &bytes, cut)
@@ -83,7 +103,7 @@ impl ProgramCoverage {
         let sites = program.sites();
         let edges = sites.counts(|module| bytes.get(&module).map_or(&[], Vec::as_slice), cut);
         let blocks = sites.block_counts(&edges, cut);
-        let mut covered = ProgramCoverage { edges, blocks };
+        let mut covered = ProgramCoverage { edges, blocks, profile: ProgramProfile::default() };
         if program.how().coverage != CoverageMode::Counters {
             for count in covered.edges.iter_mut().chain(&mut covered.blocks) {
                 *count = (*count).min(1);
@@ -95,6 +115,7 @@ impl ProgramCoverage {
     /// Adds what another execution of the same component, built in the same way, has covered. `coverage` says what the
     /// numbers are.
     pub fn merge(&mut self, other: &ProgramCoverage, coverage: CoverageMode) {
+        self.profile.merge(&other.profile);
         let sides = [(&mut self.edges, &other.edges), (&mut self.blocks, &other.blocks)];
         for (into, from) in sides {
             into.resize(into.len().max(from.len()), 0);

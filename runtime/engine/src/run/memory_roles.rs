@@ -51,6 +51,11 @@ impl InstanceMemories {
         self.sides.iter().map(|(side, region)| (side.module, &region.bytes()[bytes(&side.coverage)]))
     }
 
+    /// The memories with counts by call path of each module. Call it while no guest runs.
+    pub(crate) fn profiles(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
+        self.sides.iter().map(|(side, region)| (side.module, region.bytes()))
+    }
+
     /// The marks of written pages of each module; they are all for the one memory that there is.
     pub(crate) fn marks(&self) -> Vec<(Arc<Region>, Range<usize>)> {
         let marked = self.sides.iter().filter(|(side, _)| !side.marks.is_empty());

@@ -30,7 +30,7 @@ use crate::run::memory_roles::InstanceMemories;
 use crate::run::schedule::{EarlierCoverage, Outage, export, outage, store};
 use crate::run::trap::InstantiationContext;
 use fozzy_host::{GuestStop, Host};
-use fozzy_instrument::{CoverageMode, OriginalOffset};
+use fozzy_instrument::OriginalOffset;
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
 use fozzy_trace::plan::{HttpReply, PlannedCall, ProcessReply, ScenarioKind, ScenarioPlan};
@@ -277,7 +277,7 @@ impl ScenarioDriver<'_> {
     fn cover(&mut self) {
         let (memories, cut) = (std::mem::take(&mut self.memories), self.cut.take());
         let coverage = self.program.how().coverage;
-        if coverage != CoverageMode::None && !memories.is_empty() {
+        if self.program.how().observes() && !memories.is_empty() {
             let told = InstanceMemories::apart(memories, self.program.facts());
             self.earlier.borrow_mut().merge(&ProgramCoverage::of(self.program, &told, cut), coverage);
         }

@@ -25,7 +25,6 @@ use crate::run::trap::{InstantiationContext, ending};
 use fozzy_host::{
     GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot, TargetHost,
 };
-use fozzy_instrument::CoverageMode;
 use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Edition, Limits, NodePlan};
@@ -145,7 +144,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
         for callee in std::mem::take(&mut life.called).into_iter().filter_map(callee) {
             let (node, coverage) = (callee.node(), session.program().how().coverage);
             let (ended, found) = callee.finish();
-            covered.merge(plan.target(), &found, coverage);
+            covered.merge(node, plan.target(), found, coverage);
             others.insert(node, ended);
         }
         let ended = end_of(&guest, &plan.limits, life);
@@ -205,10 +204,10 @@ fn is_called(host: &Host) -> bool {
 /// Adds what a guest has covered that has just ended, by `error` perhaps, or that is not going on.
 fn cover(covered: &mut CoverageCollector, guest: &ScheduledGuest<'_>, error: Option<&wasmtime::Error>) {
     let coverage = guest.program.how().coverage;
-    if coverage != CoverageMode::None {
+    if guest.program.how().observes() {
         let cut = error.and_then(|error| guest.program.symbols().cut(error));
-        covered.add(guest.launch.component, guest.program, &guest.told(), cut);
-        covered.merge(guest.launch.component, &guest.earlier.borrow(), coverage);
+        covered.add(guest.node, guest.launch.component, guest.program, &guest.told(), cut);
+        covered.merge(guest.node, guest.launch.component, guest.earlier.take(), coverage);
     }
 }
 

@@ -16,6 +16,7 @@ use crate::memory::Region;
 use crate::run::callee::{self, TargetInstance};
 use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage};
 use crate::run::criteria::CriteriaJudge;
+use crate::run::profile::ProgramProfile;
 use crate::run::schedule;
 use fozzy_host::{CallerKind, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
@@ -46,6 +47,7 @@ pub struct Session {
     /// Of the program's component, once it was asked for.
     digest: OnceLock<Digest>,
     covered: BTreeMap<Digest, ProgramCoverage>,
+    profiles: BTreeMap<(NodeId, Digest), ProgramProfile>,
     /// The coverage bytes of the last execution; `None` when they are not wanted.
     bytes: Option<BTreeMap<Digest, ModuleBytes>>,
     /// Kinds of messages that machines have read in the last execution, if coverage bytes are wanted.
@@ -140,6 +142,7 @@ impl Session {
             fuel_times: 1,
             digest: OnceLock::new(),
             covered: BTreeMap::new(),
+            profiles: BTreeMap::new(),
             bytes: None,
             messages: Vec::new(),
             criteria,
@@ -203,6 +206,13 @@ impl Session {
     #[must_use]
     pub fn coverage(&self) -> &BTreeMap<Digest, ProgramCoverage> {
         &self.covered
+    }
+
+    /// What the guests of the last execution have counted, by machine and component; empty unless the program was built for
+    /// profiles.
+    #[must_use]
+    pub fn profiles(&self) -> &BTreeMap<(NodeId, Digest), ProgramProfile> {
+        &self.profiles
     }
 
     /// The program of a component of the plan, the target included; `None` when there is none of that digest.
@@ -277,7 +287,7 @@ impl Session {
     }
 
     pub(crate) fn collector(&self) -> CoverageCollector {
-        CoverageCollector { programs: BTreeMap::new(), bytes: self.bytes.is_some().then(BTreeMap::new) }
+        CoverageCollector { bytes: self.bytes.is_some().then(BTreeMap::new), ..CoverageCollector::default() }
     }
 
     /// What was covered, by digest: a further component of the plan may be the target itself.
@@ -311,6 +321,9 @@ impl Executor for Session {
         self.reality = run.take_reality();
         let schedule::ScheduleOutcome { main: ended, mut others, restarts, covered } = ended?;
         self.covered = self.by_digest(covered.programs);
+        let profiles = covered.profiles.into_iter();
+        let own = |component: Option<Digest>| component.unwrap_or_else(|| self.digest());
+        self.profiles = profiles.map(|((node, component), found)| ((node, own(component)), found)).collect();
         if let Some(bytes) = covered.bytes {
             let named = |(component, bytes): (Option<Digest>, _)| (component.unwrap_or_else(|| self.digest()), bytes);
             self.bytes = Some(bytes.into_iter().map(named).collect());

@@ -1,0 +1,172 @@
+//! Where a run spent its instructions: a tree of calls, and what is read from it.
+//!
+//! ```text
+//! CallTree   main ─┬─ parse ── number (inlined)      self: instructions and bytes by line
+//!                  └─ print                          calls: how often it was called so
+//!    │
+//!    ├─▶ ProfileTop: functions and lines, largest first
+//!    └─▶ formats: folded stacks, speedscope, pprof, callgrind, SVG (rows of PROFILE_FORMATS)
+//! ```
+//!
+//! Invariants: each instruction has one owner, so that self counts sum up to the total in every format; nodes are in the order of names
+//! and lines, callers before those that they call, so that equal runs give equal bytes.
+//! Not here: who counts (`fozzy-instrument`), and names of code (`fozzy-campaign`).
+
+mod callgrind;
+mod export;
+mod folded;
+mod pprof;
+mod speedscope;
+mod svg;
+mod top;
+
+#[cfg(test)]
+mod tests;
+
+pub use export::{ProfileExport, ProfileFlame};
+pub use top::{LineCount, ProfileTop, ProfileTopCpu, ProfileTopFunction};
+
+use std::collections::BTreeMap;
+
+/// One format of `fozzy profile flame` and `export`.
+pub struct ProfileFormat {
+    /// By which it is asked for.
+    pub name: &'static str,
+    /// It is text, and what people call a flame graph is made of it.
+    pub is_graph: bool,
+    /// Writes it.
+    pub write: fn(&CallTree) -> Vec<u8>,
+}
+
+/// All of them.
+pub const PROFILE_FORMATS: &[ProfileFormat] = &[
+    ProfileFormat { name: "folded", is_graph: true, write: folded::write },
+    ProfileFormat { name: "svg", is_graph: true, write: svg::write },
+    ProfileFormat { name: "speedscope", is_graph: true, write: speedscope::write },
+    ProfileFormat { name: "pprof", is_graph: false, write: pprof::write },
+    ProfileFormat { name: "callgrind", is_graph: false, write: callgrind::write },
+];
+
+/// The format of this name.
+#[must_use]
+pub fn profile_format(name: &str) -> Option<&'static ProfileFormat> {
+    PROFILE_FORMATS.iter().find(|format| format.name == name)
+}
+
+/// A function, as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CalledFunction {
+    /// Its name, readable.
+    pub name: String,
+    /// The source file that it is written in.
+    pub file: Option<String>,
+    /// The core module that it is in; empty for a machine.
+    pub module: String,
+}
+
+/// What code costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodeCost {
+    /// Instructions of the original program.
+    pub instructions: u64,
+    /// Bytes that bulk operations have moved, each of them one instruction.
+    pub bulk_bytes: u64,
+}
+
+impl CodeCost {
+    /// Adds another one.
+    pub fn add(&mut self, other: CodeCost) {
+        self.instructions += other.instructions;
+        self.bulk_bytes += other.bulk_bytes;
+    }
+}
+
+/// A function, called by one path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallNode {
+    /// Its caller, as a position in [`CallTree::nodes`].
+    pub parent: Option<usize>,
+    /// Its function, as a position in [`CallTree::functions`].
+    pub function: usize,
+    /// The line of the caller that calls it; 0 when that is not known.
+    pub call_line: u32,
+    /// It has no code of its own but stands in that of its caller.
+    pub is_inlined: bool,
+    /// How often it was called so; 0 of an inlined one.
+    pub calls: u64,
+    /// What it costs itself, by line; 0 for code without a line.
+    pub lines: BTreeMap<u32, CodeCost>,
+}
+
+impl CallNode {
+    /// What it costs without those that it calls.
+    #[must_use]
+    pub fn own(&self) -> CodeCost {
+        let mut sum = CodeCost::default();
+        self.lines.values().for_each(|cost| sum.add(*cost));
+        sum
+    }
+}
+
+/// All calls of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallTree {
+    /// What the run is called.
+    pub run: String,
+    /// All functions, by name.
+    pub functions: Vec<CalledFunction>,
+    /// Callers stand before those that they call, these behind each other, by name and line.
+    pub nodes: Vec<CallNode>,
+    /// Calls whose path is not known, as memory for paths was used up.
+    pub merged_calls: u64,
+    /// What a reader has to know.
+    pub remarks: Vec<String>,
+}
+
+/// The frame below which calls stand whose path is not known.
+pub const MERGED_FRAME: &str = "[path not kept]";
+
+impl CallTree {
+    /// What all of it costs.
+    #[must_use]
+    pub fn total(&self) -> CodeCost {
+        let mut sum = CodeCost::default();
+        self.nodes.iter().for_each(|node| sum.add(node.own()));
+        sum
+    }
+
+    /// What each node costs together with those that it calls.
+    #[must_use]
+    pub fn inclusive(&self) -> Vec<CodeCost> {
+        let mut sums: Vec<CodeCost> = self.nodes.iter().map(CallNode::own).collect();
+        for position in (0..self.nodes.len()).rev() {
+            if let Some(parent) = self.nodes[position].parent {
+                let sum = sums[position];
+                sums[parent].add(sum);
+            }
+        }
+        sums
+    }
+
+    /// The path of a node, from the root.
+    #[must_use]
+    pub fn path(&self, node: usize) -> Vec<usize> {
+        let mut path: Vec<usize> = std::iter::successors(Some(node), |at| self.nodes[*at].parent).collect();
+        path.reverse();
+        path
+    }
+
+    /// Whether a node is the first of its function on its path: sums over functions count no instruction twice.
+    #[must_use]
+    pub fn is_first_of_function(&self, node: usize) -> bool {
+        let function = self.nodes[node].function;
+        let mut callers = std::iter::successors(self.nodes[node].parent, |at| self.nodes[*at].parent);
+        callers.all(|caller| self.nodes[caller].function != function)
+    }
+
+    /// The name of a node's function.
+    #[must_use]
+    pub fn name(&self, node: usize) -> &str {
+        &self.functions[self.nodes[node].function].name
+    }
+}

@@ -1,0 +1,125 @@
+//! Sums, and formats, of a tree that is small enough to be counted by hand.
+
+use super::*;
+
+/// main (10) calls parse twice (2 x 20), into which `number` is inlined (30), and parse calls itself once more (5).
+fn tree() -> CallTree {
+    let function = |name: &str, file: Option<&str>| CalledFunction {
+        name: name.to_owned(),
+        file: file.map(str::to_owned),
+        module: "app".to_owned(),
+    };
+    let node = |parent, function, call_line, calls, instructions, line| CallNode {
+        parent,
+        function,
+        call_line,
+        is_inlined: calls == 0,
+        calls,
+        lines: BTreeMap::from([(line, CodeCost { instructions, bulk_bytes: instructions / 10 })]),
+    };
+    CallTree {
+        run: "a <run>.fozzy".to_owned(),
+        functions: vec![
+            function("main", Some("src/main.rs")),
+            function("number<u8>", Some("src/num.rs")),
+            function("parse;\"it\"", Some("src/main.rs")),
+        ],
+        nodes: vec![
+            node(None, 0, 0, 1, 10, 3),
+            node(Some(0), 2, 4, 2, 40, 9),
+            node(Some(1), 1, 10, 0, 30, 77),
+            node(Some(1), 2, 11, 1, 5, 9),
+        ],
+        merged_calls: 0,
+        remarks: Vec::new(),
+    }
+}
+
+#[test]
+fn recursion_is_in_no_sum_twice() {
+    let top = ProfileTop::of(&tree(), 10);
+    let cpu = top.cpu.expect("it is of instructions");
+    assert_eq!((cpu.instructions, cpu.calls, cpu.bulk_bytes), (85, 4, 8));
+    let rows: Vec<_> =
+        cpu.functions.iter().map(|row| (row.function.as_str(), row.own, row.inclusive, row.calls)).collect();
+    assert_eq!(rows, [("parse;\"it\"", 45, 75, 3), ("number<u8>", 30, 30, 0), ("main", 10, 85, 1)]);
+    let lines: Vec<_> = cpu.lines.iter().map(|row| (row.line, row.instructions)).collect();
+    assert_eq!(lines, [(9, 45), (77, 30), (3, 10)]);
+}
+
+#[test]
+fn every_format_has_all_instructions() {
+    let tree = tree();
+    let text = |name: &str| String::from_utf8((profile_format(name).expect("a row").write)(&tree)).expect("it is text");
+    let folded = text("folded");
+    let expected = "main 10\nmain;parse_\"it\" 40\nmain;parse_\"it\";number<u8> 30\nmain;parse_\"it\";parse_\"it\" 5\n";
+    assert_eq!(folded, expected);
+
+    let speedscope: serde_json::Value = serde_json::from_str(&text("speedscope")).expect("it is JSON");
+    let weights = speedscope["profiles"][0]["weights"].as_array().expect("it has them");
+    assert_eq!(weights.iter().filter_map(serde_json::Value::as_u64).sum::<u64>(), 85);
+    assert_eq!(speedscope["profiles"][0]["endValue"], 85);
+
+    let callgrind = text("callgrind");
+    // What is inlined belongs to the function that it stands in, under its own file.
+    let parse = "fn=(2)\n9 45 4\nfi=(2) src/num.rs\n77 30 3\nfe=(1)\ncfi=(1)\ncfn=(2)\ncalls=1 9\n11 5 0\n";
+    assert!(callgrind.contains(parse), "{callgrind}");
+    assert!(
+        callgrind.contains("cfn=(2) parse;\"it\"\ncalls=2 9\n4 75 7\n") && callgrind.ends_with("totals: 85 8\n"),
+        "{callgrind}"
+    );
+}
+
+#[test]
+fn the_flame_graph_is_xml_whatever_functions_are_called() {
+    let svg = String::from_utf8((profile_format("svg").expect("a row").write)(&tree())).expect("it is text");
+    assert!(
+        svg.contains("number&lt;u8&gt; (30 instructions, 35.29 %)") && svg.contains("a &lt;run&gt;.fozzy"),
+        "{svg}"
+    );
+    // The script needs no escapes, as browsers read it as XML.
+    let script = svg.split("<script>").nth(1).and_then(|rest| rest.split("</script>").next()).expect("it has one");
+    assert!(!script.contains(['<', '&']) && !svg.contains("onclick"), "{script}");
+}
+
+/// Fields of a message: number, and value or bytes.
+fn fields(mut message: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
+    fn varint(from: &mut &[u8]) -> u64 {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = from.split_first().expect("a number ends");
+            *from = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        value
+    }
+    let mut found = Vec::new();
+    while !message.is_empty() {
+        let key = varint(&mut message);
+        let value = varint(&mut message);
+        let bytes =
+            if key & 7 == 2 { message.split_off(..value as usize).expect("it is there").to_vec() } else { Vec::new() };
+        found.push((key >> 3, value, bytes));
+    }
+    found
+}
+
+#[test]
+fn pprof_tells_inlined_code_from_calls() {
+    let file = (profile_format("pprof").expect("a row").write)(&tree());
+    // One stored block in a gzip file.
+    let length = usize::from(u16::from_le_bytes([file[11], file[12]]));
+    assert_eq!(file.len(), 10 + 5 + length + 8);
+    let profile = fields(&file[15..15 + length]);
+    let of = |number: u64| profile.iter().filter(move |(field, ..)| *field == number).map(|(.., bytes)| fields(bytes));
+    let values =
+        |sample: &[(u64, u64, Vec<u8>)]| sample.iter().find(|(field, ..)| *field == 2).map(|(.., bytes)| bytes.clone());
+    let samples: Vec<Vec<u8>> = of(2).filter_map(|sample| values(&sample)).collect();
+    assert_eq!(samples.iter().map(|values| u64::from(values[0])).sum::<u64>(), 85);
+    assert_eq!(samples.iter().map(|values| u64::from(values[1])).sum::<u64>(), 4);
+    let lines = of(4).map(|location| location.iter().filter(|(field, ..)| *field == 4).count());
+    assert_eq!(lines.filter(|lines| *lines == 2).count(), 1, "the place in `number` is in `parse`, too");
+}

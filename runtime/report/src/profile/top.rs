@@ -1,0 +1,206 @@
+//! The functions and lines that cost most, as a document and as text.
+
+use super::{CallTree, CodeCost};
+use crate::Layout;
+use crate::pretty::{Style, fit, grouped};
+use fozzy_trace::counted;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// `fozzy.profile_top.v1`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProfileTop {
+    /// Always `fozzy.profile_top.v1`.
+    pub schema_version: String,
+    /// The trace.
+    pub run: String,
+    /// Rows of each list, at most.
+    pub limit: u64,
+    /// Instructions by function and line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<ProfileTopCpu>,
+    /// What a reader has to know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Where the instructions of a run went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProfileTopCpu {
+    /// All instructions of the run: WebAssembly instructions of the original program.
+    pub instructions: u64,
+    /// All calls of functions.
+    pub calls: u64,
+    /// Bytes that bulk operations have moved, each of them one instruction.
+    pub bulk_bytes: u64,
+    /// Functions that were called.
+    pub functions_total: u64,
+    /// The functions that cost most by themselves.
+    pub functions: Vec<ProfileTopFunction>,
+    /// The lines that cost most.
+    pub lines: Vec<LineCount>,
+}
+
+/// One function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProfileTopFunction {
+    /// Its name.
+    pub function: String,
+    /// The core module that it is in.
+    pub module: String,
+    /// The source file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Instructions of its own.
+    pub own: u64,
+    /// Instructions of its own and of those that it calls.
+    pub inclusive: u64,
+    /// How often it was called, other than where it is inlined.
+    pub calls: u64,
+    /// Bytes that its bulk operations have moved.
+    pub bulk_bytes: u64,
+}
+
+/// One line of source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LineCount {
+    /// The source file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The function, the innermost one that is inlined there.
+    pub function: String,
+    /// Instructions.
+    pub instructions: u64,
+}
+
+impl ProfileTop {
+    /// The functions and lines of a run that cost most, `limit` of each.
+    #[must_use]
+    pub fn of(tree: &CallTree, limit: u64) -> ProfileTop {
+        let rows = usize::try_from(limit).unwrap_or(usize::MAX);
+        let (mut functions, mut lines) = (by_function(tree), by_line(tree));
+        let functions_total = functions.len() as u64;
+        functions.truncate(rows);
+        lines.truncate(rows);
+        let CodeCost { instructions, bulk_bytes } = tree.total();
+        let calls = tree.nodes.iter().map(|node| node.calls).sum();
+        let cpu = ProfileTopCpu { instructions, calls, bulk_bytes, functions_total, functions, lines };
+        ProfileTop {
+            schema_version: "fozzy.profile_top.v1".to_owned(),
+            run: tree.run.clone(),
+            limit,
+            cpu: Some(cpu),
+            warnings: tree.remarks.clone(),
+        }
+    }
+}
+
+/// All functions that have code, the most expensive first.
+pub(super) fn by_function(tree: &CallTree) -> Vec<ProfileTopFunction> {
+    let mut found: BTreeMap<usize, ProfileTopFunction> = BTreeMap::new();
+    for ((position, node), inclusive) in tree.nodes.iter().enumerate().zip(tree.inclusive()) {
+        let function = &tree.functions[node.function];
+        if function.module.is_empty() {
+            continue;
+        }
+        let row = found.entry(node.function).or_insert_with(|| ProfileTopFunction {
+            function: function.name.clone(),
+            module: function.module.clone(),
+            file: function.file.clone(),
+            own: 0,
+            inclusive: 0,
+            calls: 0,
+            bulk_bytes: 0,
+        });
+        let own = node.own();
+        row.own += own.instructions;
+        row.bulk_bytes += own.bulk_bytes;
+        row.calls += node.calls;
+        if tree.is_first_of_function(position) {
+            row.inclusive += inclusive.instructions;
+        }
+    }
+    let mut rows: Vec<ProfileTopFunction> = found.into_values().collect();
+    // Functions are in the order of their names, which decides between equals.
+    rows.sort_by_key(|row| std::cmp::Reverse((row.own, row.inclusive)));
+    rows
+}
+
+fn by_line(tree: &CallTree) -> Vec<LineCount> {
+    let mut found: BTreeMap<(&str, u32, usize), u64> = BTreeMap::new();
+    for node in &tree.nodes {
+        let Some(file) = &tree.functions[node.function].file else { continue };
+        for (line, cost) in node.lines.iter().filter(|(line, cost)| **line > 0 && cost.instructions > 0) {
+            *found.entry((file, *line, node.function)).or_default() += cost.instructions;
+        }
+    }
+    let row = |((file, line, function), instructions): ((&str, u32, usize), u64)| LineCount {
+        file: file.to_owned(),
+        line,
+        function: tree.functions[function].name.clone(),
+        instructions,
+    };
+    let mut rows: Vec<LineCount> = found.into_iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.instructions));
+    rows
+}
+
+impl Layout for ProfileTop {
+    fn lay_out(&self, style: Style) -> String {
+        let cpu = self.cpu.as_ref().map(|cpu| cpu_lines(cpu, style)).unwrap_or_default();
+        let notes = self.warnings.iter().map(|warning| format!("note: {warning}\n"));
+        cpu + &notes.collect::<String>()
+    }
+}
+
+fn cpu_lines(cpu: &ProfileTopCpu, style: Style) -> String {
+    let Style { faint, end, .. } = style;
+    let mut text = format!(
+        "cpu  {} instructions, {}, {}{}\n",
+        grouped(cpu.instructions),
+        counted(cpu.calls, "call"),
+        counted(cpu.functions_total, "function"),
+        match cpu.bulk_bytes {
+            0 => String::new(),
+            moved => format!(", {} bytes moved in bulk", grouped(moved)),
+        }
+    );
+    let share = |part: u64| format!("{:.1} %", 100.0 * part as f64 / cpu.instructions.max(1) as f64);
+    let widest = grouped(cpu.instructions).len().max(9);
+    text.push_str(&format!(
+        "{faint}{:>widest$}  {:>7}  {:>7}  {:>9}  function{end}\n",
+        "self", "self", "with", "calls"
+    ));
+    for row in &cpu.functions {
+        let start = format!(
+            "{:>widest$}  {:>7}  {:>7}  {:>9}  ",
+            grouped(row.own),
+            share(row.own),
+            share(row.inclusive),
+            grouped(row.calls)
+        );
+        let room = style.room(start.len());
+        text.push_str(&format!("{start}{}\n", fit(&row.function, room)));
+    }
+    if !cpu.lines.is_empty() {
+        text.push_str(&format!("{faint}{:>widest$}  {:>7}  line{end}\n", "self", "self"));
+    }
+    for row in &cpu.lines {
+        let start = format!("{:>widest$}  {:>7}  ", grouped(row.instructions), share(row.instructions));
+        let place = format!("{}:{}", row.file, row.line);
+        let room = style.room(start.len());
+        let place = match place.chars().count().checked_sub(room) {
+            // The end of a path says more than its beginning.
+            Some(more) if more > 0 => format!("…{}", place.chars().skip(more + 1).collect::<String>()),
+            _ => place,
+        };
+        text.push_str(&format!("{start}{place}\n"));
+    }
+    text
+}

@@ -1,0 +1,218 @@
+//! Counts of instructions: exact for every way a run can end, equal each time, and in every format.
+//!
+//! ```text
+//! program ─▶ run with counts ─▶ instructions and calls by path = what is counted by hand
+//! trace ─▶ fozzy profile, in two folders ─▶ equal bytes, whose numbers sum up to the run's
+//! ```
+//!
+//! Generated modules are compared with fuel in `instrumented/generated.rs`.
+
+use crate::corpus;
+use crate::fozzy::Fozzy;
+use fozzy_engine::{Build, Program, ProgramProfile, Session, Switches};
+use fozzy_instrument::ProfileCounter;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{ExecutionEnd, Executor, Plan, Seed};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What a run has counted.
+struct Counted {
+    end: ExecutionEnd,
+    instructions: u64,
+    calls: u64,
+    bulk_bytes: u64,
+    paths: usize,
+    plain: ExecutionEnd,
+}
+
+fn execute(program: &str, build: &Build) -> (ExecutionEnd, Session) {
+    let text = format!(
+        "(module (import \"wasi_snapshot_preview1\" \"proc_exit\" (func $exit (param i32)))
+           (memory (export \"memory\") 1) {program})"
+    );
+    let module = wat::parse_str(text).expect("the test's module parses");
+    let component = fozzy_engine::load(&module, None).expect("a program").component;
+    let program = Program::new_as(component.into(), Switches::of(&Plan::default()), build, None).expect("it compiles");
+    let mut session = Session::new(program, Arc::new(Plan::default()), &Inputs::default()).expect("a plan of ours");
+    let execution = session.execute(Box::new(SeededSource::new(Seed(3))), 0..0).expect("this machine is fit");
+    (execution.end, session)
+}
+
+fn count(program: &str) -> Counted {
+    let (plain, _) = execute(program, &Build::default());
+    let (end, session) = execute(program, &Build::profile());
+    let profiles: Vec<&ProgramProfile> = session.profiles().values().collect();
+    assert_eq!(profiles.len(), 1, "{program}");
+    let sites = session.program().profile_sites();
+    let mut counted =
+        Counted { end, plain, instructions: 0, calls: 0, bulk_bytes: 0, paths: profiles[0].paths().len() };
+    for path in profiles[0].paths() {
+        let function = sites.function(path.step.module, path.step.function).expect("it is counted");
+        counted.calls += path.counters[0];
+        for (value, counter) in path.counters.iter().zip(&function.counters) {
+            match counter {
+                ProfileCounter::Segment(operators) => counted.instructions += value * operators.len() as u64,
+                ProfileCounter::Bytes(_) => counted.bulk_bytes += value,
+            }
+        }
+        counted.instructions -= path.cuts.iter().map(|((_, last), times)| *last as u64 * times).sum::<u64>();
+    }
+    counted
+}
+
+/// Programs, how they end, and how many instructions and calls that takes.
+const ENDINGS: &[(&str, &str, u64, u64)] = &[
+    ("exit with code 0", "(func (export \"_start\") i32.const 1 drop nop)", 1, 1),
+    (
+        "a function with a result",
+        "(func $f (result i32) i32.const 2 i32.const 3 i32.add) (func (export \"_start\") call $f drop)",
+        4,
+        2,
+    ),
+    (
+        "a trap between others",
+        "(func $f i32.const 1 drop i32.const -1 i32.load drop i32.const 5 drop) (func (export \"_start\") call $f i32.const 1 drop)",
+        4,
+        2,
+    ),
+    (
+        "a trap behind a call",
+        "(func $n) (func (export \"_start\") call $n i32.const 1 i32.const 0 i32.div_s drop i32.const 1 drop)",
+        4,
+        2,
+    ),
+    ("unreachable", "(func $f i32.const 1 drop unreachable) (func (export \"_start\") call $f i32.const 1 drop)", 2, 2),
+    (
+        "exit in a nested call",
+        "(func $f i32.const 3 call $exit i32.const 9 drop) (func (export \"_start\") call $f i32.const 1 drop)",
+        3,
+        2,
+    ),
+    (
+        "tail calls",
+        "(func $f (param i32) (result i32) local.get 0 i32.eqz if (result i32) i32.const 7 else
+           local.get 0 i32.const 1 i32.sub return_call $f end)
+         (func (export \"_start\") i32.const 10 call $f drop)",
+        2 + 11 * 3 + 10 * 4 + 1,
+        12,
+    ),
+    (
+        "a loop",
+        "(func (export \"_start\") (local i32) loop local.get 0 i32.const 1 i32.add local.tee 0 i32.const 10 i32.lt_u br_if 0 end)",
+        70,
+        1,
+    ),
+    (
+        "a branch over others",
+        "(func (export \"_start\") block i32.const 1 br_if 0 i32.const 2 drop end i32.const 3 drop)",
+        3,
+        1,
+    ),
+    (
+        "an exception that is caught",
+        "(tag $t) (func $f throw $t) (func (export \"_start\") block try_table (catch $t 0) call $f end
+           i32.const 1 drop end i32.const 2 drop call $g) (func $g)",
+        5,
+        3,
+    ),
+    (
+        "two ways of recursion",
+        "(func $f (param i32) (result i32) local.get 0 i32.const 2 i32.lt_u if (result i32) local.get 0 else
+           local.get 0 i32.const 1 i32.sub call $f local.get 0 i32.const 2 i32.sub call $f i32.add end)
+         (func (export \"_start\") i32.const 10 call $f drop)",
+        // 177 calls, 88 of which call twice.
+        2 + 177 * 4 + 89 + 88 * 9,
+        178,
+    ),
+    (
+        "calls through a table",
+        "(table funcref (elem $a $b)) (func $a (result i32) i32.const 1) (func $b (result i32) i32.const 0 i32.const 2 i32.add)
+         (func (export \"_start\") (local i32) loop local.get 0 i32.const 1 i32.and call_indirect (result i32) drop
+           local.get 0 i32.const 1 i32.add local.tee 0 i32.const 6 i32.lt_u br_if 0 end)",
+        6 * 11 + 3 + 3 * 3,
+        7,
+    ),
+];
+
+#[test]
+fn every_ending_has_exactly_its_instructions() {
+    for (what, program, instructions, calls) in ENDINGS {
+        let found = count(program);
+        assert_eq!(found.end, found.plain, "{what}: it ends as without counts");
+        assert_eq!((found.instructions, found.calls), (*instructions, *calls), "{what}: instructions and calls");
+    }
+}
+
+#[test]
+fn a_stack_that_is_used_up_has_counted_each_call() {
+    let found = count("(func $f call $f) (func (export \"_start\") call $f)");
+    assert_eq!(found.end, found.plain);
+    assert!(matches!(&found.end, ExecutionEnd::Trapped { trap } if trap == "call stack exhausted"), "{:?}", found.end);
+    // The last call was begun and found no room.
+    assert_eq!(found.instructions, found.calls);
+    assert!(found.calls > 1_000, "{}", found.calls);
+    assert_eq!(found.paths, 3, "recursion is folded");
+}
+
+#[test]
+fn what_bulk_operations_move_is_counted_apart() {
+    let filled = count("(func (export \"_start\") i32.const 0 i32.const 1 i32.const 1000 memory.fill)");
+    assert_eq!((filled.instructions, filled.bulk_bytes), (4, 1000));
+    // One that traps moves nothing.
+    let refused = count("(func (export \"_start\") i32.const 0 i32.const 1 i32.const -1 memory.fill i32.const 1 drop)");
+    assert_eq!((refused.instructions, refused.bulk_bytes), (4, 0));
+}
+
+#[test]
+fn a_profile_names_functions_and_lines_and_balances_in_every_format() {
+    let formats = ["folded", "svg", "speedscope", "pprof", "callgrind"];
+    let [first, again] = [(), ()].map(|()| {
+        let fozzy = Fozzy::new();
+        std::fs::copy(corpus::scenario("parser", false), fozzy.path("parser.wasm")).expect("it is built");
+        fozzy.run(&["run", "parser.wasm", "--seed", "0", "--record", "a.fozzy"]).exits(4);
+        let mut outputs = vec![fozzy.run(&["profile", "top", "a.fozzy", "--json"]).exits(0).stdout];
+        for format in formats {
+            fozzy.run(&["profile", "export", "a.fozzy", "--format", format, "--out", format]).exits(0);
+            outputs.push(fozzy.read(format));
+        }
+        outputs
+    });
+    assert!(first == again, "the same run, in two folders and at two times, has equal bytes");
+    let top: serde_json::Value = serde_json::from_slice(&first[0]).expect("it is JSON");
+    let total = top["cpu"]["instructions"].as_u64().expect("a number");
+    let functions = top["cpu"]["functions"].as_array().expect("a list");
+    let parse = functions.iter().find(|row| row["function"] == "parse").expect("it is among the first ten");
+    assert!(parse["file"].as_str().is_some_and(|file| file.ends_with("parser/src/lib.rs")), "{parse}");
+    assert!(parse["inclusive"].as_u64() <= Some(total) && parse["own"].as_u64() < parse["inclusive"].as_u64());
+    let text = |position: usize| String::from_utf8(first[position].clone()).expect("it is text");
+    let last = |line: &str| line.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok()).expect("a number");
+    assert_eq!(text(1).lines().map(last).sum::<u64>(), total, "folded stacks");
+    assert!(text(1).lines().collect::<BTreeSet<_>>().len() == text(1).lines().count(), "each stack stands once");
+    let svg = text(2);
+    let drawing = roxmltree::Document::parse(&svg).expect("it is XML");
+    let root = drawing.root_element();
+    assert_eq!(root.attribute("data-total").and_then(|total| total.parse().ok()), Some(total));
+    let frames = root.children().filter(|node| node.attribute("class") == Some("f"));
+    assert!(frames.count() > 20, "it has frames");
+    let speedscope: serde_json::Value = serde_json::from_slice(&first[3]).expect("it is JSON");
+    let weights = speedscope["profiles"][0]["weights"].as_array().expect("a list").iter();
+    assert_eq!(weights.filter_map(serde_json::Value::as_u64).sum::<u64>(), total);
+    let callgrind = text(5);
+    assert_eq!(own_of_callgrind(&callgrind), total);
+    assert!(callgrind.contains(&format!("\ntotals: {total} ")), "it says so itself");
+}
+
+/// The sum of all costs that are not of a call.
+fn own_of_callgrind(text: &str) -> u64 {
+    let mut is_call = false;
+    let mut sum = 0;
+    for line in text.lines() {
+        if line.starts_with(|c: char| c.is_ascii_digit()) && !std::mem::take(&mut is_call) {
+            sum += line.split(' ').nth(1).and_then(|word| word.parse::<u64>().ok()).expect("a number");
+        }
+        is_call |= line.starts_with("calls=");
+    }
+    sum
+}
