@@ -107,20 +107,4 @@ mod tests {
             assert!(is_list || !keys_of(schema.as_value()).is_empty(), "{}", row.name);
         }
     }
-
-    #[test]
-    fn keys_are_written_in_one_line() {
-        let of = |name: &str| {
-            let row = DOCUMENTS.iter().find(|row| row.name == name).expect("it is a row");
-            keys_of((row.schema)().as_value())
-        };
-        assert_eq!(of("ci"), "`schemaVersion` `ok` `checks[]{name,ok,skipped?,detail?}`");
-        assert_eq!(of("corpus-list"), "a list of texts");
-        assert!(
-            of("artifacts").starts_with("`type: list` `entries[]{kind,path,sizeBytes?}`; or `"),
-            "{}",
-            of("artifacts")
-        );
-        assert!(of("suite").contains("`scenarios[]{name,path,result,"), "{}", of("suite"));
-    }
 }

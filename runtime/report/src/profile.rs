@@ -48,9 +48,12 @@ pub const PROFILE_FORMATS: &[ProfileFormat] = &[
 ];
 
 /// The format of this name.
+///
+/// # Panics
+/// When there is none: arguments are the names of rows.
 #[must_use]
-pub fn profile_format(name: &str) -> Option<&'static ProfileFormat> {
-    PROFILE_FORMATS.iter().find(|format| format.name == name)
+pub fn profile_format(name: &str) -> &'static ProfileFormat {
+    PROFILE_FORMATS.iter().find(|format| format.name == name).expect("each argument is a row")
 }
 
 /// A function, as it is known.

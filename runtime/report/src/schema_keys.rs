@@ -71,3 +71,27 @@ fn body(root: &Value, schema: &Value, within: &mut Vec<String>) -> String {
     };
     format!("{{{}}}", properties.iter().map(key).collect::<Vec<String>>().join(","))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::keys_of;
+    use crate::document::{ArtifactsDocument, CiDocument};
+    use crate::suite::SuiteSummary;
+    use schemars::JsonSchema;
+    use schemars::generate::SchemaSettings;
+
+    fn of<T: JsonSchema>() -> String {
+        let schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+        keys_of(schema.as_value())
+    }
+
+    #[test]
+    fn keys_are_written_in_one_line() {
+        assert_eq!(of::<CiDocument>(), "`schemaVersion` `ok` `checks[]{name,ok,skipped?,detail?}`");
+        assert_eq!(of::<Vec<String>>(), "a list of texts");
+        let artifacts = of::<ArtifactsDocument>();
+        assert!(artifacts.starts_with("`type: list` `entries[]{kind,path,sizeBytes?}`; or `"), "{artifacts}");
+        let suite = of::<SuiteSummary>();
+        assert!(suite.contains("`scenarios[]{name,path,result,"), "{suite}");
+    }
+}

@@ -16,8 +16,7 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
     match command {
         ProfileCommand::Top(args) => printer.document(&ProfileTop::of(&counted(context, &args.run)?, args.limit))?,
         ProfileCommand::Flame(args) => {
-            let format = profile_format(&args.format).expect("each argument is a row");
-            let flame = ProfileFlame::of(&counted(context, &args.run)?, format);
+            let flame = ProfileFlame::of(&counted(context, &args.run)?, profile_format(&args.format));
             args.out.iter().try_for_each(|path| write(path, flame.content.as_bytes()))?;
             match &args.out {
                 Some(path) if !printer.json => printer.remark(&format!("wrote {}\n", path.display())),
@@ -25,8 +24,7 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
             }
         }
         ProfileCommand::Export(args) => {
-            let format = profile_format(&args.format).expect("each argument is a row");
-            let tree = counted(context, &args.run)?;
+            let (tree, format) = (counted(context, &args.run)?, profile_format(&args.format));
             write(&args.out, &(format.write)(&tree))?;
             printer.document(&ProfileExport::of(&tree, format, args.out.display().to_string()))?;
         }

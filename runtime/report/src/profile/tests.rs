@@ -50,7 +50,7 @@ fn recursion_is_in_no_sum_twice() {
 #[test]
 fn every_format_has_all_instructions() {
     let tree = tree();
-    let text = |name: &str| String::from_utf8((profile_format(name).expect("a row").write)(&tree)).expect("it is text");
+    let text = |name: &str| String::from_utf8((profile_format(name).write)(&tree)).expect("it is text");
     let folded = text("folded");
     let expected = "main 10\nmain;parse_\"it\" 40\nmain;parse_\"it\";number<u8> 30\nmain;parse_\"it\";parse_\"it\" 5\n";
     assert_eq!(folded, expected);
@@ -72,7 +72,7 @@ fn every_format_has_all_instructions() {
 
 #[test]
 fn the_flame_graph_is_xml_whatever_functions_are_called() {
-    let svg = String::from_utf8((profile_format("svg").expect("a row").write)(&tree())).expect("it is text");
+    let svg = String::from_utf8((profile_format("svg").write)(&tree())).expect("it is text");
     assert!(
         svg.contains("number&lt;u8&gt; (30 instructions, 35.29 %)") && svg.contains("a &lt;run&gt;.fozzy"),
         "{svg}"
@@ -109,7 +109,7 @@ fn fields(mut message: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
 
 #[test]
 fn pprof_tells_inlined_code_from_calls() {
-    let file = (profile_format("pprof").expect("a row").write)(&tree());
+    let file = (profile_format("pprof").write)(&tree());
     // One stored block in a gzip file.
     let length = usize::from(u16::from_le_bytes([file[11], file[12]]));
     assert_eq!(file.len(), 10 + 5 + length + 8);
