@@ -71,8 +71,7 @@ struct Names {
 impl Names {
     fn write(&mut self, tree: &CallTree, records: &BTreeMap<usize, FunctionRecord<'_>>) -> String {
         let mut text = format!(
-            "# callgrind format\nversion: 1\ncreator: fozzy\ncmd: {}\npositions: line\nevents: Ir Bulk\n\
-             event: Ir : WebAssembly instructions\nevent: Bulk : Bytes moved by bulk operations\n",
+            "# callgrind format\nversion: 1\ncreator: fozzy\ncmd: {}\npositions: line\nevents: Ir Bulk\n",
             line_of(&tree.run)
         );
         for (function, record) in records {

@@ -21,8 +21,9 @@ const ROW: usize = 17;
 const HEAD: usize = 44;
 /// Frames that are narrower are not drawn: a thousandth of the drawing.
 const SHARE_MIN: f64 = 0.001;
-/// Width of a character of the labels, rounded up.
-const CHARACTER: f64 = 7.0;
+/// Width of a character of the labels, rounded up, and what stays free beside them.
+const CHARACTER: f64 = 7.3;
+const PADDING: f64 = 5.0;
 /// Deepest row that is drawn: more than any screen, and no more than a browser bears.
 const ROWS_MAX: usize = 400;
 
@@ -101,7 +102,7 @@ impl FlameGraph<'_> {
         let (x, width) = (MARGIN + start as f64 * scale, instructions as f64 * scale);
         let y = HEAD + (self.rows - row) * ROW;
         let share = 100.0 * instructions as f64 / self.total.max(1) as f64;
-        let room = (width / CHARACTER) as usize;
+        let room = ((width - PADDING).max(0.0) / CHARACTER) as usize;
         let label: String = match name.chars().count() {
             _ if room < 3 => String::new(),
             length if length <= room => name.to_owned(),
@@ -175,7 +176,7 @@ function show(from, count, y) {
     if (!visible) continue;
     const x = above ? left + (f.s - from) * scale : left, w = above ? f.n * scale : wide;
     f.r.setAttribute("x", x); f.r.setAttribute("width", w); f.t.setAttribute("x", x + 3);
-    const room = Math.floor(w / 7), text = name(f);
+    const room = Math.floor((w - 5) / 7.3), text = name(f);
     f.t.textContent = 3 > room ? "" : room >= text.length ? text : text.slice(0, room - 1) + "…";
     f.g.classList.toggle("a", !above);
   }
