@@ -78,11 +78,11 @@ fn everything(faults: Vec<FaultPlan>) -> RecordedRun {
     let (handler, child) = (program("http-handler", "handler"), program("commands", "commands"));
     let http = |url: &str, answer| {
         let (url, delay) = (url.to_owned(), Duration(1_000_000));
-        HttpRule { method: None, url, headers: Vec::new(), times: None, delay, answer }
+        HttpRule { method: None, url, headers: Vec::new(), times: None, delay, answer, others: None }
     };
     let process = |command: &str, answer| {
         let (command, delay) = (command.to_owned(), Duration(1_000_000));
-        ProcessRule { command, args: None, times: None, delay, answer }
+        ProcessRule { command, args: None, times: None, delay, answer, others: None }
     };
     let response = HttpReply::Response { status: 200, headers: Vec::new(), body: text, reset_after: None };
     let output = ProcessReply::Output { exit: ProcessExit::Code(0), stdout: text, stderr: nothing };

@@ -27,7 +27,8 @@ fn thousands_of_children_one_after_another() {
     let mut inputs = Inputs::default();
     let child = inputs.add(component("commands"));
     let answer = ProcessReply::Component(plan::ProgramPlan { component: child, machine: machine("commands") });
-    let rule = ProcessRule { command: "self".to_owned(), args: None, times: None, delay: Duration(0), answer };
+    let rule =
+        ProcessRule { command: "self".to_owned(), args: None, times: None, delay: Duration(0), answer, others: None };
     let main = machine(&format!("commands run-many {MACHINES} self trap"));
     let plan = Plan { main, processes: vec![rule], ..Plan::default() };
     let execution = RecordedRun::new("commands", plan, inputs, 0..0).check(7);
@@ -40,8 +41,15 @@ fn thousands_of_handled_requests_one_after_another() {
     let mut inputs = Inputs::default();
     let handler = inputs.add(component("http-handler"));
     let answer = HttpReply::Component(plan::ProgramPlan { component: handler, machine: machine("handler") });
-    let rule =
-        HttpRule { method: None, url: "*".to_owned(), headers: Vec::new(), times: None, delay: Duration(0), answer };
+    let rule = HttpRule {
+        method: None,
+        url: "*".to_owned(),
+        headers: Vec::new(),
+        times: None,
+        delay: Duration(0),
+        answer,
+        others: None,
+    };
     let main = machine(&format!("http-client{}", " http://api.test/hello".repeat(MACHINES)));
     let plan = Plan { main, http: vec![rule], ..Plan::default() };
     let shown = stdout(&RecordedRun::new("http-client", plan, inputs, 0..0).check(7));

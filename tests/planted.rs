@@ -147,6 +147,51 @@ fn a_race_with_a_timeout_in_go_is_found() {
     check(&PLANTED[4], 1);
 }
 
+/// A line comes while a program saves: nothing is planned but the line, and only when it comes varies.
+#[test]
+fn a_line_at_a_bad_moment_is_found_by_every_seed() {
+    let fozzy = Fozzy::new();
+    fozzy.write("autosave.wat", include_str!("programs/autosave.wat"));
+    let entry = |at: &str, vary: &str| format!("[[stdin]]\nat = '{at}'\nline = 'text'\n{vary}");
+    fozzy.write("plan.toml", entry("250ms", ""));
+    assert_eq!(fozzy.run(&["run", "autosave.wat", "--plan", "plan.toml"]).exits(0).out(), "stored\n");
+    for seed in 1..=20 {
+        let found = explore(&fozzy, "autosave.wat", "plan.toml", (seed, RUNS), &["--no-shrink"]);
+        assert!(found_at(&found).is_some(), "seed {seed}: {found:#}");
+    }
+    let found = explore(&fozzy, "autosave.wat", "plan.toml", (1, RUNS), &[]);
+    let trace = found["explore"]["failures"][0]["minimizedTracePath"].as_str().expect("a path");
+    let replayed = fozzy.run(&["replay", trace, "--json"]).json();
+    assert_eq!(replayed["replay"]["equal"], true, "{replayed:#}");
+    // A moment that is to stay does, and nothing is left to vary.
+    fozzy.write("plan.toml", entry("250ms", "vary = '0s'\n"));
+    let refused = explore(&fozzy, "autosave.wat", "plan.toml", (1, 1), &[]);
+    assert!(refused["message"].as_str().is_some_and(|why| why.contains("all its runs are one")), "{refused:#}");
+}
+
+/// A server answers otherwise once in thousands of times, and only the plan's list of answers says so.
+#[test]
+fn a_rare_answer_of_a_rule_is_found_and_is_all_that_is_left() {
+    let fozzy = Fozzy::new();
+    let program = corpus::component("http-client").display().to_string();
+    let answers = "[{ weight = 5000, body = 'ok' }, { weight = 5000, body = 'fine' }, { status = 503, delay = '2s' }]";
+    let rule = format!("[[http]]\nurl = '*'\nanswers = {answers}\n");
+    fozzy.write("plan.toml", format!("args = [{}]\n{rule}", "'http://api.test/a', ".repeat(4)));
+    let held = ["--plan", "plan.toml", "--fail-on", "503"];
+    let swept = fozzy.run(&[&["run", &program, "--seeds", "1..20", "--json"], &held[..]].concat()).exits(0).json();
+    assert_eq!(swept["tests"]["passed"], 20, "{swept:#}");
+    for seed in 1..=5 {
+        let found = explore(&fozzy, &program, "plan.toml", (seed, RUNS), &["--no-shrink", "--fail-on", "503"]);
+        assert!(found_at(&found).is_some_and(|run| run < 30), "seed {seed}: {found:#}");
+    }
+    let found = explore(&fozzy, &program, "plan.toml", (1, RUNS), &["--fail-on", "503"]);
+    let trace = found["explore"]["failures"][0]["minimizedTracePath"].as_str().unwrap_or_else(|| panic!("{found:#}"));
+    let replayed = fozzy.run(&["replay", trace, "--json"]).json();
+    assert_eq!(replayed["replay"]["equal"], true, "{replayed:#}");
+    let shown = fozzy.run(&["replay", trace]).out();
+    assert_eq!((shown.matches("503").count(), shown.matches("fine").count()), (1, 0), "{shown}");
+}
+
 #[test]
 fn explorations_of_programs_have_no_systematic_search() {
     let (fozzy, program) = PLANTED[0].prepare();

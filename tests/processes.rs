@@ -46,7 +46,7 @@ fn given() -> Given {
 impl Given {
     fn rule(mut self, command: &str, delay: Duration, answer: ProcessReply) -> Given {
         let command = command.to_owned();
-        self.plan.processes.push(ProcessRule { command, args: None, times: None, delay, answer });
+        self.plan.processes.push(ProcessRule { command, args: None, times: None, delay, answer, others: None });
         self
     }
 

@@ -77,6 +77,7 @@ pub(super) fn rules(guest: &[u8], inputs: &mut Inputs) -> Vec<HttpRule> {
         times: None,
         delay: Duration::default(),
         answer,
+        others: None,
     };
     let component = inputs.add(guest.to_vec());
     let handler = HttpReply::Component(ProgramPlan { component, machine: MachinePlan::default() });

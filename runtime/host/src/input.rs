@@ -65,7 +65,7 @@ impl RecordedDialogue {
     pub(crate) fn note(&mut self, bytes: &[u8], at: Instant, end: bool) {
         self.bytes.extend_from_slice(bytes);
         let (bytes, jitter) = (bytes.len() as u64, Duration(0));
-        self.arrivals.push(ArrivalPlan { bytes, when: ArrivalTime::At(at), jitter, end });
+        self.arrivals.push(ArrivalPlan { bytes, when: ArrivalTime::At(at), jitter, end, vary: None });
     }
 }
 

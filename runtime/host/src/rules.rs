@@ -64,7 +64,7 @@ impl process::Host for Host {
                 Err("not found") => ProcessReply::NotFound,
                 Err(_) => ProcessReply::NotPermitted,
             };
-            let rule = ProcessRule { command, args, times, delay: Duration(delay), answer };
+            let rule = ProcessRule { command, args, times, delay: Duration(delay), answer, others: None };
             added(PROCESS_ADD, host.world().processes.rules.add(rule))
         })
     }
@@ -112,7 +112,7 @@ impl http::Host for Host {
                 Err(http::Failure::Reset) => HttpReply::Failure(HttpFailure::Reset),
                 Err(http::Failure::Timeout) => HttpReply::Failure(HttpFailure::Timeout),
             };
-            let rule = HttpRule { method, url, headers, times, delay: Duration(delay), answer };
+            let rule = HttpRule { method, url, headers, times, delay: Duration(delay), answer, others: None };
             added(HTTP_ADD, host.world().http.rules.add(rule))
         })
     }

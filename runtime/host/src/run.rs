@@ -436,6 +436,10 @@ impl Decider for RunDecider<'_> {
         answer
     }
 
+    fn weigh(&mut self, weights: &[u32]) {
+        self.source.weigh(weights);
+    }
+
     fn calls(&self) -> u64 {
         self.recorder.calls()
     }

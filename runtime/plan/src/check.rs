@@ -26,6 +26,9 @@ use std::path::{Path, PathBuf};
 /// the rules one after the other; beyond it the plan is refused.
 pub const RULES_MAX: usize = 10_000;
 
+/// Answers of one rule: each run that asks looks at all their weights.
+const ANSWERS_MAX: usize = 256;
+
 /// The name of the machine whose component a scenario calls.
 const TARGET: &str = "target";
 
@@ -244,6 +247,18 @@ impl Check<'_> {
         for (name, value) in rule.headers.iter() {
             self.at2("headers", name, |check| check.must(check_header(name, value)));
         }
+        if rule.answers.is_empty() {
+            return self.http_answer(rule);
+        }
+        let own = of_response(rule).into_iter().chain(other_http_answers(rule));
+        self.many_answers(own.filter(|(_, given)| *given).map(|(key, _)| key), rule.answers.len());
+        for (i, answer) in rule.answers.iter().enumerate() {
+            self.at2("answers", i, |check| check.http_answer(&answer.rule()));
+        }
+    }
+
+    /// What a rule answers, or one of its answers.
+    fn http_answer(&mut self, rule: &HttpFile) {
         for (name, value) in rule.response_headers.iter() {
             let values = value.values();
             let found = values.iter().try_for_each(|value| check_header(name, value));
@@ -255,15 +270,8 @@ impl Check<'_> {
         if let Some(component) = &rule.component {
             self.at("component", |check| check.component(component, false));
         }
-        let of_response = [
-            ("status", rule.status.is_some()),
-            ("response-headers", !rule.response_headers.is_empty()),
-            ("body", rule.body.is_some()),
-            ("json", rule.json.is_some()),
-            ("reset-after", rule.reset_after.is_some()),
-        ];
-        let others = [("fail", rule.fail.is_some()), ("component", rule.component.is_some())];
-        self.one_answer(&of_response, &others, "`status = 200` for a response, `fail` or `component`");
+        let words = "`status = 200` for a response, `fail` or `component`";
+        self.one_answer(&of_response(rule), &other_http_answers(rule), words);
         if rule.body.is_some() && rule.json.is_some() {
             self.at("json", |check| check.wrong("the rule has a `body` already"));
         }
@@ -274,22 +282,37 @@ impl Check<'_> {
         for (i, arg) in rule.args.iter().flatten().enumerate() {
             self.at2("args", i, |check| check.must(check_no_nul(arg)));
         }
+        if rule.answers.is_empty() {
+            return self.process_answer(rule);
+        }
+        let own = of_end(rule).into_iter().chain(other_ends(rule));
+        self.many_answers(own.filter(|(_, given)| *given).map(|(key, _)| key), rule.answers.len());
+        for (i, answer) in rule.answers.iter().enumerate() {
+            self.at2("answers", i, |check| check.process_answer(&answer.rule()));
+        }
+    }
+
+    /// How a process goes by a rule, or by one of its answers.
+    fn process_answer(&mut self, rule: &ProcessFile) {
         for (key, content) in [("stdout", &rule.stdout), ("stderr", &rule.stderr)] {
             content.iter().for_each(|content| self.at(key, |check| check.content(content)));
         }
         if let Some(component) = &rule.component {
             self.at("component", |check| check.component(component, true));
         }
-        let of_end = [
-            ("exit", rule.exit.is_some()),
-            ("signal", rule.signal.is_some()),
-            ("stdout", rule.stdout.is_some()),
-            ("stderr", rule.stderr.is_some()),
-        ];
-        let others = [("fail", rule.fail.is_some()), ("component", rule.component.is_some())];
-        self.one_answer(&of_end, &others, "`exit = 0` for an end, `fail` or `component`");
+        self.one_answer(&of_end(rule), &other_ends(rule), "`exit = 0` for an end, `fail` or `component`");
         if rule.exit.is_some() && rule.signal.is_some() {
             self.at("signal", |check| check.wrong("the rule has an `exit` already; a process ends once"));
+        }
+    }
+
+    /// A rule of several answers has no other one beside them.
+    fn many_answers(&mut self, own: impl Iterator<Item = &'static str>, answers: usize) {
+        for key in own {
+            self.at(key, |check| check.wrong("the rule has `answers`, and this is one more: put it into the list"));
+        }
+        if answers > ANSWERS_MAX {
+            self.at("answers", |check| check.wrong(format!("expected at most {ANSWERS_MAX} answers, found {answers}")));
         }
     }
 
@@ -353,6 +376,35 @@ impl Check<'_> {
             self.at("length", |check| check.wrong("a fault of no length never strikes; leave `length` out for no end"));
         }
     }
+}
+
+/// The keys of a response, and whether they are given.
+fn of_response(rule: &HttpFile) -> [(&'static str, bool); 5] {
+    [
+        ("status", rule.status.is_some()),
+        ("response-headers", !rule.response_headers.is_empty()),
+        ("body", rule.body.is_some()),
+        ("json", rule.json.is_some()),
+        ("reset-after", rule.reset_after.is_some()),
+    ]
+}
+
+fn other_http_answers(rule: &HttpFile) -> [(&'static str, bool); 2] {
+    [("fail", rule.fail.is_some()), ("component", rule.component.is_some())]
+}
+
+/// The keys of the end of a process, and whether they are given.
+fn of_end(rule: &ProcessFile) -> [(&'static str, bool); 4] {
+    [
+        ("exit", rule.exit.is_some()),
+        ("signal", rule.signal.is_some()),
+        ("stdout", rule.stdout.is_some()),
+        ("stderr", rule.stderr.is_some()),
+    ]
+}
+
+fn other_ends(rule: &ProcessFile) -> [(&'static str, bool); 2] {
+    [("fail", rule.fail.is_some()), ("component", rule.component.is_some())]
 }
 
 /// Whether a target has the form that its kind wants.

@@ -235,6 +235,44 @@ pub struct HttpFile {
     pub fail: Option<HttpFailureFile>,
     /// A component that exports wasi:http/incoming-handler answers, each request in an instance of its own.
     pub component: Option<ComponentFile>,
+    /// Several answers instead of one; which of them a request gets is a decision of the run: drawn by weights, recorded, and varied
+    /// by an exploration. The first is the simplest.
+    pub answers: Vec<HttpAnswerFile>,
+}
+
+/// One of several answers to a request: a response (status, response-headers, body or json, reset-after), or fail, or component.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct HttpAnswerFile {
+    /// How likely it is beside the others. Default: 1.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub weight: Option<u32>,
+    /// Virtual time from the request to the head of the response. Default: the rule's.
+    pub delay: Option<TimeSpan>,
+    /// Status of the response. Default: 200.
+    #[schemars(range(min = 100, max = 999))]
+    pub status: Option<u16>,
+    /// Headers of the response; a list is a header that stands several times.
+    pub response_headers: NamedValues<HeaderValue>,
+    /// Body of the response. Default: empty.
+    pub body: Option<ContentFile>,
+    /// Body of the response as JSON, with `content-type: application/json` unless response-headers say another.
+    pub json: Option<serde_json::Value>,
+    /// The connection breaks after this many bytes of the body.
+    pub reset_after: Option<ByteSize>,
+    /// No response.
+    pub fail: Option<HttpFailureFile>,
+    /// A component that exports wasi:http/incoming-handler answers, each request in an instance of its own.
+    pub component: Option<ComponentFile>,
+}
+
+impl HttpAnswerFile {
+    /// A rule of this one answer.
+    pub(crate) fn rule(&self) -> HttpFile {
+        let HttpAnswerFile { delay, status, response_headers, body, json, reset_after, fail, component, .. } =
+            self.clone();
+        HttpFile { delay, status, response_headers, body, json, reset_after, fail, component, ..HttpFile::default() }
+    }
 }
 
 /// Why there is no response.
@@ -316,6 +354,42 @@ pub struct ProcessFile {
     /// Another component is the process, with a disk, clock readings and entropy of its own. Arguments and standard
     /// input are those that the program gives.
     pub component: Option<ComponentFile>,
+    /// Several ends instead of one; which of them a command gets is a decision of the run: drawn by weights, recorded, and varied by an
+    /// exploration. The first is the simplest.
+    pub answers: Vec<ProcessAnswerFile>,
+}
+
+/// One of several ends of a command.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct ProcessAnswerFile {
+    /// How likely it is beside the others. Default: 1.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub weight: Option<u32>,
+    /// Virtual time from start to end. Default: the rule's.
+    pub delay: Option<TimeSpan>,
+    /// It exits with this code. Default: 0.
+    #[schemars(range(min = -2_147_483_648, max = 2_147_483_647))]
+    pub exit: Option<i32>,
+    /// It ends by this signal.
+    #[schemars(range(min = 1, max = 64))]
+    pub signal: Option<i32>,
+    /// What it writes to standard output. Default: nothing.
+    pub stdout: Option<ContentFile>,
+    /// What it writes to standard error. Default: nothing.
+    pub stderr: Option<ContentFile>,
+    /// It does not start.
+    pub fail: Option<ProcessFailureFile>,
+    /// Another component is the process.
+    pub component: Option<ComponentFile>,
+}
+
+impl ProcessAnswerFile {
+    /// A rule of this one end.
+    pub(crate) fn rule(&self) -> ProcessFile {
+        let ProcessAnswerFile { delay, exit, signal, stdout, stderr, fail, component, .. } = self.clone();
+        ProcessFile { delay, exit, signal, stdout, stderr, fail, component, ..ProcessFile::default() }
+    }
 }
 
 /// Why a command does not start.
@@ -523,9 +597,15 @@ impl PlanFile {
             join(&mut node.component);
             node.machine.paths(&mut join);
         }
-        let handlers = self.http.iter_mut().filter_map(|rule| rule.component.as_mut());
-        let handlers = handlers.chain(self.target.as_mut());
-        for component in handlers.chain(self.process.iter_mut().filter_map(|rule| rule.component.as_mut())) {
+        let handlers = self.http.iter_mut().flat_map(|rule| {
+            let others = rule.answers.iter_mut().filter_map(|answer| answer.component.as_mut());
+            rule.component.as_mut().into_iter().chain(others)
+        });
+        let children = self.process.iter_mut().flat_map(|rule| {
+            let others = rule.answers.iter_mut().filter_map(|answer| answer.component.as_mut());
+            rule.component.as_mut().into_iter().chain(others)
+        });
+        for component in handlers.chain(self.target.as_mut()).chain(children) {
             match component {
                 ComponentFile::Path(path) => join(path),
                 ComponentFile::Program(program) => {
@@ -534,8 +614,14 @@ impl PlanFile {
                 }
             }
         }
-        let bodies = self.http.iter_mut().filter_map(|rule| rule.body.as_mut());
-        let outputs = self.process.iter_mut().flat_map(|rule| rule.stdout.iter_mut().chain(rule.stderr.iter_mut()));
+        let bodies = self.http.iter_mut().flat_map(|rule| {
+            rule.body.as_mut().into_iter().chain(rule.answers.iter_mut().filter_map(|answer| answer.body.as_mut()))
+        });
+        let outputs = self.process.iter_mut().flat_map(|rule| {
+            let others =
+                rule.answers.iter_mut().flat_map(|answer| answer.stdout.iter_mut().chain(answer.stderr.iter_mut()));
+            rule.stdout.iter_mut().chain(rule.stderr.iter_mut()).chain(others)
+        });
         self.expect.check.iter_mut().for_each(&mut join);
         bodies.chain(outputs).chain(self.expect.output.as_mut()).for_each(|content| content.paths(&mut join));
     }

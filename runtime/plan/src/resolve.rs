@@ -20,7 +20,8 @@ use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
     AllowedEnd, Backend, Backends, CheckerPlan, Edition, HostLimits, HttpFailure, HttpReply, HttpRule, Inputs, Limits,
     LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability, NetworkPlan, NodePlan,
-    ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, RunCriteria, WALL_START_DEFAULT,
+    OtherReplies, ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, RunCriteria,
+    WALL_START_DEFAULT, WeightedReply,
 };
 use fozzy_trace::{Digest, Duration, NodeId, Plan};
 use fozzy_world::MAIN;
@@ -312,7 +313,27 @@ impl Resolve<'_, '_> {
     }
 
     fn http(&mut self, rule: &HttpFile) -> HttpRule {
-        let answer = if let Some(failure) = rule.fail {
+        let delay = rule.delay.map_or(Duration(0), |delay| delay.0);
+        let mut answers = rule.answers.iter().enumerate().map(|(number, answer)| WeightedReply {
+            weight: answer.weight.unwrap_or(1),
+            delay: answer.delay.map_or(delay, |delay| delay.0),
+            answer: self.at("answers", |resolve| resolve.at(number, |resolve| resolve.http_reply(&answer.rule()))),
+        });
+        let (first, others) = several(&mut answers);
+        let first = first.unwrap_or_else(|| (self.http_reply(rule), delay));
+        HttpRule {
+            method: rule.method.clone(),
+            url: rule.url.clone(),
+            headers: rule.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect(),
+            times: rule.times,
+            delay: first.1,
+            answer: first.0,
+            others,
+        }
+    }
+
+    fn http_reply(&mut self, rule: &HttpFile) -> HttpReply {
+        if let Some(failure) = rule.fail {
             HttpReply::Failure(match failure {
                 HttpFailureFile::Dns => HttpFailure::Dns,
                 HttpFailureFile::Refused => HttpFailure::Refused,
@@ -323,14 +344,6 @@ impl Resolve<'_, '_> {
             HttpReply::Component(self.program(component))
         } else {
             self.response(rule)
-        };
-        HttpRule {
-            method: rule.method.clone(),
-            url: rule.url.clone(),
-            headers: rule.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect(),
-            times: rule.times,
-            delay: rule.delay.map_or(Duration(0), |delay| delay.0),
-            answer,
         }
     }
 
@@ -354,7 +367,26 @@ impl Resolve<'_, '_> {
     }
 
     fn process(&mut self, rule: &ProcessFile) -> ProcessRule {
-        let answer = if let Some(failure) = rule.fail {
+        let delay = rule.delay.map_or(Duration(0), |delay| delay.0);
+        let mut answers = rule.answers.iter().enumerate().map(|(number, answer)| WeightedReply {
+            weight: answer.weight.unwrap_or(1),
+            delay: answer.delay.map_or(delay, |delay| delay.0),
+            answer: self.at("answers", |resolve| resolve.at(number, |resolve| resolve.process_reply(&answer.rule()))),
+        });
+        let (first, others) = several(&mut answers);
+        let first = first.unwrap_or_else(|| (self.process_reply(rule), delay));
+        ProcessRule {
+            command: rule.command.clone(),
+            args: rule.args.clone(),
+            times: rule.times,
+            delay: first.1,
+            answer: first.0,
+            others,
+        }
+    }
+
+    fn process_reply(&mut self, rule: &ProcessFile) -> ProcessReply {
+        if let Some(failure) = rule.fail {
             match failure {
                 ProcessFailureFile::NotFound => ProcessReply::NotFound,
                 ProcessFailureFile::NotPermitted => ProcessReply::NotPermitted,
@@ -369,13 +401,6 @@ impl Resolve<'_, '_> {
             let (stdout, stderr) = (output("stdout", &rule.stdout), output("stderr", &rule.stderr));
             let code = ProcessExit::Code(rule.exit.unwrap_or(0));
             ProcessReply::Output { exit: rule.signal.map_or(code, ProcessExit::Signal), stdout, stderr }
-        };
-        ProcessRule {
-            command: rule.command.clone(),
-            args: rule.args.clone(),
-            times: rule.times,
-            delay: rule.delay.map_or(Duration(0), |delay| delay.0),
-            answer,
         }
     }
 
@@ -407,6 +432,17 @@ impl Resolve<'_, '_> {
         }
         Some(plan)
     }
+}
+
+/// The first answer of several with its delay, and the others.
+type FirstAndOthers<R> = (Option<(R, Duration)>, Option<Box<OtherReplies<R>>>);
+
+/// Parts the answers of a rule; a list of one is that one.
+fn several<R>(answers: &mut dyn Iterator<Item = WeightedReply<R>>) -> FirstAndOthers<R> {
+    let Some(WeightedReply { weight, delay, answer }) = answers.next() else { return (None, None) };
+    let replies: Vec<WeightedReply<R>> = answers.collect();
+    let others = (!replies.is_empty()).then(|| Box::new(OtherReplies { weight, replies }));
+    (Some((answer, delay)), others)
 }
 
 struct Component {

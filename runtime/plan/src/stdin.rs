@@ -85,6 +85,9 @@ pub struct StdinEntry {
     pub delay: Option<TimeSpan>,
     /// Up to so much later; how much is a decision: recorded, replayed and shrunk.
     pub jitter: Option<TimeSpan>,
+    /// In an exploration of a program it comes up to so much later; how much is a decision. Other commands take no notice. Default: "1s",
+    /// or nothing beside a `jitter`. "0s" keeps the moment.
+    pub vary: Option<TimeSpan>,
     /// Whether the input ends with it. Default: it ends with the last entry, unless `stdin-stays-open`.
     pub end: Option<bool>,
 }
@@ -288,7 +291,8 @@ impl Resolve<'_, '_> {
             }
             let jitter = entry.jitter.map_or(Duration(0), |span| span.0);
             let (bytes, end) = ((all.len() - before) as u64, entry.end == Some(true));
-            channel.arrivals.push(ArrivalPlan { bytes, when: when(entry), jitter, end });
+            let vary = entry.vary.map(|span| span.0);
+            channel.arrivals.push(ArrivalPlan { bytes, when: when(entry), jitter, end, vary });
         }
         if all.len() as u64 > FILE_BYTES_MAX {
             self.wrong(format!("its entries have more than the {FILE_BYTES_MAX} bytes that an input may have"));

@@ -231,7 +231,7 @@ impl DecisionSource for KeyedSource {
 
 /// Whether what is asked is the computer's doing, and not the program's.
 pub(crate) fn is_chance(purpose: Purpose) -> bool {
-    matches!(purpose, Purpose::Fault | Purpose::Schedule | Purpose::Network | Purpose::Arrival)
+    matches!(purpose, Purpose::Fault | Purpose::Schedule | Purpose::Network | Purpose::Arrival | Purpose::Reply)
 }
 
 #[cfg(test)]

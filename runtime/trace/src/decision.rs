@@ -60,6 +60,8 @@ pub enum Purpose {
     Fault,
     /// When the answer of the real computer arrives, in virtual time.
     Arrival,
+    /// Which answer of a scripted rule is given, where it has several.
+    Reply,
     /// What a program draws through `fozzy:choices`, in this part of its run.
     Choice(DecisionPart),
 }
@@ -127,6 +129,7 @@ impl Purpose {
             Purpose::Network => "network",
             Purpose::Fault => "fault",
             Purpose::Arrival => "arrival",
+            Purpose::Reply => "reply",
             Purpose::Choice(_) => "choice",
         }
     }

@@ -16,6 +16,7 @@ pub mod input;
 pub mod memory;
 pub mod network;
 pub mod process;
+pub mod replies;
 pub mod stdin;
 
 pub use criteria::{CheckerPlan, RunCriteria};
@@ -25,7 +26,8 @@ pub use input::PlannedInput;
 pub use memory::MemoryPlan;
 pub use network::NetworkPlan;
 pub use process::{ProcessExit, ProcessReply, ProcessRule};
-pub use stdin::{ArrivalPlan, ArrivalTime, ChannelPlan, ExpectedOutput, StdinPipe, StdinPlan};
+pub use replies::{OtherReplies, WeightedReply};
+pub use stdin::{ARRIVAL_SITE, ArrivalPlan, ArrivalTime, ChannelPlan, ExpectedOutput, StdinPipe, StdinPlan};
 
 use crate::{Digest, Duration, NodeId};
 use serde::{Deserialize, Serialize};
@@ -628,11 +630,11 @@ impl Plan {
     /// Every further component of the plan, with its machine.
     pub fn programs(&self) -> impl Iterator<Item = &ProgramPlan> {
         let nodes = self.nodes.iter().map(|node| &node.program);
-        let handlers = self.http.iter().filter_map(|rule| match &rule.answer {
+        let handlers = self.http.iter().flat_map(HttpRule::answers).filter_map(|answer| match answer {
             HttpReply::Component(program) => Some(program),
             HttpReply::Response { .. } | HttpReply::Failure(_) => None,
         });
-        let children = self.processes.iter().filter_map(|rule| match &rule.answer {
+        let children = self.processes.iter().flat_map(ProcessRule::answers).filter_map(|answer| match answer {
             ProcessReply::Component(program) => Some(program),
             ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
         });
@@ -652,11 +654,11 @@ impl Plan {
             });
             files.chain([machine.stdin.bytes])
         });
-        let bodies = self.http.iter().filter_map(|rule| match &rule.answer {
+        let bodies = self.http.iter().flat_map(HttpRule::answers).filter_map(|answer| match answer {
             HttpReply::Response { body, .. } => Some(*body),
             HttpReply::Failure(_) | HttpReply::Component(_) => None,
         });
-        let outputs = self.processes.iter().flat_map(|rule| match &rule.answer {
+        let outputs = self.processes.iter().flat_map(ProcessRule::answers).flat_map(|answer| match answer {
             ProcessReply::Output { stdout, stderr, .. } => vec![*stdout, *stderr],
             ProcessReply::NotFound | ProcessReply::NotPermitted | ProcessReply::Component(_) => Vec::new(),
         });

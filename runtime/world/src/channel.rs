@@ -16,7 +16,7 @@ mod output;
 pub use output::{EXPECTED_WINDOW_BYTES, output_regex};
 
 use crate::OpContext;
-use fozzy_trace::plan::{ArrivalPlan, ArrivalTime, ChannelPlan};
+use fozzy_trace::plan::{ARRIVAL_SITE, ArrivalPlan, ArrivalTime, ChannelPlan};
 use fozzy_trace::{Duration, Instant, Purpose};
 use output::{Matcher, WrittenOutput, stretches};
 use std::collections::VecDeque;
@@ -32,6 +32,13 @@ pub const UNREAD_BYTES_MAX: u64 = 64 << 20;
 pub const WRITE_BYTES: u64 = 64;
 /// Moments that a jitter is divided into: more of them would not be told apart by more than a few runs.
 const JITTER_STEPS: u64 = 1 << 10;
+/// Answers by which an arrival of an exploration comes as planned, of some five thousand.
+const AS_PLANNED: u64 = 1 << 10;
+/// Halvings of the longest variation that have answers of their own: a second goes down to a microsecond.
+const VARIATION_HALVINGS: u32 = 20;
+/// Answers of each halving, and those that they have beside them by their length.
+const ANSWERS_PER_HALVING: u64 = 100;
+const ANSWERS_BY_LENGTH: u64 = 1 << 11;
 
 /// Standard input that comes in virtual time.
 #[derive(Clone)]
@@ -64,6 +71,7 @@ struct Script {
     is_terminal: bool,
     stays_open: bool,
     nonblocking: bool,
+    varies: bool,
 }
 
 /// Bytes on their way, or not yet read.
@@ -133,6 +141,7 @@ impl Channel {
             is_terminal: plan.terminal,
             stays_open,
             nonblocking: plan.nonblocking,
+            varies: plan.varies,
             bytes: Arc::clone(&bytes),
         };
         let channel = Channel {
@@ -195,7 +204,9 @@ impl Channel {
 
     /// Puts the next arrival of the script into the queue.
     fn come(&mut self, arrival: &ArrivalPlan, at: Instant, context: &mut OpContext<'_>) -> Instant {
-        let at = at.after(jitter(arrival.jitter, "standard input", context)).max(self.last);
+        let later = arrival.vary.filter(|_| self.script.varies).map(|most| variation(most, ARRIVAL_SITE, context));
+        let at = at.after(jitter(arrival.jitter, ARRIVAL_SITE, context)).after(later.unwrap_or_default());
+        let at = at.max(self.last);
         let to = self.next_byte + arrival.bytes as usize;
         let bytes = Arc::clone(&self.script.bytes);
         self.put(Arrival { at, bytes, from: self.next_byte, to });
@@ -344,6 +355,29 @@ pub(crate) fn jitter(most: Duration, site: &str, context: &mut OpContext<'_>) ->
     let steps = JITTER_STEPS.min(most.0);
     let step = context.below(Purpose::Arrival, site, steps + 1);
     Duration((u128::from(most.0) * u128::from(step) / u128::from(steps)) as u64)
+}
+
+/// Up to so much, for a search: some answers mean nothing, half of the others are spread evenly over the length, and half over its
+/// halvings, since nobody knows whether a program cares for microseconds or for seconds.
+fn variation(most: Duration, site: &str, context: &mut OpContext<'_>) -> Duration {
+    if most.0 == 0 {
+        return Duration(0);
+    }
+    let answers = |halving: u32| ANSWERS_PER_HALVING + (ANSWERS_BY_LENGTH >> (halving + 1));
+    let all: u64 = (0..VARIATION_HALVINGS).map(answers).sum();
+    let answer = context.below(Purpose::Arrival, site, AS_PLANNED + all);
+    let Some(mut left) = answer.checked_sub(AS_PLANNED) else { return Duration(0) };
+    // From the shortest to the longest, so that a smaller answer is a shorter time.
+    for halving in (0..VARIATION_HALVINGS).rev() {
+        let (here, longest) = (answers(halving), most.0 >> halving);
+        if left < here {
+            let shortest = most.0 >> (halving + 1);
+            let further = u128::from(longest - shortest) * u128::from(left + 1) / u128::from(here);
+            return Duration(shortest + further as u64);
+        }
+        left -= here;
+    }
+    most
 }
 
 impl fmt::Debug for Channel {

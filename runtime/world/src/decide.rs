@@ -10,12 +10,16 @@
 //! Invariant: nothing in this crate has chance from anywhere else.
 
 use crate::fault::{FaultKind, Faults};
-use fozzy_trace::{Instant, NodeId, Purpose, Question};
+use fozzy_trace::plan::OtherReplies;
+use fozzy_trace::{Duration, Instant, NodeId, Purpose, Question};
 
 /// Answers questions; the host implements it over the source and the history.
 pub trait Decider {
     /// A number below `bound`, which is not zero. The simplest answer is zero.
     fn below(&mut self, question: Question<'_>, bound: u64) -> u64;
+
+    /// The next question is which of some answers, which are so likely.
+    fn weigh(&mut self, _weights: &[u32]) {}
 
     /// Calls that were answered so far: the place of what happens now in the history.
     fn calls(&self) -> u64 {
@@ -57,6 +61,20 @@ impl OpContext<'_> {
     /// A number below `bound`, which is not zero. The simplest answer is zero.
     pub fn below(&mut self, purpose: Purpose, site: &str, bound: u64) -> u64 {
         self.decider.below(Question { node: self.node, purpose, site }, bound)
+    }
+
+    /// Which answer a rule gives, and how long after it would otherwise come; without others, nothing is asked.
+    pub fn reply<'r, R>(
+        &mut self,
+        (first, delay): (&'r R, Duration),
+        others: Option<&'r OtherReplies<R>>,
+        site: &str,
+    ) -> (&'r R, Duration) {
+        let Some(others) = others else { return (first, delay) };
+        self.decider.weigh(&others.weights());
+        // A plan whose weights cannot be is one that was made up: it has one answer.
+        let chosen = others.choose(|bound| self.below(Purpose::Reply, site, bound)).ok().flatten();
+        chosen.map_or((first, delay), |chosen| (&chosen.answer, chosen.delay))
     }
 
     /// Whether a fault of `kind` strikes `target` now, and how hard, in the kind's unit.

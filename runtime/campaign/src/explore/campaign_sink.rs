@@ -105,6 +105,31 @@ impl StateSaver {
         let wait = if findings > self.findings { SAVE_FOUND_NS } else { SAVE_EVERY_NS };
         self.file.is_some() && now_ns - self.saved_ns >= wait.max(SAVE_SHARE * self.took_ns)
     }
+
+    /// Saves it if that is due: so many runs and steps, so many findings, the paths of places and those of findings.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(
+        &mut self,
+        watch: &Stopwatch,
+        done: (u64, u64),
+        findings: u64,
+        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
+    ) -> Result<(), CampaignError> {
+        let now = watch.elapsed_ns();
+        if !self.is_due(now, findings) {
+            return Ok(());
+        }
+        let (stories, found) = paths();
+        if let Some(file) = &self.file {
+            file.write(done, stories, found)?;
+        }
+        self.findings = findings;
+        self.saved_ns = watch.elapsed_ns();
+        self.took_ns = self.saved_ns - now;
+        Ok(())
+    }
 }
 
 /// What a worker of several is connected to.
@@ -244,22 +269,8 @@ impl ExplorationObserver for ExplorationSink {
         stats: &Stats,
         paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
     ) -> Result<(), HarnessError> {
-        if self.state.file.is_none() {
-            return Ok(());
-        }
-        let now = self.watch.elapsed_ns();
-        if !self.state.is_due(now, stats.findings) {
-            return Ok(());
-        }
-        let (stories, findings) = paths();
-        self.state.findings = findings.len() as u64;
-        if let Some(file) = &self.state.file {
-            let written = file.write((stats.runs, stats.steps), stories, findings);
-            written.map_err(|error| HarnessError { what: error.to_string() })?;
-        }
-        self.state.saved_ns = self.watch.elapsed_ns();
-        self.state.took_ns = self.state.saved_ns - now;
-        Ok(())
+        let saved = self.state.save(&self.watch, (stats.runs, stats.steps), stats.findings, paths);
+        saved.map_err(|error| HarnessError { what: error.to_string() })
     }
 
     fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
@@ -271,6 +282,8 @@ impl ExplorationObserver for ExplorationSink {
         let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
         let (signature, found_at) = (found.verdict.signature.clone(), found.found_at);
         if let Some(worker) = &self.worker {
+            let given = worker.exchange.give_finding(self.kept.len(), &found.input);
+            given.map_err(|error| HarnessError { what: error.to_string() })?;
             let finding = FailureTrace { path: path.clone(), signature, found_at, times: 1 };
             worker.supervisor.send(&WorkerEvent::Found { finding });
         } else {

@@ -4,6 +4,7 @@
 //! <run>/workers/stories/0-17.json   a way worth taking, for the others; read now and then
 //!               edges/0.json        the edges that worker 0 has taken, which are not new to the others any more
 //!               0/assertion-….fozzy a finding, at once
+//!               0/found-0.json      the way to it, for the state that is saved meanwhile
 //!               0/explored.json     what worker 0 came to, at its end
 //! ```
 //!
@@ -31,6 +32,8 @@ const STORIES_TAKEN_MAX: usize = 64;
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
 
 const EXPLORED: &str = "explored.json";
+/// How files with the way to a finding begin.
+const FOUND: &str = "found-";
 
 /// One worker's end of the exchange.
 pub struct WorkerExchange {
@@ -86,6 +89,14 @@ impl WorkerExchange {
         Ok(())
     }
 
+    /// Leaves the way to a finding of this number, for the state that the supervisor saves.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn give_finding(&self, number: usize, story: &DecisionPath) -> Result<(), CampaignError> {
+        write(&self.own().join(format!("{FOUND}{number}.json")), story)
+    }
+
     /// Some of what the others have given since the last look; `own_edges` are given to them.
     pub fn take(&mut self, now_ns: u64, own_edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         if now_ns - self.looked_ns < LOOK_EVERY_NS {
@@ -129,9 +140,18 @@ pub(super) fn edges_of(folder: &Path, stream: u32) -> EdgeClasses {
 
 /// The ways that a worker has given to the others.
 pub(super) fn stories_of(folder: &Path, stream: u32) -> Vec<DecisionPath> {
-    let prefix = format!("{stream}-");
-    let is_its = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
-    files(&stories(folder)).filter(is_its).filter_map(|path| read(&path)).collect()
+    paths_of(&stories(folder), &format!("{stream}-"))
+}
+
+/// The ways to the findings of a worker.
+pub(super) fn findings_of(folder: &Path, stream: u32) -> Vec<DecisionPath> {
+    paths_of(&own(folder, stream), FOUND)
+}
+
+/// The ways in files whose names begin so.
+fn paths_of(folder: &Path, prefix: &str) -> Vec<DecisionPath> {
+    let is_one = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
+    files(folder).filter(is_one).filter_map(|path| read(&path)).collect()
 }
 
 /// The traces that a worker has written.

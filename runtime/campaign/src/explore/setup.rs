@@ -35,6 +35,10 @@ use fozzy_trace::{Duration, Execution, Finding, FindingKind, HarnessError, Seed,
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// How much later planned standard input comes at most, unless the plan says it: longer than most programs' own timers, and shorter
+/// than the patience that they have with a person.
+const INPUT_VARIES: Duration = Duration::from_millis(1000);
+
 /// What is asked of an exploration.
 pub struct ExploreRequest<'a> {
     /// How ways are chosen.
@@ -161,6 +165,9 @@ impl ExplorationSetup {
         }
         if is_program {
             (options.is_whole_run, options.steps_per_run, options.steps_max) = (true, 1, 2);
+            let plan = &mut prepared.planned.plan;
+            let others = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
+            std::iter::once(&mut plan.main).chain(others).for_each(|machine| machine.stdin.vary(INPUT_VARIES));
         } else {
             prepared.planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
         }
@@ -278,7 +285,9 @@ impl ExplorationSetup {
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
-        let ExploreRun { place, time, verbose, stop, remarks, shrinks, .. } = run;
+        let ExploreRun { place, time, verbose, stop, remarks, shrinks, state, .. } = run;
+        let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
+        let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
         // When something is found is known too late to those who watch the clock of several.
         let time = time.map(|time| if shrinks { Duration(time.0 - time.0 / SHRINK_SHARE) } else { time });
         let explorers = ExploreWorkers {
@@ -292,6 +301,7 @@ impl ExplorationSetup {
             verbose,
             stop,
             remarks,
+            state,
         };
         let mut explored = explorers.run()?;
         explored.edges_total = explored.edges_total.max(self.target.edges_total());
@@ -335,10 +345,11 @@ pub(crate) fn explored(
 /// A program of which all runs are one.
 fn nothing_varies(name: &str) -> CampaignError {
     let message = format!(
-        "{name} asks for nothing that could be varied: it draws no random bytes, no planned fault has a chance to strike, and \
-         no other machine is there, so that all its runs are one"
+        "{name} asks for nothing that could be varied: it draws no random bytes, no planned fault has a chance to strike, no \
+         planned input comes at a time, and no other machine is there, so that all its runs are one"
     );
-    CampaignError::new(ErrorKind::Target, message).hint("give it faults (--faults disk), or other machines (--plan)")
+    CampaignError::new(ErrorKind::Target, message)
+        .hint("give it faults (--faults disk), other machines, or input that comes at times (--plan)")
 }
 
 /// What an exploration has come to in this process.

@@ -10,8 +10,9 @@
 //! the same.
 //! Not here: who starts and replaces workers (`crate::workers`), and what they give to each other (`exchange`).
 
-use super::campaign_sink::{Where, live_line, status_line};
+use super::campaign_sink::{StateSaver, Where, live_line, status_line};
 use super::exchange;
+use super::state::StateFile;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
 use crate::progress::QUIET_EVERY_NS;
@@ -110,6 +111,8 @@ pub struct ExploreWorkers<'a> {
     pub stop: StopFlag,
     /// Who hears how it goes.
     pub remarks: Remarks,
+    /// Where its state is saved while it goes on; `None` when it is not.
+    pub state: Option<StateFile>,
 }
 
 impl ExploreWorkers<'_> {
@@ -136,6 +139,7 @@ impl ExploreWorkers<'_> {
             known: BTreeSet::new(),
             watch: Stopwatch::start(),
             shown: (0, 0),
+            saver: StateSaver::new(self.state.clone()),
         };
         let report = supervisor.run(&mut collector)?;
         collector.show(&report.slots);
@@ -156,6 +160,7 @@ struct Collector<'a> {
     watch: Stopwatch,
     /// When the last line was shown, and of how many runs.
     shown: (u64, u64),
+    saver: StateSaver,
 }
 
 impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
@@ -170,6 +175,10 @@ impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
 
     fn on_status(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) {
         self.show(slots);
+        if let Err(error) = self.save(slots) {
+            self.plan.remarks.text(&format!("the state of the exploration is not saved: {error}\n"));
+            self.saver = StateSaver::default();
+        }
     }
 
     fn on_loss(&mut self, loss: &WorkerLoss) {
@@ -217,6 +226,19 @@ impl Collector<'_> {
             self.plan.remarks.live(&live_line(&stats, now, since, self.plan.time, self.plan.runs));
         }
         self.shown = (now, stats.runs);
+    }
+
+    /// Saves what all have left for each other, so that an exploration that is killed can be continued.
+    fn save(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) -> Result<(), CampaignError> {
+        let records = || slots.iter().flat_map(WorkerSlot::records);
+        let folder = self.plan.place.folder.join("workers");
+        let stats = sum(records().filter_map(|record| record.progress));
+        let (runs, steps) = self.plan.before;
+        self.saver.save(&self.watch, (runs + stats.runs, steps + stats.steps), self.failures.len() as u64, &|| {
+            let streams = || records().map(|record| record.stream);
+            let stories = streams().flat_map(|stream| exchange::stories_of(&folder, stream)).collect();
+            (stories, streams().flat_map(|stream| exchange::findings_of(&folder, stream)).collect())
+        })
     }
 
     /// Keeps the findings that a lost worker has written and not reported.

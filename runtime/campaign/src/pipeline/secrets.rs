@@ -13,8 +13,8 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::remarks::Remarks;
 use fozzy_live::{SECRET_BYTES_MIN, SecretHider};
 use fozzy_trace::plan::{
-    ArrivalPlan, ArrivalTime, Backend, ExpectedOutput, HttpReply, Inputs, LivePolicy, MachinePlan, MountKind,
-    ProcessReply, REDACTED, StdinPlan,
+    ArrivalPlan, ArrivalTime, Backend, ExpectedOutput, HttpReply, HttpRule, Inputs, LivePolicy, MachinePlan, MountKind,
+    ProcessReply, ProcessRule, REDACTED, StdinPlan,
 };
 use fozzy_trace::{Digest, Plan};
 
@@ -114,16 +114,20 @@ fn hide_in(plan: &mut Plan, inputs: &mut Inputs, hider: &SecretHider) {
     for rule in &mut plan.http {
         hider.text(&mut rule.url);
         rule.headers.iter_mut().for_each(|(_, value)| hider.text(value));
-        if let HttpReply::Response { headers, body, .. } = &mut rule.answer {
-            headers.iter_mut().for_each(|(_, value)| hider.text(value));
-            content(body);
+        for answer in rule.answers_mut() {
+            if let HttpReply::Response { headers, body, .. } = answer {
+                headers.iter_mut().for_each(|(_, value)| hider.text(value));
+                content(body);
+            }
         }
     }
     for rule in &mut plan.processes {
         rule.args.iter_mut().flatten().for_each(|arg| hider.text(arg));
-        if let ProcessReply::Output { stdout, stderr, .. } = &mut rule.answer {
-            content(stdout);
-            content(stderr);
+        for answer in rule.answers_mut() {
+            if let ProcessReply::Output { stdout, stderr, .. } = answer {
+                content(stdout);
+                content(stderr);
+            }
         }
     }
 }
@@ -131,11 +135,11 @@ fn hide_in(plan: &mut Plan, inputs: &mut Inputs, hider: &SecretHider) {
 /// All machines of a plan, those that its rules start and the one that judges too.
 fn machines(plan: &mut Plan) -> Vec<&mut MachinePlan> {
     let nodes = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
-    let handlers = plan.http.iter_mut().filter_map(|rule| match &mut rule.answer {
+    let handlers = plan.http.iter_mut().flat_map(HttpRule::answers_mut).filter_map(|answer| match answer {
         HttpReply::Component(program) => Some(&mut program.machine),
         HttpReply::Response { .. } | HttpReply::Failure(_) => None,
     });
-    let children = plan.processes.iter_mut().filter_map(|rule| match &mut rule.answer {
+    let children = plan.processes.iter_mut().flat_map(ProcessRule::answers_mut).filter_map(|answer| match answer {
         ProcessReply::Component(program) => Some(&mut program.machine),
         ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
     });
@@ -160,6 +164,7 @@ mod tests {
             bytes: text.len() as u64,
             when: ArrivalTime::At(Instant::START),
             jitter: Duration(0),
+            vary: None,
             end: false,
         };
         let arrivals = said.iter().map(arrival).collect();
@@ -181,7 +186,7 @@ mod tests {
         let mut plan = Plan::default();
         let output = ExpectedOutput::Regex(format!("^token {secret}$"));
         let when = ArrivalTime::After { output, delay: Duration(0) };
-        let arrivals = vec![ArrivalPlan { bytes: 3, when, jitter: Duration(0), end: false }];
+        let arrivals = vec![ArrivalPlan { bytes: 3, when, jitter: Duration(0), end: false, vary: None }];
         plan.main.stdin.bytes = inputs.add(format!("{secret}\nok\n").into_bytes());
         plan.main.stdin.channel = Some(Box::new(ChannelPlan { arrivals, ..ChannelPlan::default() }));
         plan.criteria.fail_on = vec![format!("lost {secret}")];

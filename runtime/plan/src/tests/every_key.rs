@@ -79,6 +79,15 @@ fail = "timeout"
 [[http]]
 url = "/c"
 component = { path = "handler.wasm", env = { B = "2" } }
+[[http]]
+url = "/several"
+delay = "3s"
+answers = [
+    { json = 1 },
+    { weight = 2, status = 503, delay = "1s" },
+    { fail = "reset" },
+    { component = "handler.wasm" },
+]
 
 [[process]]
 command = "git"
@@ -97,6 +106,9 @@ fail = "not-permitted"
 [[process]]
 command = "child"
 component = "child.wasm"
+[[process]]
+command = "several"
+answers = [{ weight = 3, exit = 1 }, { stdout = "out", delay = "1s" }]
 
 [network]
 latency = "1ms"
@@ -117,6 +129,7 @@ component = "child.wasm"
 text = "a"
 at = "1s"
 jitter = "50ms"
+vary = "3s"
 [[node.stdin]]
 after = "> "
 line = "b"
@@ -275,6 +288,19 @@ fn a_plan_is_made_of_it() {
     );
     assert_eq!(plan.http[2].answer, HttpReply::Failure(HttpFailure::Timeout));
     assert!(matches!(&plan.http[3].answer, HttpReply::Component(program) if program.machine.env.len() == 1));
+    let others = plan.http[4].others.as_ref().expect("more than one answer");
+    let replies: Vec<(u32, u64)> = others.replies.iter().map(|reply| (reply.weight, reply.delay.0)).collect();
+    assert_eq!(
+        (others.weight, plan.http[4].delay.0, &replies[..]),
+        (1, 3_000_000_000, &[(2, 1_000_000_000), (1, 3_000_000_000), (1, 3_000_000_000)][..])
+    );
+    assert!(matches!(&plan.http[4].answer, HttpReply::Response { body, .. } if *body == Digest::of(b"1")));
+    assert!(matches!(&others.replies[1].answer, HttpReply::Failure(HttpFailure::Reset)));
+    assert!(matches!(&others.replies[2].answer, HttpReply::Component(_)));
+    let several = &plan.processes[4];
+    assert!(matches!(&several.answer, ProcessReply::Output { exit: ProcessExit::Code(1), .. }));
+    let others = several.others.as_ref().expect("more than one end");
+    assert_eq!((others.weights(), others.replies[0].delay), (vec![3, 1], Duration(1_000_000_000)));
     let ends: Vec<&ProcessReply> = plan.processes.iter().map(|rule| &rule.answer).collect();
     assert!(matches!(ends[0], ProcessReply::Output { exit: ProcessExit::Code(3), .. }));
     assert!(matches!(ends[1], ProcessReply::Output { exit: ProcessExit::Signal(9), .. }));

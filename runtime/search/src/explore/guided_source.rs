@@ -355,13 +355,28 @@ impl GuidedSource {
         let quiet = question.purpose == Purpose::Fault
             && is_drawn
             && (!self.faults_active || !self.policy.mask.allows(swarm::answer(question.site, 0)));
-        if quiet || self.policy.simplest { 0 } else { self.draw_allowed(question, bound) }
+        if quiet || self.policy.simplest {
+            return 0;
+        }
+        match question.purpose {
+            Purpose::Reply if self.rng.one_in(2) => self.any_alternative(bound),
+            _ => self.draw_allowed(question, bound),
+        }
+    }
+
+    /// Any of the alternatives, however likely it is: what is rare is what a search is for.
+    fn any_alternative(&mut self, bound: u64) -> u64 {
+        let Some(chosen) = (!self.weights.is_empty()).then(|| self.rng.below(self.weights.len() as u64)) else {
+            return self.rng.below(bound);
+        };
+        let before = self.weights.iter().take(chosen as usize);
+        before.map(|weight| u64::from(*weight)).sum::<u64>().min(bound - 1)
     }
 
     /// Any answer that the mask allows; one that it does not when that is all that comes.
     fn draw_allowed(&mut self, question: Question<'_>, bound: u64) -> u64 {
         let mut drawn = self.rng.below(bound);
-        if !matches!(question.purpose, Purpose::Choice(_)) {
+        if !matches!(question.purpose, Purpose::Choice(_) | Purpose::Reply) {
             return drawn;
         }
         if self.policy.mask == AnswerMask::All {
@@ -401,7 +416,8 @@ impl DecisionSource for GuidedSource {
             Some(Override::Bytes(_)) | None => self.draw(question, bound, chance),
         };
         if let Some(log) = &self.log {
-            let may_be_left_out = matches!(question.purpose, Purpose::Choice(_)) && question.site != NEXT_TASK;
+            let may_be_left_out =
+                matches!(question.purpose, Purpose::Choice(_) | Purpose::Reply) && question.site != NEXT_TASK;
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
             let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
             log.record(Override::Number(answer), (bound, may_be_left_out, !self.weights.is_empty()), named);

@@ -2,11 +2,12 @@
 //! in runs. Of a dialogue, lines go first.
 
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
-use crate::keyed_source::{AnswerDomain, Decision};
+use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
 use fozzy_trace::choice::BYTES_MAX as INPUT_MAX;
 use fozzy_trace::digest::{hex, unhex};
-use fozzy_trace::plan::{ArrivalPlan, PlannedInput};
+use fozzy_trace::plan::{ARRIVAL_SITE, ArrivalPlan, PlannedInput};
 use fozzy_trace::source::Override;
+use fozzy_trace::{NodeId, Purpose};
 use std::sync::Arc;
 
 /// Longest input that is made shorter byte by byte. Of a longer one, only runs at its end would go in any useful time.
@@ -82,11 +83,46 @@ fn dialogue(shrinker: &mut Shrinker<'_>, cut: &Splitter) -> Result<(), ShrinkHal
         }
         from = to;
     }
-    shrinker.remove_chunks(&pieces, |smallest, rest| with_pieces(smallest, &arrivals, rest))?;
+    let asked = delays(shrinker, &arrivals);
+    shrinker.remove_chunks(&pieces, |smallest, rest| with_pieces(smallest, &arrivals, rest, &asked))?;
     Ok(())
 }
 
-fn with_pieces(smallest: &ShrinkCandidate, before: &[ArrivalPlan], rest: &[DialoguePiece]) -> ShrinkCandidate {
+/// The decisions how much later each arrival came. None where others have the same numbers as these, which then stay where they are.
+fn delays(shrinker: &Shrinker<'_>, arrivals: &[ArrivalPlan]) -> Vec<(usize, Decision)> {
+    let varies = shrinker.smallest.plan.main.stdin.channel.as_ref().is_some_and(|channel| channel.varies);
+    let all = shrinker.log.iter().filter(|decision| is_of_input(&decision.key));
+    let by_arrival = arrivals.iter().enumerate().flat_map(|(number, arrival)| {
+        std::iter::repeat_n(number, usize::try_from(arrival.questions(varies)).unwrap_or_default())
+    });
+    if all.clone().any(|decision| decision.site != ARRIVAL_SITE) {
+        return Vec::new();
+    }
+    by_arrival.zip(all.cloned()).collect()
+}
+
+fn is_of_input(key: &DecisionKey) -> bool {
+    key.purpose == Purpose::Arrival && key.node == NodeId(0)
+}
+
+/// Each arrival that is left keeps what was decided about it, under its new number.
+fn renumber(smallest: &mut ShrinkCandidate, left: &[usize], asked: &[(usize, Decision)]) {
+    if asked.is_empty() {
+        return;
+    }
+    smallest.answers.retain(|key, _| !is_of_input(key));
+    let kept = asked.iter().filter(|(arrival, _)| left.contains(arrival));
+    for (nth, (_, decision)) in (0..).zip(kept) {
+        smallest.answers.insert(DecisionKey { nth, ..decision.key }, decision.answer.clone());
+    }
+}
+
+fn with_pieces(
+    smallest: &ShrinkCandidate,
+    before: &[ArrivalPlan],
+    rest: &[DialoguePiece],
+    asked: &[(usize, Decision)],
+) -> ShrinkCandidate {
     let mut smallest = smallest.clone();
     let mut arrivals: Vec<(usize, ArrivalPlan)> = Vec::new();
     let mut bytes = Vec::new();
@@ -98,6 +134,8 @@ fn with_pieces(smallest: &ShrinkCandidate, before: &[ArrivalPlan], rest: &[Dialo
         }
     }
     smallest.plan.main.stdin.bytes = smallest.inputs.add(bytes);
+    let left: Vec<usize> = arrivals.iter().map(|(number, _)| *number).collect();
+    renumber(&mut smallest, &left, asked);
     if let Some(channel) = &mut smallest.plan.main.stdin.channel {
         channel.arrivals = arrivals.into_iter().map(|(_, arrival)| arrival).collect();
     }

@@ -884,6 +884,7 @@ fn of_a_dialogue_lines_are_left_out_and_then_bytes() {
         bytes: text.len() as u64,
         when: ArrivalTime::At(Instant(number as u64)),
         jitter: Duration(0),
+        vary: None,
         end: text.is_empty(),
     };
     let arrivals = said.iter().enumerate().map(arrival).collect();

@@ -6,6 +6,7 @@ use super::schedule::is_turn;
 use super::steps::FLOW;
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
+use fozzy_trace::plan::ARRIVAL_SITE;
 use fozzy_trace::source::Override;
 use fozzy_trace::{DecisionPart, Purpose};
 use std::collections::BTreeSet;
@@ -21,9 +22,14 @@ pub(super) fn is_simplest(decision: &Decision) -> bool {
     }
 }
 
-/// Whether it is a value that the program draws.
+/// Whether it is a value that the program draws, which answer a rule gave it, or how much later its input came.
 fn is_value(decision: &Decision) -> bool {
-    matches!(decision.key.purpose, Purpose::Choice(_)) && decision.site != FLOW && !is_turn(decision)
+    match decision.key.purpose {
+        Purpose::Choice(_) => decision.site != FLOW && !is_turn(decision),
+        Purpose::Reply => true,
+        Purpose::Arrival => decision.site == ARRIVAL_SITE,
+        _ => false,
+    }
 }
 
 /// Whether the question is for a value, and not for a probability.

@@ -6,7 +6,7 @@
 //!
 //! Rules are tried in their order. A request that none matches is a finding.
 
-use super::ProgramPlan;
+use super::{OtherReplies, ProgramPlan};
 use crate::{Digest, Duration};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,23 @@ pub struct HttpRule {
     pub delay: Duration,
     /// What it answers.
     pub answer: HttpReply,
+    /// Further answers, one of which may be given instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Box<OtherReplies<HttpReply>>>,
+}
+
+impl HttpRule {
+    /// All answers, the first one first.
+    pub fn answers(&self) -> impl Iterator<Item = &HttpReply> {
+        let others = self.others.iter().flat_map(|others| &others.replies);
+        std::iter::once(&self.answer).chain(others.map(|reply| &reply.answer))
+    }
+
+    /// The same, to be changed.
+    pub fn answers_mut(&mut self) -> impl Iterator<Item = &mut HttpReply> {
+        let others = self.others.iter_mut().flat_map(|others| &mut others.replies);
+        std::iter::once(&mut self.answer).chain(others.map(|reply| &mut reply.answer))
+    }
 }
 
 /// What a rule answers.

@@ -15,6 +15,9 @@ use crate::{Instant, NodeId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// Where it is asked how much later an arrival comes.
+pub const ARRIVAL_SITE: &str = "standard input";
+
 /// Standard input of a guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -45,6 +48,9 @@ pub struct ChannelPlan {
     /// other by `fd_fdstat_set_flags`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nonblocking: bool,
+    /// Whether arrivals come later than planned, by [`ArrivalPlan::vary`]: a plan of an exploration. How much is a decision for each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub varies: bool,
 }
 
 /// Bytes that come together.
@@ -61,6 +67,17 @@ pub struct ArrivalPlan {
     /// Whether the input ends with it. If no arrival ends it, the last one does, unless it stays open.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub end: bool,
+    /// Up to so much later where the channel [varies](ChannelPlan::varies); `None` says nothing about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vary: Option<Duration>,
+}
+
+impl ArrivalPlan {
+    /// How many questions it asks: how much later it comes, by its jitter and by an exploration.
+    #[must_use]
+    pub fn questions(&self, varies: bool) -> u64 {
+        u64::from(self.jitter.0 > 0) + u64::from(varies && self.vary.is_some_and(|most| most.0 > 0))
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
@@ -122,9 +139,20 @@ impl StdinPlan {
     pub fn given(&self, bytes: Digest) -> StdinPlan {
         let channel = self.channel.as_deref().map(|channel| {
             let ChannelPlan { terminal, nonblocking, .. } = *channel;
-            Box::new(ChannelPlan { arrivals: Vec::new(), from: None, terminal, nonblocking })
+            Box::new(ChannelPlan { terminal, nonblocking, ..ChannelPlan::default() })
         });
         StdinPlan { bytes, stays_open: self.stays_open, channel }
+    }
+
+    /// Has what comes at planned moments come later by a decision: up to so much, unless an arrival says how much itself or has a jitter.
+    pub fn vary(&mut self, most: Duration) {
+        let Some(channel) = self.channel.as_deref_mut() else { return };
+        for arrival in &mut channel.arrivals {
+            if arrival.vary.is_none() && arrival.jitter.0 == 0 {
+                arrival.vary = Some(most);
+            }
+        }
+        channel.varies = channel.arrivals.iter().any(|arrival| arrival.vary.is_some_and(|most| most.0 > 0));
     }
 
     /// A tape of these bytes, with an end behind it.

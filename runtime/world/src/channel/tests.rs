@@ -3,9 +3,9 @@
 use super::*;
 use crate::Faults;
 use crate::decide::tests::SeededDecider;
-use fozzy_trace::plan::ExpectedOutput;
+use fozzy_trace::plan::{ExpectedOutput, StdinPlan};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{NodeId, Seed};
+use fozzy_trace::{Digest, NodeId, Seed};
 
 const MS: u64 = 1_000_000;
 
@@ -28,6 +28,7 @@ fn plan(script: &[(&str, ArrivalTime)]) -> (Arc<[u8]>, ChannelPlan) {
         bytes: line.len() as u64,
         when: when.clone(),
         jitter: Duration(0),
+        vary: None,
         end: line.is_empty(),
     };
     let arrivals = script.iter().map(arrival).collect();
@@ -173,6 +174,26 @@ fn a_jitter_is_a_question_and_none_is_none() {
     assert!((0..20).all(|seed| moments(seed, 0) == 10));
     let drawn: std::collections::BTreeSet<u64> = (0..20).map(|seed| moments(seed, 100)).collect();
     assert!(drawn.len() > 5 && drawn.iter().all(|ms| (10..=110).contains(ms)), "{drawn:?}");
+}
+
+#[test]
+fn an_exploration_has_it_come_later_and_every_other_run_as_planned() {
+    let moments = |seed: u64, varies: bool| {
+        let (bytes, plan) = plan(&[("a\n", at(10))]);
+        let mut stdin = StdinPlan { bytes: Digest::of(&bytes), stays_open: false, channel: Some(Box::new(plan)) };
+        stdin.vary(Duration(1000 * MS));
+        let mut plan = *stdin.channel.expect("a channel");
+        plan.varies &= varies;
+        let mut program = Program::of(Channel::planned(bytes, &plan, false).expect("a script").1);
+        program.decider = SeededDecider(SeededSource::new(Seed(seed)));
+        program.reads(9).expect("bytes").0
+    };
+    assert!((0..20).all(|seed| moments(seed, false) == 10));
+    let drawn: Vec<u64> = (0..400).map(|seed| moments(seed, true)).collect();
+    let part = |range: std::ops::Range<u64>| drawn.iter().filter(|ms| range.contains(ms)).count();
+    assert_eq!(part(10..1011), 400);
+    // As planned or by less than a millisecond, by less than a hundred, and up to a second.
+    assert!(part(10..11) > 100 && part(11..110) > 40 && part(510..1011) > 50, "{drawn:?}");
 }
 
 #[test]

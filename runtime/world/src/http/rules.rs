@@ -104,6 +104,7 @@ mod tests {
             times: None,
             delay: Duration::default(),
             answer: HttpReply::Failure(HttpFailure::Dns),
+            others: None,
         }
     }
 

@@ -150,8 +150,11 @@ impl World {
         let added = self.http.rules.choose_added(&request);
         match added.as_deref().or_else(|| self.http.rules.choose(&plan.http, &request)) {
             Some(rule) => {
-                self.http.exchanges.get(id).lag.0 = self.http.exchanges.get(id).lag.0.saturating_add(rule.delay.0);
-                self.http_scripted(id, request, &rule.answer);
+                let (answer, delay) =
+                    context.reply((&rule.answer, rule.delay), rule.others.as_deref(), "scripted response");
+                let lag = &mut self.http.exchanges.get(id).lag;
+                lag.0 = lag.0.saturating_add(delay.0);
+                self.http_scripted(id, request, answer);
                 None
             }
             None if plan.backends.http == Backend::Host => {

@@ -86,16 +86,17 @@ impl World {
             self.unmatched.add(unmatched::command(&command));
             return Err(ProcessError::NotFound);
         };
-        match &rule.answer {
+        let (answer, delay) = context.reply((&rule.answer, rule.delay), rule.others.as_deref(), "scripted process");
+        match answer {
             ProcessReply::NotFound => Err(ProcessError::NotFound),
             ProcessReply::NotPermitted => Err(ProcessError::NotPermitted),
             ProcessReply::Output { exit, stdout, stderr } => {
-                let child = ChildProcess::new(context.node, rule.delay, deadline, ProcessFaults::ask(context, targets));
+                let child = ChildProcess::new(context.node, delay, deadline, ProcessFaults::ask(context, targets));
                 let (stdout, stderr) = (self.input(stdout)?, self.input(stderr)?);
                 Ok(self.start_scripted(mode, child, *exit, stdout, stderr, context.now))
             }
             ProcessReply::Component(program) => {
-                let child = ChildProcess::new(context.node, rule.delay, deadline, ProcessFaults::ask(context, targets));
+                let child = ChildProcess::new(context.node, delay, deadline, ProcessFaults::ask(context, targets));
                 self.start_component(command, mode, child, program)
             }
         }

@@ -24,7 +24,7 @@ struct Given {
 impl Given {
     fn rule(mut self, command: &str, args: Option<&[&str]>, answer: ProcessReply) -> Given {
         let args = args.map(|args| args.iter().map(|&arg| arg.to_owned()).collect());
-        let rule = ProcessRule { command: command.to_owned(), args, times: None, delay: SECOND, answer };
+        let rule = ProcessRule { command: command.to_owned(), args, times: None, delay: SECOND, answer, others: None };
         self.plan.processes.push(rule);
         self
     }

@@ -30,6 +30,7 @@ fn plan(inputs: &mut Inputs) -> Plan {
         times: None,
         delay: Duration(path as u64),
         answer,
+        others: None,
     });
     assert_eq!(component, Digest::of(b"component"));
     Plan { http: rules.collect(), ..Plan::default() }

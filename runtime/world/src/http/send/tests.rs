@@ -42,7 +42,7 @@ fn world(plan: Plan, inputs: &Inputs) -> World {
 
 fn rule(answer: HttpReply) -> HttpRule {
     let (url, delay) = ("/*".to_owned(), Duration::from_millis(3));
-    HttpRule { method: None, url, headers: Vec::new(), times: None, delay, answer }
+    HttpRule { method: None, url, headers: Vec::new(), times: None, delay, answer, others: None }
 }
 
 fn text(body: &str, reset_after: Option<u64>) -> HttpReply {
