@@ -157,7 +157,7 @@ fn a_failure_at_another_place_is_the_same_and_another_failure_is_no_repair() {
     fozzy.run(&["explore", "app.wat", "--runs", "3", "--stop", "failure"]).exits(4);
     assert_eq!(regression(&fozzy, "app.wat", 4)["regression"], "regression");
     // The same decisions lead to another failure.
-    fozzy.write("app.wat", panicking("src/a.rs:7:9", "no such account", RARELY));
+    fozzy.write("app.wat", panicking("src/c.rs:3:1", "no such account", RARELY));
     let other = seed(&fozzy, 1);
     assert_eq!(other["state"], "fails otherwise", "{other:#}");
     let explored = fozzy.run(&["explore", "app.wat", "--runs", "3", "--stop", "failure"]).exits(4);
