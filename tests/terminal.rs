@@ -157,6 +157,8 @@ fn a_dialogue_that_is_interrupted_is_kept() {
     fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
     wait::until("the end", || !wait::runs(&mut child));
     wait::until("the summary", || text(&seen).contains("report    "));
+    wait::until("who ended it", || text(&seen).contains("interrupted: the run ends"));
+    assert_eq!(child.wait().expect("it ran").code(), Some(130));
     let replay = fozzy.run(&["replay", "cut.fozzy"]).exits(3);
     assert_eq!(replay.out(), "> you said: hello\n> ");
     let said = replay.err();

@@ -27,6 +27,15 @@ fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
     only(&fozzy, &["tiny.wat"]);
 }
 
+#[test]
+fn how_a_run_failed_is_told_where_nothing_can_be_kept() {
+    let fozzy = Fozzy::new();
+    fozzy.write("traps.wat", r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#);
+    let ran = fozzy.shell("ulimit -f 1; exec fozzy run traps.wat --record a.fozzy").exits(2);
+    assert!(ran.err().contains("CRASH") && ran.err().contains("cannot write `a.fozzy`"), "{ran}");
+    only(&fozzy, &["traps.wat"]);
+}
+
 /// What a script prints in the folder, with a real disk of one megabyte at `disk`. That needs a namespace of our own; where
 /// none is to be had the test says so, and the limit on file sizes above is the same way through the code.
 #[allow(clippy::print_stderr, reason = "a test that shows nothing says so")]

@@ -94,7 +94,7 @@ pub struct UnreachedBranch {
     /// What is missing: `went one way only`, or `an arm was not taken`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub missed: String,
-    /// A line to put into the way that was not taken, which says in each report whether it was reached.
+    /// A line to put into the way that was not taken, which says in each report whether it was reached; empty for a program without the SDK.
     pub line: String,
 }
 
@@ -231,7 +231,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         lines.push(format!("{missed}: {}", style.path(&branch.place)));
         lines.extend(branch.text.iter().map(|text| fit(&format!("    {text}"), style.room(12))));
     }
-    let first = explore.not_reached.first();
+    let first = explore.not_reached.first().filter(|branch| !branch.line.is_empty());
     lines.extend(
         first.map(|branch| format!("to have it in each report, in the way that was not taken: {}", branch.line)),
     );

@@ -197,7 +197,7 @@ fn lines(history: &HistoryCheck, style: Style) -> String {
     let level = history.model.as_deref().filter(|_| history.isolation.is_some()).unwrap_or_default();
     let (is, is_not) = (format!("is {level}"), format!("is not {level}"));
     let (colour, word, what) = match history.validity.as_str() {
-        "valid" if history.calls == 0 => (good, "VALID", "is empty"),
+        "valid" if history.calls == 0 => (good, "VALID", "has no operations, so nothing was judged"),
         "valid" if history.checker.is_some() => (good, "VALID", "is as it should be"),
         "invalid" if history.checker.is_some() => (bad, "INVALID", "is not as it should be"),
         "valid" if !level.is_empty() => (good, "VALID", &*is),

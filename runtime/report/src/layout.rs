@@ -12,7 +12,7 @@ use crate::document::{
     ArtifactEntry, ArtifactsDiff, ArtifactsDocument, Capability, CiDocument, CleanDocument, CorpusAddDocument,
     CorpusExportDocument, CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, FaultGroup,
     FormattedDocument, FullDocument, GateDocument, GateStep, InitDocument, ManDocument, MigrateDocument, PathsDocument,
-    ScenarioDocument, StepStatus, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
+    ScenarioDocument, StepStatus, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use crate::flaky::FlakyReport;
 use crate::pretty::{Style, bytes, counted, fit, grouped, shell_word};
@@ -388,7 +388,6 @@ impl Layout for FlakyReport {
 
 impl Layout for DoctorDocument {}
 impl Layout for FormattedDocument {}
-impl Layout for UsageDocument {}
 impl Layout for Vec<String> {}
 impl Layout for crate::CausalityDocument {}
 impl Layout for crate::FindabilityDocument {}

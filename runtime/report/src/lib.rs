@@ -39,6 +39,7 @@ mod state_search;
 mod strikes;
 pub mod suite;
 mod summary;
+pub mod usage;
 mod wasi_errors;
 
 pub use ablation::{AblationDocument, AblationRow, ablation_lines};

@@ -12,6 +12,7 @@
 use crate::document::DivergenceDocument;
 use crate::pretty::Style;
 use fozzy_trace::{Aside, Duration, HistoryEntry, NodeId, Plan};
+use std::borrow::Cow;
 
 /// The names of the machines of a run, by their numbers.
 #[derive(Clone, Debug, Default)]
@@ -81,9 +82,22 @@ pub fn entry_line(entry: &HistoryEntry, names: &MachineNames) -> String {
     let mut line = format!("{start} {mark} {call}({})", entry.asked);
     if !entry.answer.is_empty() {
         line.push_str(" -> ");
-        line.push_str(&entry.answer);
+        line.push_str(&answer_words(&entry.answer));
     }
     line
+}
+
+/// An answer as it is shown: of an error, its name and the first line of what is said of it. Documents have all of it.
+fn answer_words(answer: &str) -> Cow<'_, str> {
+    let part = |begin: &str, rest: &'_ str| rest.find(begin).map(|at| at + begin.len());
+    let named = || {
+        let rest = answer.strip_prefix("error ErrorCode {")?;
+        let rest = &rest[part("name: \"", rest)?..];
+        let (name, rest) = rest.split_once('"')?;
+        let said = rest[part("message: \"", rest)?..].split(['"', '\\', '\n']).next()?;
+        Some(Cow::Owned(format!("error {name} ({})", said.trim_end_matches('.'))))
+    };
+    named().unwrap_or(Cow::Borrowed(answer))
 }
 
 /// The same in as many lines as the terminal needs, each with its end.
@@ -153,6 +167,15 @@ mod tests {
             assert!(several.lines().all(|line| line.chars().count() <= 80), "{several}");
             let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
             assert_eq!(letters(&one), letters(&several));
+        }
+    }
+
+    #[test]
+    fn an_error_is_its_name_and_the_first_line_of_its_words() {
+        let long = "error ErrorCode { code: 8, name: \"would-block\", message: \"It could not be completed.\\n        \\n  Note: x\" }";
+        assert_eq!(answer_words(long), "error would-block (It could not be completed)");
+        for other in ["ok", "error ErrorCode {", "error ErrorCode { name: \"a", "error timeout"] {
+            assert_eq!(answer_words(other), other);
         }
     }
 

@@ -8,7 +8,7 @@
 //! Invariant: what was not reached is never called unreachable.
 
 use crate::coverage::component;
-use fozzy_engine::{Program, ProgramCoverage};
+use fozzy_engine::{Catalogue, Program, ProgramCoverage};
 use fozzy_report::UnreachedBranch;
 use std::collections::BTreeMap;
 
@@ -18,6 +18,7 @@ const LISTED_MAX: usize = 12;
 /// The first of them, by file and line.
 pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Vec<UnreachedBranch> {
     let (found, _) = component(program, name, covered);
+    let has_sdk = program.catalogue() != Catalogue::Unneeded;
     let mut places = BTreeMap::new();
     for file in found.files.iter().filter(|file| file.own && file.has_source) {
         // What was tried, and never went this way.
@@ -29,7 +30,8 @@ pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Ve
     }
     let shown = places.into_iter().take(LISTED_MAX).map(|((path, line), (text, missed))| {
         let short = path.rsplit('/').next().unwrap_or(&path).to_owned();
-        let (place, own) = (format!("{path}:{line}"), format!("reachable!(\"{short}:{line}\");"));
+        let own = if has_sdk { format!("reachable!(\"{short}:{line}\");") } else { String::new() };
+        let place = format!("{path}:{line}");
         UnreachedBranch { place, text, missed: missed.to_owned(), line: own }
     });
     shown.collect()

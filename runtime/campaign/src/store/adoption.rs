@@ -38,8 +38,8 @@ impl RunStore {
         left.sort();
         for (_, folder) in left {
             let Ok(held) = File::open(&folder) else { continue };
-            // Another process may be about to do the same, or has done it.
-            if held.try_lock().is_err() || super::manifest_of(&folder).is_some() {
+            // Another process may be about to do the same, or has done it; a manifest that is none was not left so by a kill.
+            if held.try_lock().is_err() || folder.join("manifest.json").symlink_metadata().is_ok() {
                 continue;
             }
             if let Some(summary) = summary_of_left(&folder) {

@@ -14,7 +14,7 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_engine::{OutputKind, OutputTee};
 use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{RunMode, RunSummary, keeping_command, pretty};
+use fozzy_report::{RunIdentity, RunMode, RunSummary, keeping_command, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, check_target, write_atomic};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, NodeId, Plan, Seed, Status};
@@ -62,9 +62,10 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
         collision,
         keep_passing: context.project.keep_passing || args.profile.is_full(),
     };
-    let trace = policy.write(&recording, &folder);
-    // A run that could not be kept is none: no empty folder stays behind.
-    let trace = trace.inspect_err(|_| folder.discard())?;
+    let (trace, unkept) = match policy.write(&recording, &folder) {
+        Ok(trace) => (trace, None),
+        Err(error) => (None, Some(error)),
+    };
     let identity = identity(&folder, seed, trace.as_deref());
     let summary = RunSummary::of(
         RunMode::Run,
@@ -80,6 +81,15 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let declares = summary.properties.iter().any(|property| property.place.is_some());
     let catalogue = prepared.program.catalogue().remark(evaluates).filter(|_| !is_file && !declares).map(str::to_owned);
     let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
+    if let Some(error) = unkept {
+        // A run that could not be kept is none: no empty folder stays behind. How it failed is told all the same.
+        folder.discard();
+        if format == ReportFormatArg::Pretty && summary.status != Status::Pass {
+            let identity = RunIdentity { report_path: None, artifacts_dir: None, ..summary.identity.clone() };
+            print(context, format, &RunSummary { identity, ..summary })?;
+        }
+        return Err(error.into());
+    }
     context.runs.finish(&folder, &summary)?;
     print(context, format, &summary)?;
     say_other_name(context, args.record.as_deref(), trace.as_deref());
@@ -89,6 +99,11 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
         && let Some(why) = findings.iter().find_map(|finding| session.missing_lines(&finding.backtrace))
     {
         context.printer.remark(&format!("note: {why}\n"));
+    }
+    // A program that waits when a person has had enough does not hang.
+    if args.interactive && crate::interrupt::is_asked_to_stop() && summary.status == Status::Timeout {
+        context.printer.remark("interrupted: the run ends where it waited for you, and so does its replay\n");
+        return Ok(crate::interrupt::EXIT_INTERRUPTED.into());
     }
     Ok(exit(summary.status))
 }

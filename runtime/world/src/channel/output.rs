@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! … sqlite> select 1;⏎1⏎sqlite> ▏
-//!   ├ matched ┤├ not matched yet ┤    a match begins behind the one before it, and sees what stands before it: `^` is a line's beginning
+//!   ├ matched ┤├ not matched yet ┤    a match begins behind the one before it, where `^` holds: what is typed there ends a line
 //! ```
 //!
 //! Invariant: the work for a write is linear in its bytes, however many entries of a script they match.
@@ -101,7 +101,7 @@ impl WrittenOutput {
                 let inside = self.bytes[start..].iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
                 let start = start + inside;
                 let text = text.get_or_insert_with(|| OutputText::new(&self.bytes, start));
-                (start, text.find(regex, &self.bytes, start))
+                (start, text.find(regex, &self.bytes, start, start == self.from))
             }
         };
         *searched += (end.unwrap_or(self.bytes.len()) - start) as u64;
@@ -120,8 +120,8 @@ impl OutputText {
         OutputText { text: text_of(&written[before..]), at: 0, byte: before }
     }
 
-    /// Where the first match ends that begins at `start` or later.
-    fn find(&mut self, regex: &Regex, written: &[u8], start: usize) -> Option<usize> {
+    /// Where the first match ends that begins at `start` or later; whether nothing stands before `start`.
+    fn find(&mut self, regex: &Regex, written: &[u8], start: usize, begins: bool) -> Option<usize> {
         if self.byte < start {
             let passed = text_of(&written[self.byte..start]);
             // Bytes without their character's beginning are one character that is none.
@@ -131,9 +131,12 @@ impl OutputText {
             }
             self.byte = start;
         }
-        let found = regex.find_at(&self.text, self.at)?;
-        self.byte += bytes_of(&written[self.byte..], found.end() - self.at);
-        self.at = found.end();
+        let end = match begins {
+            true => self.at + regex.find(&self.text[self.at..])?.end(),
+            false => regex.find_at(&self.text, self.at)?.end(),
+        };
+        self.byte += bytes_of(&written[self.byte..], end - self.at);
+        self.at = end;
         Some(self.byte)
     }
 }
@@ -205,10 +208,10 @@ mod tests {
     }
 
     #[test]
-    fn a_match_begins_behind_the_one_before_it_and_sees_it() {
+    fn a_match_begins_behind_the_one_before_it() {
         let text = |text: &str| Matcher::Text(text.as_bytes().to_vec());
-        assert_eq!(ends(&[text("a"), matcher("^b$")], b"", b"ab"), [1], "no line begins there");
-        assert_eq!(ends(&[text("a"), matcher("^b$")], b"", b"ab\nb\n"), [1, 4]);
+        assert_eq!(ends(&[text("> "), matcher("^> $")], b"", b"> > "), [2, 4], "a line was typed between them");
+        assert_eq!(ends(&[text("a"), matcher("^c$")], b"", b"abc\nc\n"), [1, 5]);
         assert_eq!(ends(&[matcher("é"), text("é"), matcher("\\bx")], b"", "éé\u{fffd} x".as_bytes()), [2, 4, 9]);
         assert_eq!(ends(&[text("aa"), text("aa")], b"", b"aaa"), [2]);
     }
