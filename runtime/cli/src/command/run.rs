@@ -88,7 +88,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
             let identity = RunIdentity { report_path: None, artifacts_dir: None, ..summary.identity.clone() };
             print(context, format, &RunSummary { identity, ..summary })?;
         }
-        return Err(error.into());
+        return Err(error);
     }
     context.runs.finish(&folder, &summary)?;
     print(context, format, &summary)?;
