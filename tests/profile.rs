@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a run has counted.
-struct Counted {
+struct CountedRun {
     end: ExecutionEnd,
     instructions: u64,
     calls: u64,
@@ -40,14 +40,14 @@ fn execute(program: &str, build: &Build) -> (ExecutionEnd, Session) {
     (execution.end, session)
 }
 
-fn count(program: &str) -> Counted {
+fn count(program: &str) -> CountedRun {
     let (plain, _) = execute(program, &Build::default());
     let (end, session) = execute(program, &Build::profile());
     let profiles: Vec<&ProgramProfile> = session.profiles().values().collect();
     assert_eq!(profiles.len(), 1, "{program}");
     let sites = session.program().profile_sites();
     let mut counted =
-        Counted { end, plain, instructions: 0, calls: 0, bulk_bytes: 0, paths: profiles[0].paths().len() };
+        CountedRun { end, plain, instructions: 0, calls: 0, bulk_bytes: 0, paths: profiles[0].paths().len() };
     for path in profiles[0].paths() {
         let function = sites.function(path.step.module, path.step.function).expect("it is counted");
         counted.calls += path.counters[0];

@@ -32,6 +32,9 @@ const SEGMENTS_KEPT: u32 = 64;
 /// Zeros that are written between two segments. Fewer than a page of the host has, so that each page that is written has bytes of a segment.
 const GAP_BYTES_MAX: u64 = 1024;
 
+/// Zeros that are written in all: segments of one byte each, far apart, would be a thousand times as large.
+const ZEROS_MAX: u64 = 32 << 20;
+
 /// The segments of a module as they are written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct MergedSegments {
@@ -132,7 +135,7 @@ pub(crate) fn merge(reader: &DataSectionReader<'_>, memories: &[Option<u64>]) ->
     }
     let mut written = WrittenRanges::default();
     let mut runs: Vec<SegmentRun> = Vec::new();
-    let mut original = 0;
+    let (mut original, mut zeros) = (0, 0);
     for segment in reader.clone() {
         let segment = segment?;
         let Some((memory, start)) = constant_start(&segment)? else { return Ok(None) };
@@ -142,12 +145,17 @@ pub(crate) fn merge(reader: &DataSectionReader<'_>, memories: &[Option<u64>]) ->
             return Ok(None);
         }
         original += cost(segment.data.len());
+        if segment.data.is_empty() {
+            continue;
+        }
         match runs.last_mut() {
             Some(run)
                 if run.memory == memory
                     && (run.bytes.end..=run.bytes.end + GAP_BYTES_MAX).contains(&start)
+                    && zeros + start - run.bytes.end <= ZEROS_MAX
                     && written.is_new(memory, run.bytes.end..start) =>
             {
+                zeros += start - run.bytes.end;
                 run.data.resize(run.data.len() + (start - run.bytes.end) as usize, 0);
                 run.data.extend_from_slice(segment.data);
                 written.add(memory, run.bytes.end..end);

@@ -10,6 +10,7 @@
 
 use super::corpus::is_digest;
 use super::corpus_files::{CorpusFile, copy, read};
+use crate::coverage::FUEL_TIMES;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::inputs::{InputOptions, InputRunner};
 use crate::options::{Project, RunRequest};
@@ -23,9 +24,6 @@ use fozzy_trace::{Digest, Duration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-
-/// Budgets of fuel in one execution, as of coverage: code that notes its edges uses more.
-const FUEL_TIMES: u64 = 16;
 
 /// By whose edges inputs are compared.
 pub struct CorpusExecution<'a> {

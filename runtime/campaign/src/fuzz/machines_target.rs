@@ -103,7 +103,11 @@ impl MachinesTarget {
 impl FuzzTarget for MachinesTarget {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let execution = self.run(input)?;
-        let verdict = judge(&execution);
+        let mut verdict = judge(&execution);
+        // Edges take instructions, too: whether the rest is within the plan's bound, only the run without them says.
+        if verdict.status == Status::Pass && execution.fuel_used > self.plan.limits.fuel {
+            verdict = self.confirm(input)?;
+        }
         let failed = self.is_failure(&execution, &verdict).then(|| Box::new(verdict));
         Ok(FuzzOutcome { failed, memory: MemoryUse::of(execution.memory_bytes, 0, input.len()) })
     }

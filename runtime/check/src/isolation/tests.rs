@@ -38,7 +38,7 @@ enum Step {
 
 /// A transaction of the generator.
 #[derive(Clone, Debug)]
-struct Planned {
+struct TransactionPlan {
     steps: Vec<Step>,
     process: usize,
     outcome: OperationType,
@@ -47,11 +47,11 @@ struct Planned {
 }
 
 /// A few transactions that overlap, of which each reads what some order of the others may have left, or nearly so.
-fn random_plan(stream: &mut Stream) -> Vec<Planned> {
+fn random_plan(stream: &mut Stream) -> Vec<TransactionPlan> {
     let count = 2 + stream.below(3) as usize;
     let keys = 1 + stream.below(2);
     let mut next_value = 0;
-    let mut plans: Vec<Planned> = Vec::new();
+    let mut plans: Vec<TransactionPlan> = Vec::new();
     for _ in 0..count {
         let mut steps = Vec::new();
         for _ in 0..1 + stream.below(3) {
@@ -68,7 +68,7 @@ fn random_plan(stream: &mut Stream) -> Vec<Planned> {
             1 => OperationType::Fail,
             _ => OperationType::Ok,
         };
-        plans.push(Planned { steps, process: 0, outcome, begin: 0, end: None });
+        plans.push(TransactionPlan { steps, process: 0, outcome, begin: 0, end: None });
     }
     give_times(&mut plans, stream);
     // Steps take effect one at a time in a random order, which is what no isolation gives; or one transaction after the other.
@@ -115,7 +115,7 @@ fn random_plan(stream: &mut Stream) -> Vec<Planned> {
 }
 
 /// Gives each transaction a process, a beginning and an end.
-fn give_times(plans: &mut [Planned], stream: &mut Stream) {
+fn give_times(plans: &mut [TransactionPlan], stream: &mut Stream) {
     let processes = 1 + stream.below(5) as usize;
     let mut busy: Vec<Option<usize>> = vec![None; processes];
     let mut retired: Vec<usize> = (0..processes).collect();
@@ -144,7 +144,7 @@ fn give_times(plans: &mut [Planned], stream: &mut Stream) {
 }
 
 /// The history of a plan; as registers, a read has the last element only.
-fn history_of(plans: &[Planned], is_register: bool) -> OperationHistory {
+fn history_of(plans: &[TransactionPlan], is_register: bool) -> OperationHistory {
     let mut history = OperationHistory::default();
     let mut events: Vec<(usize, bool, usize)> = Vec::new();
     for (at, plan) in plans.iter().enumerate() {
@@ -191,7 +191,7 @@ enum Order {
 type Lists = BTreeMap<u64, Vec<i64>>;
 
 /// Runs the steps of a transaction on a state; whether what it read is what stood there.
-fn run(plan: &Planned, state: &mut Lists, is_register: bool) -> bool {
+fn run(plan: &TransactionPlan, state: &mut Lists, is_register: bool) -> bool {
     plan.steps.iter().all(|step| match step {
         Step::Append(key, value) => {
             state.entry(*key).or_default().push(*value);
@@ -205,7 +205,7 @@ fn run(plan: &Planned, state: &mut Lists, is_register: bool) -> bool {
     })
 }
 
-fn must_precede(first: &Planned, second: &Planned, order: Order) -> bool {
+fn must_precede(first: &TransactionPlan, second: &TransactionPlan, order: Order) -> bool {
     match order {
         Order::Any => false,
         Order::Sessions => first.process == second.process && first.begin < second.begin,
@@ -214,7 +214,7 @@ fn must_precede(first: &Planned, second: &Planned, order: Order) -> bool {
 }
 
 /// Whether some order of the transactions, one after the other, gives what was read: all orders are tried.
-fn is_serializable(plans: &[Planned], order: Order, is_register: bool, done: u32, state: &Lists) -> bool {
+fn is_serializable(plans: &[TransactionPlan], order: Order, is_register: bool, done: u32, state: &Lists) -> bool {
     let is_left = |at: usize| done >> at & 1 == 0;
     let needed = |at: &usize| is_left(*at) && plans[*at].outcome == OperationType::Ok;
     if !(0..plans.len()).any(|at| needed(&at)) {
@@ -235,7 +235,7 @@ fn is_serializable(plans: &[Planned], order: Order, is_register: bool, done: u32
 
 /// Whether some snapshots and commits give what was read: all orders of begins and commits are tried.
 fn is_snapshot(
-    plans: &[Planned],
+    plans: &[TransactionPlan],
     is_register: bool,
     begun: u32,
     committed: u32,
@@ -256,7 +256,7 @@ fn is_snapshot(
             snapshots[at] = before;
         } else if committed & bit == 0 {
             let (snapshot, known) = snapshots[at].clone();
-            let keys = |plan: &Planned| -> Vec<u64> {
+            let keys = |plan: &TransactionPlan| -> Vec<u64> {
                 plan.steps
                     .iter()
                     .filter_map(|step| if let Step::Append(key, _) = step { Some(*key) } else { None })
@@ -428,8 +428,8 @@ fn cycles_are_those_of_brute_force_and_the_shortest() {
     let mut seen: BTreeMap<(CycleKind, CycleOrder), u64> = BTreeMap::new();
     for seed in 0..histories() {
         let mut stream = Stream(seed ^ 0x7777_0000);
-        let mut plans: Vec<Planned> = (0..3 + stream.below(4))
-            .map(|_| Planned { steps: Vec::new(), process: 0, outcome: OperationType::Ok, begin: 0, end: None })
+        let mut plans: Vec<TransactionPlan> = (0..3 + stream.below(4))
+            .map(|_| TransactionPlan { steps: Vec::new(), process: 0, outcome: OperationType::Ok, begin: 0, end: None })
             .collect();
         give_times(&mut plans, &mut stream);
         // Two that overlap all, and two of which one is over before the other begins.

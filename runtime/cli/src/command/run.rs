@@ -155,11 +155,12 @@ struct MachineLine {
 
 impl MachineLine {
     fn write(&mut self, bytes: &[u8]) {
-        self.held.extend_from_slice(bytes);
-        while let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
-            let rest = self.held.split_off(end + 1);
-            output::notice(&[self.name.as_bytes(), b" | ", &self.held].concat());
-            self.held = rest;
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.held.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                output::notice(&[self.name.as_bytes(), b" | ", &self.held].concat());
+                self.held.clear();
+            }
         }
     }
 }

@@ -20,13 +20,12 @@ use fozzy_trace::facts::{CriteriaReport, UnmetCriterion};
 use fozzy_trace::plan::criteria::{PATTERN_BYTES_MAX, PATTERNS_MAX};
 use fozzy_trace::plan::{Inputs, RunCriteria};
 use fozzy_trace::{Execution, ExecutionEnd, HarnessError, NodeId, StreamOutput};
+use fozzy_world::channel::output_regex;
 use fozzy_world::{Disk, MAIN, OutputKind};
 use long_output::{LongOutputs, MATCH_BYTES_MAX, PatternMatch};
-use regex_lite::{Regex, RegexBuilder};
+use regex_lite::Regex;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of a compiled pattern at the most.
-const COMPILED_BYTES_MAX: usize = 1 << 20;
 /// Entries of the history that a checker is shown, from the first on.
 const HISTORY_SHOWN: u64 = 10_000;
 
@@ -129,8 +128,7 @@ fn compiled(pattern: &str) -> Result<Regex, SessionError> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(refused(format!("expected {PATTERN_BYTES_MAX} bytes at the most, found {}", pattern.len())));
     }
-    let built = RegexBuilder::new(pattern).multi_line(true).size_limit(COMPILED_BYTES_MAX).build();
-    built.map_err(|error| refused(error.to_string()))
+    output_regex(pattern).map_err(refused)
 }
 
 /// The first line of any machine that a pattern matches, or that there may be one.

@@ -80,6 +80,24 @@ fn few_segments_stay_as_they_are() {
 }
 
 #[test]
+fn empty_segments_go_and_cover_nothing() {
+    let mut text = module(1, (0..MANY).map(|i| i * 16));
+    for at in [0, 8, 1_000, 65_536] {
+        let _ = write!(text, r#"(data (i32.const {at}) "")"#);
+    }
+    assert_eq!(merged(&program(&text, 1)).1, 1);
+    // One beyond the end traps, as ever.
+    untouched(&program(&format!(r#"{text} (data (i32.const 65537) "")"#), 1));
+}
+
+#[test]
+fn what_zeros_make_of_a_hostile_module_is_bounded() {
+    let scattered = program(&module(640, (0..40_000).map(|i| i * 1_000)), 1);
+    let written: usize = segments(&instrumented(&scattered).component).iter().map(|(_, _, data)| data.len()).sum();
+    assert!((32 << 20..33 << 20).contains(&written), "{written}");
+}
+
+#[test]
 fn gaps_that_reach_over_a_page_are_kept() {
     let apart = (0..MANY).map(|i| i / 50 * 40_000 + i % 50 * 16);
     assert_eq!(merged(&program(&module(2, apart), 1)).1, 2);
