@@ -159,12 +159,15 @@ impl Program {
         Program::on(engine, component, switches, build, cache)?.offered()
     }
 
-    /// Compiles another program for the same run.
+    /// Compiles another program for the same run; the same component is this program once more.
     ///
     /// # Errors
     /// As of [`Program::build`].
     pub fn beside(&self, component: Arc<[u8]>) -> Result<Program, ProgramError> {
-        let ProgramInner { engine, switches, build, cache, .. } = &*self.inner;
+        let ProgramInner { engine, switches, build, cache, original, .. } = &*self.inner;
+        if component == *original {
+            return Program { inner: Arc::clone(&self.inner), linked: None }.offered();
+        }
         Program::on(engine.clone(), component, *switches, build, cache.as_ref())?.offered()
     }
 
@@ -415,4 +418,21 @@ fn entry_points(engine: &Engine, component: &Component) -> EntryInterfaces {
     };
     let (run, handler) = (find("wasi:cli/run@0.2."), find("wasi:http/incoming-handler@0.2."));
     EntryInterfaces { run, handler, scenario }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_with_the_same_component_is_not_compiled_again() {
+        let component =
+            |text: &str| -> Arc<[u8]> { crate::load(text.as_bytes(), None).expect("a program").component.into() };
+        let passes = || component(r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
+        let other = component(r#"(module (memory (export "memory") 1) (func (export "_start") nop))"#);
+        let program = Program::new(passes(), Switches::of(&fozzy_trace::Plan::default()), None).expect("it compiles");
+        let beside = |component| program.beside(component).expect("it compiles").inner;
+        assert!(Arc::ptr_eq(&beside(passes()), &program.inner));
+        assert!(!Arc::ptr_eq(&beside(other), &program.inner));
+    }
 }
