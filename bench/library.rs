@@ -6,7 +6,7 @@
 use crate::measure::{Pair, thread_clock};
 use crate::table::{Bound, Row, Unit};
 use fozzy::{FuzzOptions, Plan, Program, Status};
-use fozzy_campaign::fuzz::target::ComponentTarget;
+use fozzy_campaign::fuzz::component_target::ComponentTarget;
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan, session_of};
 use fozzy_engine::{Build, EntryPoint};
 use fozzy_report::RunMode;

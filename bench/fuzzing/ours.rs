@@ -1,7 +1,7 @@
 //! Our side: a target of `bench/fuzz` as campaigns of the product call it, without the command around it.
 
 use crate::measure::{process_clock, thread_clock};
-use fozzy_campaign::fuzz::target::ComponentTarget;
+use fozzy_campaign::fuzz::component_target::ComponentTarget;
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
 use fozzy_engine::{Build, EntryPoint};
 use fozzy_search::FailureRecord;

@@ -7,7 +7,8 @@ use crate::explore::settings::ExploreSettings;
 use crate::options::BackendOptions;
 use crate::store::Retention;
 use fozzy_plan::{
-    ByteSize, FilesBackend, HostPattern, LiveDurations, PLAN_BYTES_MAX, PlanFile, ScriptBackend, check_command,
+    ByteSize, FilesBackend, HostPattern, LimitsFile, LiveDurations, MemoryFile, PLAN_BYTES_MAX, PlanFile,
+    ScriptBackend, check_command,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -136,6 +137,25 @@ impl Config {
             ("profile_heap_in_use_budget", self.profile_heap_in_use_budget.is_some()),
         ];
         given.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect()
+    }
+
+    /// The plan of these keys, for a scenario file or for a program.
+    pub fn memory(&self, has_steps: bool) -> PlanFile {
+        // Of a program it would be a limit of linear memory, which a runtime alone may exceed: that has a flag and a plan's key.
+        let limit = self.mem_limit_mb.filter(|_| has_steps).map(|memory::LinearMemory(size)| size);
+        let limits = LimitsFile { memory: limit, ..LimitsFile::default() };
+        let budget = self.leak_budget.or_else(|| self.fail_on_leak.then_some(ByteSize(0)));
+        let memory = MemoryFile { leak_budget: budget, ..MemoryFile::default() };
+        let memory = match has_steps {
+            false => memory,
+            true => MemoryFile {
+                fail_after: self.mem_fail_after,
+                fragmentation_seed: self.mem_fragmentation_seed,
+                pressure_wave: self.mem_pressure_wave.clone().map(|factors| factors.0),
+                ..memory
+            },
+        };
+        PlanFile { limits, memory, ..PlanFile::default() }
     }
 
     /// What answers, when neither a flag nor a plan says it.

@@ -11,7 +11,7 @@
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::fuzz::choose::EntryPointChoice;
-use crate::fuzz::target::{FindingConfirmer, caller_error};
+use crate::fuzz::confirmer::{FindingConfirmer, caller_error};
 use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
 use fozzy_engine::{EntryPoint, Program, ProgramCoverage};

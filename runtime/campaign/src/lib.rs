@@ -29,6 +29,7 @@ pub mod pipeline;
 pub mod profile;
 pub mod program_place;
 pub mod progress;
+pub mod project;
 pub mod remarks;
 pub mod scenario;
 pub mod scenario_steps;

@@ -11,8 +11,9 @@
 //! Not here: replaying its decisions, which are of another engine; its random numbers are other ones.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::options::{LimitOptions, Project, RunRequest};
+use crate::options::{LimitOptions, RunRequest};
 use crate::pipeline::{LoadedTarget, PreparedProgram};
+use crate::project::Project;
 use crate::scenario;
 use fozzy_plan::{ByteSize, MemoryFile};
 use fozzy_report::RunMode;

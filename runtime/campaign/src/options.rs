@@ -1,6 +1,5 @@
 //! What the user asks for, without the words of a command line.
 
-use crate::remarks::Remarks;
 use fozzy_plan::{FilesBackend, LiveDurations, MemoryFile, ScriptBackend};
 use fozzy_trace::Duration;
 use std::path::PathBuf;
@@ -8,6 +7,9 @@ use std::sync::Arc;
 
 /// Whether a campaign is to come to its end before its time.
 pub type StopFlag = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// Whether a run is to come to its end.
+pub type StopSwitch = fn() -> bool;
 
 /// Bounds of an execution.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +44,7 @@ pub struct WorldOptions {
     /// Whether standard input stays open at its end.
     pub stdin_stays_open: bool,
     /// Standard input is our own, as it comes, until this says that the run is to stop.
-    pub interactive: Option<crate::pipeline::StopSwitch>,
+    pub interactive: Option<StopSwitch>,
     /// Faults, as words of a plan.
     pub faults: Vec<String>,
     /// Whether an exit with an error after a fault has struck is no failure.
@@ -85,19 +87,6 @@ pub struct BackendOptions {
     pub allow_commands: Option<Vec<String>>,
     /// How long answers take.
     pub durations: Option<LiveDurations>,
-}
-
-/// What all executions of one project share.
-#[derive(Clone, Debug)]
-pub struct Project {
-    /// Its settings.
-    pub config: crate::config::Config,
-    /// What answers, when it is said for this invocation.
-    pub backends: BackendOptions,
-    /// Whether traces of passing runs are kept too.
-    pub keep_passing: bool,
-    /// Who hears what a person should know meanwhile.
-    pub remarks: Remarks,
 }
 
 /// How a program is run.

@@ -17,8 +17,7 @@ mod runtime;
 mod secrets;
 mod today;
 
-pub use feed::StopSwitch;
-pub use load::{LoadedTarget, cache, load, load_built, summary_of};
+pub use load::{LoadedTarget, cache, load, load_built};
 pub use plan::{RunPlan, component, component_built, plan, plan_error};
 pub(crate) use prepare::session;
 pub use prepare::{PreparedProgram, session_of};

@@ -10,8 +10,9 @@
 //! Invariant: what is kept stands in the smaller file byte for byte.
 
 use crate::error::{CampaignError, ErrorKind};
-use crate::options::{Project, RunRequest};
+use crate::options::RunRequest;
 use crate::pipeline::{PreparedProgram, load, session_of};
+use crate::project::Project;
 use crate::scenario;
 use fozzy_check::{FailureIdentity, identify};
 use fozzy_report::{ExecutedStep, StepValue};

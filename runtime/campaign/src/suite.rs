@@ -10,7 +10,9 @@
 //! Not here: what is printed (`fozzy-report`, `command/test.rs`).
 
 pub mod case;
+pub mod entry;
 pub mod expect;
+mod find;
 pub mod jobs;
 pub mod project;
 pub mod records;

@@ -24,6 +24,7 @@ pub(crate) use profile::{ProfileArgs, ProfileCommand, ReplayProfileArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
+use crate::help::commands_by_purpose;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_campaign::explore::state::is_state;
 use fozzy_trace::Duration;
@@ -34,7 +35,7 @@ use std::path::{Path, PathBuf};
 /// Deterministic execution, recording and replay of WebAssembly programs.
 #[derive(Debug, Parser)]
 #[command(name = "fozzy", version, long_about = LONG_ABOUT, max_term_width = 110)]
-#[command(help_template = HELP_TEMPLATE, after_help = crate::command::usage::commands_by_purpose())]
+#[command(help_template = HELP_TEMPLATE, after_help = commands_by_purpose(&Command::augment_subcommands(clap::Command::new("fozzy"))))]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,

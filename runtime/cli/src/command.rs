@@ -40,7 +40,7 @@ use crate::output::{self, Printer};
 use crate::progress;
 use fozzy_campaign::Remarks;
 use fozzy_campaign::config::{self, Config};
-use fozzy_campaign::options::Project;
+use fozzy_campaign::project::Project;
 use fozzy_campaign::store::RunStore;
 use std::process::ExitCode;
 use tracing_subscriber::filter::Targets;
@@ -49,7 +49,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Runs the command and returns its exit code.
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
-    let printer = Printer::new(&cli.globals);
+    let printer = Printer::new(cli.globals.json, cli.globals.no_color);
     let result = prepare(&cli.globals).and_then(|()| settings(&cli.globals, &cli.command)).and_then(|config| {
         let Cli { globals, command } = cli;
         let strict = !globals.unsafe_;

@@ -4,7 +4,7 @@ use crate::args::{Globals, ReportFormatArg};
 use crate::interrupt;
 use crate::output::Printer;
 use fozzy_campaign::config::ReporterWord;
-use fozzy_campaign::options::Project;
+use fozzy_campaign::project::Project;
 use fozzy_campaign::store::RunStore;
 use fozzy_trace::Status;
 use std::path::Path;

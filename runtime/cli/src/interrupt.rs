@@ -1,6 +1,7 @@
 //! Signals: on Ctrl-C half-written files are removed, and the exit code says that it was interrupted; a
 //! file that grows past `ulimit -f` is an error of that write, as a full disk is, and not the end of us.
 
+use crate::progress;
 use fozzy_campaign::wall_clock::Stopwatch;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,7 +96,7 @@ const LAST_WORDS_WAIT: Duration = Duration::from_millis(200);
 fn say_briefly(words: &'static [u8]) {
     let (said, waiting) = mpsc::channel();
     std::thread::spawn(move || {
-        crate::output::stderr(words);
+        progress::stderr(words);
         let _ = said.send(());
     });
     let _ = waiting.recv_timeout(LAST_WORDS_WAIT);

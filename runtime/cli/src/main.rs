@@ -18,6 +18,7 @@ mod context;
 mod documents;
 mod error;
 mod gates;
+mod help;
 mod interrupt;
 mod output;
 mod progress;
@@ -59,7 +60,7 @@ fn command() -> ExitCode {
         }
         Err(mut error) => {
             spelling::as_given(&mut error, &args::Cli::command(), &words);
-            output::usage_error(error, json)
+            spelling::usage_error(error, json)
         }
     })
 }

@@ -6,8 +6,8 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the place that prints")]
 
-use crate::args::Globals;
 use crate::error::{CliError, ErrorKind};
+use crate::progress::{self, stderr};
 use fozzy_report::{Layout, Style, dialogue_bytes, folded_lines, printable, printable_bytes};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -25,11 +25,12 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    pub(crate) fn new(globals: &Globals) -> Printer {
-        let coloured = |choice| !globals.no_color && choice != anstream::ColorChoice::Never;
+    /// Prints documents as JSON if asked to, and no colours if asked not to.
+    pub(crate) fn new(json: bool, no_color: bool) -> Printer {
+        let coloured = |choice| !no_color && choice != anstream::ColorChoice::Never;
         let colour = coloured(anstream::AutoStream::choice(&io::stderr()));
         let colour_stdout = coloured(anstream::AutoStream::choice(&io::stdout()));
-        Printer { json: globals.json, colour, colour_stdout }
+        Printer { json, colour, colour_stdout }
     }
 
     /// Marks for what goes to stderr.
@@ -99,7 +100,7 @@ static STDOUT_LOST: OnceLock<io::Error> = OnceLock::new();
 /// Writes to stdout and says whether anyone reads it; a closed pipe is silently accepted, any other failure
 /// is told by [`settle`].
 pub(crate) fn stdout(bytes: &[u8]) -> bool {
-    crate::progress::clear();
+    progress::clear();
     let mut out = io::stdout().lock();
     let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else { return true };
     if error.kind() != io::ErrorKind::BrokenPipe {
@@ -160,41 +161,4 @@ impl ProgramOutput {
             false => (self.write)(bytes),
         }
     }
-}
-
-/// Writes to stderr; a closed pipe is silently accepted.
-pub(crate) fn stderr(bytes: &[u8]) {
-    crate::progress::clear();
-    let mut out = io::stderr().lock();
-    let _ = out.write_all(bytes).and_then(|()| out.flush());
-}
-
-/// What clap has to say: help and version are data, everything else is an error.
-pub(crate) fn usage_error(mut error: clap::Error, json: bool) -> ExitCode {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
-    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word)), None) =
-        (error.kind(), error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
-    {
-        let suggested = crate::command::usage::suggested(word);
-        // An empty list would be a tip without words.
-        if !suggested.is_empty() {
-            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(suggested));
-        }
-    }
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        let plain = error.render();
-        let text = if io::stdout().is_terminal() { plain.ansi().to_string() } else { plain.to_string() };
-        stdout(text.as_bytes());
-        return ExitCode::SUCCESS;
-    }
-    let rendered = error.render().to_string();
-    if json {
-        let message = rendered.trim_end().trim_start_matches("error: ").to_owned();
-        let document = CliError::new(crate::error::ErrorKind::Usage, message).document();
-        let text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        show(&format!("{text}\n"));
-    } else {
-        say(&rendered);
-    }
-    ExitCode::from(EXIT_ERROR)
 }

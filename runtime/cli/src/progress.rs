@@ -8,7 +8,7 @@
 //! written nothing for long a line of its own says that it is still at work, also where there is no terminal.
 
 use fozzy_campaign::wall_clock::{Stopwatch, pause};
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -41,7 +41,8 @@ pub(crate) fn break_silence() {
             let before = WRITTEN.load(Ordering::Relaxed);
             pause(LOOK_EVERY);
             if WRITTEN.load(Ordering::Relaxed) == before && !IS_TALKING.load(Ordering::Relaxed) {
-                crate::output::say(&format!("still at work after {}s; Ctrl-C stops it\n", watch.elapsed().as_secs()));
+                let words = format!("still at work after {}s; Ctrl-C stops it\n", watch.elapsed().as_secs());
+                stderr(words.as_bytes());
             }
         }
     };
@@ -51,25 +52,32 @@ pub(crate) fn break_silence() {
 
 /// Who shows what campaigns and builds do, if stderr is a terminal.
 pub(crate) fn line() -> Option<fn(&str)> {
-    stderr().is_terminal().then_some(show as fn(&str))
+    io::stderr().is_terminal().then_some(show as fn(&str))
 }
 
 /// Shows something instead of what was shown before; an empty text takes the line away.
 pub(crate) fn show(text: &str) {
-    if text.is_empty() || !stderr().is_terminal() {
+    if text.is_empty() || !io::stderr().is_terminal() {
         return clear();
     }
     WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let width = terminal_size::terminal_size_of(stderr()).map_or(CHARS_MAX, |(width, _)| usize::from(width.0) - 1);
+    let width = terminal_size::terminal_size_of(io::stderr()).map_or(CHARS_MAX, |(width, _)| usize::from(width.0) - 1);
     let line: String = text.chars().filter(|c| !c.is_control()).take(width).collect();
     IS_SHOWN.store(true, Ordering::Relaxed);
-    let _ = stderr().lock().write_all(format!("{CLEAR}{line}").as_bytes());
+    let _ = io::stderr().lock().write_all(format!("{CLEAR}{line}").as_bytes());
 }
 
 /// Takes the line away, before something else is printed.
 pub(crate) fn clear() {
     WRITTEN.fetch_add(1, Ordering::Relaxed);
     if IS_SHOWN.swap(false, Ordering::Relaxed) {
-        let _ = stderr().lock().write_all(CLEAR.as_bytes());
+        let _ = io::stderr().lock().write_all(CLEAR.as_bytes());
     }
+}
+
+/// Writes to stderr, in the place of the line; a closed pipe is silently accepted.
+pub(crate) fn stderr(bytes: &[u8]) {
+    clear();
+    let mut out = io::stderr().lock();
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
 }

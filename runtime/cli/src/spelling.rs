@@ -1,11 +1,55 @@
-//! Errors of the command line name a flag as it was given: clap names the first of its spellings.
+//! Errors of the command line: how they are printed, what was meant, and flags named as they were given, while clap names the
+//! first of their spellings.
 //!
 //! ```text
 //! explore app.wasm --no-shrink --minimize     `--minimize` cannot be used with …, and not `--shrink`, of which it is another name
 //! ```
 
-use clap::error::{ContextKind, ContextValue};
+use crate::error::{CliError, ErrorKind as KindOfError};
+use crate::output::{EXIT_ERROR, say, show, stdout};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use fozzy_report::usage::USAGE;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What clap has to say: help and version are data, everything else is an error.
+pub(crate) fn usage_error(mut error: clap::Error, json: bool) -> ExitCode {
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word)), None) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+    {
+        let suggested = suggested(word);
+        // An empty list would be a tip without words.
+        if !suggested.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(suggested));
+        }
+    }
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let plain = error.render();
+        let text = if io::stdout().is_terminal() { plain.ansi().to_string() } else { plain.to_string() };
+        stdout(text.as_bytes());
+        return ExitCode::SUCCESS;
+    }
+    let rendered = error.render().to_string();
+    if json {
+        let message = rendered.trim_end().trim_start_matches("error: ").to_owned();
+        let document = CliError::new(KindOfError::Usage, message).document();
+        let text = serde_json::to_string_pretty(&document).unwrap_or_default();
+        show(&format!("{text}\n"));
+    } else {
+        say(&rendered);
+    }
+    ExitCode::from(EXIT_ERROR)
+}
+
+/// The command that an unknown word is likely to mean: one that is written alike, or `run` for a file.
+fn suggested(word: &str) -> Vec<String> {
+    let names = USAGE.iter().flat_map(|(_, rows)| rows.iter().map(|(name, ..)| *name));
+    let alike = fozzy_plan::nearest(word, names).map(str::to_owned);
+    let file = || Path::new(word).exists().then(|| format!("run {word}"));
+    alike.or_else(file).into_iter().collect()
+}
 
 /// Puts the spellings that `words` have into the error.
 pub(crate) fn as_given(error: &mut clap::Error, command: &clap::Command, words: &[OsString]) {

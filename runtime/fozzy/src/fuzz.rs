@@ -2,16 +2,16 @@
 
 use crate::program::{Failure, project, simulated};
 use crate::{Error, Plan, Program, Trace};
-use fozzy_campaign::fuzz::choose::{EntryPointChoice, listed};
-use fozzy_campaign::fuzz::target::{ComponentTarget, made_up};
-use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, plan as planned};
+use fozzy_campaign::fuzz::choose::EntryPointChoice;
+use fozzy_campaign::fuzz::setup::{CampaignSetup, FuzzRequest};
+use fozzy_campaign::pipeline::ENTRIES_KEPT;
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_engine::Build;
 use fozzy_report::RunMode;
 use fozzy_search::FailureRecord;
-use fozzy_search::fuzz::{Campaign, Dictionary, FuzzObserver, Options, Stats, Testcase};
+use fozzy_search::fuzz::{FuzzObserver, Options, Stats, Testcase};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{HarnessError, Seed, Verdict};
+use std::path::Path;
 use std::time::Duration;
 
 /// How a function is fuzzed. Without a bound it is 10,000 executions.
@@ -191,44 +191,38 @@ impl Program {
     /// # Ok::<(), fozzy::Error>(())
     /// ```
     pub fn fuzz(&self, plan: &Plan, options: &FuzzOptions) -> Result<FuzzReport, Error> {
-        let (name, seed) = (self.name(), Seed(options.seed));
-        let planned = planned(&project(), &self.loaded(), &plan.request)?;
-        simulated(&planned)?;
-        let prepared = PreparedProgram::to_call(self.loaded(), planned, &Build::default())?;
-        let (plan_, inputs) = (&prepared.planned.plan, &prepared.planned.inputs);
-        let functions = fozzy_engine::functions(&prepared.program, plan_, inputs, seed);
-        let functions = functions.map_err(|error| Error::Program(format!("{name}: {error}")))?;
-        let wanted = EntryPointChoice {
-            stdin: options.stdin,
-            function: options.function.as_deref(),
-            flows: plan.flows.unwrap_or(ScenarioPlan::default().flows),
-            ..EntryPointChoice::default()
-        };
-        let entries = wanted.of(&functions, name)?;
-        let [entry] = entries.as_slice() else {
-            return Err(Error::Program(format!("{name} has several functions: {}", listed(&entries).join(", "))));
-        };
-        let mut target = ComponentTarget::open(&prepared, entry, seed, false)?;
         let executions = options.executions.or(options.time.is_none().then_some(EXECUTIONS_DEFAULT));
-        let bounds = Options {
-            seed,
+        let search = Options {
+            seed: Seed(options.seed),
             executions_max: executions.unwrap_or(u64::MAX),
             first_only: options.first_only,
             ..Options::default()
         };
+        let request = FuzzRequest {
+            target: Path::new(self.name()),
+            words: &[],
+            choice: EntryPointChoice {
+                stdin: options.stdin,
+                function: options.function.as_deref(),
+                flows: plan.flows.unwrap_or(ScenarioPlan::default().flows),
+                ..EntryPointChoice::default()
+            },
+            seed: search.seed,
+            run: plan.request.clone(),
+            exits_fail: false,
+        };
+        let setup = CampaignSetup::new(&project(), self.loaded(), &request)?;
+        simulated(&setup.prepared.planned)?;
+        let origin = setup.prepared.origin(search.seed, RunMode::Fuzz);
         let (watch, time) = (Stopwatch::start(), options.time);
         let mut keeper = FindingCollector { corpus: Vec::new(), watch, time, calls: 0 };
-        let mut campaign = Campaign::new(bounds, Dictionary::default());
-        let made_up = made_up(entry, seed, Options::default().input_bytes_max).into_iter();
-        campaign.run(&mut target, &mut made_up.chain(options.corpus.iter().cloned()), &mut keeper)?;
+        let (campaign, mut confirmer) = setup.in_memory(search, &options.corpus, &mut keeper)?;
         let stats = *campaign.stats();
         let mut findings = Vec::new();
         for found in campaign.findings().all() {
-            let confirmer = target.confirmer_mut();
-            let run = confirmer.execute(&found.input, 0..ENTRIES_KEPT)?;
-            let program = confirmer.session().program();
-            let recording = prepared.origin(seed, RunMode::Fuzz).record(program, run.plan, &run.inputs, &run.execution);
             let Some(failure) = Failure::of(&found.verdict) else { continue };
+            let run = confirmer.execute(&found.input, 0..ENTRIES_KEPT)?;
+            let recording = origin.record(confirmer.session().program(), run.plan, &run.inputs, &run.execution);
             findings.push(Finding { input: found.input.clone(), failure, trace: Trace::of(recording) });
         }
         Ok(FuzzReport { executions: stats.executions, edges: stats.edges, corpus: keeper.corpus, findings })

@@ -2,8 +2,8 @@
 
 use crate::{Error, Plan, Trace};
 use fozzy_campaign::Remarks;
-use fozzy_campaign::options::Project;
 use fozzy_campaign::pipeline::{self, ENTRIES_KEPT, LoadedTarget, PreparedProgram};
+use fozzy_campaign::project::Project;
 use fozzy_report::RunMode;
 use fozzy_trace::file::Recording;
 use fozzy_trace::source::SeededSource;

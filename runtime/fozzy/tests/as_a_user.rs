@@ -79,3 +79,29 @@ fn the_real_computer_is_asked_only_where_the_caller_says_so() {
         assert!(run.trace().replay().expect("it is replayed").is_equal(), "what was answered is in the trace");
     }
 }
+
+/// Prints what it reads.
+const ECHO: &[u8] = br#"(module
+  (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\10\00\00\00\40\00\00\00")
+  (func (export "_start")
+    (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 8)))
+    (i32.store (i32.const 4) (i32.load (i32.const 8)))
+    (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))))"#;
+
+#[test]
+fn what_a_plan_expects_of_a_run_is_searched_for_too() {
+    let echo = Program::from_bytes("echo.wat", ECHO).expect("a program");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("plan.toml");
+    std::fs::write(&file, "[expect]\nfail-on = [\"n\"]\n").expect("it is written");
+    let options = FuzzOptions::new().stdin().executions(2_000).first_only();
+    let plain = echo.fuzz(&Plan::new(), &options).expect("it is fuzzed");
+    assert!(plain.findings().is_empty(), "nothing fails by itself");
+    let found = echo.fuzz(&Plan::new().file(&file), &options).expect("it is fuzzed");
+    let finding = found.findings().first().expect("an input with the letter");
+    assert!(finding.input().contains(&b'n'), "{:?}", finding.input());
+    assert_eq!(finding.trace().status(), Status::Fail);
+}

@@ -8,7 +8,7 @@ use crate::fuzz::FuzzSummary;
 use crate::pretty::is_zero;
 use crate::sequence::StepSequence;
 use crate::strikes::{FaultSummary, PowerLossSummary};
-use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
+use fozzy_trace::file::{NodeOutcome, RecordedOutcome, RecordedTarget, StreamDigest};
 use fozzy_trace::{Digest, Execution, ExecutionEnd, Facts, FailureSignature, Finding, Seed, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,6 +83,13 @@ pub struct TargetSummary {
     pub digest: Digest,
     /// `component` or `core-module`.
     pub kind: String,
+}
+
+impl TargetSummary {
+    /// The target of a recording.
+    pub fn of(target: &RecordedTarget) -> TargetSummary {
+        TargetSummary { name: target.name.clone(), digest: target.source, kind: target.kind.clone() }
+    }
 }
 
 /// What the program wrote.

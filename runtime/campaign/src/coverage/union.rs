@@ -13,8 +13,9 @@
 use super::component;
 use crate::error::{CampaignError, ErrorKind};
 use crate::inputs::{InputOptions, InputRunner};
-use crate::options::{Project, RunRequest};
+use crate::options::RunRequest;
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
+use crate::project::Project;
 use fozzy_check::judge;
 use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};

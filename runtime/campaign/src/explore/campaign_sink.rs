@@ -8,13 +8,15 @@
 //! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
 
 use super::exchange::WorkerExchange;
-use super::state::StateFile;
+use super::place::Where;
+use super::result::{ExploreProtocol, FailureTrace};
+use super::state_saver::StateSaver;
 use super::stateful_target::PathConfirmer;
-use super::workers::{ExploreProtocol, FailureTrace};
+use super::status_line::{live_line, status_line};
 use crate::disk_sync::DiskSync;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
-use crate::progress::{CampaignLine, LIVE_EVERY_NS, QUIET_EVERY_NS};
+use crate::progress::{LIVE_EVERY_NS, QUIET_EVERY_NS};
 use crate::remarks::Remarks;
 use crate::store;
 use crate::wall_clock::Stopwatch;
@@ -22,7 +24,7 @@ use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
 use fozzy_trace::file::Recording;
-use fozzy_trace::file::store::{CollisionPolicy, Durability};
+use fozzy_trace::file::store::Durability;
 use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
 
@@ -30,26 +32,11 @@ use std::path::{Path, PathBuf};
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
 /// Between two reports of a worker to its supervisor.
 const REPORT_EVERY_NS: u64 = 200_000_000;
-/// Between two states that are kept, and between one and the first after a finding.
-const SAVE_EVERY_NS: u64 = 5_000_000_000;
-const SAVE_FOUND_NS: u64 = 1_000_000_000;
-/// Keeping the state takes one part in this many of the time, at the most.
-const SAVE_SHARE: u64 = 20;
 /// What is left of the time for making findings smaller, and for the report: one part in this many.
 pub(super) const SHRINK_SHARE: u64 = 4;
 /// Steps between two looks at the clock, where so many take less than [`LOOK_EVERY_NS`].
 const LOOK_EVERY: u64 = 16;
 const LOOK_EVERY_NS: u64 = 10_000_000;
-
-/// Where findings go.
-pub struct Where {
-    /// The folder of the run.
-    pub folder: PathBuf,
-    /// The file that was asked for.
-    pub record: Option<PathBuf>,
-    /// What to do when that file is there.
-    pub collision: CollisionPolicy,
-}
 
 /// Keeps, and says.
 pub struct ExplorationSink {
@@ -83,55 +70,6 @@ pub struct ExplorationSink {
     pub disk: DiskSync,
 }
 
-/// Keeps the state of an exploration while it goes on.
-#[derive(Debug, Default)]
-pub struct StateSaver {
-    /// `None` when it is not kept.
-    pub file: Option<StateFile>,
-    saved_ns: u64,
-    took_ns: u64,
-    /// Findings in what was saved.
-    findings: u64,
-}
-
-impl StateSaver {
-    /// Keeps it in that file.
-    pub fn new(file: Option<StateFile>) -> StateSaver {
-        StateSaver { file, ..StateSaver::default() }
-    }
-
-    /// Whether it is to be saved: every few seconds, and soon after a finding; seldom where that takes long.
-    fn is_due(&self, now_ns: u64, findings: u64) -> bool {
-        let wait = if findings > self.findings { SAVE_FOUND_NS } else { SAVE_EVERY_NS };
-        self.file.is_some() && now_ns - self.saved_ns >= wait.max(SAVE_SHARE * self.took_ns)
-    }
-
-    /// Saves it if that is due: so many runs and steps, so many findings, the paths of places and those of findings.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn save(
-        &mut self,
-        watch: &Stopwatch,
-        done: (u64, u64),
-        findings: u64,
-        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
-    ) -> Result<(), CampaignError> {
-        let now = watch.elapsed_ns();
-        if !self.is_due(now, findings) {
-            return Ok(());
-        }
-        let (stories, found) = paths();
-        if let Some(file) = &self.file {
-            file.write(done, stories, found)?;
-        }
-        self.findings = findings;
-        self.saved_ns = watch.elapsed_ns();
-        self.took_ns = self.saved_ns - now;
-        Ok(())
-    }
-}
-
 /// What a worker of several is connected to.
 pub struct WorkerEnds {
     /// Hears how it goes, instead of a person.
@@ -152,47 +90,12 @@ pub struct ProgressMark {
     calls: u64,
 }
 
-impl Where {
-    /// The place of the finding of this number, which is called so in the folder.
-    pub fn of(&self, number: usize, name: &Path) -> (PathBuf, CollisionPolicy) {
-        match &self.record {
-            // Those after the first stand beside it.
-            Some(path) if number == 0 => (path.clone(), self.collision),
-            Some(path) => (path.clone(), CollisionPolicy::Append),
-            None => (self.folder.join(name), CollisionPolicy::Overwrite),
-        }
-    }
-}
-
 impl WorkerEnds {
     /// The numbers of the worker's own share.
     pub fn own(&self, stats: &Stats) -> Stats {
         let (runs, steps) = self.before;
         Stats { runs: stats.runs - runs, steps: stats.steps - steps, last_new: stats.last_new - steps, ..*stats }
     }
-}
-
-/// The line of the contract: numbers, and runs in a second since the last line, which was at this time and of this many runs.
-pub(super) fn status_line(stats: &Stats, now_ns: u64, (shown_ns, shown_runs): (u64, u64)) -> String {
-    let rate = stats.runs.saturating_sub(shown_runs) as f64 * 1e9 / (now_ns - shown_ns).max(1) as f64;
-    let Stats { runs, steps, edges, checkpoints, failures, .. } = stats;
-    let seconds = now_ns / 1_000_000_000;
-    format!(
-        "[{seconds}s] runs={runs} steps={steps} edges={edges} cps={checkpoints} failures={failures} {rate:.0} runs/s\n"
-    )
-}
-
-/// How an exploration goes, for the line of a terminal.
-pub(super) fn live_line(
-    stats: &Stats,
-    elapsed_ns: u64,
-    since: (u64, u64),
-    time: Option<Duration>,
-    runs: Option<u64>,
-) -> String {
-    let Stats { runs: done, edges, failures, .. } = *stats;
-    let (time_ns, edges, found) = (time.map(|time| time.0), Some(edges), (failures, "failed run"));
-    CampaignLine { elapsed_ns, time_ns, unit: "run", done, budget: runs, since, edges, found }.text()
 }
 
 impl ExplorationSink {

@@ -13,8 +13,8 @@
 //! Invariants: a file is whole or absent, so that a worker that is killed takes nothing with it; a worker is named by its
 //! stream, which no other one of the campaign has.
 
+use super::result::ExplorationResult;
 use super::settings::ExploreSettings;
-use super::workers::ExplorationResult;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::workers::WorkerRole;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, PeerDiscoveries};

@@ -19,7 +19,7 @@
 //! run by seeds: what it draws stays when its calls change. Neither is a run that the real computer answered.
 //! Not here: what the answer means for a suite, or for an exploration.
 
-use super::saved_failures::RegressionStatus;
+use super::regression_status::RegressionStatus;
 use crate::error::CampaignError;
 use crate::pipeline::{LoadedTarget, PlanOfToday, PreparedProgram, session_of};
 use fozzy_check::{FailureIdentity, identify, judge};

@@ -12,13 +12,14 @@
 //! of one file name have a folder each. A folder of an older version has no `program`: it belongs to what its `target` is.
 //! Not here: `regressions/`, which belong to a suite (`suite`); when a failure counts as fixed (`retrial`).
 
+use super::regression_status::RegressionStatus;
 use super::retrial::Retrial;
 use crate::build;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::explore::conditions::FailureConditions;
-use crate::options::Project;
 use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, RunPlan};
 use crate::program_place::{ProgramPlace, project_root};
+use crate::project::Project;
 use crate::selector;
 use fozzy_report::SeedState;
 use fozzy_trace::file::Recording;
@@ -73,36 +74,6 @@ pub struct SavedFailure {
     pub other_conditions: Option<String>,
     /// Why it says nothing any more, or what it was found under.
     pub note: Option<String>,
-}
-
-/// How a kept failure stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RegressionStatus {
-    /// The program of today fails so.
-    StillThere,
-    /// It passes by the same decisions, or where the recorded program fails by other ones (`retrial`).
-    Fixed,
-    /// It fails by the same decisions, with other words: a failure of its own.
-    FailsOtherwise,
-    /// It decides otherwise, and cannot be compared: the trace says nothing any more.
-    Stale,
-}
-
-impl RegressionStatus {
-    /// The word in documents.
-    pub const fn word(self) -> &'static str {
-        match self {
-            RegressionStatus::StillThere => "still there",
-            RegressionStatus::Fixed => "fixed",
-            RegressionStatus::FailsOtherwise => "fails otherwise",
-            RegressionStatus::Stale => "stale",
-        }
-    }
-
-    /// Whether the program of today fails.
-    pub const fn is_failure(self) -> bool {
-        matches!(self, RegressionStatus::StillThere | RegressionStatus::FailsOtherwise)
-    }
 }
 
 impl SavedFailure {

@@ -8,18 +8,22 @@
 //! Invariant: with one worker, what is found depends on target, plan, seed and request; the clock only ends it.
 //! Not here: which way is tried next (`fozzy-search`), what of it is kept (`campaign_sink`), flags.
 
-use super::campaign_sink::{ExplorationSink, ProgressMark, SHRINK_SHARE, StateSaver, Where, WorkerEnds};
+use super::campaign_sink::{ExplorationSink, ProgressMark, SHRINK_SHARE, WorkerEnds};
 use super::cluster::{self, ClusterRequest};
 use super::exchange::WorkerExchange;
+use super::place::Where;
 use super::program_target::ProgramTarget;
+use super::result::{ExplorationResult, ExploreProtocol, FailureTrace};
 use super::state::{ExploreState, StateFile};
+use super::state_saver::StateSaver;
 use super::stateful_target::{ExploredTarget, PathConfirmer, ScenarioTarget, walk_error};
-use super::workers::{ExplorationResult, ExploreProtocol, ExploreWorkers, FailureTrace};
+use super::workers::ExploreWorkers;
 use crate::disk_sync::DiskSync;
 use crate::error::{CampaignError, ErrorKind};
-use crate::options::{Project, RunRequest, StopFlag};
+use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
 use crate::program_place::ProgramPlace;
+use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};

@@ -10,9 +10,12 @@
 //! the same.
 //! Not here: who starts and replaces workers (`crate::workers`), and what they give to each other (`exchange`).
 
-use super::campaign_sink::{StateSaver, Where, live_line, status_line};
 use super::exchange;
+use super::place::Where;
+use super::result::{ExplorationResult, ExploreProtocol, FailureTrace};
 use super::state::StateFile;
+use super::state_saver::StateSaver;
+use super::status_line::{live_line, status_line};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
 use crate::progress::QUIET_EVERY_NS;
@@ -20,74 +23,13 @@ use crate::remarks::Remarks;
 use crate::selector;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{
-    Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerProtocol,
-    WorkerRecord, WorkerSlot, own_command,
+    Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
+    WorkerSlot, own_command,
 };
-use fozzy_report::UnreachedBranch;
-use fozzy_search::explore::{DecisionPath, Reward, Stats};
+use fozzy_search::explore::Stats;
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// What an exploration came to.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct ExplorationResult {
-    /// Its numbers; of a worker, those of its own share.
-    pub stats: Stats,
-    /// Whether any flow did anything.
-    pub has_run: bool,
-    /// EdgeClasses that are told apart.
-    pub edges_total: u64,
-    /// For each module, whether each of its edges was taken.
-    pub taken: Vec<Vec<u8>>,
-    /// The failures, each once.
-    pub traces: Vec<FailureTrace>,
-    /// The ways to the places that are kept.
-    pub stories: Vec<DecisionPath>,
-    /// What each way to search has earned, by dial and name.
-    pub earned: Vec<(String, String, Reward)>,
-    /// Branches that were not reached.
-    #[serde(skip)]
-    pub not_reached: Vec<UnreachedBranch>,
-    /// Why it ended.
-    pub ended: String,
-    /// Workers that ended before their time.
-    #[serde(skip)]
-    pub workers_lost: u32,
-    /// Workers that were started in their place.
-    #[serde(skip)]
-    pub workers_restarted: u32,
-    /// Why it could not be brought to its end.
-    #[serde(skip)]
-    pub failure: Option<String>,
-}
-
-/// The trace of a failure.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct FailureTrace {
-    /// The file.
-    pub path: PathBuf,
-    /// What fails.
-    pub signature: Option<FailureSignature>,
-    /// The run that found it, of its worker, counted from 1; 0 when the worker was lost before it could say so.
-    pub found_at: u64,
-    /// How often it was seen.
-    pub times: u64,
-}
-
-/// What workers of an exploration report: numbers, failures, and why they ended.
-pub enum ExploreProtocol {}
-
-impl WorkerProtocol for ExploreProtocol {
-    type Progress = Stats;
-    type Finding = FailureTrace;
-    type Report = String;
-
-    fn runs(progress: &Stats) -> u64 {
-        progress.runs
-    }
-}
 
 /// An exploration by several workers.
 pub struct ExploreWorkers<'a> {

@@ -10,10 +10,10 @@
 //! Invariant: nothing here has an influence on the campaign but that it ends when its time is over.
 
 use super::cargo::CargoFuzz;
+use super::confirmer::{ConfirmedRun, FindingConfirmer};
 use super::corpus::CorpusFolder;
-use super::summary::{CampaignReport, FindingReport, Subject};
-use super::target::{ConfirmedRun, FindingConfirmer};
-use super::workers::FuzzProtocol;
+use super::protocol::FuzzProtocol;
+use super::summary::{CampaignReport, FindingReport, SavedFinding, Smaller, Subject};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::pipeline::{self, RecordingOrigin};
@@ -53,38 +53,6 @@ pub struct Place {
     pub collision: CollisionPolicy,
     /// The cargo-fuzz target whose artifacts they are, and their folder.
     pub artifacts: Option<(CargoFuzz, PathBuf)>,
-}
-
-/// What was kept of one failure.
-#[derive(Clone, Debug)]
-pub struct SavedFinding {
-    /// Its trace.
-    pub trace: PathBuf,
-    /// The bytes.
-    pub input: PathBuf,
-    /// The input itself.
-    pub shown: ShownInput,
-    /// What was called with it, if that was drawn by its type.
-    pub arguments: Option<String>,
-    /// The same failure by fewer bytes.
-    pub smaller: Option<Smaller>,
-}
-
-/// The same failure by a smaller input.
-#[derive(Clone, Debug)]
-pub struct Smaller {
-    /// Its trace.
-    pub trace: PathBuf,
-    /// The bytes.
-    pub input: PathBuf,
-    /// How many bytes these are.
-    pub bytes: u64,
-    /// The bytes themselves, as they are shown.
-    pub shown: ShownInput,
-    /// What was called with them, if that was drawn by its type.
-    pub arguments: Option<String>,
-    /// How the run with them ended.
-    pub verdict: Verdict,
 }
 
 /// Keeps, and says.

@@ -11,7 +11,7 @@
 
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_engine::{EntryPoint, ExportedFunctions, InputDelivery, InputUse};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which functions are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl<'a> TargetWords<'a> {
 }
 
 /// What the user asks for.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct EntryPointChoice<'a> {
     /// Inputs are standard input.
     pub stdin: bool,
@@ -86,9 +86,46 @@ pub struct EntryPointChoice<'a> {
     pub mode: Option<FuzzMode>,
     /// Steps of a sequence.
     pub flows: u32,
+    /// The program is built as cargo-fuzz's, which has one function.
+    pub is_of_cargo_fuzz: bool,
 }
 
-impl EntryPointChoice<'_> {
+impl<'a> EntryPointChoice<'a> {
+    /// The same, of the function that a word behind the target names.
+    ///
+    /// # Errors
+    /// When something else says what is called already.
+    pub fn naming(self, function: Option<&'a str>) -> Result<EntryPointChoice<'a>, CampaignError> {
+        let Some(named) = function else { return Ok(self) };
+        let is_said = self.function.is_some() || self.http || self.file.is_some() || self.argument || self.stdin;
+        if is_said || self.is_of_cargo_fuzz {
+            let message = format!(
+                "`{named}` is no file, and as a function it cannot be used with a flag that says what is called"
+            );
+            return Err(CampaignError::new(ErrorKind::Usage, message));
+        }
+        Ok(EntryPointChoice { function: Some(named), ..self })
+    }
+
+    /// The one that fits; `target` is how the program was named.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn one_of(
+        &self,
+        functions: &ExportedFunctions,
+        name: &str,
+        target: &Path,
+    ) -> Result<EntryPoint, CampaignError> {
+        let mut all = self.of(functions, name)?;
+        if let [first, _, ..] = all.as_slice() {
+            let message = format!("{name} has several functions: {}", listed(&all).join(", "));
+            let command = format!("name one: fozzy fuzz {} {}", target.display(), first.name());
+            return Err(CampaignError::new(ErrorKind::Target, message).hint(command));
+        }
+        Ok(all.remove(0))
+    }
+
     /// All that fits; at least one.
     pub fn of(&self, functions: &ExportedFunctions, name: &str) -> Result<Vec<EntryPoint>, CampaignError> {
         if let Some(delivery) = self.delivery()? {

@@ -8,9 +8,10 @@
 //! whole runs.
 //!
 //! Invariant: what fails here fails in the run that is recorded: it is the same run, without edges.
-//! Not here: programs that are alone (`target`), which are called from a checkpoint; searches over schedules (`explore`).
+//! Not here: programs that are alone (`component_target`), which are called from a checkpoint; searches over schedules (`explore`).
 
-use super::target::{CampaignTarget, FindingConfirmer};
+use super::confirmer::FindingConfirmer;
+use super::target::CampaignTarget;
 use crate::coverage::FUEL_TIMES;
 use crate::error::CampaignError;
 use crate::pipeline::PreparedProgram;

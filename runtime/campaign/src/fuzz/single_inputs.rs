@@ -8,9 +8,8 @@
 //! Invariant: each is the run that would confirm a finding with it.
 //! Not here: corpora as a whole (`fozzy corpus`, `fozzy coverage`).
 
-use super::campaign_sink::SavedFinding;
-use super::summary::{CampaignReport, Subject};
-use super::target::{ConfirmedRun, FindingConfirmer};
+use super::confirmer::{ConfirmedRun, FindingConfirmer};
+use super::summary::{CampaignReport, SavedFinding, Subject};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::pipeline::{self, ENTRIES_KEPT, RecordingOrigin};
 use crate::remarks::Remarks;

@@ -3,13 +3,13 @@
 //! Invariant: equal campaigns of one worker have equal reports.
 //! Not here: the words of reports (`fozzy-report`).
 
-use super::campaign_sink::SavedFinding;
 use fozzy_engine::EntryPoint;
-use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary};
+use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{CampaignEnd, Stats};
 use fozzy_trace::{Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// What stays the same over a campaign.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +43,38 @@ pub struct FindingReport {
     pub told: FuzzFinding,
     /// What it is and how grave.
     pub shown: Option<(Finding, Status)>,
+}
+
+/// What was kept of one failure.
+#[derive(Clone, Debug)]
+pub struct SavedFinding {
+    /// Its trace.
+    pub trace: PathBuf,
+    /// The bytes.
+    pub input: PathBuf,
+    /// The input itself.
+    pub shown: ShownInput,
+    /// What was called with it, if that was drawn by its type.
+    pub arguments: Option<String>,
+    /// The same failure by fewer bytes.
+    pub smaller: Option<Smaller>,
+}
+
+/// The same failure by a smaller input.
+#[derive(Clone, Debug)]
+pub struct Smaller {
+    /// Its trace.
+    pub trace: PathBuf,
+    /// The bytes.
+    pub input: PathBuf,
+    /// How many bytes these are.
+    pub bytes: u64,
+    /// The bytes themselves, as they are shown.
+    pub shown: ShownInput,
+    /// What was called with them, if that was drawn by its type.
+    pub arguments: Option<String>,
+    /// How the run with them ended.
+    pub verdict: Verdict,
 }
 
 /// What an execution of `searched` is.

@@ -14,6 +14,7 @@
 //! Not here: who starts and replaces workers (`crate::workers`), the campaign of one worker (`fozzy-search`).
 
 use super::cargo::CargoFuzz;
+use super::protocol::FuzzProtocol;
 use super::summary::{CampaignReport, FindingReport};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
@@ -23,27 +24,14 @@ use crate::selector;
 use crate::store;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{
-    Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerProtocol,
-    WorkerRecord, WorkerSlot, own_command,
+    Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
+    WorkerSlot, own_command,
 };
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// What workers of a campaign report: its summary without findings, findings, and all of it at the end.
-pub enum FuzzProtocol {}
-
-impl WorkerProtocol for FuzzProtocol {
-    type Progress = FuzzSummary;
-    type Finding = FindingReport;
-    type Report = CampaignReport;
-
-    fn runs(progress: &FuzzSummary) -> u64 {
-        progress.executions
-    }
-}
 
 /// A campaign by several workers.
 pub struct FuzzWorkers<'a> {

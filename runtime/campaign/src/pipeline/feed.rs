@@ -10,6 +10,7 @@
 
 use super::load::STDIN_BYTES_MAX;
 use crate::Remarks;
+use crate::options::StopSwitch;
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::{FeedEvent, InputFeed, LazyInput};
 use fozzy_live::SecretHider;
@@ -24,9 +25,6 @@ const CHUNK_BYTES: usize = 64 << 10;
 const CHUNKS_AHEAD: usize = 4;
 /// Real time between two looks at whether the run is to stop.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
-
-/// Whether the run is to come to its end.
-pub type StopSwitch = fn() -> bool;
 
 /// Whether our standard input is a terminal.
 pub(super) fn is_terminal() -> bool {

@@ -56,13 +56,8 @@ impl LoadedTarget {
 
     /// The target as reports show it.
     pub fn summary(&self) -> TargetSummary {
-        summary_of(&self.target)
+        TargetSummary::of(&self.target)
     }
-}
-
-/// The target as reports show it.
-pub fn summary_of(target: &RecordedTarget) -> TargetSummary {
-    TargetSummary { name: target.name.clone(), digest: target.source, kind: target.kind.clone() }
 }
 
 /// Reads what stands at `path`, by content; a folder is built first, and `remarks` hears what the build prints.

@@ -10,7 +10,8 @@ use super::load::{self, LoadedTarget};
 use super::runtime::is_go;
 use super::{feed, real_computer, secrets};
 use crate::error::{CampaignError, ErrorKind};
-use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, Project, RunRequest, WorldOptions};
+use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, RunRequest, WorldOptions};
+use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::scenario::ScenarioFile;
 use fozzy_engine::{LazyInput, RecordedDialogue, Session};
@@ -188,7 +189,7 @@ impl RunPlan {
 
     /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
     pub(super) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
-        if self.is_live() { real_computer::open(self, session, store) } else { Ok(()) }
+        if self.is_live() { real_computer::open(&self.plan, &self.secrets, session, store) } else { Ok(()) }
     }
 
     /// Whether the real computer takes part.

@@ -4,26 +4,32 @@
 //! them is refused here.
 //! Not here: what the real computer answers (`fozzy-live`), and which runs may ask it (their callers).
 
-use super::plan::RunPlan;
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_engine::Session;
+use fozzy_trace::Plan;
 use std::path::Path;
 
 /// Refuses: this build has no real computer.
 #[cfg(not(feature = "live"))]
-pub(super) fn open(_: &RunPlan, _: &mut Session, _: &Path) -> Result<(), CampaignError> {
+pub(super) fn open(_: &Plan, _: &[(String, String)], _: &mut Session, _: &Path) -> Result<(), CampaignError> {
     let message = "the plan asks for the real computer, and fozzy was built without it";
     Err(CampaignError::new(ErrorKind::Plan, message).hint("build it with the feature `live`"))
 }
 
-/// Opens the real computer below the current directory, without the run store at `store`.
+/// Opens the real computer below the current directory, without the run store at `store`; it exchanges `secrets` for what stands for
+/// them in the sandbox.
 #[cfg(feature = "live")]
-pub(super) fn open(planned: &RunPlan, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
+pub(super) fn open(
+    plan: &Plan,
+    secrets: &[(String, String)],
+    session: &mut Session,
+    store: &Path,
+) -> Result<(), CampaignError> {
     use crate::error::at_path;
     use fozzy_live::{LiveComputer, LiveOptions};
     use fozzy_trace::plan::{Backend, Backends};
 
-    let Backends { files, http, processes } = planned.plan.backends;
+    let Backends { files, http, processes } = plan.backends;
     let here =
         std::env::current_dir().map_err(|error| at_path(ErrorKind::Plan, "cannot use", Path::new("."), &error))?;
     let options = LiveOptions {
@@ -32,9 +38,9 @@ pub(super) fn open(planned: &RunPlan, session: &mut Session, store: &Path) -> Re
         http: http == Backend::Host,
         processes: processes == Backend::Host,
         path: search_path(),
-        secrets: planned.secrets.clone(),
-        redact: planned.plan.redact.clone(),
-        policy: planned.plan.live.clone(),
+        secrets: secrets.to_vec(),
+        redact: plan.redact.clone(),
+        policy: plan.live.clone(),
         ..LiveOptions::new(here)
     };
     let live = LiveComputer::new(options).map_err(|error| CampaignError::new(ErrorKind::Plan, error.to_string()))?;

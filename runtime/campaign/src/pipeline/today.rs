@@ -16,7 +16,8 @@
 use super::load::LoadedTarget;
 use super::plan::{RunPlan, plan};
 use crate::error::{CampaignError, ErrorKind};
-use crate::options::{Project, RunRequest, WorldOptions};
+use crate::options::{RunRequest, WorldOptions};
+use crate::project::Project;
 use crate::scenario::ScenarioFile;
 use fozzy_trace::FailureSignature;
 use fozzy_trace::file::Recording;

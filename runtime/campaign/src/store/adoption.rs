@@ -11,9 +11,8 @@
 
 use super::{RunStore, TRACE_NAME};
 use crate::error::CampaignError;
-use crate::pipeline::summary_of;
 use crate::selector;
-use fozzy_report::{RunIdentity, RunMode, RunSummary, WallFacts};
+use fozzy_report::{RunIdentity, RunMode, RunSummary, TargetSummary, WallFacts};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{FailureSignature, Finding, Status};
 use std::collections::BTreeSet;
@@ -99,7 +98,7 @@ fn summary_of_left(folder: &Path) -> Option<RunSummary> {
     };
     let mode = RunMode::of(&recording.mode).unwrap_or(RunMode::Run);
     let output = (&recording.stdout[..], &recording.stderr[..]);
-    let target = summary_of(&recording.target);
+    let target = TargetSummary::of(&recording.target);
     let summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());
     let mut summary = summary.finding(findings);
     summary.warnings.push("its process was killed: this is what it had found by then".to_owned());

@@ -6,11 +6,12 @@
 //!
 //! Invariant: a case that did not pass leaves a trace that replays alone.
 
+use super::entry::{CaseOverrides, Kind, SuiteEntry, shown};
 use super::expect::{Expect, own_plan};
-use super::select::{CaseOverrides, Kind, SuiteEntry, shown};
 use crate::error::CampaignError;
-use crate::options::{Project, RunRequest, WorldOptions};
+use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
+use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::sequence::failing_sequence;
 use crate::store::RunFolder;

@@ -13,7 +13,7 @@
 //!
 //! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another.
 
-use super::select::{Kind, SuiteEntry};
+use super::entry::{Kind, SuiteEntry};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_report::suite::Expectation;
 use fozzy_trace::Status;

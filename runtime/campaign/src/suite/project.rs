@@ -4,8 +4,9 @@
 //! name does not say that it fails. A distributed one is taken only where there is no other, since it cannot be fuzzed.
 
 use crate::error::{CampaignError, ErrorKind};
+use crate::suite::entry::{Kind, SuiteEntry, shown};
 use crate::suite::expect::flags;
-use crate::suite::select::{Kind, SuiteEntry, select, shown};
+use crate::suite::select::select;
 use fozzy_trace::counted;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Where the traces of a suite are written, and which of them the suite's run names.
 
-use super::select::{SuiteEntry, shown};
+use super::entry::{SuiteEntry, shown};
 use crate::store::RunFolder;
 use fozzy_report::RunIdentity;
 use fozzy_report::suite::{CaseResult, CaseSummary};
@@ -57,7 +57,7 @@ pub fn identity<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::select::{CaseOverrides, Kind};
+    use super::super::entry::{CaseOverrides, Kind};
     use super::*;
 
     #[test]

@@ -12,11 +12,12 @@
 //! Not here: when a failure counts as fixed (`explore/retrial`).
 
 use super::case::{Case, Suite, identity};
-use super::select::shown;
+use super::entry::shown;
 use crate::error::CampaignError;
 use crate::explore::conditions::FailureConditions;
+use crate::explore::regression_status::RegressionStatus;
 use crate::explore::retrial::Retrial;
-use crate::explore::saved_failures::{self, RegressionStatus, SavedFailures};
+use crate::explore::saved_failures::{self, SavedFailures};
 use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, kept, load, plan};
 use crate::selector;
 use crate::wall_clock::Stopwatch;

@@ -9,7 +9,8 @@
 //!
 //! Invariant: the order is that of the file, then of the paths, then of the matrix.
 
-use super::select::{CaseOverrides, Kind, SuiteEntries, SuiteEntry, named, shown};
+use super::entry::{CaseOverrides, Kind, SuiteEntry, shown};
+use super::find::{SuiteEntries, named};
 use crate::error::{CampaignError, ErrorKind};
 use crate::scenario;
 use fozzy_scenario_file::{Matrix, ParsedScenario, ScenarioSuite};

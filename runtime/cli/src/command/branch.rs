@@ -6,11 +6,11 @@ use super::run::{print, say_other_name, seed, show_output};
 use crate::args::{BranchArgs, ReportFormatArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
-use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, summary_of};
+use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_report::{RunMode, RunSummary};
+use fozzy_report::{RunMode, RunSummary, TargetSummary};
 use fozzy_search::Branch;
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::{Executor, counted};
@@ -43,7 +43,7 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     let policy = RecordPolicy { path: args.record.as_deref(), collision, keep_passing: false };
     let trace = policy.write(&recording, &folder)?;
     let identity = identity(&folder, seed, trace.as_deref());
-    let target = summary_of(&recording.target);
+    let target = TargetSummary::of(&recording.target);
     let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts())
         .telling(&execution.facts);
     context.runs.finish(&folder, &summary)?;

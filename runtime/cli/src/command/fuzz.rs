@@ -15,33 +15,30 @@ use crate::args::{ExitCodesArg, FuzzArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::fuzz::campaign_sink::{CampaignSink, Place, SinkConfig};
+use fozzy_campaign::Remarks;
+use fozzy_campaign::fuzz::campaign_sink::Place;
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
-use fozzy_campaign::fuzz::choose::{EntryPointChoice, TargetWords, listed};
-use fozzy_campaign::fuzz::corpus::CorpusFolder;
+use fozzy_campaign::fuzz::choose::EntryPointChoice;
 use fozzy_campaign::fuzz::kept_name::KeptName;
 use fozzy_campaign::fuzz::known::KnownFindings;
+use fozzy_campaign::fuzz::protocol::FuzzProtocol;
 use fozzy_campaign::fuzz::settings::{dictionary, mutator};
-use fozzy_campaign::fuzz::single_inputs::run_inputs;
-use fozzy_campaign::fuzz::summary::{CampaignReport, Subject, execution_of, word_of};
-use fozzy_campaign::fuzz::target::{FUEL_OF_A_CALL, FindingConfirmer, campaign_target, functions_of, made_up};
-use fozzy_campaign::fuzz::workers::{FuzzProtocol, FuzzWorkers};
-use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
-use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, plan};
+use fozzy_campaign::fuzz::setup::{CampaignPart, CampaignSetup, FuzzRequest, FuzzRun};
+use fozzy_campaign::fuzz::summary::CampaignReport;
+use fozzy_campaign::options::{RunRequest, WorldOptions};
+use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, RunFolder, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_campaign::workers::{WorkerEvent, WorkerRole};
+use fozzy_campaign::workers::WorkerRole;
 use fozzy_check::judge;
-use fozzy_engine::{Build, EntryPoint, ExportedFunctions};
-use fozzy_report::{FuzzFinding, FuzzSummary, RunMode, RunSummary, finding_annotations, sarif};
-use fozzy_search::fuzz::{Campaign, CampaignEnd, Options};
+use fozzy_report::{FuzzFinding, RunMode, RunSummary, finding_annotations, sarif};
+use fozzy_search::fuzz::Options;
 use fozzy_trace::file::RecordedOutcome;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, check_target, write_atomic};
 use fozzy_trace::{Execution, Finding, FindingKind, Seed, Status};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliError> {
     match Worker::of_process()? {
@@ -53,11 +50,6 @@ pub(crate) fn fuzz(context: &Context, args: &FuzzArgs) -> Result<ExitCode, CliEr
 /// All of it, or the part of one worker.
 fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProtocol>>) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
-    let say = |text: &str| {
-        if worker.is_none() {
-            context.printer.remark(text);
-        }
-    };
     let role: Option<&WorkerRole> = worker.map(|worker| &worker.role);
     let seed = role.map_or_else(|| seed(context, args.seed), |role| role.seed);
     let collision: CollisionPolicy = args.record_collision.into();
@@ -68,7 +60,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     if let Some(path) = args.record.as_ref().filter(|_| worker.is_none()) {
         check_target(path, collision).map_err(store_error)?;
     }
-    let only = args.mutator.as_deref().map(mutator).transpose()?;
+    let search = search(args, seed, role)?;
     let cargo = args.cargo_fuzz.as_ref().map(|folder| CargoFuzz::new(folder, &args.target)).transpose()?;
     let words = args.dict.clone().or_else(|| cargo.as_ref()?.dictionary());
     let dictionary = words.as_deref().map(dictionary).transpose()?.unwrap_or_default();
@@ -76,185 +68,108 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         Some(cargo) => load(&cargo.build(&context.project.remarks)?, &context.project.remarks)?,
         None => load(&args.target, &context.project.remarks)?,
     };
-    let name = loaded.target.name.clone();
-    let (world, by_stdin) = stdin(args)?;
-    let limits = args.limits.options();
-    let request = RunRequest {
-        args: args.args.clone(),
-        limits,
-        world,
-        criteria: args.criteria.options(),
-        fuel_default: Some(FUEL_OF_A_CALL),
-    };
-    let planned = plan(&context.project, &loaded, &request)?;
-    if planned.plan.target().is_some() {
-        let message = format!(
-            "{name} calls another component, but an execution of a campaign has no instance of it: it begins at a checkpoint of \
-             one program"
-        );
-        return Err(CliError::new(ErrorKind::Usage, message).hint(format!("fozzy explore {}", args.target.display())));
+    let setup = CampaignSetup::new(&context.project, loaded, &request(args, seed)?)?;
+    let base = Base { prepared: setup.prepared.clone(), probe: setup.probe.clone(), seed };
+    if !setup.words.inputs.is_empty() {
+        let own = context.runs.begin()?;
+        let runs = setup.inputs(&own.path, &context.project.remarks)?;
+        let probe = runs.last.expect("an input was named");
+        return show(context, args, Base { probe, ..base }, own, runs.report, &watch);
     }
-    let prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
-    let PreparedProgram { planned, program, .. } = &prepared;
-    let functions = functions_of(&prepared, seed)?;
-    let flows = planned.plan.scenario.as_ref().map_or(args.flows, |own| own.flows);
-    let words = TargetWords::of(&args.words, &functions)?;
-    let searched = choose(&functions, args, words.function, by_stdin, flows, &name)?;
-
-    let mut keeping = FindingConfirmer::new(program.clone(), &searched, &planned.plan, &planned.inputs, seed)?;
-    // With fuel, so that a program that does not end before its function is called is found out here.
-    let probe = keeping.execute(&[], 0..0)?.execution;
-    if !words.inputs.is_empty() {
-        return inputs(context, args, &prepared, (&words.inputs, &searched, seed), keeping, &watch);
-    }
-    let corpus = args.corpus.clone().or(words.corpus).or_else(|| Some(cargo.as_ref()?.corpus()));
-    let corpus = corpus
-        .unwrap_or_else(|| KeptName::of(&context.project.config.base_dir, &prepared.loaded).corpus(searched.name()));
-    let mut corpus = CorpusFolder::open(&corpus)?;
-    let mut seeds = corpus.seeds(args.max_input as usize)?;
-    if seeds.too_long > 0 {
-        let (number, most) = (seeds.too_long, args.max_input);
-        say(&format!("left out of the corpus, as longer than --max-input {most}: {number}\n"));
-    }
-    if seeds.links > 0 {
-        say(&format!("left out of the corpus, as links, which are not followed: {}\n", seeds.links));
-    }
-    say(&format!(
-        "fuzzing `{}` of {name}: seed {seed}, corpus {} with {} to begin with\n",
-        searched.name(),
-        corpus.path().display(),
-        seeds.number,
-    ));
-    if args.runs.is_none() && args.time.is_none() {
-        let end =
-            if args.crash_only { "the first finding or Ctrl-C ends it" } else { "Ctrl-C ends it, with its summary" };
-        say(&format!("it has no bound (--runs, --time): {end}\n"));
-    }
-    if let EntryPoint::Program(_) = searched {
-        say("each execution runs the program again, from its instantiation\n");
-    }
-    let artifacts = match cargo {
-        Some(cargo) => Some(cargo.artifacts().map(|folder| (cargo, folder))?),
-        None => None,
-    };
+    let mut corpus = setup.corpus(args.corpus.as_deref(), cargo.as_ref(), &context.project.config.base_dir)?;
+    let seeds = corpus.seeds(search.input_bytes_max)?;
     let own = if worker.is_none() { Some(context.runs.begin()?) } else { None };
-    let folder = match (role, &own) {
-        (Some(role), _) => role.folder.clone(),
-        (None, own) => own.as_ref().expect("it has begun").path.clone(),
+    let folder = role.map(|role| &role.folder).or(own.as_ref().map(|own| &own.path)).expect("it has begun").clone();
+    let artifacts = cargo.map(|cargo| cargo.artifacts().map(|folder| (cargo, folder))).transpose()?;
+    let run = FuzzRun {
+        corpus,
+        seeds,
+        dictionary,
+        search,
+        place: Place { folder, record: args.record.clone(), collision, artifacts },
+        time: args.time,
+        runs: args.runs,
+        stop: worker.map_or_else(stop_flag, Worker::stop_flag),
+        remarks: if worker.is_none() { context.project.remarks.clone() } else { Remarks::none() },
     };
-    let stop: StopFlag = worker.map_or_else(stop_flag, Worker::stop_flag);
-
-    let report = if args.jobs > 1 && worker.is_none() {
-        let workers = FuzzWorkers {
-            workers: args.jobs,
-            seed,
-            runs: args.runs,
-            time: args.time,
-            first_only: args.crash_only,
-            folder: &folder,
-            record: args.record.as_deref().map(|path| (path, collision)),
-            cargo: artifacts.as_ref().map(|(cargo, _)| cargo),
-            stop,
-            remarks: context.project.remarks.clone(),
-        };
-        workers.run()?
-    } else {
-        let mut target = campaign_target(&prepared, &searched, seed, args.fail_on_exit)?;
-        for obstacle in target.obstacles() {
-            say(&format!("each execution begins with a new instance, because {obstacle}\n"));
+    setup.announce(&run);
+    let report = match worker {
+        None if args.jobs > 1 => setup.together(run, args.jobs)?,
+        None => setup.alone(run, None)?,
+        Some(worker) => {
+            let part = CampaignPart { channel: worker.channel.clone(), is_complete: &|| worker.is_complete() };
+            setup.alone(run, Some(part))?
         }
-        let subject = Subject {
-            function: searched.name().to_owned(),
-            execution: execution_of(&searched),
-            total_edges: target.edges_total(),
-            corpus_dir: corpus.path().display().to_string(),
-        };
-        let mut keeper = CampaignSink::new(SinkConfig {
-            corpus,
-            confirmer: keeping,
-            origin: prepared.origin(seed, RunMode::Fuzz),
-            place: Place {
-                folder,
-                // What several workers find, the main process puts where it was asked for.
-                record: args.record.clone().filter(|_| worker.is_none()),
-                collision,
-                artifacts,
-            },
-            subject: subject.clone(),
-            runs: args.runs,
-            // The time of all workers is their supervisor's.
-            time: args.time.filter(|_| worker.is_none()),
-            stop: Arc::clone(&stop),
-            supervisor: worker.map(|worker| worker.channel.clone()),
-            remarks: context.project.remarks.clone(),
-            input_bytes_max: args.max_input as usize,
-        });
-        let options = Options {
-            seed,
-            stream: role.map_or(0, |role| role.stream),
-            executions_max: role.map_or(args.runs, |role| role.runs).unwrap_or(u64::MAX),
-            input_bytes_max: args.max_input as usize,
-            only,
-            minimize: !args.no_minimize,
-            first_only: args.crash_only,
-        };
-        let mut campaign = Campaign::new(options, dictionary);
-        let made_up = made_up(&searched, seed, args.max_input as usize);
-        if let Some(worker) = worker {
-            worker.channel.send(&WorkerEvent::Ready);
-        }
-        let ended = campaign.run(&mut *target, &mut made_up.into_iter().chain(&mut seeds), &mut keeper)?;
-        if let Some(error) = seeds.failed {
-            return Err(error);
-        }
-        let found = campaign.findings().all();
-        let word = if ended == CampaignEnd::Stopped && stop() { "interrupted" } else { word_of(ended) };
-        let mut report = CampaignReport::of(&subject, campaign.stats(), found, &keeper.kept, word);
-        (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
-        report
     };
-    let (Some(own), None) = (own, worker) else {
-        let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
-        worker.inspect(|worker| worker.end(progress, report));
-        return Ok(ExitCode::SUCCESS);
-    };
+    // What a worker has found, its supervisor shows.
+    let Some(own) = own else { return Ok(ExitCode::SUCCESS) };
     if report.fuzz.executions == 0
         && let Some(why) = &report.failure
     {
         return Err(failed_workers(why));
     }
-
-    show(context, args, &prepared, (own, seed), (report, &probe), &watch)
+    show(context, args, base, own, report, &watch)
 }
 
-/// Runs the inputs that were named, once each.
-fn inputs(
-    context: &Context,
-    args: &FuzzArgs,
-    prepared: &PreparedProgram,
-    (files, searched, seed): (&[PathBuf], &EntryPoint, Seed),
-    mut confirmer: FindingConfirmer,
-    watch: &Stopwatch,
-) -> Result<ExitCode, CliError> {
-    let own = context.runs.begin()?;
-    let execution = execution_of(searched);
-    let subject = Subject { function: searched.name().to_owned(), execution, ..Subject::default() };
-    let origin = prepared.origin(seed, RunMode::Fuzz);
-    let runs =
-        run_inputs(&mut confirmer, &origin, &subject, (files, &own.path), args.fail_on_exit, &context.project.remarks)?;
-    let last = runs.last.expect("an input was named");
-    show(context, args, prepared, (own, seed), (runs.report, &last), watch)
+/// How inputs are made, and which bounds this process has.
+fn search(args: &FuzzArgs, seed: Seed, role: Option<&WorkerRole>) -> Result<Options, CliError> {
+    Ok(Options {
+        seed,
+        stream: role.map_or(0, |role| role.stream),
+        executions_max: role.map_or(args.runs, |role| role.runs).unwrap_or(u64::MAX),
+        input_bytes_max: args.max_input as usize,
+        only: args.mutator.as_deref().map(mutator).transpose()?,
+        minimize: !args.no_minimize,
+        first_only: args.crash_only,
+    })
 }
 
-/// The report, and the exit code. Figures are those of the first finding; without one, of `run`.
+/// What is searched, and how it is run.
+fn request(args: &FuzzArgs, seed: Seed) -> Result<FuzzRequest<'_>, CliError> {
+    let (world, stdin) = stdin(args)?;
+    Ok(FuzzRequest {
+        target: &args.target,
+        words: &args.words,
+        choice: EntryPointChoice {
+            stdin,
+            file: args.input_file.as_deref(),
+            argument: args.arg,
+            http: args.http,
+            function: args.exported.as_deref(),
+            mode: args.mode.map(Into::into),
+            flows: args.flows,
+            is_of_cargo_fuzz: args.cargo_fuzz.is_some(),
+        },
+        seed,
+        run: RunRequest {
+            args: args.args.clone(),
+            limits: args.limits.options(),
+            world,
+            criteria: args.criteria.options(),
+            fuel_default: None,
+        },
+        exits_fail: args.fail_on_exit,
+    })
+}
+
+/// What is still needed when it is over.
+struct Base {
+    prepared: PreparedProgram,
+    /// A run whose figures are shown when nothing was found.
+    probe: Execution,
+    seed: Seed,
+}
+
+/// The report, and the exit code. Figures are those of the first finding; without one, of the probe.
 fn show(
     context: &Context,
     args: &FuzzArgs,
-    prepared: &PreparedProgram,
-    (own, seed): (RunFolder, Seed),
-    (mut report, run): (CampaignReport, &Execution),
+    base: Base,
+    own: RunFolder,
+    mut report: CampaignReport,
     watch: &Stopwatch,
 ) -> Result<ExitCode, CliError> {
+    let Base { prepared, probe, seed } = base;
     let name = KeptName::of(&context.project.config.base_dir, &prepared.loaded);
     let known = KnownFindings::of(name, &report.fuzz.function);
     known.mark(&mut report.fuzz.findings);
@@ -265,7 +180,7 @@ fn show(
     let found = trace.as_deref().map(selector::read).transpose()?;
     let (outcome, output) = match &found {
         Some(found) => (found.outcome.clone(), (&*found.stdout, &*found.stderr).into()),
-        None => (RecordedOutcome::of(run, judge(run)), kept(run)),
+        None => (RecordedOutcome::of(&probe, judge(&probe)), kept(&probe)),
     };
     let target = prepared.loaded.summary();
     let mut summary = RunSummary::of(RunMode::Fuzz, identity, target, &outcome, output, watch.facts());
@@ -332,37 +247,4 @@ fn stdin(args: &FuzzArgs) -> Result<(WorldOptions, bool), CliError> {
             .hint("`--stdin=FILE` gives the program a file as its standard input"));
     }
     Ok((world, by_stdin))
-}
-
-/// What is meant.
-fn choose(
-    functions: &ExportedFunctions,
-    args: &FuzzArgs,
-    named: Option<&str>,
-    by_stdin: bool,
-    flows: u32,
-    name: &str,
-) -> Result<EntryPoint, CliError> {
-    let others = [args.exported.is_some(), args.http, args.input_file.is_some(), args.arg, by_stdin];
-    if let Some(named) = named.filter(|_| others.contains(&true) || args.cargo_fuzz.is_some()) {
-        let message =
-            format!("`{named}` is no file, and as a function it cannot be used with a flag that says what is called");
-        return Err(CliError::new(ErrorKind::Usage, message));
-    }
-    let wanted = EntryPointChoice {
-        stdin: by_stdin,
-        file: args.input_file.as_deref(),
-        argument: args.arg,
-        http: args.http,
-        function: args.exported.as_deref().or(named),
-        mode: args.mode.map(Into::into),
-        flows,
-    };
-    let mut all = wanted.of(functions, name)?;
-    if let [first, _, ..] = all.as_slice() {
-        let message = format!("{name} has several functions: {}", listed(&all).join(", "));
-        let command = format!("name one: fozzy fuzz {} {}", args.target.display(), first.name());
-        return Err(CliError::new(ErrorKind::Target, message).hint(command));
-    }
-    Ok(all.remove(0))
 }

@@ -6,14 +6,12 @@ use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::explore::saved_failures::plan_of;
-use fozzy_campaign::pipeline::{
-    LoadedTarget, MachinesOfToday, PreparedProgram, identity, kept, load, session_of, summary_of,
-};
+use fozzy_campaign::pipeline::{LoadedTarget, MachinesOfToday, PreparedProgram, identity, kept, load, session_of};
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::{failing_sequence, last_sequence};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
-use fozzy_report::{MachineNames, ReplaySummary, RunMode, RunSummary, document, entry_line, step_lines};
+use fozzy_report::{MachineNames, ReplaySummary, RunMode, RunSummary, TargetSummary, document, entry_line, step_lines};
 use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::{Execution, FailureSignature, Finding, FindingKind, Status, Verdict};
@@ -39,7 +37,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let folder = context.runs.begin()?;
     let identity = identity(&folder, recording.seed, Some(&path));
     let outcome = RecordedOutcome::of(&replayed.execution, replayed.verdict);
-    let target = summary_of(&recording.target);
+    let target = TargetSummary::of(&recording.target);
     let mut summary =
         RunSummary::of(RunMode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
             .telling(&replayed.execution.facts);

@@ -9,13 +9,13 @@
 use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
-use fozzy_campaign::pipeline::summary_of;
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::KeptReport;
 use fozzy_check::is_own;
 use fozzy_report::suite::{self, SuiteSummary};
 use fozzy_report::{
-    FlakyReport, RunIdentity, RunMode, RunSignature, RunSummary, WallFacts, document, paths, pretty, query,
+    FlakyReport, RunIdentity, RunMode, RunSignature, RunSummary, TargetSummary, WallFacts, document, paths, pretty,
+    query,
 };
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> 
             let identity =
                 RunIdentity { run_id, seed: recording.seed, trace_path, report_path: None, artifacts_dir: None };
             let mode = RunMode::of(&recording.mode).unwrap_or(RunMode::Run);
-            let target = summary_of(&recording.target);
+            let target = TargetSummary::of(&recording.target);
             let output = (&recording.stdout[..], &recording.stderr[..]);
             let mut summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());
             summary

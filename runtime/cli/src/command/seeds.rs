@@ -3,7 +3,8 @@
 use crate::args::SeedsArgs;
 use crate::context::Context;
 use crate::error::CliError;
-use fozzy_campaign::explore::saved_failures::{RegressionStatus, SavedFailures};
+use fozzy_campaign::explore::regression_status::RegressionStatus;
+use fozzy_campaign::explore::saved_failures::SavedFailures;
 use fozzy_campaign::pipeline::load;
 use fozzy_report::{SeedsDocument, seeds_lines};
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use super::run::print;
 use crate::args::{AblateArgs, MinimizeArg, ReportFormatArg, ShrinkArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
-use fozzy_campaign::pipeline::{self, identity, kept, summary_of};
+use fozzy_campaign::pipeline::{self, identity, kept};
 use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_sequence;
@@ -13,7 +13,9 @@ use fozzy_campaign::shrink::{
     states_document,
 };
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_report::{AblationDocument, AblationRow, FailureSize, RunMode, RunSummary, ShrinkSummary, ablation_lines};
+use fozzy_report::{
+    AblationDocument, AblationRow, FailureSize, RunMode, RunSummary, ShrinkSummary, TargetSummary, ablation_lines,
+};
 use fozzy_search::shrink::{self, CandidateSize, Dimension, Options, ShrinkProgress};
 use fozzy_trace::Status;
 use fozzy_trace::file::Recording;
@@ -61,7 +63,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let folder = context.runs.begin()?;
     let slips = keep_slips(engine, &recording, &shrunk, &folder)?;
     let identity = identity(&folder, recording.seed, Some(&written));
-    let target = summary_of(&recording.target);
+    let target = TargetSummary::of(&recording.target);
     let mut summary =
         RunSummary::of(RunMode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
             .telling(&execution.facts)
@@ -94,7 +96,7 @@ fn passing(
 ) -> Result<ExitCode, CliError> {
     let written = pipeline::write(recording, out, CollisionPolicy::Overwrite)?;
     let folder = context.runs.begin()?;
-    let (identity, target) = (identity(&folder, recording.seed, Some(&written)), summary_of(&recording.target));
+    let (identity, target) = (identity(&folder, recording.seed, Some(&written)), TargetSummary::of(&recording.target));
     let output = (&recording.stdout[..], &recording.stderr[..]);
     let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, output, watch.facts());
     context.runs.finish(&folder, &summary)?;

@@ -40,12 +40,6 @@ impl<P: WorkerProtocol> Worker<P> {
         self.channel.is_stopped() || !interrupt::is_asked_to_stop()
     }
 
-    /// Reports what it came to.
-    pub(crate) fn end(&self, progress: P::Progress, report: P::Report) {
-        let complete = self.is_complete();
-        self.channel.send(&WorkerEvent::Ended { progress, report, complete });
-    }
-
     /// Whether it has to come to its end: the supervisor says so, or a signal.
     pub(crate) fn stop_flag(&self) -> StopFlag {
         let channel = self.channel.clone();

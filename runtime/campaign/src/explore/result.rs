@@ -1,0 +1,69 @@
+//! What an exploration came to, and what its workers tell their supervisor of it.
+//!
+//! Not here: how it is told (`crate::workers`), and what workers leave for each other (`exchange`).
+
+use crate::workers::WorkerProtocol;
+use fozzy_report::UnreachedBranch;
+use fozzy_search::explore::{DecisionPath, Reward, Stats};
+use fozzy_trace::FailureSignature;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What an exploration came to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ExplorationResult {
+    /// Its numbers; of a worker, those of its own share.
+    pub stats: Stats,
+    /// Whether any flow did anything.
+    pub has_run: bool,
+    /// EdgeClasses that are told apart.
+    pub edges_total: u64,
+    /// For each module, whether each of its edges was taken.
+    pub taken: Vec<Vec<u8>>,
+    /// The failures, each once.
+    pub traces: Vec<FailureTrace>,
+    /// The ways to the places that are kept.
+    pub stories: Vec<DecisionPath>,
+    /// What each way to search has earned, by dial and name.
+    pub earned: Vec<(String, String, Reward)>,
+    /// Branches that were not reached.
+    #[serde(skip)]
+    pub not_reached: Vec<UnreachedBranch>,
+    /// Why it ended.
+    pub ended: String,
+    /// Workers that ended before their time.
+    #[serde(skip)]
+    pub workers_lost: u32,
+    /// Workers that were started in their place.
+    #[serde(skip)]
+    pub workers_restarted: u32,
+    /// Why it could not be brought to its end.
+    #[serde(skip)]
+    pub failure: Option<String>,
+}
+
+/// The trace of a failure.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FailureTrace {
+    /// The file.
+    pub path: PathBuf,
+    /// What fails.
+    pub signature: Option<FailureSignature>,
+    /// The run that found it, of its worker, counted from 1; 0 when the worker was lost before it could say so.
+    pub found_at: u64,
+    /// How often it was seen.
+    pub times: u64,
+}
+
+/// What workers of an exploration report: numbers, failures, and why they ended.
+pub enum ExploreProtocol {}
+
+impl WorkerProtocol for ExploreProtocol {
+    type Progress = Stats;
+    type Finding = FailureTrace;
+    type Report = String;
+
+    fn runs(progress: &Stats) -> u64 {
+        progress.runs
+    }
+}

@@ -1,0 +1,64 @@
+//! Saves the state of an exploration while it goes on, so that one that is killed can be continued.
+//!
+//! Invariant: saving takes a bounded part of the time.
+//! Not here: what a state is (`state`).
+
+use super::state::StateFile;
+use crate::error::CampaignError;
+use crate::wall_clock::Stopwatch;
+use fozzy_search::explore::DecisionPath;
+
+/// Between two states that are kept, and between one and the first after a finding.
+const SAVE_EVERY_NS: u64 = 5_000_000_000;
+const SAVE_FOUND_NS: u64 = 1_000_000_000;
+/// Keeping the state takes one part in this many of the time, at the most.
+const SAVE_SHARE: u64 = 20;
+
+/// Keeps the state of an exploration while it goes on.
+#[derive(Debug, Default)]
+pub struct StateSaver {
+    /// `None` when it is not kept.
+    pub file: Option<StateFile>,
+    saved_ns: u64,
+    took_ns: u64,
+    /// Findings in what was saved.
+    findings: u64,
+}
+
+impl StateSaver {
+    /// Keeps it in that file.
+    pub fn new(file: Option<StateFile>) -> StateSaver {
+        StateSaver { file, ..StateSaver::default() }
+    }
+
+    /// Whether it is to be saved: every few seconds, and soon after a finding; seldom where that takes long.
+    fn is_due(&self, now_ns: u64, findings: u64) -> bool {
+        let wait = if findings > self.findings { SAVE_FOUND_NS } else { SAVE_EVERY_NS };
+        self.file.is_some() && now_ns - self.saved_ns >= wait.max(SAVE_SHARE * self.took_ns)
+    }
+
+    /// Saves it if that is due: so many runs and steps, so many findings, the paths of places and those of findings.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(
+        &mut self,
+        watch: &Stopwatch,
+        done: (u64, u64),
+        findings: u64,
+        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
+    ) -> Result<(), CampaignError> {
+        let now = watch.elapsed_ns();
+        if !self.is_due(now, findings) {
+            return Ok(());
+        }
+        let (stories, found) = paths();
+        if let Some(file) = &self.file {
+            file.write(done, stories, found)?;
+        }
+        self.findings = findings;
+        self.saved_ns = watch.elapsed_ns();
+        self.took_ns = self.saved_ns - now;
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! Runs an input as a run that can be recorded.
+//!
+//! ```text
+//! input ─▶ Confirmer (Session, under the plan of the input) ─▶ Execution ─▶ verdict, Recording
+//! ```
+//!
+//! Invariant: what a finding is, such a run says.
+
+use crate::error::{CampaignError, ErrorKind};
+use crate::pipeline;
+use fozzy_check::judge;
+use fozzy_engine::{EntryPoint, InputUse, Program, Session, written};
+use fozzy_search::fuzz::StructuredInput;
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::{Override, RecordedSource, SeededSource};
+use fozzy_trace::{DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, Status, digest};
+use std::sync::Arc;
+
+/// Runs one input as a run that can be recorded.
+pub struct FindingConfirmer {
+    session: Session,
+    searched: EntryPoint,
+    plan: Plan,
+    inputs: Inputs,
+    seed: Seed,
+}
+
+/// A run that can be recorded.
+pub struct ConfirmedRun {
+    /// What happened.
+    pub execution: Execution,
+    /// The plan with the input.
+    pub plan: Plan,
+    /// What the plan names by digest.
+    pub inputs: Inputs,
+}
+
+impl FindingConfirmer {
+    /// `plan` and `inputs` are those to which an input is added. A fuzz target is warmed up if it can be.
+    pub fn new(
+        program: Program,
+        searched: &EntryPoint,
+        plan: &Plan,
+        inputs: &Inputs,
+        seed: Seed,
+    ) -> Result<FindingConfirmer, CampaignError> {
+        let warm = Plan { warm_up: searched.input_use() == InputUse::Argument, ..plan.clone() };
+        let mut confirmer = FindingConfirmer::under(warm, program.clone(), searched, inputs, seed)?;
+        if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
+            confirmer = FindingConfirmer::under(plan.clone(), program, searched, inputs, seed)?;
+        }
+        Ok(confirmer)
+    }
+
+    fn under(
+        plan: Plan,
+        program: Program,
+        searched: &EntryPoint,
+        inputs: &Inputs,
+        seed: Seed,
+    ) -> Result<FindingConfirmer, CampaignError> {
+        let (first, its) = searched.planned(&plan, inputs, &[]);
+        let session = pipeline::session(program, &first, &its)?;
+        Ok(FindingConfirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
+    }
+
+    /// What is called.
+    pub fn entry(&self) -> &EntryPoint {
+        &self.searched
+    }
+
+    /// Whose answers a run has that no input gives.
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// The plan to which an input is added.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Whether a program is run from beginning to end, whose exit code is its answer.
+    pub fn is_program(&self) -> bool {
+        matches!(self.searched, EntryPoint::Program(_))
+    }
+
+    /// What runs are made with.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The same, to change it.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// Runs one input from the start.
+    pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
+        let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
+        if let EntryPoint::Program(_) = self.searched {
+            let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
+            replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+        }
+        let execution = self.session.execute(self.source(input), keep)?;
+        Ok(ConfirmedRun { execution, plan, inputs })
+    }
+
+    /// Who answers in the run of an input.
+    fn source(&self, input: &[u8]) -> Box<dyn DecisionSource> {
+        match self.searched.input_use() {
+            InputUse::Argument => {
+                // The length and the bytes are the first two questions of the run.
+                let length = Override::Number(input.len() as u64);
+                let answers = [(0, length), (1, Override::Bytes(digest::hex(input)))];
+                Box::new(RecordedSource::new(self.seed, answers.into_iter().collect()))
+            }
+            InputUse::World => Box::new(SeededSource::new(self.seed)),
+            InputUse::Draws => Box::new(StructuredInput::new(self.seed, input)),
+        }
+    }
+
+    /// What is called with an input that is drawn from it, for people.
+    pub fn written(&self, input: &[u8]) -> Option<String> {
+        written(self.session.program(), &self.searched, &mut StructuredInput::new(self.seed, input))
+    }
+}
+
+/// A component that cannot be called, as an error of the command.
+pub fn caller_error(name: &str, error: &fozzy_engine::ExecutorError) -> CampaignError {
+    CampaignError::new(ErrorKind::Target, format!("{name}: {error}"))
+}

@@ -1,0 +1,278 @@
+//! A campaign from its request to its result: prepared once, then made in this process or in several.
+//!
+//! ```text
+//! LoadedTarget + FuzzRequest ─▶ CampaignSetup ─┬─ inputs ────▶ each file once
+//!   (plan, entry point, confirmer, probe)      ├─ alone ─────▶ CampaignReport
+//!                                              ├─ together ──▶ the same, of several workers
+//!                                              └─ in_memory ─▶ Campaign, of which nothing is kept
+//! ```
+//!
+//! Invariant: with one worker, what is found depends on target, plan, seed, corpus and request; the clock only ends it.
+//! Not here: which input is tried next (`fozzy-search`), what of it is kept (`campaign_sink`), flags.
+
+use super::campaign_sink::{CampaignSink, Place, SinkConfig};
+use super::cargo::CargoFuzz;
+use super::choose::{EntryPointChoice, TargetWords};
+use super::confirmer::FindingConfirmer;
+use super::corpus::{CorpusFolder, SeedInputs};
+use super::kept_name::KeptName;
+use super::open::{FUEL_OF_A_CALL, campaign_target, functions_of, made_up};
+use super::protocol::FuzzProtocol;
+use super::single_inputs::{InputRuns, run_inputs};
+use super::summary::{CampaignReport, Subject, execution_of, word_of};
+use super::workers::FuzzWorkers;
+use crate::error::{CampaignError, ErrorKind};
+use crate::options::{RunRequest, StopFlag};
+use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
+use crate::project::Project;
+use crate::remarks::Remarks;
+use crate::workers::{WorkerChannel, WorkerEvent};
+use fozzy_engine::{Build, EntryPoint};
+use fozzy_report::{FuzzSummary, RunMode};
+use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, FuzzObserver, Options};
+use fozzy_trace::{Duration, Execution, Seed};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is asked of a campaign.
+pub struct FuzzRequest<'a> {
+    /// How the program was named.
+    pub target: &'a Path,
+    /// What stands behind the target: a function, inputs to be run once each, a corpus.
+    pub words: &'a [String],
+    /// What is searched. Its `flows` are those of a scenario that does not say them itself.
+    pub choice: EntryPointChoice<'a>,
+    /// Where its randomness comes from.
+    pub seed: Seed,
+    /// How the program is run.
+    pub run: RunRequest,
+    /// Whether a program fails that exits with another code than 0.
+    pub exits_fail: bool,
+}
+
+/// How a campaign is made.
+pub struct FuzzRun {
+    /// Where inputs are kept that reached something new.
+    pub corpus: CorpusFolder,
+    /// What it begins with.
+    pub seeds: SeedInputs,
+    /// Words that inputs are made of.
+    pub dictionary: Dictionary,
+    /// How inputs are made, and which bounds it has; `executions_max` is that of this process.
+    pub search: Options,
+    /// Where findings go.
+    pub place: Place,
+    /// Real time after which it ends.
+    pub time: Option<Duration>,
+    /// The budget of executions of all workers, if there is one.
+    pub runs: Option<u64>,
+    /// Whether a stop was requested.
+    pub stop: StopFlag,
+    /// Who hears how it goes; nobody hears a worker.
+    pub remarks: Remarks,
+}
+
+/// One worker's part of a campaign by several.
+pub struct CampaignPart<'a> {
+    /// Its supervisor.
+    pub channel: WorkerChannel<FuzzProtocol>,
+    /// Whether nobody but the supervisor has ended it.
+    pub is_complete: &'a dyn Fn() -> bool,
+}
+
+/// Everything that a campaign begins with.
+pub struct CampaignSetup<'a> {
+    /// The program under the plan to which an input is added.
+    pub prepared: PreparedProgram,
+    /// What is searched.
+    pub entry: EntryPoint,
+    /// What stood behind the target.
+    pub words: TargetWords<'a>,
+    /// A run of the empty input: what cannot be called at all is found out by it.
+    pub probe: Execution,
+    /// Repeats what is kept.
+    confirmer: FindingConfirmer,
+    seed: Seed,
+    exits_fail: bool,
+}
+
+impl<'a> CampaignSetup<'a> {
+    /// Plans, compiles and starts what is searched.
+    ///
+    /// # Errors
+    /// When the program has no such function, or several and none was named.
+    pub fn new(
+        project: &Project,
+        loaded: LoadedTarget,
+        request: &FuzzRequest<'a>,
+    ) -> Result<CampaignSetup<'a>, CampaignError> {
+        let (name, seed) = (loaded.target.name.clone(), request.seed);
+        let run = RunRequest { fuel_default: Some(FUEL_OF_A_CALL), ..request.run.clone() };
+        let planned = plan(project, &loaded, &run)?;
+        if planned.plan.target().is_some() {
+            let message = format!(
+                "{name} calls another component, but an execution of a campaign has no instance of it: it begins at a checkpoint of \
+                 one program"
+            );
+            return Err(CampaignError::new(ErrorKind::Usage, message)
+                .hint(format!("fozzy explore {}", request.target.display())));
+        }
+        let prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
+        let functions = functions_of(&prepared, seed)?;
+        let words = TargetWords::of(request.words, &functions)?;
+        let (plan, inputs) = (&prepared.planned.plan, &prepared.planned.inputs);
+        let flows = plan.scenario.as_ref().map_or(request.choice.flows, |own| own.flows);
+        let choice = EntryPointChoice { flows, ..request.choice.clone() };
+        let entry = choice.naming(words.function)?.one_of(&functions, &name, request.target)?;
+        let mut confirmer = FindingConfirmer::new(prepared.program.clone(), &entry, plan, inputs, seed)?;
+        // With fuel, so that a program that does not end before its function is called is found out here.
+        let probe = confirmer.execute(&[], 0..0)?.execution;
+        Ok(CampaignSetup { prepared, entry, words, probe, confirmer, seed, exits_fail: request.exits_fail })
+    }
+
+    /// Opens the corpus: the folder that is named, cargo-fuzz's, or the function's own.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn corpus(
+        &self,
+        named: Option<&Path>,
+        cargo: Option<&CargoFuzz>,
+        base_dir: &Path,
+    ) -> Result<CorpusFolder, CampaignError> {
+        let own = || KeptName::of(base_dir, &self.prepared.loaded).corpus(self.entry.name());
+        let named = named.or(self.words.corpus.as_deref());
+        let path = named.map(Path::to_owned).or_else(|| cargo.map(CargoFuzz::corpus)).unwrap_or_else(own);
+        CorpusFolder::open(&path)
+    }
+
+    /// Says what is about to be searched, and from what.
+    pub fn announce(&self, run: &FuzzRun) {
+        let FuzzRun { seeds, search, remarks, .. } = run;
+        if seeds.too_long > 0 {
+            let (number, most) = (seeds.too_long, search.input_bytes_max);
+            remarks.text(&format!("left out of the corpus, as longer than --max-input {most}: {number}\n"));
+        }
+        if seeds.links > 0 {
+            remarks.text(&format!("left out of the corpus, as links, which are not followed: {}\n", seeds.links));
+        }
+        remarks.text(&format!(
+            "fuzzing `{}` of {}: seed {}, corpus {} with {} to begin with\n",
+            self.entry.name(),
+            self.prepared.loaded.target.name,
+            self.seed,
+            run.corpus.path().display(),
+            seeds.number,
+        ));
+        if run.runs.is_none() && run.time.is_none() {
+            let end = match search.first_only {
+                true => "the first finding or Ctrl-C ends it",
+                false => "Ctrl-C ends it, with its summary",
+            };
+            remarks.text(&format!("it has no bound (--runs, --time): {end}\n"));
+        }
+        if let EntryPoint::Program(_) = self.entry {
+            remarks.text("each execution runs the program again, from its instantiation\n");
+        }
+    }
+
+    /// Runs the inputs that were named, once each. Traces of those that fail go to `folder`.
+    ///
+    /// # Errors
+    /// When one cannot be read, or a trace cannot be written.
+    pub fn inputs(mut self, folder: &Path, remarks: &Remarks) -> Result<InputRuns, CampaignError> {
+        let subject = self.subject();
+        let origin = self.prepared.origin(self.seed, RunMode::Fuzz);
+        run_inputs(&mut self.confirmer, &origin, &subject, (&self.words.inputs, folder), self.exits_fail, remarks)
+    }
+
+    /// Fuzzes in this process; `part` is that of a worker when it is one of several.
+    ///
+    /// # Errors
+    /// When the machine, not the target, fails, or what is found cannot be kept.
+    pub fn alone(self, run: FuzzRun, part: Option<CampaignPart<'_>>) -> Result<CampaignReport, CampaignError> {
+        let mut target = campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail)?;
+        for obstacle in target.obstacles() {
+            run.remarks.text(&format!("each execution begins with a new instance, because {obstacle}\n"));
+        }
+        let corpus_dir = run.corpus.path().display().to_string();
+        let subject = Subject { total_edges: target.edges_total(), corpus_dir, ..self.subject() };
+        let FuzzRun { corpus, mut seeds, dictionary, search, place, time, runs, stop, remarks } = run;
+        let made_up = made_up(&self.entry, self.seed, search.input_bytes_max);
+        let mut sink = CampaignSink::new(SinkConfig {
+            corpus,
+            origin: self.prepared.origin(self.seed, RunMode::Fuzz),
+            confirmer: self.confirmer,
+            // What several workers find, the supervisor puts where it was asked for.
+            place: Place { record: place.record.filter(|_| part.is_none()), ..place },
+            subject: subject.clone(),
+            runs,
+            // The time of all workers is their supervisor's.
+            time: time.filter(|_| part.is_none()),
+            stop: Arc::clone(&stop),
+            supervisor: part.as_ref().map(|part| part.channel.clone()),
+            remarks,
+            input_bytes_max: search.input_bytes_max,
+        });
+        let mut campaign = Campaign::new(search, dictionary);
+        if let Some(part) = &part {
+            part.channel.send(&WorkerEvent::Ready);
+        }
+        let ended = campaign.run(&mut *target, &mut made_up.into_iter().chain(&mut seeds), &mut sink)?;
+        if let Some(error) = seeds.failed {
+            return Err(error);
+        }
+        let word = if ended == CampaignEnd::Stopped && stop() { "interrupted" } else { word_of(ended) };
+        let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
+        (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
+        if let Some(CampaignPart { channel, is_complete }) = part {
+            let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
+            channel.send(&WorkerEvent::Ended { progress, report: report.clone(), complete: is_complete() });
+        }
+        Ok(report)
+    }
+
+    /// Fuzzes in several processes.
+    ///
+    /// # Errors
+    /// When workers cannot be started, or what they found cannot be kept.
+    pub fn together(self, run: FuzzRun, workers: u32) -> Result<CampaignReport, CampaignError> {
+        let Place { folder, record, collision, artifacts } = &run.place;
+        let workers = FuzzWorkers {
+            workers,
+            seed: self.seed,
+            runs: run.runs,
+            time: run.time,
+            first_only: run.search.first_only,
+            folder,
+            record: record.as_deref().map(|path| (path, *collision)),
+            cargo: artifacts.as_ref().map(|(cargo, _)| cargo),
+            stop: run.stop,
+            remarks: run.remarks,
+        };
+        workers.run()
+    }
+
+    /// Fuzzes in this process and keeps nothing: the campaign with its findings, and who repeats a run of it.
+    ///
+    /// # Errors
+    /// When the machine, not the target, fails.
+    pub fn in_memory(
+        self,
+        search: Options,
+        seeds: &[Vec<u8>],
+        observer: &mut dyn FuzzObserver,
+    ) -> Result<(Campaign, FindingConfirmer), CampaignError> {
+        let mut target = campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail)?;
+        let made_up = made_up(&self.entry, self.seed, search.input_bytes_max).into_iter();
+        let mut campaign = Campaign::new(search, Dictionary::default());
+        campaign.run(&mut *target, &mut made_up.chain(seeds.iter().cloned()), observer)?;
+        Ok((campaign, self.confirmer))
+    }
+
+    /// What stays the same over the campaign, as far as no corpus and no edges are concerned.
+    fn subject(&self) -> Subject {
+        let (function, execution) = (self.entry.name().to_owned(), execution_of(&self.entry));
+        Subject { function, execution, ..Subject::default() }
+    }
+}
