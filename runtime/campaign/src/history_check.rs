@@ -4,6 +4,7 @@
 //! history.edn · store/test/latest/ ─▶ bytes ─▶ OperationHistory ─ model ─▶ verdict ─▶ HistoryCheck
 //! ```
 //!
+//! Its page gets the calls beside the verdict, since documents have only those that show what is wrong.
 //! Not here: how a history is judged (`fozzy-check`); what is printed (`fozzy-report`).
 
 use crate::error::{CampaignError, ErrorKind, at_path};
@@ -14,8 +15,8 @@ use fozzy_check::{
     has_transactions, isolation_level, minimize_violation, model, pair_calls, read_cobra,
 };
 use fozzy_report::{
-    CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryViolation, IsolationReport,
-    TransactionAnomalyReport, UndecidedPartition,
+    CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryPage, HistoryTimeline,
+    HistoryViolation, IsolationReport, TimelinePart, TransactionAnomalyReport, UndecidedPartition,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -41,16 +42,23 @@ pub struct HistoryCheckRequest<'a> {
     pub memory_bytes_max: usize,
     /// Whether time is over.
     pub is_over: &'a dyn Fn() -> bool,
+    /// Whether a page of the history is made.
+    pub has_page: bool,
+}
+
+/// A history that was judged.
+pub struct JudgedHistory {
+    /// The verdict.
+    pub validity: Validity,
+    /// What is said of it, and its calls if a page was asked for.
+    pub page: HistoryPage,
 }
 
 /// Judges the history at a path.
 ///
 /// # Errors
 /// When there is none, or it is not one, or does not fit the model.
-pub fn check_history(
-    path: &Path,
-    request: &HistoryCheckRequest<'_>,
-) -> Result<(Validity, HistoryCheck), CampaignError> {
+pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<JudgedHistory, CampaignError> {
     let (path, history) = read_history(path)?;
     let wrong =
         |error: &dyn std::fmt::Display| CampaignError::new(ErrorKind::History, format!("{}: {error}", path.display()));
@@ -66,44 +74,77 @@ pub fn check_history(
         ..HistoryCheck::default()
     };
     if calls.is_empty() {
-        return Ok((Validity::Valid, check));
-    }
-    if let Some(name) = request.checker {
-        let verdict = judge_property(&history, name, &mut check).map_err(|error| wrong(&error))?;
-        return Ok((verdict, check));
+        return Ok(JudgedHistory { validity: Validity::Valid, page: HistoryPage { check, ..HistoryPage::default() } });
     }
     let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: request.is_over };
-    if let Some(level) = chosen_level(&history, request.model) {
+    let (validity, parts) = if let Some(name) = request.checker {
+        judge_property(&history, name, &mut check).map_err(|error| wrong(&error))?
+    } else if let Some(level) = chosen_level(&history, request.model) {
         check.model_guessed = request.model.is_none();
-        let verdict = judge_isolation(&history, level, &limits, &mut check).map_err(|error| wrong(&error))?;
-        return Ok((verdict, check));
-    }
-    let row = chosen_model(&history, request.model).map_err(|error| wrong(&error))?;
-    let verdict = check_linearizability(&history, row, &limits).map_err(|error| wrong(&error))?;
+        judge_isolation(&history, level, &limits, &mut check).map_err(|error| wrong(&error))?
+    } else {
+        let row = chosen_model(&history, request.model).map_err(|error| wrong(&error))?;
+        check.model_guessed = request.model.is_none();
+        judge_calls(&history, &calls, row, &limits, &mut check).map_err(|error| wrong(&error))?
+    };
+    check.validity = validity_name(validity).to_owned();
+    let timeline = match request.has_page {
+        true => HistoryTimeline::new(&history, &calls, &parts),
+        false => HistoryTimeline::default(),
+    };
+    Ok(JudgedHistory { validity, page: HistoryPage { check, timeline } })
+}
+
+/// Judges whether calls are linearizable.
+fn judge_calls(
+    history: &OperationHistory,
+    calls: &[ClientCall],
+    row: &ModelRow,
+    limits: &CheckLimits<'_>,
+    check: &mut HistoryCheck,
+) -> Result<(Validity, Vec<TimelinePart>), HistoryError> {
+    let verdict = check_linearizability(history, row, limits)?;
     check.model = Some(row.name.to_owned());
-    check.model_guessed = request.model.is_none();
-    check.validity = validity_name(verdict.validity).to_owned();
     check.partitions = verdict.partitions.len() as u64;
-    check.undecided = undecided(&history, &verdict);
+    check.undecided = undecided(history, &verdict);
     let by_invocation: BTreeMap<u32, ClientCall> = calls.iter().map(|call| (call.invocation, *call)).collect();
-    let wrong_parts = verdict.partitions.iter().filter(|one| one.validity == Validity::Invalid);
-    for part in wrong_parts.take(PARTS_MAX) {
-        let minimal = minimize_violation(&history, row, part, &limits).map_err(|error| wrong(&error))?;
-        let positions = minimal.map(|minimal| minimal.calls).unwrap_or_default();
-        check.violations.push(violation(&history, &by_invocation, part, &positions));
+    let mut parts = Vec::new();
+    for part in verdict.partitions {
+        let is_wrong = part.validity == Validity::Invalid && check.violations.len() < PARTS_MAX;
+        let mut minimal = Vec::new();
+        if is_wrong {
+            minimal = minimize_violation(history, row, &part, limits)?.map(|minimal| minimal.calls).unwrap_or_default();
+            check.violations.push(violation(history, &by_invocation, &part, &minimal));
+        }
+        let PartitionVerdict { key, validity, calls, order, stuck, .. } = part;
+        parts.push(TimelinePart { key, validity, calls, order, minimal, stuck });
     }
-    Ok((verdict.validity, check))
+    Ok((verdict.validity, parts))
+}
+
+/// All calls as one part, in which some are marked.
+fn whole_part(
+    history: &OperationHistory,
+    validity: Validity,
+    marked: BTreeSet<u32>,
+) -> Result<TimelinePart, HistoryError> {
+    let calls: Vec<u32> = pair_calls(history)?.iter().map(|call| call.invocation).collect();
+    let minimal = marked.into_iter().collect();
+    Ok(TimelinePart { key: None, validity, calls, order: Vec::new(), minimal, stuck: None })
 }
 
 /// Judges a history by a checker.
-fn judge_property(history: &OperationHistory, name: &str, check: &mut HistoryCheck) -> Result<Validity, String> {
+fn judge_property(
+    history: &OperationHistory,
+    name: &str,
+    check: &mut HistoryCheck,
+) -> Result<(Validity, Vec<TimelinePart>), String> {
     let row = checker(name).ok_or_else(|| {
         let known = CHECKERS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
         format!("there is no checker `{}`; there are {known}", name.escape_debug())
     })?;
     let verdict = check_property(history, row).map_err(|error| error.to_string())?;
     check.checker = Some(row.name.to_owned());
-    check.validity = validity_name(verdict.validity).to_owned();
     check.counts = verdict.counts.into_iter().map(|(name, number)| CheckerCount { name, number }).collect();
     let index = |position: &u32| history.operations[*position as usize].index;
     let describe = |one: HistoryAnomaly| CheckerAnomaly {
@@ -111,8 +152,10 @@ fn judge_property(history: &OperationHistory, name: &str, check: &mut HistoryChe
         message: one.message,
         operations: one.operations.iter().map(index).collect(),
     };
+    let marked = verdict.anomalies.iter().flat_map(|one| one.operations.iter().copied()).collect();
+    let part = whole_part(history, verdict.validity, marked).map_err(|error| error.to_string())?;
     check.anomalies = verdict.anomalies.into_iter().map(describe).collect();
-    Ok(verdict.validity)
+    Ok((verdict.validity, vec![part]))
 }
 
 /// The name of a verdict in documents.
@@ -141,7 +184,7 @@ fn judge_isolation(
     level: &IsolationLevel,
     limits: &CheckLimits<'_>,
     check: &mut HistoryCheck,
-) -> Result<Validity, HistoryError> {
+) -> Result<(Validity, Vec<TimelinePart>), HistoryError> {
     let verdict = check_isolation(history, limits)?;
     let validity = verdict.validity(level);
     let calls: BTreeMap<u32, ClientCall> = pair_calls(history)?.iter().map(|call| (call.invocation, *call)).collect();
@@ -160,10 +203,11 @@ fn judge_isolation(
             .collect(),
         shortest: one.is_shortest,
     };
+    // What shows most stands first.
+    let marked = verdict.anomalies.first().map(|one| one.transactions.iter().copied().collect());
     let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
     let [committed, failed, unknown] = verdict.transactions;
     check.model = Some(level.name.to_owned());
-    check.validity = validity_name(validity).to_owned();
     check.isolation = Some(IsolationReport {
         workload: verdict.workload.to_owned(),
         committed,
@@ -182,7 +226,7 @@ fn judge_isolation(
         possible: names(&verdict.levels.possible),
         undecided: verdict.undecided,
     });
-    Ok(validity)
+    Ok((validity, vec![whole_part(history, validity, marked.unwrap_or_default())?]))
 }
 
 /// The model that is asked for, or the one that the history plainly has.

@@ -364,7 +364,7 @@ impl RunStore {
         let locked = self.lock()?;
         let sequence = self.last_sequence() + 1;
         let text = format!("{sequence}\n");
-        write(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
+        write_output(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
         drop(locked);
         let ReportFacts { mode, status, identity, started_at, finished_at, duration_ns, findings, tests, memory } =
             report.told();
@@ -506,10 +506,11 @@ pub fn store_error(error: StoreError) -> CampaignError {
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), CampaignError> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| CampaignError::new(ErrorKind::Internal, error.to_string()))?;
-    write(path, format!("{text}\n").as_bytes())
+    write_output(path, format!("{text}\n").as_bytes())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), CampaignError> {
+/// Writes a file that can be made again, whole or not at all.
+pub fn write_output(path: &Path, bytes: &[u8]) -> Result<(), CampaignError> {
     // Reports can be made again from the trace, so they need not survive a power cut.
     write_atomic(path, bytes, Durability::Cached).map_err(|error| store_error(StoreError::io("write", path, error)))
 }

@@ -168,7 +168,7 @@ const TABLE_CALLS_MAX: usize = 24;
 
 impl HistoryCall {
     /// The call in words: `write 3`, `read → 4`, `cas [1 2] failed`.
-    fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let mut text = self.function.clone();
         if let Some(argument) = &self.argument {
             text.push_str(&format!(" {argument}"));
@@ -183,6 +183,12 @@ impl HistoryCall {
         }
         text
     }
+
+    /// Where it stands, and who asked for it.
+    pub(crate) fn place(&self) -> String {
+        let line = self.line.map_or(format!("operation {}", self.index), |line| format!("line {line}"));
+        format!("{line}, process {}", self.process)
+    }
 }
 
 impl Layout for HistoryCheckDocument {
@@ -191,22 +197,28 @@ impl Layout for HistoryCheckDocument {
     }
 }
 
+/// A verdict in a word, and what it says of its history.
+pub(crate) fn verdict_words(history: &HistoryCheck) -> (&'static str, String) {
+    let level = history.model.as_deref().filter(|_| history.isolation.is_some()).unwrap_or_default();
+    let (word, what) = match history.validity.as_str() {
+        "valid" if history.calls == 0 => ("VALID", "has no operations, so nothing was judged"),
+        "valid" if history.checker.is_some() => ("VALID", "is as it should be"),
+        "invalid" if history.checker.is_some() => ("INVALID", "is not as it should be"),
+        "valid" if !level.is_empty() => return ("VALID", format!("is {level}")),
+        "invalid" if !level.is_empty() => return ("INVALID", format!("is not {level}")),
+        _ if !level.is_empty() => ("UNKNOWN", "was not proved, and nothing was found against it"),
+        "valid" => ("VALID", "is linearizable"),
+        "invalid" => ("INVALID", "is not linearizable"),
+        _ => ("UNKNOWN", "was not decided"),
+    };
+    (word, what.to_owned())
+}
+
 /// The lines of a history.
 fn lines(history: &HistoryCheck, style: Style) -> String {
     let Style { good, bad, faint, end, .. } = style;
-    let level = history.model.as_deref().filter(|_| history.isolation.is_some()).unwrap_or_default();
-    let (is, is_not) = (format!("is {level}"), format!("is not {level}"));
-    let (colour, word, what) = match history.validity.as_str() {
-        "valid" if history.calls == 0 => (good, "VALID", "has no operations, so nothing was judged"),
-        "valid" if history.checker.is_some() => (good, "VALID", "is as it should be"),
-        "invalid" if history.checker.is_some() => (bad, "INVALID", "is not as it should be"),
-        "valid" if !level.is_empty() => (good, "VALID", &*is),
-        "invalid" if !level.is_empty() => (bad, "INVALID", &*is_not),
-        _ if !level.is_empty() => (bad, "UNKNOWN", "was not proved, and nothing was found against it"),
-        "valid" => (good, "VALID", "is linearizable"),
-        "invalid" => (bad, "INVALID", "is not linearizable"),
-        _ => (bad, "UNKNOWN", "was not decided"),
-    };
+    let (word, what) = verdict_words(history);
+    let colour = if history.validity == "valid" { good } else { bad };
     let mut text = format!("fozzy check {colour}{word}{end}  {} {what}\n", history.file);
     if let Some(model) = &history.model {
         let guess = match (history.model_guessed, &history.isolation) {
@@ -291,7 +303,7 @@ fn violation_lines(violation: &HistoryViolation, style: Style) -> String {
 }
 
 /// Text of at most so many characters, cut in the middle: long values often differ at their ends.
-fn middle(text: &str, room: usize) -> String {
+pub(crate) fn middle(text: &str, room: usize) -> String {
     let count = text.chars().count();
     if count <= room {
         return text.to_owned();

@@ -17,12 +17,19 @@ pub(crate) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\t' | '\n' => out.push(c),
-            // Characters that would turn the text around or vanish are shown.
-            c if c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) => {
-                out.push('\u{fffd}');
-            }
-            c => out.push(c),
+            c => out.push(visible_character(c)),
         }
     }
     out
+}
+
+/// A word for a script that sets it as text.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().map(visible_character).collect()
+}
+
+/// Characters that would turn the text around, break its lines or vanish are shown.
+fn visible_character(c: char) -> char {
+    let turns = ('\u{2028}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
+    if c.is_control() || turns { '\u{fffd}' } else { c }
 }

@@ -20,6 +20,7 @@ mod flaky;
 mod flatten;
 mod fuzz;
 mod history_check;
+mod history_page;
 mod html;
 mod input;
 pub mod inspect;
@@ -58,6 +59,7 @@ pub use history_check::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryCheckDocument, HistoryViolation,
     IsolationReport, TransactionAnomalyReport, UndecidedPartition,
 };
+pub use history_page::{HistoryPage, HistoryTimeline, TimelinePart, cycles_dot, history_page};
 pub use input::{LiteralLanguage, ShownInput};
 pub use keeping_command::keeping_command;
 pub use layout::Layout;

@@ -20,6 +20,12 @@ pub(crate) struct CheckArgs {
     /// A checker instead of linearizability: stats, availability, set, set-full, queue, total-queue, unique-ids, counter, pn-counter, bank, long-fork, adya-g2, unhandled-exceptions
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub(crate) checker: Option<String>,
+    /// Write a page of the judged histories: calls on lanes, what contradicts each other, cycles of transactions, faults as bands.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the cycles of transactions for Graphviz.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dot: Option<PathBuf>,
     /// The budget of real time for each history.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = Duration::parse)]
     pub(crate) time: Duration,

@@ -4,9 +4,11 @@ use crate::args::CheckArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use fozzy_campaign::history_check::{HistoryCheckRequest, check_history, validity_name};
+use fozzy_campaign::store::write_output;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::Validity;
-use fozzy_report::HistoryCheckDocument;
+use fozzy_report::{HistoryCheckDocument, cycles_dot, history_page};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Exit codes of a history that is not what it should be, and of one that was not decided.
@@ -15,7 +17,7 @@ const EXIT_UNKNOWN: u8 = 3;
 
 pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, CliError> {
     let mut worst = Validity::Valid;
-    let mut histories = Vec::new();
+    let mut pages = Vec::new();
     for path in &args.histories {
         let watch = Stopwatch::start();
         let request = HistoryCheckRequest {
@@ -23,11 +25,19 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
             model: args.model.as_deref(),
             memory_bytes_max: usize::try_from(args.mem.0).unwrap_or(usize::MAX),
             is_over: &|| watch.elapsed_ns() >= args.time.0,
+            has_page: args.html.is_some(),
         };
-        let (validity, check) = check_history(path, &request)?;
-        worst = worst.max(validity);
-        histories.push(check);
+        let judged = check_history(path, &request)?;
+        worst = worst.max(judged.validity);
+        pages.push(judged.page);
     }
+    if let Some(path) = &args.html {
+        write(context, path, &history_page(&pages))?;
+    }
+    if let Some(path) = &args.dot {
+        write(context, path, &cycles_dot(pages.iter().map(|page| &page.check)))?;
+    }
+    let histories = pages.into_iter().map(|page| page.check).collect();
     let schema_version = "fozzy.history_check.v1".to_owned();
     let validity = validity_name(worst).to_owned();
     context.printer.document(&HistoryCheckDocument { schema_version, validity, histories })?;
@@ -36,4 +46,10 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
         Validity::Unknown => ExitCode::from(EXIT_UNKNOWN),
         Validity::Invalid => ExitCode::from(EXIT_INVALID),
     })
+}
+
+fn write(context: &Context, path: &Path, text: &str) -> Result<(), CliError> {
+    write_output(path, text.as_bytes())?;
+    context.printer.remark(&format!("wrote {}\n", path.display()));
+    Ok(())
 }

@@ -18,9 +18,8 @@ use fozzy_campaign::inputs;
 use fozzy_campaign::options::{RunRequest, WorldOptions};
 use fozzy_campaign::selector;
 use fozzy_campaign::sources::Sources;
-use fozzy_campaign::store::store_error;
+use fozzy_campaign::store::write_output;
 use fozzy_report::coverage::{COVERAGE_FORMATS, CoverageDocument, CoverageFormat, CoverageView};
-use fozzy_trace::file::store::{Durability, StoreError, write_atomic};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -73,8 +72,7 @@ fn write(
     match &args.out {
         None => context.printer.data(&text),
         Some(path) => {
-            write_atomic(path, text.as_bytes(), Durability::Cached)
-                .map_err(|error| store_error(StoreError::io("write", path, error)))?;
+            write_output(path, text.as_bytes())?;
             context.printer.remark(&format!("wrote {}\n", path.display()));
         }
     }

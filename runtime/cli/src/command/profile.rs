@@ -5,10 +5,8 @@ use crate::context::Context;
 use crate::error::CliError;
 use fozzy_campaign::profile::cpu_profile;
 use fozzy_campaign::selector;
-use fozzy_campaign::store::store_error;
+use fozzy_campaign::store::write_output;
 use fozzy_report::profile::{CallTree, ProfileExport, ProfileFlame, ProfileTop, profile_format};
-use fozzy_trace::file::store::{Durability, StoreError, write_atomic};
-use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<ExitCode, CliError> {
@@ -17,7 +15,7 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
         ProfileCommand::Top(args) => printer.document(&ProfileTop::of(&counted(context, &args.run)?, args.limit))?,
         ProfileCommand::Flame(args) => {
             let flame = ProfileFlame::of(&counted(context, &args.run)?, profile_format(&args.format));
-            args.out.iter().try_for_each(|path| write(path, flame.content.as_bytes()))?;
+            args.out.iter().try_for_each(|path| write_output(path, flame.content.as_bytes()))?;
             match &args.out {
                 Some(path) if !printer.json => printer.remark(&format!("wrote {}\n", path.display())),
                 _ => printer.document(&flame)?,
@@ -25,7 +23,7 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
         }
         ProfileCommand::Export(args) => {
             let (tree, format) = (counted(context, &args.run)?, profile_format(&args.format));
-            write(&args.out, &(format.write)(&tree))?;
+            write_output(&args.out, &(format.write)(&tree))?;
             printer.document(&ProfileExport::of(&tree, format, args.out.display().to_string()))?;
         }
     }
@@ -35,8 +33,4 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
 fn counted(context: &Context, run: &str) -> Result<CallTree, CliError> {
     let (path, recording) = selector::recording(run, &context.runs)?;
     cpu_profile(&path, &recording)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    write_atomic(path, bytes, Durability::Cached).map_err(|error| store_error(StoreError::io("write", path, error)))
 }

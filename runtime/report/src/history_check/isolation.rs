@@ -144,7 +144,7 @@ fn anomaly_lines(anomaly: &TransactionAnomalyReport, style: Style) -> String {
         }
     }
     let shown = &anomaly.transactions[..anomaly.transactions.len().min(SHOWN_TRANSACTIONS)];
-    let places: Vec<String> = shown.iter().map(place).collect();
+    let places: Vec<String> = shown.iter().map(HistoryCall::place).collect();
     let width = places.iter().map(|place| place.chars().count()).max().unwrap_or(0);
     let names = format!("T{}", shown.len()).len();
     for ((at, call), place) in shown.iter().enumerate().zip(&places) {
@@ -168,10 +168,4 @@ fn anomaly_lines(anomaly: &TransactionAnomalyReport, style: Style) -> String {
         }
     }
     text
-}
-
-/// Where a transaction stands, and who asked for it.
-fn place(call: &HistoryCall) -> String {
-    let line = call.line.map_or(format!("operation {}", call.index), |line| format!("line {line}"));
-    format!("{line}, process {}", call.process)
 }
