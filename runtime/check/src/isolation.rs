@@ -18,6 +18,7 @@ mod level;
 mod list_append;
 mod order_search;
 mod rw_register;
+mod saturation;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -29,8 +30,9 @@ use graph::{DependencyGraph, GraphBuilder, PROCESS, REALTIME, RW, WR, WW};
 use inference::{AnomalyList, EdgeNames};
 pub use level::{ISOLATION_LEVELS, IsolationLevel, LevelVerdict, isolation_level};
 use list_append::ListAppend;
-use order_search::find_order;
+use order_search::{OrderedTransaction, find_order, split};
 use rw_register::RwRegister;
+use saturation::{OrderReason, SaturationVerdict, WeakLevel};
 use transaction::{MicroAction, TransactionSet};
 
 /// What a history of transactions shows.
@@ -87,9 +89,7 @@ impl IsolationVerdict {
         if !self.levels.allows(level) {
             return Validity::Invalid;
         }
-        let mut proved = self.proved.iter().filter_map(|name| isolation_level(name));
-        let is_proved = proved.any(|proved| is_implied(proved, level));
-        if is_proved { Validity::Valid } else { Validity::Unknown }
+        if is_proved(&self.proved, level.name) { Validity::Valid } else { Validity::Unknown }
     }
 }
 
@@ -99,6 +99,13 @@ const SERIAL_LEVELS: [(&str, u8, &str); 3] = [
     ("strict-serializable", PROCESS | REALTIME, "unserializable-realtime"),
     ("strong-session-serializable", PROCESS, "unserializable-process"),
     ("serializable", 0, "unserializable"),
+];
+
+/// The same for orders of begins and commits.
+const SNAPSHOT_LEVELS: [(&str, u8, &str); 3] = [
+    ("strong-snapshot-isolation", PROCESS | REALTIME, "no-snapshots-realtime"),
+    ("strong-session-snapshot-isolation", PROCESS, "no-snapshots-process"),
+    ("snapshot-isolation", 0, "no-snapshots"),
 ];
 
 /// Whether one level is another, or implies it.
@@ -173,14 +180,28 @@ pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> 
         anomalies.push(explain(history, &set, &inference, cycle));
     }
     anomalies.extend(found.described.iter().map(describe));
-    let (proved, refuted) = prove(&set, &inference, &graph, &level::verdict(&kinds), undecided.is_empty(), limits);
+    let mut weak = WeakReport::default();
+    if let Inference::RwRegister(register) = &inference {
+        weak = judge_weak_levels(history, &set, register, &level::verdict(&kinds), limits);
+        for one in weak.anomalies.drain(..) {
+            kinds.push(one.0);
+            counts.push((one.0.to_owned(), 1));
+            anomalies.push(one.1);
+        }
+    }
+    let (mut proved, refuted) = prove(&set, &inference, &graph, &level::verdict(&kinds), undecided.is_empty(), limits);
     for kind in refuted {
         kinds.push(kind);
         counts.push((kind.to_owned(), 1));
-        let message = "all orders of the transactions were tried, and none gives what they read".to_owned();
+        let what = if kind.starts_with("no-snapshots") { "begins and commits" } else { "the transactions" };
+        let message = format!("all orders of {what} were tried, and none gives what they read");
         let (transactions, steps) = (Vec::new(), Vec::new());
         anomalies.push(IsolationAnomaly { kind: kind.to_owned(), message, transactions, steps, is_shortest: true });
     }
+    proved.extend(weak.proved);
+    let mut undecided: Vec<String> =
+        undecided.into_iter().map(|(kind, order)| cycle_name(kind, order).to_owned()).collect();
+    undecided.extend(weak.undecided);
     Ok(IsolationVerdict {
         workload: if set.writes_by == MicroAction::Append { "list-append" } else { "rw-register" },
         transactions: outcomes.map(count),
@@ -189,7 +210,7 @@ pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> 
         counts,
         levels: level::verdict(&kinds),
         proved,
-        undecided: undecided.into_iter().map(|(kind, order)| cycle_name(kind, order).to_owned()).collect(),
+        undecided,
         bytes: set.bytes() + graph.bytes() + inference.bytes(),
     })
 }
@@ -207,7 +228,7 @@ fn prove(
     is_decided: bool,
     limits: &CheckLimits<'_>,
 ) -> (Vec<&'static str>, Vec<&'static str>) {
-    let is_judged = |name: &str| set.is_timed || name != SERIAL_LEVELS[0].0;
+    let is_judged = |name: &str| set.is_timed || ![SERIAL_LEVELS[0].0, SNAPSHOT_LEVELS[0].0].contains(&name);
     let is_allowed = |name: &str| isolation_level(name).is_some_and(|level| levels.allows(level));
     let mut open = SERIAL_LEVELS.iter().filter(|(name, ..)| is_judged(name) && is_allowed(name));
     let register = match inference {
@@ -221,15 +242,154 @@ fn prove(
         Inference::RwRegister(one) => one,
     };
     let transactions = register.ordered();
-    let mut refuted = Vec::new();
+    let keys = set.keys.len() as u32;
+    let (mut proved, mut refuted): (Vec<&'static str>, Vec<&'static str>) = (Vec::new(), Vec::new());
     for (name, kinds, anomaly) in open {
-        match find_order(&transactions, graph, WW | WR | RW | kinds, set.keys.len() as u32, limits) {
-            Validity::Valid => return (vec![*name], refuted),
+        match find_order(&transactions, graph, WW | WR | RW | kinds, keys, limits) {
+            Validity::Valid => {
+                proved.push(*name);
+                break;
+            }
             Validity::Unknown => {}
             Validity::Invalid => refuted.push(*anomaly),
         }
     }
-    (Vec::new(), refuted)
+    let (halves, graph): (Vec<OrderedTransaction>, DependencyGraph) = (split(&transactions), graph.split());
+    for (name, kinds, anomaly) in SNAPSHOT_LEVELS.iter().filter(|(name, ..)| is_judged(name) && is_allowed(name)) {
+        // With a level come all weaker ones.
+        if is_proved(&proved, name) {
+            break;
+        }
+        match find_order(&halves, &graph, WW | WR | RW | kinds, keys, limits) {
+            Validity::Valid => proved.push(*name),
+            Validity::Unknown => {}
+            Validity::Invalid => refuted.push(*anomaly),
+        }
+    }
+    (proved, refuted)
+}
+
+/// Whether a level is implied by one that was proved.
+fn is_proved(proved: &[&'static str], name: &str) -> bool {
+    let Some(level) = isolation_level(name) else { return false };
+    proved.iter().filter_map(|name| isolation_level(name)).any(|proved| is_implied(proved, level))
+}
+
+/// What saturation says of a history.
+#[derive(Default)]
+struct WeakReport {
+    anomalies: Vec<(&'static str, IsolationAnomaly)>,
+    proved: Vec<&'static str>,
+    undecided: Vec<String>,
+}
+
+/// Weak levels, the strongest first: what it is that one does not hold without sessions, and with them; and its names.
+const WEAK_LEVELS: [(WeakLevel, [&str; 2], [&str; 2]); 3] = [
+    (WeakLevel::Causal, ["causal-violation", "causal-violation-process"], ["causal-transactional", "session-causal"]),
+    (WeakLevel::Atomic, ["fractured-read", "fractured-read-process"], ["read-atomic", "session-read-atomic"]),
+    (
+        WeakLevel::Monotonic,
+        ["non-monotonic-read", "non-monotonic-read-process"],
+        ["monotonic-atomic-view", "session-read-committed"],
+    ),
+];
+
+/// Judges the weak levels of registers, with sessions and without.
+fn judge_weak_levels(
+    history: &OperationHistory,
+    set: &TransactionSet,
+    register: &RwRegister<'_>,
+    levels: &LevelVerdict,
+    limits: &CheckLimits<'_>,
+) -> WeakReport {
+    let mut report = WeakReport::default();
+    let with_sessions = register.reads_from();
+    let without_sessions = with_sessions.without_sessions();
+    let is_own_seen = register.anomalies.counts.get("own-write-unseen").is_none();
+    // With sessions first: what holds with them holds without.
+    let mut found: Vec<(WeakLevel, &'static str, SaturationVerdict)> = Vec::new();
+    for (at, reads) in [(1, &with_sessions), (0, &without_sessions)] {
+        let mut worst: Option<(WeakLevel, &'static str, SaturationVerdict)> = None;
+        for (level, anomalies, names) in WEAK_LEVELS {
+            let is_allowed = isolation_level(names[at]).is_some_and(|level| levels.allows(level));
+            if is_proved(&report.proved, names[at]) {
+                break;
+            }
+            match reads.saturate(level, limits.memory_bytes_max) {
+                SaturationVerdict::Holds => {
+                    report.proved.extend(Some(names[at]).filter(|_| is_allowed && is_own_seen));
+                    if is_allowed {
+                        break;
+                    }
+                }
+                SaturationVerdict::Unknown => report.undecided.push(anomalies[at].to_owned()),
+                verdict => worst = Some((level, anomalies[at], verdict)),
+            }
+        }
+        // Without sessions it says more.
+        if let Some(worst) = worst {
+            found.retain(|with_sessions| with_sessions.0 < worst.0);
+            found.push(worst);
+        }
+    }
+    let explained =
+        found.into_iter().map(|(_, kind, verdict)| (kind, explain_order(history, set, register, kind, verdict)));
+    report.anomalies = explained.collect();
+    report
+}
+
+/// In words: a cycle of transactions of which each must commit before the next.
+fn explain_order(
+    history: &OperationHistory,
+    set: &TransactionSet,
+    register: &RwRegister<'_>,
+    kind: &str,
+    verdict: SaturationVerdict,
+) -> IsolationAnomaly {
+    let position = |id: u32| set.transactions[id as usize].call.invocation;
+    let mut anomaly = IsolationAnomaly {
+        kind: kind.to_owned(),
+        message: "each commits before the next, and the last before the first".to_owned(),
+        transactions: Vec::new(),
+        steps: Vec::new(),
+        is_shortest: true,
+    };
+    match verdict {
+        SaturationVerdict::Initial { writer, reader, key } => {
+            anomaly.message = register.initial_words(key);
+            anomaly.transactions = vec![position(writer), position(reader)];
+        }
+        SaturationVerdict::Cycle(edges, is_shortest) => {
+            let count = edges.len();
+            anomaly.is_shortest = is_shortest;
+            anomaly.transactions = edges.iter().map(|edge| position(edge.from)).collect();
+            for (at, edge) in edges.iter().enumerate() {
+                let (from, to) = (format!("T{}", at + 1), format!("T{}", (at + 1) % count + 1));
+                let names = EdgeNames { from: &from, to: &to };
+                let reader = match edge.reason {
+                    OrderReason::Seen { reader, .. } => {
+                        let own = edges.iter().position(|edge| edge.from == reader);
+                        own.map_or_else(
+                            || format!("that in {}", place(history, position(reader))),
+                            |at| format!("T{}", at + 1),
+                        )
+                    }
+                    _ => String::new(),
+                };
+                let session = CycleEdge { from: edge.from, to: edge.to, kind: PROCESS };
+                let relation = match edge.reason {
+                    OrderReason::Session => "process",
+                    OrderReason::Read(_) => "wr",
+                    OrderReason::Seen { .. } => "ww",
+                };
+                let because = register.order_because(edge, names, &reader);
+                let because = because.unwrap_or_else(|| process_words(history, set, session, names));
+                anomaly.steps.push(DependencyStep { relation, because });
+            }
+        }
+        SaturationVerdict::Holds | SaturationVerdict::Unknown => {}
+    }
+    anomaly
 }
 
 /// What is inferred from one workload or the other.
@@ -332,11 +492,18 @@ fn process_words(history: &OperationHistory, set: &TransactionSet, edge: CycleEd
 }
 
 fn realtime_words(history: &OperationHistory, set: &TransactionSet, edge: CycleEdge, names: EdgeNames<'_>) -> String {
-    let place = |position: u32| {
-        let operation = &history.operations[position as usize];
-        if operation.line > 0 { format!("line {}", operation.line) } else { format!("operation {}", operation.index) }
-    };
     let (first, second) = (&set.transactions[edge.from as usize].call, &set.transactions[edge.to as usize].call);
-    let completed = place(first.completion.unwrap_or(first.invocation));
-    format!("{} completed ({completed}) before {} was invoked ({})", names.from, names.to, place(second.invocation))
+    let completed = place(history, first.completion.unwrap_or(first.invocation));
+    format!(
+        "{} completed ({completed}) before {} was invoked ({})",
+        names.from,
+        names.to,
+        place(history, second.invocation)
+    )
+}
+
+/// Where an operation stands.
+fn place(history: &OperationHistory, position: u32) -> String {
+    let operation = &history.operations[position as usize];
+    if operation.line > 0 { format!("line {}", operation.line) } else { format!("operation {}", operation.index) }
 }

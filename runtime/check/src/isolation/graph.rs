@@ -86,6 +86,29 @@ impl DependencyGraph {
         (part, kept)
     }
 
+    /// The graph of begins and commits: a transaction of number n begins as n and commits as n + their count. Who reads a version begins
+    /// before the next one is committed; all else orders a commit before a begin.
+    pub(super) fn split(&self) -> DependencyGraph {
+        let count = self.transactions;
+        let commit = |node: u32| node + count;
+        let mut builder = GraphBuilder::new(2 * count);
+        builder.nodes = self.len() + count;
+        for from in 0..self.len() {
+            if from < count {
+                builder.edges.push((from, commit(from), PASS));
+            }
+            // Junctions stand between readers and writers of the next version.
+            let is_junction = (count..self.first_time).contains(&from);
+            for (to, kind) in self.edges(from) {
+                let source = if from < count && kind == RW { from } else { commit(from) };
+                let target = if to < count && kind != RW && !is_junction { to } else { commit(to) };
+                builder.edges.push((source, target, kind));
+            }
+        }
+        let first_time = self.first_time + count;
+        builder.sorted(first_time)
+    }
+
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.starts.capacity() * 4 + self.targets.capacity() * 4 + self.kinds.capacity()
@@ -154,6 +177,10 @@ impl GraphBuilder {
         self.add_processes(set, takes_part);
         let first_time = self.nodes;
         self.add_time(set, takes_part);
+        self.sorted(first_time)
+    }
+
+    fn sorted(self, first_time: u32) -> DependencyGraph {
         let mut starts = vec![0u32; self.nodes as usize + 2];
         self.edges.iter().for_each(|(from, ..)| starts[*from as usize + 2] += 1);
         for at in 2..starts.len() {

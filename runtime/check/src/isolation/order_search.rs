@@ -8,6 +8,9 @@
 //! other readers of its version have had their turn. That alone leaves few dead ends, and sets of executed transactions with the versions
 //! after them are remembered where one ends.
 //!
+//! Under snapshot isolation a transaction is two: its begin, which reads, and its commit, which writes (`split`). A key that is written
+//! without being read is locked between both.
+//!
 //! Invariants: `Valid` and `Invalid` are exact; what the bounds cut off is `Unknown`. Finding such an order is NP-complete (Papadimitriou,
 //! 1979). Not here: which orders must hold beside (`graph`).
 
@@ -27,6 +30,16 @@ pub(super) struct KeyAccess {
     pub(super) reads: Option<u32>,
     /// The version that it leaves, if it writes.
     pub(super) writes: Option<u32>,
+    /// Whether nobody else may write the key from here on, or may again.
+    pub(super) lock: KeyLock,
+}
+
+/// What becomes of the right to write a key: of two transactions under snapshot isolation that write one, one begins after the other's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyLock {
+    Untouched,
+    Taken,
+    Released,
 }
 
 /// A transaction of the search.
@@ -49,6 +62,27 @@ struct SearchFrame {
     is_choice: bool,
 }
 
+/// Begins and commits of transactions, for snapshot isolation: those of number n are n and n + their count.
+pub(super) fn split(transactions: &[OrderedTransaction]) -> Vec<OrderedTransaction> {
+    let half = |is_begin: bool| {
+        transactions.iter().map(move |one| {
+            let writes = |access: &&KeyAccess| is_begin && access.reads.is_some() || access.writes.is_some();
+            let accesses = one.accesses.iter().filter(writes).map(|access| KeyAccess {
+                key: access.key,
+                reads: access.reads.filter(|_| is_begin),
+                writes: access.writes.filter(|_| !is_begin),
+                lock: match access.writes {
+                    None => KeyLock::Untouched,
+                    Some(_) if is_begin => KeyLock::Taken,
+                    Some(_) => KeyLock::Released,
+                },
+            });
+            OrderedTransaction { takes_part: one.takes_part, accesses: accesses.collect() }
+        })
+    };
+    half(true).chain(half(false)).collect()
+}
+
 /// Whether transactions that take part have an order that respects the edges of some kinds.
 pub(super) fn find_order(
     transactions: &[OrderedTransaction],
@@ -68,6 +102,8 @@ struct OrderSearch<'a> {
     waits: Vec<u32>,
     /// The current version of each key.
     versions: Vec<u32>,
+    /// Keys that somebody has the right to write.
+    is_locked: Vec<bool>,
     /// Readers that each version still has: those of initial versions by key, then those of versions that were written.
     readers: Vec<u32>,
     ready: BTreeSet<u32>,
@@ -93,6 +129,7 @@ impl<'a> OrderSearch<'a> {
             kinds: kinds | PASS,
             waits: vec![0; graph.len() as usize],
             versions: vec![INITIAL_VERSION; keys as usize],
+            is_locked: vec![false; keys as usize],
             readers: vec![0; keys as usize + last.map_or(0, |last| last as usize + 1)],
             ready: BTreeSet::new(),
             executed: vec![0; transactions.len().div_ceil(64)],
@@ -181,13 +218,26 @@ impl<'a> OrderSearch<'a> {
             let version = self.versions[one.key as usize];
             let own = u32::from(one.reads.is_some());
             one.reads.is_none_or(|read| read == version)
+                && !(one.lock == KeyLock::Taken && self.is_locked[one.key as usize])
                 && (one.writes.is_none() || self.readers[self.place(one.key, version)] == own)
         })
     }
 
-    /// Whether a transaction overwrites only what it reads: nothing can come between its versions, so it may as well come now.
+    /// Whether a transaction overwrites only what it reads, or what nobody else may write: nothing can come between its versions, so it
+    /// may as well come now.
     fn is_certain(&self, id: u32) -> bool {
-        self.transactions[id as usize].accesses.iter().all(|one| one.writes.is_none() || one.reads.is_some())
+        self.transactions[id as usize].accesses.iter().all(|one| match one.lock {
+            KeyLock::Untouched => one.writes.is_none() || one.reads.is_some(),
+            KeyLock::Taken => one.reads.is_some(),
+            KeyLock::Released => true,
+        })
+    }
+
+    fn turn_locks(&mut self, id: u32, taken: KeyLock) {
+        let transactions = self.transactions;
+        for one in transactions[id as usize].accesses.iter().filter(|one| one.lock != KeyLock::Untouched) {
+            self.is_locked[one.key as usize] = one.lock == taken;
+        }
     }
 
     fn execute(&mut self, id: u32) -> Vec<u32> {
@@ -203,6 +253,7 @@ impl<'a> OrderSearch<'a> {
                 self.versions[one.key as usize] = write;
             }
         }
+        self.turn_locks(id, KeyLock::Taken);
         self.executed[id as usize / 64] |= 1 << (id % 64);
         self.left -= 1;
         self.ready.remove(&id);
@@ -216,6 +267,7 @@ impl<'a> OrderSearch<'a> {
         self.withdraw(id);
         self.ready.insert(id);
         self.left += 1;
+        self.turn_locks(id, KeyLock::Released);
         self.executed[id as usize / 64] &= !(1 << (id % 64));
         for (one, before) in transactions[id as usize].accesses.iter().zip(frame.before) {
             self.versions[one.key as usize] = before;
@@ -257,7 +309,7 @@ impl<'a> OrderSearch<'a> {
         }
     }
 
-    /// What is left depends on what was executed and on the versions only.
+    /// What is left depends on what was executed and on the versions only; that tells the locks.
     fn state(&self) -> Vec<u64> {
         let pairs =
             self.versions.chunks(2).map(|pair| u64::from(pair[0]) << 32 | u64::from(pair.get(1).copied().unwrap_or(0)));

@@ -10,9 +10,11 @@
 //!
 //! Invariants: as in `list_append`. Source: Alvaro, Kingsbury, "Elle" (2020). Not here: cycles.
 
+use super::components::NONE;
 use super::graph::{GraphBuilder, RW, WR};
 use super::inference::{AnomalyList, EdgeNames, HistoryWords};
-use super::order_search::{INITIAL_VERSION, KeyAccess, OrderedTransaction};
+use super::order_search::{INITIAL_VERSION, KeyAccess, KeyLock, OrderedTransaction};
+use super::saturation::{BEFORE_ALL, OrderEdge, OrderReason, ReadsFrom};
 use super::transaction::{MicroAction, MicroOperation, TransactionSet, WriteTable};
 use crate::history::{DatumId, HistoryError, OperationHistory, OperationType};
 
@@ -81,7 +83,7 @@ impl<'a> RwRegister<'a> {
                     _ => (None, Some(version(one))),
                 };
                 match at {
-                    None => accesses.push(KeyAccess { key: one.key, reads, writes }),
+                    None => accesses.push(KeyAccess { key: one.key, reads, writes, lock: KeyLock::Untouched }),
                     Some(at) => accesses[at].writes = writes.or(accesses[at].writes),
                 }
             }
@@ -93,6 +95,66 @@ impl<'a> RwRegister<'a> {
             accesses: if takes_part { describe(id) } else { Vec::new() },
         })
         .collect()
+    }
+
+    /// What transactions read of each other, for saturation.
+    pub(super) fn reads_from(&self) -> ReadsFrom {
+        let set = self.words.set;
+        let mut all = ReadsFrom::default();
+        let processes = set.transactions.iter().filter_map(|one| one.process).max().map_or(0, |last| last + 1);
+        all.session_count = processes;
+        let mut keys: Vec<u32> = Vec::new();
+        for id in set.ids() {
+            let steps: &[MicroOperation] = if self.takes_part(id) { set.steps(id) } else { &[] };
+            all.sessions.push(match set.transactions[id as usize].process {
+                _ if !self.takes_part(id) => NONE,
+                Some(process) => process,
+                None => {
+                    all.session_count += 1;
+                    all.session_count - 1
+                }
+            });
+            keys.clear();
+            keys.extend(steps.iter().filter(|one| one.action == MicroAction::Write).map(|one| one.key));
+            keys.sort_unstable();
+            keys.dedup();
+            all.writes.push(keys.iter().copied());
+            let is_own = |at: usize, key: u32| {
+                keys.binary_search(&key).is_ok()
+                    && steps[..at].iter().any(|before| before.action == MicroAction::Write && before.key == key)
+            };
+            let reads = steps.iter().enumerate().filter_map(|(at, one)| {
+                if one.action != MicroAction::Read || is_own(at, one.key) {
+                    return None;
+                }
+                if one.value.is_nil() {
+                    return Some((one.key, BEFORE_ALL));
+                }
+                let writer = self.table.writer(self.table.find(one.key, one.value)?);
+                (writer != id && self.takes_part(writer)).then_some((one.key, writer))
+            });
+            all.reads.push(reads);
+        }
+        all
+    }
+
+    /// Why one transaction commits before another.
+    pub(super) fn order_because(&self, edge: &OrderEdge, names: EdgeNames<'_>, reader: &str) -> Option<String> {
+        let (words, EdgeNames { from, to }) = (self.words, names);
+        match edge.reason {
+            OrderReason::Session => None,
+            OrderReason::Read(key) => Some(format!("{to} read what {from} wrote to key {}", words.key(key))),
+            OrderReason::Seen { key, .. } => {
+                let key = words.key(key);
+                Some(format!("{reader} had seen {from}, which wrote key {key}, and read {to}'s value of it"))
+            }
+        }
+    }
+
+    /// A transaction that read a key before all writes and had seen one.
+    pub(super) fn initial_words(&self, key: u32) -> String {
+        let key = self.words.key(key);
+        format!("the first wrote key {key}; the second had seen it, and read the key as before all writes")
     }
 
     /// Bytes that it takes.
@@ -168,6 +230,15 @@ impl<'a> RwRegister<'a> {
                             (words.key(one.key), words.value(one.value), words.value(before.value));
                         format!("it read {found} of key {key}, and must have read {expected} after its own steps")
                     });
+                    if before.action == MicroAction::Write {
+                        self.anomalies.note("own-write-unseen", &[id], || {
+                            format!(
+                                "it read {} of key {} after its own write",
+                                words.value(one.value),
+                                words.key(one.key)
+                            )
+                        });
+                    }
                     self.check_source(id, one);
                 }
                 continue;

@@ -1,0 +1,436 @@
+//! Weak levels of registers: whether some order of commits explains what was read, found by saturation.
+//!
+//! ```text
+//! T3 read x from T1 · T2 wrote x, and T3 had seen T2     ──▶   T2 must come before T1
+//!
+//! seen by the time of that read (monotonic)   T3 read something of T2 earlier
+//! seen at all (atomic)                        T3 read something of T2, or T2 stands before T3 in its session
+//! seen by those that were seen (causal)       a path of such steps leads from T2 to T3
+//! ```
+//!
+//! Each level asks for an order of commits that has all such pairs. There is one if the pairs, with sessions and what was read from whom,
+//! have no cycle. Of the transactions of a session that wrote a key, the last one that was seen is enough. Without sessions, each
+//! transaction is a session of its own.
+//!
+//! Invariant: exact, if each value is written to a key once and each read names its writer. Sources: Biswas, Enea, "On the Complexity of
+//! Checking Transactional Consistency" (2019), for the levels; Møldrup et al., "AWDIT" (2025), for the least pairs that suffice.
+//! Not here: what a transaction shows by itself (`rw_register`).
+
+use super::components::{NONE, Successors, components};
+
+/// Bytes of the clocks of a history; with more, the causal level is not decided.
+const CLOCK_BYTES_MAX: usize = 1 << 29;
+/// Transactions of a component from which a shortest cycle is searched.
+const STARTS_MAX: usize = 64;
+/// The source of a read of what was there before all writes.
+pub(super) const BEFORE_ALL: u32 = u32::MAX;
+
+/// A level that saturation decides. The larger one is the stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WeakLevel {
+    Monotonic,
+    Atomic,
+    Causal,
+}
+
+/// What transactions read of each other, and which keys they write.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReadsFrom {
+    /// The session of each transaction; `NONE` if it takes no part.
+    pub(super) sessions: Vec<u32>,
+    pub(super) session_count: u32,
+    /// Reads of others, in the order of the transaction: key and source.
+    pub(super) reads: Rows<(u32, u32)>,
+    /// Keys that each writes, sorted.
+    pub(super) writes: Rows<u32>,
+}
+
+/// Rows of several lengths.
+#[derive(Clone, Debug)]
+pub(super) struct Rows<T> {
+    starts: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows { starts: vec![0], items: Vec::new() }
+    }
+}
+
+impl<T> Rows<T> {
+    /// Adds a row.
+    pub(super) fn push(&mut self, row: impl IntoIterator<Item = T>) {
+        self.items.extend(row);
+        self.starts.push(self.items.len() as u32);
+    }
+
+    /// The row at a position.
+    fn row(&self, at: u32) -> &[T] {
+        &self.items[self.starts[at as usize] as usize..self.starts[at as usize + 1] as usize]
+    }
+
+    fn bounds(&self, at: u32) -> (u32, u32) {
+        (self.starts[at as usize], self.starts[at as usize + 1])
+    }
+}
+
+/// Why one transaction commits before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OrderReason {
+    /// It stands before it in its session.
+    Session,
+    /// The other one read what it wrote to a key.
+    Read(u32),
+    /// A reader had seen it, and read the other one's value of a key that both wrote.
+    Seen { reader: u32, key: u32 },
+}
+
+/// One transaction before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OrderEdge {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) reason: OrderReason,
+}
+
+/// What saturation says of a level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SaturationVerdict {
+    Holds,
+    /// A transaction read a key before all writes, and had seen one that wrote it.
+    Initial {
+        writer: u32,
+        reader: u32,
+        key: u32,
+    },
+    /// Transactions of which each must come before the next, and the last one before the first; whether there is no shorter such cycle.
+    Cycle(Vec<OrderEdge>, bool),
+    /// Memory was used up.
+    Unknown,
+}
+
+impl ReadsFrom {
+    /// The same without sessions.
+    pub(super) fn without_sessions(&self) -> ReadsFrom {
+        let mut next = 0;
+        let own = |session: &u32| {
+            if *session == NONE {
+                return NONE;
+            }
+            next += 1;
+            next - 1
+        };
+        let sessions = self.sessions.iter().map(own).collect();
+        ReadsFrom { sessions, session_count: next, reads: self.reads.clone(), writes: self.writes.clone() }
+    }
+
+    /// Whether a level holds.
+    pub(super) fn saturate(&self, level: WeakLevel, bytes_max: usize) -> SaturationVerdict {
+        let table = SessionTable::new(self);
+        let mut edges = self.known_edges(&table);
+        let verdict = match level {
+            WeakLevel::Monotonic => self.add_monotonic(&mut edges),
+            WeakLevel::Atomic => self.add_atomic(&table, &mut edges),
+            WeakLevel::Causal => self.add_causal(&table, &mut edges, bytes_max.min(CLOCK_BYTES_MAX)),
+        };
+        match verdict {
+            None => find_cycle(self.sessions.len() as u32, edges),
+            Some(verdict) => verdict,
+        }
+    }
+
+    fn transactions(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.sessions.len() as u32).filter(|id| self.sessions[*id as usize] != NONE)
+    }
+
+    fn known_edges(&self, table: &SessionTable) -> Vec<OrderEdge> {
+        let mut edges = Vec::new();
+        for to in self.transactions() {
+            let before = table.before[to as usize];
+            if before != NONE {
+                edges.push(OrderEdge { from: before, to, reason: OrderReason::Session });
+            }
+            for (key, from) in self.reads.row(to).iter().copied().filter(|(_, from)| *from != BEFORE_ALL) {
+                edges.push(OrderEdge { from, to, reason: OrderReason::Read(key) });
+            }
+        }
+        edges
+    }
+
+    /// Notes that `seen` comes before the source of a read.
+    fn note(
+        &self,
+        edges: &mut Vec<OrderEdge>,
+        seen: u32,
+        reader: u32,
+        (key, source): (u32, u32),
+    ) -> Option<SaturationVerdict> {
+        if source == BEFORE_ALL {
+            return Some(SaturationVerdict::Initial { writer: seen, reader, key });
+        }
+        if seen != source {
+            edges.push(OrderEdge { from: seen, to: source, reason: OrderReason::Seen { reader, key } });
+        }
+        None
+    }
+
+    fn add_monotonic(&self, edges: &mut Vec<OrderEdge>) -> Option<SaturationVerdict> {
+        let mut first: Vec<(u32, usize)> = Vec::new();
+        for reader in self.transactions() {
+            let reads = self.reads.row(reader);
+            first.clear();
+            first.extend(
+                reads.iter().enumerate().filter(|(_, read)| read.1 != BEFORE_ALL).map(|(at, read)| (read.1, at)),
+            );
+            first.sort_unstable();
+            first.dedup_by_key(|one| one.0);
+            for (seen, at) in &first {
+                let writes = self.writes.row(*seen);
+                for read in reads[at + 1..].iter().filter(|read| writes.binary_search(&read.0).is_ok()) {
+                    if let Some(verdict) = self.note(edges, *seen, reader, *read) {
+                        return Some(verdict);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn add_atomic(&self, table: &SessionTable, edges: &mut Vec<OrderEdge>) -> Option<SaturationVerdict> {
+        let (mut sources, mut reads): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+        for reader in self.transactions() {
+            reads.clear();
+            reads.extend_from_slice(self.reads.row(reader));
+            reads.sort_unstable();
+            sources.clear();
+            sources.extend(reads.iter().map(|read| read.1).filter(|source| *source != BEFORE_ALL));
+            sources.sort_unstable();
+            sources.dedup();
+            let is_read = |key: u32| {
+                let from = reads.partition_point(|read| read.0 < key);
+                reads[from..].iter().copied().take_while(move |read| read.0 == key)
+            };
+            for seen in &sources {
+                let writes = self.writes.row(*seen);
+                // The fewer of both are looked up among the others.
+                if writes.len() < reads.len() {
+                    for read in writes.iter().flat_map(|key| is_read(*key)) {
+                        if let Some(verdict) = self.note(edges, *seen, reader, read) {
+                            return Some(verdict);
+                        }
+                    }
+                } else {
+                    for read in reads.iter().filter(|read| writes.binary_search(&read.0).is_ok()) {
+                        if let Some(verdict) = self.note(edges, *seen, reader, *read) {
+                            return Some(verdict);
+                        }
+                    }
+                }
+            }
+            let (session, place) = (self.sessions[reader as usize], table.place[reader as usize]);
+            for read in &reads {
+                let Some(seen) = table.last_writer(read.0, session, place) else { continue };
+                if let Some(verdict) = self.note(edges, seen, reader, *read) {
+                    return Some(verdict);
+                }
+            }
+        }
+        None
+    }
+
+    fn add_causal(
+        &self,
+        table: &SessionTable,
+        edges: &mut Vec<OrderEdge>,
+        bytes_max: usize,
+    ) -> Option<SaturationVerdict> {
+        let (count, width) = (self.sessions.len(), self.session_count as usize);
+        if count.saturating_mul(width).saturating_mul(size_of::<u32>()) > bytes_max {
+            return Some(SaturationVerdict::Unknown);
+        }
+        let graph = OrderGraph::new(count as u32, edges);
+        let Some(order) = graph.topological() else { return find_cycle_of(&graph, edges) };
+        // Of each session, how many transactions each transaction has seen.
+        let mut clocks = vec![0u32; count * width];
+        for to in order {
+            let seen = self.reads.row(to).iter().map(|read| read.1).chain([table.before[to as usize]]);
+            for from in seen.filter(|from| *from != BEFORE_ALL) {
+                let (from, to) = (from as usize, to as usize);
+                for session in 0..width {
+                    clocks[to * width + session] = clocks[to * width + session].max(clocks[from * width + session]);
+                }
+                let own = &mut clocks[to * width + self.sessions[from] as usize];
+                *own = (*own).max(table.place[from] + 1);
+            }
+        }
+        for reader in self.transactions() {
+            let clock = &clocks[reader as usize * width..][..width];
+            for read in self.reads.row(reader) {
+                for (session, seen) in table.writers(read.0).filter(|(session, _)| clock[*session as usize] > 0) {
+                    let Some(seen) = seen.last_before(clock[session as usize]) else { continue };
+                    if let Some(verdict) = self.note(edges, seen, reader, *read) {
+                        return Some(verdict);
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Places of transactions in their sessions, and who writes a key in each.
+struct SessionTable {
+    /// The transaction before each in its session, or `NONE`.
+    before: Vec<u32>,
+    place: Vec<u32>,
+    /// Writers: key, session, place, transaction; sorted.
+    writers: Vec<(u32, u32, u32, u32)>,
+}
+
+/// Writers of a key in a session.
+#[derive(Clone, Copy)]
+struct SessionWriters<'a>(&'a [(u32, u32, u32, u32)]);
+
+impl SessionWriters<'_> {
+    /// The last one before a place.
+    fn last_before(self, place: u32) -> Option<u32> {
+        let end = self.0.partition_point(|one| one.2 < place);
+        end.checked_sub(1).map(|at| self.0[at].3)
+    }
+}
+
+impl SessionTable {
+    fn new(all: &ReadsFrom) -> SessionTable {
+        let count = all.sessions.len();
+        let mut last = vec![NONE; all.session_count as usize];
+        let mut table = SessionTable { before: vec![NONE; count], place: vec![0; count], writers: Vec::new() };
+        for id in all.transactions() {
+            let session = all.sessions[id as usize];
+            let before = std::mem::replace(&mut last[session as usize], id);
+            table.before[id as usize] = before;
+            if before != NONE {
+                table.place[id as usize] = table.place[before as usize] + 1;
+            }
+            let place = table.place[id as usize];
+            table.writers.extend(all.writes.row(id).iter().map(|key| (*key, session, place, id)));
+        }
+        table.writers.sort_unstable();
+        table
+    }
+
+    /// Writers of a key, by session.
+    fn writers(&self, key: u32) -> impl Iterator<Item = (u32, SessionWriters<'_>)> {
+        let from = self.writers.partition_point(|one| one.0 < key);
+        let to = from + self.writers[from..].partition_point(|one| one.0 == key);
+        self.writers[from..to].chunk_by(|a, b| a.1 == b.1).map(|group| (group[0].1, SessionWriters(group)))
+    }
+
+    /// The last writer of a key in a session before a place.
+    fn last_writer(&self, key: u32, session: u32, place: u32) -> Option<u32> {
+        let end = self.writers.partition_point(|one| (one.0, one.1, one.2) < (key, session, place));
+        let found = self.writers[..end].last().filter(|one| (one.0, one.1) == (key, session));
+        found.map(|one| one.3)
+    }
+}
+
+/// Edges by where they begin.
+struct OrderGraph {
+    starts: Rows<u32>,
+    targets: Vec<u32>,
+}
+
+impl OrderGraph {
+    /// Positions of the edges that leave each node, and where they lead.
+    fn new(nodes: u32, edges: &[OrderEdge]) -> OrderGraph {
+        let mut order: Vec<u32> = (0..edges.len() as u32).collect();
+        order.sort_by_key(|at| edges[*at as usize].from);
+        let targets = order.iter().map(|at| edges[*at as usize].to).collect();
+        let mut starts = Rows::default();
+        let mut left = order.as_slice();
+        for node in 0..nodes {
+            let count = left.partition_point(|at| edges[*at as usize].from == node);
+            starts.push(left[..count].iter().copied());
+            left = &left[count..];
+        }
+        OrderGraph { starts, targets }
+    }
+
+    /// Nodes, each after all that lead to it; `None` if there is a cycle.
+    fn topological(&self) -> Option<Vec<u32>> {
+        let mut waits = vec![0u32; self.nodes() as usize];
+        self.targets.iter().for_each(|to| waits[*to as usize] += 1);
+        let mut order: Vec<u32> = (0..self.nodes()).filter(|node| waits[*node as usize] == 0).collect();
+        let mut at = 0;
+        while let Some(node) = order.get(at).copied() {
+            at += 1;
+            let (from, to) = self.positions(node);
+            for target in &self.targets[from as usize..to as usize] {
+                waits[*target as usize] -= 1;
+                if waits[*target as usize] == 0 {
+                    order.push(*target);
+                }
+            }
+        }
+        (order.len() == self.nodes() as usize).then_some(order)
+    }
+}
+
+impl Successors for OrderGraph {
+    fn nodes(&self) -> u32 {
+        self.starts.starts.len() as u32 - 1
+    }
+
+    fn positions(&self, node: u32) -> (u32, u32) {
+        self.starts.bounds(node)
+    }
+
+    fn successor(&self, _: u32, position: u32) -> Option<u32> {
+        Some(self.targets[position as usize])
+    }
+}
+
+fn find_cycle(nodes: u32, edges: Vec<OrderEdge>) -> SaturationVerdict {
+    find_cycle_of(&OrderGraph::new(nodes, &edges), &edges).unwrap_or(SaturationVerdict::Holds)
+}
+
+/// A short cycle, if there is one.
+fn find_cycle_of(graph: &OrderGraph, edges: &[OrderEdge]) -> Option<SaturationVerdict> {
+    let (labels, count) = components(graph);
+    if count == 0 {
+        return None;
+    }
+    let members: Vec<u32> = (0..graph.nodes()).filter(|node| labels[*node as usize] == 0).collect();
+    // By which edge a node was reached first, in the search from a start.
+    let mut reached: Vec<(u32, u32)> = vec![(NONE, NONE); graph.nodes() as usize];
+    let mut best: Vec<OrderEdge> = Vec::new();
+    for start in members.iter().take(STARTS_MAX) {
+        let mut queue = vec![*start];
+        let mut at = 0;
+        'search: while let Some(node) = queue.get(at).copied() {
+            at += 1;
+            let (from, to) = graph.positions(node);
+            for position in from..to {
+                let target = graph.targets[position as usize];
+                let edge = graph.starts.items[position as usize];
+                if target == *start {
+                    let mut cycle = vec![edges[edge as usize]];
+                    while cycle[cycle.len() - 1].from != *start {
+                        let (_, edge) = reached[cycle[cycle.len() - 1].from as usize];
+                        cycle.push(edges[edge as usize]);
+                    }
+                    cycle.reverse();
+                    if best.is_empty() || cycle.len() < best.len() {
+                        best = cycle;
+                    }
+                    break 'search;
+                }
+                if labels[target as usize] == 0 && reached[target as usize].0 != *start {
+                    reached[target as usize] = (*start, edge);
+                    queue.push(target);
+                }
+            }
+        }
+    }
+    Some(SaturationVerdict::Cycle(best, members.len() <= STARTS_MAX))
+}
