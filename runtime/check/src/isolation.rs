@@ -305,7 +305,7 @@ fn judge_weak_levels(
     let mut report = WeakReport::default();
     let with_sessions = register.reads_from();
     let without_sessions = with_sessions.without_sessions();
-    let is_own_seen = register.anomalies.counts.get("own-write-unseen").is_none();
+    let is_own_seen = !register.anomalies.counts.contains_key("own-write-unseen");
     // With sessions first: what holds with them holds without.
     let mut found: Vec<(WeakLevel, &'static str, SaturationVerdict)> = Vec::new();
     for (at, reads) in [(1, &with_sessions), (0, &without_sessions)] {
