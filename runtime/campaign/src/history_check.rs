@@ -11,8 +11,9 @@ use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_check::{
     CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOrder, IsolationAnomaly,
     IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType, PartitionVerdict,
-    Process, UndecidedReason, Validity, check_isolation, check_linearizability, check_property, checker, guess_model,
-    has_transactions, isolation_level, minimize_violation, model, pair_calls, read_cobra,
+    Process, UndecidedReason, Validity, check_isolation, check_linearizability, check_property,
+    check_sequential_consistency, checker, guess_model, has_transactions, isolation_level, minimize_violation, model,
+    pair_calls, read_cobra,
 };
 use fozzy_report::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryPage, HistoryTimeline,
@@ -29,6 +30,8 @@ const HISTORY_NAMES: [&str; 3] = ["history.edn", "history.json", "history.jsonl"
 const COBRA_ENDING: &str = "log";
 /// Bytes of a history that are read.
 const HISTORY_BYTES_MAX: u64 = 2 << 30;
+/// What a history is held to if time does not count.
+const SEQUENTIAL: &str = "sequential";
 /// Parts of a history of which the document says what is wrong with them.
 const PARTS_MAX: usize = 16;
 
@@ -38,6 +41,8 @@ pub struct HistoryCheckRequest<'a> {
     pub checker: Option<&'a str>,
     /// The name of the model; guessed from the history if there is none.
     pub model: Option<&'a str>,
+    /// Whether only the order within each process counts, not that in time.
+    pub is_sequential: bool,
     /// Bytes that the search of one part may use.
     pub memory_bytes_max: usize,
     /// Whether time is over.
@@ -79,12 +84,15 @@ pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<J
     let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: request.is_over };
     let (validity, parts) = if let Some(name) = request.checker {
         judge_property(&history, name, &mut check).map_err(|error| wrong(&error))?
-    } else if let Some(level) = chosen_level(&history, request.model) {
+    } else if let Some(level) = chosen_level(&history, request.model).filter(|_| !request.is_sequential) {
         check.model_guessed = request.model.is_none();
         judge_isolation(&history, level, &limits, &mut check).map_err(|error| wrong(&error))?
     } else {
         let row = chosen_model(&history, request.model).map_err(|error| wrong(&error))?;
         check.model_guessed = request.model.is_none();
+        if request.is_sequential {
+            check.consistency = Some(SEQUENTIAL.to_owned());
+        }
         judge_calls(&history, &calls, row, &limits, &mut check).map_err(|error| wrong(&error))?
     };
     check.validity = validity_name(validity).to_owned();
@@ -103,7 +111,11 @@ fn judge_calls(
     limits: &CheckLimits<'_>,
     check: &mut HistoryCheck,
 ) -> Result<(Validity, Vec<TimelinePart>), HistoryError> {
-    let verdict = check_linearizability(history, row, limits)?;
+    let is_sequential = check.consistency.is_some();
+    let verdict = match is_sequential {
+        true => check_sequential_consistency(history, row, limits)?,
+        false => check_linearizability(history, row, limits)?,
+    };
     check.model = Some(row.name.to_owned());
     check.partitions = verdict.partitions.len() as u64;
     check.undecided = undecided(history, &verdict);
@@ -113,7 +125,8 @@ fn judge_calls(
         let is_wrong = part.validity == Validity::Invalid && check.violations.len() < PARTS_MAX;
         let mut minimal = Vec::new();
         if is_wrong {
-            minimal = minimize_violation(history, row, &part, limits)?.map(|minimal| minimal.calls).unwrap_or_default();
+            let found = if is_sequential { None } else { minimize_violation(history, row, &part, limits)? };
+            minimal = found.map(|minimal| minimal.calls).unwrap_or_default();
             check.violations.push(violation(history, &by_invocation, &part, &minimal));
         }
         let PartitionVerdict { key, validity, calls, order, stuck, .. } = part;

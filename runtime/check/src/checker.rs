@@ -11,8 +11,12 @@
 mod adya_g2;
 mod availability;
 mod bank;
+mod causal;
+mod causal_reverse;
 mod counter;
+mod kafka;
 mod long_fork;
+mod monotonic;
 mod pn_counter;
 mod queue;
 mod set;
@@ -52,7 +56,11 @@ pub const CHECKERS: &[CheckerRow] = &[
     pn_counter::PN_COUNTER,
     bank::BANK,
     long_fork::LONG_FORK,
+    causal::CAUSAL,
+    causal_reverse::CAUSAL_REVERSE,
     adya_g2::ADYA_G2,
+    monotonic::MONOTONIC,
+    kafka::KAFKA,
 ];
 
 /// The checker that has a name.

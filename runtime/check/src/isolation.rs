@@ -32,7 +32,7 @@ pub use level::{ISOLATION_LEVELS, IsolationLevel, LevelVerdict, isolation_level}
 use list_append::ListAppend;
 use order_search::{OrderedTransaction, find_order, split};
 use rw_register::RwRegister;
-use saturation::{OrderReason, SaturationVerdict, WeakLevel};
+use saturation::{OrderEdge, OrderReason, SaturationVerdict, WeakLevel};
 use transaction::{MicroAction, TransactionSet};
 
 /// What a history of transactions shows.
@@ -112,6 +112,15 @@ const SNAPSHOT_LEVELS: [(&str, u8, &str); 3] = [
 fn is_implied(strong: &IsolationLevel, weak: &IsolationLevel) -> bool {
     strong.name == weak.name
         || strong.implies.iter().filter_map(|name| isolation_level(name)).any(|next| is_implied(next, weak))
+}
+
+/// Transactions that read from each other in a circle, if there are such: each reads from the one before, and the first from the last.
+pub(crate) fn find_cycle_of_reads(transactions: u32, reads: &[(u32, u32)]) -> Option<Vec<u32>> {
+    let edges = reads.iter().map(|(from, to)| OrderEdge { from: *from, to: *to, reason: OrderReason::Read(0) });
+    match saturation::find_cycle(transactions, edges.collect()) {
+        SaturationVerdict::Cycle(edges, _) => Some(edges.iter().map(|edge| edge.from).collect()),
+        _ => None,
+    }
 }
 
 /// Whether a history has transactions: its first operation of a client with a value is a list of reads, writes or appends.

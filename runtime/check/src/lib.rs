@@ -38,7 +38,7 @@ pub use isolation::{
 pub use judge::{judge, judge_end, judge_facts};
 pub use linearizability::{
     CheckLimits, LinearizabilityVerdict, MinimalViolation, PartitionVerdict, UndecidedReason, Validity,
-    check_linearizability, minimize_violation,
+    check_linearizability, check_sequential_consistency, minimize_violation,
 };
 pub use model::{
     CallRecord, MODELS, ModelAction, ModelCall, ModelRow, NextStates, SequentialModel, guess_model, model,

@@ -15,6 +15,7 @@
 mod minimize;
 mod partition;
 mod search;
+mod sequential;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -25,6 +26,7 @@ use crate::model::{ModelRow, SequentialModel};
 pub use minimize::{MinimalViolation, minimize_violation};
 use partition::CallPartition;
 use search::{SearchBudget, SearchEnd, SearchResult, search};
+use sequential::{SequentialResult, search_sequential};
 
 /// Configurations of the first round, and how much larger each next one is.
 const FIRST_ROUND: usize = 256;
@@ -125,6 +127,89 @@ pub fn check_linearizability(
     Ok(judge(history, row, &partitions, limits))
 }
 
+/// Judges whether a history is sequentially consistent with respect to a model: as linearizability, but only the order within each
+/// process counts. The partitions are the keys, each judged alone; if none is wrong and there are several, one without a key for all
+/// of them together follows.
+///
+/// # Errors
+/// When its calls do not pair, or do not fit the model.
+///
+/// ```
+/// use fozzy_check::{CheckLimits, OperationHistory, Validity, check_sequential_consistency, model};
+/// let text = "{:type :invoke, :process 0, :f :write, :value 1} {:type :ok, :process 0, :f :write, :value 1}
+///             {:type :invoke, :process 1, :f :read, :value nil} {:type :ok, :process 1, :f :read, :value 0}
+///             {:type :invoke, :process 0, :f :write, :value 0} {:type :ok, :process 0, :f :write, :value 0}";
+/// let history = OperationHistory::read(text.as_bytes()).unwrap();
+/// let (row, limits) = (model("register").unwrap(), CheckLimits::default());
+/// let verdict = check_sequential_consistency(&history, row, &limits).unwrap();
+/// assert_eq!(verdict.validity, Validity::Valid); // 0 was read before it was written, by the clock
+/// ```
+pub fn check_sequential_consistency(
+    history: &OperationHistory,
+    row: &ModelRow,
+    limits: &CheckLimits<'_>,
+) -> Result<LinearizabilityVerdict, HistoryError> {
+    let partitions = partition::program_partitions(history, row.model)?;
+    let is_wrong = |all: &[PartitionVerdict]| all.iter().any(|one| one.validity == Validity::Invalid);
+    let budget = |configurations_max: usize| SearchBudget {
+        configurations_max,
+        bytes_max: limits.memory_bytes_max,
+        is_over: limits.is_over,
+    };
+    let mut verdicts: Vec<PartitionVerdict> = Vec::new();
+    for partition in &partitions {
+        // One that is hard does not keep the others from being judged; all together have the whole budget.
+        let configurations = if partitions.len() > 1 { ILLUSTRATION_CONFIGURATIONS } else { usize::MAX };
+        let found = search_sequential(&history.pool, row.model, &[partition], &budget(configurations));
+        verdicts.push(conclude_sequential(history, row.model, &[partition], found));
+    }
+    if partitions.len() > 1 && !is_wrong(&verdicts) {
+        let all: Vec<&CallPartition> = partitions.iter().collect();
+        let found = search_sequential(&history.pool, row.model, &all, &budget(usize::MAX));
+        let whole = conclude_sequential(history, row.model, &all, found);
+        if whole.validity == Validity::Valid {
+            // An order of all is one of each.
+            verdicts.iter_mut().for_each(|one| (one.validity, one.reason) = (Validity::Valid, None));
+        }
+        verdicts.push(whole);
+    }
+    let validity = verdicts.iter().map(|one| one.validity).max().unwrap_or(Validity::Valid);
+    Ok(LinearizabilityVerdict { validity, partitions: verdicts })
+}
+
+fn conclude_sequential(
+    history: &OperationHistory,
+    model: &dyn SequentialModel,
+    partitions: &[&CallPartition],
+    found: SequentialResult,
+) -> PartitionVerdict {
+    let (validity, reason) = verdict_of(&found.end);
+    let required = |order: &[u32]| {
+        let all: std::collections::BTreeSet<u32> = order.iter().copied().collect();
+        let calls = partitions.iter().flat_map(|one| &one.calls).filter(|one| one.completion.is_some());
+        calls.filter(|one| order.is_empty() || all.contains(&one.invocation)).count()
+    };
+    let mut calls: Vec<u32> = partitions.iter().flat_map(|one| one.calls.iter().map(|one| one.invocation)).collect();
+    calls.sort_unstable();
+    let states = partitions.iter().zip(&found.states).map(|(one, state)| {
+        let state = model.describe(&history.pool, state);
+        one.key
+            .filter(|_| partitions.len() > 1)
+            .map_or(state.clone(), |key| format!("{}: {state}", history.pool.edn(key)))
+    });
+    PartitionVerdict {
+        key: if let [one] = partitions { one.key } else { None },
+        validity,
+        reason,
+        calls,
+        state: states.collect::<Vec<_>>().join(", "),
+        stuck: found.stuck.filter(|_| validity != Validity::Valid),
+        returns: (if found.order.is_empty() { 0 } else { required(&found.order) }, required(&[])),
+        order: found.order,
+        configurations: found.configurations,
+    }
+}
+
 /// Judges partitions in rounds.
 fn judge(
     history: &OperationHistory,
@@ -205,13 +290,7 @@ fn conclude(
     found: &SearchResult,
 ) -> PartitionVerdict {
     let position = |call: &u32| partition.calls[*call as usize].invocation;
-    let (validity, reason) = match found.end {
-        SearchEnd::Valid => (Validity::Valid, None),
-        SearchEnd::Invalid => (Validity::Invalid, None),
-        SearchEnd::Memory | SearchEnd::Configurations => (Validity::Unknown, Some(UndecidedReason::Memory)),
-        SearchEnd::Time => (Validity::Unknown, Some(UndecidedReason::Time)),
-        SearchEnd::Width => (Validity::Unknown, Some(UndecidedReason::Width)),
-    };
+    let (validity, reason) = verdict_of(&found.end);
     PartitionVerdict {
         validity,
         reason,
@@ -221,5 +300,16 @@ fn conclude(
         returns: found.returns,
         configurations: found.configurations,
         ..unneeded(partition)
+    }
+}
+
+/// What the end of a search says.
+fn verdict_of(end: &SearchEnd) -> (Validity, Option<UndecidedReason>) {
+    match end {
+        SearchEnd::Valid => (Validity::Valid, None),
+        SearchEnd::Invalid => (Validity::Invalid, None),
+        SearchEnd::Memory | SearchEnd::Configurations => (Validity::Unknown, Some(UndecidedReason::Memory)),
+        SearchEnd::Time => (Validity::Unknown, Some(UndecidedReason::Time)),
+        SearchEnd::Width => (Validity::Unknown, Some(UndecidedReason::Width)),
     }
 }

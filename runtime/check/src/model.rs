@@ -195,6 +195,11 @@ pub trait SequentialModel: Sync {
         matches!(call.action, ModelAction::Read | ModelAction::FailedCas | ModelAction::Contains)
     }
 
+    /// The element of a collection that a call is about, if it depends on no other: such calls are judged for each element alone.
+    fn element(&self, _call: &ModelCall) -> Option<DatumId> {
+        None
+    }
+
     /// Whether the answer depends on who calls.
     fn knows_processes(&self) -> bool {
         false

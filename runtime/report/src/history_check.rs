@@ -53,6 +53,9 @@ pub struct HistoryCheck {
     /// The model that it was judged by; absent for an empty history, which every model allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// `sequential` where only the order within each process counted; absent where that in time did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consistency: Option<String>,
     /// Whether the model was guessed from the history.
     pub model_guessed: bool,
     /// The checker that it was judged by instead of a model.
@@ -207,6 +210,8 @@ pub(crate) fn verdict_words(history: &HistoryCheck) -> (&'static str, String) {
         "valid" if !level.is_empty() => return ("VALID", format!("is {level}")),
         "invalid" if !level.is_empty() => return ("INVALID", format!("is not {level}")),
         _ if !level.is_empty() => ("UNKNOWN", "was not proved, and nothing was found against it"),
+        "valid" if history.consistency.is_some() => ("VALID", "is sequentially consistent"),
+        "invalid" if history.consistency.is_some() => ("INVALID", "is not sequentially consistent"),
         "valid" => ("VALID", "is linearizable"),
         "invalid" => ("INVALID", "is not linearizable"),
         _ => ("UNKNOWN", "was not decided"),
@@ -404,6 +409,7 @@ mod tests {
             calls: 51,
             processes: 3,
             model: Some("register".to_owned()),
+            consistency: None,
             model_guessed: true,
             checker: None,
             counts: Vec::new(),

@@ -27,6 +27,55 @@ fn kinds(verdict: &CheckerVerdict) -> Vec<&str> {
 fn each_checker_has_a_smallest_passing_and_failing_history() {
     type Case<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [&'a str]);
     let cases: &[Case<'_>] = &[
+        (
+            "causal-reverse",
+            &["write 1 ok 1", "write 2 ok 2", "read nil ok [1]", "read nil ok [2,1]"],
+            &["write 1 ok 1", "write 2 ok 2", "read nil ok [2]"],
+            &["missing"],
+        ),
+        (
+            "causal",
+            &["read-init nil ok 0", "write 1 ok 1", "read nil ok 1"],
+            &["write 1 ok 1", "read nil ok 0", "write 3 ok 3"],
+            &["stale-read", "out-of-order-write"],
+        ),
+        (
+            "kafka",
+            &[
+                "send [[:send,k,1]] ok [[:send,k,[0,1]]]",
+                "send [[:send,k,2]] info [[:send,k,2]]",
+                "send [[:send,k,3]] ok [[:send,k,[5,3]]]",
+                "poll [[:poll]] ok [[:poll,{k,[[0,1],[4,2],[5,3]]}]]",
+            ],
+            &[
+                "send [[:send,k,1]] ok [[:send,k,[0,1]]]",
+                "send [[:send,k,2]] ok [[:send,k,[1,2]]]",
+                "send [[:send,k,3]] fail [[:send,k,3]]",
+                "send [[:send,k,6]] ok [[:send,k,[7,6]]]",
+                "poll [[:poll]] ok [[:poll,{k,[[0,1],[4,3]]}]]",
+                "poll [[:poll]] ok [[:poll,{k,[[4,9],[0,1]]}]]",
+                "poll [[:poll]] ok [[:poll,{k,[[6,1]]}]]",
+            ],
+            &[
+                "inconsistent-offsets",
+                "duplicate",
+                "G1a",
+                "unsent",
+                "lost-write",
+                "unseen",
+                "int-poll-skip",
+                "int-nonmonotonic-poll",
+            ],
+        ),
+        (
+            "kafka",
+            &["txn [[:send,k,1],[:poll]] ok [[:send,k,[0,1]],[:poll,{}]]", "poll [[:poll]] ok [[:poll,{k,[[0,1]]}]]"],
+            &[
+                "txn [[:send,a,1],[:poll]] ok [[:send,a,[0,1]],[:poll,{b,[[0,2]]}]]",
+                "txn [[:send,b,2],[:poll]] ok [[:send,b,[0,2]],[:poll,{a,[[0,1]],b,[[0,2]]}]]",
+            ],
+            &["precommitted-read", "G1c"],
+        ),
         ("stats", &["read nil ok 1", "read nil fail nil"], &["read nil ok 1", "write,1 fail nil"], &["no-success"]),
         (
             "set",
@@ -106,9 +155,9 @@ fn each_checker_has_a_smallest_passing_and_failing_history() {
         let failed = verdict(name, &failing);
         assert_eq!((failed.validity, kinds(&failed).as_slice()), (Validity::Invalid, *expected), "{name}: {failed:?}");
     }
-    let only_report = ["availability", "unhandled-exceptions"];
+    let elsewhere = ["availability", "unhandled-exceptions", "monotonic"];
     for row in CHECKERS {
-        assert!(only_report.contains(&row.name) || cases.iter().any(|(name, ..)| *name == row.name), "{}", row.name);
+        assert!(elsewhere.contains(&row.name) || cases.iter().any(|(name, ..)| *name == row.name), "{}", row.name);
     }
 }
 
@@ -175,4 +224,49 @@ fn sums_of_many_unknown_additions_stay_few_ranges() {
     assert_eq!(verdict("pn-counter", &calls).validity, Validity::Valid);
     calls.push("read nil ok 441");
     assert_eq!(verdict("pn-counter", &calls).validity, Validity::Invalid);
+}
+
+/// Operations of one process, as `function asked answered extra`.
+fn process_history(calls: &[&str]) -> OperationHistory {
+    let mut text = String::new();
+    for call in calls {
+        let mut parts = call.splitn(4, ' ');
+        let mut part = || parts.next().unwrap_or_default();
+        let (function, asked, answered, extra) = (part(), part(), part(), part());
+        text += &format!("{{:type :invoke, :process 0, :f :{function}, :value {asked}}}\n");
+        text += &format!("{{:type :ok, :process 0, :f :{function}, :value {answered} {extra}}}\n");
+    }
+    OperationHistory::read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}\n{error}"))
+}
+
+#[test]
+fn what_a_process_sees_goes_forward() {
+    let judged = |name: &str, calls: &[&str]| {
+        let row = checker(name).expect("a checker");
+        let verdict = check_property(&process_history(calls), row).expect("a verdict");
+        (verdict.validity, verdict.anomalies.iter().map(|one| one.kind).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(judged("monotonic", &["inc nil 1", "read nil 1", "inc nil 2"]), (Validity::Valid, String::new()));
+    assert_eq!(judged("monotonic", &["inc nil 2", "read nil 1"]), (Validity::Invalid, "went-back stale".to_owned()));
+    let linked =
+        ["read-init nil 0 :position,1,:link,:init", "write 1 1 :position,2,:link,1", "read nil 1 :position,3,:link,2"];
+    assert_eq!(judged("causal", &linked), (Validity::Valid, String::new()));
+    let broken = ["read-init nil 0 :position,1,:link,:init", "write 1 1 :position,2,:link,7"];
+    assert_eq!(judged("causal", &broken), (Validity::Invalid, "broken-link".to_owned()));
+    let sent = ["send [[:send,k,1]] [[:send,k,[0,1]]]", "send [[:send,k,2]] [[:send,k,[1,2]]]"];
+    let poll = |first: &str, second: &str, between: Option<&str>| {
+        let polls = [first, second].map(|one| format!("poll [[:poll]] [[:poll,{{k,[{one}]}}]]"));
+        let restart = between.map(|name| format!("{name} [k] [k]"));
+        let all = [Some(polls[0].as_str()), restart.as_deref(), Some(polls[1].as_str())];
+        judged("kafka", &sent.into_iter().chain(all.into_iter().flatten()).collect::<Vec<_>>())
+    };
+    assert_eq!(poll("[0,1]", "[1,2]", None), (Validity::Valid, String::new()));
+    assert_eq!(poll("[1,2]", "[0,1]", None), (Validity::Invalid, "nonmonotonic-poll".to_owned()));
+    assert_eq!(poll("[1,2]", "[0,1]", Some("assign")), (Validity::Valid, String::new()));
+    let back = [
+        "send [[:send,k,1]] [[:send,k,[1,1]]]",
+        "send [[:send,k,2]] [[:send,k,[0,2]]]",
+        "poll [[:poll]] [[:poll,{k,[[0,2],[1,1]]}]]",
+    ];
+    assert_eq!(judged("kafka", &back), (Validity::Invalid, "nonmonotonic-send".to_owned()));
 }

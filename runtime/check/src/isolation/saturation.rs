@@ -390,7 +390,8 @@ impl Successors for OrderGraph {
     }
 }
 
-fn find_cycle(nodes: u32, edges: Vec<OrderEdge>) -> SaturationVerdict {
+/// A short cycle of edges; that they hold if there is none.
+pub(super) fn find_cycle(nodes: u32, edges: Vec<OrderEdge>) -> SaturationVerdict {
     find_cycle_of(&OrderGraph::new(nodes, &edges), &edges).unwrap_or(SaturationVerdict::Holds)
 }
 

@@ -31,6 +31,31 @@ pub(super) fn partitions(
         let found = format!("{} without an order in time", history.format.name());
         return Err(HistoryError::at_line(0, found, "a history in the order of time, as linearizability needs"));
     }
+    Ok(by_element(model, program_partitions(history, model)?))
+}
+
+/// Elements of a collection that do not depend on each other, each as a part of its own.
+fn by_element(model: &dyn SequentialModel, partitions: Vec<CallPartition>) -> Vec<CallPartition> {
+    let [CallPartition { key: None, calls }] = partitions.as_slice() else { return partitions };
+    let elements: Option<Vec<DatumId>> = calls.iter().map(|one| model.element(&one.call)).collect();
+    let Some(elements) = elements else { return partitions };
+    let mut places: BTreeMap<DatumId, usize> = BTreeMap::new();
+    let mut parts: Vec<CallPartition> = Vec::new();
+    for (call, element) in calls.iter().zip(elements) {
+        let place = *places.entry(element).or_insert_with(|| {
+            parts.push(CallPartition { key: Some(element), calls: Vec::new() });
+            parts.len() - 1
+        });
+        parts[place].calls.push(*call);
+    }
+    parts
+}
+
+/// Parts the calls of a history by key, whatever the order of the history says of time.
+pub(super) fn program_partitions(
+    history: &OperationHistory,
+    model: &dyn SequentialModel,
+) -> Result<Vec<CallPartition>, HistoryError> {
     let calls = pair_calls(history)?;
     let keying = keying(history, &calls);
     let mut places: BTreeMap<Option<DatumId>, usize> = BTreeMap::new();

@@ -187,6 +187,121 @@ fn verdicts_are_those_of_brute_force() {
     }
 }
 
+/// Tries every order in which each process has its own calls in their order.
+fn sequential_brute_force(
+    history: &OperationHistory,
+    model: &dyn SequentialModel,
+    calls: &[(usize, TimedCall)],
+    done: u32,
+    states: &[Vec<u8>],
+) -> bool {
+    let is_left = |at: usize| done >> at & 1 == 0;
+    let left = || (0..calls.len()).filter(|at| is_left(*at));
+    if left().all(|at| calls[at].1.completion.is_none()) {
+        return true;
+    }
+    left().any(|at| {
+        let (key, one) = &calls[at];
+        // What had an unknown end may also never have happened, but not happen after what follows it.
+        let is_early = left().any(|other| {
+            let before = &calls[other].1;
+            before.call.process == one.call.process && before.invocation < one.invocation && before.completion.is_some()
+        });
+        let is_late = (0..calls.len()).any(|other| {
+            let after = &calls[other].1;
+            !is_left(other) && after.call.process == one.call.process && after.invocation > one.invocation
+        });
+        let mut next = NextStates::default();
+        model.step(&history.pool, &states[*key], &one.call, &mut next);
+        !is_early
+            && !is_late
+            && next.iter().any(|state| {
+                let mut states = states.to_vec();
+                states[*key] = state.to_vec();
+                sequential_brute_force(history, model, calls, done | 1 << at, &states)
+            })
+    })
+}
+
+#[test]
+fn sequential_consistency_is_that_of_brute_force() {
+    let mut counts = [[0u64; 3]; 2];
+    for row in MODELS.iter().filter(|row| ["register", "kv", "fifo-queue", "set", "mutex"].contains(&row.name)) {
+        for seed in 0..histories_per_model() / 2 {
+            let mut stream = Stream(seed << 8 | 0x77 | row.name.len() as u64);
+            let mut history = random_history(row.name, &mut stream);
+            if row.name == "set" {
+                history = with_sets(history, &mut stream);
+            }
+            // Two keys, which each have an order more often than both together.
+            let is_keyed = stream.chance(50);
+            if is_keyed {
+                for at in 0..history.operations.len() {
+                    let keys: i64 = i64::from(
+                        matches!(history.operations[at].process, crate::history::Process::Client(one) if one % 2 == 0),
+                    );
+                    let key = if stream.chance(70) { keys } else { 1 - keys };
+                    let invocation = (0..at).rev().find(|one| {
+                        history.operations[*one].process == history.operations[at].process
+                            && history.operations[*one].kind == OperationType::Invoke
+                    });
+                    let is_completion = history.operations[at].kind != OperationType::Invoke;
+                    let extra = match invocation.filter(|_| is_completion) {
+                        Some(invoked) => history.operations[invoked].extra,
+                        None => {
+                            let (name, key) = (history.pool.keyword("key"), history.pool.integer(key));
+                            history.pool.sequence(crate::history::datum::ItemKind::Map, &[name, key])
+                        }
+                    };
+                    history.operations[at].extra = extra;
+                }
+            }
+            let parts = partition::program_partitions(&history, row.model).expect("calls");
+            let all: Vec<(usize, TimedCall)> = parts
+                .iter()
+                .enumerate()
+                .flat_map(|(key, one)| one.calls.iter().map(move |call| (key, *call)))
+                .collect();
+            let expected =
+                sequential_brute_force(&history, row.model, &all, 0, &vec![row.model.initial(); parts.len()]);
+            let verdict = check_sequential_consistency(&history, row, &CheckLimits::default()).expect("a verdict");
+            let expected = if expected { Validity::Valid } else { Validity::Invalid };
+            assert_eq!(verdict.validity, expected, "{} seed {seed}\n{}", row.name, history.to_edn());
+            counts[usize::from(parts.len() > 1)][verdict.validity as usize] += 1;
+            // What is linearizable is sequentially consistent.
+            let linearizable =
+                check_linearizability(&history, row, &CheckLimits::default()).expect("a verdict").validity;
+            assert!(linearizable >= verdict.validity, "{} seed {seed}\n{}", row.name, history.to_edn());
+        }
+    }
+    assert!(counts.iter().all(|[valid, unknown, invalid]| *valid > 50 && *invalid > 50 && *unknown == 0), "{counts:?}");
+}
+
+#[test]
+fn elements_of_a_set_and_of_a_bag_are_judged_alone() {
+    for (name, put, take) in [("unordered-queue", "enqueue", "dequeue"), ("set", "add", "remove")] {
+        let mut history = OperationHistory::default();
+        for element in 0..2_000 {
+            let value = history.pool.integer(element);
+            history.push(element, OperationType::Invoke, put, value);
+            history.push(
+                5_000 + element,
+                OperationType::Invoke,
+                take,
+                if name == "set" { value } else { DatumId::NIL },
+            );
+        }
+        for element in 0..2_000 {
+            let value = history.pool.integer(element);
+            history.push(5_000 + element, OperationType::Ok, take, value);
+            history.push(element, OperationType::Ok, put, value);
+        }
+        let verdict = check_linearizability(&history, model(name).expect("a model"), &CheckLimits::default());
+        let verdict = verdict.expect("a verdict");
+        assert_eq!((verdict.validity, verdict.partitions.len()), (Validity::Valid, 2_000), "{name}");
+    }
+}
+
 /// The order that a search gives is legal, step by step, and respects time.
 fn assert_order(history: &OperationHistory, model: &dyn SequentialModel, calls: &[TimedCall], found: &SearchResult) {
     let mut states = vec![model.initial()];

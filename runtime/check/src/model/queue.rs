@@ -89,6 +89,15 @@ impl SequentialModel for Collection {
         call.action == ModelAction::Take && call.result == Some(DatumId::NIL)
     }
 
+    fn element(&self, call: &ModelCall) -> Option<DatumId> {
+        // That a bag is empty is said of all elements, and what is not known to be taken may be any.
+        match call.action {
+            _ if self.order != TakeOrder::Any => None,
+            ModelAction::Insert => Some(call.argument),
+            _ => call.result.filter(|result| !result.is_nil()),
+        }
+    }
+
     fn describe(&self, pool: &DatumPool, state: &[u8]) -> String {
         format!("[{}]", super::describe_ids(pool, ids(state)))
     }

@@ -56,6 +56,10 @@ impl SequentialModel for ElementSet {
         }
     }
 
+    fn element(&self, call: &ModelCall) -> Option<DatumId> {
+        (call.action != ModelAction::Read).then_some(call.argument)
+    }
+
     fn describe(&self, pool: &DatumPool, state: &[u8]) -> String {
         format!("#{{{}}}", super::describe_ids(pool, ids(state)))
     }

@@ -17,9 +17,12 @@ pub(crate) struct CheckArgs {
     /// strict-serializable, serializable, snapshot-isolation, read-committed [default: what the functions of the history plainly say]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// A checker instead of linearizability: stats, availability, set, set-full, queue, total-queue, unique-ids, counter, pn-counter, bank, long-fork, adya-g2, unhandled-exceptions
+    /// A checker instead of linearizability: stats, availability, set, set-full, queue, total-queue, unique-ids, counter, pn-counter, bank, long-fork, causal, causal-reverse, adya-g2, monotonic, kafka, unhandled-exceptions
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub(crate) checker: Option<String>,
+    /// Sequential consistency instead of linearizability: the order counts within each process, not that in time.
+    #[arg(long, conflicts_with = "checker")]
+    pub(crate) sequential: bool,
     /// Write a page of the judged histories: calls on lanes, what contradicts each other, cycles of transactions, faults as bands.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

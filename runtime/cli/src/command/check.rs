@@ -23,6 +23,7 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
         let request = HistoryCheckRequest {
             checker: args.checker.as_deref(),
             model: args.model.as_deref(),
+            is_sequential: args.sequential,
             memory_bytes_max: usize::try_from(args.mem.0).unwrap_or(usize::MAX),
             is_over: &|| watch.elapsed_ns() >= args.time.0,
             has_page: args.html.is_some(),
