@@ -259,6 +259,12 @@ fn timeline_html(timeline: &HistoryTimeline) -> String {
         text.push_str(&format!("<span><i style=\"background:#{colour}\"></i>{}</span>\n", escape(name)));
     }
     text.push_str("</div>\n");
+    text.push_str(
+        "<h3 class=\"plots-words\" hidden>Latencies and rates</h3>\n<canvas class=\"plots\" role=\"img\" aria-label=\"latencies and rates over time\" \
+         hidden></canvas>\n<div class=\"legend plots-words\" hidden>\n<span>above: latency of each call, and of stretches of time</span>\n\
+         <span><i class=\"line half\"></i>half</span>\n<span><i class=\"line most\"></i>95 %</span>\n\
+         <span><i class=\"line nearly\"></i>99 %</span>\n<span>below: calls a second</span>\n</div>\n",
+    );
     if let Some(words) = timeline.cut_words() {
         text.push_str(&format!("<p class=\"faint\">{}</p>\n", escape(&words)));
     }

@@ -9,7 +9,7 @@ document.getElementById("theme").addEventListener("click", () => {
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((chart) => chart.draw()));
 
-const LANE = 26, BAR = 18, AXIS = 22, GAP = 26, OVERVIEW = 44, LANES_BY_PROCESS = 24;
+const LANE = 26, BAR = 18, AXIS = 22, GAP = 26, OVERVIEW = 44, LANES_BY_PROCESS = 24, PLOT_HEIGHT = 340;
 const OUTCOMES = ["ok", "fail", "info"];
 const WORDS = { ok: "it happened", fail: "it did not happen", info: "unknown: it may take effect at any later time" };
 
@@ -244,6 +244,10 @@ class Chart {
     for (const part of this.parts) this.drawOrder(pen, colours, part, x, y, width);
     this.drawEdges(pen, colours, y, width, height);
     this.drawOverview(colours, ratio);
+    if (this.plotted !== `${this.part} ${width} ${dark()}`) {
+      this.plotted = `${this.part} ${width} ${dark()}`;
+      this.drawPlots(colours, ratio);
+    }
   }
 
   drawCall(pen, colours, call, from, to, middle, x) {
@@ -381,6 +385,89 @@ class Chart {
     pen.strokeStyle = colours.link;
     pen.lineWidth = 2;
     pen.strokeRect(from + 1, 1, Math.max(6, wide - 2), OVERVIEW - 2);
+  }
+
+  // Latencies of calls over time on a logarithmic scale, with quantiles of stretches of time; below, calls a second.
+  drawPlots(colours, ratio) {
+    const canvas = this.section.querySelector(".plots");
+    const calls = this.shown.filter((call) => call.begun !== null && call.ended !== null);
+    canvas.hidden = calls.length < 2;
+    this.section.querySelectorAll(".plots-words").forEach((one) => { one.hidden = canvas.hidden; });
+    if (canvas.hidden) return;
+    const [width, left] = [canvas.clientWidth, 62];
+    const pen = fitted(canvas, width, PLOT_HEIGHT, ratio);
+    pen.clearRect(0, 0, width, PLOT_HEIGHT);
+    pen.font = "11.5px system-ui, sans-serif";
+    pen.textBaseline = "middle";
+    const start = calls.reduce((least, call) => Math.min(least, call.begun), Infinity);
+    const span = Math.max(1, calls.reduce((most, call) => Math.max(most, call.ended), -Infinity) - start);
+    const x = (time) => left + (time - start) / span * (width - left - 12);
+    for (const [, , , colour, begun, ended] of this.data.faults) {
+      if (begun === null) continue;
+      const from = Math.max(left, x(begun));
+      pen.globalAlpha = dark() ? 0.22 : 0.4;
+      pen.fillStyle = `#${colour}`;
+      pen.fillRect(from, 8, Math.max(1, (ended === null ? width - 12 : x(ended)) - from), PLOT_HEIGHT - 30);
+    }
+    pen.globalAlpha = 1;
+    const lines = (ticks, y, words) => {
+      for (const tick of ticks) {
+        pen.fillStyle = colours.rule;
+        pen.fillRect(left, Math.round(y(tick)), width - left - 12, 1);
+        pen.fillStyle = colours.faint;
+        pen.textAlign = "right";
+        pen.fillText(words(tick), left - 8, y(tick));
+        pen.textAlign = "left";
+      }
+    };
+    const latency = (call) => Math.max(1, call.ended - call.begun);
+    const [least, most] = [Math.floor(Math.log10(calls.reduce((a, call) => Math.min(a, latency(call)), Infinity))), Math.ceil(Math.log10(calls.reduce((a, call) => Math.max(a, latency(call)), 1)) + 0.01)];
+    const [top, middle, bottom] = [14, PLOT_HEIGHT * 0.58, PLOT_HEIGHT - 26];
+    const y = (value) => middle - (Math.log10(value) - least) / Math.max(1, most - least) * (middle - top);
+    lines(Array.from({ length: most - least + 1 }, (_, at) => 10 ** (least + at)), y, seconds);
+    pen.globalAlpha = 0.65;
+    for (const call of calls) {
+      pen.fillStyle = colours[call.outcome];
+      pen.fillRect(x(call.begun) - 1.5, y(latency(call)) - 1.5, 3, 3);
+    }
+    pen.globalAlpha = 1;
+    const count = Math.max(4, Math.min(60, Math.floor(calls.length / 12)));
+    const windows = Array.from({ length: count }, () => []);
+    for (const call of calls) windows[Math.min(count - 1, Math.floor((call.ended - start) / span * count))].push(call);
+    const at = (window) => x(start + (window + 0.5) / count * span);
+    for (const [share, colour] of [[0.5, colours.faint], [0.95, colours.text], [0.99, colours.bad]]) {
+      pen.beginPath();
+      pen.strokeStyle = colour;
+      pen.lineWidth = 1.5;
+      windows.forEach((window, number) => {
+        if (!window.length) return;
+        const sorted = window.map(latency).sort((a, b) => a - b);
+        pen.lineTo(at(number), y(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]));
+      });
+      pen.stroke();
+    }
+    const rate = (window, outcome) => window.filter((call) => call.outcome === outcome).length / (span / count / 1e9);
+    const highest = Math.max(...windows.flatMap((window) => OUTCOMES.map((outcome) => rate(window, outcome))));
+    const unit = 10 ** Math.floor(Math.log10(Math.max(highest, 1e-9)));
+    const step = highest / unit > 5 ? 2 * unit : highest / unit > 2 ? unit : unit / 2;
+    const rateY = (value) => bottom - value / Math.max(highest, 1e-9) * (bottom - middle - 24);
+    lines(Array.from({ length: Math.floor(highest / step + 0.001) + 1 }, (_, at) => at * step), rateY, (value) => `${Number(value.toPrecision(3))}/s`);
+    for (const outcome of OUTCOMES) {
+      if (!calls.some((call) => call.outcome === outcome)) continue;
+      pen.beginPath();
+      pen.strokeStyle = colours[outcome];
+      pen.lineWidth = 2;
+      windows.forEach((window, number) => pen.lineTo(at(number), rateY(rate(window, outcome))));
+      pen.stroke();
+    }
+    pen.fillStyle = colours.faint;
+    const places = Math.max(1, Math.floor((width - left) / 110));
+    for (let place = 0; place <= places; place++) {
+      const time = start + place / places * span;
+      pen.textAlign = place === places ? "right" : "left";
+      pen.fillText(seconds(Number((time - start).toPrecision(3))), x(time), PLOT_HEIGHT - 10);
+    }
+    pen.textAlign = "left";
   }
 
   point(event) {
