@@ -1,24 +1,31 @@
 //! `fozzy check`: a history from a file or a folder, judged.
 //!
 //! ```text
-//! history.edn · store/test/latest/ ─▶ bytes ─▶ OperationHistory ─ model ─▶ verdict ─▶ HistoryCheck
+//! history.edn · store/test/latest/ ─▶ bytes ─┬▶ OperationHistory ─ model ─▶ verdict ─▶ HistoryCheck
+//! run.fozzy ─▶ the same execution once more ─┘
 //! ```
 //!
 //! Its page gets the calls beside the verdict, since documents have only those that show what is wrong.
 //! Not here: how a history is judged (`fozzy-check`); what is printed (`fozzy-report`).
 
 use crate::error::{CampaignError, ErrorKind, at_path};
+use crate::inputs::is_trace;
+use crate::pipeline::PreparedProgram;
+use crate::selector;
 use fozzy_check::{
     CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOrder, IsolationAnomaly,
     IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType, PartitionVerdict,
     Process, UndecidedReason, Validity, check_isolation, check_linearizability, check_property,
-    check_sequential_consistency, checker, guess_model, has_transactions, isolation_level, minimize_violation, model,
-    pair_calls, read_cobra,
+    check_sequential_consistency, checker, guess_model, has_transactions, isolation_level, judge, minimize_violation,
+    model, pair_calls, read_cobra,
 };
 use fozzy_report::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryPage, HistoryTimeline,
     HistoryViolation, IsolationReport, TimelinePart, TransactionAnomalyReport, UndecidedPartition,
 };
+use fozzy_search::source_of;
+use fozzy_trace::Executor;
+use fozzy_trace::file::RecordedOutcome;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
@@ -255,6 +262,9 @@ fn chosen_model(history: &OperationHistory, name: Option<&str>) -> Result<&'stat
 
 /// The history at a path, and where it was found.
 fn read_history(path: &Path) -> Result<(PathBuf, OperationHistory), CampaignError> {
+    if is_trace(path) {
+        return Ok((path.to_owned(), history_of_run(path)?));
+    }
     if path.is_dir() {
         if let Some(file) = HISTORY_NAMES.iter().map(|name| path.join(name)).find(|file| file.is_file()) {
             return read_history(&file);
@@ -266,6 +276,18 @@ fn read_history(path: &Path) -> Result<(PathBuf, OperationHistory), CampaignErro
     let history =
         history.map_err(|error| CampaignError::new(ErrorKind::History, format!("{}: {error}", path.display())))?;
     Ok((path.to_owned(), history))
+}
+
+/// The operations of a recorded run, which is executed once more: a trace has what they follow from.
+fn history_of_run(path: &Path) -> Result<OperationHistory, CampaignError> {
+    let recording = selector::read(path)?;
+    let execution = PreparedProgram::of_recording(&recording)?.session()?.execute(source_of(&recording), 0..0)?;
+    let outcome = RecordedOutcome::of(&execution, judge(&execution));
+    if let Some(difference) = fozzy_search::compare(&recording.outcome, &outcome) {
+        let message = format!("{}: the run was not reproduced: {}", path.display(), difference.what);
+        return Err(CampaignError::new(ErrorKind::Divergence, message).hint(format!("fozzy replay {}", path.display())));
+    }
+    Ok(OperationHistory::of_run(&execution.facts.operations))
 }
 
 /// The logs of a folder, in the order of their names.

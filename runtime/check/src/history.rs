@@ -21,6 +21,7 @@ mod pairs;
 mod plume;
 mod porcupine_log;
 mod reader;
+mod recorded;
 mod syntax;
 #[cfg(test)]
 mod tests;

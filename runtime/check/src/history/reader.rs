@@ -33,6 +33,8 @@ pub enum HistoryFormat {
     Dbcop,
     /// Binary logs of Cobra, one a session.
     Cobra,
+    /// What a program of ours recorded: no notation.
+    Run,
 }
 
 impl HistoryFormat {
@@ -46,6 +48,7 @@ impl HistoryFormat {
             HistoryFormat::Plume => "Plume text",
             HistoryFormat::Dbcop => "dbcop JSON",
             HistoryFormat::Cobra => "Cobra log",
+            HistoryFormat::Run => "recorded run",
         }
     }
 
@@ -109,7 +112,9 @@ impl OperationHistory {
             HistoryFormat::Plume => plume::read(text),
             HistoryFormat::Dbcop => dbcop::read(text),
             HistoryFormat::Json => MapReader::new(text, SyntaxDialect::Json).history(),
-            HistoryFormat::Edn | HistoryFormat::Cobra => MapReader::new(text, SyntaxDialect::Edn).history(),
+            HistoryFormat::Edn | HistoryFormat::Cobra | HistoryFormat::Run => {
+                MapReader::new(text, SyntaxDialect::Edn).history()
+            }
         }
     }
 }

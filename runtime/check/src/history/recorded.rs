@@ -1,0 +1,108 @@
+//! Operations that a program of ours recorded while it ran.
+//!
+//! ```text
+//! invoke(0, "put x", "7") · ok("")     ──▶   process 0, function put, key "x", value 7
+//! invoke(1, "txn", "[[:r 1 nil]]")     ──▶   process 1, function txn, value [[:r 1 nil]]
+//! ```
+//!
+//! The first word of an operation is its function, and what follows its key. Input and output are values in EDN or as JSON writes
+//! numbers, texts and arrays; what is neither is a text, and nothing is `nil`. An output that says nothing is the input.
+//! Not here: how a run is repeated (`fozzy-campaign`).
+
+use super::datum::ItemKind;
+use super::syntax::{SyntaxDialect, SyntaxReader};
+use super::{DatumId, DatumPool, HistoryFormat, HistoryOperation, OperationHistory, OperationType, Process};
+use fozzy_trace::Instant;
+use fozzy_trace::facts::{OperationEnd, Operations};
+
+impl OperationHistory {
+    /// The history of a run's operations, in the order in which they began and ended.
+    #[must_use]
+    pub fn of_run(operations: &Operations) -> OperationHistory {
+        let mut history = OperationHistory { format: HistoryFormat::Run, ..OperationHistory::default() };
+        let mut events: Vec<(u64, HistoryOperation)> = Vec::new();
+        for one in operations.all() {
+            let pool = &mut history.pool;
+            let (name, key) = one.operation.split_once(' ').unwrap_or((&one.operation, ""));
+            let function = pool.keyword(name);
+            let asked = value(pool, &one.input);
+            let extra = if key.trim().is_empty() {
+                DatumId::NIL
+            } else {
+                let (name, key) = (pool.keyword("key"), value(pool, key));
+                pool.sequence(ItemKind::Map, &[name, key])
+            };
+            let mut event = |(moment, time): (u64, Instant), kind: OperationType, value: DatumId, error: DatumId| {
+                let operation = HistoryOperation {
+                    index: moment,
+                    time: i64::try_from(time.0).ok(),
+                    process: Process::Client(i64::from(one.client)),
+                    kind,
+                    function,
+                    value,
+                    error,
+                    extra,
+                    line: 0,
+                };
+                events.push((moment, operation));
+            };
+            event(one.invoked, OperationType::Invoke, asked, DatumId::NIL);
+            let Some((end, moment, time)) = &one.end else { continue };
+            let (kind, answered, error) = match end {
+                OperationEnd::Ok(output) if output.trim().is_empty() => (OperationType::Ok, asked, DatumId::NIL),
+                OperationEnd::Ok(output) => (OperationType::Ok, value(pool, output), DatumId::NIL),
+                OperationEnd::Fail(why) => (OperationType::Fail, asked, pool.text(why)),
+                OperationEnd::Info(why) => (OperationType::Info, asked, pool.text(why)),
+            };
+            event((*moment, *time), kind, answered, error);
+        }
+        events.sort_by_key(|(moment, _)| *moment);
+        history.operations = events.into_iter().map(|(_, operation)| operation).collect();
+        history
+    }
+}
+
+/// The value that some words are.
+fn value(pool: &mut DatumPool, words: &str) -> DatumId {
+    if words.trim().is_empty() {
+        return DatumId::NIL;
+    }
+    let mut reader = SyntaxReader::new(words, SyntaxDialect::Edn);
+    let read = reader.value(pool);
+    match (read, reader.is_at_end(pool)) {
+        (Ok(value), Ok(true)) if pool.name(value).is_none_or(|name| words.trim() != name) => value,
+        // A bare word is a text.
+        _ => pool.text(words.trim()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CheckLimits, Validity, check_linearizability, model};
+
+    #[test]
+    fn operations_of_a_run_are_a_history() {
+        let mut operations = Operations::default();
+        let mut call = |client: u32, name: &str, input: &str, at: u64| {
+            operations.invoke(client, name, input, Instant(at)).expect("it fits")
+        };
+        let (put, get, broken) = (call(0, "put x", "7", 5), call(1, "get x", "", 6), call(2, "put y", "{:a", 7));
+        operations.end(put, OperationEnd::Ok(String::new()), Instant(8)).expect("it runs");
+        operations.end(get, OperationEnd::Ok("9".to_owned()), Instant(9)).expect("it runs");
+        operations.end(broken, OperationEnd::Info("timeout".to_owned()), Instant(10)).expect("it runs");
+        let history = OperationHistory::of_run(&operations);
+        let expected = "\
+{:index 0, :time 5, :type :invoke, :process 0, :f :put, :value 7, :key \"x\"}
+{:index 1, :time 6, :type :invoke, :process 1, :f :get, :value nil, :key \"x\"}
+{:index 2, :time 7, :type :invoke, :process 2, :f :put, :value \"{:a\", :key \"y\"}
+{:index 3, :time 8, :type :ok, :process 0, :f :put, :value 7, :key \"x\"}
+{:index 4, :time 9, :type :ok, :process 1, :f :get, :value 9, :key \"x\"}
+{:index 5, :time 10, :type :info, :process 2, :f :put, :value \"{:a\", :error \"timeout\", :key \"y\"}
+";
+        assert_eq!(history.to_edn(), expected);
+        let row = model("kv").expect("a model");
+        let verdict = check_linearizability(&history, row, &CheckLimits::default()).expect("it fits");
+        assert_eq!((verdict.validity, verdict.partitions.len()), (Validity::Invalid, 2));
+    }
+}
