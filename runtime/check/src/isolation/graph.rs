@@ -115,16 +115,44 @@ impl DependencyGraph {
     }
 }
 
+/// Edges in one block of memory: what has been sorted is given back block by block.
+const BLOCK_EDGES: usize = 1 << 16;
+
 /// Edges before they are sorted.
 pub(super) struct GraphBuilder {
     transactions: u32,
     nodes: u32,
-    edges: Vec<(u32, u32, u8)>,
+    edges: EdgeBlocks,
+}
+
+/// Edges in blocks of equal size, so that there is never a copy of all of them.
+#[derive(Default)]
+struct EdgeBlocks(Vec<Vec<(u32, u32, u8)>>);
+
+impl EdgeBlocks {
+    fn push(&mut self, edge: (u32, u32, u8)) {
+        match self.0.last_mut().filter(|block| block.len() < BLOCK_EDGES) {
+            Some(block) => block.push(edge),
+            None => {
+                let mut block = Vec::with_capacity(if self.0.is_empty() { 0 } else { BLOCK_EDGES });
+                block.push(edge);
+                self.0.push(block);
+            }
+        }
+    }
+
+    fn extend(&mut self, edges: impl IntoIterator<Item = (u32, u32, u8)>) {
+        edges.into_iter().for_each(|edge| self.push(edge));
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(Vec::len).sum()
+    }
 }
 
 impl GraphBuilder {
     pub(super) fn new(transactions: u32) -> GraphBuilder {
-        GraphBuilder { transactions, nodes: transactions, edges: Vec::with_capacity(transactions as usize * 4) }
+        GraphBuilder { transactions, nodes: transactions, edges: EdgeBlocks::default() }
     }
 
     /// One transaction before another; nothing if they are the same.
@@ -182,12 +210,12 @@ impl GraphBuilder {
 
     fn sorted(self, first_time: u32) -> DependencyGraph {
         let mut starts = vec![0u32; self.nodes as usize + 2];
-        self.edges.iter().for_each(|(from, ..)| starts[*from as usize + 2] += 1);
+        self.edges.0.iter().flatten().for_each(|(from, ..)| starts[*from as usize + 2] += 1);
         for at in 2..starts.len() {
             starts[at] += starts[at - 1];
         }
         let (mut targets, mut kinds) = (vec![0; self.edges.len()], vec![0; self.edges.len()]);
-        for (from, to, kind) in self.edges {
+        for (from, to, kind) in self.edges.0.into_iter().flatten() {
             let place = &mut starts[from as usize + 1];
             targets[*place as usize] = to;
             kinds[*place as usize] = kind;

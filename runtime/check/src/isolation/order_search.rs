@@ -185,7 +185,8 @@ impl<'a> OrderSearch<'a> {
                 let before = self.execute(id);
                 frames.push(SearchFrame { transaction: id, before, is_choice: certain.is_none() });
                 from = 0;
-                if certain.is_none() && self.is_dead_end() {
+                // A look costs as much as the history is long.
+                if certain.is_none() && !self.dead_ends.is_empty() && self.is_dead_end() {
                     let Some(frame) = frames.pop() else { return Validity::Invalid };
                     from = frame.transaction + 1;
                     self.undo(frame);
