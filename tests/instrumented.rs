@@ -15,7 +15,8 @@ mod log;
 mod writers;
 
 use crate::corpus::{self, MOUNT, Program};
-use fozzy_engine::{Session, Switches};
+use crate::fozzy::cache_folder;
+use fozzy_engine::{Cache, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice, Options, instrument};
 use fozzy_trace::plan::{Inputs, MachinePlan, StdinPlan};
 use fozzy_trace::source::SeededSource;
@@ -63,6 +64,8 @@ fn run(program: &Program, compiled: &fozzy_engine::Program) -> Seen {
 #[test]
 fn every_program_of_the_corpus_runs_as_before() {
     let mut compiled: BTreeMap<_, [fozzy_engine::Program; 2]> = BTreeMap::new();
+    // The originals are compiled for other tests too.
+    let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
     let mut edges = 0;
     for program in corpus::programs() {
         let [before, after] = compiled.entry(program.module.clone()).or_insert_with(|| {
@@ -74,7 +77,7 @@ fn every_program_of_the_corpus_runs_as_before() {
             edges += output.sites.len();
             let switches = Switches::of(&Plan::default());
             [component, output.component]
-                .map(|bytes| fozzy_engine::Program::new(bytes.into(), switches, None).expect("it compiles"))
+                .map(|bytes| fozzy_engine::Program::new(bytes.into(), switches, Some(&cache)).expect("it compiles"))
         });
         assert_eq!(run(program, before), run(program, after), "{} for {:?}", program.name, program.target);
     }

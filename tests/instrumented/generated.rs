@@ -13,7 +13,8 @@ use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
 use wasm_encoder::{ExportKind, ExportSection, RawSection};
 use wasmparser::{Parser, Payload};
 use wasmtime::{
-    Config, Engine, Instance, Memory, Module, OperatorCost, Store, Trap, Val, VariableOperatorCost, WasmBacktrace,
+    Config, Engine, Instance, Memory, Module, OperatorCost, OptLevel, RegallocAlgorithm, Store, Trap, Val,
+    VariableOperatorCost, WasmBacktrace,
 };
 
 /// Modules that are generated, and with `FOZZY_LONG`.
@@ -74,6 +75,8 @@ fn generate(seed: u64) -> Vec<u8> {
 fn engine() -> Engine {
     let mut config = Config::new();
     config.consume_fuel(true).max_wasm_stack(16 << 20).async_stack_size(32 << 20);
+    // Code that is called three times: what it does is compared, and most of the time of the test is its compiler's.
+    config.cranelift_opt_level(OptLevel::None).cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
     let features = fozzy_instrument::features();
     config.wasm_features(wasmtime::WasmFeatures::all(), false);
     config.wasm_features(features, true);
