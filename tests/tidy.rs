@@ -2,10 +2,11 @@
 //!
 //! The crate table of `runtime/ARCHITECTURE.md` against `cargo metadata`; headers; paths that Markdown names;
 //! no ignored test; no registry's host; `unsafe` only where the architecture says; a purpose for every
-//! dependency; names of types (`names`). That `CLI.md` is what clap generates is tested in `runtime/cli/src/cli_md.rs`.
+//! dependency; names of types (`names`); modules without rings (`rings`). That `CLI.md` is what clap generates is tested in `runtime/cli/src/cli_md.rs`.
 
 mod examples;
 mod names;
+mod rings;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
