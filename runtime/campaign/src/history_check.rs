@@ -124,7 +124,9 @@ fn judge_calls(
         false => check_linearizability(history, row, limits)?,
     };
     check.model = Some(row.name.to_owned());
-    check.partitions = verdict.partitions.len() as u64;
+    // The one for all keys together is none of them.
+    let keys = verdict.partitions.iter().filter(|part| part.key.is_some()).count();
+    check.partitions = keys.max(verdict.partitions.len().min(1)) as u64;
     check.undecided = undecided(history, &verdict);
     let by_invocation: BTreeMap<u32, ClientCall> = calls.iter().map(|call| (call.invocation, *call)).collect();
     let mut parts = Vec::new();
@@ -138,6 +140,10 @@ fn judge_calls(
         }
         let PartitionVerdict { key, validity, calls, order, stuck, .. } = part;
         parts.push(TimelinePart { key, validity, calls, order, minimal, stuck });
+    }
+    if keys > 0 && parts.last().is_some_and(|part| part.key.is_none()) {
+        // It has the calls of all others.
+        parts.drain(..keys);
     }
     Ok((verdict.validity, parts))
 }
