@@ -85,7 +85,7 @@ fn a_campaign_shows_how_it_goes_and_how_to_stop_it() {
         let shown = watch(&fozzy, &words, "Ctrl-C stops");
         let (before, summary) = shown.rsplit_once(CLEAR).expect("the line");
         assert!(before.contains("/s  "), "{words:?}: {shown:?}");
-        assert!(summary.contains("PASS") && !summary.contains("Ctrl-C"), "{words:?}: {shown:?}");
+        assert!(summary.contains("INTERRUPTED") && !summary.contains("Ctrl-C"), "{words:?}: {shown:?}");
         // Without a bound it is said at once how it ends.
         assert_eq!(shown.contains("it has no bound"), words[0] == "fuzz", "{words:?}: {shown:?}");
     }
@@ -159,8 +159,29 @@ fn a_dialogue_that_is_interrupted_is_kept() {
     wait::until("the summary", || text(&seen).contains("report    "));
     wait::until("who ended it", || text(&seen).contains("interrupted: the run ends"));
     assert_eq!(child.wait().expect("it ran").code(), Some(130));
+    // It is no failure, and says so.
+    assert!(text(&seen).contains("fozzy run INTERRUPTED"), "{}", text(&seen));
+    let report = fozzy.run(&["report", "show", "latest", "--format", "json"]).exits(0).json();
+    assert_eq!(
+        (&report["interrupted"], &report["status"], &report["findings"]),
+        (&true.into(), &"pass".into(), &serde_json::Value::Null)
+    );
+    for alias in ["last-fail", "last-pass"] {
+        fozzy.run(&["replay", alias]).refuses(&["names no run"]);
+    }
     let replay = fozzy.run(&["replay", "cut.fozzy"]).exits(3);
     assert_eq!(replay.out(), "> you said: hello\n> ");
     let said = replay.err();
     assert!(said.contains("the same run") && said.contains("standard input that never comes"), "{said}");
+}
+
+#[test]
+fn a_run_without_an_end_says_how_it_ends() {
+    let fozzy = Fozzy::new();
+    fozzy.write("spin.wat", r#"(module (memory (export "memory") 1) (func (export "_start") (loop (br 0))))"#);
+    let (mut child, seen, _) = talk(&fozzy, &["run", "spin.wat", "--fuel", "1000000000000"]);
+    wait::while_running(&mut child, "the line", || text(&seen).contains("at work for"));
+    assert!(text(&seen).contains("Ctrl-C stops it, --fuel N ends it earlier"), "{}", text(&seen));
+    fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
+    assert_eq!(child.wait().expect("it ran").code(), Some(130));
 }

@@ -36,6 +36,41 @@ fn how_a_run_failed_is_told_where_nothing_can_be_kept() {
     only(&fozzy, &["traps.wat"]);
 }
 
+/// Each ends with its summary, names what makes the failure again, and then says which file was not written.
+#[test]
+fn what_a_campaign_found_is_told_where_nothing_can_be_kept() {
+    let fozzy = Fozzy::new();
+    fozzy.write("traps.wat", r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#);
+    let letters = repository().join("tests/programs/letters.wat");
+    fozzy.write("letters.wat", std::fs::read(letters).expect("it is committed"));
+    fozzy.write(
+        "two.fozzy.json",
+        r#"{"version": 1, "name": "two", "distributed": {"node_count": 2,
+            "steps": [{"type": "client_put", "node": "n0", "key": "k", "value": "v"}],
+            "invariants": [{"type": "kv_node_equals", "node": "n1", "key": "k", "equals": "other"}]}}"#,
+    );
+    for (command, told) in [
+        (
+            "run traps.wat --seeds 5..7",
+            &["CRASH", "3 of 3 seeds end so", "fozzy run --record run.fozzy --seed 5 traps.wat"][..],
+        ),
+        (
+            "explore two.fozzy.json --runs 3",
+            &["found assertion", "FAIL", "1 failure:", "fozzy explore --record run.fozzy --seed"],
+        ),
+        (
+            "fuzz letters.wat --seed 3 --runs 2000",
+            &["found trap", "CRASH", "bytes: not kept", "fozzy fuzz --record run.fozzy letters.wat"],
+        ),
+    ] {
+        // One block of 512 bytes: less than any trace or report.
+        let ran = fozzy.shell(&format!("ulimit -f 1; exec fozzy {command}")).exits(2);
+        let said = ran.err();
+        assert!(told.iter().all(|words| said.contains(words)), "{command}: {ran}");
+        assert!(said.lines().filter(|line| line.starts_with("error: cannot write")).count() == 1, "{ran}");
+    }
+}
+
 /// What a script prints in the folder, with a real disk of one megabyte at `disk`. That needs a namespace of our own; where
 /// none is to be had the test says so, and the limit on file sizes above is the same way through the code.
 #[allow(clippy::print_stderr, reason = "a test that shows nothing says so")]

@@ -20,6 +20,36 @@ pub struct CampaignError {
     pub hint: Option<String>,
 }
 
+/// What could not be written on the way to a verdict. That is told first, whatever the disk takes, and the first error ends the command then.
+#[derive(Clone, Debug, Default)]
+pub struct DeferredError(Option<CampaignError>);
+
+impl DeferredError {
+    /// What came of it; `None` when it failed, which is remembered.
+    pub fn note<T>(&mut self, result: Result<T, CampaignError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.0.get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    /// Whether anything failed.
+    pub fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The first of what failed.
+    ///
+    /// # Errors
+    /// That.
+    pub fn settle(self) -> Result<(), CampaignError> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
 /// Kinds, each with its word in JSON and what it means.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident = $word:literal,)+) => {

@@ -62,13 +62,13 @@ fn find<'a>(
     believed: impl Fn(&Path) -> bool,
 ) -> Result<(&'a Path, &'a RunManifest), CampaignError> {
     let wanted = selector.trim().to_ascii_lowercase();
-    let fits: fn(Status) -> bool = match wanted.as_str() {
+    let fits: fn(&RunManifest) -> bool = match wanted.as_str() {
         "latest" => |_| true,
-        "last-pass" => |status| status == Status::Pass,
-        "last-fail" => |status| status != Status::Pass,
+        "last-pass" => |run| run.has_verdict() && run.status == Status::Pass,
+        "last-fail" => |run| run.has_verdict() && run.status != Status::Pass,
         id => return by_id(finished, id, selector, runs),
     };
-    first(finished, &wanted, runs, |folder, manifest| fits(manifest.status) && believed(folder))
+    first(finished, &wanted, runs, |folder, manifest| fits(manifest) && believed(folder))
 }
 
 /// Reads the trace that a selector names, whole and verified.

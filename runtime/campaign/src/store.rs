@@ -52,6 +52,9 @@ pub struct RunManifest {
     pub mode: RunMode,
     /// How it ended.
     pub status: Status,
+    /// Whether it was interrupted (Ctrl-C); without a finding it has no verdict then, and neither `last-pass` nor `last-fail` names it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Where its answers came from.
     pub seed: Seed,
     /// When it began (RFC 3339).
@@ -91,6 +94,13 @@ pub struct RunManifest {
     /// Bytes that were allocated at once, at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_peak_bytes: Option<u64>,
+}
+
+impl RunManifest {
+    /// Whether it was judged: not when it was interrupted before anything was found.
+    pub fn has_verdict(&self) -> bool {
+        !self.interrupted || self.findings_count > 0
+    }
 }
 
 /// What is reported of a run.
@@ -203,6 +213,7 @@ pub struct ReportFacts<'a> {
     pub mode: RunMode,
     /// How it ended.
     pub status: Status,
+    interrupted: bool,
     identity: &'a RunIdentity,
     started_at: &'a str,
     finished_at: &'a str,
@@ -222,6 +233,7 @@ macro_rules! report {
                 ReportFacts {
                     mode: self.mode,
                     status: self.status,
+                    interrupted: self.interrupted,
                     identity: &self.identity,
                     started_at: &self.started_at,
                     finished_at: &self.finished_at,
@@ -366,14 +378,15 @@ impl RunStore {
         let text = format!("{sequence}\n");
         write_output(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
         drop(locked);
-        let ReportFacts { mode, status, identity, started_at, finished_at, duration_ns, findings, tests, memory } =
-            report.told();
+        let ReportFacts { mode, status, interrupted, identity, started_at, finished_at, .. } = report.told();
+        let ReportFacts { duration_ns, findings, tests, memory, .. } = report.told();
         let manifest = RunManifest {
             schema_version: MANIFEST_SCHEMA.to_owned(),
             run_id: id.to_owned(),
             sequence,
             mode,
             status,
+            interrupted,
             seed: identity.seed,
             started_at: started_at.to_owned(),
             finished_at: finished_at.to_owned(),

@@ -51,14 +51,17 @@ fn of_unmet(unmet: &UnmetCriterion) -> JudgedFinding {
             let site = format!("output without a verdict on {}", one_line(pattern));
             finding(Status::Error, FindingKind::Checker, title, message, site)
         }
-        UnmetCriterion::OtherOutput { line, expected, found } => {
+        UnmetCriterion::OtherOutput { line, column, expected, found } => {
             let title = "the output is not as expected".to_owned();
             let shown = |text: &Option<String>| match text {
                 Some(text) => format!("`{}`", one_line(text)),
                 None => "the end".to_owned(),
             };
+            // Of a line that is shown whole, it is seen.
+            let is_cut = [expected, found].iter().any(|text| text.as_ref().is_some_and(|text| text.starts_with('…')));
+            let at = if is_cut { format!(", column {column}") } else { String::new() };
             let message =
-                format!("{title}, from line {line} on\nexpected {}\nfound    {}", shown(expected), shown(found));
+                format!("{title}, from line {line}{at} on\nexpected {}\nfound    {}", shown(expected), shown(found));
             finding(Status::Fail, FindingKind::TargetBehavior, title.clone(), message, title)
         }
         UnmetCriterion::Rejected { code, words } => {

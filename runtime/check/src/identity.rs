@@ -10,11 +10,14 @@
 //! failure must not leave it for another one of the same signature, so it compares identities.
 //!
 //! Masked are numbers, texts in quotes, and the elements of lists, sets and maps: what differs between two runs of one fault.
-//! Kept are words, names of variants and fields, and whether a side is there: `None`, `nothing`, `""`, `[]`, and a list with a `None`. Neighbours
+//! Kept are words, names of variants and fields, and whether a side is there: `None`, `nothing`, `""`, `[]`, and a list with a `None`; also the
+//! order of two numbers that are compared, and which parts of a list's elements are alike (`relations`). Neighbours
 //! that are alike count once, so that a list of nodes or of lines may become shorter.
 //!
 //! Invariant: masking ends on any text, in time linear in its length.
 //! Not here: which candidates a search tries (`fozzy-search`).
+
+mod relations;
 
 use crate::panic::last_panic;
 use fozzy_trace::facts::FailureKind;
@@ -88,26 +91,60 @@ pub(crate) fn own_words(end: &ExecutionEnd, stderr: &[u8]) -> String {
 pub fn identify(execution: &Execution) -> Option<FailureIdentity> {
     let first = crate::judge::judged(execution).into_iter().next()?;
     let signature = first.signature();
-    Some(FailureIdentity { signature, wording: masked(&first.words) })
+    Some(FailureIdentity { signature, wording: worded(&first.words) })
 }
 
 /// A text with its values masked.
 pub(crate) fn masked(text: &str) -> String {
+    lines_of(&bounded_tokens(text)).join("\n")
+}
+
+/// The same, and what relates the values to each other.
+fn worded(text: &str) -> String {
+    let tokens = bounded_tokens(text);
+    let mut lines = lines_of(&tokens);
+    lines.extend(relations::of(own_lines(&tokens)));
+    lines.join("\n")
+}
+
+fn bounded_tokens(text: &str) -> Vec<Token> {
     let mut end = text.len().min(TEXT_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let masked = mask(&tokens(&text[..end]), 0);
-    masked.lines().take(LINES_MAX).collect::<Vec<_>>().join("\n")
+    tokens(&text[..end])
+}
+
+fn lines_of(tokens: &[Token]) -> Vec<String> {
+    mask(tokens, 0).lines().take(LINES_MAX).map(str::to_owned).collect()
+}
+
+/// The tokens of the lines that count.
+fn own_lines(tokens: &[Token]) -> &[Token] {
+    let (mut lines, mut at) = (1, 0);
+    while let Some(token) = tokens.get(at) {
+        match token {
+            Token::Line if lines == LINES_MAX => return &tokens[..at],
+            Token::Line => lines += 1,
+            // Inside of brackets, a new line is layout.
+            Token::Open(_, length) => at += length,
+            _ => {}
+        }
+        at += 1;
+    }
+    tokens
 }
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
-    /// A word, or a number as `#`.
-    Word(String),
-    /// A text in quotes, and whether there is something in it.
-    Quoted(char, bool),
+    /// A word, or a number as `#`, and as it is written.
+    Word {
+        mask: String,
+        raw: String,
+    },
+    /// A text in quotes.
+    Quoted(char, String),
     /// An opening bracket, and how many tokens further the closing one stands.
     Open(char, usize),
     Close(char),
@@ -127,15 +164,15 @@ fn tokens(text: &str) -> Vec<Token> {
         let begins_quote = c == '"' || c == '\'' && !after_word;
         let quoted = begins_quote.then(|| quotes.end(&chars, at)).flatten();
         let (token, length) = match (c, quoted) {
-            (quote, Some(end)) => (Token::Quoted(quote, end > at + 1), end + 1 - at),
+            (quote, Some(end)) => (Token::Quoted(quote, chars[at + 1..end].iter().collect()), end + 1 - at),
             (c, None) if is_word(c) => {
                 let length = word_length(&chars[at..]);
-                (Token::Word(masked_word(&chars[at..at + length])), length)
+                (word(&chars[at..at + length], 0), length)
             }
             // A sign belongs to its number.
             ('-' | '+', None) if !after_word && next.is_some_and(|next| next.is_ascii_digit()) => {
                 let length = 1 + word_length(&chars[at + 1..]);
-                (Token::Word(masked_word(&chars[at + 1..at + length])), length)
+                (word(&chars[at..at + length], 1), length)
             }
             ('[' | '(' | '{', None) => (Token::Open(c, 0), 1),
             (']' | ')' | '}', None) => (Token::Close(c), 1),
@@ -148,6 +185,11 @@ fn tokens(text: &str) -> Vec<Token> {
     }
     match_brackets(&mut found);
     found
+}
+
+/// A word or a number, whose sign is `sign` characters long.
+fn word(chars: &[char], sign: usize) -> Token {
+    Token::Word { mask: masked_word(&chars[sign..]), raw: chars.iter().collect() }
 }
 
 /// Tells opening brackets where they are closed; those without a counterpart are characters like others.
@@ -277,9 +319,9 @@ fn mask(tokens: &[Token], depth: u32) -> String {
     while let Some(token) = tokens.get(at) {
         at += 1;
         match token {
-            Token::Word(word) => parts.part.push_str(word),
-            Token::Quoted(quote, true) => parts.part.extend([*quote, '…', *quote]),
-            Token::Quoted(quote, false) => parts.part.extend([*quote, *quote]),
+            Token::Word { mask, .. } => parts.part.push_str(mask),
+            Token::Quoted(quote, text) if text.is_empty() => parts.part.extend([*quote, *quote]),
+            Token::Quoted(quote, _) => parts.part.extend([*quote, '…', *quote]),
             Token::Open(open, length) => {
                 let inside = &tokens[at..at + length - 1];
                 let has_fields = *open == '(' || *open == '{' && is_after_type(&tokens[..at - 1]);
@@ -319,7 +361,7 @@ fn mask(tokens: &[Token], depth: u32) -> String {
 /// Whether a list has an element that is not there: of what several machines answer, one has nothing.
 fn lacks_element(inside: &[Token]) -> bool {
     let (mut at, mut element) = (0, Vec::new());
-    let is_absent = |element: &[&Token]| matches!(element, [Token::Word(word)] if ["None", "nothing", "null", "nil"].contains(&&**word));
+    let is_absent = |element: &[&Token]| matches!(element, [Token::Word { mask, .. }] if ["None", "nothing", "null", "nil"].contains(&&**mask));
     while let Some(token) = inside.get(at) {
         at += 1;
         match token {
@@ -339,7 +381,7 @@ fn lacks_element(inside: &[Token]) -> bool {
 /// Whether `Point {` stands here, and not `{` alone or after a word of a sentence.
 fn is_after_type(before: &[Token]) -> bool {
     let word = match before {
-        [.., Token::Word(word), Token::Blank] | [.., Token::Word(word)] => word,
+        [.., Token::Word { mask, .. }, Token::Blank] | [.., Token::Word { mask, .. }] => mask,
         _ => return false,
     };
     word.starts_with(char::is_uppercase)
@@ -356,7 +398,7 @@ mod tests {
         for (text, expected) in [
             ("key 2: got Some(17), expected None", "key #: got Some(#), expected None"),
             ("key 1: got None, expected Some(5)", "key #: got None, expected Some(#)"),
-            (r#"expected "5" == 15"#, r#"expected "…" == #"#),
+            (r#"expected "5" == 15"#, "expected \"…\" == #"),
             (r#"`a`: expected "1", found """#, r#"`a`: expected "…", found """#),
             (r#"`a`: expected "1", found nothing"#, r#"`a`: expected "…", found nothing"#),
             (

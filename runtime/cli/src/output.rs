@@ -101,6 +101,7 @@ static STDOUT_LOST: OnceLock<io::Error> = OnceLock::new();
 /// is told by [`settle`].
 pub(crate) fn stdout(bytes: &[u8]) -> bool {
     progress::clear();
+    progress::writes(bytes);
     let mut out = io::stdout().lock();
     let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else { return true };
     if error.kind() != io::ErrorKind::BrokenPipe {

@@ -8,8 +8,10 @@
 //! written nothing for long a line of its own says that it is still at work, also where there is no terminal.
 
 use fozzy_campaign::wall_clock::{Stopwatch, pause};
+use fozzy_report::run_line;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Characters of the line on a terminal whose width is not known; a longer one would wrap, and could not be taken back.
@@ -50,6 +52,53 @@ pub(crate) fn break_silence() {
     let _ = std::thread::Builder::new().name("silence".to_owned()).spawn(look);
 }
 
+/// Real time after which a run says that it is at work.
+const RUN_QUIET: Duration = Duration::from_secs(3);
+/// Between two lines of it.
+const RUN_LINE_EVERY: Duration = Duration::from_secs(1);
+
+/// Whether what was written last ends a line; a line of ours would take a part of one away.
+static IS_AT_LINE_START: AtomicBool = AtomicBool::new(true);
+
+/// These are written next.
+pub(crate) fn writes(bytes: &[u8]) {
+    if let Some(last) = bytes.last() {
+        IS_AT_LINE_START.store(*last == b'\n', Ordering::Relaxed);
+    }
+}
+
+/// Says on a terminal that a run is at work, until this is dropped.
+pub(crate) struct RunLine(Arc<Mutex<bool>>);
+
+/// Says so of a run that may take that many instructions. How many it has taken is known when it calls the computer or ends.
+pub(crate) fn of_run(fuel: u64) -> Option<RunLine> {
+    let is_shown = io::stderr().is_terminal() && !IS_TALKING.load(Ordering::Relaxed);
+    let has_ended = Arc::new(Mutex::new(false));
+    let (watch, is_over) = (Stopwatch::start(), Arc::clone(&has_ended));
+    let look = move || {
+        loop {
+            pause(RUN_LINE_EVERY);
+            let is_over = is_over.lock().unwrap_or_else(PoisonError::into_inner);
+            if *is_over {
+                return;
+            }
+            if watch.elapsed() >= RUN_QUIET && IS_AT_LINE_START.load(Ordering::Relaxed) {
+                show(&run_line(watch.elapsed().as_secs(), fuel));
+            }
+        }
+    };
+    let thread = is_shown.then(|| std::thread::Builder::new().name("at-work".to_owned()).spawn(look));
+    // Without the thread it is only more silent.
+    thread?.ok().map(|_| RunLine(has_ended))
+}
+
+impl Drop for RunLine {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        clear();
+    }
+}
+
 /// Who shows what campaigns and builds do, if stderr is a terminal.
 pub(crate) fn line() -> Option<fn(&str)> {
     io::stderr().is_terminal().then_some(show as fn(&str))
@@ -78,6 +127,7 @@ pub(crate) fn clear() {
 /// Writes to stderr, in the place of the line; a closed pipe is silently accepted.
 pub(crate) fn stderr(bytes: &[u8]) {
     clear();
+    writes(bytes);
     let mut out = io::stderr().lock();
     let _ = out.write_all(bytes).and_then(|()| out.flush());
 }

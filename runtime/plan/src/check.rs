@@ -44,7 +44,7 @@ pub(crate) fn target_names(file: &PlanFile) -> Vec<String> {
 /// Adds what is wrong with `file`; `kinds` are the kinds of faults that there are.
 pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Problems) {
     let mut check = Check { path: Vec::new(), problems };
-    check.machine(&file.machine);
+    check.machine(&file.machine, Some(MAIN));
     for (key, size) in [("memory", file.limits.memory), ("disk", file.limits.disk)] {
         if size == Some(ByteSize(0)) {
             check.at2("limits", key, |check| check.wrong("expected more than 0 bytes"));
@@ -106,7 +106,8 @@ impl Check<'_> {
         self.at(first, |check| check.at(second, look));
     }
 
-    fn machine(&mut self, machine: &MachineFile) {
+    /// A machine, and the name by which others know it.
+    fn machine(&mut self, machine: &MachineFile, name: Option<&str>) {
         for (i, arg) in machine.args.iter().flatten().enumerate() {
             self.at2("args", i, |check| check.must(check_no_nul(arg)));
         }
@@ -114,7 +115,7 @@ impl Check<'_> {
             self.at2("env", name, |check| check.must(check_env_name(name).and_then(|()| check_no_nul(value))));
         }
         if let Some(stdin) = &machine.stdin {
-            self.at("stdin", |check| check.stdin(stdin));
+            self.at("stdin", |check| check.stdin(stdin, name));
         }
         let mut dirs = BTreeSet::new();
         for (guest, host) in machine.dirs.iter() {
@@ -173,7 +174,7 @@ impl Check<'_> {
         }
     }
 
-    fn stdin(&mut self, stdin: &StdinFile) {
+    fn stdin(&mut self, stdin: &StdinFile, machine: Option<&str>) {
         for (path, message) in stdin::problems(stdin) {
             let depth = self.path.len();
             self.path.extend(path);
@@ -182,7 +183,15 @@ impl Check<'_> {
         }
         match stdin {
             StdinFile::Text(_) => {}
-            StdinFile::Table(table) => self.at("file", |check| check.host_paths(&table.file)),
+            StdinFile::Table(table) => {
+                self.at("file", |check| check.host_paths(&table.file));
+                // Two that read each other have a dialogue, and more of them a ring; one alone would wait for itself.
+                let is_own = |from: &String| machine.is_some_and(|name| name.eq_ignore_ascii_case(from));
+                if table.from.as_ref().is_some_and(is_own) {
+                    let message = "a machine does not read what it writes itself: name another machine, whose output is its input";
+                    self.at("from", |check| check.wrong(message));
+                }
+            }
             StdinFile::Script(entries) => {
                 for (i, entry) in entries.iter().enumerate() {
                     self.at2(i, "file", |check| check.host_paths(&entry.file));
@@ -221,7 +230,7 @@ impl Check<'_> {
             ComponentFile::Path(path) => self.must(check_host_path(path)),
             ComponentFile::Program(program) => {
                 self.at("path", |check| check.must(check_host_path(&program.path)));
-                self.machine(&program.machine);
+                self.machine(&program.machine, None);
                 let given = [
                     ("args", program.machine.args.is_some()),
                     ("stdin", program.machine.stdin.is_some()),
@@ -355,7 +364,7 @@ impl Check<'_> {
                         check.wrong("a program that never ends (`ends = \"never\"`) does not start again".to_owned());
                     });
                 }
-                check.machine(&node.machine);
+                check.machine(&node.machine, Some(&node.name));
             });
         }
     }

@@ -108,9 +108,14 @@ const QUOTED_CHARS_MAX: usize = 80;
 
 /// A piece of the user's text for a message: not too long, without line ends and other control characters.
 pub(crate) fn quoted(text: &str) -> String {
-    let mut shown: String = text.chars().take(QUOTED_CHARS_MAX).flat_map(char::escape_debug).collect();
-    // Quotation marks need no escape between back quotes.
-    shown = shown.replace("\\\"", "\"").replace("\\'", "'");
+    let mut shown = String::new();
+    for c in text.chars().take(QUOTED_CHARS_MAX) {
+        match c {
+            // As it was given: a regular expression is full of them.
+            '\\' | '"' | '\'' => shown.push(c),
+            c => shown.extend(c.escape_debug()),
+        }
+    }
     if text.chars().nth(QUOTED_CHARS_MAX).is_some() {
         shown.push('…');
     }

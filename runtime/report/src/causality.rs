@@ -9,6 +9,7 @@
 //! Invariants: the drawing stands alone, as one SVG file without scripts; equal documents give equal drawings.
 
 use crate::html::escape;
+use crate::pretty::Style;
 use fozzy_trace::{FailureSignature, HistoryEntry, Instant, counted, grouped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,8 +149,61 @@ pub struct CausalityDocument {
     pub svg: Option<String>,
 }
 
-/// Characters of the chart between 0 and 1.
-const WIDTH: usize = 40;
+/// The table's columns, as wide as the terminal lets them be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Columns {
+    /// Characters of the chart between 0 and 1; none where there is no room for it.
+    chart: usize,
+    /// Whether the intervals are shown.
+    has_interval: bool,
+}
+
+impl Columns {
+    /// Characters of the chart where there is room.
+    const CHART: usize = 40;
+    /// With fewer, neighbours cannot be told apart.
+    const CHART_MIN: usize = 10;
+    /// Characters of a row beside the chart, and of its interval.
+    const BESIDE: usize = 37;
+    const INTERVAL: usize = 13;
+
+    /// Those of a terminal of that width; 0 is none, and lines are as long as they are.
+    fn of(width: usize) -> Columns {
+        let room = |beside: usize| width.saturating_sub(beside).min(Columns::CHART);
+        let (whole, less) = (room(Columns::BESIDE), room(Columns::BESIDE - Columns::INTERVAL));
+        match (width, whole >= Columns::CHART_MIN, less >= Columns::CHART_MIN) {
+            (0, ..) => Columns { chart: Columns::CHART, has_interval: true },
+            (_, true, _) => Columns { chart: whole, has_interval: true },
+            (_, false, true) => Columns { chart: less, has_interval: false },
+            (_, false, false) => Columns { chart: 0, has_interval: false },
+        }
+    }
+
+    fn heading(self) -> String {
+        let interval = if self.has_interval { "  95 %       " } else { "" };
+        let ends = format!("  0 {:>width$}", "1", width = self.chart.saturating_sub(1));
+        let text = format!("  decision   chance{interval}{}", if self.chart > 0 { &ends } else { "" });
+        format!("{}\n", text.trim_end())
+    }
+
+    fn row(self, point: &CausalityPoint, is_turn: bool) -> String {
+        let CausalityPoint { decision, failed: Probability { chance, low, high, .. } } = point;
+        let interval = format!("  {:<11}", format!("{:.0}..{}", low * 100.0, percent(*high)));
+        let interval = if self.has_interval { interval.as_str() } else { "" };
+        let mark = if is_turn { " <" } else { "" };
+        let text = format!("{decision:>10}  {:>7}{interval}{}{mark}", percent(*chance), self.bar(*low, *chance, *high));
+        format!("{}\n", text.trim_end())
+    }
+
+    fn bar(self, low: f64, chance: f64, high: f64) -> String {
+        let Some(last) = self.chart.checked_sub(1) else { return String::new() };
+        let place = |share: f64| ((share * last as f64).round() as usize).min(last);
+        let mut bar = vec![' '; self.chart];
+        bar[place(low)..=place(high)].fill('-');
+        bar[place(chance)] = 'o';
+        format!(" |{}|", bar.into_iter().collect::<String>())
+    }
+}
 
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -158,20 +212,12 @@ fn percent(share: f64) -> String {
 
 /// The chart and what it says, for people.
 #[must_use]
-pub fn causality_lines(document: &CausalityDocument) -> String {
+pub fn causality_lines(document: &CausalityDocument, style: Style) -> String {
     let CausalityDocument { trace, signature, points, turn, findability, .. } = document;
-    let mut text = format!("{trace}: {signature}\n");
-    text.push_str(&format!("  decision   chance  95 %         0 {:>width$}\n", "1", width = WIDTH - 1));
-    for CausalityPoint { decision, failed } in points {
-        let Probability { chance, low, high, .. } = failed;
-        let place = |share: f64| ((share * (WIDTH - 1) as f64).round() as usize).min(WIDTH - 1);
-        let mut bar = vec![' '; WIDTH];
-        bar[place(*low)..=place(*high)].fill('-');
-        bar[place(*chance)] = 'o';
-        let bar: String = bar.into_iter().collect();
-        let interval = format!("{:.0}..{}", low * 100.0, percent(*high));
-        let mark = if turn.as_ref().is_some_and(|turn| turn.decision == *decision) { " <" } else { "" };
-        text.push_str(&format!("{decision:>10}  {:>7}  {interval:<11} |{bar}|{mark}\n", percent(*chance)));
+    let columns = Columns::of(style.width);
+    let mut text = format!("{trace}: {signature}\n{}", columns.heading());
+    for point in points {
+        text.push_str(&columns.row(point, turn.as_ref().is_some_and(|turn| turn.decision == point.decision)));
     }
     match turn {
         None => text.push_str("no decision made it more likely\n"),
@@ -348,11 +394,25 @@ mod tests {
 
     #[test]
     fn the_chart_shows_the_leap_and_names_it() {
-        let text = causality_lines(&document());
+        let text = causality_lines(&document(), Style::PLAIN);
         assert!(text.contains("it became likely at decision 17: from 6 % to 100 %"), "{text}");
         assert!(text.contains("47 clean runs; after 266"), "{text}");
         let row = text.lines().find(|line| line.trim_start().starts_with("18 ")).expect("it has one");
         assert!(row.ends_with("-o|") || row.ends_with("o|"), "{row}");
+    }
+
+    #[test]
+    fn each_row_fits_the_terminal() {
+        let table = |width: usize| -> Vec<String> {
+            let text = causality_lines(&document(), Style::PLAIN.on(width, ""));
+            text.lines().skip(1).take(5).map(str::to_owned).collect()
+        };
+        for width in 22..120 {
+            assert!(table(width).iter().all(|row| row.chars().count() <= width), "{width}: {:#?}", table(width));
+        }
+        assert_eq!(table(80), table(0), "80 columns are enough");
+        assert!(table(40)[4].ends_with('|') && !table(40)[0].contains("95 %"), "{:#?}", table(40));
+        assert_eq!(table(22)[0], "  decision   chance");
     }
 
     #[test]

@@ -216,7 +216,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         let path = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
         let steps = failure.minimized_steps.unwrap_or(failure.steps.into());
         let steps = if steps == 0 { String::new() } else { format!(" ({})", counted(steps, "step")) };
-        let path = if path.is_empty() { "not kept (--no-store)" } else { path };
+        let path = if path.is_empty() { "not kept" } else { path };
         lines.push(format!("  {signature}{steps}: {path}"));
         lines.extend(failure.minimized_scenario_path.iter().map(|path| format!("    as a scenario file: {path}")));
         let steps = failure.sequence.iter().flat_map(|sequence| sequence_lines(sequence, style));

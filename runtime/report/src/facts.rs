@@ -200,8 +200,12 @@ pub(crate) fn scenario_lines(scenario: &ScenarioSummary) -> Vec<String> {
             0 => String::new(),
             times => format!(", {} skipped ({})", grouped(times), labels.join(", ")),
         };
-        let failed = if flow.failed > 0 { format!(", {} failed", flow.failed) } else { String::new() };
-        format!("{:widest$}  {} run{failed}{skipped}", flow.name.escape_debug().to_string(), grouped(flow.run))
+        let ran = match (flow.run, flow.failed) {
+            (0, failed @ 1..) => format!("{failed} failed"),
+            (run, 0) => format!("{} run", grouped(run)),
+            (run, failed) => format!("{} run, {failed} failed", grouped(run)),
+        };
+        format!("{:widest$}  {ran}{skipped}", flow.name.escape_debug().to_string())
     });
     let first = format!("{name}{}", counted(scenario.sequences.into(), "sequence"));
     std::iter::once(first).chain(flows).collect()

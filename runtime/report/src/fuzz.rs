@@ -166,7 +166,7 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
             Some(_) => format!(", found with {}", grouped(finding.input_bytes)),
             None => String::new(),
         };
-        let path = if path.is_empty() { "not kept (--no-store)" } else { path };
+        let path = if path.is_empty() { "not kept" } else { path };
         lines.push(format!("{signature}, {bytes}{smaller}: {path}"));
         lines.extend(finding.known.iter().map(|trace| format!("  known    from a campaign before: {trace}")));
         let file = finding.minimized_input_path.as_ref().unwrap_or(&finding.input_path);

@@ -5,7 +5,7 @@
 //! fozzy run --record run.fozzy --seed 77 app.wasm --faults disk -- serve
 //! ```
 //!
-//! Invariant: what stands behind `--` is the program's, and stays.
+//! Of many seeds, it is one run with the seed that failed. Invariant: what stands behind `--` is the program's, and stays.
 
 use crate::pretty::shell_word;
 use fozzy_trace::Seed;
@@ -15,10 +15,19 @@ use fozzy_trace::Seed;
 pub fn keeping_command(arguments: &[String], word: &str, seed: Seed) -> Option<String> {
     let own = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
     let (own, of_program) = arguments.split_at(own);
-    let has_seed = own.iter().any(|argument| argument == "--seed" || argument.starts_with("--seed="));
+    let is_of_many = own.iter().any(|argument| argument == "--seeds" || argument.starts_with("--seeds="));
+    // Of many runs, it is one of them; and its trace has one name.
+    let others = if is_of_many { &["--record", "--seeds", "--seed", "--jobs"][..] } else { &["--record"] };
+    let has_seed = !is_of_many && own.iter().any(|argument| argument == "--seed" || argument.starts_with("--seed="));
     let mut words = vec!["fozzy".to_owned()];
-    let mut has_word = false;
-    for argument in own.iter().filter(|argument| *argument != "--no-store") {
+    let (mut has_word, mut is_value) = (false, false);
+    for argument in own {
+        let is_other =
+            std::mem::replace(&mut is_value, false) || ["--no-store", "--until-failure"].contains(&argument.as_str());
+        is_value |= !is_other && others.contains(&argument.as_str());
+        if is_other || is_value || others.iter().any(|name| argument.starts_with(&format!("{name}="))) {
+            continue;
+        }
         words.push(shell_word(argument));
         if argument == word && !has_word {
             has_word = true;
@@ -43,6 +52,10 @@ mod tests {
         check(
             "run app.wasm --no-store --faults disk -- run --no-store",
             "fozzy run --record run.fozzy --seed 77 app.wasm --faults disk -- run --no-store",
+        );
+        check(
+            "run app.wasm --seed 1 --seeds 9 --jobs=4 --until-failure --record a.fozzy --record-collision append",
+            "fozzy run --record run.fozzy --seed 77 app.wasm --record-collision append",
         );
         check("--no-store run app.wasm --seed=5", "fozzy run --record run.fozzy app.wasm --seed=5");
         check("replay run.fozzy --no-store", "");

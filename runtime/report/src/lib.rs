@@ -26,6 +26,7 @@ mod input;
 pub mod inspect;
 mod keeping_command;
 mod layout;
+mod machine_line;
 mod pretty;
 mod printable;
 pub mod profile;
@@ -63,7 +64,8 @@ pub use history_page::{HistoryPage, HistoryTimeline, TimelinePart, cycles_dot, h
 pub use input::{LiteralLanguage, ShownInput};
 pub use keeping_command::keeping_command;
 pub use layout::Layout;
-pub use pretty::{Style, pretty, shell_word};
+pub use machine_line::MachineLine;
+pub use pretty::{Style, pretty, run_line, shell_word};
 pub use printable::{dialogue_bytes, printable, printable_bytes};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;

@@ -110,7 +110,9 @@ pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
 pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { good, bad, faint, end, .. } = style;
     let colour = if summary.status == Status::Pass { good } else { bad };
-    let mut text = format!("fozzy {} {colour}{}{end}", summary.mode.name(), summary.status.name().to_uppercase());
+    let is_cut = summary.interrupted && summary.status == Status::Pass;
+    let (colour, word) = if is_cut { ("", "interrupted") } else { (colour, summary.status.name()) };
+    let mut text = format!("fozzy {} {colour}{}{end}", summary.mode.name(), word.to_uppercase());
     if let Some(finding) = summary.findings.first() {
         text.push_str(&format!("  {}", finding.title));
     }
@@ -217,6 +219,13 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     text
 }
 
+/// The line of a terminal while a run is at work: `at work for 12s; it ends after 1,000 instructions at the latest (--fuel N) …`.
+#[must_use]
+pub fn run_line(seconds: u64, fuel: u64) -> String {
+    let fuel = grouped(fuel);
+    format!("at work for {seconds}s; Ctrl-C stops it, --fuel N ends it earlier than after {fuel} instructions")
+}
+
 /// The row of a sequence of steps.
 pub(crate) fn sequence_rows(sequence: Option<&StepSequence>, style: Style) -> String {
     let Style { faint, end, .. } = style;
@@ -225,21 +234,23 @@ pub(crate) fn sequence_rows(sequence: Option<&StepSequence>, style: Style) -> St
     lines.iter().enumerate().map(|(index, line)| format!("  {faint}{:<9}{end} {line}\n", key(index))).collect()
 }
 
-/// `58 steps to 2, 3 strikes to 1, 112 decisions to 4, in 61 executions; no single part of it can be left out`
+/// `58 steps to 2, 3 strikes to 1, 112 decisions other than the simplest to 4, in 61 executions; no single part of it can be left out`
 fn shrink_line(shrink: &ShrinkSummary) -> String {
     let ShrinkSummary { before, after, .. } = shrink;
     let rows = [
-        (before.steps, after.steps, "step"),
-        (before.faults, after.faults, "planned fault"),
-        (before.strikes, after.strikes, "strike"),
-        (before.decisions, after.decisions, "decision"),
-        (before.input_bytes, after.input_bytes, "byte"),
+        (before.steps, after.steps, "step", ""),
+        (before.faults, after.faults, "planned fault", ""),
+        (before.strikes, after.strikes, "strike", ""),
+        // Not all that the run decides, whose number stands beside it.
+        (before.decisions, after.decisions, "decision", " other than the simplest"),
+        (before.input_bytes, after.input_bytes, "byte", ""),
     ];
     // What stayed as it was says nothing: the bytes of a scenario file, of which steps are left out.
-    let shown = rows.iter().filter(|(before, after, _)| before != after);
-    let mut parts: Vec<String> = shown
-        .map(|(before, after, what)| format!("{} to {}", counted(*before as u64, what), grouped(*after as u64)))
-        .collect();
+    let shown = rows.iter().filter(|(before, after, ..)| before != after);
+    let part = |(before, after, what, which): &(usize, usize, &str, &str)| {
+        format!("{}{which} to {}", counted(*before as u64, what), grouped(*after as u64))
+    };
+    let mut parts: Vec<String> = shown.map(part).collect();
     parts.push(format!("in {}", counted(shrink.executions, "execution")));
     let end = match (shrink.minimal, shrink.exceeds_log) {
         (true, _) => "no single part of it can be left out",

@@ -31,12 +31,19 @@ pub fn sarif(summary: &RunSummary, version: &str, file: impl Fn(&str) -> Option<
                 "version": version,
                 "rules": kinds.iter().map(rule).collect::<Vec<Value>>(),
             } },
-            "automationDetails": { "id": format!("fozzy/{}/", summary.target.name) },
+            "automationDetails": { "id": category(summary) },
             "columnKind": "unicodeCodePoints",
             "results": results.collect::<Vec<Value>>(),
         }],
     });
     format!("{document:#}\n")
+}
+
+/// What tells this analysis from others of the commit. Code scanning refuses two of one category, as two functions of one program would be.
+fn category(summary: &RunSummary) -> String {
+    let function = summary.fuzz.iter().map(|fuzz| &fuzz.function).find(|function| !function.is_empty());
+    let function = function.map(|function| format!("{function}/")).unwrap_or_default();
+    format!("fozzy/{}/{function}", summary.target.name)
 }
 
 fn result(summary: &RunSummary, place: usize, finding: &Finding, file: impl Fn(&str) -> Option<String>) -> Value {

@@ -288,6 +288,9 @@ pub struct TestCounts {
 pub struct SuiteSummary {
     /// The worst of all cases.
     pub status: Status,
+    /// Whether it was interrupted (Ctrl-C): the status is that of what was done until then, and without a finding there is no verdict.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// test; run of one program with many seeds.
     pub mode: RunMode,
     /// Which run; its trace is that of the first failure.
@@ -360,6 +363,7 @@ impl SuiteSummary {
         let memory = added(cases().filter_map(|case| case.run.as_ref()?.memory.as_ref()));
         SuiteSummary {
             status,
+            interrupted: false,
             mode: RunMode::Test,
             identity,
             started_at: wall.started_at,

@@ -8,6 +8,7 @@ use crate::fuzz::FuzzSummary;
 use crate::pretty::is_zero;
 use crate::sequence::StepSequence;
 use crate::strikes::{FaultSummary, PowerLossSummary};
+use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::file::{NodeOutcome, RecordedOutcome, RecordedTarget, StreamDigest};
 use fozzy_trace::{Digest, Execution, ExecutionEnd, Facts, FailureSignature, Finding, Seed, Status};
 use schemars::JsonSchema;
@@ -313,6 +314,9 @@ pub struct ShrinkSlip {
 pub struct RunSummary {
     /// pass, fail, error, timeout or crash.
     pub status: Status,
+    /// Whether it was interrupted (Ctrl-C): the status is that of what was done until then, and without a finding there is no verdict.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// run, replay, test, fuzz or explore.
     pub mode: RunMode,
     /// Which run.
@@ -424,6 +428,12 @@ fn findings(mut findings: Vec<Finding>, kind: &str) -> Vec<Finding> {
     findings
 }
 
+/// Whether it is one call of a fuzz target or a property that did not return: that has no steps.
+fn is_single_call(stats: &ScenarioStats) -> bool {
+    let [flow] = &stats.flows[..] else { return false };
+    stats.sequences == 1 && stats.position.step.is_none() && flow.run == 0 && flow.skipped.is_empty()
+}
+
 impl RunSummary {
     /// The summary of an outcome.
     #[must_use]
@@ -438,6 +448,7 @@ impl RunSummary {
         let kept = kept.into();
         RunSummary {
             status: outcome.verdict.status,
+            interrupted: false,
             mode,
             identity,
             started_at: wall.started_at,
@@ -479,6 +490,12 @@ impl RunSummary {
         }
     }
 
+    /// The same, of a run that ended where a person interrupted it: that it did not come to its end is nothing that was found.
+    #[must_use]
+    pub fn interrupted(self) -> RunSummary {
+        RunSummary { status: Status::Pass, interrupted: true, findings: Vec::new(), signature: None, ..self }
+    }
+
     /// The same, with what a whole campaign has found.
     #[must_use]
     pub fn finding(self, found: Vec<Finding>) -> RunSummary {
@@ -500,7 +517,8 @@ impl RunSummary {
     pub fn telling(self, facts: &Facts) -> RunSummary {
         let ended_within = self.status != Status::Pass && self.exit_code.is_none();
         let flow = facts.scenario.as_ref().map(|scenario| scenario.position).filter(|_| ended_within);
-        let flow = flow.and_then(|position| position.step.and(position.flow));
+        let is_call = facts.scenario.as_ref().is_some_and(is_single_call);
+        let flow = flow.and_then(|position| position.flow.filter(|_| position.step.is_some() || is_call));
         let mut scenario = facts.scenario.as_ref().map(ScenarioSummary::of);
         if let (Some(scenario), Some(flow)) = (&mut scenario, flow) {
             scenario.ended_in(flow as usize);

@@ -5,11 +5,12 @@
 //!            <run>/assertion-5e1f0c22a9d4.min.fozzy    the same, made smaller, at the end
 //! ```
 //!
-//! Invariant: nothing here has an influence on the exploration but that it ends when its time is over.
+//! Invariants: nothing here has an influence on the exploration but that it ends when its time is over; a disk that takes no trace and
+//! no state hides no finding.
 
 use super::exchange::WorkerExchange;
 use super::place::Where;
-use super::result::{ExploreProtocol, FailureTrace};
+use super::result::{ExploreProtocol, FailureTrace, UnkeptFailure};
 use super::state_saver::StateSaver;
 use super::stateful_target::PathConfirmer;
 use super::status_line::{live_line, status_line};
@@ -55,7 +56,7 @@ pub struct ExplorationSink {
     /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
     /// In the order of findings.
-    pub kept: Vec<PathBuf>,
+    pub kept: Vec<FailureTrace>,
     /// When that was said last.
     pub said: ProgressMark,
     /// `None` when it is alone.
@@ -123,8 +124,7 @@ impl ExplorationSink {
         self.confirmer.record(story)
     }
 
-    fn write(&mut self, story: &DecisionPath) -> Result<PathBuf, CampaignError> {
-        let recording = self.record(story)?;
+    fn write(&mut self, recording: &Recording) -> Result<PathBuf, CampaignError> {
         let bytes = recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
         let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
         let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
@@ -164,7 +164,11 @@ impl ExplorationObserver for ExplorationSink {
 
     fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
-        worker.exchange.give(&story()).map_err(|error| HarnessError { what: error.to_string() })
+        // Others find it by themselves.
+        if let Err(error) = worker.exchange.give(&story()) {
+            tracing::debug!(%error, "a path is not given to the other workers");
+        }
+        Ok(())
     }
 
     fn on_run(
@@ -173,7 +177,11 @@ impl ExplorationObserver for ExplorationSink {
         paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
     ) -> Result<(), HarnessError> {
         let saved = self.state.save(&self.watch, (stats.runs, stats.steps), stats.findings, paths);
-        saved.map_err(|error| HarnessError { what: error.to_string() })
+        if let Err(error) = saved {
+            self.remarks.text(&format!("the state of the exploration is not saved: {error}\n"));
+            self.state = StateSaver::default();
+        }
+        Ok(())
     }
 
     fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
@@ -182,20 +190,29 @@ impl ExplorationObserver for ExplorationSink {
     }
 
     fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
-        let path = self.write(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
+        let harness = |error: CampaignError| HarnessError { what: error.to_string() };
+        let recording = self.record(&found.input).map_err(harness)?;
+        let (path, unkept) = match self.write(&recording) {
+            Ok(path) => (path, None),
+            Err(error) => {
+                let (verdict, steps) = (recording.outcome.verdict, found.input.steps);
+                (PathBuf::new(), Some(UnkeptFailure { verdict, steps, why: error.to_string() }))
+            }
+        };
         let (signature, found_at) = (found.verdict.signature.clone(), found.found_at);
+        let finding = FailureTrace { path, unkept, signature, found_at, times: 1 };
         if let Some(worker) = &self.worker {
-            let given = worker.exchange.give_finding(self.kept.len(), &found.input);
-            given.map_err(|error| HarnessError { what: error.to_string() })?;
-            let finding = FailureTrace { path: path.clone(), signature, found_at, times: 1 };
-            worker.supervisor.send(&WorkerEvent::Found { finding });
+            if finding.unkept.is_none() {
+                worker.exchange.give_finding(self.kept.len(), &found.input).map_err(harness)?;
+            }
+            worker.supervisor.send(&WorkerEvent::Found { finding: finding.clone() });
         } else {
-            let title = signature.as_ref().map(ToString::to_string).unwrap_or_default();
+            let title = finding.signature.as_ref().map(ToString::to_string).unwrap_or_default();
             let has_steps = self.confirmer.plan_of(&found.input).scenario.is_some();
             let step = if has_steps { format!(", step {}", found.input.steps) } else { String::new() };
-            self.remarks.text(&format!("found {title}\n  run {found_at}{step}, {}\n", path.display()));
+            self.remarks.text(&format!("found {title}\n  run {found_at}{step}, {}\n", finding.place()));
         }
-        self.kept.push(path);
+        self.kept.push(finding);
         Ok(())
     }
 }

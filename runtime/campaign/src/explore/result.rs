@@ -5,7 +5,7 @@
 use crate::workers::WorkerProtocol;
 use fozzy_report::UnreachedBranch;
 use fozzy_search::explore::{DecisionPath, Reward, Stats};
-use fozzy_trace::FailureSignature;
+use fozzy_trace::{FailureSignature, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -45,14 +45,37 @@ pub struct ExplorationResult {
 /// The trace of a failure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FailureTrace {
-    /// The file.
+    /// The file; it is not there if there is an `unkept`.
     pub path: PathBuf,
+    /// What is known of a failure whose trace could not be written, as on a full disk.
+    pub unkept: Option<UnkeptFailure>,
     /// What fails.
     pub signature: Option<FailureSignature>,
     /// The run that found it, of its worker, counted from 1; 0 when the worker was lost before it could say so.
     pub found_at: u64,
     /// How often it was seen.
     pub times: u64,
+}
+
+/// A failure whose trace could not be written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UnkeptFailure {
+    /// How its run ended.
+    pub verdict: Verdict,
+    /// Steps of the run.
+    pub steps: u32,
+    /// Why there is no trace.
+    pub why: String,
+}
+
+impl FailureTrace {
+    /// Where its trace is, or why it is nowhere.
+    pub(super) fn place(&self) -> String {
+        self.unkept.as_ref().map_or_else(
+            || self.path.display().to_string(),
+            |unkept| format!("its trace is not kept: {}", unkept.why.lines().next().unwrap_or_default()),
+        )
+    }
 }
 
 /// What workers of an exploration report: numbers, failures, and why they ended.

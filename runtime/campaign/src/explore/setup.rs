@@ -276,7 +276,10 @@ impl ExplorationSetup {
         sink.remarks.live("");
         let explored = result(&exploration, &sink, &*target, paths, ended);
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
-            ends.exchange.conclude(&explored)?;
+            // On a full disk it leaves nothing to the supervisor, which has heard its numbers and findings.
+            if let Err(error) = ends.exchange.conclude(&explored) {
+                tracing::warn!(%error, "what this worker has reached is not written");
+            }
             let (progress, report, complete) = (explored.stats, explored.ended.clone(), is_complete());
             ends.supervisor.send(&WorkerEvent::Ended { progress, report, complete });
         }
@@ -371,14 +374,7 @@ fn result(
         has_run: target.has_run(),
         edges_total: target.edges_total(),
         taken: exploration.all_taken(),
-        traces: found
-            .map(|(found, path)| FailureTrace {
-                path: path.clone(),
-                signature: found.verdict.signature.clone(),
-                found_at: found.found_at,
-                times: found.times,
-            })
-            .collect(),
+        traces: found.map(|(found, kept)| FailureTrace { times: found.times, ..kept.clone() }).collect(),
         // Those that were not taken again are still worth it another time.
         stories: exploration.paths().chain(left).collect(),
         earned: exploration

@@ -12,7 +12,7 @@
 
 use super::exchange;
 use super::place::Where;
-use super::result::{ExplorationResult, ExploreProtocol, FailureTrace};
+use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, UnkeptFailure};
 use super::state::StateFile;
 use super::state_saver::StateSaver;
 use super::status_line::{live_line, status_line};
@@ -27,6 +27,7 @@ use crate::workers::{
     WorkerSlot, own_command,
 };
 use fozzy_search::explore::Stats;
+use fozzy_trace::file::Recording;
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -140,15 +141,18 @@ impl Collector<'_> {
             self.failures[*known].times += found.times;
             return Ok(());
         }
-        let path = placed(&found.path, self.plan.place, self.failures.len())?;
+        let found = match found.unkept {
+            Some(_) => found,
+            None => placed(found, self.plan.place, self.failures.len())?,
+        };
         let title = found.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         self.plan.remarks.text(&format!(
             "found {title}\n  run {} of worker {worker}, {}\n",
             found.found_at,
-            path.display()
+            found.place()
         ));
         self.by_signature.insert(found.signature.clone(), self.failures.len());
-        self.failures.push(FailureTrace { path, ..found });
+        self.failures.push(found);
         Ok(())
     }
 
@@ -190,7 +194,10 @@ impl Collector<'_> {
                 for path in exchange::traces_of(folder, record.stream) {
                     if !self.known.contains(&path) {
                         let signature = selector::read(&path)?.outcome.verdict.signature;
-                        self.keep(slot.number(), FailureTrace { path, signature, found_at: 0, times: 1 })?;
+                        self.keep(
+                            slot.number(),
+                            FailureTrace { path, unkept: None, signature, found_at: 0, times: 1 },
+                        )?;
                     }
                 }
             }
@@ -296,10 +303,19 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
     })
 }
 
-/// A worker's trace, where traces of the run are.
-fn placed(path: &Path, place: &Where, number: usize) -> Result<PathBuf, CampaignError> {
+/// A worker's finding, with its trace where traces of the run are. One that is not written there is a finding all the same.
+fn placed(found: FailureTrace, place: &Where, number: usize) -> Result<FailureTrace, CampaignError> {
+    let path = &found.path;
     let bytes = std::fs::read(path).map_err(|error| at_path(ErrorKind::Store, "cannot read", path, &error))?;
     let name = path.file_name().map(PathBuf::from).unwrap_or_default();
     let (to, collision) = place.of(number, &name);
-    crate::store::write_trace(&to, &bytes, collision)
+    match crate::store::write_trace(&to, &bytes, collision) {
+        Ok(path) => Ok(FailureTrace { path, ..found }),
+        Err(error) => {
+            let Recording { outcome, plan, .. } = selector::read(path)?;
+            let steps = plan.scenario.as_ref().map_or(0, |scenario| scenario.flows);
+            let unkept = UnkeptFailure { verdict: outcome.verdict, steps, why: error.to_string() };
+            Ok(FailureTrace { unkept: Some(unkept), ..found })
+        }
+    }
 }

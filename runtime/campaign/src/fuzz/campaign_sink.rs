@@ -7,14 +7,15 @@
 //!             <run>/panic-5e1f0c22a9d4.min.*   the same, made smaller
 //! ```
 //!
-//! Invariant: nothing here has an influence on the campaign but that it ends when its time is over.
+//! Invariants: nothing here has an influence on the campaign but that it ends when its time is over; a finding that cannot be written is told
+//! all the same.
 
 use super::cargo::CargoFuzz;
 use super::confirmer::{ConfirmedRun, FindingConfirmer};
 use super::corpus::CorpusFolder;
 use super::protocol::FuzzProtocol;
 use super::summary::{CampaignReport, FindingReport, SavedFinding, Smaller, Subject};
-use crate::error::{CampaignError, ErrorKind};
+use crate::error::{CampaignError, DeferredError, ErrorKind};
 use crate::options::StopFlag;
 use crate::pipeline::{self, RecordingOrigin};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
@@ -85,6 +86,8 @@ pub struct CampaignSink {
     pub input_bytes_max: usize,
     /// In the order of findings.
     pub kept: Vec<SavedFinding>,
+    /// What could not be written of them.
+    pub unkept: DeferredError,
     /// What they are of.
     found: Vec<FailureRecord>,
     /// When the corpus was looked at last, and how long that took.
@@ -151,6 +154,7 @@ impl CampaignSink {
             remarks,
             input_bytes_max,
             kept: Vec::new(),
+            unkept: DeferredError::default(),
             found: Vec::new(),
             looked: (0, 0),
             said_at: 0,
@@ -296,16 +300,26 @@ impl FuzzObserver for CampaignSink {
             Some(path) => (path.clone(), CollisionPolicy::Append),
             None => (self.path(found), CollisionPolicy::Overwrite),
         };
-        let (trace, input) = self.keep(&found.input, &path, collision).map_err(harness)?;
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+        let written = self.keep(&found.input, &path, collision);
+        let place = match &written {
+            Ok((trace, _)) => trace.display().to_string(),
+            // Who supervises hears of the finding by the error.
+            Err(error) if self.supervisor.is_some() => {
+                return Err(HarnessError { what: format!("found {title}, and its trace is not kept: {error}") });
+            }
+            Err(error) => format!("its trace is not kept: {}", error.message),
+        };
+        let (trace, input) = self.unkept.note(written).unwrap_or_default();
         self.remark(&format!(
-            "found {title}\n  execution {}, {}, {}\n",
+            "found {title}\n  execution {}, {}, {place}\n",
             found.found_at,
             counted(found.input.len() as u64, "byte"),
-            trace.display()
         ));
         let arguments = self.say_arguments(&found.input);
-        if let Some((target, _)) = &self.place.artifacts {
+        if let Some((target, _)) = &self.place.artifacts
+            && !self.unkept.is_set()
+        {
             self.remark(&target.lines(&input));
         }
         let shown = ShownInput::of(&found.input, self.language);
@@ -325,7 +339,9 @@ impl FuzzObserver for CampaignSink {
     fn on_minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
-        let (trace, input) = self.keep(smaller, &path, CollisionPolicy::Overwrite).map_err(harness)?;
+        let written = (!self.unkept.is_set()).then(|| self.keep(smaller, &path, CollisionPolicy::Overwrite));
+        // Its bytes are in the report all the same.
+        let (trace, input) = written.and_then(|written| self.unkept.note(written)).unwrap_or_default();
         let bytes = counted(smaller.len() as u64, "byte");
         self.remark(&format!("  minimized: {bytes}, {}\n", trace.display()));
         let (arguments, shown) = (self.say_arguments(smaller), ShownInput::of(smaller, self.language));
@@ -338,7 +354,7 @@ impl FuzzObserver for CampaignSink {
     }
 }
 
-/// What cannot be written ends the campaign with these words; all that was found before is on the disk.
+/// What of a corpus cannot be written ends the campaign with these words; all that was found before is on the disk.
 fn harness(error: CampaignError) -> HarnessError {
     HarnessError { what: error.to_string() }
 }

@@ -54,7 +54,8 @@ impl KnownFindings {
     /// Remembers what is new.
     pub fn remember(mut self, findings: &[FuzzFinding]) {
         let before = self.found.len();
-        for finding in findings.iter().filter(|finding| finding.known.is_none()) {
+        // What was not written cannot be named later.
+        for finding in findings.iter().filter(|finding| finding.known.is_none() && !finding.trace_path.is_empty()) {
             let trace = finding.minimized_trace_path.as_ref().unwrap_or(&finding.trace_path).clone();
             if let (Some(signature), true) = (finding.signature.clone(), self.found.len() < FINDINGS_MAX) {
                 self.found.push(KnownFinding { signature, trace });

@@ -225,6 +225,7 @@ impl<'a> CampaignSetup<'a> {
         let word = if ended == CampaignEnd::Stopped && stop() { "interrupted" } else { word_of(ended) };
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
+        report.lost = sink.unkept;
         if let Some(CampaignPart { channel, is_complete }) = part {
             let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
             channel.send(&WorkerEvent::Ended { progress, report: report.clone(), complete: is_complete() });

@@ -3,6 +3,7 @@
 //! Invariant: equal campaigns of one worker have equal reports.
 //! Not here: the words of reports (`fozzy-report`).
 
+use crate::error::DeferredError;
 use fozzy_engine::EntryPoint;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput};
 use fozzy_search::FailureRecord;
@@ -34,6 +35,9 @@ pub struct CampaignReport {
     /// Why several workers could not bring it to its end.
     #[serde(skip)]
     pub failure: Option<String>,
+    /// What could not be written of the findings.
+    #[serde(skip)]
+    pub lost: DeferredError,
 }
 
 /// One finding.
@@ -135,7 +139,7 @@ impl CampaignReport {
             workers_restarted: 0,
         };
         let findings = both().filter_map(|(found, kept)| shown(found, kept)).collect();
-        CampaignReport { fuzz, findings, failure: None }
+        CampaignReport { fuzz, findings, failure: None, lost: DeferredError::default() }
     }
 
     /// The worst that was found, or that it could not be brought to its end.
@@ -161,6 +165,7 @@ fn shown(found: &FailureRecord, kept: &SavedFinding) -> Option<(Finding, Status)
 
 fn finding(found: &FailureRecord, kept: &SavedFinding) -> FuzzFinding {
     let smaller = kept.smaller.as_ref();
+    let written = smaller.filter(|smaller| !smaller.trace.as_os_str().is_empty());
     FuzzFinding {
         signature: found.verdict.signature.clone(),
         found_at: found.found_at,
@@ -171,8 +176,8 @@ fn finding(found: &FailureRecord, kept: &SavedFinding) -> FuzzFinding {
         known: None,
         trace_path: kept.trace.display().to_string(),
         input_path: kept.input.display().to_string(),
-        minimized_trace_path: smaller.map(|smaller| smaller.trace.display().to_string()),
-        minimized_input_path: smaller.map(|smaller| smaller.input.display().to_string()),
+        minimized_trace_path: written.map(|smaller| smaller.trace.display().to_string()),
+        minimized_input_path: written.map(|smaller| smaller.input.display().to_string()),
         minimized_input_bytes: smaller.map(|smaller| smaller.bytes),
     }
 }

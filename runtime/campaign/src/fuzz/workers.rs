@@ -16,7 +16,7 @@
 use super::cargo::CargoFuzz;
 use super::protocol::FuzzProtocol;
 use super::summary::{CampaignReport, FindingReport};
-use crate::error::{CampaignError, ErrorKind, at_path};
+use crate::error::{CampaignError, DeferredError, ErrorKind, at_path};
 use crate::options::StopFlag;
 use crate::progress::CampaignLine;
 use crate::remarks::Remarks;
@@ -272,6 +272,7 @@ impl Collector<'_> {
             fuzz,
             findings: self.findings.into_iter().filter_map(|found| found.report.shown).collect(),
             failure,
+            lost: DeferredError::default(),
         }
     }
 }

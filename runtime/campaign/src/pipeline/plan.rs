@@ -24,7 +24,7 @@ use fozzy_trace::plan::{
     Backend, Backends, ChannelPlan, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, StdinPlan,
 };
 use fozzy_trace::{Instant, Plan};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A plan with everything that it needs.
@@ -57,7 +57,8 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     file.limits.fuel = file.limits.fuel.or(*fuel_default);
     let mut inputs = Inputs::default();
     let mut loader = |path: &Path| component(path, &project.remarks);
-    let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
+    let resolved = file.resolve(name, &mut loader, &mut inputs);
+    let resolved = resolved.map_err(|error| named_by_flags(plan_error(error), criteria, world))?;
     let mut plan = resolved.plan;
     for word in &world.dirs {
         let (mount, read_only) = capture(word, &mut inputs)?;
@@ -273,6 +274,22 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
     let target_instances = world.target_instances;
     let file = PlanFile { machine, limits, memory, target, target_instances, fault, ..PlanFile::default() };
     Ok(PlanFile { wall_start, canonical_nans, allow_error_exit, ..file })
+}
+
+/// An error of what flags name, in the words of the flags: who gave one need not know the key of a plan that is the same.
+fn named_by_flags(error: CampaignError, criteria: &CriteriaOptions, world: &WorldOptions) -> CampaignError {
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    let flags = [
+        ("expect.output", "--expect-output", criteria.output.clone()),
+        ("expect.check", "--check", path(&criteria.checker)),
+        ("target", "--target", path(&world.judged)),
+    ];
+    let given = flags.into_iter().filter_map(|(key, flag, value)| Some((key, format!("{flag} {}", value?))));
+    let message = given
+        .fold(error.message.clone(), |message, (key, flag)| message.replace(&format!("`{key}`"), &format!("`{flag}`")));
+    // A key of a plan is no help to who gave a flag.
+    let hint = error.hint.filter(|_| message == error.message);
+    CampaignError { message, hint, kind: error.kind }
 }
 
 /// What the flags say that a run must come to.

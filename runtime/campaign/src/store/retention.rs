@@ -84,7 +84,7 @@ impl RunStore {
         for (folder, manifest) in self.finished().into_iter().filter(|(folder, _)| is_run(folder)) {
             let has_one = if manifest.status == Status::Pass { &mut has_passed } else { &mut has_failed };
             // What `last-pass` and `last-fail` name stays, unless nothing is to stay.
-            let is_last = !std::mem::replace(has_one, true) && retention.runs > 0;
+            let is_last = manifest.has_verdict() && !std::mem::replace(has_one, true) && retention.runs > 0;
             let bytes = bytes_of(&folder, DEPTH_MAX, &mut seen);
             (count, total) = (count + 1, total.saturating_add(bytes));
             if !is_last && (count > retention.runs || total > retention.bytes) {

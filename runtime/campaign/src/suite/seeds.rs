@@ -11,7 +11,7 @@
 //! Not here: several programs (`select`, `case`), and searches that learn from what they see (`explore`).
 
 use super::jobs::{Event, in_order};
-use crate::error::{CampaignError, ErrorKind};
+use crate::error::{CampaignError, DeferredError, ErrorKind};
 use crate::options::StopFlag;
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
@@ -121,6 +121,8 @@ pub struct SweepResult {
     pub asks_seed: bool,
     /// Whether it was ended before its time.
     pub is_interrupted: bool,
+    /// Traces that could not be written.
+    pub lost: DeferredError,
 }
 
 /// What stays of one execution.
@@ -191,14 +193,15 @@ impl SeedSweep<'_> {
         Ok(session)
     }
 
-    /// The run of a seed as `fozzy run` has it, with its trace.
-    fn report(&self, seed: Seed) -> Result<RunSummary, CampaignError> {
+    /// The run of a seed as `fozzy run` has it, with its trace; one that cannot be written is lost, and the verdict is not.
+    fn report(&self, seed: Seed, lost: &mut DeferredError) -> Result<RunSummary, CampaignError> {
         let watch = Stopwatch::start();
         let mut prepared = self.prepared.clone();
         let execution = self.session()?.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
         prepared.planned.add_stdin();
         let recording = prepared.record(&execution, seed, RunMode::Run);
-        let trace = self.record.write_named(&recording, self.folder, &format!("seed-{seed}.fozzy"))?;
+        let written = self.record.write_named(&recording, self.folder, &format!("seed-{seed}.fozzy"));
+        let trace = lost.note(written).flatten();
         let identity = identity(self.folder, seed, trace.as_deref());
         let target = prepared.loaded.summary();
         let summary =
@@ -241,13 +244,15 @@ struct SweepReport<'a> {
     /// Nothing counts after the first failure, if that ends it.
     is_over: bool,
     error: Option<CampaignError>,
+    lost: DeferredError,
 }
 
 impl<'a> SweepReport<'a> {
     fn new(sweep: &'a SeedSweep<'a>) -> SweepReport<'a> {
         let (cases, first) = (Vec::new(), BTreeMap::new());
         let (asks_seed, is_interrupted, is_over) = (false, false, false);
-        SweepReport { sweep, cases, first, failed: 0, asks_seed, is_interrupted, is_over, error: None }
+        let (error, lost) = (None, DeferredError::default());
+        SweepReport { sweep, cases, first, failed: 0, asks_seed, is_interrupted, is_over, error, lost }
     }
 
     fn add(&mut self, outcome: &Outcome, tell: &mut impl FnMut(SweepEvent<'_>)) {
@@ -279,7 +284,7 @@ impl<'a> SweepReport<'a> {
             None if self.first.len() >= TRACES_MAX => (CaseSummary::of_seed(&name, &path, *status, None), false),
             None => {
                 self.first.insert(signature.clone(), self.cases.len());
-                (CaseSummary::ran(&name, &path, self.sweep.report(*seed)?), true)
+                (CaseSummary::ran(&name, &path, self.sweep.report(*seed, &mut self.lost)?), true)
             }
         };
         self.cases.push(CaseSummary { duration_ms: duration_ns / 1_000_000, duration_ns: *duration_ns, ..case });
@@ -287,8 +292,8 @@ impl<'a> SweepReport<'a> {
     }
 
     fn finish(self) -> Result<SweepResult, CampaignError> {
-        let SweepReport { cases, asks_seed, is_interrupted, error, .. } = self;
-        error.map_or(Ok(SweepResult { cases, asks_seed, is_interrupted }), Err)
+        let SweepReport { cases, asks_seed, is_interrupted, error, lost, .. } = self;
+        error.map_or(Ok(SweepResult { cases, asks_seed, is_interrupted, lost }), Err)
     }
 }
 

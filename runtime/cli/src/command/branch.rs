@@ -2,10 +2,11 @@
 //!
 //! Invariant: what comes of it is a run like any other, whose trace stands alone.
 
-use super::run::{print, say_other_name, seed, show_output};
+use super::run::{conclude, say_other_name, seed, show_output};
 use crate::args::{BranchArgs, ReportFormatArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
+use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::store_error;
@@ -46,8 +47,7 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     let target = TargetSummary::of(&recording.target);
     let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts())
         .telling(&execution.facts);
-    context.runs.finish(&folder, &summary)?;
-    print(context, format, &summary)?;
+    conclude(context, &folder, format, &summary, DeferredError::default())?;
     say_other_name(context, args.record.as_deref(), trace.as_deref());
     Ok(exit(summary.status))
 }

@@ -27,7 +27,7 @@ pub(crate) fn causality(context: &Context, args: &CausalityArgs) -> Result<ExitC
     }
     match context.printer.json {
         true => context.printer.document(&document)?,
-        false => context.printer.lines(&causality_lines(&document)),
+        false => context.printer.lines(&causality_lines(&document, context.printer.stdout_style())),
     }
     Ok(ExitCode::SUCCESS)
 }

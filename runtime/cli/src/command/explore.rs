@@ -8,17 +8,18 @@
 //!
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
-use super::run::{print, say_other_name, seed};
+use super::run::{conclude, say_other_name, seed};
 use super::worker::{Worker, failed_workers, stop_flag};
 use crate::args::{ExploreArgs, StopArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::interrupt;
+use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::explore::cluster::ClusterRequest;
 use fozzy_campaign::explore::exchange::WorkerExchange;
 use fozzy_campaign::explore::generated::{GeneratedTests, covering};
 use fozzy_campaign::explore::place::Where;
-use fozzy_campaign::explore::result::{ExploreProtocol, FailureTrace};
+use fozzy_campaign::explore::result::{ExploreProtocol, FailureTrace, UnkeptFailure};
 use fozzy_campaign::explore::saved_failures::{RunOfToday, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
 use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest, ExploreRun, WorkerPart};
@@ -105,7 +106,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         1 => prepared.alone(run, None)?,
         workers => prepared.together(run, workers)?,
     };
-    if let (Some(why), 0) = (&explored.failure, explored.stats.runs) {
+    if let (Some(why), 0, true) = (&explored.failure, explored.stats.runs, explored.traces.is_empty()) {
         return Err(failed_workers(why));
     }
     let state = ExploreState::new(
@@ -120,18 +121,29 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
 
     let mut document = explored.summary(base.schedule, base.workers);
     document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
-    let mut recordings: Vec<Recording> = Vec::new();
+    let (mut recordings, mut verdicts): (Vec<Recording>, Vec<Verdict>) = (Vec::new(), Vec::new());
     let mut unshrunk = 0;
+    let mut lost = DeferredError::default();
+    lost.note(state_written);
     for (number, found) in explored.traces.iter().enumerate() {
+        if let Some(UnkeptFailure { verdict, steps, why }) = &found.unkept {
+            lost.note::<()>(Err(CliError::new(ErrorKind::Store, why.clone())));
+            document.failures.push(finding(found, *steps).unkept());
+            verdicts.push(verdict.clone());
+            continue;
+        }
         let recording = selector::read(&found.path)?;
-        let (mut failure, mut told) = (finding(found, &recording), None);
+        let steps = recording.plan.scenario.as_ref().map_or(0, |scenario| scenario.flows);
+        let (mut failure, mut told) = (finding(found, steps), None);
         let wants = !args.no_shrink && !interrupt::is_asked_to_stop();
         let budget = shrink_time(&bounds, watch.elapsed(), explored.traces.len() - number);
         let is_shrunk = wants && budget > Duration::ZERO;
         unshrunk += u64::from(wants && !is_shrunk);
-        if is_shrunk && let Some((path, steps)) = shrink_beside(&found.path, budget, args.shortest)? {
+        // Once nothing could be written, nothing more is tried.
+        let smaller = (is_shrunk && !lost.is_set()).then(|| shrink_beside(&found.path, budget, args.shortest));
+        if let Some((path, steps)) = smaller.and_then(|smaller| lost.note(smaller)).flatten() {
             let smallest = selector::read(&path)?;
-            let file = write_smaller(&context.project, &smallest, &path)?;
+            let file = lost.note(write_smaller(&context.project, &smallest, &path)).flatten();
             failure.minimized_scenario_path = file.map(|path| path.display().to_string());
             failure.minimized_trace_path = Some(path.display().to_string());
             failure.minimized_steps = Some(steps);
@@ -143,9 +155,10 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         if has_seeds && is_kept {
             let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
             let found_in = (args.target.as_path(), args.world.plan.as_deref());
-            seeds.keep(Path::new(smallest), is_shrunk, failure.signature.as_ref(), &standings, found_in)?;
+            lost.note(seeds.keep(Path::new(smallest), is_shrunk, failure.signature.as_ref(), &standings, found_in));
         }
         document.failures.push(if context.keeps(args.record.as_deref()) { failure } else { failure.unkept() });
+        verdicts.push(recording.outcome.verdict.clone());
         recordings.push(recording);
     }
 
@@ -167,30 +180,27 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         None => base.probe.clone(),
     };
     let outcome = RecordedOutcome::of(&shown, judge(&shown));
-    let first = explored.traces.first().map(|found| found.path.as_path());
+    let first = explored.traces.iter().find(|found| found.unkept.is_none()).map(|found| found.path.as_path());
     let identity = identity(&folder, base.seed, first.filter(|_| context.keeps(args.record.as_deref())));
     let target = base.prepared.loaded.summary();
     let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&shown), watch.facts());
-    let verdicts = || recordings.iter().map(|recording| &recording.outcome.verdict);
     let deciding = || standings.iter().filter(|seed| seed.decides());
-    let statuses = verdicts().map(|verdict| verdict.status).chain(deciding().map(|seed| seed.status));
+    let statuses = verdicts.iter().map(|verdict| verdict.status).chain(deciding().map(|seed| seed.status));
     let statuses = statuses.chain(explored.failure.as_ref().map(|_| Status::Error));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
-    let found = verdicts().filter_map(|verdict| verdict.findings.first().cloned());
+    let found = verdicts.iter().filter_map(|verdict| verdict.findings.first().cloned());
     summary = summary.finding(found.chain(deciding().filter_map(|seed| seed.finding(&args.target))).collect());
     let still_there = || deciding().next()?.failure().cloned();
     // No exit of the first run is that of a saved failure.
-    summary.exit_code = summary.exit_code.filter(|_| !recordings.is_empty() || deciding().next().is_none());
-    summary.signature = verdicts().next().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
+    summary.exit_code = summary.exit_code.filter(|_| !verdicts.is_empty() || deciding().next().is_none());
+    summary.signature = verdicts.first().and_then(|verdict| verdict.signature.clone()).or_else(still_there);
     let nothing = explored.nothing_tested(&judge(&base.probe), base.before).filter(|_| summary.status == Status::Pass);
     if let Some(Verdict { status, findings, signature }) = nothing {
         (summary.status, summary.findings, summary.signature) = (status, findings, signature);
     }
+    summary.interrupted = document.ended == "interrupted";
     summary.explore = Some(document);
-    context.runs.finish(&folder, &summary)?;
-    state_written?;
-    let format = context.format(args.reporter);
-    print(context, format, &summary)?;
+    conclude(context, &folder, context.format(args.reporter), &summary, lost)?;
     say_other_name(context, args.record.as_deref(), first);
     explored.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(exit(summary.status))
@@ -223,7 +233,8 @@ fn generate(
     let smallest = |failure: &ExploreFinding| {
         selector::read(Path::new(failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path)))
     };
-    let mut recordings: Vec<Recording> = failures.iter().map(smallest).collect::<Result<_, _>>()?;
+    let kept = failures.iter().filter(|failure| !failure.trace_path.is_empty());
+    let mut recordings: Vec<Recording> = kept.map(smallest).collect::<Result<_, _>>()?;
     let mut confirmer = PathConfirmer::new(&base.prepared, base.seed)?;
     for story in covering(stories) {
         let recording = confirmer.record(story)?;
@@ -321,12 +332,12 @@ fn options(
     }
 }
 
-fn finding(found: &FailureTrace, recording: &Recording) -> ExploreFinding {
+fn finding(found: &FailureTrace, steps: u32) -> ExploreFinding {
     ExploreFinding {
-        signature: recording.outcome.verdict.signature.clone(),
+        signature: found.signature.clone(),
         found_at: found.found_at,
         times: found.times,
-        steps: recording.plan.scenario.as_ref().map_or(0, |scenario| scenario.flows),
+        steps,
         trace_path: found.path.display().to_string(),
         minimized_trace_path: None,
         minimized_steps: None,

@@ -8,7 +8,7 @@
 //!
 //! Invariant: what is found depends on target, plan, seed, corpus and flags; the clock only ends it.
 
-use super::run::{print, say_other_name, seed};
+use super::run::{conclude, say_other_name, seed};
 use super::test::{is_on_github, source_here};
 use super::worker::{Worker, failed_workers, stop_flag};
 use crate::args::{ExitCodesArg, FuzzArgs};
@@ -170,11 +170,13 @@ fn show(
     watch: &Stopwatch,
 ) -> Result<ExitCode, CliError> {
     let Base { prepared, probe, seed } = base;
+    let mut lost = std::mem::take(&mut report.lost);
     let name = KeptName::of(&context.project.config.base_dir, &prepared.loaded);
     let known = KnownFindings::of(name, &report.fuzz.function);
     known.mark(&mut report.fuzz.findings);
     let smallest = |finding: &FuzzFinding| finding.minimized_trace_path.clone().unwrap_or(finding.trace_path.clone());
-    let trace = report.fuzz.findings.first().map(|finding| PathBuf::from(smallest(finding)));
+    let mut traced = report.fuzz.findings.iter().filter(|finding| !finding.trace_path.is_empty());
+    let trace = traced.next().map(|finding| PathBuf::from(smallest(finding)));
     let keeps = context.keeps(args.record.as_deref());
     let identity = identity(&own, seed, trace.as_deref().filter(|_| keeps));
     let found = trace.as_deref().map(selector::read).transpose()?;
@@ -187,18 +189,22 @@ fn show(
     summary.status = report.status();
     summary = summary.finding(report.findings.iter().map(|(finding, _)| finding.clone()).collect());
     summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());
-    store::write_json(&own.path.join("coverage.json"), &report.fuzz.coverage)?;
-    let asked = report.fuzz.findings.first().map(|finding| PathBuf::from(&finding.trace_path));
+    lost.note(store::write_json(&own.path.join("coverage.json"), &report.fuzz.coverage));
+    let asked = report
+        .fuzz
+        .findings
+        .iter()
+        .find(|finding| !finding.trace_path.is_empty())
+        .map(|finding| PathBuf::from(&finding.trace_path));
     if keeps {
         known.remember(&report.fuzz.findings);
     } else {
         report.fuzz.findings = std::mem::take(&mut report.fuzz.findings).into_iter().map(FuzzFinding::unkept).collect();
     }
+    summary.interrupted = report.fuzz.ended == "interrupted";
     summary.fuzz = Some(report.fuzz.clone());
-    context.runs.finish(&own, &summary)?;
     tell_tools(args, &summary)?;
-    let format = context.format(args.reporter);
-    print(context, format, &summary)?;
+    conclude(context, &own, context.format(args.reporter), &summary, lost)?;
     say_other_name(context, args.record.as_deref(), asked.as_deref());
     report.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(match args.exit_codes {

@@ -1,10 +1,11 @@
 //! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
 
-use super::run::{print, show_output};
+use super::run::{conclude, show_output};
 use crate::args::{ReplayArgs, ReportFormatArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
+use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::explore::saved_failures::plan_of;
 use fozzy_campaign::pipeline::{LoadedTarget, MachinesOfToday, PreparedProgram, identity, kept, load, session_of};
 use fozzy_campaign::selector;
@@ -56,8 +57,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
         context.printer.remark(&format!("{flag} has no effect: profiles are not made yet\n"));
     }
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
-    context.runs.finish(&folder, &summary)?;
-    print(context, format, &summary)?;
+    conclude(context, &folder, format, &summary, DeferredError::default())?;
     // A replay that is another run proves nothing about the recorded one, whatever its status.
     Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit(summary.status) })
 }

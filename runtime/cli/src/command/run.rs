@@ -6,15 +6,17 @@ use crate::args::{ReportFormatArg, RunArgs, SeedArg, request};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, ProgramOutput};
+use crate::progress;
+use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::options::RunRequest;
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
 use fozzy_campaign::sequence::failing_sequence;
-use fozzy_campaign::store::store_error;
+use fozzy_campaign::store::{RunFolder, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_engine::{OutputKind, OutputTee};
 use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{RunIdentity, RunMode, RunSummary, keeping_command, pretty};
+use fozzy_report::{MachineLine, RunMode, RunSummary, keeping_command, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, check_target, write_atomic};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, NodeId, Plan, Seed, Status};
@@ -36,7 +38,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let mut request = RunRequest { criteria, ..request(&args.args, &args.limits, &args.world) };
     if args.interactive {
         crate::interrupt::ask_me_to_stop();
-        crate::progress::allow_silence();
+        progress::allow_silence();
         request.world.interactive = Some(crate::interrupt::is_asked_to_stop);
     }
     let mut prepared = PreparedProgram::new(&context.project, loaded, &request)?;
@@ -52,7 +54,9 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     if format == ReportFormatArg::Pretty {
         session.watch(show_output(&prepared.planned.plan, args.interactive));
     }
+    let at_work = progress::of_run(prepared.planned.plan.limits.fuel);
     let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
+    drop(at_work);
     prepared.planned.add_stdin();
     let recording = prepared.record(&execution, seed, RunMode::Run);
 
@@ -62,10 +66,8 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
         collision,
         keep_passing: context.project.keep_passing || args.profile.is_full(),
     };
-    let (trace, unkept) = match policy.write(&recording, &folder) {
-        Ok(trace) => (trace, None),
-        Err(error) => (None, Some(error)),
-    };
+    let mut lost = DeferredError::default();
+    let trace = lost.note(policy.write(&recording, &folder)).flatten();
     let identity = identity(&folder, seed, trace.as_deref());
     let summary = RunSummary::of(
         RunMode::Run,
@@ -81,27 +83,18 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let declares = summary.properties.iter().any(|property| property.place.is_some());
     let catalogue = prepared.program.catalogue().remark(evaluates).filter(|_| !is_file && !declares).map(str::to_owned);
     let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
-    if let Some(error) = unkept {
-        // A run that could not be kept is none: no empty folder stays behind. How it failed is told all the same.
-        folder.discard();
-        if format == ReportFormatArg::Pretty && summary.status != Status::Pass {
-            let identity = RunIdentity { report_path: None, artifacts_dir: None, ..summary.identity.clone() };
-            print(context, format, &RunSummary { identity, ..summary })?;
-        }
-        return Err(error);
-    }
-    context.runs.finish(&folder, &summary)?;
-    print(context, format, &summary)?;
+    // A program that waits when a person has had enough does not hang.
+    let is_cut = args.interactive && crate::interrupt::is_asked_to_stop() && summary.status == Status::Timeout;
+    let summary = if is_cut { summary.interrupted() } else { summary };
+    conclude(context, &folder, format, &summary, lost)?;
     say_other_name(context, args.record.as_deref(), trace.as_deref());
-    let findings = &recording.outcome.verdict.findings;
     if !is_file
         && format == ReportFormatArg::Pretty
-        && let Some(why) = findings.iter().find_map(|finding| session.missing_lines(&finding.backtrace))
+        && let Some(why) = summary.findings.iter().find_map(|finding| session.missing_lines(&finding.backtrace))
     {
         context.printer.remark(&format!("note: {why}\n"));
     }
-    // A program that waits when a person has had enough does not hang.
-    if args.interactive && crate::interrupt::is_asked_to_stop() && summary.status == Status::Timeout {
+    if is_cut {
         context.printer.remark("interrupted: the run ends where it waited for you, and so does its replay\n");
         return Ok(crate::interrupt::EXIT_INTERRUPTED.into());
     }
@@ -141,41 +134,56 @@ pub(super) fn show_output(plan: &Plan, is_dialogue: bool) -> OutputTee {
         (NodeId(0), OutputKind::Stderr) => errors.write(bytes),
         (NodeId(number), _) => {
             let Some(name) = names.get(number as usize - 1) else { return };
-            let line = lines.entry(node).or_insert_with(|| MachineLine { name: name.clone(), held: Vec::new() });
+            let line = lines.entry(node).or_insert_with(|| MachineLine::new(name, output::notice));
             line.write(bytes);
         }
     })
 }
 
-/// What another machine has written of a line; it is shown when the line ends, or the run.
-struct MachineLine {
-    name: String,
-    held: Vec<u8>,
-}
-
-impl MachineLine {
-    fn write(&mut self, bytes: &[u8]) {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.held.extend_from_slice(part);
-            if part.ends_with(b"\n") {
-                output::notice(&[self.name.as_bytes(), b" | ", &self.held].concat());
-                self.held.clear();
-            }
+/// Puts a run into the store and prints its summary. What could not be written hides no verdict, and ends the command then.
+pub(super) fn conclude(
+    context: &Context,
+    folder: &RunFolder,
+    format: ReportFormatArg,
+    summary: &RunSummary,
+    mut lost: DeferredError,
+) -> Result<(), CliError> {
+    if lost.is_set() {
+        // A run that could not be kept is none: no empty folder stays behind.
+        folder.discard();
+    }
+    if folder.path.exists() {
+        lost.note(context.runs.finish(folder, summary));
+    }
+    if !lost.is_set() {
+        return print(context, format, summary);
+    }
+    folder.discard();
+    if format == ReportFormatArg::Pretty && summary.status != Status::Pass {
+        let mut identity = summary.identity.clone();
+        if !folder.path.join("report.json").exists() {
+            (identity.report_path, identity.artifacts_dir) = (None, None);
+        }
+        print(context, format, &RunSummary { identity, ..summary.clone() })?;
+        if summary.identity.trace_path.is_none() && !context.globals.no_store {
+            say_how_to_keep(context, summary.mode, summary.identity.seed);
         }
     }
+    lost.settle()
 }
 
-impl Drop for MachineLine {
-    fn drop(&mut self) {
-        if !self.held.is_empty() {
-            self.write(b"\n");
-        }
+/// The command that makes a failure again and keeps its trace, which was not kept.
+pub(super) fn say_how_to_keep(context: &Context, mode: RunMode, seed: Seed) {
+    let own: Vec<String> = std::env::args().skip(1).collect();
+    let why = if context.globals.no_store { " (--no-store)" } else { "" };
+    if let Some(again) = keeping_command(&own, mode.name(), seed) {
+        context.printer.remark(&format!("not kept{why}; to have its trace: {again}\n"));
     }
 }
 
 /// The summary: one document on stdout, or a block for people on stderr, where it does not mix with
 /// what the program wrote. A page or a JUnit report is also in the run's folder, as version 1 has them.
-pub(super) fn print(context: &Context, format: ReportFormatArg, summary: &RunSummary) -> Result<(), CliError> {
+fn print(context: &Context, format: ReportFormatArg, summary: &RunSummary) -> Result<(), CliError> {
     let file = match format {
         ReportFormatArg::Json => {
             let text = serde_json::to_string_pretty(summary)
@@ -185,11 +193,9 @@ pub(super) fn print(context: &Context, format: ReportFormatArg, summary: &RunSum
         }
         ReportFormatArg::Pretty => {
             context.printer.remark(&pretty(summary, context.printer.style(), is_own));
-            if summary.status != Status::Pass && context.globals.no_store && summary.identity.trace_path.is_none() {
-                let own: Vec<String> = std::env::args().skip(1).collect();
-                if let Some(again) = keeping_command(&own, summary.mode.name(), summary.identity.seed) {
-                    context.printer.remark(&format!("not kept (--no-store); to have its trace: {again}\n"));
-                }
+            let is_unkept = context.globals.no_store && summary.identity.trace_path.is_none();
+            if is_unkept && summary.status != Status::Pass {
+                say_how_to_keep(context, summary.mode, summary.identity.seed);
             }
             return Ok(());
         }

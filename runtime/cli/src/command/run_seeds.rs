@@ -1,6 +1,7 @@
 //! `fozzy run --seeds`: one program under one plan, with many seeds.
 
 use super::report::rendered;
+use super::run::say_how_to_keep;
 use crate::args::{ReportFormatArg, RunArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
@@ -58,15 +59,18 @@ pub(super) fn sweep(
         SweepEvent::Progress(line) => progress::show(&line),
     });
     progress::clear();
-    let SweepResult { cases, asks_seed, is_interrupted } = result.inspect_err(|_| folder.discard())?;
+    let SweepResult { cases, asks_seed, is_interrupted, mut lost } = result.inspect_err(|_| folder.discard())?;
     // The trace that it names is that of the first failure, and so is the seed.
     let failing = cases.iter().find_map(|case| Some(case.run.as_ref()?.identity.seed));
     let identity = identity(&folder, failing.unwrap_or(seeds.first()), cases.iter());
-    let summary = SuiteSummary { mode: RunMode::Run, ..SuiteSummary::of(identity, watch.facts(), Vec::new(), cases) };
-    context.runs.finish(&folder, &summary)?;
-    if is_document {
+    let summary = SuiteSummary::of(identity, watch.facts(), Vec::new(), cases);
+    let mut summary = SuiteSummary { mode: RunMode::Run, interrupted: is_interrupted, ..summary };
+    if lost.note(context.runs.finish(&folder, &summary)).is_none() {
+        (summary.identity.report_path, summary.identity.artifacts_dir) = (None, None);
+    }
+    if is_document && !lost.is_set() {
         context.printer.data(&rendered(format, &summary)?);
-    } else {
+    } else if !is_document {
         context.printer.remark(&sweep_details(&summary, style, is_own));
         if !asks_seed {
             context
@@ -81,5 +85,12 @@ pub(super) fn sweep(
             ));
         }
     }
+    if let (false, Some(seed)) = (is_document || summary.identity.trace_path.is_some(), failing) {
+        say_how_to_keep(context, RunMode::Run, seed);
+    }
+    if lost.is_set() {
+        folder.discard();
+    }
+    lost.settle()?;
     Ok(exit(summary.status))
 }

@@ -1,9 +1,10 @@
 //! `fozzy shrink` and `fozzy ablate`: a recorded failure made smaller, and what it needs.
 
-use super::run::print;
+use super::run::conclude;
 use crate::args::{AblateArgs, MinimizeArg, ReportFormatArg, ShrinkArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
+use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::pipeline::{self, identity, kept};
 use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::selector;
@@ -82,8 +83,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         slips,
         explained,
     });
-    context.runs.finish(&folder, &summary)?;
-    print(context, format, &summary)?;
+    conclude(context, &folder, format, &summary, DeferredError::default())?;
     Ok(exit(summary.status))
 }
 
@@ -99,8 +99,7 @@ fn passing(
     let (identity, target) = (identity(&folder, recording.seed, Some(&written)), TargetSummary::of(&recording.target));
     let output = (&recording.stdout[..], &recording.stderr[..]);
     let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, output, watch.facts());
-    context.runs.finish(&folder, &summary)?;
-    print(context, format, &summary)?;
+    conclude(context, &folder, format, &summary, DeferredError::default())?;
     let (path, written) = (path.display(), written.display());
     context
         .printer

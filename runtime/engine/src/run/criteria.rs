@@ -124,7 +124,9 @@ impl CriteriaJudge {
 
 /// A pattern, as `^` and `$` are those of lines.
 fn compiled(pattern: &str) -> Result<Regex, SessionError> {
-    let refused = |why: String| SessionError::Criteria(format!("the pattern `{}`: {why}", pattern.escape_debug()));
+    let refused = |why: String| {
+        SessionError::Criteria(format!("the pattern `{}`: {why}", pattern.replace(char::is_control, " ")))
+    };
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(refused(format!("expected {PATTERN_BYTES_MAX} bytes at the most, found {}", pattern.len())));
     }
@@ -184,8 +186,7 @@ fn other_output(expected: &[u8], found: &[u8]) -> Option<UnmetCriterion> {
     for line in 1.. {
         let (expected, found) = (theirs.next(), ours.next());
         if expected != found {
-            let (expected, found) = (expected.map(UnmetCriterion::text), found.map(UnmetCriterion::text));
-            return Some(UnmetCriterion::OtherOutput { line, expected, found });
+            return Some(UnmetCriterion::other_line(line, expected, found));
         }
     }
     None
@@ -201,13 +202,23 @@ mod tests {
         assert_eq!(differs("a\nb", "a\nb\n"), None, "but for a line end at its end");
         assert_eq!(differs("a\n", "a"), None);
         assert!(differs("a", "a\n\n").is_some());
-        let other = |line, expected: Option<&str>, found: Option<&str>| {
+        let other = |line, column, expected: Option<&str>, found: Option<&str>| {
             let text = |text: Option<&str>| text.map(str::to_owned);
-            Some(UnmetCriterion::OtherOutput { line, expected: text(expected), found: text(found) })
+            Some(UnmetCriterion::OtherOutput { line, column, expected: text(expected), found: text(found) })
         };
-        assert_eq!(differs("a\nb\n", "a\nc\n"), other(2, Some("b"), Some("c")));
-        assert_eq!(differs("a\nb\n", "a\n"), other(2, Some("b"), None));
-        assert_eq!(differs("", "x\n"), other(1, Some(""), Some("x")));
+        assert_eq!(differs("a\nb\n", "a\nc\n"), other(2, 1, Some("b"), Some("c")));
+        assert_eq!(differs("a\nb\n", "a\n"), other(2, 1, Some("b"), None));
+        assert_eq!(differs("", "x\n"), other(1, 1, Some(""), Some("x")));
+        // Of a long line, what is around the first difference.
+        let long = |end: &str| format!("{}{end}", "ä".repeat(5000));
+        let Some(UnmetCriterion::OtherOutput { column, expected, found, .. }) = differs(&long("b"), &long("cd")) else {
+            panic!("they differ")
+        };
+        let before = "ä".repeat(40);
+        assert_eq!((column, expected, found), (5001, Some(format!("…{before}b")), Some(format!("…{before}cd"))));
+        // Bytes that are no text differ where they differ.
+        let bytes = other_output(b"a\xff\xfe", b"a\xff\xfd");
+        assert!(matches!(bytes, Some(UnmetCriterion::OtherOutput { column: 3, .. })), "{bytes:?}");
     }
 
     #[test]

@@ -248,7 +248,7 @@ fn a_script_of_standard_input_that_contradicts_itself_is_refused() {
     one(
         "line = 'a'\nafter-regex = 'id=(\\d+'",
         "3:1: `stdin[0].after-regex`",
-        r"expected a regular expression, found `id=(\\d+`: unclosed group at character 4",
+        r"expected a regular expression, found `id=(\d+`: unclosed group at character 4",
     );
     // What the parser knows and the engine has not.
     one(
@@ -272,6 +272,15 @@ after-regex = '\p{Greek}'",
             "3:37: `process[0].component.stdin.from`: the output of a machine goes to the target and to machines of [[node]] only",
         ],
     );
+    let own = "a machine does not read what it writes itself: name another machine, whose output is its input";
+    check("stdin = { from = 'Main' }", &[&format!("1:11: `stdin.from`: {own}")]);
+    check(
+        "[[node]]\nname = 'a'\ncomponent = 'a'\nstdin = { from = 'a' }",
+        &[&format!("4:11: `node[0].stdin.from`: {own}")],
+    );
+    let mut inputs = fozzy_trace::plan::Inputs::default();
+    let dialogue = "stdin = { from = 'a' }\n[[node]]\nname = 'a'\ncomponent = 'a'\nstdin = { from = 'main' }\n";
+    assert!(super::parsed(dialogue).resolve("app", &mut |_| Ok(Vec::new()), &mut inputs).is_ok(), "of two");
     let mut inputs = fozzy_trace::plan::Inputs::default();
     let text = "stdin = { from = 'cleint' }\n[[node]]\nname = 'client'\ncomponent = 'a'\n";
     let resolved = super::parsed(text).resolve("app", &mut |_| Ok(Vec::new()), &mut inputs);

@@ -8,6 +8,10 @@ use super::cut;
 /// Bytes of each text that are kept of an unmet criterion.
 pub const UNMET_TEXT_BYTES_MAX: usize = 2048;
 
+/// Bytes of a line that is shown whole beside what was expected; of a longer one, so many characters before the first difference.
+const LINE_BYTES_WHOLE: usize = 160;
+const CONTEXT_CHARS: u64 = 40;
+
 /// What a run was held to, as far as a verdict needs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriteriaReport {
@@ -46,7 +50,9 @@ pub enum UnmetCriterion {
     OtherOutput {
         /// The first line that differs, from one on.
         line: u64,
-        /// That line as it was expected; `None` beyond the last one.
+        /// The first character in which it does, from one on.
+        column: u64,
+        /// That line as it was expected; `None` beyond the last one. Of a long one, what is around the difference.
         expected: Option<String>,
         /// That line as it was written.
         found: Option<String>,
@@ -73,5 +79,27 @@ impl UnmetCriterion {
     pub fn text(bytes: &[u8]) -> String {
         let most = bytes.len().min(4 * UNMET_TEXT_BYTES_MAX);
         cut(&String::from_utf8_lossy(&bytes[..most]), UNMET_TEXT_BYTES_MAX)
+    }
+
+    /// The first line that differs from what was expected, both as they are around the first difference.
+    #[must_use]
+    pub fn other_line(line: u64, expected: Option<&[u8]>, found: Option<&[u8]>) -> UnmetCriterion {
+        let (one, other) = (expected.unwrap_or_default(), found.unwrap_or_default());
+        let mut at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+        // Not within a character, which has three bytes more at the most.
+        let is_within =
+            |at: usize| [one, other].iter().any(|text| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80));
+        let back = (0..=at.min(3)).find(|back| !is_within(at - back));
+        at -= back.unwrap_or(0);
+        let before = String::from_utf8_lossy(&one[..at]);
+        let column = before.chars().count() as u64 + 1;
+        let is_long = one.len().max(other.len()) > LINE_BYTES_WHOLE;
+        let context: String = match is_long && column > CONTEXT_CHARS {
+            true => format!("…{}", before.chars().skip((column - 1 - CONTEXT_CHARS) as usize).collect::<String>()),
+            false => before.into_owned(),
+        };
+        let around =
+            |text: &[u8]| cut(&format!("{context}{}", UnmetCriterion::text(&text[at..])), UNMET_TEXT_BYTES_MAX);
+        UnmetCriterion::OtherOutput { line, column, expected: expected.map(around), found: found.map(around) }
     }
 }

@@ -116,7 +116,7 @@ impl fmt::Display for ExpectedOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ExpectedOutput::Text(text) => write!(f, "{text:?}"),
-            ExpectedOutput::Regex(regex) => write!(f, "a match of {regex:?}"),
+            ExpectedOutput::Regex(regex) => write!(f, "a match of `{}`", regex.replace(char::is_control, " ")),
         }
     }
 }

@@ -19,6 +19,7 @@ fn store(ended: &[Status]) -> (tempfile::TempDir, RunStore, Vec<String>) {
             sequence: sequence as u64 + 1,
             mode: RunMode::Run,
             status: *status,
+            interrupted: false,
             seed: Seed(0),
             started_at: String::new(),
             finished_at: String::new(),
