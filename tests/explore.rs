@@ -73,6 +73,41 @@ fn an_ordinary_program_is_explored_under_the_faults_of_its_plan() {
     assert!(why.contains("asks for nothing that could be varied"), "{still:#}");
 }
 
+/// The run in which an exploration of a program that draws bytes finds the one value of them that fails.
+fn drawn_at(fozzy: &Fozzy, seed: u64, args: &[&str]) -> Option<u64> {
+    let seed = seed.to_string();
+    let bounds = ["--seed", &seed, "--runs", "600", "--stop", "failure", "--no-shrink", "--no-seeds", "--json"];
+    let found = fozzy.run(&[&["explore"], &args[..1], &bounds[..], &args[1..]].concat()).json();
+    found["explore"]["failures"][0]["foundAt"].as_u64()
+}
+
+#[test]
+fn drawn_bytes_become_what_an_ordinary_program_compares_them_with() {
+    let fozzy = Fozzy::new();
+    for (program, text) in [
+        ("drawn.wat", include_str!("programs/drawn.wat")),
+        ("sender.wat", include_str!("programs/sender.wat")),
+        ("receiver.wat", include_str!("programs/receiver.wat")),
+    ] {
+        fozzy.write(program, text);
+    }
+    // Another machine compares what this one draws and sends.
+    let receiver =
+        "[[node]]\nname = 'receiver'\ncomponent = 'receiver.wat'\nends = 'never'\nstdin = { from = 'main' }\n";
+    fozzy.write("sent.toml", receiver);
+    let seeds = if is_long() { 20 } else { 2 };
+    for (most, args) in [
+        (100, &["drawn.wat"][..]),
+        (100, &["drawn.wat", "--", "whole"]),
+        (300, &["drawn.wat", "--", "one", "by-one"]),
+        (300, &["sender.wat", "--plan", "sent.toml"]),
+    ] {
+        let found: Vec<Option<u64>> = (1..=seeds).map(|seed| drawn_at(&fozzy, seed, args)).collect();
+        assert!(found.iter().all(|at| at.is_some_and(|at| at <= most)), "{args:?}: {found:?}");
+        assert_eq!(drawn_at(&fozzy, 1, args), found[0], "the same again");
+    }
+}
+
 #[test]
 fn puzzles_are_solved_and_each_solution_replays_alone() {
     let (long, seeds) = if is_long() { (LONG, 20) } else { (&LONG[..0], 1) };

@@ -241,6 +241,28 @@ fn a_program_is_fuzzed_beside_the_machines_of_its_plan() {
     let replayed = fozzy.run(&["replay", &trace, "--json"]).exits(4).json();
     assert_eq!(replayed["replay"]["equal"], true);
     assert_eq!(replayed["nodes"][0]["name"], "other", "the other machine is in the trace");
+    // What another machine compares guides it: three letters one by one, and a number that has something added to it.
+    fozzy.write("sender.wat", include_str!("../programs/sender.wat"));
+    fozzy.write("receiver.wat", include_str!("../programs/receiver.wat"));
+    let receiver =
+        "[[node]]\nname = 'receiver'\ncomponent = 'receiver.wat'\nends = 'never'\nstdin = { from = 'main' }\n";
+    fozzy.write("sent.toml", receiver);
+    let args = [
+        "fuzz",
+        "sender.wat",
+        "--stdin",
+        "--plan",
+        "sent.toml",
+        "--runs",
+        "4000",
+        "--crash-only",
+        "--no-minimize",
+        "--json",
+    ];
+    let found = fozzy.run(&args).exits(4).json();
+    let finding = &found["fuzz"]["findings"][0];
+    let wanted = format!("515a37{:08x}", (0x5eed_1234_u32 - 4711).swap_bytes());
+    assert!(finding["input"]["hex"].as_str().is_some_and(|hex| hex.starts_with(&wanted)), "{found:#}");
     // What a plan expects of runs is judged in each execution, too.
     let silent = ["fuzz", "reads.wat", "--stdin", "--runs", "3", "--expect-output", "done", "--crash-only", "--json"];
     let judged = fozzy.run(&silent).exits(1).json();

@@ -12,6 +12,7 @@
 pub mod artifacts;
 pub mod build;
 pub mod causality;
+pub mod comparisons;
 pub mod compiler;
 pub mod config;
 pub mod coverage;

@@ -452,19 +452,7 @@ impl Reactor {
 
     /// Adds what was compared since the log was switched on to `log`, each with what its place in the program compares.
     pub fn read_comparisons(&self, log: &mut Vec<CmpLogEntry>) {
-        let maps = self.program.comparisons();
-        // They come module by module, and finding a module's sites takes longer than reading an entry.
-        let mut sites = (None, &[][..]);
-        for (module, comparison) in self.comparisons() {
-            if sites.0 != Some(module) {
-                sites = (Some(module), maps.of(module));
-            }
-            if let Some(found) = sites.1.get(comparison.site as usize) {
-                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
-                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
-                log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
-            }
-        }
+        self.program.resolve_comparisons(self.comparisons(), log);
     }
 
     /// Sets all coverage bytes to zero. Restores do not touch them.

@@ -10,6 +10,7 @@
 //! Not here: checkpoints (`reactor`), what the host answers (`fozzy-host`).
 
 pub(crate) mod callee;
+pub(crate) mod comparison_log;
 pub(crate) mod coverage;
 pub(crate) mod criteria;
 pub(crate) mod inspect_at;

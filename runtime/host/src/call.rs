@@ -163,6 +163,14 @@ pub(crate) enum CallProgress<R> {
     Wait(Vec<Wait>),
 }
 
+/// The log of what a guest compares.
+pub trait ComparisonLog: Send + Sync {
+    /// An instance of the guest was made on this thread, with the memories that were created last: the log begins.
+    fn begin(&self);
+    /// Reads out what was compared until now, so that the log has room. The guest waits in a call.
+    fn read_out(&self);
+}
+
 /// The host of one guest: its turn at the run, and which machine is its own.
 pub struct Host {
     /// What all guests of the run share, while it is this guest's turn.
@@ -181,6 +189,8 @@ pub struct Host {
     pub(crate) selected: usize,
     /// The memory that functions of preview 1 reach; `None` for a guest that has none of them.
     pub memory: Option<Box<dyn GuestMemory>>,
+    /// What the guest compares, if that is logged.
+    pub comparisons: Option<Arc<dyn ComparisonLog>>,
     /// Whether the guest continues when one of them ends.
     pub(crate) outlives: bool,
 }
@@ -191,7 +201,18 @@ impl Host {
     pub fn new(run: RunGuard, node: NodeId, memory_bytes: u64) -> Host {
         let limiter = crate::MemoryLimiter::new(memory_bytes);
         let (called, part) = (Vec::new(), DecisionPart::WHOLE);
-        Host { run, node, part, limiter, rebuilding: false, called, selected: 0, memory: None, outlives: false }
+        Host {
+            run,
+            node,
+            part,
+            limiter,
+            rebuilding: false,
+            called,
+            selected: 0,
+            memory: None,
+            comparisons: None,
+            outlives: false,
+        }
     }
 
     /// The whole computer.
@@ -211,6 +232,22 @@ impl Host {
     pub(crate) fn node_mut(&mut self) -> &mut Node {
         let node = self.node;
         self.run.world.node_mut(node)
+    }
+
+    /// An instance of the guest was made: its memories are there.
+    pub fn instance_made(&self) {
+        self.settle_memory();
+        if let Some(comparisons) = &self.comparisons {
+            comparisons.begin();
+        }
+    }
+
+    /// The guest is given what it may compare.
+    #[inline]
+    pub(crate) fn before_input(&self) {
+        if let Some(comparisons) = &self.comparisons {
+            comparisons.read_out();
+        }
     }
 
     /// The memories of the guest's instance are there, and may not be told any more later.
@@ -338,6 +375,7 @@ impl Host {
     /// Asks the source for bytes; the answer belongs to the call in progress.
     #[inline]
     pub(crate) fn draw(&mut self, purpose: Purpose, site: &str, out: &mut [u8]) {
+        self.before_input();
         let question = Question { node: self.node, purpose, site };
         let run = &mut *self.run;
         let origin = run.source.fill(question, out);

@@ -152,6 +152,7 @@ impl Host {
                 if patience == BlockingMode::Blocking && len > 0 && !self.is_ready(wait)? {
                     return Ok(CallProgress::Wait(vec![wait]));
                 }
+                self.before_input();
                 let now = self.world().clock.now();
                 let stdin = &mut self.node_mut().stdin;
                 if stdin.is_closed(now) { failed(StreamOpFailure::Closed) } else { done(stdin.read(len, now)) }

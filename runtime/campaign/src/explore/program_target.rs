@@ -13,6 +13,7 @@
 
 use super::stateful_target::{ExploredTarget, PathConfirmer};
 use super::unreached::unreached;
+use crate::comparisons::ComparisonSession;
 use crate::error::CampaignError;
 use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
@@ -25,9 +26,9 @@ use fozzy_trace::facts::Property;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    BackendRequest, CheckpointId, DecisionSource, Digest, Execution, Executor, FailureSignature, HarnessError,
-    ObservationLookup, Origin, Question, RunningDigest, SchedulingPoint, Seed, Status, StepId, StepOutcome, StepTarget,
-    Verdict,
+    BackendRequest, CheckpointId, CmpLogEntry, DecisionSource, Digest, Execution, Executor, FailureSignature,
+    HarnessError, ObservationLookup, Origin, Question, RunningDigest, SchedulingPoint, Seed, Status, StepId,
+    StepOutcome, StepTarget, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,6 +39,11 @@ const LOG_LINES_MAX: usize = 1024;
 /// What seeing edges costs is paid by so many budgets of instructions. Whatever uses more than the plan's is judged by the run that
 /// repeats it without, so that more of them would only be waited for where a program never ends.
 const FUEL_TIMES: u64 = 2;
+/// Compiling so many bytes of components takes about as long as a run of a small program.
+const BYTES_A_PLAIN_RUN: u64 = 8 << 10;
+/// Runs before the first that logs what it compares.
+const PLAIN_RUNS_MIN: u64 = 4;
+const PLAIN_RUNS_MAX: u64 = 192;
 /// The place before the first answer.
 const START: CheckpointId = CheckpointId(0);
 
@@ -59,17 +65,22 @@ pub struct ProgramTarget {
     last: Vec<Vec<u8>>,
     /// Where runs have used up their instructions, as the plan counts them.
     timeouts: BTreeSet<FailureSignature>,
+    compared: ComparisonSession,
+    /// Whether the run that is about to be made logs what it compares.
+    compares: bool,
 }
 
 impl ProgramTarget {
     /// The program, built so that its edges are seen; findings are repeated by `confirmer`.
     pub fn new(prepared: &PreparedProgram, confirmer: PathConfirmer) -> Result<ProgramTarget, CampaignError> {
         let build = Build { coverage: CoverageMode::Counters, ..Build::default() };
+        let unbuilt = prepared;
         let prepared = PreparedProgram::compile_as(prepared.loaded.clone(), prepared.planned.clone(), &build)?;
         let mut session = prepared.session()?;
         session.fuel_times(FUEL_TIMES);
         session.collect_bytes();
-        if let Some(stdin) = &prepared.planned.stdin {
+        let stdin = prepared.planned.stdin.clone();
+        if let Some(stdin) = &stdin {
             session.read_from(Arc::clone(stdin));
         }
         Ok(ProgramTarget {
@@ -84,12 +95,14 @@ impl ProgramTarget {
             modules: Vec::new(),
             last: Vec::new(),
             timeouts: BTreeSet::new(),
+            compared: ComparisonSession::new(unbuilt, stdin),
+            compares: false,
         })
     }
 
     /// Whether only the run that repeats this one can say if its instructions are within the plan's bound: seeing edges takes some too.
     fn is_beyond_budget(&self) -> bool {
-        let Some(execution) = &self.execution else { return false };
+        let Some(execution) = self.execution.as_ref().filter(|_| !self.compares) else { return false };
         if execution.fuel_used <= self.prepared.planned.plan.limits.fuel {
             return false;
         }
@@ -104,6 +117,10 @@ impl ProgramTarget {
     /// Makes a run by the source that is at hand; without one it was made.
     fn run(&mut self) -> Result<bool, HarnessError> {
         let Some(source) = self.source.take() else { return Ok(false) };
+        if self.compares {
+            self.execution = Some(self.compared.execute(None, source)?);
+            return Ok(true);
+        }
         let execution = self.session.execute(source, 0..0)?;
         let found = self.session.coverage_bytes().into_iter().flatten();
         for (component, modules) in found {
@@ -134,6 +151,7 @@ impl StepTarget for ProgramTarget {
         let log = self.log.clone();
         self.source = Some(Box::new(ContinuedSource { before, at: 0, source, log: Some(log) }));
         self.execution = None;
+        self.compares = false;
         Ok(())
     }
 
@@ -169,7 +187,9 @@ impl StatefulTarget for ProgramTarget {
 
     fn judge_end(&self) -> Option<Verdict> {
         let verdict = judge(self.execution.as_ref()?);
-        verdict.signature.is_some().then_some(verdict)
+        // Logging takes instructions that the plan does not count.
+        let is_own = !(self.compares && verdict.status == Status::Timeout);
+        (verdict.signature.is_some() && is_own).then_some(verdict)
     }
 
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
@@ -178,19 +198,41 @@ impl StatefulTarget for ProgramTarget {
     }
 
     fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
-        let properties = self.execution.iter().flat_map(|execution| execution.facts.properties.iter());
+        let execution = self.execution.iter().filter(|_| !self.compares);
+        let properties = execution.flat_map(|execution| execution.facts.properties.iter());
         properties.for_each(|(name, property)| see(name, property));
     }
 
     fn signs(&self, see: &mut dyn FnMut(NoveltyDimension, u64)) {
-        let Some(execution) = &self.execution else { return };
+        // The run that logs is one that was made, or one that is made again if it is of use.
+        let Some(execution) = self.execution.as_ref().filter(|_| !self.compares) else { return };
         lines(execution, &mut |line| see(NoveltyDimension::Log, line));
         self.session.messages().iter().for_each(|message| see(NoveltyDimension::Messages, *message));
         struck(execution, &mut |place| see(NoveltyDimension::Faults, place));
     }
 
     fn state(&self) -> Option<u64> {
-        self.execution.as_ref()?.facts.states.digest()
+        self.execution.as_ref().filter(|_| !self.compares)?.facts.states.digest()
+    }
+
+    /// The larger the programs, the longer it takes to compile them once more.
+    fn plain_runs(&self) -> u64 {
+        let PreparedProgram { planned, program, .. } = &self.prepared;
+        let own = program.component().len();
+        let others: BTreeSet<Digest> = planned.plan.programs().map(|other| other.component).collect();
+        let others = others.iter().filter_map(|component| planned.inputs.get(component)).map(|bytes| bytes.len());
+        ((own + others.sum::<usize>()) as u64 / BYTES_A_PLAIN_RUN).clamp(PLAIN_RUNS_MIN, PLAIN_RUNS_MAX)
+    }
+
+    fn log_comparisons(&mut self, on: bool) -> Result<(), HarnessError> {
+        self.compares = on;
+        Ok(())
+    }
+
+    fn comparisons(&mut self, log: &mut Vec<CmpLogEntry>) {
+        if self.compares {
+            log.extend_from_slice(self.compared.log());
+        }
     }
 
     fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError> {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! input ─▶ plan with the input ─▶ Session, all machines with coverage ─▶ verdict, edges of all machines
+//!                              └▶ ComparisonSession, where it is asked for ─▶ what all machines compare
 //! ```
 //!
 //! Each execution is a whole run with the seed of the campaign. So is one of a program that a plan holds to criteria, since they are of
@@ -12,6 +13,7 @@
 
 use super::confirmer::FindingConfirmer;
 use super::target::CampaignTarget;
+use crate::comparisons::ComparisonSession;
 use crate::coverage::FUEL_TIMES;
 use crate::error::CampaignError;
 use crate::pipeline::PreparedProgram;
@@ -34,6 +36,7 @@ pub struct MachinesTarget {
     /// Whether a program fails that exits with another code than 0.
     exits_fail: bool,
     confirmer: FindingConfirmer,
+    compared: ComparisonSession,
     /// Modules of all components, in the order in which they were seen first, with the bytes of the last execution.
     modules: Vec<(Digest, ModuleOrdinal, Vec<u8>)>,
 }
@@ -68,6 +71,7 @@ impl MachinesTarget {
             seed,
             exits_fail,
             confirmer,
+            compared: ComparisonSession::new(prepared, None),
             modules: Vec::new(),
         };
         let failed = |error: HarnessError| CampaignError::new(crate::error::ErrorKind::Harness, error.what);
@@ -117,8 +121,14 @@ impl FuzzTarget for MachinesTarget {
         self.modules.iter().for_each(|(_, _, bytes)| see(bytes));
     }
 
-    /// What several machines compare is not logged.
-    fn compare(&mut self, _: &[u8], _: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+    fn is_slow(&self) -> bool {
+        true
+    }
+
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+        let (plan, inputs) = self.entry.planned(&self.plan, &self.inputs, input);
+        self.compared.execute(Some((plan, &inputs)), Box::new(SeededSource::new(self.seed)))?;
+        log.extend_from_slice(self.compared.log());
         Ok(())
     }
 

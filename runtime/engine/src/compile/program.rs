@@ -19,9 +19,9 @@ use crate::compile::settings::{self, Switches};
 use crate::compile::symbolizer::Symbolizer;
 use crate::run::scenario::ScenarioInterfaces;
 use fozzy_host::{CallerKind, Host, ImportFault};
-use fozzy_instrument::{ComparisonSites, OffsetMaps, ProfileSites, Sites};
-use fozzy_trace::Digest;
+use fozzy_instrument::{ComparisonSites, LoggedComparison, ModuleOrdinal, OffsetMaps, ProfileSites, Sites};
 use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::{CmpLogEntry, Digest};
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
 use wasmtime::component::{Component, InstancePre, Linker};
@@ -290,6 +290,27 @@ impl Program {
     /// The comparisons that are logged, in a build that does so.
     pub(crate) fn comparisons(&self) -> &ComparisonSites {
         self.symbols().comparisons()
+    }
+
+    /// Adds entries of the log to `log`, each with what its place in the program compares.
+    pub(crate) fn resolve_comparisons(
+        &self,
+        entries: impl Iterator<Item = (ModuleOrdinal, LoggedComparison)>,
+        log: &mut Vec<CmpLogEntry>,
+    ) {
+        let maps = self.comparisons();
+        // They come module by module, and finding a module's sites takes longer than reading an entry.
+        let mut sites = (None, &[][..]);
+        for (module, comparison) in entries {
+            if sites.0 != Some(module) {
+                sites = (Some(module), maps.of(module));
+            }
+            if let Some(found) = sites.1.get(comparison.site as usize) {
+                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
+                let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
+                log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
+            }
+        }
     }
 
     /// How it was compiled.

@@ -13,8 +13,9 @@ use crate::compile::program::Program;
 use crate::run::memory_roles::InstanceMemories;
 use crate::run::profile::ProgramProfile;
 use fozzy_instrument::{CoverageMode, ModuleOrdinal, OriginalOffset};
-use fozzy_trace::{Digest, NodeId};
+use fozzy_trace::{CmpLogEntry, Digest, NodeId};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// How often each edge and each block of a component was reached, by position in [`fozzy_instrument::Sites`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(crate) struct CoverageCollector {
     pub(crate) bytes: Option<BTreeMap<Option<Digest>, ModuleBytes>>,
     /// Counts by call path, by machine too.
     pub(crate) profiles: BTreeMap<(NodeId, Option<Digest>), ProgramProfile>,
+    /// What they have compared, one guest after the other, if that is logged.
+    pub(crate) compared: Vec<CmpLogEntry>,
 }
 
 impl CoverageCollector {
@@ -77,11 +80,23 @@ impl CoverageCollector {
 
 /// Adds the coverage bytes of an instance to those of others of the same component.
 fn add_bytes(bytes: &mut ModuleBytes, told: &InstanceMemories) {
-    for (module, found) in told.coverage() {
-        let sum = bytes.entry(module).or_insert_with(|| vec![0; found.len()]);
-        for (sum, found) in sum.iter_mut().zip(found) {
-            *sum = sum.saturating_add(*found);
+    told.coverage().for_each(|(module, found)| add_module(bytes, module, found));
+}
+
+/// Adds what was collected of some machines to what was of others with the same component.
+pub(crate) fn add_modules(bytes: &mut ModuleBytes, found: ModuleBytes) {
+    for (module, found) in found {
+        match bytes.entry(module) {
+            Entry::Vacant(place) => drop(place.insert(found)),
+            Entry::Occupied(_) => add_module(bytes, module, &found),
         }
+    }
+}
+
+fn add_module(bytes: &mut ModuleBytes, module: ModuleOrdinal, found: &[u8]) {
+    let sum = bytes.entry(module).or_insert_with(|| vec![0; found.len()]);
+    for (sum, found) in sum.iter_mut().zip(found) {
+        *sum = sum.saturating_add(*found);
     }
 }
 

@@ -268,7 +268,7 @@ impl ScenarioDriver<'_> {
             Err(error) => (Err(error), Vec::new()),
         };
         memory::put_back(&memories);
-        store.data().settle_memory();
+        store.data().instance_made();
         self.memories = memories;
         (store, instance.map_err(|error| error.context(InstantiationContext)))
     }

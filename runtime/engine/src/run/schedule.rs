@@ -16,6 +16,7 @@ use crate::compile::program::Program;
 use crate::compile::settings::HOSTCALL_FUEL;
 use crate::memory::{self, Region};
 use crate::run::callee::TargetInstance;
+use crate::run::comparison_log::GuestComparisons;
 use crate::run::coverage::{CoverageCollector, ProgramCoverage};
 use crate::run::memory_roles::InstanceMemories;
 use crate::run::preview1_memory::preview1_memory;
@@ -23,7 +24,8 @@ use crate::run::scenario;
 use crate::run::session::Session;
 use crate::run::trap::{InstantiationContext, ending};
 use fozzy_host::{
-    GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot, TargetHost,
+    ComparisonLog, GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot,
+    TargetHost,
 };
 use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
@@ -63,6 +65,8 @@ struct ScheduledGuest<'a> {
     /// Of the instance that runs, or ran last.
     memories: Vec<Arc<Region>>,
     earlier: EarlierCoverage,
+    /// What it compares, if that is logged.
+    compared: Option<Arc<GuestComparisons>>,
     /// Turns that it has had.
     turns: u64,
 }
@@ -121,6 +125,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
         slot.put(run);
         let guest = &mut guests[next];
         guest.turns += 1;
+        guest.compared.iter().for_each(|compared| compared.read_out());
         let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         run = slot.take();
         memory::gather(&mut guest.memories);
@@ -208,6 +213,9 @@ fn cover(covered: &mut CoverageCollector, guest: &ScheduledGuest<'_>, error: Opt
         let cut = error.and_then(|error| guest.program.symbols().cut(error));
         covered.add(guest.node, guest.launch.component, guest.program, &guest.told(), cut);
         covered.merge(guest.node, guest.launch.component, guest.earlier.take(), coverage);
+    }
+    if let Some(compared) = &guest.compared {
+        compared.finish(guest.launch.component, &mut covered.compared);
     }
 }
 
@@ -369,8 +377,9 @@ fn start<'a>(
     let turn = RunGuard::new(Arc::clone(slot));
     let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
     let earlier = EarlierCoverage::default();
-    let life = Box::pin(live(program, launch, limits, turn, called, Rc::clone(&earlier)));
-    ScheduledGuest { node: launch.node, launch, program, life, memories: Vec::new(), earlier, turns: 0 }
+    let compared = session.logs_comparisons().then(|| Arc::new(GuestComparisons::new(program)));
+    let life = Box::pin(live(program, launch, limits, turn, called, (Rc::clone(&earlier), compared.clone())));
+    ScheduledGuest { node: launch.node, launch, program, life, memories: Vec::new(), earlier, compared, turns: 0 }
 }
 
 /// The whole life of a guest, from its first turn to its last.
@@ -380,11 +389,12 @@ async fn live(
     limits: Limits,
     turn: RunGuard,
     called: Vec<Box<dyn TargetHost>>,
-    earlier: EarlierCoverage,
+    (earlier, compared): (EarlierCoverage, Option<Arc<GuestComparisons>>),
 ) -> GuestOutcome {
     let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
     let mut host = Host::new(turn, launch.node, memory_bytes);
     host.called = called;
+    host.comparisons = compared.map(|compared| compared as _);
     host.run.begin();
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
@@ -426,7 +436,7 @@ pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, w
 async fn call(program: &Program, entry: GuestEntry, store: &mut Store<Host>) -> wasmtime::Result<bool> {
     let instantiated = program.instance()?.instantiate_async(&mut *store).await;
     let instance = instantiated.map_err(|error| error.context(InstantiationContext))?;
-    store.data().settle_memory();
+    store.data().instance_made();
     match entry {
         GuestEntry::Run => {
             let function = export(store, &instance, program.entries().run.as_deref(), "run")?;

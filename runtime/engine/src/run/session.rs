@@ -14,7 +14,7 @@ use crate::compile::program::{Program, ProgramError};
 use crate::entry::entry_point::is_plain;
 use crate::memory::Region;
 use crate::run::callee::{self, TargetInstance};
-use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage};
+use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage, add_modules};
 use crate::run::criteria::CriteriaJudge;
 use crate::run::profile::ProgramProfile;
 use crate::run::schedule;
@@ -23,8 +23,8 @@ use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
-    CopyOnWrite, DecisionSource, Digest, Execution, Executor, Facts, HarnessError, HistorySink, HistoryWindow,
-    LiveBackend, NodeId, Plan, Recorder,
+    CmpLogEntry, CopyOnWrite, DecisionSource, Digest, Execution, Executor, Facts, HarnessError, HistorySink,
+    HistoryWindow, LiveBackend, NodeId, Plan, Recorder,
 };
 use fozzy_world::{Disk, World, WorldError};
 use std::collections::BTreeMap;
@@ -50,6 +50,8 @@ pub struct Session {
     profiles: BTreeMap<(NodeId, Digest), ProgramProfile>,
     /// The coverage bytes of the last execution; `None` when they are not wanted.
     bytes: Option<BTreeMap<Digest, ModuleBytes>>,
+    /// What the guests of the last execution have compared; `None` when that is not logged.
+    compared: Option<Vec<CmpLogEntry>>,
     /// Kinds of messages that machines have read in the last execution, if coverage bytes are wanted.
     messages: Vec<u64>,
     /// `None` when the plan has no criteria.
@@ -144,6 +146,7 @@ impl Session {
             covered: BTreeMap::new(),
             profiles: BTreeMap::new(),
             bytes: None,
+            compared: None,
             messages: Vec::new(),
             criteria,
         })
@@ -276,6 +279,21 @@ impl Session {
         self.bytes.as_ref()
     }
 
+    /// Has each execution from now on log what its guests compare, in a build that can.
+    pub fn log_comparisons(&mut self) {
+        self.compared = Some(Vec::new());
+    }
+
+    pub(crate) fn logs_comparisons(&self) -> bool {
+        self.compared.is_some()
+    }
+
+    /// What the guests of the last execution have compared, one guest after the other, if that is logged.
+    #[must_use]
+    pub fn comparisons(&self) -> &[CmpLogEntry] {
+        self.compared.as_deref().unwrap_or_default()
+    }
+
     /// Which kinds of messages the machines of the last execution have read after which others, if coverage bytes are collected.
     #[must_use]
     pub fn messages(&self) -> &[u64] {
@@ -322,12 +340,20 @@ impl Executor for Session {
         let schedule::ScheduleOutcome { main: ended, mut others, restarts, covered } = ended?;
         self.covered = self.by_digest(covered.programs);
         let profiles = covered.profiles.into_iter();
-        let own = |component: Option<Digest>| component.unwrap_or_else(|| self.digest());
+        let (digest, program) = (&self.digest, &self.program);
+        let own = |component: Option<Digest>| {
+            component.unwrap_or_else(|| *digest.get_or_init(|| Digest::of(program.component())))
+        };
         self.profiles = profiles.map(|((node, component), found)| ((node, own(component)), found)).collect();
         if let Some(bytes) = covered.bytes {
-            let named = |(component, bytes): (Option<Digest>, _)| (component.unwrap_or_else(|| self.digest()), bytes);
-            self.bytes = Some(bytes.into_iter().map(named).collect());
+            // A further machine may run the target's component too.
+            let mut named: BTreeMap<Digest, ModuleBytes> = BTreeMap::new();
+            for (component, modules) in bytes {
+                add_modules(named.entry(own(component)).or_default(), modules);
+            }
+            self.bytes = Some(named);
         }
+        self.compared = self.compared.take().map(|_| covered.compared);
         self.messages.clear();
         self.messages.extend(run.world.network.messages());
         let unmet = run.world.unmet_expectations().into_iter();

@@ -186,6 +186,7 @@ fn read_stdin(host: &mut Host, length: u32) -> Answer<CallProgress<Vec<u8>>> {
     if let Some(process) = host.node().process {
         return Ok(CallProgress::Done(read_pipe(host, process.stdin, length)));
     }
+    host.before_input();
     let now = host.world().clock.now();
     Ok(CallProgress::Done(host.node_mut().stdin.read(length.into(), now)))
 }

@@ -9,6 +9,8 @@
 //! once; a failure that its path does not show again is counted, and is no finding.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
+mod value_runs;
+
 use super::bandit::Bandit;
 use super::bandit::Reward;
 use super::decision_path::{DecisionPath, PathNode, PlaceId};
@@ -20,7 +22,7 @@ use super::state_feedback::{StateFeedback, StateScope};
 use super::stateful_target::StatefulTarget;
 use super::strategy::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec, StrategyRow};
 use super::swarm::AnswerMask;
-use super::values::{Proposal, TypedStep, ValueProposals};
+use super::values::{Proposal, TypedStep, ValueProposals, WholeRunValues};
 use crate::findings::FailureRecord;
 use crate::findings::Findings;
 use crate::rng::Rng;
@@ -50,7 +52,7 @@ const FLOOD_KEPT: u64 = 8;
 /// Steps of such a run, at most.
 const COMPARED_STEPS_MAX: u32 = 4;
 /// Proposals above which none are looked for but by proposals.
-const PROPOSALS_ENOUGH: usize = 256;
+const PROPOSALS_ENOUGH: usize = 64;
 
 /// Numbers of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -183,6 +185,8 @@ pub struct Exploration {
     /// Places that were kept so far.
     places: u64,
     values: ValueProposals,
+    /// The same for whole runs.
+    whole_runs: WholeRunValues,
     comparing: Rng,
     /// Whether the next run is the strategy's, or tries a proposal.
     origins: Bandit<2>,
@@ -207,6 +211,16 @@ struct RunProgress {
     flow: Option<u32>,
     /// Everything that it has shown.
     fresh: NewCoverage,
+    /// The place that it kept last.
+    kept: Option<KeptPlace>,
+}
+
+/// A place that a run has kept, with its answers and steps up to there.
+#[derive(Clone)]
+struct KeptPlace {
+    node: Arc<PathNode>,
+    answers: usize,
+    steps: u32,
 }
 
 impl Exploration {
@@ -224,6 +238,7 @@ impl Exploration {
             frontier: Frontier::default(),
             places: 0,
             values: ValueProposals::default(),
+            whole_runs: WholeRunValues::default(),
             origins: Bandit::new(["strategy", "values"]),
             findings: Findings::default(),
             stats: Stats::default(),
@@ -320,6 +335,12 @@ impl Exploration {
                     return Ok(ExplorationEnd::Runs);
                 }
             }
+            if let Some(next) = self.next_value_run(&io) {
+                if let Some(ended) = self.try_value_run(&mut io, next)? {
+                    return Ok(ended);
+                }
+                continue;
+            }
             let ended = match self.next_proposal() {
                 Some(proposal) => self.try_proposal(&mut io, proposal)?,
                 None => {
@@ -367,6 +388,7 @@ impl Exploration {
     /// Whether a run of the strategy logs what it compares.
     fn compares(&mut self, spec: &RunSpec) -> bool {
         self.values.has_wide
+            && !self.options.is_whole_run
             && spec.capture == CapturePolicy::New
             && self.values.waiting() < PROPOSALS_ENOUGH
             && self.comparing.one_in(COMPARED_RUNS)
@@ -374,9 +396,8 @@ impl Exploration {
 
     /// A proposal, if it is its turn.
     fn next_proposal(&mut self) -> Option<Proposal> {
-        let spent = |at: usize| self.origins.rewards().nth(at).map_or(0, |(_, reward)| reward.steps);
-        let (strategy, values) = (spent(0), spent(1));
-        if !self.values.can_propose(values, strategy + values) {
+        let spent = |at: usize| self.origins.rewards().nth(at).map_or_else(Reward::default, |(_, reward)| reward);
+        if !self.values.can_propose(spent(0), spent(1)) {
             self.origins.choose(0);
             return None;
         }
@@ -391,14 +412,7 @@ impl Exploration {
         proposal: Proposal,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         let Proposal { origin, script, steps, fixup } = proposal;
-        let policy = AnswerPolicy {
-            mask: AnswerMask::All,
-            order: TaskOrder::Any,
-            simplest: false,
-            toggle: 0.0,
-            faults: FaultChoice::Chance,
-        };
-        let origin = RunOrigin::Place(origin);
+        let (origin, policy) = (RunOrigin::Place(origin), value_runs::policy());
         let spec = RunSpec { origin, steps, script, policy, capture: CapturePolicy::New, compares: true };
         let (ended, run) = self.execute(io, &spec)?;
         self.origins.learn(run.fresh.sum(), u64::from(run.steps));
@@ -421,6 +435,7 @@ impl Exploration {
         if let RunOrigin::Place(node) = &spec.origin {
             self.frontier.reward(node.id, run.fresh.sum());
         }
+        self.request_comparisons(&run, Vec::new());
         Ok(ended)
     }
 
@@ -443,8 +458,14 @@ impl Exploration {
         // Without its checkpoint, a place is gone to again.
         let between = Frontier::answers_between(&before, &origin);
         answers.continue_behind(before.weight());
-        let mut run =
-            RunProgress { before, answers: answers.clone(), steps: 0, flow: None, fresh: NewCoverage::default() };
+        let mut run = RunProgress {
+            before,
+            answers: answers.clone(),
+            steps: 0,
+            flow: None,
+            fresh: NewCoverage::default(),
+            kept: None,
+        };
         let rng = self.rng.stream(self.stats.runs);
         self.stats.runs += 1;
         let script = if between.is_empty() {
@@ -463,7 +484,7 @@ impl Exploration {
             let is_step = number >= beginnings;
             let is_again = run.before.id != origin.id && !self.options.is_whole_run;
             let step = if is_step { StepId::Step(run.before.steps + run.steps) } else { StepId::Begin };
-            let begin = run.answers.len();
+            let (begin, kept) = (run.answers.len(), run.kept.clone());
             let outcome = io.target.step(step)?;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);
@@ -478,14 +499,14 @@ impl Exploration {
                 StepOutcome::Returned { flow } => {
                     let capture = if is_again { CapturePolicy::Nothing } else { spec.capture };
                     self.observe_step(io, &mut run, flow, capture)?;
-                    self.learn_values(io, spec, &run, begin, run.fresh.sum() > fresh);
+                    self.learn_values(io, spec, &run, (begin, kept), run.fresh.sum() > fresh);
                 }
                 StepOutcome::Finished => {
-                    self.learn_values(io, spec, &run, begin, false);
+                    self.learn_values(io, spec, &run, (begin, kept), false);
                     return Ok((None, run));
                 }
                 StepOutcome::Ended { end, backtrace, stderr } => {
-                    self.learn_values(io, spec, &run, begin, false);
+                    self.learn_values(io, spec, &run, (begin, kept), false);
                     let verdict = judge_end(&end, &stderr, &backtrace);
                     return Ok((self.judge_failure(io, &run, Some(&verdict))?, run));
                 }
@@ -532,7 +553,7 @@ impl Exploration {
         origin: &Arc<PathNode>,
     ) -> Result<(), HarnessError> {
         run.answers.forget_answers();
-        (run.before, run.steps, run.fresh) = (Arc::clone(origin), 0, NewCoverage::default());
+        (run.before, run.steps, run.fresh, run.kept) = (Arc::clone(origin), 0, NewCoverage::default(), None);
         if self.frontier.node(origin.id).is_some() {
             let checkpoint = io.target.capture()?;
             let gone = self.frontier.revive(origin.id, checkpoint, self.options.checkpoints_max);
@@ -547,16 +568,23 @@ impl Exploration {
         io: &mut ExplorationIo<'_>,
         spec: &RunSpec,
         run: &RunProgress,
-        begin: usize,
+        (begin, kept): (usize, Option<KeptPlace>),
         is_new: bool,
     ) {
         self.values.has_wide |= spec.capture == CapturePolicy::New && run.answers.has_wide();
-        if !spec.compares {
+        if !spec.compares || self.options.is_whole_run {
             return;
         }
-        let answers = run.answers.since(0);
+        // From the last place that was kept before this step, it is the fewest steps.
+        let (origin, answered, steps) = match &kept {
+            Some(kept) => (&kept.node, kept.answers, kept.steps),
+            None => (&run.before, 0, 0),
+        };
+        let place = run.kept.as_ref().filter(|place| kept.as_ref().is_none_or(|kept| kept.steps < place.steps));
+        let (answers, place) = (run.answers.since(answered), place.map(|place| &place.node));
         io.target.comparisons(self.values.log());
-        let step = TypedStep { origin: &run.before, answers: &answers, begin, steps: run.steps, is_new };
+        let (begin, steps) = (begin - answered, run.steps - steps);
+        let step = TypedStep { origin, place, answers: &answers, begin, steps, is_new };
         self.values.learn(&step, &mut self.comparing);
     }
 
@@ -601,6 +629,7 @@ impl Exploration {
             io.observer.on_captured(&|| node.path(&[], 0))?;
         }
         self.strategy.on_captured(place);
+        run.kept = Some(KeptPlace { node: Arc::clone(&node), answers: answers.len(), steps: run.steps });
         let gone = self.frontier.add(checkpoint, node, (fresh.kind(), sum), self.options.checkpoints_max);
         gone.into_iter().for_each(|gone| io.target.release(gone));
         self.stats.checkpoints = self.frontier.len() as u64;

@@ -46,6 +46,11 @@ pub trait StatefulTarget: StepTarget {
         None
     }
 
+    /// Runs that are made before any logs what it compares: what is found early needs no second build.
+    fn plain_runs(&self) -> u64 {
+        0
+    }
+
     /// Has each step from here on log what it compares, or none.
     ///
     /// # Errors

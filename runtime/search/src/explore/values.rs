@@ -14,6 +14,9 @@
 //! Invariants: a proposal is answers that the questions of the step allow; proposals and what they are made of are bounded.
 //! Not here: when a proposal is tried (`explorer`).
 
+mod whole_runs;
+
+use super::bandit::Reward;
 use super::decision_path::PathNode;
 use super::guided_source::LoggedAnswer;
 use crate::fuzz::{
@@ -25,19 +28,23 @@ use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::source::Override;
 use std::collections::VecDeque;
 use std::sync::Arc;
+pub(super) use whole_runs::{ComparedRun, ComparisonRequest, PinnedBytes, RunProposal, ValueRun, WholeRunValues};
 
 /// A question with fewer answers is solved by chance.
 const WIDE_MIN: u64 = 90;
 /// Proposals of one step.
 const STEP_PROPOSALS_MAX: usize = 48;
 /// Proposals that wait; the oldest ones go first, as what was compared later lies deeper.
-const QUEUE_MAX: usize = 1024;
-/// The same, of those that put no value.
+const QUEUE_MAX: usize = 256;
+/// The same, of those that put no value, and of steps that go on from something new.
 const OTHERS_MAX: usize = 64;
+const FURTHER_MAX: usize = 64;
 /// Answers of a run up to which it is repeated by a proposal.
 const ANSWERS_MAX: usize = 1 << 14;
 /// Bytes of a step's answers that are looked at.
 const INPUT_BYTES_MAX: usize = 1 << 14;
+/// Runs that each payment is worth.
+const PAYMENT_RUNS: u64 = 32;
 /// How often is gone on at once from a step that showed something new, to what is compared next.
 const CONTINUATIONS: usize = 4;
 /// Steps that showed something new and are tried again with a part of them drawn anew, the latest ones.
@@ -58,13 +65,15 @@ pub(super) struct Proposal {
 
 /// A step, and what it drew.
 pub(super) struct TypedStep<'a> {
-    /// Where its run began.
+    /// Where its run began, or the last place that it kept.
     pub(super) origin: &'a Arc<PathNode>,
-    /// Answers of the run, those of the step at the end.
+    /// The place that was kept behind it.
+    pub(super) place: Option<&'a Arc<PathNode>>,
+    /// Answers since then, those of the step at the end.
     pub(super) answers: &'a [LoggedAnswer],
     /// Where those of the step begin.
     pub(super) begin: usize,
-    /// Steps of the run with this one.
+    /// Steps since then, with this one.
     pub(super) steps: u32,
     /// Whether it showed something new.
     pub(super) is_new: bool,
@@ -81,14 +90,15 @@ struct KeptStep {
 /// Whether a question has so many answers that a comparison is not met by chance.
 pub(super) fn is_wide(answer: &LoggedAnswer) -> bool {
     match answer.answer {
-        Override::Bytes(_) => true,
+        Override::Bytes(_) => answer.is_drawn,
         Override::Number(_) => answer.is_drawn && !answer.is_weighted && answer.bound >= WIDE_MIN,
     }
 }
 
 /// Proposals, and what is known of comparisons.
-#[derive(Default)]
 pub(super) struct ValueProposals {
+    /// Steps from where something new was seen: what is compared there is seen by them first.
+    further: VecDeque<Proposal>,
     /// Those that put the other side of a comparison, and all others.
     queue: VecDeque<Proposal>,
     others: VecDeque<Proposal>,
@@ -99,6 +109,24 @@ pub(super) struct ValueProposals {
     steps: VecDeque<KeptStep>,
     /// Whether any step drew a value that is worth it.
     pub(super) has_wide: bool,
+    /// Values that were put and showed something new.
+    paid: u64,
+}
+
+impl Default for ValueProposals {
+    fn default() -> ValueProposals {
+        ValueProposals {
+            further: VecDeque::new(),
+            queue: VecDeque::new(),
+            others: VecDeque::new(),
+            budget: ComparisonBudget::of_steps(),
+            dictionary: Dictionary::default(),
+            log: Vec::new(),
+            steps: VecDeque::new(),
+            has_wide: false,
+            paid: 0,
+        }
+    }
 }
 
 impl ValueProposals {
@@ -107,16 +135,27 @@ impl ValueProposals {
         self.queue.len()
     }
 
-    /// Whether there is anything to try, in `values` of all `steps` so far: of those that put a value half of the steps are, of
-    /// the others a quarter.
-    pub(super) fn can_propose(&self, values: u64, steps: u64) -> bool {
+    /// Whether there is anything to try, by what the strategy and values had so far: of those that put a value, or go on from
+    /// something new, half of the steps are, of the others a quarter; and half of the runs, as long as they do not pay.
+    pub(super) fn can_propose(&self, strategy: Reward, values: Reward) -> bool {
+        if values.runs > strategy.runs + PAYMENT_RUNS * self.paid {
+            return false;
+        }
+        let (values, steps) = (values.steps, strategy.steps + values.steps);
+        let has_first = self.further.len() + self.queue.len() > 0;
         let has_others = self.others.len() + self.steps.len() > 0;
-        (!self.queue.is_empty() && 2 * values <= steps) || (has_others && 4 * values <= steps)
+        (has_first && 2 * values <= steps) || (has_others && 4 * values <= steps)
     }
 
     /// The one that was made last: it may be the deepest. Without one, a step that showed something new, partly drawn anew.
     pub(super) fn next(&mut self, rng: &mut Rng) -> Option<Proposal> {
-        self.queue.pop_back().or_else(|| self.others.pop_back()).or_else(|| self.redraw(rng))
+        let budget = &mut self.budget;
+        // What was tried often enough since it was proposed is left out.
+        let mut allowed = |queue: &mut VecDeque<Proposal>| {
+            std::iter::from_fn(|| queue.pop_back()).find(|next| next.fixup.is_none_or(|fixup| budget.allows(fixup)))
+        };
+        let first = self.further.pop_back().or_else(|| allowed(&mut self.queue));
+        first.or_else(|| allowed(&mut self.others)).or_else(|| self.redraw(rng))
     }
 
     /// The later a step was kept, the likelier it is.
@@ -134,6 +173,7 @@ impl ValueProposals {
 
     /// A proposal showed something new.
     pub(super) fn record_success(&mut self, fixup: OperandFixup) {
+        self.paid += u64::from(fixup.is_placed());
         self.budget.record_success(fixup);
     }
 
@@ -161,15 +201,13 @@ impl ValueProposals {
             let direct = direct.map(|(pair, place)| layout.put(own, pair, place));
             let shifted = pairs.iter().flat_map(|pair| layout.shift(own, pair));
             for (changed, last, fixup) in direct.chain(shifted.map(Some)).flatten() {
-                if found.len() < STEP_PROPOSALS_MAX && self.budget.allows(fixup) {
+                if found.len() < STEP_PROPOSALS_MAX && self.budget.is_left(fixup) {
                     found.push((changed, last, fixup));
                 }
             }
         }
         if step.is_new {
-            let script = || own.iter().map(|answer| answer.answer.clone()).collect();
-            let further = TypedStep { steps: step.steps + 1, ..*step };
-            (0..CONTINUATIONS).for_each(|_| self.propose(&further, script(), None));
+            self.go_further(step);
             let origin = Arc::clone(step.origin);
             self.steps.push_back(KeptStep { origin, answers: answers.to_vec(), begin, steps: step.steps });
             self.steps.drain(..self.steps.len().saturating_sub(STEPS_MAX));
@@ -179,22 +217,39 @@ impl ValueProposals {
             if rng.one_in(2) {
                 changed.truncate(last + 1);
             }
-            self.propose(step, changed, Some(fixup));
+            // What showed nothing new may be left out, or be what the step needs.
+            let (begin, steps) = if rng.one_in(2) { (0, 1) } else { (step.begin, step.steps) };
+            let before = step.answers[..begin].iter().map(|answer| answer.answer.clone());
+            let script = before.chain(changed).collect();
+            let (queue, most) = match fixup.is_placed() {
+                true => (&mut self.queue, QUEUE_MAX),
+                false => (&mut self.others, OTHERS_MAX),
+            };
+            let proposal = Proposal { origin: Arc::clone(step.origin), script, steps, fixup: Some(fixup) };
+            push(queue, proposal, most);
         }
     }
 
-    fn propose(&mut self, step: &TypedStep<'_>, own: Vec<Override>, fixup: Option<OperandFixup>) {
-        let before = step.answers[..step.begin].iter().map(|answer| answer.answer.clone());
-        let script = before.chain(own).collect();
-        let (queue, most) = match fixup.is_some_and(OperandFixup::is_placed) {
-            true => (&mut self.queue, QUEUE_MAX),
-            false => (&mut self.others, OTHERS_MAX),
+    /// A step showed something new: what is compared next is seen by going on from there.
+    fn go_further(&mut self, step: &TypedStep<'_>) {
+        let whole = || step.answers.iter().map(|answer| answer.answer.clone()).collect();
+        let (origin, script, steps) = match step.place {
+            Some(place) => (place, Arc::from([]), 1),
+            None => (step.origin, whole(), step.steps + 1),
         };
-        if queue.len() == most {
-            queue.pop_front();
+        for _ in 0..CONTINUATIONS {
+            let (origin, script) = (Arc::clone(origin), Arc::clone(&script));
+            push(&mut self.further, Proposal { origin, script, steps, fixup: None }, FURTHER_MAX);
         }
-        queue.push_back(Proposal { origin: Arc::clone(step.origin), script, steps: step.steps, fixup });
     }
+}
+
+/// The oldest one makes room.
+fn push(queue: &mut VecDeque<Proposal>, proposal: Proposal, most: usize) {
+    if queue.len() == most {
+        queue.pop_front();
+    }
+    queue.push_back(proposal);
 }
 
 /// The answers of a step as bytes.
@@ -221,12 +276,12 @@ impl Layout {
         let mut layout = Layout { bytes: Vec::new(), parts: Vec::new(), is_text: false };
         for (answer, logged) in own.iter().enumerate() {
             let bytes = match &logged.answer {
-                Override::Bytes(digits) => unhex(digits).unwrap_or_default(),
+                Override::Bytes(digits) if is_wide(logged) => unhex(digits).unwrap_or_default(),
                 // One element of a text is met by chance, and stands on a side of too many comparisons.
                 Override::Number(number) if is_wide(logged) && !matches!(logged.bound, PRINTABLE | 256) => {
                     number.to_be_bytes()[8 - width_of(logged.bound)..].to_vec()
                 }
-                Override::Number(_) => continue,
+                Override::Bytes(_) | Override::Number(_) => continue,
             };
             if layout.bytes.len() + bytes.len() > INPUT_BYTES_MAX {
                 break;
@@ -273,8 +328,10 @@ impl Layout {
             let (old, new) = (&self.bytes[part.at..part.at + part.width], &bytes[part.at..part.at + part.width]);
             if old != new {
                 let is_number = part.width > 1 && matches!(own[part.answer].answer, Override::Number(_));
-                if is_number && pair.width() == 1 && old.iter().filter(|byte| **byte != 0).count() > 1 {
-                    // One byte of a number that has more is mostly the same by chance.
+                let is_part = is_number && pair.width() < part.width;
+                let nonzero = old.iter().filter(|byte| **byte != 0).count();
+                if is_part && (pair.telling() == 0 || pair.telling() == 1 && nonzero > 1) {
+                    // One byte of a number that has more, or zeros, are mostly the same by chance.
                     return None;
                 }
                 changed[part.answer] = part.decode(new, &own[part.answer])?;

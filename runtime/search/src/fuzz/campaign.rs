@@ -26,7 +26,7 @@ use crate::findings::{FailureRecord, Findings};
 use crate::rng::Rng;
 use crate::stats::Estimate;
 use fozzy_trace::{CmpLogEntry, Digest, FailureSignature, HarnessError, Seed, Status, Verdict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Mutations of a testcase each time that it is picked.
@@ -47,6 +47,8 @@ const COMPARING_SHARE: u64 = 3;
 const COMPARING_FREE: u64 = 8192;
 /// Executions that are spent on the comparisons of a testcase beyond that share.
 const COMPARISON_TRIES_LEAST: usize = 8;
+/// Inputs that are like a testcase but for a part, of which what they compare is looked at too, where executions are slow.
+const SIMILAR_INPUTS: usize = 8;
 /// One round in this many looks at what such an input compares.
 const STRAY_ROUNDS: u64 = 4;
 /// Random bytes that are put behind a testcase to see what is compared then: lengths that are asked for before anything else,
@@ -424,7 +426,11 @@ impl Campaign {
         self.log.clear();
         io.target.compare(base, &mut self.log)?;
         self.stability.observe(&self.log);
-        let found: Arc<[InputToStatePair]> = pairs(&self.log, base, &mut self.dictionary).into();
+        let mut found = pairs(&self.log, base, &mut self.dictionary);
+        if io.target.is_slow() {
+            self.confirm_pairs(io, base, &mut found)?;
+        }
+        let found: Arc<[InputToStatePair]> = found.into();
         let fixups = self.fixups_of(parent);
         let mut input = Vec::new();
         let begin = self.stats.executions;
@@ -451,6 +457,57 @@ impl Campaign {
         }
         self.comparison_executions += self.stats.executions - begin;
         Ok(found)
+    }
+
+    /// Of what several machines compare, most stands in the input by chance. Where a similar input has the operand at the same place
+    /// again, it does not: that is tried first.
+    fn confirm_pairs(
+        &mut self,
+        io: &mut CampaignIo<'_>,
+        base: &[u8],
+        found: &mut [InputToStatePair],
+    ) -> Result<(), CampaignHalt> {
+        let mut known = BTreeSet::new();
+        // In parts: what is compared behind a byte that is right is not compared where that one is another.
+        for part in base.chunks(base.len().div_ceil(SIMILAR_INPUTS).max(1)).scan(0, |at, part| {
+            *at += part.len();
+            Some(*at - part.len()..*at)
+        }) {
+            let mut similar = base.to_vec();
+            similar[part.clone()].iter_mut().for_each(|byte| *byte = self.similar(*byte));
+            if similar == base {
+                continue;
+            }
+            self.begin_execution()?;
+            self.log.clear();
+            io.target.compare(&similar, &mut self.log)?;
+            let again = pairs(&self.log, &similar, &mut self.dictionary);
+            let changed = |(pair, place): &(&InputToStatePair, usize)| {
+                let bytes = *place..*place + pair.width();
+                !pair.is_shift() && base[bytes.clone()] != similar[bytes]
+            };
+            let places = candidates(&again, &similar).filter(changed);
+            known.extend(places.map(|(pair, place)| (pair.site, pair.width(), place)));
+        }
+        let is_known = |pair: &InputToStatePair| {
+            !pair.is_shift() && pair.places(base).any(|place| known.contains(&(pair.site, pair.width(), place)))
+        };
+        found.sort_by_cached_key(|pair| !is_known(pair));
+        Ok(())
+    }
+
+    /// Another byte of the same kind, so that what is read as text still is.
+    fn similar(&mut self, byte: u8) -> u8 {
+        let mut among = |first: u8, last: u8| first + self.rng.below(u64::from(last - first) + 1) as u8;
+        match byte {
+            b'0'..=b'9' => among(b'0', b'9'),
+            b'a'..=b'z' => among(b'a', b'z'),
+            b'A'..=b'Z' => among(b'A', b'Z'),
+            b'!'..=b'~' => among(b'!', b'~'),
+            1..=8 => among(1, 8),
+            0x80..=0xbf => among(0x80, 0xbf),
+            other => other,
+        }
     }
 
     /// The comparisons that were met in a testcase, of sums and lengths. Words were found once, and stay.

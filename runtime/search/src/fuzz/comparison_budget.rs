@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 /// Tries of one value of one site, and of one site, that need not have paid.
 const VALUE_TRIES: u32 = 12;
 const SITE_TRIES: u32 = 256;
+/// The latter in explorations.
+const STEP_SITE_TRIES: u32 = 24;
+const STEP_TRICKLE: u32 = 32;
 /// How many more tries each payment is worth.
 const PAYMENT: u32 = 12;
 /// One in this many comparisons below the budget is let through.
@@ -37,26 +40,64 @@ impl TryAccount {
 }
 
 /// What was tried, and what came of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct ComparisonBudget {
+    site_tries: u32,
+    trickle: u32,
+    /// Whether a site is charged for each of its values once: what was met is tried again on each way to what lies behind it.
+    by_value: bool,
     sites: BTreeMap<u64, TryAccount>,
     values: BTreeMap<(u64, u64), TryAccount>,
     refused: u32,
 }
 
+impl Default for ComparisonBudget {
+    fn default() -> ComparisonBudget {
+        ComparisonBudget {
+            site_tries: SITE_TRIES,
+            trickle: TRICKLE,
+            by_value: false,
+            sites: BTreeMap::new(),
+            values: BTreeMap::new(),
+            refused: 0,
+        }
+    }
+}
+
 impl ComparisonBudget {
+    /// For tries that are steps of an exploration: a few sites that put something else each time must not take most of them.
+    pub(crate) fn of_steps() -> ComparisonBudget {
+        ComparisonBudget {
+            site_tries: STEP_SITE_TRIES,
+            trickle: STEP_TRICKLE,
+            by_value: true,
+            ..ComparisonBudget::default()
+        }
+    }
+
+    /// Whether what a site compares may be put once more, which is not counted.
+    pub(crate) fn is_left(&self, OperandFixup { site, value, .. }: OperandFixup) -> bool {
+        let of_site = self.sites.get(&site).copied().unwrap_or_default();
+        let of_value = self.values.get(&(site, value)).copied().unwrap_or_default();
+        // What is refused may be let through, which is counted when it is tried.
+        self.by_value || of_site.allows(self.site_tries) && of_value.allows(VALUE_TRIES)
+    }
+
     /// Whether what a site compares is put once more, which is counted.
     pub(crate) fn allows(&mut self, OperandFixup { site, value, .. }: OperandFixup) -> bool {
         let key = (site, value);
         let of_site = self.sites.entry(site).or_default();
         let of_value = self.values.get(&key).copied().unwrap_or_default();
-        if !(of_site.allows(SITE_TRIES) && of_value.allows(VALUE_TRIES)) {
+        let is_known = self.by_value && of_value.tries > 0;
+        if !((is_known || of_site.allows(self.site_tries)) && of_value.allows(VALUE_TRIES)) {
             self.refused += 1;
-            if !self.refused.is_multiple_of(TRICKLE) {
+            if !self.refused.is_multiple_of(self.trickle) {
                 return false;
             }
         }
-        of_site.tries = of_site.tries.saturating_add(1);
+        if !self.by_value || of_value.tries == 0 {
+            of_site.tries = of_site.tries.saturating_add(1);
+        }
         if self.values.len() < VALUES_MAX || self.values.contains_key(&key) {
             let of_value = self.values.entry(key).or_default();
             of_value.tries = of_value.tries.saturating_add(1);
@@ -84,7 +125,7 @@ mod tests {
     use crate::fuzz::input_to_state::InputToStatePair;
 
     fn put(site: u64, bytes: &[u8]) -> OperandFixup {
-        let pair = InputToStatePair::of_bytes(b"find", bytes, site);
+        let pair = InputToStatePair::replacing(b"find", bytes, site);
         OperandFixup::of(&pair, 0, bytes)
     }
 

@@ -53,6 +53,10 @@ impl Operand {
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
+
+    fn telling(&self) -> usize {
+        self.bytes().iter().filter(|byte| !matches!(byte, 0 | 0xff)).count()
+    }
 }
 
 /// How much is put into an input that has neither side.
@@ -79,8 +83,8 @@ pub(crate) struct InputToStatePair {
 }
 
 impl InputToStatePair {
-    #[cfg(test)]
-    pub(crate) fn of_bytes(find: &[u8], put: &[u8], site: u64) -> InputToStatePair {
+    /// Bytes that were worked out, in the place of others.
+    pub(crate) fn replacing(find: &[u8], put: &[u8], site: u64) -> InputToStatePair {
         InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site }
     }
 
@@ -98,8 +102,12 @@ impl InputToStatePair {
     /// How likely it is that `find` stands in an input because it was read from there: long before short, values that say
     /// something before zeros.
     fn weight(&self) -> usize {
-        let telling = |side: &Operand| side.bytes().iter().filter(|byte| !matches!(byte, 0 | 0xff)).count();
-        telling(&self.find).min(8) * 4 + usize::from(self.find.len.min(8)) + telling(&self.put).min(8)
+        self.telling().min(8) * 4 + usize::from(self.find.len.min(8)) + self.put.telling().min(8)
+    }
+
+    /// Bytes that say something, of those that are looked for.
+    pub(crate) fn telling(&self) -> usize {
+        self.find.telling()
     }
 
     /// Bytes of the input that it looks at.

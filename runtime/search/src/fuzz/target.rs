@@ -17,6 +17,11 @@ pub trait FuzzTarget {
     /// They are one byte for each edge: 0 when it was not taken, else how often, 255 for all that is more.
     fn coverage(&self, see: &mut dyn FnMut(&[u8]));
 
+    /// Whether an execution is a whole run of several machines, so that it pays to know what to put where before it is tried.
+    fn is_slow(&self) -> bool {
+        false
+    }
+
     /// Executes one input, and adds what it compared to `log`, in order.
     ///
     /// # Errors

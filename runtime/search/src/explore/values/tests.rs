@@ -18,7 +18,7 @@ fn proposed(answers: &[LoggedAnswer], log: &[CmpLogEntry]) -> Vec<Vec<Override>>
     let origin = PathNode::from(None, &[], 0, PlaceId(0));
     let mut values = ValueProposals::default();
     values.log().extend_from_slice(log);
-    let step = TypedStep { origin: &origin, answers, begin: 0, steps: 1, is_new: false };
+    let step = TypedStep { origin: &origin, place: None, answers, begin: 0, steps: 1, is_new: false };
     values.learn(&step, &mut Rng::new(Seed(1), 0));
     let whole = |proposal: Proposal| {
         let kept = proposal.script.len().min(answers.len());
@@ -113,11 +113,11 @@ fn characters_that_are_drawn_one_by_one_are_a_text() {
 fn a_text_becomes_as_long_as_the_other_one() {
     let own = text(9, b"ab");
     let layout = Layout::elements(&own);
-    let pair = InputToStatePair::of_bytes(b"ab", b"xyz", 1);
+    let pair = InputToStatePair::replacing(b"ab", b"xyz", 1);
     let (changed, last, _) = layout.put(&own, &pair, 0).expect("there is room");
     let wanted: Vec<Override> = text(9, b"xyz").into_iter().map(|answer| answer.answer).collect();
     assert_eq!((changed, last), (wanted, 7));
-    let pair = InputToStatePair::of_bytes(b"ab", b"much too long", 1);
+    let pair = InputToStatePair::replacing(b"ab", b"much too long", 1);
     assert!(layout.put(&own, &pair, 0).is_none(), "the length is below 9");
 }
 
@@ -126,8 +126,8 @@ fn a_step_that_showed_something_new_is_gone_on_from_and_tried_again_with_a_part_
     let origin = PathNode::from(None, &[], 0, PlaceId(0));
     let answers = [drawn(1, 4), drawn(77, 1 << 32), drawn(2, 8), drawn(99, 1 << 32)];
     let (mut values, mut rng) = (ValueProposals::default(), Rng::new(Seed(1), 0));
-    assert!(!values.can_propose(0, 0) && values.next(&mut rng).is_none());
-    let step = TypedStep { origin: &origin, answers: &answers, begin: 1, steps: 3, is_new: true };
+    assert!(!values.can_propose(Reward::default(), Reward::default()) && values.next(&mut rng).is_none());
+    let step = TypedStep { origin: &origin, place: None, answers: &answers, begin: 1, steps: 3, is_new: true };
     values.learn(&step, &mut rng);
     for _ in 0..CONTINUATIONS {
         let Proposal { script, steps, .. } = values.next(&mut rng).expect("it is gone on from");
