@@ -223,6 +223,19 @@ pub(crate) fn c_toolchain() {
     workshop::install_c();
 }
 
+/// The schema of speedscope's file format, as its package has it.
+pub(crate) fn speedscope_schema() -> PathBuf {
+    tier::require(Requirement::ProfileReaders);
+    Workshop::open().speedscope_schema()
+}
+
+/// The reader of callgrind's format.
+pub(crate) fn callgrind_annotate() -> PathBuf {
+    tier::require(Requirement::ProfileReaders);
+    workshop::install_valgrind();
+    PathBuf::from("/usr/bin/callgrind_annotate")
+}
+
 /// The Go toolchain, and a folder for what it has compiled.
 pub(crate) fn go() -> (PathBuf, PathBuf) {
     tier::require(Requirement::Go);

@@ -64,6 +64,11 @@ const CASES: &[(&str, &str)] = &[
     ("benchmark", "fozzy benchmark counter.wasm --max-workers 1 --time 100ms --json"),
     ("profile-top", "fozzy profile top a.fozzy --json"),
     ("profile-flame", "fozzy profile flame a.fozzy --json"),
+    ("profile-timeline", "fozzy profile timeline a.fozzy --json"),
+    ("profile-diff", "fozzy profile diff a.fozzy b.fozzy --json"),
+    ("profile-explain", "fozzy profile explain a.fozzy --diff-with b.fozzy --json"),
+    ("profile-env", "fozzy profile env --json"),
+    ("profile-doctor", "fozzy profile doctor a.fozzy --deep --json"),
     ("profile-export", "fozzy profile export a.fozzy --format pprof --out p --json"),
     ("seeds", "fozzy seeds --json"),
     (

@@ -216,3 +216,176 @@ fn own_of_callgrind(text: &str) -> u64 {
     }
     sum
 }
+
+/// A client and a server over the network, recorded as `n.fozzy`.
+fn two_machines() -> Fozzy {
+    let fozzy = Fozzy::new();
+    for name in ["net-client", "net-server"] {
+        std::fs::copy(corpus::component(name), fozzy.path(&format!("{name}.wasm"))).expect("it is built");
+    }
+    let plan = "args = [\"http://server:8080\", \"--requests\", \"3\"]\n[network]\nlatency = \"2ms\"\n[[node]]\nname = \"server\"\n\
+                component = \"net-server.wasm\"\nargs = [\"0.0.0.0:8080\"]\n";
+    fozzy.write("plan.toml", plan);
+    fozzy.run(&["run", "net-client.wasm", "--plan", "plan.toml", "--seed", "3", "--record", "n.fozzy"]).exits(0);
+    fozzy
+}
+
+fn sum(rows: &serde_json::Value, key: &str) -> u64 {
+    rows.as_array().expect("a list").iter().filter_map(|row| row[key].as_u64()).sum()
+}
+
+#[test]
+fn the_time_of_two_machines_is_who_waited_for_whom() {
+    let fozzy = two_machines();
+    let top = fozzy.run(&["profile", "top", "n.fozzy", "--limit", "1000", "--json"]).exits(0).json();
+    let [latency, io, sched] = ["latency", "io", "sched"].map(|domain| &top[domain]);
+    let length = latency["durationNs"].as_u64().expect("a number");
+    assert!(length > 8_000_000, "a connection and an answer take two round trips: {latency:#}");
+    assert_eq!(sum(&latency["criticalPath"], "totalNs"), length, "{latency:#}");
+    let from_server = |row: &serde_json::Value| row["doing"] == "travels" && row["what"] == "server";
+    let path = latency["criticalPath"].as_array().expect("a list");
+    assert!(path.iter().any(|row| from_server(row) && row["totalNs"].as_u64() >= Some(2_000_000)), "{latency:#}");
+    let waits = latency["waits"].as_array().expect("a list");
+    assert!(waits.iter().any(|row| row["machine"] == "main" && row["of"] == "server"), "{latency:#}");
+    // What the machines did divides their time: waits, and readings of clocks.
+    let machines = sched["machines"].as_array().expect("a list");
+    let spent = sum(&sched["machines"], "waitedNs") + sum(&sched["machines"], "runningNs");
+    assert_eq!(sum(&latency["calls"], "totalNs"), spent, "{sched:#}");
+    assert_eq!((machines.len(), sched["turns"].as_u64()), (2, Some(sum(&sched["machines"], "turns"))));
+    // What one wrote the other read.
+    let bytes = |machine: &str, key: &str| -> u64 {
+        let rows = io["channels"].as_array().expect("a list").iter();
+        rows.filter(|row| row["machine"] == machine && row["kind"] == "connection")
+            .filter_map(|row| row[key].as_u64())
+            .sum()
+    };
+    assert_eq!(bytes("main", "writtenBytes"), bytes("server", "readBytes"), "{io:#}");
+    assert_eq!(bytes("server", "writtenBytes"), bytes("main", "readBytes"), "{io:#}");
+    assert!(bytes("main", "readBytes") > 100);
+    // The instructions of both machines are the total.
+    let folded = fozzy.run(&["profile", "flame", "n.fozzy"]).exits(0).out();
+    let own = |machine: &str| -> u64 {
+        let lines = folded.lines().filter(|line| line.starts_with(machine));
+        lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
+    };
+    assert_eq!(own("[main]") + own("[server]"), top["cpu"]["instructions"].as_u64().expect("a number"));
+    assert!(own("[main]") > 0 && own("[server]") > 0);
+    let (used, sandbox) = (top["cpu"]["used"].as_u64(), top["cpu"]["sandbox"].as_u64());
+    assert_eq!(used, sandbox.map(|sandbox| sandbox + own("[main]")), "what the first machine used");
+}
+
+#[test]
+fn a_timeline_has_slices_that_nest_and_messages_that_arrive() {
+    let fozzy = two_machines();
+    fozzy.run(&["profile", "timeline", "n.fozzy", "--format", "chrome", "--out", "t.json"]).exits(0);
+    let trace: serde_json::Value = serde_json::from_slice(&fozzy.read("t.json")).expect("it is JSON");
+    let events = trace["traceEvents"].as_array().expect("a list");
+    let of = |phase: &str| events.iter().filter(|event| event["ph"] == phase).collect::<Vec<_>>();
+    let number = |event: &serde_json::Value, key: &str| event[key].as_f64().expect("a number");
+    let mut tracks: std::collections::BTreeMap<(u64, u64), Vec<(f64, f64)>> = std::collections::BTreeMap::new();
+    for slice in of("X") {
+        let track = (slice["pid"].as_u64().expect("a process"), slice["tid"].as_u64().expect("a track"));
+        let from = number(slice, "ts");
+        tracks.entry(track).or_default().push((from, from + number(slice, "dur")));
+    }
+    assert_eq!(tracks.len(), 4, "calls and waits of two machines");
+    for slices in tracks.values_mut() {
+        slices.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let mut open: Vec<f64> = Vec::new();
+        for (from, to) in slices {
+            open.retain(|end| *end > *from);
+            assert!(open.iter().all(|end| *to <= *end + 1e-6), "slices of a track nest");
+            open.push(*to);
+        }
+    }
+    let (sent, read) = (of("s"), of("f"));
+    assert!(sent.len() > 5, "{} messages", sent.len());
+    let ids =
+        |flows: &[&serde_json::Value]| flows.iter().filter_map(|flow| flow["id"].as_u64()).collect::<BTreeSet<u64>>();
+    assert_eq!(ids(&sent), ids(&read));
+    assert!(sent.iter().zip(&read).all(|(sent, read)| number(sent, "ts") <= number(read, "ts")));
+    // The page is one, and stands alone.
+    let page = fozzy.run(&["profile", "timeline", "n.fozzy", "--format", "html"]).exits(0).out();
+    assert!(page.starts_with("<!doctype html>") && page.contains("server"), "{page}");
+    assert!(!page.contains("src=") && !page.contains("href="), "it asks for nothing");
+    fozzy.run(&["profile", "doctor", "n.fozzy", "--deep"]).exits(0);
+}
+
+/// Functions of the program of [`a_planted_regression_is_named`].
+const FUNCTIONS: usize = 20;
+
+/// A program that calls each of its functions, whose loops have as many turns as `turns` says.
+fn looping(turns: impl Fn(usize) -> u32) -> String {
+    let function = |n: usize| {
+        format!(
+            "(func $f{n} (local i32) loop local.get 0 i32.const 1 i32.add local.tee 0 i32.const {} i32.lt_u br_if 0 end)",
+            turns(n)
+        )
+    };
+    let functions: String = (0..FUNCTIONS).map(function).collect();
+    let calls: String = (0..FUNCTIONS).map(|n| format!("call $f{n} ")).collect();
+    format!("(module (memory (export \"memory\") 1) {functions} (func (export \"_start\") {calls}))")
+}
+
+#[test]
+fn a_planted_regression_is_named() {
+    let fozzy = Fozzy::new();
+    let record = |name: &str, program: String| {
+        fozzy.write(&format!("{name}.wat"), program);
+        let trace = format!("{name}.fozzy");
+        fozzy.run(&["run", &format!("{name}.wat"), "--record", &trace, "--no-store"]).exits(0);
+        trace
+    };
+    let usual = |n: usize| 50 + 10 * n as u32;
+    let before = record("before", looping(usual));
+    let diff = |after: &str| fozzy.run(&["profile", "diff", &before, after, "--cpu", "--json"]).exits(0).json();
+    assert_eq!(diff(&before)["summary"]["verdict"], "equal");
+    let found = (0..FUNCTIONS).filter(|planted| {
+        let after = record("after", looping(|n| usual(n) + u32::from(n == *planted) * 3));
+        std::fs::rename(fozzy.path(&after), fozzy.path("planted.fozzy")).expect("it was recorded");
+        diff("planted.fozzy")["summary"]["topRegressionMetric"] == format!("cpu: function f{planted}")
+    });
+    assert_eq!(found.count(), FUNCTIONS);
+    let explained =
+        fozzy.run(&["profile", "explain", "planted.fozzy", "--diff-with", &before, "--json"]).exits(0).json();
+    assert_eq!(
+        explained["topShiftedPath"].as_array().and_then(|path| path.last()),
+        Some(&"f19".into()),
+        "{explained:#}"
+    );
+}
+
+#[test]
+fn readers_of_other_tools_accept_what_is_exported() {
+    let schema = corpus::speedscope_schema();
+    let fozzy = two_machines();
+    let export = |format: &str| {
+        fozzy.run(&["profile", "export", "n.fozzy", "--format", format, "--out", format]).exits(0);
+        fozzy.path(format)
+    };
+    let top = fozzy.run(&["profile", "top", "n.fozzy", "--cpu", "--json"]).exits(0).json();
+    let total = top["cpu"]["instructions"].as_u64().expect("a number");
+    // speedscope, by the schema in its own package.
+    let schema: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(schema).expect("it is installed")).expect("it is JSON");
+    let profile: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(export("speedscope")).expect("it is there")).expect("it is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("it is a schema");
+    let errors: Vec<String> = validator.iter_errors(&profile).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    // callgrind, by its reader.
+    let read = fozzy.command(&corpus::callgrind_annotate()).arg(export("callgrind")).output().expect("it runs");
+    let text = String::from_utf8_lossy(&read.stdout).into_owned();
+    assert!(read.status.success() && read.stderr.is_empty(), "{text}{}", String::from_utf8_lossy(&read.stderr));
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let totals = text.lines().find(|line| line.contains("PROGRAM TOTALS")).expect("it has totals");
+    assert!(digits(totals.split_whitespace().next().expect("a number")) == total.to_string(), "{totals}");
+    // pprof, by Go's.
+    let (go, cache) = corpus::go();
+    let mut pprof = fozzy.command(&go);
+    pprof.args(["tool", "pprof", "-top", "-sample_index=instructions"]).arg(export("pprof")).env("GOCACHE", cache);
+    let read = pprof.output().expect("it runs");
+    let text = String::from_utf8_lossy(&read.stdout).into_owned();
+    assert!(read.status.success(), "{text}{}", String::from_utf8_lossy(&read.stderr));
+    assert!(text.contains(&format!("of {total} total")), "{text}");
+}

@@ -30,6 +30,8 @@ pub(crate) enum Requirement {
     AssemblyScript,
     /// Zig's compiler.
     Zig,
+    /// Readers of formats of profiles: speedscope's schema, valgrind's `callgrind_annotate`.
+    ProfileReaders,
     /// The standard library for a target that the toolchain does not have.
     Target(&'static str),
 }
@@ -43,6 +45,7 @@ impl fmt::Display for Requirement {
             Requirement::JavaScript => "Node and componentize-js",
             Requirement::AssemblyScript => "Node and AssemblyScript",
             Requirement::Zig => "Zig",
+            Requirement::ProfileReaders => "speedscope and valgrind",
             Requirement::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
         })
     }

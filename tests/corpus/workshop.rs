@@ -55,6 +55,11 @@ const DEBIAN_PACKAGES: &[(&str, &str)] = &[
 /// What the JavaScript program needs of Debian.
 const NODE_PACKAGES: &[(&str, &str)] = &[("nodejs", "/usr/bin/node"), ("npm", "/usr/bin/npm")];
 
+const VALGRIND_PACKAGES: &[(&str, &str)] = &[("valgrind", "/usr/bin/callgrind_annotate")];
+
+/// Has the schema of its file format.
+const SPEEDSCOPE: &str = "speedscope@1.25.0";
+
 /// Makes components of JavaScript; its version is part of what the component is.
 const COMPONENTIZE_JS: &str = "@bytecodealliance/componentize-js@0.23.0";
 const JS_BINARY: &str = "words";
@@ -312,6 +317,19 @@ impl Workshop {
         tools.join("node_modules/@bytecodealliance/componentize-js/src/cli.js")
     }
 
+    /// The schema of speedscope's file format, from its package, which is installed once.
+    pub(super) fn speedscope_schema(&self) -> PathBuf {
+        install_node("speedscope");
+        let tools = self.output.join("build-speedscope");
+        let schema = tools.join("node_modules/speedscope/dist/release/file-format-schema.json");
+        if !schema.is_file() {
+            must(fs::create_dir_all(&tools), "create", &tools);
+            let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", SPEEDSCOPE];
+            run(Command::new("npm").args(install).current_dir(&tools));
+        }
+        schema
+    }
+
     /// The module of that name, built unless it is there with a stamp that equals `inputs`.
     pub(super) fn make(&self, target: Target, binary: &str, inputs: &str, build: impl FnOnce(&Path)) -> PathBuf {
         let folder = self.folder(target);
@@ -412,6 +430,11 @@ pub(super) fn compile_and_link(source: &Path, define: Option<&str>, link_flags: 
 /// Installs what C needs.
 pub(super) fn install_c() {
     install_missing("C", DEBIAN_PACKAGES);
+}
+
+/// Installs the readers of callgrind's format.
+pub(super) fn install_valgrind() {
+    install_missing("callgrind_annotate", VALGRIND_PACKAGES);
 }
 
 /// Installs Node and npm.

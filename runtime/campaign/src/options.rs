@@ -103,3 +103,16 @@ pub struct RunRequest {
     /// Instructions of an execution that neither flags nor files bound; `None` for those of a run.
     pub fuel_default: Option<u64>,
 }
+
+/// A seed in decimal digits, or in hexadecimal ones: after `0x`, or with a letter among them.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn seed_number(text: &str) -> Result<u64, String> {
+    let hexadecimal = |digits| u64::from_str_radix(digits, 16).ok();
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => hexadecimal(digits),
+        None => text.parse().ok().or_else(|| hexadecimal(text)),
+    };
+    number.ok_or_else(|| format!("expected a number below 2^64, found `{text}`"))
+}

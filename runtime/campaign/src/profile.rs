@@ -1,331 +1,76 @@
-//! Where a recorded run spent its instructions: the run once more, counted, and the counts with the names of the source.
+//! Profiles of a recorded run: the run once more, watched.
 //!
 //! ```text
-//! trace ─▶ executed in the build that counts ─▶ compared with the recording ─▶ counts by path ─┐
-//! names, DWARF ───────────────────────────────────────────────────────────────────────────────┴─▶ CallTree
+//! trace ─┬─▶ in the build that counts ─▶ cpu: instructions by function, line and path
+//!        └─▶ as it was recorded, told ─▶ latency, io, sched, timeline
 //! ```
 //!
-//! Code that is inlined stands in the tree as a call of its own, below the function whose code it is part of. What the debug
-//! information does not name is called by its name in the module, or by its index.
-//!
-//! Invariants: a profile is of the recorded run, or there is none; equal runs have equal trees.
-//! Not here: formats (`fozzy-report`).
+//! Invariant: a profile is of the recorded run, or there is none.
+//! Not here: documents and formats (`fozzy-report`).
 
-use crate::coverage::module_name;
-use crate::error::{CampaignError, ErrorKind};
-use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
-use fozzy_check::judge;
-use fozzy_engine::{Build, PathCounts, Program, ProgramProfile, Session};
-use fozzy_instrument::source::{DebugSymbols, LineInfo, SourceFrame};
-use fozzy_instrument::{ModuleChoice, ModuleOrdinal, OriginalOffset, ProfileCounter};
-use fozzy_report::MachineNames;
-use fozzy_report::profile::{CallNode, CallTree, CalledFunction, CodeCost, MERGED_FRAME};
-use fozzy_search::source_of;
-use fozzy_trace::file::{RecordedOutcome, Recording};
-use fozzy_trace::{ExecutionEnd, Executor, NodeId, counted};
-use std::collections::BTreeMap;
+mod activity;
+mod compare;
+mod cpu;
+mod doctor;
+
+pub use activity::run_activity;
+pub use compare::{NamedRecording, profile_diff, profile_explain};
+pub use cpu::cpu_profile;
+pub use doctor::profile_doctor;
+
+use crate::error::CampaignError;
+use fozzy_report::profile::ProfileTop;
+use fozzy_trace::file::Recording;
 use std::path::Path;
 
-/// Executes the recording at `path` once more and counts its instructions.
+/// Which domains a profile is to have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProfileDomains {
+    /// Instructions.
+    pub cpu: bool,
+    /// Virtual time.
+    pub latency: bool,
+    /// Bytes.
+    pub io: bool,
+    /// Turns.
+    pub sched: bool,
+}
+
+impl ProfileDomains {
+    fn is_any(self) -> bool {
+        self.cpu || self.latency || self.io || self.sched
+    }
+}
+
+/// What costs most in a recorded run, `limit` rows of each list: the domains that are asked for, or all that have something.
 ///
 /// # Errors
-/// When the execution is not the recorded run, or cannot be counted.
-pub fn cpu_profile(path: &Path, recording: &Recording) -> Result<CallTree, CampaignError> {
-    let session = counted_session(path, recording)?;
-    let mut draft = TreeDraft::default();
-    let machines = session.profiles().keys().map(|(node, _)| *node).collect::<std::collections::BTreeSet<_>>();
-    let names = MachineNames::of(&recording.plan);
-    let mut bare = Vec::new();
-    let mut merged = 0;
-    for ((node, component), counts) in session.profiles() {
-        let Some(program) = session.program_named(*component) else { continue };
-        // Who is alone need not be named.
-        let root = (machines.len() > 1).then(|| draft.machine(&names, *node));
-        let mut namer = Namer::new(program);
-        draft.add(&mut namer, counts, root);
-        bare.extend(namer.missing());
-        merged += counts.merged();
+/// When what is executed is not the recorded run, or a domain that was asked for cannot be had.
+pub fn profile_top(
+    path: &Path,
+    recording: &Recording,
+    asked: ProfileDomains,
+    limit: u64,
+) -> Result<ProfileTop, CampaignError> {
+    let all = !asked.is_any();
+    let rows = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut top = ProfileTop::new(path.display().to_string(), limit);
+    if all || asked.cpu {
+        match cpu_profile(path, recording) {
+            Ok(tree) => top.add_cpu(&tree),
+            Err(error) if asked.cpu => return Err(error),
+            Err(error) => top.warnings.push(format!("no cpu: {error}")),
+        }
     }
-    let mut remarks = bare;
-    remarks.sort();
-    remarks.dedup();
-    if merged > 0 {
-        let calls = counted(merged, "call");
-        remarks.push(format!(
-            "memory for call paths was used up: {calls} stand below {MERGED_FRAME}, each with its exact count"
-        ));
-    }
-    Ok(draft.finish(path.display().to_string(), merged, remarks))
-}
-
-/// A session that has executed the recorded run in the build that counts.
-fn counted_session(path: &Path, recording: &Recording) -> Result<Session, CampaignError> {
-    let refused = |kind, what: String| {
-        CampaignError::new(kind, format!("{}: {what}", path.display())).hint(format!("fozzy replay {}", path.display()))
-    };
-    let ends = || {
-        std::iter::once(&recording.outcome.end)
-            .chain(recording.outcome.nodes.iter().filter_map(|node| node.end.as_ref()))
-    };
-    if ends().any(|end| matches!(end, ExecutionEnd::FuelExhausted { .. })) {
-        let what = "the run ended when its budget of instructions was used up, and such a run cannot be profiled yet";
-        return Err(refused(ErrorKind::Replay, what.to_owned()));
-    }
-    let (loaded, planned) = (LoadedTarget::of_recording(recording), RunPlan::of_recording(recording));
-    let mut session = PreparedProgram::compile_as(loaded, planned, &Build::profile())?.session()?;
-    let mut execution = session.execute(source_of(recording), 0..0)?;
-    // This build has no fuel.
-    execution.fuel_used = recording.outcome.fuel_used;
-    let verdict = judge(&execution);
-    if let Some(difference) = fozzy_search::compare(&recording.outcome, &RecordedOutcome::of(&execution, verdict)) {
-        let (what, left, right) = (difference.what, difference.left, difference.right);
-        let what = format!("what was counted is not the recorded run: {what}: recorded {left}, found {right}");
-        return Err(refused(ErrorKind::Divergence, what));
-    }
-    Ok(session)
-}
-
-/// Names and lines of one program.
-struct Namer<'p> {
-    program: &'p Program,
-    symbols: DebugSymbols,
-    /// Operators of the functions that were looked at: the frames of each, outermost first.
-    functions: BTreeMap<(ModuleOrdinal, u32), FunctionPlaces>,
-}
-
-/// Where the operators of one function are in the source.
-struct FunctionPlaces {
-    /// Distinct places.
-    places: Vec<Vec<SourceFrame>>,
-    /// For each counter the places of its operators, in their order.
-    counters: Vec<Vec<usize>>,
-    /// For each call its place.
-    calls: Vec<usize>,
-}
-
-impl<'p> Namer<'p> {
-    fn new(program: &'p Program) -> Namer<'p> {
-        Namer { program, symbols: DebugSymbols::new(program.component()), functions: BTreeMap::new() }
-    }
-
-    /// What its modules lack that lines and names come from.
-    fn missing(&self) -> Vec<String> {
-        let mut modules: Vec<ModuleOrdinal> = self.functions.keys().map(|(module, _)| *module).collect();
-        modules.dedup();
-        let nameless = |module: ModuleOrdinal| {
-            let own = self.functions.range((module, 0)..=(module, u32::MAX));
-            let mut names = own.flat_map(|(_, places)| places.places.iter().flatten()).map(|frame| &frame.function);
-            names.all(|name| name.starts_with("wasm-function["))
+    if all || asked.latency || asked.io || asked.sched {
+        let activity = run_activity(path, recording)?;
+        top.latency = (all || asked.latency).then(|| activity.latency(rows)).filter(|_| !all || activity.end.0 > 0);
+        top.io = (all || asked.io).then(|| activity.io(rows)).filter(|io| !all || io.channels_total > 0);
+        let has_turns = |sched: &fozzy_report::profile::ProfileTopSched| {
+            sched.machines_total > 1 || sched.machines.iter().any(|machine| !machine.tasks.is_empty())
         };
-        let missing = modules.into_iter().filter_map(|module| {
-            let name = module_name(self.program, module);
-            match self.symbols.line_info(module) {
-                LineInfo::Present => None,
-                LineInfo::Empty => {
-                    Some(format!("`{name}` has no lines: {}", LineInfo::Empty.remedy().unwrap_or_default()))
-                }
-                // Adapters never have lines.
-                LineInfo::Absent if !ModuleChoice::Own.includes([name.as_str()].into_iter()) => None,
-                LineInfo::Absent if nameless(module) => {
-                    Some(format!("`{name}` was stripped: its functions have no names, and stand here by their index"))
-                }
-                LineInfo::Absent => {
-                    Some(format!("`{name}` has no debug information: functions have no lines of source"))
-                }
-            }
-        });
-        missing.collect()
+        top.sched = (all || asked.sched).then(|| activity.sched(rows)).filter(|sched| !all || has_turns(sched));
+        top.warnings.extend(activity.remarks);
     }
-
-    fn places(&mut self, module: ModuleOrdinal, function: u32) -> &FunctionPlaces {
-        if !self.functions.contains_key(&(module, function)) {
-            let places = self.look_up(module, function);
-            self.functions.insert((module, function), places);
-        }
-        &self.functions[&(module, function)]
-    }
-
-    fn look_up(&self, module: ModuleOrdinal, function: u32) -> FunctionPlaces {
-        let counted = self.program.profile_sites().function(module, function).expect("it was counted");
-        let has_lines = self.symbols.line_info(module) == LineInfo::Present;
-        let mut found: BTreeMap<Vec<SourceKey>, usize> = BTreeMap::new();
-        let mut by_offset: BTreeMap<OriginalOffset, usize> = BTreeMap::new();
-        let mut places: Vec<Vec<SourceFrame>> = Vec::new();
-        let mut place = |offset: OriginalOffset| -> usize {
-            // Without lines, all of a function is one place.
-            let offset = if has_lines { offset } else { counted.start };
-            *by_offset.entry(offset).or_insert_with(|| {
-                let mut frames = self.symbols.frames(module, offset);
-                frames.reverse();
-                let key = frames.iter().map(|frame| (frame.function.clone(), frame.file.clone(), frame.line)).collect();
-                *found.entry(key).or_insert_with(|| {
-                    places.push(frames);
-                    places.len() - 1
-                })
-            })
-        };
-        let counters = counted.counters.iter().map(|counter| match counter {
-            ProfileCounter::Segment(operators) => operators.iter().map(|offset| place(*offset)).collect(),
-            ProfileCounter::Bytes(offset) => vec![place(*offset)],
-        });
-        let counters = counters.collect();
-        let calls = counted.calls.iter().map(|call| place(call.offset)).collect();
-        // What has no operator but is called has a place too.
-        let _ = place(counted.start);
-        FunctionPlaces { places, counters, calls }
-    }
-}
-
-/// A frame's function, file and line.
-type SourceKey = (String, Option<String>, Option<u32>);
-
-/// What a node is told from others by, below its caller.
-type NodeKey = (Option<usize>, usize, u32, bool);
-
-/// A tree while it is put together, in the order in which paths come.
-#[derive(Default)]
-struct TreeDraft {
-    functions: BTreeMap<CalledFunction, usize>,
-    nodes: Vec<CallNode>,
-    positions: BTreeMap<NodeKey, usize>,
-}
-
-impl TreeDraft {
-    fn function(&mut self, function: CalledFunction) -> usize {
-        let next = self.functions.len();
-        *self.functions.entry(function).or_insert(next)
-    }
-
-    fn node(&mut self, parent: Option<usize>, function: usize, call_line: u32, is_inlined: bool) -> usize {
-        let next = self.nodes.len();
-        let position = *self.positions.entry((parent, function, call_line, is_inlined)).or_insert(next);
-        if position == next {
-            self.nodes.push(CallNode { parent, function, call_line, is_inlined, ..CallNode::default() });
-        }
-        position
-    }
-
-    /// The root below which the calls of a machine stand.
-    fn machine(&mut self, names: &MachineNames, node: NodeId) -> usize {
-        let function =
-            self.function(CalledFunction { name: format!("[{}]", names.name(node)), ..CalledFunction::default() });
-        self.node(None, function, 0, false)
-    }
-
-    /// Adds the counts of a guest below `root`.
-    fn add(&mut self, namer: &mut Namer<'_>, counts: &ProgramProfile, root: Option<usize>) {
-        // For each path its node, and those of the calls in it.
-        let mut nodes: Vec<usize> = Vec::with_capacity(counts.paths().len());
-        for path in counts.paths() {
-            let step = path.step;
-            let caller = step.parent.map(|parent| {
-                let of = counts.paths()[parent].step;
-                let places = namer.places(of.module, of.function);
-                let at = step.call.map(|call| places.places[places.calls[call]].clone()).unwrap_or_default();
-                (nodes[parent], at, of.module)
-            });
-            let (parent, call_line) = match caller {
-                Some((caller, at, module)) => {
-                    let line = at.last().and_then(|frame| frame.line).unwrap_or(0);
-                    (Some(self.inner(namer.program, caller, &at, module)), line)
-                }
-                None if step.is_merged => {
-                    let function = CalledFunction { name: MERGED_FRAME.to_owned(), ..CalledFunction::default() };
-                    let function = self.function(function);
-                    (Some(self.node(root, function, 0, false)), 0)
-                }
-                None => (root, 0),
-            };
-            let places = namer.places(step.module, step.function);
-            let outermost = places.places.first().and_then(|frames| frames.first()).cloned();
-            let outermost =
-                outermost.map_or_else(CalledFunction::default, |frame| called(namer.program, frame, step.module));
-            let function = self.function(outermost);
-            let node = self.node(parent, function, call_line, false);
-            nodes.push(node);
-            self.count(namer, path, node);
-        }
-    }
-
-    /// Adds the counts of a path at `node`, to it and to what is inlined into it.
-    fn count(&mut self, namer: &mut Namer<'_>, path: &PathCounts, node: usize) {
-        let (module, function) = (path.step.module, path.step.function);
-        let sites = namer.program.profile_sites().function(module, function).expect("it was counted");
-        self.nodes[node].calls += path.counters.first().copied().unwrap_or(0);
-        let mut costs: BTreeMap<usize, CodeCost> = BTreeMap::new();
-        let program = namer.program;
-        let places = namer.places(module, function);
-        for (counter, (value, at)) in path.counters.iter().zip(&places.counters).enumerate() {
-            if *value == 0 {
-                continue;
-            }
-            let is_bytes = matches!(sites.counters[counter], ProfileCounter::Bytes(_));
-            let cuts = || path.cuts.range((counter, 0)..=(counter, usize::MAX));
-            for (position, place) in at.iter().enumerate() {
-                let behind = at.len() - position;
-                let not_begun: u64 = cuts().filter(|((_, last), _)| behind <= *last).map(|(_, times)| times).sum();
-                let cost = costs.entry(*place).or_default();
-                match is_bytes {
-                    true => cost.bulk_bytes += value,
-                    false => cost.instructions += value - not_begun,
-                }
-            }
-        }
-        let costs: Vec<(Vec<SourceFrame>, CodeCost)> =
-            costs.into_iter().map(|(place, cost)| (places.places[place].clone(), cost)).collect();
-        for (frames, cost) in costs {
-            let at = self.inner(program, node, &frames, module);
-            let line = frames.last().and_then(|frame| frame.line).unwrap_or(0);
-            self.nodes[at].lines.entry(line).or_default().add(cost);
-        }
-    }
-
-    /// The node of the innermost function that is inlined at a place of the function of `node`.
-    fn inner(&mut self, program: &Program, node: usize, frames: &[SourceFrame], module: ModuleOrdinal) -> usize {
-        let mut at = node;
-        for pair in frames.windows(2) {
-            let function = self.function(called(program, pair[1].clone(), module));
-            at = self.node(Some(at), function, pair[0].line.unwrap_or(0), true);
-        }
-        at
-    }
-
-    /// The tree in its order, without what costs nothing and was not called.
-    fn finish(self, run: String, merged_calls: u64, remarks: Vec<String>) -> CallTree {
-        let mut functions: Vec<(CalledFunction, usize)> = self.functions.into_iter().collect();
-        let mut place = vec![0; functions.len()];
-        for (rank, (_, position)) in functions.iter().enumerate() {
-            place[*position] = rank;
-        }
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
-        let mut roots = Vec::new();
-        for (position, node) in self.nodes.iter().enumerate() {
-            match node.parent {
-                Some(parent) => children[parent].push(position),
-                None => roots.push(position),
-            }
-        }
-        let key = |position: &usize| {
-            let node = &self.nodes[*position];
-            (place[node.function], node.call_line, node.is_inlined)
-        };
-        for list in children.iter_mut().chain([&mut roots]) {
-            list.sort_by_key(key);
-        }
-        let mut nodes: Vec<CallNode> = Vec::with_capacity(self.nodes.len());
-        let mut open: Vec<(usize, Option<usize>)> = roots.into_iter().rev().map(|root| (root, None)).collect();
-        while let Some((position, parent)) = open.pop() {
-            let node = &self.nodes[position];
-            let at = nodes.len();
-            open.extend(children[position].iter().rev().map(|child| (*child, Some(at))));
-            nodes.push(CallNode { parent, function: place[node.function], ..node.clone() });
-        }
-        let functions = functions.drain(..).map(|(function, _)| function).collect();
-        CallTree { run, functions, nodes, merged_calls, remarks }
-    }
-}
-
-/// A frame's function.
-fn called(program: &Program, frame: SourceFrame, module: ModuleOrdinal) -> CalledFunction {
-    CalledFunction { name: frame.function, file: frame.file, module: module_name(program, module) }
+    Ok(top)
 }

@@ -27,6 +27,7 @@ pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg
 use crate::help::commands_by_purpose;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_campaign::explore::state::is_state;
+use fozzy_campaign::options::seed_number;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
 use std::ffi::OsString;
@@ -1009,16 +1010,6 @@ impl SeedArg {
         let number = seed_number(text);
         number.map(SeedArg::Number).map_err(|_| format!("expected a number below 2^64 or `random`, found `{text}`"))
     }
-}
-
-/// A seed in decimal digits, or in hexadecimal ones: after `0x`, or with a letter among them.
-pub(crate) fn seed_number(text: &str) -> Result<u64, String> {
-    let hexadecimal = |digits| u64::from_str_radix(digits, 16).ok();
-    let number = match text.strip_prefix("0x") {
-        Some(digits) => hexadecimal(digits),
-        None => text.parse().ok().or_else(|| hexadecimal(text)),
-    };
-    number.ok_or_else(|| format!("expected a number below 2^64, found `{text}`"))
 }
 
 /// What to do when a trace exists.

@@ -17,7 +17,9 @@ use fozzy_report::document::{
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
-use fozzy_report::profile::{ProfileExport, ProfileFlame, ProfileTop};
+use fozzy_report::profile::{
+    ProfileDiff, ProfileDoctor, ProfileEnv, ProfileExplain, ProfileExport, ProfileFlame, ProfileTimeline, ProfileTop,
+};
 use fozzy_report::suite::SuiteSummary;
 use fozzy_report::{
     AblationDocument, BenchmarkDocument, CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage,
@@ -59,6 +61,11 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("coverage", "`coverage --format json` (`fozzy.coverage.v1`)", of::<CoverageDocument>),
     row("profile-top", "`profile top` (`fozzy.profile_top.v1`)", of::<ProfileTop>),
     row("profile-flame", "`profile flame` (`fozzy.profile_flame.v1`)", of::<ProfileFlame>),
+    row("profile-timeline", "`profile timeline` (`fozzy.profile_timeline.v1`)", of::<ProfileTimeline>),
+    row("profile-diff", "`profile diff` (`fozzy.profile_diff.v2`)", of::<ProfileDiff>),
+    row("profile-explain", "`profile explain` (`fozzy.profile_explain.v1`)", of::<ProfileExplain>),
+    row("profile-env", "`profile env` (`fozzy.profile_env.v4`)", of::<ProfileEnv>),
+    row("profile-doctor", "`profile doctor` (`fozzy.profile_doctor.v1`)", of::<ProfileDoctor>),
     row("profile-export", "`profile export` (`fozzy.profile_export_result.v1`)", of::<ProfileExport>),
     row("corpus-list", "`corpus list`", of::<Vec<String>>),
     row("corpus-added", "`corpus add`", of::<CorpusAddDocument>),

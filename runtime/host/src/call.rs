@@ -17,7 +17,8 @@ use crate::run::RunGuard;
 use fozzy_trace::facts::{FailureKind, ReportedFailure};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    Aside, BackendRequest, DecisionPart, Duration, NodeId, Observation, Purpose, Question, Record, digest,
+    Activity, Aside, AwaitedEvent, BackendRequest, DecisionPart, Duration, IoChannel, NodeId, Observation, Purpose,
+    Question, Record, WaitKind, digest,
 };
 use fozzy_world::channel::{UNREAD_BYTES_MAX, WRITE_BYTES};
 use fozzy_world::dialogue::UnreadInput;
@@ -413,8 +414,42 @@ impl Host {
         Ok(())
     }
 
-    /// Waits until one of `waits` is over, within the bound of virtual time.
+    /// Tells an observer that a call has moved bytes through what `channel` names.
+    pub(crate) fn tell_io(
+        &mut self,
+        is_write: bool,
+        bytes: u64,
+        channel: impl FnOnce(&World, NodeId) -> Option<IoChannel>,
+    ) {
+        if !self.run.is_told() {
+            return;
+        }
+        let node = self.node;
+        let Some(channel) = channel(&self.run.world, node) else { return };
+        self.run.tell(|world| Activity::Io { node, at: world.clock.now(), channel, is_write, bytes });
+    }
+
+    /// Waits until one of `waits` is over, and tells an observer of it.
     async fn wait(&mut self, waits: &[Wait]) -> Result<(), GuestStop> {
+        if !self.run.is_told() {
+            return self.wait_for(waits).await;
+        }
+        let (node, since) = (self.node, self.run.world.clock.now());
+        // Afterwards, a process may be forgotten.
+        let awaited: Vec<AwaitedEvent> = waits.iter().map(|wait| self.run.world.awaited(*wait)).collect();
+        let outcome = self.wait_for(waits).await;
+        let over = |wait: &Wait| !matches!(wait, Wait::Nothing) && self.run.world.is_ready(*wait);
+        let is_timer = |at: &usize| awaited[*at].kind == WaitKind::Timer;
+        let ready: Vec<usize> = (0..waits.len()).filter(|at| over(&waits[*at])).collect();
+        let first = ready.iter().find(|at| !is_timer(at)).or(ready.first()).copied().unwrap_or(0);
+        if let Some(awaited) = awaited.into_iter().nth(first) {
+            self.run.tell(|world| Activity::Wait { node, since, until: world.clock.now(), awaited });
+        }
+        outcome
+    }
+
+    /// Waits until one of `waits` is over, within the bound of virtual time.
+    async fn wait_for(&mut self, waits: &[Wait]) -> Result<(), GuestStop> {
         self.run.heed_stop();
         if waits.iter().any(|wait| matches!(wait, Wait::Stdin(_))) {
             self.look_at_stdin()?;

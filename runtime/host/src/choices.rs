@@ -6,7 +6,7 @@ use crate::bindings::fozzy::choices::draws;
 use crate::call::{GuestStop, Host, Import};
 use fozzy_trace::choice::{self, ChoiceError};
 use fozzy_trace::scheduler::NEXT_TASK as NEXT_TASK_SITE;
-use fozzy_trace::{Purpose, ReadyTask, SchedulePolicy, SchedulingPoint};
+use fozzy_trace::{Activity, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint};
 use wasmtime::Result;
 
 const CHOOSE: Import = Import::new("fozzy:choices/draws.choose");
@@ -98,7 +98,10 @@ impl draws::Host for Host {
         self.call(NEXT_TASK, (NEXT_TASK_SITE, &numbers), |host| {
             choice::check_tasks(&point).map_err(|error| misused(NEXT_TASK, NEXT_TASK_SITE, &error))?;
             let purpose = Purpose::Choice(host.part);
-            Ok(host.run.pick(host.node, purpose, NEXT_TASK_SITE, &point) as u32)
+            let place = host.run.pick(host.node, purpose, NEXT_TASK_SITE, &point);
+            let (node, task) = (host.node, point.ready[place].number);
+            host.run.tell(|_| Activity::Task { node, task });
+            Ok(place as u32)
         })
     }
 

@@ -99,6 +99,11 @@ impl Host {
         }
     }
 
+    /// Tells an observer that bytes of a file were moved.
+    fn tell_descriptor(&mut self, rep: u32, is_write: bool, bytes: u64) {
+        self.tell_io(is_write, bytes, |world, node| world.channel(node, world.node(node).table.get(rep).ok()?));
+    }
+
     fn inject(
         &mut self,
         on: &files::FileDescriptor,
@@ -339,6 +344,7 @@ impl types::HostDescriptor for Host {
                     answer
                 }
             };
+            host.tell_descriptor(rep, false, answer.as_ref().map_or(0, |(bytes, _)| bytes.len() as u64));
             Ok(answer.map_err(code))
         })
     }
@@ -355,6 +361,7 @@ impl types::HostDescriptor for Host {
                     whole(&fault).and_then(|()| host.node_mut().disk.write(&file, offset, bytes, now))
                 }
             };
+            host.tell_descriptor(rep, true, *answer.as_ref().unwrap_or(&0));
             Ok(answer.map_err(code))
         })
     }

@@ -17,8 +17,8 @@ use crate::input::{FeedEvent, LazyInput};
 use fozzy_trace::observation::{AnswerTime, BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    Aside, DecisionSource, Digest, Duration, Instant, NodeId, ObservationLookup, Origin, Purpose, Question, Recorder,
-    SchedulingPoint, StopPoint,
+    Activity, ActivitySink, Aside, DecisionSource, Digest, Duration, Instant, NodeId, ObservationLookup, Origin,
+    Purpose, Question, Recorder, SchedulingPoint, StopPoint,
 };
 use fozzy_world::http::redact::recorded_ask;
 use fozzy_world::{Deadlock, Decider, FaultStrike, OpContext, OutputKind, Wait, World};
@@ -76,6 +76,7 @@ pub struct Run {
     pub(crate) steps: u64,
     pub(crate) source: Box<dyn DecisionSource>,
     pub(crate) tee: Option<OutputTee>,
+    activity: Option<ActivitySink>,
     pub(crate) long_output: Option<LongOutputObserver>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
     /// Standard input of the target that comes while the run goes on.
@@ -104,6 +105,7 @@ impl Run {
             steps: 0,
             source,
             tee,
+            activity: None,
             long_output: None,
             stdin: None,
             feed: None,
@@ -125,6 +127,26 @@ impl Run {
     #[must_use]
     pub fn observing_long_output(self, observer: Option<LongOutputObserver>) -> Run {
         Run { long_output: observer, ..self }
+    }
+
+    /// Tells `activity` of turns, waits and bytes that move.
+    #[must_use]
+    pub fn telling(self, activity: Option<ActivitySink>) -> Run {
+        Run { activity, ..self }
+    }
+
+    /// Whether somebody is told of turns, waits and bytes.
+    #[inline]
+    pub fn is_told(&self) -> bool {
+        self.activity.is_some()
+    }
+
+    /// Tells it to the observer, if there is one.
+    #[inline]
+    pub fn tell(&mut self, activity: impl FnOnce(&World) -> Activity) {
+        if let Some(sink) = &mut self.activity {
+            sink(activity(&self.world));
+        }
     }
 
     /// What the source has not observed before, `reality` is asked for.
@@ -195,6 +217,7 @@ impl Run {
             steps: self.steps,
             source: self.source.fork(),
             tee: None,
+            activity: None,
             long_output: None,
             stdin: None,
             feed: None,

@@ -12,6 +12,7 @@ use crate::bindings::wasi::io::streams::{self, StreamError};
 use crate::bindings::{InputStreamResource, IoErrorResource, OutputStreamResource, PollableResource};
 use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
 use crate::disk_faults::{part, whole};
+use fozzy_trace::IoChannel;
 use fozzy_world::files::{DiskOperation, Errno, flip_bit};
 use fozzy_world::http::HttpErrorCode;
 use fozzy_world::network::{self, Readiness};
@@ -93,8 +94,37 @@ impl<R> CallProgress<R> {
 }
 
 impl Host {
-    /// Reads from whatever `rep` stands for and moves its position.
+    /// Reads, and tells an observer where from.
     fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
+        // At its end, a stream is closed.
+        let channel = self.stream_channel(rep);
+        let read = self.read_from(import, rep, len, patience)?;
+        if let CallProgress::Done(answer) = &read {
+            let bytes = answer.as_ref().map_or(0, |bytes| bytes.len() as u64);
+            self.tell_io(false, bytes, |_, _| channel);
+        }
+        Ok(read)
+    }
+
+    /// Writes, and tells an observer where to.
+    fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
+        let channel = self.stream_channel(rep);
+        let written = self.write_to(import, rep, bytes)?;
+        if let CallProgress::Done(answer) = &written {
+            let bytes = if answer.is_ok() { bytes.len() as u64 } else { 0 };
+            self.tell_io(true, bytes, |_, _| channel);
+        }
+        Ok(written)
+    }
+
+    /// Where a stream leads, if an observer wants to know.
+    fn stream_channel(&self, rep: u32) -> Option<IoChannel> {
+        let handle = self.run.is_told().then(|| self.node().table.get(rep).ok()).flatten()?;
+        self.run.world.channel(self.node, handle)
+    }
+
+    /// Reads from whatever `rep` stands for and moves its position.
+    fn read_from(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
         let len = len.min(READ_BYTES_MAX);
         let fault = self.inject_stream(rep, DiskOperation::Read)?;
         let node = self.node_mut();
@@ -162,7 +192,7 @@ impl Host {
     }
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
-    fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
+    fn write_to(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
         let fault = self.inject_stream(rep, self.stream_write())?;
         let wall = self.wall_ns();
         let node = self.node_mut();

@@ -189,6 +189,13 @@ impl ProfileSites {
         self.functions.get(&(module, function))
     }
 
+    /// Whether a bulk operation stands at `offset`.
+    #[must_use]
+    pub fn has_bulk_at(&self, module: ModuleOrdinal, offset: OriginalOffset) -> bool {
+        let functions = self.functions.range((module, 0)..=(module, u32::MAX));
+        functions.into_iter().any(|(_, function)| function.counters.contains(&ProfileCounter::Bytes(offset)))
+    }
+
     /// The counter and the number of operators that were counted there and not begun, if the operator at `trapped` was the last one of
     /// this function.
     #[must_use]

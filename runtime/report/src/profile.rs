@@ -12,18 +12,37 @@
 //! and lines, callers before those that they call, so that equal runs give equal bytes.
 //! Not here: who counts (`fozzy-instrument`), and names of code (`fozzy-campaign`).
 
+mod activity;
 mod callgrind;
+mod critical_path;
+mod diff;
+mod doctor;
+mod domains;
+mod explain;
 mod export;
 mod folded;
 mod pprof;
 mod speedscope;
 mod svg;
+mod timeline;
 mod top;
 
 #[cfg(test)]
 mod tests;
 
+pub use activity::{
+    ActivityCollector, CallTimes, DurationCounts, IoCost, MachineTimes, MessageFlow, RunActivity, TimedCall, WaitKey,
+};
+pub use critical_path::{CriticalPath, PathPart, Sender, WaitSpan};
+pub use diff::{ConfidenceMeta, DiffSummary, MetricDiff, ProfileDiff, ProfileMetrics};
+pub use doctor::{ProfileCheck, ProfileDoctor, ProfileEnv};
+pub use domains::{
+    CallLatency, ChannelIo, CriticalShare, MachineSched, ProfileTopIo, ProfileTopLatency, ProfileTopSched, TaskTurns,
+    WaitLatency,
+};
+pub use explain::{FirstDivergence, ProfileExplain, grown_path};
 pub use export::{ProfileExport, ProfileFlame};
+pub use timeline::{ProfileTimeline, TIMELINE_FORMATS, TimelineEvent};
 pub use top::{LineCount, ProfileTop, ProfileTopCpu, ProfileTopFunction};
 
 use std::collections::BTreeMap;
@@ -120,6 +139,8 @@ pub struct CallTree {
     pub functions: Vec<CalledFunction>,
     /// Callers stand before those that they call, these behind each other, by name and line.
     pub nodes: Vec<CallNode>,
+    /// What the run used of its budget.
+    pub used: u64,
     /// Calls whose path is not known, as memory for paths was used up.
     pub merged_calls: u64,
     /// What a reader has to know.
@@ -129,6 +150,9 @@ pub struct CallTree {
 /// The frame below which calls stand whose path is not known.
 pub const MERGED_FRAME: &str = "[path not kept]";
 
+/// The frame of the first machine, where there are several.
+pub const MAIN_FRAME: &str = "[main]";
+
 impl CallTree {
     /// What all of it costs.
     #[must_use]
@@ -136,6 +160,19 @@ impl CallTree {
         let mut sum = CodeCost::default();
         self.nodes.iter().for_each(|node| sum.add(node.own()));
         sum
+    }
+
+    /// Instructions of the first machine: all of them, where machines have no roots of their own.
+    #[must_use]
+    pub fn of_main(&self) -> u64 {
+        let roots: Vec<usize> = (0..self.nodes.len()).filter(|at| self.nodes[*at].parent.is_none()).collect();
+        let inclusive = self.inclusive();
+        let is_machine =
+            |at: &usize| self.functions[self.nodes[*at].function].module.is_empty() && self.name(*at) != MERGED_FRAME;
+        match roots.iter().any(is_machine) {
+            true => roots.iter().filter(|at| self.name(**at) == MAIN_FRAME).map(|at| inclusive[*at].instructions).sum(),
+            false => self.total().instructions,
+        }
     }
 
     /// What each node costs together with those that it calls.

@@ -16,6 +16,7 @@
 //!
 //! Not here: the behaviour of the simulated computer (`fozzy-world`), verdicts (`fozzy-check`).
 
+pub mod activity;
 pub mod choice;
 pub mod comparison;
 pub mod copy_on_write;
@@ -38,6 +39,7 @@ pub mod step;
 mod stop_point;
 pub mod time;
 
+pub use activity::{Activity, ActivitySink, AwaitedEvent, IoChannel, IoKind, WaitKind};
 pub use comparison::{CmpLogEntry, ComparisonKind};
 pub use copy_on_write::CopyOnWrite;
 pub use counted::{counted, grouped};

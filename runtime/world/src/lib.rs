@@ -25,6 +25,7 @@ pub mod latency_model;
 pub mod live_bounds;
 pub mod network;
 pub mod node;
+mod observed;
 pub mod pipe;
 mod power;
 pub mod preview1;

@@ -30,6 +30,7 @@ mod udp;
 pub use address::AddressFamily;
 pub use error::{SocketErrorCode, StreamEnd};
 pub use options::{SocketOption, SocketOptions};
+pub use peer_words::TcpStreams;
 pub use tcp::Shutdown;
 pub use udp::DATAGRAMS_MAX;
 
@@ -78,6 +79,13 @@ pub enum Readiness {
     Writable(TcpId),
     /// A datagram.
     Datagram(UdpId),
+}
+
+impl Readiness {
+    /// Whether room to write is waited for.
+    pub(crate) fn is_room(self) -> bool {
+        matches!(self, Readiness::Writable(_))
+    }
 }
 
 impl fmt::Display for Readiness {

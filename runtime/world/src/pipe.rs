@@ -34,6 +34,14 @@ pub struct PipeId {
     generation: u32,
 }
 
+impl PipeId {
+    /// The same as one number.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        u64::from(self.slot) << 32 | u64::from(self.generation)
+    }
+}
+
 /// An end of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipeEnd {

@@ -2,7 +2,8 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
-use fozzy_report::profile::PROFILE_FORMATS;
+use fozzy_campaign::profile::ProfileDomains;
+use fozzy_report::profile::{PROFILE_FORMATS, TIMELINE_FORMATS};
 use std::path::PathBuf;
 
 /// What is captured of a run.
@@ -68,25 +69,93 @@ impl ReplayProfileArgs {
 /// Profiles of recorded runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
-    /// List the functions and lines that cost most.
+    /// List what costs most: instructions, virtual time, bytes, turns.
     Top(ProfileTopArgs),
     /// Show all call paths of a run, with the cost of each.
     Flame(ProfileFlameArgs),
+    /// Show calls, waits and messages of all machines over virtual time.
+    Timeline(ProfileTimelineArgs),
+    /// Compare two runs, or two sets of runs.
+    Diff(ProfileDiffArgs),
+    /// Say what grew from one run to another, by which path of calls, and since which decision.
+    Explain(ProfileExplainArgs),
     /// Write the profile of a run in the format of another tool.
     Export(ProfileExportArgs),
+    /// Say what is measured, and how.
+    Env,
+    /// Check that the profiles of a run can be had, and balance.
+    Doctor(ProfileDoctorArgs),
 }
 
-/// Executes the recorded run once more and counts its instructions, exactly. Exit code: 0, or 2 when that is not the recorded run.
+/// Executes the recorded run once more and counts, exactly. Without a flag, all domains that have something. Exit code: 0, or 2 when
+/// what was executed is not the recorded run.
 #[derive(Debug, Args)]
 pub(crate) struct ProfileTopArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) run: String,
-    /// Instructions by function and line (the default, and the only profile so far).
-    #[arg(long)]
-    pub(crate) cpu: bool,
+    #[command(flatten)]
+    pub(crate) domains: DomainArgs,
     /// Rows of each list.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: u64,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct DomainArgs {
+    /// Instructions by function and line.
+    #[arg(long)]
+    cpu: bool,
+    /// Virtual time by call of the host, waits by who was waited for, and the critical path across machines.
+    #[arg(long)]
+    latency: bool,
+    /// Bytes and calls by file, connection and process.
+    #[arg(long)]
+    io: bool,
+    /// Turns, switches and waits by machine and task.
+    #[arg(long)]
+    sched: bool,
+}
+
+impl From<DomainArgs> for ProfileDomains {
+    fn from(DomainArgs { cpu, latency, io, sched }: DomainArgs) -> ProfileDomains {
+        ProfileDomains { cpu, latency, io, sched }
+    }
+}
+
+/// Without a flag, all domains. One run a side is compared exactly; of sets, what may be chance is told from what is none. Exit code: 0,
+/// or 2 when one of them is not the recorded run any more.
+#[derive(Debug, Args)]
+pub(crate) struct ProfileDiffArgs {
+    /// The run before, or several with commas between them: of the same seeds as on the other side, if that can be.
+    pub(crate) left: String,
+    /// The run after, or several.
+    pub(crate) right: String,
+    #[command(flatten)]
+    pub(crate) domains: DomainArgs,
+    /// Rows.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: u64,
+}
+
+/// Exit code: 0, or 2 when one of them is not the recorded run any more.
+#[derive(Debug, Args)]
+pub(crate) struct ProfileExplainArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) run: String,
+    /// The run before.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) diff_with: Option<String>,
+}
+
+/// Exit code: 0, or 1 when a check failed.
+#[derive(Debug, Args)]
+pub(crate) struct ProfileDoctorArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) run: String,
+    /// Make each profile twice, and compare them.
+    #[arg(long)]
+    pub(crate) deep: bool,
 }
 
 /// Exit code: 0, or 2 when what was counted is not the recorded run.
@@ -99,6 +168,19 @@ pub(crate) struct ProfileFlameArgs {
     pub(crate) cpu: bool,
     /// The format of the graph.
     #[arg(long, value_name = "FORMAT", default_value = "folded", value_parser = PossibleValuesParser::new(graphs()))]
+    pub(crate) format: String,
+    /// Write it to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Exit code: 0, or 2 when what was executed is not the recorded run.
+#[derive(Debug, Args)]
+pub(crate) struct ProfileTimelineArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) run: String,
+    /// `html` is a page that stands alone; `chrome` is read by Perfetto and other trace viewers.
+    #[arg(long, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(TIMELINE_FORMATS))]
     pub(crate) format: String,
     /// Write it to this file.
     #[arg(long, value_name = "FILE")]

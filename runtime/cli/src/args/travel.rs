@@ -1,7 +1,8 @@
 //! Arguments of what goes back to a moment of a run, or asks what could have become of it.
 
-use super::{ReplayProfileArgs, ReportFormatArg, SeedArg, seed_number};
+use super::{ReplayProfileArgs, ReportFormatArg, SeedArg};
 use clap::{ArgGroup, Args, ValueEnum};
+use fozzy_campaign::options::seed_number;
 use fozzy_trace::{Duration, Instant, StopPoint};
 use std::path::PathBuf;
 

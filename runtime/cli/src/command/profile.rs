@@ -1,28 +1,53 @@
-//! `fozzy profile`: where a recorded run spends its instructions.
+//! `fozzy profile`: where a recorded run spends its instructions, its time, its bytes.
 
 use crate::args::ProfileCommand;
 use crate::context::Context;
 use crate::error::CliError;
-use fozzy_campaign::profile::cpu_profile;
+use fozzy_campaign::profile::{cpu_profile, profile_diff, profile_doctor, profile_explain, profile_top, run_activity};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::write_output;
-use fozzy_report::profile::{CallTree, ProfileExport, ProfileFlame, ProfileTop, profile_format};
+use fozzy_report::Layout;
+use fozzy_report::profile::{ProfileEnv, ProfileExport, ProfileFlame, ProfileTimeline, profile_format};
+use fozzy_trace::file::Recording;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<ExitCode, CliError> {
     let printer = &context.printer;
     match command {
-        ProfileCommand::Top(args) => printer.document(&ProfileTop::of(&counted(context, &args.run)?, args.limit))?,
+        ProfileCommand::Top(args) => {
+            let (path, recording) = recorded(context, &args.run)?;
+            printer.document(&profile_top(&path, &recording, args.domains.into(), args.limit)?)?;
+        }
         ProfileCommand::Flame(args) => {
-            let flame = ProfileFlame::of(&counted(context, &args.run)?, profile_format(&args.format));
-            args.out.iter().try_for_each(|path| write_output(path, flame.content.as_bytes()))?;
-            match &args.out {
-                Some(path) if !printer.json => printer.remark(&format!("wrote {}\n", path.display())),
-                _ => printer.document(&flame)?,
-            }
+            let (path, recording) = recorded(context, &args.run)?;
+            let flame = ProfileFlame::of(&cpu_profile(&path, &recording)?, profile_format(&args.format));
+            show_or_write(context, &flame, &flame.content, args.out.as_deref())?;
+        }
+        ProfileCommand::Timeline(args) => {
+            let (path, recording) = recorded(context, &args.run)?;
+            let timeline = ProfileTimeline::of(&run_activity(&path, &recording)?, &args.format);
+            show_or_write(context, &timeline, &timeline.text(), args.out.as_deref())?;
+        }
+        ProfileCommand::Diff(args) => {
+            let side = |runs: &str| runs.split(',').map(|run| recorded(context, run)).collect::<Result<Vec<_>, _>>();
+            let (left, right) = (side(&args.left)?, side(&args.right)?);
+            printer.document(&profile_diff(&left, &right, args.domains.into(), args.limit)?)?;
+        }
+        ProfileCommand::Explain(args) => {
+            let before = args.diff_with.as_ref().map(|run| recorded(context, run)).transpose()?;
+            printer.document(&profile_explain(&recorded(context, &args.run)?, before.as_ref())?)?;
+        }
+        ProfileCommand::Env => printer.document(&ProfileEnv::here(context.strict))?,
+        ProfileCommand::Doctor(args) => {
+            let (path, recording) = recorded(context, &args.run)?;
+            let found = profile_doctor(&path, &recording, args.deep)?;
+            printer.document(&found)?;
+            return Ok(if found.ok { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
         ProfileCommand::Export(args) => {
-            let (tree, format) = (counted(context, &args.run)?, profile_format(&args.format));
+            let (path, recording) = recorded(context, &args.run)?;
+            let (tree, format) = (cpu_profile(&path, &recording)?, profile_format(&args.format));
             write_output(&args.out, &(format.write)(&tree))?;
             printer.document(&ProfileExport::of(&tree, format, args.out.display().to_string()))?;
         }
@@ -30,7 +55,17 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn counted(context: &Context, run: &str) -> Result<CallTree, CliError> {
-    let (path, recording) = selector::recording(run, &context.runs)?;
-    cpu_profile(&path, &recording)
+fn recorded(context: &Context, run: &str) -> Result<(PathBuf, Recording), CliError> {
+    selector::recording(run, &context.runs)
+}
+
+/// Prints a document, or writes its text to a file.
+fn show_or_write(context: &Context, document: &impl Layout, text: &str, out: Option<&Path>) -> Result<(), CliError> {
+    let printer = &context.printer;
+    out.iter().try_for_each(|path| write_output(path, text.as_bytes()))?;
+    match out {
+        Some(path) if !printer.json => printer.remark(&format!("wrote {}\n", path.display())),
+        _ => printer.document(document)?,
+    }
+    Ok(())
 }

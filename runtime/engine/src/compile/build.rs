@@ -69,6 +69,12 @@ impl Build {
         Build { fuel: false, profile: true, ..Build::default() }
     }
 
+    /// The same for a run that ends only because its budget is used up: it is to be given one, by [`crate::Session::give_fuel`].
+    #[must_use]
+    pub fn profile_with_fuel() -> Build {
+        Build { fuel: true, ..Build::profile() }
+    }
+
     /// Whether the guest leaves something in memories beside its own that is read when it has ended.
     pub(crate) fn observes(&self) -> bool {
         self.coverage != CoverageMode::None || self.profile

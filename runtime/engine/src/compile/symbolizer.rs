@@ -17,7 +17,7 @@ use fozzy_instrument::{
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use wasmtime::{FrameInfo, WasmBacktrace};
+use wasmtime::{FrameInfo, Trap, WasmBacktrace};
 
 /// Finds functions and lines for the frames of one program.
 pub(crate) struct Symbolizer {
@@ -78,6 +78,9 @@ impl Symbolizer {
         let (module, location) = self.locate(innermost)?;
         let observed = self.sites.kept(module) > 0 || !self.profile.is_empty();
         let counted = location.kind != CodeOrigin::DepthCheck && observed;
+        // Fuel runs out where it is checked: between segments, and before a bulk operation.
+        let is_out = matches!(error.downcast_ref::<Trap>(), Some(Trap::OutOfFuel));
+        let counted = counted && (!is_out || self.profile.has_bulk_at(module, location.original));
         counted.then_some(location.original)
     }
 

@@ -184,7 +184,7 @@ fn instantiate(
     let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
     let slot = Arc::new(RunSlot::default());
     slot.put(Box::new(run));
-    let callees = callee::callees(program, start, start.plan.limits.fuel, &slot);
+    let callees = callee::callees(program, start, &|_| start.plan.limits.fuel, &slot);
     let mut turn = RunGuard::new(slot);
     turn.begin();
     let limits = turn.world.plan.limits.clone();

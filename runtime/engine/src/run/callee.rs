@@ -67,12 +67,17 @@ struct NamedFunction {
 }
 
 /// All that a program calls in a run which begins on the machines of `start`: one for each that is called.
-pub(crate) fn callees(program: &Program, start: &World, fuel: u64, slot: &Arc<RunSlot>) -> Vec<TargetInstance> {
+pub(crate) fn callees(
+    program: &Program,
+    start: &World,
+    fuel: &dyn Fn(NodeId) -> u64,
+    slot: &Arc<RunSlot>,
+) -> Vec<TargetInstance> {
     let Some(linked) = program.linked() else { return Vec::new() };
     let plan = &start.plan;
     let instances = plan.called().count() as u32;
     let of_machine = |((node, _), number): ((NodeId, &NodePlan), u32)| {
-        let limits = Limits { fuel, ..plan.limits.clone() };
+        let limits = Limits { fuel: fuel(node), ..plan.limits.clone() };
         let handles = TargetHandles::of(number, instances);
         TargetInstance::new(linked, start.node(node).clone(), limits, Arc::clone(slot), handles)
     };

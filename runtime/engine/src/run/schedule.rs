@@ -32,7 +32,7 @@ use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Edition, Limits, NodePlan};
 use fozzy_trace::scheduler::MACHINES;
 use fozzy_trace::{
-    Duration, ExecutionEnd, HarnessError, NodeId, Plan, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint,
+    Activity, Duration, ExecutionEnd, HarnessError, NodeId, Plan, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint,
 };
 use fozzy_world::{Deadlock, GuestEntry, GuestExit, Launch, Wait};
 use std::any::Any;
@@ -122,6 +122,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
         }
         guests.retain(|guest| !end_when_killed(&mut run, guest, &mut covered));
         let next = choose(&mut run, &guests);
+        tell_turn(&mut run, &guests, next);
         slot.put(run);
         let guest = &mut guests[next];
         guest.turns += 1;
@@ -146,6 +147,8 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
             continue;
         }
         run.guests -= 1;
+        let node = guest.node;
+        run.tell(|world| Activity::Ended { node, at: world.clock.now() });
         for callee in std::mem::take(&mut life.called).into_iter().filter_map(callee) {
             let (node, coverage) = (callee.node(), session.program().how().coverage);
             let (ended, found) = callee.finish();
@@ -303,11 +306,23 @@ fn end_when_killed(run: &mut Run, guest: &ScheduledGuest<'_>, covered: &mut Cove
     let node = guest.node;
     let killed = run.world.node(node).killed;
     if killed {
+        run.tell(|world| Activity::Ended { node, at: world.clock.now() });
         cover(covered, guest, None);
         run.guests -= 1;
         run.with_context(node, |world, context| world.guest_ended(node, GuestExit::Killed, context));
     }
     killed
+}
+
+/// Tells an observer whose turn it is, and who else could have had it.
+fn tell_turn(run: &mut Run, guests: &[ScheduledGuest<'_>], next: usize) {
+    if run.is_told() {
+        let mut ready: Vec<NodeId> =
+            guests.iter().map(|guest| guest.node).filter(|node| run.world.can_go_on(*node)).collect();
+        ready.sort_unstable();
+        let node = guests[next].node;
+        run.tell(|world| Activity::Turn { node, at: world.clock.now(), ready });
+    }
 }
 
 /// The index of the next guest. In a deadlock it is the target, whose call reports it.
@@ -375,7 +390,7 @@ fn start<'a>(
 ) -> ScheduledGuest<'a> {
     let program = session.program_of(launch.component);
     let turn = RunGuard::new(Arc::clone(slot));
-    let limits = Limits { fuel: session.fuel(limits.fuel), ..limits.clone() };
+    let limits = Limits { fuel: session.fuel(launch.node, limits.fuel), ..limits.clone() };
     let earlier = EarlierCoverage::default();
     let compared = session.logs_comparisons().then(|| Arc::new(GuestComparisons::new(program)));
     let life = Box::pin(live(program, launch, limits, turn, called, (Rc::clone(&earlier), compared.clone())));

@@ -23,8 +23,8 @@ use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
-    CmpLogEntry, CopyOnWrite, DecisionSource, Digest, Execution, Executor, Facts, HarnessError, HistorySink,
-    HistoryWindow, LiveBackend, NodeId, Plan, Recorder,
+    ActivitySink, CmpLogEntry, CopyOnWrite, DecisionSource, Digest, Execution, Executor, Facts, HarnessError,
+    HistorySink, HistoryWindow, LiveBackend, NodeId, Plan, Recorder,
 };
 use fozzy_world::{Disk, World, WorldError};
 use std::collections::BTreeMap;
@@ -39,11 +39,14 @@ pub struct Session {
     start: World,
     tee: Option<OutputTee>,
     sink: Option<HistorySink>,
+    activity: Option<ActivitySink>,
     is_narrated: bool,
     stdin: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn LiveBackend>>,
     /// The fuel of each guest is that of the plan times this.
     fuel_times: u64,
+    /// Fuel of guests by their machines, instead; all others have as much as there is.
+    given_fuel: Option<BTreeMap<NodeId, u64>>,
     /// Of the program's component, once it was asked for.
     digest: OnceLock<Digest>,
     covered: BTreeMap<Digest, ProgramCoverage>,
@@ -57,6 +60,9 @@ pub struct Session {
     /// `None` when the plan has no criteria.
     criteria: Option<Box<CriteriaJudge>>,
 }
+
+/// More fuel than any guest uses, in instructions.
+const FUEL_MAX: u64 = 1 << 60;
 
 /// The plan cannot be executed.
 #[derive(Debug, thiserror::Error)]
@@ -138,10 +144,12 @@ impl Session {
             start,
             tee: None,
             sink: None,
+            activity: None,
             is_narrated: false,
             stdin: None,
             reality: None,
             fuel_times: 1,
+            given_fuel: None,
             digest: OnceLock::new(),
             covered: BTreeMap::new(),
             profiles: BTreeMap::new(),
@@ -188,6 +196,11 @@ impl Session {
         self.sink = Some(sink);
     }
 
+    /// Tells `sink` of turns, waits and bytes of the next execution, as they happen.
+    pub fn tell_activity(&mut self, sink: ActivitySink) {
+        self.activity = Some(sink);
+    }
+
     /// Tells the next execution to `sink`: its calls, the values that its guests say only then, and the faults that strike. It
     /// is for people, and no recording: calls and fuel differ from those of other executions.
     pub fn narrate(&mut self, sink: HistorySink) {
@@ -200,8 +213,16 @@ impl Session {
         self.fuel_times = times.max(1);
     }
 
-    pub(crate) fn fuel(&self, planned: u64) -> u64 {
-        planned.saturating_mul(self.fuel_times)
+    /// Gives the guests of these machines so much fuel, and all others as much as there is. The budget of host calls stays.
+    pub fn give_fuel(&mut self, fuel: BTreeMap<NodeId, u64>) {
+        self.given_fuel = Some(fuel);
+    }
+
+    pub(crate) fn fuel(&self, node: NodeId, planned: u64) -> u64 {
+        match &self.given_fuel {
+            Some(given) => given.get(&node).copied().unwrap_or(FUEL_MAX),
+            None => planned.saturating_mul(self.fuel_times),
+        }
     }
 
     /// What the guests of the last execution have covered, by component; empty when the program was built without
@@ -243,7 +264,8 @@ impl Session {
 
     /// The instances of the component that the program calls in a run that begins; none when the plan has no target.
     pub(crate) fn callees(&self, slot: &Arc<RunSlot>) -> Vec<TargetInstance> {
-        callee::callees(&self.program, &self.start, self.fuel(self.start.plan.limits.fuel), slot)
+        let planned = self.start.plan.limits.fuel;
+        callee::callees(&self.program, &self.start, &|node| self.fuel(node, planned), slot)
     }
 
     pub(crate) fn start(&self) -> &World {
@@ -332,6 +354,7 @@ impl Executor for Session {
             start.network.observe_messages();
         }
         let run = Run::new(start, source, recorder, self.tee.take())
+            .telling(self.activity.take())
             .reading(self.stdin.clone())
             .observing_long_output(self.criteria.as_mut().map(|criteria| criteria.observer()))
             .observing(self.reality.take());

@@ -46,7 +46,12 @@ pub(super) async fn fd_write(host: &mut Host, fd: u32, buffers: u32, count: u32,
             Preview1Descriptor::File { .. } => CallProgress::Done(write_at_position(host, fd, bytes)?),
             Preview1Descriptor::Output(kind) => {
                 let kind = *kind;
-                write_output(host, kind, bytes, &mut done)?
+                let progress = write_output(host, kind, bytes, &mut done)?;
+                if let CallProgress::Done(written) = &progress {
+                    let written = *written;
+                    host.tell_io(true, written, |world, node| Some(world.output_channel(node, kind)));
+                }
+                progress
             }
             _ => return Err(WasiErrno::BADF.into()),
         };
@@ -75,6 +80,13 @@ fn write_at_position(host: &mut Host, fd: u32, bytes: &[u8]) -> Answer<u64> {
 
 /// Writes to a file; without an offset at its end.
 fn write_file(host: &mut Host, file: OpenFile, offset: Option<u64>, bytes: &[u8]) -> Answer<u64> {
+    let written = write_bytes(host, file, offset, bytes);
+    let moved = written.as_ref().map_or(0, |written| *written);
+    host.tell_io(true, moved, |world, node| Some(world.file_channel(node, file)));
+    written
+}
+
+fn write_bytes(host: &mut Host, file: OpenFile, offset: Option<u64>, bytes: &[u8]) -> Answer<u64> {
     match file {
         OpenFile::Disk(file) => {
             let fault = host.inject_file(&file, DiskOperation::Write, None)?;
@@ -143,7 +155,13 @@ pub(super) async fn fd_read(host: &mut Host, fd: u32, buffers: u32, count: u32, 
                 move_to(host, FD_READ, fd, to)?;
                 CallProgress::Done(bytes)
             }
-            Preview1Descriptor::Stdin => read_stdin(host, into.length)?,
+            Preview1Descriptor::Stdin => {
+                let progress = read_stdin(host, into.length)?;
+                if let CallProgress::Done(bytes) = &progress {
+                    host.tell_io(false, bytes.len() as u64, |world, node| Some(world.input_channel(node)));
+                }
+                progress
+            }
             _ => return Err(WasiErrno::BADF.into()),
         };
         if let CallProgress::Done(bytes) = &progress {
@@ -156,6 +174,13 @@ pub(super) async fn fd_read(host: &mut Host, fd: u32, buffers: u32, count: u32, 
 }
 
 fn read_file(host: &mut Host, file: OpenFile, offset: u64, length: u32) -> Answer<Vec<u8>> {
+    let read = read_bytes(host, file, offset, length);
+    let moved = read.as_ref().map_or(0, |bytes| bytes.len() as u64);
+    host.tell_io(false, moved, |world, node| Some(world.file_channel(node, file)));
+    read
+}
+
+fn read_bytes(host: &mut Host, file: OpenFile, offset: u64, length: u32) -> Answer<Vec<u8>> {
     match file {
         OpenFile::Disk(file) => {
             let fault = host.inject_file(&file, DiskOperation::Read, None)?;

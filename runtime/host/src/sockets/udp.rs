@@ -234,6 +234,8 @@ impl udp::HostIncomingDatagramStream for Host {
                 // A loop that receives again and again must come to an end.
                 host.world().clock.tick();
             }
+            let moved = received.iter().flatten().map(|(_, bytes)| bytes.len() as u64).sum();
+            host.tell_io(false, moved, |world, node| world.channel(node, world.node(node).table.get(rep).ok()?));
             let shown = |received: Vec<_>| received.into_iter().map(|(from, bytes)| (WordRecord(from), bytes));
             Ok(received.map(|received| shown(received).collect::<Vec<_>>()))
         })?;
@@ -300,6 +302,9 @@ impl udp::HostOutgoingDatagramStream for Host {
                 }
                 Ok(datagrams.len() as u64)
             });
+            let count = sent.as_ref().map_or(0, |sent| *sent as usize);
+            let moved = datagrams[..count].iter().map(|(_, bytes)| bytes.len() as u64).sum();
+            host.tell_io(true, moved, |world, node| world.channel(node, world.node(node).table.get(rep).ok()?));
             Ok(host.told(sent))
         })
         .await

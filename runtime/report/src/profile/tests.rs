@@ -30,6 +30,7 @@ fn tree() -> CallTree {
             node(Some(1), 1, 10, 0, 30, 77),
             node(Some(1), 2, 11, 1, 5, 9),
         ],
+        used: 100,
         merged_calls: 0,
         remarks: Vec::new(),
     }
@@ -37,9 +38,11 @@ fn tree() -> CallTree {
 
 #[test]
 fn recursion_is_in_no_sum_twice() {
-    let top = ProfileTop::of(&tree(), 10);
+    let mut top = ProfileTop::new("a".to_owned(), 10);
+    top.add_cpu(&tree());
     let cpu = top.cpu.expect("it is of instructions");
     assert_eq!((cpu.instructions, cpu.calls, cpu.bulk_bytes), (85, 4, 8));
+    assert_eq!((cpu.used, cpu.sandbox), (100, 15), "what the run used is the program's, and the sandbox's");
     let rows: Vec<_> =
         cpu.functions.iter().map(|row| (row.function.as_str(), row.own, row.inclusive, row.calls)).collect();
     assert_eq!(rows, [("parse;\"it\"", 45, 75, 3), ("number<u8>", 30, 30, 0), ("main", 10, 85, 1)]);

@@ -1,5 +1,6 @@
 //! The functions and lines that cost most, as a document and as text.
 
+use super::domains::{ProfileTopIo, ProfileTopLatency, ProfileTopSched, io_lines, latency_lines, sched_lines};
 use super::{CallTree, CodeCost};
 use crate::Layout;
 use crate::pretty::{Style, fit, grouped};
@@ -21,6 +22,15 @@ pub struct ProfileTop {
     /// Instructions by function and line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<ProfileTopCpu>,
+    /// Where the virtual time went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<ProfileTopLatency>,
+    /// Which bytes were moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io: Option<ProfileTopIo>,
+    /// Whose turn it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sched: Option<ProfileTopSched>,
     /// What a reader has to know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -32,6 +42,11 @@ pub struct ProfileTop {
 pub struct ProfileTopCpu {
     /// All instructions of the run: WebAssembly instructions of the original program.
     pub instructions: u64,
+    /// What the run used of its budget, as its summary says (`used N instructions`): the program of the first machine, and `sandbox`.
+    pub used: u64,
+    /// Of that, what the sandbox has put in: checks of the depth of calls, one for each call, one for each byte of a bulk operation and of
+    /// the data that it starts with.
+    pub sandbox: u64,
     /// All calls of functions.
     pub calls: u64,
     /// Bytes that bulk operations have moved, each of them one instruction.
@@ -80,24 +95,34 @@ pub struct LineCount {
 }
 
 impl ProfileTop {
-    /// The functions and lines of a run that cost most, `limit` of each.
+    /// Nothing of a run yet.
     #[must_use]
-    pub fn of(tree: &CallTree, limit: u64) -> ProfileTop {
-        let rows = usize::try_from(limit).unwrap_or(usize::MAX);
+    pub fn new(run: String, limit: u64) -> ProfileTop {
+        let schema_version = "fozzy.profile_top.v1".to_owned();
+        ProfileTop { schema_version, run, limit, cpu: None, latency: None, io: None, sched: None, warnings: Vec::new() }
+    }
+
+    /// Adds the functions and lines that cost most.
+    pub fn add_cpu(&mut self, tree: &CallTree) {
+        let rows = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let (mut functions, mut lines) = (by_function(tree), by_line(tree));
         let functions_total = functions.len() as u64;
         functions.truncate(rows);
         lines.truncate(rows);
         let CodeCost { instructions, bulk_bytes } = tree.total();
         let calls = tree.nodes.iter().map(|node| node.calls).sum();
-        let cpu = ProfileTopCpu { instructions, calls, bulk_bytes, functions_total, functions, lines };
-        ProfileTop {
-            schema_version: "fozzy.profile_top.v1".to_owned(),
-            run: tree.run.clone(),
-            limit,
-            cpu: Some(cpu),
-            warnings: tree.remarks.clone(),
-        }
+        let (used, of_main) = (tree.used, tree.of_main());
+        self.cpu = Some(ProfileTopCpu {
+            instructions,
+            used,
+            sandbox: used.saturating_sub(of_main),
+            calls,
+            bulk_bytes,
+            functions_total,
+            functions,
+            lines,
+        });
+        self.warnings.extend(tree.remarks.iter().cloned());
     }
 }
 
@@ -153,9 +178,14 @@ fn by_line(tree: &CallTree) -> Vec<LineCount> {
 
 impl Layout for ProfileTop {
     fn lay_out(&self, style: Style) -> String {
-        let cpu = self.cpu.as_ref().map(|cpu| cpu_lines(cpu, style)).unwrap_or_default();
+        let parts = [
+            self.cpu.as_ref().map(|cpu| cpu_lines(cpu, style)),
+            self.latency.as_ref().map(|latency| latency_lines(latency, style)),
+            self.io.as_ref().map(|io| io_lines(io, style)),
+            self.sched.as_ref().map(|sched| sched_lines(sched, style)),
+        ];
         let notes = self.warnings.iter().map(|warning| format!("note: {warning}\n"));
-        cpu + &notes.collect::<String>()
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n") + &notes.collect::<String>()
     }
 }
 
@@ -171,6 +201,13 @@ fn cpu_lines(cpu: &ProfileTopCpu, style: Style) -> String {
             moved => format!(", {} bytes moved in bulk", grouped(moved)),
         }
     );
+    if cpu.sandbox > 0 {
+        text.push_str(&format!(
+            "{faint}the run used {}, {} of them put in by the sandbox: checks of depth, one a call, one a byte that it starts with or moves in bulk{end}\n",
+            grouped(cpu.used),
+            grouped(cpu.sandbox)
+        ));
+    }
     let share = |part: u64| format!("{:.1} %", 100.0 * part as f64 / cpu.instructions.max(1) as f64);
     let widest = grouped(cpu.instructions).len().max(9);
     text.push_str(&format!(

@@ -13,6 +13,13 @@ pub(super) struct SlabKey {
     turn: u32,
 }
 
+impl SlabKey {
+    /// The same as one number, below 2^63.
+    pub(super) fn number(self) -> u64 {
+        u64::from(self.slot) << 31 | u64::from(self.turn & 0x7fff_ffff)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Slab<T> {
     slots: Vec<(u32, Option<T>)>,

@@ -95,6 +95,15 @@ pub(super) enum ChildKind {
     Host(Option<Box<ProcessCommand>>),
 }
 
+impl ChildKind {
+    fn machine(&self) -> Option<NodeId> {
+        match self {
+            ChildKind::Component(node) => Some(*node),
+            ChildKind::Scripted | ChildKind::Host(_) => None,
+        }
+    }
+}
+
 /// Where the standard streams of a process are.
 #[derive(Clone, Debug)]
 pub(super) enum StandardStreams {
@@ -107,6 +116,26 @@ pub(super) enum StandardStreams {
 }
 
 impl Processes {
+    /// The process that a pipe leads to, and its machine if it is a component.
+    pub(crate) fn behind(&self, pipe: PipeId) -> Option<(Pid, Option<NodeId>)> {
+        let has = |child: &ChildProcess| match &child.streams {
+            StandardStreams::Pipes { pipes, .. } => pipes.contains(&pipe),
+            StandardStreams::Collectors { stdout, stderr } => [*stdout, *stderr].contains(&pipe),
+            StandardStreams::Whole { .. } => false,
+        };
+        self.children.iter().find(|(_, child)| has(child)).map(|(pid, child)| (*pid, child.kind.machine()))
+    }
+
+    /// The machine of a process, if it is a component.
+    pub(crate) fn machine(&self, pid: Pid) -> Option<NodeId> {
+        self.children.get(&pid)?.kind.machine()
+    }
+
+    /// The machine whose guest started a process.
+    pub(crate) fn parent(&self, pid: Pid) -> Option<NodeId> {
+        Some(self.children.get(&pid)?.parent)
+    }
+
     /// No processes yet, and these rules.
     #[must_use]
     pub fn new(rules: &[ProcessRule]) -> Processes {

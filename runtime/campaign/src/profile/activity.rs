@@ -1,0 +1,41 @@
+//! What the machines of a recorded run did: the run once more, as it was recorded, and each call, turn, wait and byte told.
+//!
+//! Invariant: what is told is proven to be the recorded run - calls, output, memory, end - or it is an error.
+
+use crate::error::{CampaignError, ErrorKind};
+use crate::pipeline::session_of;
+use fozzy_check::judge;
+use fozzy_report::MachineNames;
+use fozzy_report::profile::{ActivityCollector, RunActivity};
+use fozzy_search::source_of;
+use fozzy_trace::Executor;
+use fozzy_trace::file::{RecordedOutcome, Recording};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Executes the recording at `path` once more and collects what happens in it.
+///
+/// # Errors
+/// When the execution is not the recorded run.
+pub fn run_activity(path: &Path, recording: &Recording) -> Result<RunActivity, CampaignError> {
+    let mut session = session_of(recording)?;
+    let collector = Arc::new(Mutex::new(ActivityCollector::new()));
+    let (calls, others) = (Arc::clone(&collector), Arc::clone(&collector));
+    session.follow(Box::new(move |entry| calls.lock().unwrap_or_else(PoisonError::into_inner).call(entry)));
+    session.tell_activity(Box::new(move |it| others.lock().unwrap_or_else(PoisonError::into_inner).activity(it)));
+    let execution = session.execute(source_of(recording), 0..u64::MAX)?;
+    let mut outcome = RecordedOutcome::of(&execution, judge(&execution));
+    // Criteria are judged when a run is recorded, and not when it is told.
+    outcome.verdict.clone_from(&recording.outcome.verdict);
+    if let Some(difference) = fozzy_search::compare(&recording.outcome, &outcome) {
+        let (what, left, right) = (difference.what, difference.left, difference.right);
+        let message = format!(
+            "{}: what was executed is not the recorded run: {what}: recorded {left}, found {right}",
+            path.display()
+        );
+        let refused = CampaignError::new(ErrorKind::Divergence, message);
+        return Err(refused.hint(format!("fozzy replay {}", path.display())));
+    }
+    let found = std::mem::take(&mut *collector.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(found.finish(path.display().to_string(), execution.ended_at, &MachineNames::of(&recording.plan)))
+}

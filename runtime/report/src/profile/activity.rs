@@ -1,0 +1,370 @@
+//! What the machines of a run did with their virtual time, and which bytes they moved: collected while a replay goes on.
+//!
+//! ```text
+//! calls, turns, waits, bytes ─▶ ActivityCollector ─▶ RunActivity ─┬─▶ latency: calls, waits, the critical path
+//!                                                                 ├─▶ io: bytes by file, connection, process
+//!                                                                 ├─▶ sched: turns by machine and task
+//!                                                                 └─▶ timeline
+//! ```
+//!
+//! A guest computes in no virtual time: what passes between two of its calls, the second one has waited for, or its own reading of
+//! a clock has moved the clock on. So the calls of a guest divide its time among them, and their sum is its time.
+//!
+//! Invariants: equal runs give equal values; memory is bounded, but for one number for each distinct duration of a call.
+//! Not here: who watches a replay (`fozzy-campaign`).
+
+use super::critical_path::{CriticalPath, Sender, WaitSpan, critical_path};
+use crate::show::MachineNames;
+use fozzy_trace::{Activity, AwaitedEvent, HistoryEntry, Instant, IoChannel, IoKind, NodeId, WaitKind};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Waits that are kept for the critical path and the timeline, over all machines. A run with more has no critical path.
+const WAITS_MAX: usize = 1 << 20;
+/// Calls, and messages, that are kept for a timeline.
+const EVENTS_MAX: usize = 1 << 16;
+/// Writes to streams that were not read yet. Further ones are not followed.
+const UNREAD_MAX: usize = 1 << 16;
+
+/// How durations of one kind are distributed; exact.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DurationCounts {
+    counts: BTreeMap<u64, u64>,
+    /// How many.
+    pub count: u64,
+    /// Their sum, in ns.
+    pub total_ns: u64,
+}
+
+impl DurationCounts {
+    fn add(&mut self, ns: u64) {
+        *self.counts.entry(ns).or_default() += 1;
+        self.count += 1;
+        self.total_ns = self.total_ns.saturating_add(ns);
+    }
+
+    /// The smallest duration that at least this share of a hundred is not longer than: the nearest rank.
+    #[must_use]
+    pub fn percentile(&self, percent: u64) -> u64 {
+        let rank = (self.count * percent).div_ceil(100).max(1);
+        let mut seen = 0;
+        let found = self.counts.iter().find(|(_, count)| {
+            seen += **count;
+            seen >= rank
+        });
+        found.map_or(0, |(ns, _)| *ns)
+    }
+}
+
+/// All calls of one import.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallTimes {
+    /// Their durations.
+    pub durations: DurationCounts,
+    /// The longest one: its duration in ns, its number and its machine.
+    pub worst: Option<(u64, u64, NodeId)>,
+}
+
+/// Waits of one machine for one thing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WaitKey {
+    /// Who waited.
+    pub node: NodeId,
+    /// For what kind of event.
+    pub kind: WaitKind,
+    /// For what, in words.
+    pub what: String,
+    /// For whom.
+    pub of: Option<NodeId>,
+}
+
+/// What went through one channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IoCost {
+    /// Calls that read.
+    pub reads: u64,
+    /// What they got.
+    pub read_bytes: u64,
+    /// Calls that wrote.
+    pub writes: u64,
+    /// What they wrote.
+    pub written_bytes: u64,
+}
+
+/// What the scheduler did with one machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MachineTimes {
+    /// Its first turn.
+    pub started: Option<Instant>,
+    /// Its end, if that came before the end of the run.
+    pub ended: Option<Instant>,
+    /// Turns that it got.
+    pub turns: u64,
+    /// Turns after which another machine had the next one.
+    pub switches: u64,
+    /// Its calls, those of a target that it calls included.
+    pub calls: u64,
+    /// Times that it waited.
+    pub waits: u64,
+    /// How long.
+    pub waited_ns: u64,
+    /// How long it could have run while others had their turns.
+    pub ready_ns: u64,
+    /// How long it had no power, or was killed.
+    pub down_ns: u64,
+    /// What its calls took in all.
+    pub calls_ns: u64,
+    /// Turns of its tasks, by their numbers, where its program asked which one is next.
+    pub tasks: BTreeMap<u64, u64>,
+}
+
+/// A call, as a timeline shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimedCall {
+    /// When it began.
+    pub since: Instant,
+    /// The call.
+    pub entry: HistoryEntry,
+}
+
+/// Bytes that one machine sent and another read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageFlow {
+    /// Who sent them.
+    pub from: NodeId,
+    /// When.
+    pub sent: Instant,
+    /// Who read them.
+    pub to: NodeId,
+    /// When.
+    pub read: Instant,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// What happened in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunActivity {
+    /// What the run is called.
+    pub run: String,
+    /// When it ended.
+    pub end: Instant,
+    /// Names of machines by their numbers.
+    pub names: BTreeMap<NodeId, String>,
+    /// By import.
+    pub calls: BTreeMap<String, CallTimes>,
+    /// By who waited for what.
+    pub waits: BTreeMap<WaitKey, DurationCounts>,
+    /// By machine and channel.
+    pub io: BTreeMap<(NodeId, IoKind, String), IoCost>,
+    /// By machine.
+    pub machines: BTreeMap<NodeId, MachineTimes>,
+    /// What the length of the run is made of; `None` when there were too many waits.
+    pub path: Option<CriticalPath>,
+    /// Calls, the first of them.
+    pub events: Vec<TimedCall>,
+    /// Waits, the first of them.
+    pub spans: Vec<WaitSpan>,
+    /// Messages, the first of them.
+    pub flows: Vec<MessageFlow>,
+    /// Calls and messages that are not among them.
+    pub left_out: u64,
+    /// What a reader has to know.
+    pub remarks: Vec<String>,
+}
+
+/// Bytes on their way.
+#[derive(Clone, Copy, Debug)]
+struct UnreadBytes {
+    sender: Sender,
+    bytes: u64,
+}
+
+/// Puts a [`RunActivity`] together, from what it is told in the order in which it happens.
+#[derive(Debug, Default)]
+pub struct ActivityCollector {
+    found: RunActivity,
+    /// Whose turn it is.
+    running: NodeId,
+    /// By guest, when its last call was over.
+    last: BTreeMap<NodeId, Instant>,
+    /// Guests that have no power, and since when.
+    down: BTreeMap<NodeId, Instant>,
+    /// Guests that could run, and since when.
+    ready: BTreeMap<NodeId, Instant>,
+    unread: BTreeMap<(IoKind, u64), VecDeque<UnreadBytes>>,
+    unread_count: usize,
+    /// By guest, when and as which event it ended.
+    ends: BTreeMap<NodeId, Sender>,
+    /// Events so far.
+    events: u64,
+    has_all_waits: bool,
+}
+
+impl ActivityCollector {
+    /// Nothing so far.
+    #[must_use]
+    pub fn new() -> ActivityCollector {
+        ActivityCollector { has_all_waits: true, ..ActivityCollector::default() }
+    }
+
+    /// A call was answered.
+    pub fn call(&mut self, entry: HistoryEntry) {
+        if fozzy_trace::Aside::of(&entry).is_some() {
+            return;
+        }
+        self.events += 1;
+        let guest = self.running;
+        let since = self.last.insert(guest, entry.at).unwrap_or(entry.at);
+        let ns = entry.at.since(since).0;
+        if !self.found.calls.contains_key(&entry.call) {
+            self.found.calls.insert(entry.call.clone(), CallTimes::default());
+        }
+        let times = self.found.calls.get_mut(&entry.call).expect("it was just put there");
+        times.durations.add(ns);
+        if times.worst.is_none_or(|(worst, ..)| ns > worst) {
+            times.worst = Some((ns, entry.index, entry.node));
+        }
+        let machine = self.found.machines.entry(guest).or_default();
+        machine.calls += 1;
+        machine.calls_ns += ns;
+        if is_outage(&entry.answer) {
+            self.last.remove(&guest);
+            self.down.insert(guest, entry.at);
+        }
+        match self.found.events.len() < EVENTS_MAX {
+            true => self.found.events.push(TimedCall { since, entry }),
+            false => self.found.left_out += 1,
+        }
+    }
+
+    /// Something else happened.
+    pub fn activity(&mut self, activity: Activity) {
+        self.events += 1;
+        match activity {
+            Activity::Turn { node, at, ready } => self.turn(node, at, ready),
+            Activity::Task { node, task } => {
+                *self.found.machines.entry(node).or_default().tasks.entry(task).or_default() += 1;
+            }
+            Activity::Ended { node, at } => {
+                self.found.machines.entry(node).or_default().ended = Some(at);
+                self.ends.insert(node, Sender { node, at, event: self.events });
+            }
+            Activity::Wait { node, since, until, awaited } => self.wait(node, since, until, awaited),
+            Activity::Io { node, at, channel, is_write, bytes } => self.io(node, at, channel, is_write, bytes),
+        }
+    }
+
+    fn turn(&mut self, node: NodeId, at: Instant, ready: Vec<NodeId>) {
+        if let Some(before) = self.found.machines.get_mut(&self.running).filter(|_| self.running != node) {
+            before.switches += u64::from(before.turns > 0);
+        }
+        for other in ready {
+            self.ready.entry(other).or_insert(at);
+        }
+        let machine = self.found.machines.entry(node).or_default();
+        machine.turns += 1;
+        machine.started.get_or_insert(at);
+        // After a restart it has not ended any more.
+        machine.ended = None;
+        if let Some(since) = self.ready.remove(&node) {
+            machine.ready_ns += at.since(since).0;
+        }
+        if let Some(since) = self.down.remove(&node) {
+            machine.down_ns += at.since(since).0;
+        }
+        self.last.entry(node).or_insert(at);
+        self.running = node;
+    }
+
+    fn wait(&mut self, node: NodeId, since: Instant, until: Instant, awaited: AwaitedEvent) {
+        let guest = self.running;
+        let ns = until.since(since).0;
+        if ns == 0 {
+            return;
+        }
+        let machine = self.found.machines.entry(guest).or_default();
+        machine.waits += 1;
+        machine.waited_ns += ns;
+        let AwaitedEvent { kind, what, of, stream } = awaited;
+        let io = match kind {
+            WaitKind::Network => Some(IoKind::Connection),
+            WaitKind::Pipe => Some(IoKind::Process),
+            _ => None,
+        };
+        // What has ended the wait is what can be read first.
+        let first = io.zip(stream).and_then(|key| self.unread.get(&key)?.front());
+        let sender = match kind {
+            WaitKind::Process => of.and_then(|of| self.ends.get(&of).copied()),
+            _ => first.map(|unread| unread.sender),
+        };
+        let span = WaitSpan { node: guest, since, until, kind, what: what.clone(), of, sender, event: self.events };
+        match self.found.spans.len() < WAITS_MAX {
+            true => self.found.spans.push(span),
+            false => self.has_all_waits = false,
+        }
+        self.found.waits.entry(WaitKey { node, kind, what, of }).or_default().add(ns);
+    }
+
+    fn io(&mut self, node: NodeId, at: Instant, channel: IoChannel, is_write: bool, bytes: u64) {
+        let IoChannel { kind, name, stream } = channel;
+        let cost = self.found.io.entry((node, kind, name)).or_default();
+        match is_write {
+            true => (cost.writes, cost.written_bytes) = (cost.writes + 1, cost.written_bytes + bytes),
+            false => (cost.reads, cost.read_bytes) = (cost.reads + 1, cost.read_bytes + bytes),
+        }
+        let Some(stream) = stream.filter(|_| bytes > 0) else { return };
+        let guest = self.running;
+        if is_write {
+            if self.unread_count < UNREAD_MAX {
+                self.unread_count += 1;
+                let sender = Sender { node: guest, at, event: self.events };
+                self.unread.entry((kind, stream)).or_default().push_back(UnreadBytes { sender, bytes });
+            }
+            return;
+        }
+        let mut left = bytes;
+        while left > 0 {
+            let Some(queue) = self.unread.get_mut(&(kind, stream)) else { return };
+            let Some(first) = queue.front_mut() else { return };
+            let taken = left.min(first.bytes);
+            let Sender { node: from, at: sent, .. } = first.sender;
+            (left, first.bytes) = (left - taken, first.bytes - taken);
+            if first.bytes == 0 {
+                queue.pop_front();
+                self.unread_count -= 1;
+            }
+            match self.found.flows.len() < EVENTS_MAX {
+                true => self.found.flows.push(MessageFlow { from, sent, to: guest, read: at, bytes: taken }),
+                false => self.found.left_out += 1,
+            }
+        }
+    }
+
+    /// What has happened in the run that ended at `end`.
+    #[must_use]
+    pub fn finish(mut self, run: String, end: Instant, names: &MachineNames) -> RunActivity {
+        let found = &mut self.found;
+        let nodes = found.machines.keys().chain(found.io.keys().map(|(node, ..)| node));
+        found.names = nodes.map(|node| (*node, names.name(*node))).collect();
+        let starts = found.machines.iter().filter_map(|(node, times)| Some((*node, times.started?))).collect();
+        found.path = self.has_all_waits.then(|| critical_path(&found.spans, &starts, end));
+        if !self.has_all_waits {
+            found.remarks.push(format!("it waited more than {WAITS_MAX} times: there is no critical path"));
+        }
+        (found.run, found.end) = (run, end);
+        self.found
+    }
+}
+
+impl RunActivity {
+    /// The name of a machine.
+    #[must_use]
+    pub fn name(&self, node: NodeId) -> String {
+        self.names.get(&node).cloned().unwrap_or_else(|| node.to_string())
+    }
+}
+
+/// Whether a call was answered by the end of its machine, which starts again.
+fn is_outage(answer: &str) -> bool {
+    answer.contains("the machine loses power, for") || answer.contains("the program is killed, and starts again")
+}
