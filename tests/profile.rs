@@ -311,7 +311,7 @@ fn a_timeline_has_slices_that_nest_and_messages_that_arrive() {
     fozzy.run(&["profile", "doctor", "n.fozzy", "--deep"]).exits(0);
 }
 
-/// Functions of the program of [`a_planted_regression_is_named`].
+/// Functions of the program in which regressions are planted.
 const FUNCTIONS: usize = 20;
 
 /// A program that calls each of its functions, whose loops have as many turns as `turns` says.

@@ -31,7 +31,7 @@ mod top;
 mod tests;
 
 pub use activity::{
-    ActivityCollector, CallTimes, DurationCounts, IoCost, MachineTimes, MessageFlow, RunActivity, TimedCall, WaitKey,
+    ActivityCollector, CallSpan, CallTimes, DurationCounts, IoCost, MachineTimes, MessageFlow, RunActivity, WaitKey,
 };
 pub use critical_path::{CriticalPath, PathPart, Sender, WaitSpan};
 pub use diff::{ConfidenceMeta, DiffSummary, MetricDiff, ProfileDiff, ProfileMetrics};

@@ -119,7 +119,7 @@ pub struct MachineTimes {
 
 /// A call, as a timeline shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimedCall {
+pub struct CallSpan {
     /// When it began.
     pub since: Instant,
     /// The call.
@@ -161,7 +161,7 @@ pub struct RunActivity {
     /// What the length of the run is made of; `None` when there were too many waits.
     pub path: Option<CriticalPath>,
     /// Calls, the first of them.
-    pub events: Vec<TimedCall>,
+    pub events: Vec<CallSpan>,
     /// Waits, the first of them.
     pub spans: Vec<WaitSpan>,
     /// Messages, the first of them.
@@ -232,7 +232,7 @@ impl ActivityCollector {
             self.down.insert(guest, entry.at);
         }
         match self.found.events.len() < EVENTS_MAX {
-            true => self.found.events.push(TimedCall { since, entry }),
+            true => self.found.events.push(CallSpan { since, entry }),
             false => self.found.left_out += 1,
         }
     }
