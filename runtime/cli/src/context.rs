@@ -6,7 +6,8 @@ use crate::output::Printer;
 use fozzy_campaign::config::ReporterWord;
 use fozzy_campaign::project::Project;
 use fozzy_campaign::store::RunStore;
-use fozzy_trace::Status;
+use fozzy_report::{RunMode, keeping_command};
+use fozzy_trace::{Seed, Status};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,6 +26,15 @@ impl Context {
     /// Whether the traces of a campaign outlive it: in the store, or where `record` says.
     pub(crate) fn keeps(&self, record: Option<&Path>) -> bool {
         !self.globals.no_store || record.is_some()
+    }
+
+    /// Says the command that makes a failure again and keeps its trace, which was not kept.
+    pub(crate) fn say_how_to_keep(&self, mode: RunMode, seed: Seed) {
+        let own: Vec<String> = std::env::args().skip(1).collect();
+        let why = if self.globals.no_store { " (--no-store)" } else { "" };
+        if let Some(again) = keeping_command(&own, mode.name(), seed) {
+            self.printer.remark(&format!("not kept{why}; to have its trace: {again}\n"));
+        }
     }
 
     /// The format of a report: `--json`, the flag of the command, the project's.

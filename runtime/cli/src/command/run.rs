@@ -16,7 +16,7 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_engine::{OutputKind, OutputTee};
 use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{MachineLine, RunMode, RunSummary, keeping_command, pretty};
+use fozzy_report::{MachineLine, RunMode, RunSummary, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, check_target, write_atomic};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, NodeId, Plan, Seed, Status};
@@ -166,19 +166,10 @@ pub(super) fn conclude(
         }
         print(context, format, &RunSummary { identity, ..summary.clone() })?;
         if summary.identity.trace_path.is_none() && !context.globals.no_store {
-            say_how_to_keep(context, summary.mode, summary.identity.seed);
+            context.say_how_to_keep(summary.mode, summary.identity.seed);
         }
     }
     lost.settle()
-}
-
-/// The command that makes a failure again and keeps its trace, which was not kept.
-pub(super) fn say_how_to_keep(context: &Context, mode: RunMode, seed: Seed) {
-    let own: Vec<String> = std::env::args().skip(1).collect();
-    let why = if context.globals.no_store { " (--no-store)" } else { "" };
-    if let Some(again) = keeping_command(&own, mode.name(), seed) {
-        context.printer.remark(&format!("not kept{why}; to have its trace: {again}\n"));
-    }
 }
 
 /// The summary: one document on stdout, or a block for people on stderr, where it does not mix with
@@ -195,7 +186,7 @@ fn print(context: &Context, format: ReportFormatArg, summary: &RunSummary) -> Re
             context.printer.remark(&pretty(summary, context.printer.style(), is_own));
             let is_unkept = context.globals.no_store && summary.identity.trace_path.is_none();
             if is_unkept && summary.status != Status::Pass {
-                say_how_to_keep(context, summary.mode, summary.identity.seed);
+                context.say_how_to_keep(summary.mode, summary.identity.seed);
             }
             return Ok(());
         }

@@ -1,7 +1,6 @@
 //! `fozzy run --seeds`: one program under one plan, with many seeds.
 
 use super::report::rendered;
-use super::run::say_how_to_keep;
 use crate::args::{ReportFormatArg, RunArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
@@ -86,7 +85,7 @@ pub(super) fn sweep(
         }
     }
     if let (false, Some(seed)) = (is_document || summary.identity.trace_path.is_some(), failing) {
-        say_how_to_keep(context, RunMode::Run, seed);
+        context.say_how_to_keep(RunMode::Run, seed);
     }
     if lost.is_set() {
         folder.discard();
