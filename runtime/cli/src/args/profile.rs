@@ -39,19 +39,11 @@ pub(crate) struct ReplayProfileArgs {
     #[arg(long)]
     pub(crate) profile_regen: bool,
     /// Accepted for compatibility, without an effect: `fozzy profile` makes the profile of any trace.
-    #[arg(long, value_name = "FORMAT", requires = "profile_export_out")]
-    pub(crate) profile_export_format: Option<ProfileFormatArg>,
+    #[arg(long, value_name = "FORMAT", requires = "profile_export_out", value_parser = ["speedscope", "pprof", "otlp"])]
+    pub(crate) profile_export_format: Option<String>,
     /// Accepted for compatibility, without an effect: `fozzy profile` makes the profile of any trace.
     #[arg(long, value_name = "PATH")]
     pub(crate) profile_export_out: Option<PathBuf>,
-}
-
-/// Formats of profiles.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(crate) enum ProfileFormatArg {
-    Speedscope,
-    Pprof,
-    Otlp,
 }
 
 impl ReplayProfileArgs {

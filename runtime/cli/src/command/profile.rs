@@ -8,55 +8,51 @@ use fozzy_campaign::selector;
 use fozzy_campaign::store::write_output;
 use fozzy_report::Layout;
 use fozzy_report::profile::{ProfileEnv, ProfileExport, ProfileFlame, ProfileTimeline, profile_format};
-use fozzy_trace::file::Recording;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<ExitCode, CliError> {
     let printer = &context.printer;
+    let recorded = |run: &str| selector::recording(run, &context.runs);
     match command {
         ProfileCommand::Top(args) => {
-            let (path, recording) = recorded(context, &args.run)?;
+            let (path, recording) = recorded(&args.run)?;
             printer.document(&profile_top(&path, &recording, args.domains.into(), args.limit)?)?;
         }
         ProfileCommand::Flame(args) => {
-            let (path, recording) = recorded(context, &args.run)?;
+            let (path, recording) = recorded(&args.run)?;
             let flame = ProfileFlame::of(&cpu_profile(&path, &recording)?, profile_format(&args.format));
             show_or_write(context, &flame, &flame.content, args.out.as_deref())?;
         }
         ProfileCommand::Timeline(args) => {
-            let (path, recording) = recorded(context, &args.run)?;
+            let (path, recording) = recorded(&args.run)?;
             let timeline = ProfileTimeline::of(&run_activity(&path, &recording)?, &args.format);
             show_or_write(context, &timeline, &timeline.text(), args.out.as_deref())?;
         }
         ProfileCommand::Diff(args) => {
-            let side = |runs: &str| runs.split(',').map(|run| recorded(context, run)).collect::<Result<Vec<_>, _>>();
+            let side = |runs: &str| runs.split(',').map(recorded).collect::<Result<Vec<_>, _>>();
             let (left, right) = (side(&args.left)?, side(&args.right)?);
             printer.document(&profile_diff(&left, &right, args.domains.into(), args.limit)?)?;
         }
         ProfileCommand::Explain(args) => {
-            let before = args.diff_with.as_ref().map(|run| recorded(context, run)).transpose()?;
-            printer.document(&profile_explain(&recorded(context, &args.run)?, before.as_ref())?)?;
+            let before = args.diff_with.as_ref().map(|run| recorded(run)).transpose()?;
+            printer.document(&profile_explain(&recorded(&args.run)?, before.as_ref())?)?;
         }
         ProfileCommand::Env => printer.document(&ProfileEnv::here(context.strict))?,
         ProfileCommand::Doctor(args) => {
-            let (path, recording) = recorded(context, &args.run)?;
+            let (path, recording) = recorded(&args.run)?;
             let found = profile_doctor(&path, &recording, args.deep)?;
             printer.document(&found)?;
             return Ok(if found.ok { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
         ProfileCommand::Export(args) => {
-            let (path, recording) = recorded(context, &args.run)?;
+            let (path, recording) = recorded(&args.run)?;
             let (tree, format) = (cpu_profile(&path, &recording)?, profile_format(&args.format));
             write_output(&args.out, &(format.write)(&tree))?;
             printer.document(&ProfileExport::of(&tree, format, args.out.display().to_string()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn recorded(context: &Context, run: &str) -> Result<(PathBuf, Recording), CliError> {
-    selector::recording(run, &context.runs)
 }
 
 /// Prints a document, or writes its text to a file.
