@@ -373,8 +373,9 @@ fn readers_of_other_tools_accept_what_is_exported() {
     let validator = jsonschema::validator_for(&schema).expect("it is a schema");
     let errors: Vec<String> = validator.iter_errors(&profile).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
-    // callgrind, by its reader.
-    let read = fozzy.command(&corpus::callgrind_annotate()).arg(export("callgrind")).output().expect("it runs");
+    // callgrind, by its reader; without sources, where it stumbles over files of which no line is known.
+    let mut callgrind = fozzy.command(&corpus::callgrind_annotate());
+    let read = callgrind.arg("--auto=no").arg(export("callgrind")).output().expect("it runs");
     let text = String::from_utf8_lossy(&read.stdout).into_owned();
     assert!(read.status.success() && read.stderr.is_empty(), "{text}{}", String::from_utf8_lossy(&read.stderr));
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
