@@ -407,7 +407,7 @@ fn levels_of_registers_are_those_of_brute_force() {
 }
 
 /// A transaction that committed, for the definitions of the weak levels.
-struct Committed {
+struct CommittedTransaction {
     process: usize,
     begin: usize,
     /// Reads of others in order: the key, and the writer, none for what was there before.
@@ -416,7 +416,7 @@ struct Committed {
 }
 
 /// What transactions read from each other; `None` if one shows by itself that something is wrong.
-fn committed(plans: &[TransactionPlan]) -> Option<Vec<Committed>> {
+fn committed(plans: &[TransactionPlan]) -> Option<Vec<CommittedTransaction>> {
     let last_writes = |plan: &TransactionPlan| -> BTreeMap<u64, i64> {
         plan.steps
             .iter()
@@ -469,13 +469,18 @@ fn committed(plans: &[TransactionPlan]) -> Option<Vec<Committed>> {
                 Step::Read(..) => {}
             }
         }
-        Committed { process: plan.process, begin: plan.begin, reads, writes: own }
+        CommittedTransaction { process: plan.process, begin: plan.begin, reads, writes: own }
     };
     Some(ids.iter().map(describe).collect())
 }
 
 /// Whether some order of commits has a weak level, by its definition: all orders are tried.
-fn has_commit_order(all: &[Committed], level: WeakLevel, with_sessions: bool, order: &mut Vec<usize>) -> bool {
+fn has_commit_order(
+    all: &[CommittedTransaction],
+    level: WeakLevel,
+    with_sessions: bool,
+    order: &mut Vec<usize>,
+) -> bool {
     if order.len() < all.len() {
         return (0..all.len()).any(|next| {
             if order.contains(&next) {

@@ -107,6 +107,28 @@ struct PlacedValue {
     compared: Option<usize>,
 }
 
+/// The first values whose comparisons may be tried once more.
+struct BoundedValues {
+    values: Vec<PlacedValue>,
+    most: usize,
+}
+
+impl BoundedValues {
+    fn new(most: usize) -> BoundedValues {
+        BoundedValues { values: Vec::new(), most }
+    }
+
+    fn is_full(&self) -> bool {
+        self.values.len() == self.most
+    }
+
+    fn push(&mut self, value: PlacedValue, budget: &ComparisonBudget) {
+        if !self.is_full() && budget.is_left(value.fixup) {
+            self.values.push(value);
+        }
+    }
+}
+
 impl WholeRunValues {
     /// A run of these answers showed something new.
     pub(in crate::explore) fn request(&mut self, answers: Vec<Override>, pinned: Vec<PinnedBytes>) {
@@ -194,7 +216,8 @@ impl WholeRunValues {
         if run.answers.len() > ANSWERS_MAX || !run.answers.iter().any(is_wide) {
             return;
         }
-        let (mut confirmed, mut others) = (Vec::new(), Vec::new());
+        // Each holds all answers of the run, so that no more are made than are kept.
+        let (mut confirmed, mut others) = (BoundedValues::new(CONFIRMED_MAX), BoundedValues::new(OTHERS_MAX));
         let layouts = [Layout::whole as fn(&[LoggedAnswer]) -> Layout, Layout::elements];
         for layout_of in layouts {
             let (layout, other) = (layout_of(&run.answers), layout_of(&again.answers));
@@ -213,18 +236,15 @@ impl WholeRunValues {
                 let value = PlacedValue { changed, last, fixup, pinned, compared };
                 let changes = other.bytes.get(place..place + pair.width()) != Some(pair.find.bytes());
                 match changes && known.contains(&(pair.site, pair.width(), place)) {
-                    true => confirmed.push(value),
-                    false if pair.telling() >= TELLING_BYTES => others.push(value),
+                    true => confirmed.push(value, &self.budget),
+                    false if pair.telling() >= TELLING_BYTES => others.push(value, &self.budget),
                     false => {}
                 }
             }
-            confirmed.extend(related(run, again, (&layout, &other)));
+            push_related(run, again, (&layout, &other), &mut confirmed, &self.budget);
         }
-        confirmed.retain(|value| self.budget.is_left(value.fixup));
-        confirmed.truncate(CONFIRMED_MAX);
+        let (mut confirmed, others) = (confirmed.values, others.values);
         forget_twins(&mut confirmed);
-        others.retain(|value| self.budget.is_left(value.fixup));
-        others.truncate(OTHERS_MAX);
         // The first are the likeliest, and are to be tried first.
         for PlacedValue { mut changed, last, fixup, pinned, compared } in confirmed.into_iter().chain(others).rev() {
             if rng.one_in(2) {
@@ -272,16 +292,24 @@ struct RelatedComparison {
     seen: [u64; 2],
 }
 
-/// Values that meet a comparison with a sum or a bitwise difference of what was drawn and of something that stays.
-fn related(run: &ComparedRun, again: &ComparedRun, (layout, other): (&Layout, &Layout)) -> Vec<PlacedValue> {
-    let mut found = Vec::new();
+/// Adds values that meet a comparison with a sum or a bitwise difference of what was drawn and of something that stays.
+fn push_related(
+    run: &ComparedRun,
+    again: &ComparedRun,
+    (layout, other): (&Layout, &Layout),
+    found: &mut BoundedValues,
+    budget: &ComparisonBudget,
+) {
     if layout.is_text || layout.bytes.len() != other.bytes.len() {
-        return found;
+        return;
     }
     for compared in related_comparisons(run, again) {
         for width in [8, 4, 2].into_iter().filter(|width| *width <= compared.bytes) {
             let windows = layout.bytes.windows(width).zip(other.bytes.windows(width)).take(RELATED_BYTES);
             for (place, (one, two)) in windows.enumerate().filter(|(_, (one, two))| one != two) {
+                if found.is_full() {
+                    return;
+                }
                 for big in [false, true] {
                     let fields = [field(one, big), field(two, big)];
                     let Some(put) = compared.solve(fields, width) else { continue };
@@ -292,12 +320,11 @@ fn related(run: &ComparedRun, again: &ComparedRun, (layout, other): (&Layout, &L
                     let pair = InputToStatePair::replacing(one, &bytes, compared.site);
                     let Some((changed, last, fixup)) = layout.put(&run.answers, &pair, place) else { continue };
                     let pinned = layout.pinned(place, width);
-                    found.push(PlacedValue { changed, last, fixup, pinned, compared: None });
+                    found.push(PlacedValue { changed, last, fixup, pinned, compared: None }, budget);
                 }
             }
         }
     }
-    found
 }
 
 /// The comparisons of two runs that a value may have changed, the nth of a place beside the nth.

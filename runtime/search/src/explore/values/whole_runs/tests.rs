@@ -75,3 +75,9 @@ fn what_never_pays_is_tried_in_a_small_share_of_runs() {
     }
     assert!((FREE_RUNS..=FREE_RUNS + 1001).contains(&made), "{made}");
 }
+
+#[test]
+fn a_program_that_compares_ever_again_has_no_more_proposals_than_are_kept() {
+    let log = |drawn: &[u8]| (0..100_000).map(|site| equal(site, 32, word(drawn) + site, 5000 + 3 * site)).collect();
+    assert!((1..=CONFIRMED_MAX + OTHERS_MAX).contains(&proposed(&[], log).len()));
+}
