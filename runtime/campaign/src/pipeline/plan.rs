@@ -57,7 +57,8 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     file.limits.fuel = file.limits.fuel.or(*fuel_default);
     let mut inputs = Inputs::default();
     let mut loader = |path: &Path| component(path, &project.remarks);
-    let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(plan_error)?;
+    let refused = |error| by_flag(plan_error(error), criteria);
+    let resolved = file.resolve(name, &mut loader, &mut inputs).map_err(refused)?;
     let mut plan = resolved.plan;
     for word in &world.dirs {
         let (mount, read_only) = capture(word, &mut inputs)?;
@@ -176,6 +177,17 @@ pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
     if of_a_key { refused.hint("`fozzy schema plan` describes every key") } else { refused }
 }
 
+/// What is wrong with a checker that was named by its flag is told by that, and not by the key of a plan that says the same.
+fn by_flag(error: CampaignError, criteria: &CriteriaOptions) -> CampaignError {
+    let told = error.message.strip_prefix("`expect.check`: ").filter(|_| criteria.checker.is_some());
+    match told {
+        Some(told) => CampaignError::new(error.kind, format!("--check: {told}")).hint(
+            "a checker is a program that is run, as `fozzy run` runs one: the book's page on searching has an example",
+        ),
+        None => error,
+    }
+}
+
 impl RunPlan {
     /// The plan and the inputs of a recording, which needs nothing of the real computer any more.
     pub fn of_recording(recording: &Recording) -> RunPlan {
@@ -204,13 +216,14 @@ impl RunPlan {
         if let Some(bytes) = own.taken() {
             self.plan.main.stdin.bytes = self.inputs.add(bytes);
         }
-        if let Some(RecordedDialogue { bytes, arrivals, stopped_at }) = own.dialogue() {
+        if let Some(RecordedDialogue { bytes, arrivals, stopped_at, stopped_before }) = own.dialogue() {
             self.plan.main.stdin.bytes = self.inputs.add(bytes);
             if let Some(channel) = &mut self.plan.main.stdin.channel {
                 channel.arrivals = arrivals;
             }
             if let Some(at) = stopped_at {
                 self.plan.limits.time = Some(at.since(Instant::START));
+                self.plan.limits.calls = stopped_before;
             }
         }
     }
