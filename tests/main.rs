@@ -65,6 +65,7 @@ mod holds;
 mod hostile_guests;
 mod init;
 mod instrumented;
+mod interrupted;
 mod licences;
 mod live;
 mod machines;

@@ -4,11 +4,12 @@
 //! (func $answer (result i32) …)  ─▶  component that exits with the answer  ─▶  Execution
 //! ```
 
-use fozzy_engine::{Program, Session, Switches};
+use fozzy_engine::{Interrupt, Program, Session, Switches};
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A component whose exit code is what `$answer` computes; `declarations` may hold anything of a module.
 fn component(declarations: &str) -> String {
@@ -179,4 +180,38 @@ fn asynchronous_components_are_refused_not_scheduled_by_chance() {
 fn the_configuration_digest_names_the_switches() {
     let (on, off) = (Switches { canonical_nans: true }, Switches { canonical_nans: false });
     assert_ne!(on.configuration(), off.configuration());
+}
+
+#[test]
+fn looks_for_an_interruption_change_nothing_and_an_interruption_leaves_nothing() {
+    /// Some looks of a guest, each after many instructions.
+    const LOOKS: u32 = 2;
+    let answer = r#"
+        (memory (export "memory") 1)
+        (func $answer (result i32) (local $n i32)
+            (loop $more
+                (i32.store (i32.const 8) (local.tee $n (i32.add (local.get $n) (i32.const 1))))
+                (br_if $more (i32.lt_u (local.get $n) (i32.const 8_000_000))))
+            (local.get $n))"#;
+    for fuel in [Plan::default().limits.fuel, 50_000_001] {
+        let mut plan = Plan::default();
+        plan.limits.fuel = fuel;
+        let program = program(answer, &plan).expect("a valid component");
+        let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
+        let mut execute = |interrupt: &Interrupt| {
+            session.interrupt_by(interrupt.clone());
+            session.execute(Box::new(SeededSource::new(Seed(7))), 0..100)
+        };
+        let quiet = execute(&Interrupt::default()).expect("the machine is fit");
+        let (interrupt, looks) = (Interrupt::default(), Arc::new(AtomicU32::new(0)));
+        let counted = Arc::clone(&looks);
+        interrupt.arm(Arc::new(move || counted.fetch_add(1, Ordering::Relaxed) == u32::MAX));
+        let watched = execute(&interrupt).expect("the machine is fit");
+        assert!(looks.load(Ordering::Relaxed) >= LOOKS, "{looks:?}");
+        assert_eq!(format!("{watched:?}"), format!("{quiet:?}"), "the same to the last instruction");
+        interrupt.arm(Arc::new(|| true));
+        assert!(execute(&interrupt).is_err_and(|error| error.is_interruption()) && interrupt.has_struck());
+        interrupt.disarm();
+        assert_eq!(format!("{:?}", execute(&interrupt).expect("the machine is fit")), format!("{quiet:?}"));
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! Not here: which way is tried next (`fozzy-search`), flags (`command/explore.rs`).
 
+mod answer_path;
 pub mod campaign_sink;
 pub mod cluster;
 pub mod conditions;

@@ -93,7 +93,7 @@ pub struct InputRunner {
 impl InputRunner {
     /// As the flags say, and what the program has; fuel in budgets of the plan.
     pub fn of(args: &InputOptions, prepared: &PreparedProgram, fuel_times: u64) -> Result<InputRunner, CampaignError> {
-        let PreparedProgram { loaded, planned, program } = prepared;
+        let PreparedProgram { loaded, planned, program, .. } = prepared;
         let name = &loaded.target.name;
         let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, SEED);
         let functions = functions.map_err(|error| caller_error(name, &error))?;

@@ -35,6 +35,7 @@ pub mod remarks;
 pub mod scenario;
 pub mod scenario_steps;
 pub mod sdk;
+pub mod search_clock;
 pub mod selector;
 pub mod sequence;
 pub mod shrink;

@@ -13,16 +13,17 @@ mod explained;
 pub use explained::explained_decisions;
 
 use crate::error::{CampaignError, ErrorKind};
+use crate::options::StopFlag;
 use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RecordingOrigin, cache};
 use crate::progress::LIVE_EVERY_NS;
 use crate::remarks::Remarks;
 use crate::scenario::{self, ScenarioFile};
+use crate::search_clock::SearchClock;
 use crate::selector;
 use crate::store::RunFolder;
 use crate::walker::{SequenceProgram, SequenceWalker};
-use crate::wall_clock::Stopwatch;
 use fozzy_check::FailureIdentity;
-use fozzy_engine::Session;
+use fozzy_engine::{Interrupt, Session};
 use fozzy_report::{ShrinkSlip, StateBasisName, StateSearchEndName, StateSearchSummary};
 use fozzy_scenario_file::FailedPart;
 use fozzy_search::shrink::{
@@ -51,6 +52,8 @@ pub struct ProgramReplayTarget {
     /// The scenario file that is played, if one is.
     scenario: Option<Arc<ScenarioFile>>,
     origin: RecordingOrigin,
+    /// Ends executions of all targets of the recording.
+    interrupt: Interrupt,
 }
 
 impl ProgramReplayTarget {
@@ -69,7 +72,8 @@ impl ProgramReplayTarget {
     /// A target that runs every candidate from its start.
     pub fn whole(recording: &Recording, prepared: &PreparedProgram) -> Result<ProgramReplayTarget, CampaignError> {
         let origin = RecordingOrigin::of_recording(recording);
-        Ok(ProgramReplayTarget { session: prepared.session()?, sequences: None, scenario: None, origin })
+        let interrupt = prepared.interrupt.clone();
+        Ok(ProgramReplayTarget { session: prepared.session()?, sequences: None, scenario: None, origin, interrupt })
     }
 
     /// A candidate of `original` as a recording, which is replayed by its number of each answer as any other.
@@ -103,6 +107,11 @@ impl ReplayTarget for ProgramReplayTarget {
         self.sequences.as_mut().map(|walker| walker as &mut dyn SequenceTarget)
     }
 
+    fn allow_interruption(&mut self, allowed: bool) {
+        let never = Interrupt::default();
+        self.session.interrupt_by(if allowed { self.interrupt.clone() } else { never });
+    }
+
     fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
         let Some(file) = &self.scenario else { return StepDependencies::default() };
         file.dependencies(failed_part(&failure.signature, position))
@@ -119,16 +128,21 @@ fn failed_part(signature: &FailureSignature, position: ScenarioPosition) -> Fail
     }
 }
 
-/// Makes the failure of a recording smaller, with one target a job.
+/// Makes the failure of a recording smaller, with one target a job. An execution that is at work when `clock` is over is given up.
 pub fn shrink(
     recording: &Recording,
     targets: &mut [ProgramReplayTarget],
     options: Options,
+    clock: Option<&Arc<SearchClock>>,
     go_on: &mut dyn FnMut(&ShrinkProgress) -> bool,
 ) -> Result<ShrinkResult, ShrinkError> {
+    let interrupt = targets.first().map(|target| target.interrupt.clone()).unwrap_or_default();
+    clock.iter().for_each(|clock| clock.bound(&interrupt));
     let mut targets: Vec<&mut (dyn ReplayTarget + Send)> =
         targets.iter_mut().map(|target| target as &mut (dyn ReplayTarget + Send)).collect();
-    shrink::shrink(recording, &mut targets, options, go_on)
+    let shrunk = shrink::shrink(recording, &mut targets, options, go_on);
+    interrupt.disarm();
+    shrunk
 }
 
 /// Between two lines of progress, and between two states of the line of a terminal.
@@ -180,19 +194,35 @@ pub fn shrink_error(command: &str, path: &Path, error: &ShrinkError) -> Campaign
         ShrinkError::Unstable { .. } => {
             CampaignError::new(ErrorKind::Replay, message).hint(format!("fozzy replay {}", path.display()))
         }
+        ShrinkError::Harness(error) if error.is_interruption() => {
+            let message = format!(
+                "{}: the time was over before the recorded run was at its end once: nothing is smaller",
+                path.display()
+            );
+            CampaignError::new(ErrorKind::Target, message)
+                .hint(format!("fozzy {command} {} --budget 10m", path.display()))
+        }
         ShrinkError::Harness(_) => CampaignError::new(ErrorKind::Harness, message),
     }
 }
 
 /// Makes the failure of a trace smaller, as long as `budget` lasts, and writes it beside it: the file, and its steps. `None`
 /// when it does not get smaller.
-pub fn shrink_beside(trace: &Path, budget: Duration, shortest: bool) -> Result<Option<(PathBuf, u64)>, CampaignError> {
-    let watch = Stopwatch::start();
+pub fn shrink_beside(
+    trace: &Path,
+    budget: Duration,
+    shortest: bool,
+    stop: &StopFlag,
+) -> Result<Option<(PathBuf, u64)>, CampaignError> {
+    let budget = fozzy_trace::Duration(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
+    let clock = SearchClock::start(Some(budget), Arc::clone(stop));
     let recording = selector::read(trace)?;
     let mut targets = ProgramReplayTarget::several(&recording, 1)?;
     let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(&recording), shortest };
-    let shrunk = shrink(&recording, &mut targets, options, &mut |_| watch.elapsed() < budget);
-    let shrunk = shrunk.map_err(|error| shrink_error("shrink", trace, &error))?;
+    let shrunk = match shrink(&recording, &mut targets, options, Some(&clock), &mut |_| !clock.is_over()) {
+        Err(ShrinkError::Harness(error)) if error.is_interruption() => return Ok(None),
+        shrunk => shrunk.map_err(|error| shrink_error("shrink", trace, &error))?,
+    };
     if shrunk.after == shrunk.before {
         return Ok(None);
     }

@@ -93,7 +93,7 @@ pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
 pub use entry::entry_point::{EntryPoint, FirstInputs, InputDelivery, InputUse, STATEFUL};
 pub use entry::single_call::written;
 /// Standard input that is read when a guest looks at it.
-pub use fozzy_host::{FeedEvent, InputFeed, LazyInput, OutputTee, RecordedDialogue};
+pub use fozzy_host::{FeedEvent, InputFeed, Interrupt, InterruptFlag, LazyInput, OutputTee, RecordedDialogue};
 /// Edges of a program, and how they are counted; see [`Reactor::coverage`].
 pub use fozzy_instrument::{CoverageMode, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.

@@ -141,6 +141,7 @@ impl Program {
             cluster: ClusterRequest::default(),
             resume: None,
             seed_of_state: false,
+            time: None,
         };
         let setup = ExplorationSetup::new(&project(), self.loaded(), &request)?;
         simulated(&setup.prepared.planned)?;

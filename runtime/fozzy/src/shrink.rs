@@ -2,7 +2,7 @@
 
 use crate::{Error, Trace};
 use fozzy_campaign::shrink::{self, ProgramReplayTarget, keeps_stdin};
-use fozzy_search::shrink::{CandidateSize, Options, ShrinkError};
+use fozzy_search::shrink::{CandidateSize, Options, ShrinkError, ShrinkProgress};
 
 /// How large a failure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,8 @@ impl Trace {
         let recording = self.recording();
         let mut targets = ProgramReplayTarget::several(recording, 1)?;
         let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(recording), shortest: false };
-        let shrunk = shrink::shrink(recording, &mut targets, options, &mut |progress| progress.tries < executions_max);
+        let go_on = &mut |progress: &ShrinkProgress| progress.tries < executions_max;
+        let shrunk = shrink::shrink(recording, &mut targets, options, None, go_on);
         let shrunk = shrunk.map_err(|error| match error {
             ShrinkError::Harness(why) => Error::Harness(why.to_string()),
             refused => Error::Trace(refused.to_string()),

@@ -17,8 +17,8 @@ use crate::run::RunGuard;
 use fozzy_trace::facts::{FailureKind, ReportedFailure};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
-    Activity, Aside, AwaitedEvent, BackendRequest, DecisionPart, Duration, IoChannel, NodeId, Observation, Purpose,
-    Question, Record, WaitKind, digest,
+    Activity, Aside, AwaitedEvent, BackendRequest, DecisionPart, Duration, HarnessError, IoChannel, NodeId,
+    Observation, Purpose, Question, Record, WaitKind, digest,
 };
 use fozzy_world::channel::{UNREAD_BYTES_MAX, WRITE_BYTES};
 use fozzy_world::dialogue::UnreadInput;
@@ -100,6 +100,8 @@ pub enum GuestStop {
     },
     /// The run has reached the moment that was asked for.
     Looked,
+    /// The execution is thrown away.
+    Interrupted,
     /// Virtual time went past its bound.
     TimeExhausted,
     /// The guest called the host more often than its instruction budget allows.
@@ -140,6 +142,7 @@ impl fmt::Display for GuestStop {
             GuestStop::CalledEnded => f.write_str("the target came to its end"),
             GuestStop::PeerEnded { node } => write!(f, "the machine `{node}` came to its end"),
             GuestStop::Looked => f.write_str("stopped to be looked at"),
+            GuestStop::Interrupted => f.write_str(HarnessError::INTERRUPTED),
             GuestStop::TimeExhausted => f.write_str("virtual time exhausted"),
             GuestStop::FuelExhausted => f.write_str("instruction budget exhausted"),
             GuestStop::Machine { what } => f.write_str(what),
@@ -307,7 +310,7 @@ impl Host {
             return Err(GuestStop::PeerEnded { node });
         }
         self.run.work += HOST_CALL_FUEL + asked.payload_bytes();
-        if self.run.work <= self.run.work_max { Ok(()) } else { Err(GuestStop::FuelExhausted) }
+        if self.run.work <= self.run.work_until_look { Ok(()) } else { self.run.look_for_interruption() }
     }
 
     #[inline]
@@ -344,7 +347,7 @@ impl Host {
                 Ok(answer)
             }
             // It has not happened.
-            Err(GuestStop::Looked) => Err(wasmtime::Error::new(GuestStop::Looked)),
+            Err(stop @ (GuestStop::Looked | GuestStop::Interrupted)) => Err(wasmtime::Error::new(stop)),
             Err(stop) => {
                 run.recorder.call(id, name, node, at, asked, &stop.to_string());
                 Err(wasmtime::Error::new(stop))
@@ -523,6 +526,8 @@ impl Host {
         if self.node == NodeId(0) {
             self.run.look_at_feed();
         }
+        let node = self.node;
+        self.world().look_at_stdin(node);
         Ok(())
     }
 
@@ -558,7 +563,9 @@ impl Host {
     }
 
     fn is_overtime(&self) -> bool {
-        self.run.world.plan.limits.time.is_some_and(|limit| self.run.world.clock.now().0 > limit.0)
+        let limits = &self.run.world.plan.limits;
+        let is_last = || limits.calls.is_some_and(|calls| self.run.recorder.calls() >= calls);
+        limits.time.is_some_and(|limit| self.run.world.clock.now().0 > limit.0 || is_last())
     }
 
     /// The execution ends at the bound, not at the far deadline it jumped to.

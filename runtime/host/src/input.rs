@@ -59,6 +59,8 @@ pub struct RecordedDialogue {
     pub arrivals: Vec<ArrivalPlan>,
     /// When the run was stopped from outside, if it was.
     pub stopped_at: Option<Instant>,
+    /// Before which host call, if its program did not wait then.
+    pub stopped_before: Option<u64>,
 }
 
 impl RecordedDialogue {

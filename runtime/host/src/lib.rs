@@ -28,6 +28,7 @@ mod handles;
 mod http;
 mod import_numbers;
 mod input;
+mod interrupt;
 mod io;
 mod limiter;
 mod linker;
@@ -58,6 +59,7 @@ pub use draws::{DecisionDraws, DrawSource};
 pub use handles::{StaleHandle, TargetHandles};
 pub use import_numbers::{history_name, number_collision};
 pub use input::{FeedEvent, InputFeed, LazyInput, RecordedDialogue};
+pub use interrupt::{INTERRUPT_FUEL, Interrupt, InterruptFlag};
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
 pub use linker::{ImportFault, add_to_linker, import_problem, known_interfaces, refused_imports};
 pub use outgoing_call::{

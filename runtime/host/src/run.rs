@@ -14,6 +14,7 @@
 
 use crate::call::GuestStop;
 use crate::input::{FeedEvent, LazyInput};
+use crate::interrupt::{INTERRUPT_WORK, Interrupt};
 use fozzy_trace::observation::{AnswerTime, BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
@@ -85,7 +86,10 @@ pub struct Run {
     observed_bytes: u64,
     /// Fuel that host calls have used, and how much they may.
     pub(crate) work: u64,
-    pub(crate) work_max: u64,
+    work_max: u64,
+    /// How much of it they may until somebody looks whether the run is interrupted; at most all of it.
+    pub(crate) work_until_look: u64,
+    interrupt: Option<Interrupt>,
 }
 
 impl Run {
@@ -113,6 +117,8 @@ impl Run {
             observed_bytes: 0,
             work: 0,
             work_max,
+            work_until_look: work_max,
+            interrupt: None,
         }
     }
 
@@ -120,7 +126,9 @@ impl Run {
     #[must_use]
     pub fn reading(self, input: Option<Arc<LazyInput>>) -> Run {
         let (feed, stdin) = input.into_iter().partition::<Vec<_>, _>(|input| input.feed().is_some());
-        Run { stdin: stdin.into_iter().next(), feed: feed.into_iter().next(), ..self }
+        let mut run = Run { stdin: stdin.into_iter().next(), feed: feed.into_iter().next(), ..self };
+        run.look_later();
+        run
     }
 
     /// Shows `observer` what is not kept of outputs.
@@ -153,6 +161,44 @@ impl Run {
     #[must_use]
     pub fn observing(self, reality: Option<Box<dyn LiveBackend>>) -> Run {
         Run { reality, ..self }
+    }
+
+    /// Can be ended from outside by `interrupt`.
+    #[must_use]
+    pub fn interruptible(mut self, interrupt: Option<Interrupt>) -> Run {
+        self.interrupt = interrupt;
+        self.look_later();
+        self
+    }
+
+    /// Who can end it from outside; the instructions of guests stop now and then for a look then.
+    #[must_use]
+    pub fn interrupt(&self) -> Option<&Interrupt> {
+        self.interrupt.as_ref()
+    }
+
+    fn look_later(&mut self) {
+        let is_watched = self.interrupt.is_some() || self.feed.is_some();
+        let next = if is_watched { self.work.saturating_add(INTERRUPT_WORK) } else { u64::MAX };
+        self.work_until_look = self.work_max.min(next);
+    }
+
+    /// Host calls have come to the end of what they may use, or to the next look.
+    #[cold]
+    pub(crate) fn look_for_interruption(&mut self) -> Result<(), GuestStop> {
+        if self.work > self.work_max {
+            return Err(GuestStop::FuelExhausted);
+        }
+        if self.interrupt.as_ref().is_some_and(Interrupt::strikes) {
+            return Err(GuestStop::Interrupted);
+        }
+        if self.feed.as_ref().is_some_and(|input| input.feed().is_some_and(|feed| feed.is_stopped())) {
+            // Its program may never wait: the call that begins is the last.
+            let calls = self.recorder.calls();
+            self.stop(Some(calls));
+        }
+        self.look_later();
+        Ok(())
     }
 
     /// Stops at a moment, for inspection.
@@ -225,6 +271,8 @@ impl Run {
             observed_bytes: self.observed_bytes,
             work: self.work,
             work_max: self.work_max,
+            work_until_look: self.work_max,
+            interrupt: None,
         }
     }
 
@@ -309,6 +357,14 @@ impl Run {
         }
     }
 
+    /// The same, before the next turn: while other guests go on, the target may be waiting for its standard input.
+    pub fn look_for_input(&mut self) {
+        let target = NodeId(0);
+        if self.feed.is_some() && self.world.node(target).waiting.contains(&Wait::Stdin(target)) {
+            self.look_at_feed();
+        }
+    }
+
     /// Before time passes for guests that wait for all of `waits`: while the target waits for its standard input and that comes from a
     /// person, virtual time passes as real time does.
     pub fn await_feed(&mut self, waits: impl Iterator<Item = Wait> + Clone) {
@@ -326,16 +382,17 @@ impl Run {
     pub(crate) fn heed_stop(&mut self) {
         let stops = self.feed.as_ref().is_some_and(|input| input.feed().is_some_and(|feed| feed.is_stopped()));
         if stops {
-            self.stop();
+            self.stop(None);
         }
     }
 
     /// A replay comes to its end at this moment by its plan, and so does this run.
-    fn stop(&mut self) {
+    fn stop(&mut self, before: Option<u64>) {
         let now = self.world.clock.now();
-        Arc::make_mut(&mut self.world.plan).limits.time = Some(now.since(Instant::START));
+        let limits = &mut Arc::make_mut(&mut self.world.plan).limits;
+        (limits.time, limits.calls) = (Some(now.since(Instant::START)), before);
         if let Some(input) = self.feed.take() {
-            input.record(|dialogue| dialogue.stopped_at = Some(now));
+            input.record(|dialogue| (dialogue.stopped_at, dialogue.stopped_before) = (Some(now), before));
         }
     }
 
@@ -354,10 +411,10 @@ impl Run {
             }
             FeedEvent::End(waited) => {
                 let at = channel.close(later(waited));
+                // It says nothing more, but whether the run is to stop.
                 input.record(|dialogue| dialogue.note(&[], at, true));
-                self.feed = None;
             }
-            FeedEvent::Stopped => self.stop(),
+            FeedEvent::Stopped => self.stop(None),
         }
     }
 
@@ -483,6 +540,12 @@ impl RunSlot {
     pub fn put(&self, run: Box<Run>) {
         let old = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(run);
         assert!(old.is_none(), "there is one run");
+    }
+
+    /// Takes the run if it is there; a guest that has come to a look in the middle of its turn holds it.
+    #[must_use]
+    pub fn take_if_free(&self) -> Option<Box<Run>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Takes the run.

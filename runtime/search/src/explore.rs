@@ -13,6 +13,7 @@
 //! Not here: how a step is taken (`fozzy-engine`), files and clocks (`fozzy`).
 
 mod bandit;
+mod compact_answers;
 mod decision_path;
 mod explorer;
 mod frontier;
@@ -31,6 +32,7 @@ mod values;
 mod tests;
 
 pub use bandit::Reward;
+pub use compact_answers::CompactAnswers;
 pub use decision_path::DecisionPath;
 pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, PeerDiscoveries, Stats};
 pub use guided_source::{AnswerLog, GuidedSource};

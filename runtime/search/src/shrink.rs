@@ -94,6 +94,11 @@ pub trait ReplayTarget {
         None
     }
 
+    /// Whether executions from here on may be given up when the time is over; until it is said they may.
+    fn allow_interruption(&mut self, allowed: bool) {
+        let _ = allowed;
+    }
+
     /// The steps that a failure at this position depends on, as far as the program says what its steps are.
     fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
         let _ = (failure, position);
@@ -162,7 +167,7 @@ enum ShrinkHalt {
 
 impl From<HarnessError> for ShrinkHalt {
     fn from(error: HarnessError) -> ShrinkHalt {
-        ShrinkHalt::Harness(error)
+        if error.is_interruption() { ShrinkHalt::Budget } else { ShrinkHalt::Harness(error) }
     }
 }
 
@@ -246,7 +251,10 @@ pub fn shrink(
             }
             Err(ShrinkHalt::Harness(error)) => return Err(error.into()),
         };
+        // The smallest is what counts, however long it takes.
+        shrinker.workers[0].target().allow_interruption(false);
         let is_confirmed = shrinker.is_confirmed()?;
+        shrinker.workers[0].target().allow_interruption(true);
         tries = shrinker.tries;
         if is_confirmed || !is_incremental {
             let after = shrinker.size();

@@ -299,6 +299,23 @@ pub struct HarnessError {
     pub what: String,
 }
 
+impl HarnessError {
+    /// What an interruption says, which it is known by: errors cross borders as their sentences.
+    pub const INTERRUPTED: &'static str = "the execution was interrupted, and is thrown away";
+
+    /// An execution was ended from outside before it came to its end.
+    #[must_use]
+    pub fn interruption() -> HarnessError {
+        HarnessError { what: HarnessError::INTERRUPTED.to_owned() }
+    }
+
+    /// Whether nothing failed, and somebody has ended the execution.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        self.what == HarnessError::INTERRUPTED
+    }
+}
+
 /// Performs executions of one component under one plan.
 pub trait Executor {
     /// Runs one execution to its end. Entries inside `keep` stand in the history in full.

@@ -528,6 +528,10 @@ pub struct Limits {
     pub fuel: u64,
     /// Virtual time; `None` is no bound.
     pub time: Option<Duration>,
+    /// Host calls of all machines; the next one ends the run as if its time were over, where that is bounded. A person has stopped it
+    /// there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
     /// Bytes of linear memory, over all memories of the component.
     pub memory_bytes: u64,
     /// Bytes on the virtual disk.
@@ -563,6 +567,7 @@ impl Default for Limits {
         Limits {
             fuel: FUEL_DEFAULT,
             time: None,
+            calls: None,
             memory_bytes: MEMORY_BYTES_DEFAULT,
             disk_bytes: DISK_BYTES_DEFAULT,
             disk_nodes: DISK_NODES_DEFAULT,

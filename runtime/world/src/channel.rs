@@ -40,6 +40,10 @@ const VARIATION_HALVINGS: u32 = 20;
 const ANSWERS_PER_HALVING: u64 = 100;
 const ANSWERS_BY_LENGTH: u64 = 1 << 11;
 
+/// Looks in vain, one after the other while time stands still, after which a little of it passes: who asks again and again, and never
+/// waits, would not see what comes a moment later. No program is known that does so and looks at a clock in between.
+const LOOKS_IN_VAIN: u32 = 1_000;
+
 /// Standard input that comes in virtual time.
 #[derive(Clone)]
 pub struct Channel {
@@ -60,6 +64,8 @@ pub struct Channel {
     nonblocking: bool,
     /// Whether somebody may still add something: a person, or another machine.
     is_open: bool,
+    /// When the program looked in vain last, and how often at this moment.
+    looked: (Instant, u32),
 }
 
 /// What was planned, as it stays.
@@ -156,6 +162,7 @@ impl Channel {
             written: WrittenOutput::default(),
             nonblocking: plan.nonblocking,
             is_open: plan.from.is_some(),
+            looked: (Instant::START, 0),
         };
         Ok((bytes[..next_byte].into(), channel))
     }
@@ -295,6 +302,16 @@ impl Channel {
 
     pub(crate) fn is_ready(&self, now: Instant) -> bool {
         self.deadline().is_some_and(|at| at <= now)
+    }
+
+    /// The program looks. Says whether time is to pass because it has looked so often at this moment, and nothing is there.
+    pub(crate) fn is_looked_at_in_vain(&mut self, now: Instant) -> bool {
+        if self.is_ready(now) {
+            return false;
+        }
+        let (at, times) = self.looked;
+        self.looked = (now, if at == now { times + 1 } else { 1 });
+        self.looked.1 >= LOOKS_IN_VAIN
     }
 
     pub(crate) fn is_closed(&self, now: Instant) -> bool {

@@ -14,6 +14,7 @@
 //! Not here: queues of inputs (`channel`).
 
 use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, WRITE_BYTES, jitter};
+use crate::clock::CLOCK_TICK;
 use crate::{OpContext, OutputKind, World};
 use fozzy_trace::plan::{Plan, StdinPipe};
 use fozzy_trace::{Instant, NodeId};
@@ -204,7 +205,10 @@ impl World {
             }
         }
         if !self.dialogues.peers.is_empty() {
-            self.dialogues.lines.remove(&node);
+            // A last line without a line end is one.
+            if let Some(line) = self.dialogues.lines.remove(&node) {
+                self.ask_peers(context, |peer, context| peer.line(node, &line, context));
+            }
             self.ask_peers(context, |peer, context| peer.ended(node, context));
         }
     }
@@ -213,6 +217,17 @@ impl World {
     pub fn arm_stdin(&mut self, context: &mut OpContext<'_>) {
         if let Some(channel) = self.node_mut(context.node).stdin.channel_mut() {
             channel.arm(context);
+        }
+    }
+
+    /// The program of `node` looks whether its standard input has come. Who looks again and again takes some time.
+    pub fn look_at_stdin(&mut self, node: NodeId) {
+        let now = self.clock.now();
+        let Some(channel) = self.node(node).stdin.channel() else { return };
+        if !channel.is_ready(now)
+            && self.node_mut(node).stdin.channel_mut().is_some_and(|channel| channel.is_looked_at_in_vain(now))
+        {
+            self.clock.advance_to(now.after(CLOCK_TICK));
         }
     }
 

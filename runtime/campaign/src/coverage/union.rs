@@ -17,7 +17,7 @@ use crate::options::RunRequest;
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use crate::project::Project;
 use fozzy_check::judge;
-use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
+use fozzy_engine::{Build, Interrupt, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_SCHEMA, CoverageDocument};
 use fozzy_trace::file::{RecordedOutcome, Recording};
@@ -134,7 +134,7 @@ impl CoverageUnion {
         if let Some((known, under, program)) = &self.last
             && (*known, *under) == (digest, switches)
         {
-            return Ok(PreparedProgram { loaded, planned, program: program.clone() });
+            return Ok(PreparedProgram { loaded, planned, program: program.clone(), interrupt: Interrupt::default() });
         }
         let prepared = PreparedProgram::compile_as(loaded, planned, &self.build)?;
         self.last = Some((digest, switches, prepared.program.clone()));

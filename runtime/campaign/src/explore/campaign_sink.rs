@@ -19,8 +19,8 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::progress::{LIVE_EVERY_NS, QUIET_EVERY_NS};
 use crate::remarks::Remarks;
+use crate::search_clock::SearchClock;
 use crate::store;
-use crate::wall_clock::Stopwatch;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
@@ -28,6 +28,7 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::Durability;
 use fozzy_trace::{Digest, Duration, HarnessError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Between two lines that say how it goes.
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
@@ -47,8 +48,8 @@ pub struct ExplorationSink {
     pub confirmer: PathConfirmer,
     /// Where findings go.
     pub place: Where,
-    /// Real time since the start.
-    pub watch: Stopwatch,
+    /// Real time since the start, and when it is over.
+    pub clock: Arc<SearchClock>,
     /// `None` when its runs are bounded instead.
     pub time: Option<Duration>,
     /// The budget of runs, if there is one.
@@ -101,9 +102,9 @@ impl WorkerEnds {
 
 impl ExplorationSink {
     /// How much of its time an exploration searches.
-    fn searched_ns(&self, time: Duration) -> u64 {
+    fn searched(&self, time: Duration) -> Duration {
         let has_more_to_do = self.shrinks && !self.kept.is_empty();
-        if has_more_to_do { time.0 - time.0 / SHRINK_SHARE } else { time.0 }
+        if has_more_to_do { Duration(time.0 - time.0 / SHRINK_SHARE) } else { time }
     }
 
     /// Says how it goes.
@@ -144,7 +145,7 @@ impl ExplorationObserver for ExplorationSink {
             self.said.calls -= 1;
             return true;
         }
-        let now = self.watch.elapsed_ns();
+        let now = self.clock.elapsed_ns();
         // A step can be a whole run of some seconds.
         self.said.calls = if now - self.said.looked_ns < LOOK_EVERY_NS { LOOK_EVERY - 1 } else { 0 };
         self.said.looked_ns = now;
@@ -159,7 +160,7 @@ impl ExplorationObserver for ExplorationSink {
             None if !self.remarks.is_live() && since >= QUIET_EVERY_NS => self.say(stats, now),
             _ => {}
         }
-        self.time.is_none_or(|time| now < self.searched_ns(time))
+        self.time.is_none_or(|time| now < self.searched(time).0)
     }
 
     fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
@@ -176,7 +177,8 @@ impl ExplorationObserver for ExplorationSink {
         stats: &Stats,
         paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
     ) -> Result<(), HarnessError> {
-        let saved = self.state.save(&self.watch, (stats.runs, stats.steps), stats.findings, paths);
+        let clock = &self.clock;
+        let saved = self.state.save(&|| clock.elapsed_ns(), (stats.runs, stats.steps), stats.findings, paths);
         if let Err(error) = saved {
             self.remarks.text(&format!("the state of the exploration is not saved: {error}\n"));
             self.state = StateSaver::default();
@@ -185,11 +187,13 @@ impl ExplorationObserver for ExplorationSink {
     }
 
     fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
-        let now = self.watch.elapsed_ns();
+        let now = self.clock.elapsed_ns();
         self.worker.as_mut().map(|worker| worker.exchange.take(now, edges)).unwrap_or_default()
     }
 
     fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+        // What was found is worth all the time that there is.
+        self.time.iter().for_each(|time| self.clock.end_after(*time));
         let harness = |error: CampaignError| HarnessError { what: error.to_string() };
         let recording = self.record(&found.input).map_err(harness)?;
         let (path, unkept) = match self.write(&recording) {
@@ -213,6 +217,7 @@ impl ExplorationObserver for ExplorationSink {
             self.remarks.text(&format!("found {title}\n  run {found_at}{step}, {}\n", finding.place()));
         }
         self.kept.push(finding);
+        self.time.iter().for_each(|time| self.clock.end_after(self.searched(*time)));
         Ok(())
     }
 }

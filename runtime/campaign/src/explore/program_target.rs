@@ -11,6 +11,7 @@
 //! Invariants: places are answers only, so that a checkpoint in the middle of a run could take the place of the execution
 //! before it and nothing above would change; what a finding is, a run says that can be recorded.
 
+use super::answer_path::AnswerPath;
 use super::stateful_target::{ExploredTarget, PathConfirmer};
 use super::unreached::unreached;
 use crate::comparisons::ComparisonSession;
@@ -53,7 +54,9 @@ pub struct ProgramTarget {
     session: Session,
     confirmer: PathConfirmer,
     /// The answers up to each place.
-    places: BTreeMap<CheckpointId, Arc<[Override]>>,
+    places: BTreeMap<CheckpointId, Arc<AnswerPath>>,
+    /// The one that the run continues.
+    from: Arc<AnswerPath>,
     next_place: u64,
     /// Answers of the run that is about to be made, or was made last.
     log: SharedLog,
@@ -75,7 +78,7 @@ impl ProgramTarget {
     pub fn new(prepared: &PreparedProgram, confirmer: PathConfirmer) -> Result<ProgramTarget, CampaignError> {
         let build = Build { coverage: CoverageMode::Counters, ..Build::default() };
         let unbuilt = prepared;
-        let prepared = PreparedProgram::compile_as(prepared.loaded.clone(), prepared.planned.clone(), &build)?;
+        let prepared = prepared.rebuilt(&build)?;
         let mut session = prepared.session()?;
         session.fuel_times(FUEL_TIMES);
         session.collect_bytes();
@@ -87,7 +90,8 @@ impl ProgramTarget {
             prepared,
             session,
             confirmer,
-            places: BTreeMap::from([(START, Arc::from([]))]),
+            places: BTreeMap::from([(START, Arc::default())]),
+            from: Arc::default(),
             next_place: START.0 + 1,
             log: SharedLog::default(),
             source: None,
@@ -146,7 +150,8 @@ impl StepTarget for ProgramTarget {
     }
 
     fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        let before = self.places.get(&checkpoint).cloned().unwrap_or_default();
+        self.from = self.places.get(&checkpoint).cloned().unwrap_or_default();
+        let before = self.from.answers();
         self.log = SharedLog::default();
         let log = self.log.clone();
         self.source = Some(Box::new(ContinuedSource { before, at: 0, source, log: Some(log) }));
@@ -179,7 +184,7 @@ impl StatefulTarget for ProgramTarget {
         let place = CheckpointId(self.next_place);
         self.next_place += 1;
         let log = self.log.lock();
-        let kept = Arc::from(&log[..answers.min(log.len())]);
+        let kept = AnswerPath::of(&self.from, &log[..answers.min(log.len())]);
         drop(log);
         self.places.insert(place, kept);
         Ok(place)

@@ -24,6 +24,9 @@ pub struct ExplorationResult {
     pub traces: Vec<FailureTrace>,
     /// The ways to the places that are kept.
     pub stories: Vec<DecisionPath>,
+    /// The ways to the failures.
+    #[serde(default)]
+    pub findings: Vec<DecisionPath>,
     /// What each way to search has earned, by dial and name.
     pub earned: Vec<(String, String, Reward)>,
     /// Branches that were not reached.

@@ -25,7 +25,7 @@ use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
 use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
-use crate::wall_clock::Stopwatch;
+use crate::search_clock::{SearchClock, first_run_error, say_given_up};
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_check::judge;
 use fozzy_engine::Walker;
@@ -59,6 +59,8 @@ pub struct ExploreRequest<'a> {
     pub resume: Option<Option<&'a Path>>,
     /// Whether a continued exploration has the seed of its state, and not that of `options`.
     pub seed_of_state: bool,
+    /// Real time after which its first run is given up; none of it is explored then.
+    pub time: Option<Duration>,
 }
 
 /// How an exploration is made.
@@ -187,7 +189,10 @@ impl ExplorationSetup {
         }
         let start = AnswerLog::default();
         let ExploredProgram { target, mut confirmer } = explored(&prepared, &options, &start)?;
-        let probe = confirmer.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0)?;
+        SearchClock::start(request.time, Arc::new(|| false)).bound(&prepared.interrupt);
+        let probe = confirmer.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0);
+        let probe = probe.map_err(|error| first_run_error(&name, error))?;
+        prepared.interrupt.disarm();
         if is_program && probe.history.decisions == 0 {
             // All its runs are one; what that one comes to is said if it is worth saying.
             match judge(&probe).signature {
@@ -244,13 +249,16 @@ impl ExplorationSetup {
         let ExploreRun { place, time, runs, verbose, stop, remarks, state, shrinks } = run;
         let (component, plan, seed) = (&self.prepared.loaded.component, &self.prepared.planned.plan, options.seed.0);
         let state = state.filter(|_| ends.is_none()).map(|path| StateFile::new(path, component, plan, seed));
+        // The time of all workers is their supervisor's.
+        let time = time.filter(|_| ends.is_none());
+        let clock = SearchClock::start(time, Arc::clone(&stop));
+        clock.bound(&self.prepared.interrupt);
         let mut sink = ExplorationSink {
             stop,
             confirmer: self.confirmer,
             place,
-            watch: Stopwatch::start(),
-            // The time of all workers is their supervisor's.
-            time: time.filter(|_| ends.is_none()),
+            clock,
+            time,
             runs,
             verbose,
             kept: Vec::new(),
@@ -274,6 +282,9 @@ impl ExplorationSetup {
         let mut paths = resumed.0.into_iter().chain(resumed.1);
         let ended = exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?;
         sink.remarks.live("");
+        if sink.worker.is_none() {
+            say_given_up(&self.prepared.interrupt, |text| sink.remarks.text(text));
+        }
         let explored = result(&exploration, &sink, &*target, paths, ended);
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
             // On a full disk it leaves nothing to the supervisor, which has heard its numbers and findings.
@@ -314,7 +325,9 @@ impl ExplorationSetup {
         explored.edges_total = explored.edges_total.max(self.target.edges_total());
         if explored.stories.is_empty() {
             // No worker was left to take them.
-            explored.stories = self.resumed.map(|state| state.stories).unwrap_or_default();
+            let resumed = self.resumed.map(|state| (state.stories, state.findings)).unwrap_or_default();
+            explored.stories = resumed.0;
+            explored.findings.extend(resumed.1);
         }
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
@@ -377,6 +390,7 @@ fn result(
         traces: found.map(|(found, kept)| FailureTrace { times: found.times, ..kept.clone() }).collect(),
         // Those that were not taken again are still worth it another time.
         stories: exploration.paths().chain(left).collect(),
+        findings: exploration.findings().all().iter().map(|found| found.input.clone()).collect(),
         earned: exploration
             .rewards()
             .into_iter()

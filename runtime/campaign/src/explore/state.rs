@@ -42,7 +42,7 @@ pub struct ExploreState {
     pub steps: u64,
     /// The paths to the places that are worth continuing from.
     pub stories: Vec<DecisionPath>,
-    /// The paths of what was found, in a state of an exploration that was not at its end: whoever continues it finds them first.
+    /// The paths of what was found: whoever continues it finds them first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DecisionPath>,
 }
@@ -94,15 +94,15 @@ fn digest_of(plan: &Plan) -> Digest {
 }
 
 impl ExploreState {
-    /// The state of an exploration of `component` under `plan`.
+    /// The state of an exploration of `component` under `plan`, with the paths to places and to findings.
     pub fn new(
         component: &[u8],
         plan: &Plan,
         (seed, runs, steps): (u64, u64, u64),
-        stories: Vec<DecisionPath>,
+        (stories, findings): (Vec<DecisionPath>, Vec<DecisionPath>),
     ) -> ExploreState {
         let (component, plan) = (Digest::of(component), digest_of(plan));
-        let (format, version, program, findings) = (FORMAT.to_owned(), VERSION, None, Vec::new());
+        let (format, version, program) = (FORMAT.to_owned(), VERSION, None);
         ExploreState { format, version, component, program, plan, seed, runs, steps, stories, findings }
     }
 

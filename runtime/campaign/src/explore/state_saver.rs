@@ -5,7 +5,6 @@
 
 use super::state::StateFile;
 use crate::error::CampaignError;
-use crate::wall_clock::Stopwatch;
 use fozzy_search::explore::DecisionPath;
 
 /// Between two states that are kept, and between one and the first after a finding.
@@ -43,12 +42,12 @@ impl StateSaver {
     /// When it cannot be written.
     pub fn save(
         &mut self,
-        watch: &Stopwatch,
+        elapsed_ns: &dyn Fn() -> u64,
         done: (u64, u64),
         findings: u64,
         paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
     ) -> Result<(), CampaignError> {
-        let now = watch.elapsed_ns();
+        let now = elapsed_ns();
         if !self.is_due(now, findings) {
             return Ok(());
         }
@@ -57,7 +56,7 @@ impl StateSaver {
             file.write(done, stories, found)?;
         }
         self.findings = findings;
-        self.saved_ns = watch.elapsed_ns();
+        self.saved_ns = elapsed_ns();
         self.took_ns = self.saved_ns - now;
         Ok(())
     }

@@ -180,11 +180,17 @@ impl Collector<'_> {
         let folder = self.plan.place.folder.join("workers");
         let stats = sum(records().filter_map(|record| record.progress));
         let (runs, steps) = self.plan.before;
-        self.saver.save(&self.watch, (runs + stats.runs, steps + stats.steps), self.failures.len() as u64, &|| {
-            let streams = || records().map(|record| record.stream);
-            let stories = streams().flat_map(|stream| exchange::stories_of(&folder, stream)).collect();
-            (stories, streams().flat_map(|stream| exchange::findings_of(&folder, stream)).collect())
-        })
+        let watch = &self.watch;
+        self.saver.save(
+            &|| watch.elapsed_ns(),
+            (runs + stats.runs, steps + stats.steps),
+            self.failures.len() as u64,
+            &|| {
+                let streams = || records().map(|record| record.stream);
+                let stories = streams().flat_map(|stream| exchange::stories_of(&folder, stream)).collect();
+                (stories, streams().flat_map(|stream| exchange::findings_of(&folder, stream)).collect())
+            },
+        )
     }
 
     /// Keeps the findings that a lost worker has written and not reported.
@@ -216,6 +222,7 @@ impl Collector<'_> {
             unite(&mut all.taken, &explored.taken);
             all.has_run |= explored.has_run;
             all.stories.extend(explored.stories);
+            all.findings.extend(explored.findings);
             for (dial, name, earned) in explored.earned {
                 match all.earned.iter_mut().find(|known| (&known.0, &known.1) == (&dial, &name)) {
                     Some((_, _, sum)) => *sum = sum.and(earned),
@@ -271,6 +278,7 @@ fn explored(folder: &Path, record: &WorkerRecord<ExploreProtocol>) -> Exploratio
         has_run: stats.steps > 0,
         taken: exchange::edges_of(folder, record.stream).into_iter().map(taken).collect(),
         stories: exchange::stories_of(folder, record.stream),
+        findings: exchange::findings_of(folder, record.stream),
         ..ExplorationResult::default()
     }
 }

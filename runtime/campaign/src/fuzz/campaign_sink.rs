@@ -20,14 +20,16 @@ use crate::options::StopFlag;
 use crate::pipeline::{self, RecordingOrigin};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::remarks::Remarks;
-use crate::wall_clock::Stopwatch;
+use crate::search_clock::SearchClock;
 use crate::workers::{WorkerChannel, WorkerEvent};
+use fozzy_engine::Interrupt;
 use fozzy_report::{LiteralLanguage, ShownInput};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
 use fozzy_trace::{Digest, Duration, HarnessError, Status, Verdict, counted};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Between two lines that say how it goes.
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
@@ -68,8 +70,8 @@ pub struct CampaignSink {
     language: Option<LiteralLanguage>,
     /// Where findings go.
     pub place: Place,
-    /// Real time since the start.
-    pub watch: Stopwatch,
+    /// Real time since the start, and when it is over.
+    pub clock: Arc<SearchClock>,
     /// Real time after which it ends.
     pub time: Option<Duration>,
     /// The budget of executions, if there is one.
@@ -115,6 +117,8 @@ pub struct SinkConfig {
     pub runs: Option<u64>,
     /// Whether a stop was requested.
     pub stop: StopFlag,
+    /// What ends an execution that is at work when the campaign is over.
+    pub interrupt: Interrupt,
     /// The supervisor, if it is one worker of several.
     pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
     /// The person, if it is alone.
@@ -135,17 +139,20 @@ impl CampaignSink {
             time,
             runs,
             stop,
+            interrupt,
             supervisor,
             remarks,
             input_bytes_max,
         } = keeping;
+        let clock = SearchClock::start(time, StopFlag::clone(&stop));
+        clock.bound(&interrupt);
         CampaignSink {
             language: LiteralLanguage::of(&fozzy_instrument::languages(&origin.component)),
             corpus,
             confirmer,
             origin,
             place,
-            watch: Stopwatch::start(),
+            clock,
             time,
             runs,
             subject,
@@ -263,7 +270,7 @@ impl FuzzObserver for CampaignSink {
         if !self.calls.is_multiple_of(LOOK_EVERY) {
             return true;
         }
-        let now = self.watch.elapsed_ns();
+        let now = self.clock.elapsed_ns();
         if let Some(supervisor) = &self.supervisor {
             if now - self.said_at >= REPORT_EVERY_NS {
                 self.said_at = now;
@@ -282,13 +289,13 @@ impl FuzzObserver for CampaignSink {
 
     /// Not for each round: with many files, a look takes long.
     fn peer_inputs(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
-        let now = self.watch.elapsed_ns();
+        let now = self.clock.elapsed_ns();
         let (at, took) = self.looked;
         if self.supervisor.is_none() || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
             return Ok(Vec::new());
         }
         let inputs = self.corpus.added_by_others(self.input_bytes_max).map_err(harness)?;
-        let done = self.watch.elapsed_ns();
+        let done = self.clock.elapsed_ns();
         self.looked = (done, done - now);
         Ok(inputs)
     }

@@ -38,8 +38,9 @@ impl ComponentTarget {
         seed: Seed,
         exits_fail: bool,
     ) -> Result<ComponentTarget, CampaignError> {
-        let PreparedProgram { loaded, planned, program } = prepared;
-        let confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
+        let PreparedProgram { loaded, planned, program, interrupt } = prepared;
+        let mut confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
+        confirmer.session_mut().interrupt_by(interrupt.clone());
         // The plan of an input names what is called; a program's begins without one.
         let called = match entry {
             EntryPoint::Program(_) => planned.plan.clone(),

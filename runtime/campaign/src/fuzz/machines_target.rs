@@ -17,6 +17,7 @@ use crate::comparisons::ComparisonSession;
 use crate::coverage::FUEL_TIMES;
 use crate::error::CampaignError;
 use crate::pipeline::PreparedProgram;
+use crate::search_clock::first_run_error;
 use fozzy_check::judge;
 use fozzy_engine::{Build, EntryPoint, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
@@ -55,10 +56,11 @@ impl MachinesTarget {
         seed: Seed,
         exits_fail: bool,
     ) -> Result<MachinesTarget, CampaignError> {
-        let PreparedProgram { loaded, planned, program } = prepared;
-        let confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
+        let PreparedProgram { loaded, planned, program, interrupt } = prepared;
+        let mut confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
+        confirmer.session_mut().interrupt_by(interrupt.clone());
         let build = Build { coverage: CoverageMode::Counters, ..Build::default() };
-        let counted = PreparedProgram::compile_as(loaded.clone(), planned.clone(), &build)?;
+        let counted = prepared.rebuilt(&build)?;
         let mut session = counted.session()?;
         session.fuel_times(FUEL_TIMES);
         session.collect_bytes();
@@ -74,9 +76,8 @@ impl MachinesTarget {
             compared: ComparisonSession::new(prepared, None),
             modules: Vec::new(),
         };
-        let failed = |error: HarnessError| CampaignError::new(crate::error::ErrorKind::Harness, error.what);
         // Its edges are counted before the first input.
-        target.run(&[]).map_err(failed)?;
+        target.run(&[]).map_err(|error| first_run_error(&loaded.target.name, error))?;
         Ok(target)
     }
 

@@ -41,7 +41,7 @@ pub fn campaign_target(
 /// # Errors
 /// When it cannot be started.
 pub fn functions_of(prepared: &PreparedProgram, seed: Seed) -> Result<ExportedFunctions, CampaignError> {
-    let PreparedProgram { loaded, planned, program } = prepared;
+    let PreparedProgram { loaded, planned, program, .. } = prepared;
     if MachinesTarget::is_for(&planned.plan) {
         return match program.is_command() {
             true => Ok(ExportedFunctions { runs: true, ..ExportedFunctions::default() }),

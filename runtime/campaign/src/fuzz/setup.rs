@@ -26,6 +26,7 @@ use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
+use crate::search_clock::say_given_up;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::{Build, EntryPoint};
 use fozzy_report::{FuzzSummary, RunMode};
@@ -210,8 +211,9 @@ impl<'a> CampaignSetup<'a> {
             // The time of all workers is their supervisor's.
             time: time.filter(|_| part.is_none()),
             stop: Arc::clone(&stop),
+            interrupt: self.prepared.interrupt.clone(),
             supervisor: part.as_ref().map(|part| part.channel.clone()),
-            remarks,
+            remarks: remarks.clone(),
             input_bytes_max: search.input_bytes_max,
         });
         let mut campaign = Campaign::new(search, dictionary);
@@ -219,6 +221,9 @@ impl<'a> CampaignSetup<'a> {
             part.channel.send(&WorkerEvent::Ready);
         }
         let ended = campaign.run(&mut *target, &mut made_up.into_iter().chain(&mut seeds), &mut sink)?;
+        if part.is_none() {
+            say_given_up(&self.prepared.interrupt, |text| remarks.text(text));
+        }
         if let Some(error) = seeds.failed {
             return Err(error);
         }
@@ -238,6 +243,8 @@ impl<'a> CampaignSetup<'a> {
     /// # Errors
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: FuzzRun, workers: u32) -> Result<CampaignReport, CampaignError> {
+        // Compiled once, for all workers.
+        drop(campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail)?);
         let Place { folder, record, collision, artifacts } = &run.place;
         let workers = FuzzWorkers {
             workers,

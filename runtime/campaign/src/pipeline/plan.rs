@@ -205,13 +205,14 @@ impl RunPlan {
         if let Some(bytes) = own.taken() {
             self.plan.main.stdin.bytes = self.inputs.add(bytes);
         }
-        if let Some(RecordedDialogue { bytes, arrivals, stopped_at }) = own.dialogue() {
+        if let Some(RecordedDialogue { bytes, arrivals, stopped_at, stopped_before }) = own.dialogue() {
             self.plan.main.stdin.bytes = self.inputs.add(bytes);
             if let Some(channel) = &mut self.plan.main.stdin.channel {
                 channel.arrivals = arrivals;
             }
             if let Some(at) = stopped_at {
                 self.plan.limits.time = Some(at.since(Instant::START));
+                self.plan.limits.calls = stopped_before;
             }
         }
     }
@@ -276,6 +277,10 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
     Ok(PlanFile { wall_start, canonical_nans, allow_error_exit, ..file })
 }
 
+/// What helps who has named something else as a checker.
+const CHECKER_HINT: &str =
+    "a checker is a program that is run, as `fozzy run` runs one: the book's page on searching has an example";
+
 /// An error of what flags name, in the words of the flags: who gave one need not know the key of a plan that is the same.
 fn named_by_flags(error: CampaignError, criteria: &CriteriaOptions, world: &WorldOptions) -> CampaignError {
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
@@ -288,7 +293,9 @@ fn named_by_flags(error: CampaignError, criteria: &CriteriaOptions, world: &Worl
     let message = given
         .fold(error.message.clone(), |message, (key, flag)| message.replace(&format!("`{key}`"), &format!("`{flag}`")));
     // A key of a plan is no help to who gave a flag.
-    let hint = error.hint.filter(|_| message == error.message);
+    let is_changed = message != error.message;
+    let of_flag = message.starts_with("`--check").then(|| CHECKER_HINT.to_owned());
+    let hint = if is_changed { of_flag } else { error.hint };
     CampaignError { message, hint, kind: error.kind }
 }
 

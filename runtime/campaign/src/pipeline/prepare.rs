@@ -13,7 +13,7 @@ use super::today::{MachinesOfToday, PlanOfToday};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::RunRequest;
 use crate::project::Project;
-use fozzy_engine::{Build, Program, Session, SessionError, Switches};
+use fozzy_engine::{Build, Interrupt, Program, Session, SessionError, Switches};
 use fozzy_report::RunMode;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
@@ -34,6 +34,8 @@ pub struct PreparedProgram {
     pub planned: RunPlan,
     /// Its code.
     pub program: Program,
+    /// Ends executions of all its sessions from outside, once it is armed.
+    pub interrupt: Interrupt,
 }
 
 impl PreparedProgram {
@@ -73,7 +75,13 @@ impl PreparedProgram {
         };
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
-        Ok(PreparedProgram { loaded, planned, program })
+        Ok(PreparedProgram { loaded, planned, program, interrupt: Interrupt::default() })
+    }
+
+    /// The same program and plan, with another kind of build.
+    pub fn rebuilt(&self, build: &Build) -> Result<PreparedProgram, CampaignError> {
+        let rebuilt = PreparedProgram::compile_as(self.loaded.clone(), self.planned.clone(), build)?;
+        Ok(PreparedProgram { interrupt: self.interrupt.clone(), ..rebuilt })
     }
 
     /// Compiles a program of which functions are called, whatever it exports.
@@ -83,7 +91,7 @@ impl PreparedProgram {
         let compiled = Program::build(component, Switches::of(&planned.plan), build, cache.as_ref());
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
-        Ok(PreparedProgram { loaded, planned, program })
+        Ok(PreparedProgram { loaded, planned, program, interrupt: Interrupt::default() })
     }
 
     /// The program and the plan of a recording.
@@ -125,7 +133,9 @@ impl PreparedProgram {
 
     /// A session under another plan, which needs no other code.
     pub fn session_under(&self, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
-        session(self.program.clone(), plan, inputs)
+        let mut session = session(self.program.clone(), plan, inputs)?;
+        session.interrupt_by(self.interrupt.clone());
+        Ok(session)
     }
 
     /// A session that asks the real computer, as far as the plan says so. The run store at `store` is hidden from it.

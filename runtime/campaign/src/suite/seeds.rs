@@ -19,7 +19,7 @@ use crate::sequence::failing_sequence;
 use crate::store::RunFolder;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
-use fozzy_engine::Session;
+use fozzy_engine::{Interrupt, Session};
 use fozzy_report::suite::CaseSummary;
 use fozzy_report::{RunMode, RunSummary};
 use fozzy_trace::source::SeededSource;
@@ -149,7 +149,11 @@ impl SeedSweep<'_> {
         }
         let seeds: Vec<Seed> = (self.seeds.first..=self.seeds.last).map(Seed).collect();
         let idle: Mutex<Vec<Session>> = Mutex::default();
-        let work = |seed: &Seed| (!(self.stop)()).then(|| self.execute(&idle, *seed));
+        self.prepared.interrupt.arm(StopFlag::clone(&self.stop));
+        let work = |seed: &Seed| {
+            let outcome = (!(self.stop)()).then(|| self.execute(&idle, *seed));
+            outcome.filter(|outcome| !outcome.as_ref().is_err_and(HarnessError::is_interruption))
+        };
         let is_end = |outcome: &Option<Outcome>| match outcome {
             None | Some(Err(_)) => true,
             Some(Ok(outcome)) => self.until_failure && outcome.status != Status::Pass,
@@ -197,7 +201,10 @@ impl SeedSweep<'_> {
     fn report(&self, seed: Seed, lost: &mut DeferredError) -> Result<RunSummary, CampaignError> {
         let watch = Stopwatch::start();
         let mut prepared = self.prepared.clone();
-        let execution = self.session()?.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
+        let mut session = self.session()?;
+        // What has failed is kept, also of a sweep that was ended.
+        session.interrupt_by(Interrupt::default());
+        let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
         prepared.planned.add_stdin();
         let recording = prepared.record(&execution, seed, RunMode::Run);
         let written = self.record.write_named(&recording, self.folder, &format!("seed-{seed}.fozzy"));

@@ -98,7 +98,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     }
     let folder = context.runs.begin()?;
     let place = Where { folder: folder.path.clone(), record: args.record.clone(), collision };
-    let mut run = run_of(context, args, &bounds, place, stop_flag());
+    let stop = stop_flag();
+    let mut run = run_of(context, args, &bounds, place, StopFlag::clone(&stop));
     // Where nothing is kept of the run, nothing is kept beside it either, but for what was asked for by name.
     let is_kept = folder.is_kept();
     run.state = (is_kept || args.save_state.is_some()).then(|| (base.state.clone(), base.place.clone()));
@@ -113,7 +114,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         &base.prepared.loaded.component,
         &base.prepared.planned.plan,
         (base.seed.0, explored.stats.runs, explored.stats.steps),
-        explored.stories.clone(),
+        (explored.stories.clone(), explored.findings.clone()),
     )
     .at(base.place.as_ref());
     // What was found is kept, whether or not it can be gone on from.
@@ -140,7 +141,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         let is_shrunk = wants && budget > Duration::ZERO;
         unshrunk += u64::from(wants && !is_shrunk);
         // Once nothing could be written, nothing more is tried.
-        let smaller = (is_shrunk && !lost.is_set()).then(|| shrink_beside(&found.path, budget, args.shortest));
+        let smaller = (is_shrunk && !lost.is_set()).then(|| shrink_beside(&found.path, budget, args.shortest, &stop));
         if let Some((path, steps)) = smaller.and_then(|smaller| lost.note(smaller)).flatten() {
             let smallest = selector::read(&path)?;
             let file = lost.note(write_smaller(&context.project, &smallest, &path)).flatten();
@@ -285,6 +286,7 @@ fn setup(
         cluster: ClusterRequest { nodes: args.nodes, checkers: &args.checker },
         resume: args.resume.as_ref().map(Option::as_deref),
         seed_of_state: args.seed.is_none() && role.is_none(),
+        time: bounds.time.filter(|_| role.is_none()),
     };
     Ok((ExplorationSetup::new(&context.project, loaded, &request)?, bounds))
 }

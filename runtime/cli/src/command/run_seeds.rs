@@ -71,7 +71,7 @@ pub(super) fn sweep(
         context.printer.data(&rendered(format, &summary)?);
     } else if !is_document {
         context.printer.remark(&sweep_details(&summary, style, is_own));
-        if !asks_seed {
+        if !asks_seed && !summary.scenarios.is_empty() {
             context
                 .printer
                 .remark("note: the program asked for nothing that a seed decides, so that all seeds are one run\n");

@@ -7,6 +7,7 @@ use crate::error::{CliError, ErrorKind};
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::pipeline::{self, identity, kept};
 use fozzy_campaign::scenario_steps::write_smaller;
+use fozzy_campaign::search_clock::SearchClock;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::shrink::{
@@ -23,6 +24,7 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, CliError> {
@@ -47,7 +49,8 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         }
         elapsed < Duration::from_nanos(args.budget.0)
     };
-    let shrunk = campaign::shrink(&recording, &mut engines, options, &mut go_on)
+    let clock = SearchClock::start(Some(args.budget), Arc::new(|| false));
+    let shrunk = campaign::shrink(&recording, &mut engines, options, Some(&clock), &mut go_on)
         .map_err(|error| shrink_error("shrink", &path, &error))?;
     let engine = &mut engines[0];
 

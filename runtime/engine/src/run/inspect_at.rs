@@ -78,8 +78,9 @@ impl Session {
     ) -> Result<ExecutionView, HarnessError> {
         let recorder = Recorder::new(keep).streaming(self.take_sink());
         let run = Run::new(self.start().clone(), source, recorder, self.take_tee()).until(Some(until));
-        let (mut run, ended) = schedule::run(self, Box::new(run));
+        let (run, ended) = schedule::run(self, Box::new(run));
         let ScheduleOutcome { main, others, .. } = ended?;
+        let mut run = run.expect("only an interruption leaves it with a guest");
         let end = main.end.clone();
         let mut guests: BTreeMap<NodeId, GuestView> =
             others.into_iter().map(|(node, ended)| (node, ended.into())).collect();

@@ -34,7 +34,7 @@ use fozzy_instrument::OriginalOffset;
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
 use fozzy_trace::plan::{HttpReply, PlannedCall, ProcessReply, ScenarioKind, ScenarioPlan};
-use fozzy_trace::{Aside, Duration, Instant, Plan};
+use fozzy_trace::{Aside, Duration, Instant};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -124,7 +124,7 @@ pub(crate) async fn drive(
     earlier: EarlierCoverage,
 ) -> (Host, wasmtime::Result<bool>, u64) {
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
-    let way = CallMode::of(program, &host.run.world.plan);
+    let way = CallMode::of(program, &host);
     let start = host.run.world.node(host.node).clone();
     let mut drive =
         ScenarioDriver { program, plan, way, start, host: Some(host), fuel, memories: Vec::new(), cut: None, earlier };
@@ -145,12 +145,14 @@ pub(crate) enum CallMode {
 }
 
 impl CallMode {
-    /// Whether a guest under this plan is, or can start, one of several, as a scenario with a target is.
-    fn of(program: &Program, plan: &Plan) -> CallMode {
+    /// Whether a guest under this plan is, or can start, one of several, as a scenario with a target is. One that may be interrupted
+    /// has to stop in the middle of a call.
+    fn of(program: &Program, host: &Host) -> CallMode {
+        let plan = &host.run.world.plan;
         let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
         let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
         let others = !plan.nodes.is_empty() || processes || handlers || program.linked().is_some();
-        if others { CallMode::Turns } else { CallMode::Alone }
+        if others || host.run.interrupt().is_some() { CallMode::Turns } else { CallMode::Alone }
     }
 
     #[inline]

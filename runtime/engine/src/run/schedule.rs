@@ -24,8 +24,8 @@ use crate::run::scenario;
 use crate::run::session::Session;
 use crate::run::trap::{InstantiationContext, ending};
 use fozzy_host::{
-    ComparisonLog, GuestStop, Host, IncomingRequestResource, ResponseOutparamResource, Run, RunGuard, RunSlot,
-    TargetHost,
+    ComparisonLog, GuestStop, Host, INTERRUPT_FUEL, IncomingRequestResource, Interrupt, ResponseOutparamResource, Run,
+    RunGuard, RunSlot, TargetHost,
 };
 use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
@@ -101,10 +101,11 @@ pub(crate) struct ScheduleOutcome {
     pub(crate) covered: CoverageCollector,
 }
 
-/// Lets all guests of `run` take turns until the target ends.
-pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<ScheduleOutcome, HarnessError>) {
+/// Lets all guests of `run` take turns until the target ends. An interruption can leave the run with a guest, which is then gone.
+pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result<ScheduleOutcome, HarnessError>) {
     let slot = Arc::new(RunSlot::default());
     let plan = Arc::clone(&run.world.plan);
+    let interrupt = run.interrupt().cloned();
     let mut guests: Vec<ScheduledGuest<'_>> = Vec::new();
     let mut others = BTreeMap::new();
     let mut covered = session.collector();
@@ -127,11 +128,13 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
         let guest = &mut guests[next];
         guest.turns += 1;
         guest.compared.iter().for_each(|compared| compared.read_out());
-        let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        run = slot.take();
+        let Some((polled, back)) = take_turn(guest, &slot, interrupt.as_ref()) else {
+            return (None, Err(HarnessError::interruption()));
+        };
+        run = back;
         memory::gather(&mut guest.memories);
         if run.looked.is_some() {
-            return (run, Ok(looked_at(guests, next, polled, others)));
+            return (Some(run), Ok(looked_at(guests, next, polled, others)));
         }
         let Poll::Ready(mut life) = polled else { continue };
         let guest = guests.swap_remove(next);
@@ -155,9 +158,10 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
             covered.merge(node, plan.target(), found, coverage);
             others.insert(node, ended);
         }
-        let ended = end_of(&guest, &plan.limits, life);
+        // A person who has stopped the run has bounded its time.
+        let ended = end_of(&guest, &run.world.plan.limits, life);
         match ended {
-            Err(error) => return (run, Err(error)),
+            Err(error) => return (Some(run), Err(error)),
             Ok(main) if guest.node == NodeId(0) => {
                 // Who still runs has memories too, as they were at its last turn.
                 run.unwinds = is_hang_with_stacks(&main, &plan);
@@ -167,7 +171,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
                     (run, backtrace) = where_it_waits(run, &mut guest, &slot);
                     others.insert(guest.node, GuestEnd { backtrace, ..still_running(guest) });
                 }
-                return (run, Ok(ScheduleOutcome { main, others, restarts, covered }));
+                return (Some(run), Ok(ScheduleOutcome { main, others, restarts, covered }));
             }
             Ok(ended) => {
                 let end = ended.end.as_ref().expect("it has ended");
@@ -195,6 +199,24 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Box<Run>, Result<Schedul
                     others.insert(guest.node, ended);
                 }
             }
+        }
+    }
+}
+
+/// One turn of a guest, to its end. `None` when it is interrupted in the middle.
+fn take_turn(
+    guest: &mut ScheduledGuest<'_>,
+    slot: &RunSlot,
+    interrupt: Option<&Interrupt>,
+) -> Option<(Poll<GuestOutcome>, Box<Run>)> {
+    loop {
+        let polled = guest.life.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let Some(interrupt) = interrupt else { return Some((polled, slot.take())) };
+        // A guest that has used some instructions stops for a look, and keeps the run meanwhile.
+        match slot.take_if_free() {
+            Some(run) => return Some((polled, run)),
+            None if interrupt.strikes() => return None,
+            None => {}
         }
     }
 }
@@ -330,6 +352,7 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
     let main = || guests.iter().position(|guest| guest.node == NodeId(0)).expect("the target has not ended");
     run.world.network.advance(run.world.clock.now());
     run.world.end_overdue();
+    run.look_for_input();
     loop {
         if run.over().is_some() {
             return main();
@@ -437,12 +460,17 @@ async fn live(
 pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, wasmtime::Result<()>) {
     let mut host = host;
     host.memory = preview1_memory(program);
+    let stops_for_looks = host.run.interrupt().is_some();
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| host);
     store.set_hostcall_fuel(HOSTCALL_FUEL);
     let filled = match program.how().fuel {
         true => store.set_fuel(program.facts().fuel_before_start(fuel)),
         false => Ok(()),
+    };
+    let filled = match (filled, stops_for_looks && program.how().fuel) {
+        (Ok(()), true) => store.fuel_async_yield_interval(Some(INTERRUPT_FUEL)),
+        (filled, _) => filled,
     };
     (store, filled)
 }

@@ -18,7 +18,7 @@ use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage, add_
 use crate::run::criteria::CriteriaJudge;
 use crate::run::profile::ProgramProfile;
 use crate::run::schedule;
-use fozzy_host::{CallerKind, LazyInput, OutputTee, Run, RunSlot};
+use fozzy_host::{CallerKind, Interrupt, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
@@ -43,6 +43,7 @@ pub struct Session {
     is_narrated: bool,
     stdin: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn LiveBackend>>,
+    interrupt: Interrupt,
     /// The fuel of each guest is that of the plan times this.
     fuel_times: u64,
     /// Fuel of guests by their machines, instead; all others have as much as there is.
@@ -148,6 +149,7 @@ impl Session {
             is_narrated: false,
             stdin: None,
             reality: None,
+            interrupt: Interrupt::default(),
             fuel_times: 1,
             given_fuel: None,
             digest: OnceLock::new(),
@@ -189,6 +191,12 @@ impl Session {
     /// What a source has not observed before, `reality` is asked for, in every execution.
     pub fn observe(&mut self, reality: Box<dyn LiveBackend>) {
         self.reality = Some(reality);
+    }
+
+    /// Executions that begin while `interrupt` is armed can be ended by it: they are an error then,
+    /// [`HarnessError::is_interruption`].
+    pub fn interrupt_by(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
     }
 
     /// Hands the calls of the next execution's window to `sink` as they happen, instead of keeping them.
@@ -357,10 +365,12 @@ impl Executor for Session {
             .telling(self.activity.take())
             .reading(self.stdin.clone())
             .observing_long_output(self.criteria.as_mut().map(|criteria| criteria.observer()))
-            .observing(self.reality.take());
+            .observing(self.reality.take())
+            .interruptible(self.interrupt.is_armed().then(|| self.interrupt.clone()));
         let (mut run, ended) = schedule::run(self, Box::new(run));
-        self.reality = run.take_reality();
+        self.reality = run.as_mut().and_then(|run| run.take_reality());
         let schedule::ScheduleOutcome { main: ended, mut others, restarts, covered } = ended?;
+        let run = run.expect("only an interruption leaves it with a guest");
         self.covered = self.by_digest(covered.programs);
         let profiles = covered.profiles.into_iter();
         let (digest, program) = (&self.digest, &self.program);

@@ -60,6 +60,7 @@ pub(crate) fn ending(
             GuestStop::CalledEnded => Ok((ExecutionEnd::CalledEnded, frames())),
             GuestStop::PeerEnded { node } => Ok((ExecutionEnd::PeerEnded { node: node.to_string() }, frames())),
             GuestStop::Looked => Err(HarnessError { what: "a run that was only looked at has no end".to_owned() }),
+            GuestStop::Interrupted => Err(HarnessError::interruption()),
             GuestStop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
                 Ok((ExecutionEnd::TimeExhausted { limit }, frames()))

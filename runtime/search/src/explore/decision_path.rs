@@ -7,6 +7,7 @@
 //!
 //! Invariant: a way never changes.
 
+use super::compact_answers::CompactAnswers;
 use fozzy_trace::source::Override;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -38,7 +39,7 @@ pub(crate) struct PlaceId(pub(crate) u64);
 #[derive(Debug, Default)]
 pub(crate) struct PathNode {
     before: Option<Arc<PathNode>>,
-    answers: Box<[Override]>,
+    answers: CompactAnswers,
     /// Answers from the start, and what they weigh.
     len: usize,
     weight: usize,
@@ -53,7 +54,7 @@ impl PathNode {
     pub(crate) fn from(before: Option<&Arc<PathNode>>, answers: &[Override], steps: u32, id: PlaceId) -> Arc<PathNode> {
         let (len, weight) = before.map_or((0, 0), |before| (before.len, before.weight));
         let (len, weight) = (len + answers.len(), weight + answers.iter().map(Override::weight).sum::<usize>());
-        Arc::new(PathNode { before: before.cloned(), answers: answers.into(), len, weight, steps, id })
+        Arc::new(PathNode { before: before.cloned(), answers: CompactAnswers::of(answers), len, weight, steps, id })
     }
 
     /// Its answers.
@@ -66,13 +67,8 @@ impl PathNode {
         self.weight
     }
 
-    /// What its own answers weigh.
-    pub(crate) fn own_weight(&self) -> usize {
-        self.weight - self.before.as_ref().map_or(0, |before| before.weight)
-    }
-
     /// Its own answers, without those of the way that it continues.
-    pub(crate) fn own_answers(&self) -> &[Override] {
+    pub(crate) fn own_answers(&self) -> &CompactAnswers {
         &self.answers
     }
 
@@ -83,13 +79,13 @@ impl PathNode {
 
     /// The path of going this way, and then on by `answers` for some steps.
     pub(crate) fn path(&self, answers: &[Override], steps: u32) -> DecisionPath {
-        let mut parts = vec![answers];
-        let mut at = Some(self);
+        let (mut parts, mut at) = (Vec::new(), Some(self));
         while let Some(node) = at {
             parts.push(&node.answers);
             at = node.before.as_deref();
         }
-        let answers = parts.into_iter().rev().flatten().cloned().collect();
+        let before = parts.into_iter().rev().flat_map(CompactAnswers::iter);
+        let answers = before.chain(answers.iter().cloned()).collect();
         DecisionPath { answers, steps: self.steps + steps }
     }
 }

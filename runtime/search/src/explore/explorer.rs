@@ -292,7 +292,7 @@ impl Exploration {
         self.comparing = self.rng.stream(COMPARING + runs);
     }
 
-    /// Explores: first replays `paths`, then continues with its own.
+    /// Explores: first replays `paths`, then continues with its own. An execution that is interrupted ends it.
     ///
     /// # Errors
     /// When the machine, not the scenario, fails.
@@ -302,7 +302,13 @@ impl Exploration {
         paths: FirstPaths<'_>,
         observer: &mut dyn ExplorationObserver,
     ) -> Result<ExplorationEnd, HarnessError> {
-        let mut io = ExplorationIo { target, observer };
+        match self.explore(ExplorationIo { target, observer }, paths) {
+            Err(error) if error.is_interruption() => Ok(ExplorationEnd::Stopped),
+            ended => ended,
+        }
+    }
+
+    fn explore(&mut self, mut io: ExplorationIo<'_>, paths: FirstPaths<'_>) -> Result<ExplorationEnd, HarnessError> {
         let (paths, are_counted) = match paths {
             FirstPaths::Found(paths) => (paths, false),
             FirstPaths::Restored(paths) => (paths, true),
@@ -439,8 +445,21 @@ impl Exploration {
         Ok(ended)
     }
 
-    /// One run.
+    /// One run. One that was interrupted was none: whoever continues the exploration makes it.
     fn execute(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        spec: &RunSpec,
+    ) -> Result<(Option<ExplorationEnd>, RunProgress), HarnessError> {
+        let (runs, steps) = (self.stats.runs, self.stats.steps);
+        self.execute_whole(io, spec).inspect_err(|error| {
+            if error.is_interruption() {
+                (self.stats.runs, self.stats.steps) = (runs, steps);
+            }
+        })
+    }
+
+    fn execute_whole(
         &mut self,
         io: &mut ExplorationIo<'_>,
         spec: &RunSpec,

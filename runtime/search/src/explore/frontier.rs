@@ -5,9 +5,10 @@
 //! place    its path │ live: the checkpoint too            not live: gone to again from the nearest live place before it
 //! ```
 //!
-//! Invariants: there are at most [`PLACES_MAX`] places with [`ANSWERS_MAX`] answers, and as many checkpoints as were asked for, the
+//! Invariants: there are at most [`PLACES_MAX`] places with [`ANSWER_BYTES_MAX`] bytes of answers, and as many checkpoints as were asked for, the
 //! least promising going first; a place is picked in logarithmic time; the last one that was kept stays.
 
+use super::compact_answers::CompactAnswers;
 use super::decision_path::{PathNode, PlaceId};
 use super::options::CheckpointStrategy;
 use super::sum_tree::SumTree;
@@ -19,9 +20,9 @@ use std::sync::Arc;
 
 /// Places that are kept. Each needs some 300 bytes beside its answers; beyond, the least promising one is forgotten.
 pub(crate) const PLACES_MAX: usize = 100_000;
-/// Answers of all places together, by their weight, each counted with the place that it leads to; they need at most 32 bytes each, and beyond
-/// the least promising places are forgotten.
-const ANSWERS_MAX: usize = 4 << 20;
+/// Bytes of the answers of all places together, each counted with the place that it leads to: most answers take one. Beyond, the least
+/// promising places are forgotten.
+const ANSWER_BYTES_MAX: usize = 128 << 20;
 /// What is left of a place's energy after a run that found nothing.
 const BARREN: f64 = 0.9;
 /// Energy never falls below this, so that no place is given up.
@@ -82,7 +83,7 @@ pub(crate) struct Frontier {
     live_energies: [SumTree; 3],
     /// The order in which they were kept, by slot, as weights.
     ages: SumTree,
-    answers: usize,
+    answer_bytes: usize,
     is_flooded: bool,
 }
 
@@ -152,7 +153,7 @@ impl Frontier {
             parts.push(node.own_answers());
             at = node.before();
         }
-        parts.into_iter().rev().flatten().cloned().collect()
+        parts.into_iter().rev().flat_map(CompactAnswers::iter).collect()
     }
 
     /// Adds a place that showed so much new; the answers are the checkpoints that had to go for it.
@@ -164,7 +165,7 @@ impl Frontier {
         live_max: usize,
     ) -> Vec<CheckpointId> {
         let (place, energy) = (node.id, 1.0 + f64::from(fresh.min(REWARD_MAX)));
-        self.answers += node.own_weight();
+        self.answer_bytes += node.own_answers().bytes();
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
@@ -178,7 +179,7 @@ impl Frontier {
         self.live_energies[kind as usize].set(slot, energy);
         self.ages.set(slot, place.0 as f64);
         let mut gone = Vec::new();
-        while self.len() > 1 && (self.len() > PLACES_MAX || self.answers > ANSWERS_MAX) {
+        while self.len() > 1 && (self.len() > PLACES_MAX || self.answer_bytes > ANSWER_BYTES_MAX) {
             gone.extend(self.forget_least(place));
         }
         gone.extend(self.cool(place, live_max));
@@ -221,7 +222,7 @@ impl Frontier {
         self.live_energies[entry.kind as usize].set(slot, 0.0);
         self.ages.set(slot, 0.0);
         self.free.push(slot);
-        self.answers -= entry.node.own_weight();
+        self.answer_bytes -= entry.node.own_answers().bytes();
         entry.checkpoint
     }
 

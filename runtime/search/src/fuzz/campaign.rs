@@ -288,6 +288,7 @@ impl Campaign {
         };
         match halt {
             CampaignHalt::Finished(ended) => Ok(ended),
+            CampaignHalt::Harness(error) if error.is_interruption() => Ok(CampaignEnd::Stopped),
             CampaignHalt::Harness(error) => Err(error),
         }
     }
@@ -634,7 +635,8 @@ impl Campaign {
     /// Executes an input. The answer is its memory, or `None` when it failed, which is seen to.
     fn execute(&mut self, io: &mut CampaignIo<'_>, input: &[u8]) -> Result<Option<MemoryUse>, CampaignHalt> {
         self.begin_execution()?;
-        let outcome = io.target.execute(input)?;
+        // One that is interrupted was none.
+        let outcome = io.target.execute(input).inspect_err(|_| self.stats.executions -= 1)?;
         if let Some(verdict) = &outcome.failed {
             self.judge_failure(io, input, verdict)?;
         }

@@ -118,8 +118,11 @@ fn a_router_is_told_whole_lines_and_writes_to_inputs() {
     // A clone has a router of its own.
     prints(&mut before, OTHER, "es\n");
     assert_eq!(reads(&mut before, MAIN), (17, "echoes!\n".to_owned()));
+    prints(&mut world, MAIN, "c\nlast");
     within(&mut world, MAIN, |world, context| world.guest_ended(MAIN, GuestExit::Code(0), context));
-    assert_eq!(reads(&mut world, OTHER).1, "");
+    // What it said before it ended, also without a line end.
+    let told = [(); 3].map(|()| reads(&mut world, OTHER).1);
+    assert_eq!(told, ["c!\n", "last!\n", ""]);
 }
 
 #[test]

@@ -22,6 +22,7 @@ use fozzy_trace::{Duration, Execution, ExecutionEnd, Executor, HarnessError, Nod
 use fozzy_world::files::DiskContent;
 use fozzy_world::{Disk, MAIN};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Instructions of a checker, some seconds; beyond them it came to no verdict.
@@ -31,6 +32,9 @@ const TIME: Duration = Duration(3600 * 1_000_000_000);
 /// Names on the disk of a machine that a checker is shown, and bytes of them.
 const NAMES_MAX: usize = 10_000;
 const BYTES_MAX: u64 = 64 << 20;
+/// The files beside the folders of machines.
+const RUN_FILE: &str = "run.json";
+const HISTORY_FILE: &str = "history.jsonl";
 /// The seeds with which a checker that draws is asked.
 const SEEDS: [Seed; 2] = [Seed(0), Seed(1)];
 
@@ -57,6 +61,12 @@ impl CheckerSession {
     ) -> Result<CheckerSession, SessionError> {
         let refused = |why: String| SessionError::Criteria(format!("the checker: {why}"));
         let program = program.beside(component).map_err(|error| refused(error.to_string()))?;
+        if program.entries().run.is_none() {
+            let found = if program.is_scenario() { "a scenario, which is driven by its steps" } else { "none" };
+            return Err(refused(format!(
+                "expected a program that is run (an export `wasi:cli/run`, or `_start`), found {found}"
+            )));
+        }
         let mut plan = Plan { main: checker.machine.clone(), criteria: RunCriteria::default(), ..Plan::default() };
         (plan.limits.fuel, plan.limits.time) = (FUEL, Some(TIME));
         let session = Session::new(program, Arc::new(plan.clone()), &Inputs::default());
@@ -138,8 +148,7 @@ fn machine(own: &MachinePlan, run: &Execution, disks: &[(NodeId, Disk)], inputs:
     let mut add = |path: String, kind: MountKind| entries.push(MountEntry { path, kind });
     let others = run.nodes.iter().map(|node| (node.name.as_str(), &node.stdout, &node.stderr));
     let machines = std::iter::once((MAIN, &run.stdout, &run.stderr)).chain(others);
-    for ((name, stdout, stderr), (_, disk)) in machines.zip(disks) {
-        let name = folder(name);
+    for (((_, stdout, stderr), name), (_, disk)) in machines.zip(folders(run)).zip(disks) {
         add(name.clone(), MountKind::Directory);
         add(format!("{name}/files"), MountKind::Directory);
         add(format!("{name}/stdout"), MountKind::File(inputs.add(stdout.kept().to_vec())));
@@ -155,9 +164,9 @@ fn machine(own: &MachinePlan, run: &Execution, disks: &[(NodeId, Disk)], inputs:
     }
     let lines: String =
         run.history.entries.iter().map(|entry| serde_json::to_string(entry).unwrap_or_default() + "\n").collect();
-    add("history.jsonl".to_owned(), MountKind::File(inputs.add(lines.into_bytes())));
+    add(HISTORY_FILE.to_owned(), MountKind::File(inputs.add(lines.into_bytes())));
     let document = inputs.add(document(run).to_string().into_bytes());
-    add("run.json".to_owned(), MountKind::File(document));
+    add(RUN_FILE.to_owned(), MountKind::File(document));
     // As a mount wants them: parents before children, names sorted.
     entries.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
     let dirs = vec![Mount { guest: "/".to_owned(), entries }];
@@ -165,17 +174,32 @@ fn machine(own: &MachinePlan, run: &Execution, disks: &[(NodeId, Disk)], inputs:
     Some(MachinePlan { dirs, stdin, bare: true, ..own.clone() })
 }
 
-/// The folder of a machine. Names of plans are host names; those of a hostile file are not.
-fn folder(name: &str) -> String {
+/// The folders of all machines, the target's first.
+fn folders(run: &Execution) -> Vec<String> {
+    let names = std::iter::once(MAIN).chain(run.nodes.iter().map(|node| node.name.as_str()));
+    let mut taken = BTreeSet::from([RUN_FILE.to_owned(), HISTORY_FILE.to_owned()]);
+    names.map(|name| folder(name, &mut taken)).collect()
+}
+
+/// The folder of a machine: its name, as long as nothing else is called so. Names of plans are host names; those of a hostile file are
+/// not.
+fn folder(name: &str, taken: &mut BTreeSet<String>) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name: String = name.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-    if name.trim_matches('.').is_empty() { format!("machine-{name}") } else { name }
+    let mut name: String = name.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    if name.trim_matches('.').is_empty() {
+        name = format!("machine-{name}");
+    }
+    while !taken.insert(name.clone()) {
+        name = format!("machine-{name}");
+    }
+    name
 }
 
 /// The run as JSON.
 fn document(run: &Execution) -> Value {
-    let machine = |name: &str, end: Option<&ExecutionEnd>, restarts: u64| {
-        let folder = folder(name);
+    let mut folders = folders(run).into_iter();
+    let mut machine = |name: &str, end: Option<&ExecutionEnd>, restarts: u64| {
+        let folder = folders.next().unwrap_or_default();
         json!({
             "name": name,
             "end": end,
@@ -191,7 +215,7 @@ fn document(run: &Execution) -> Value {
         "version": 1,
         "virtualNs": run.ended_at.0,
         "machines": std::iter::once(main).chain(others).collect::<Vec<_>>(),
-        "history": { "path": "/history.jsonl", "calls": run.history.calls, "shown": run.history.entries.len() },
+        "history": { "path": format!("/{HISTORY_FILE}"), "calls": run.history.calls, "shown": run.history.entries.len() },
         "operations": operations(run),
     })
 }
@@ -218,4 +242,26 @@ fn operations(run: &Execution) -> Vec<Value> {
         })
     };
     run.facts.operations.all().iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_machine_has_a_folder_of_its_own_whatever_it_is_called() {
+        let mut taken = BTreeSet::from([RUN_FILE.to_owned(), HISTORY_FILE.to_owned()]);
+        let names = ["main", "run.json", "a b", "a_b", "main", "..", "machine-run.json"];
+        let folders = names.map(|name| folder(name, &mut taken));
+        let expected = [
+            "main",
+            "machine-run.json",
+            "a_b",
+            "machine-a_b",
+            "machine-main",
+            "machine-..",
+            "machine-machine-run.json",
+        ];
+        assert_eq!(folders, expected);
+    }
 }
