@@ -1,4 +1,4 @@
-//! Text to values of known types, in the notation of WAVE.
+//! Text to values of known types: the `wasm-wave` library reads the notation, and here its parts become what the types say.
 //!
 //! ```text
 //! ("key", {sizes: [1, 2], mode: %none}, some(circle(1.5)))      and the types of a function's parameters ─▶ values
@@ -7,280 +7,174 @@
 //! An optional value may be written without `some`, an `ok` of a result without `ok`, and optional fields of a record may be
 //! left out, as the notation says: <https://github.com/bytecodealliance/wasm-tools/tree/main/crates/wasm-wave>.
 //!
-//! Invariants: no text makes it panic; recursion ends with the type, whose depth is bounded by who asks.
-//! Not here: comments and strings of several lines, which no one-line text has.
+//! The library's own way from its parts to values is not taken: it passes over fields that a record does not have, so that a
+//! misspelled one is never noticed; it takes the `%` of a flag for a part of its name, and loses the order of flags, by which
+//! answers are compared; and it checks the values of each level again with all below them.
+//!
+//! Invariants: no text makes it panic; recursion ends with the type, whose depth is bounded by who asks, and the library ends
+//! at a hundred levels.
 
+use wasm_wave::ast::{Node, NodeType};
+use wasm_wave::parser::{ParserError, ParserErrorKind};
+use wasm_wave::untyped::UntypedValue;
 use wasmtime::component::{Type, Val};
+
+/// Longest text that is read, in bytes; a longer one is refused. Each byte can become a part of a hundred bytes.
+const TEXT_BYTES_MAX: usize = 4 << 20;
 
 /// Reads the arguments of a function: as many as there are types.
 pub(crate) fn arguments(text: &str, types: &[Type]) -> Result<Vec<Val>, String> {
-    let mut reader = WaveReader { text, at: 0 };
-    if types.is_empty() && text.trim().is_empty() {
+    // The notation has no empty tuple.
+    if types.is_empty() && ["", "()"].contains(&&*text.split_whitespace().collect::<String>()) {
         return Ok(Vec::new());
     }
-    reader.take('(')?;
-    let values = reader.items(')', types)?;
-    reader.end()?;
-    Ok(values)
+    let written = WaveText(text);
+    written.values(written.parsed()?.node(), types)
 }
 
 /// Reads one value.
 pub(crate) fn value(text: &str, of: &Type) -> Result<Val, String> {
-    let mut reader = WaveReader { text, at: 0 };
-    let value = reader.value(of)?;
-    reader.end()?;
-    Ok(value)
+    let written = WaveText(text);
+    written.value(written.parsed()?.node(), of)
 }
 
-struct WaveReader<'a> {
-    text: &'a str,
-    at: usize,
-}
+struct WaveText<'a>(&'a str);
 
-impl<'a> WaveReader<'a> {
-    fn peek(&mut self) -> Option<char> {
-        let rest = self.text[self.at..].trim_start();
-        self.at = self.text.len() - rest.len();
-        rest.chars().next()
-    }
-
-    fn next_is(&mut self, c: char) -> bool {
-        let found = self.peek() == Some(c);
-        if found {
-            self.at += c.len_utf8();
+impl<'a> WaveText<'a> {
+    fn parsed(&self) -> Result<UntypedValue<'a>, String> {
+        if self.0.len() > TEXT_BYTES_MAX {
+            return Err(format!("expected at most {TEXT_BYTES_MAX} bytes, found {}", self.0.len()));
         }
-        found
+        UntypedValue::parse(self.0).map_err(|error| self.misread(&error))
     }
 
-    fn expected<T>(&mut self, what: &str) -> Result<T, String> {
-        let found = self.peek().map_or_else(|| "the end".to_owned(), |c| format!("`{}`", c.escape_debug()));
-        let column = self.text[..self.at].chars().count() + 1;
-        Err(format!("character {column}: expected {what}, found {found}"))
-    }
-
-    fn take(&mut self, c: char) -> Result<(), String> {
-        if self.next_is(c) { Ok(()) } else { self.expected(&format!("`{c}`")) }
-    }
-
-    fn end(&mut self) -> Result<(), String> {
-        if self.peek().is_none() { Ok(()) } else { self.expected("the end") }
-    }
-
-    /// A word, as keywords and the names of cases and fields are; and whether it was escaped.
-    fn word(&mut self) -> Option<(&'a str, bool)> {
-        self.peek();
-        let rest = &self.text[self.at..];
-        let bare = rest.strip_prefix('%').unwrap_or(rest);
-        let end = bare.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(bare.len());
-        if !bare.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            return None;
-        }
-        let is_escaped = bare.len() < rest.len();
-        self.at += rest.len() - bare.len() + end;
-        Some((&bare[..end], is_escaped))
-    }
-
-    /// The word that comes next, if it is this one.
-    fn keyword(&mut self, word: &str) -> bool {
-        let before = self.at;
-        let found = self.word() == Some((word, false));
-        if !found {
-            self.at = before;
-        }
-        found
-    }
-
-    /// Values of these types with commas between them, up to the end.
-    fn items(&mut self, end: char, types: &[Type]) -> Result<Vec<Val>, String> {
-        let mut values = Vec::new();
-        for (place, of) in types.iter().enumerate() {
-            if self.peek() == Some(end) {
-                return self.expected(&format!("{} values, {place} given", types.len()));
-            }
-            values.push(self.value(of)?);
-            if place + 1 < types.len() && !self.next_is(',') {
-                return self.expected(&format!("`,` and {} more values", types.len() - place - 1));
-            }
-        }
-        self.next_is(',');
-        self.take(end)?;
-        Ok(values)
-    }
-
-    fn payload(&mut self, of: Option<Type>) -> Result<Option<Box<Val>>, String> {
-        let Some(of) = of else { return Ok(None) };
-        self.take('(')?;
-        let value = self.value(&of)?;
-        self.take(')')?;
-        Ok(Some(Box::new(value)))
-    }
-
-    fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, String> {
-        self.peek();
-        let rest = &self.text[self.at..];
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c))).unwrap_or(rest.len());
-        match rest[..end].parse() {
-            Ok(number) => {
-                self.at += end;
-                Ok(number)
-            }
-            Err(_) => self.expected(what),
+    fn misread(&self, error: &ParserError) -> String {
+        match error.kind() {
+            ParserErrorKind::UnexpectedEnd => self.at(self.0.len(), "unexpected"),
+            kind => self.at(error.span().start, &kind.to_string()),
         }
     }
 
-    fn value(&mut self, of: &Type) -> Result<Val, String> {
+    /// What is wrong, and what stands there.
+    fn at(&self, start: usize, wrong: &str) -> String {
+        let (before, rest) = self.0.split_at_checked(start).unwrap_or((self.0, ""));
+        let found = rest.chars().next().map_or_else(|| "the end".to_owned(), |c| format!("`{}`", c.escape_debug()));
+        format!("character {}: {wrong}, found {found}", before.chars().count() + 1)
+    }
+
+    fn expected<T>(&self, node: &Node, what: &str) -> Result<T, String> {
+        Err(self.at(node.span().start, &format!("expected {what}")))
+    }
+
+    fn or_expected<T>(&self, node: &Node, read: Result<T, ParserError>, what: &str) -> Result<T, String> {
+        read.or_else(|_| self.expected(node, what))
+    }
+
+    fn number<T: std::str::FromStr>(&self, node: &Node, what: &str) -> Result<T, String> {
+        self.or_expected(node, node.as_number(self.0), what)
+    }
+
+    fn value(&self, node: &Node, of: &Type) -> Result<Val, String> {
         Ok(match of {
-            Type::Bool if self.keyword("true") => Val::Bool(true),
-            Type::Bool if self.keyword("false") => Val::Bool(false),
-            Type::Bool => return self.expected("true or false"),
-            Type::S8 => Val::S8(self.number("a number from -128 to 127")?),
-            Type::U8 => Val::U8(self.number("a number from 0 to 255")?),
-            Type::S16 => Val::S16(self.number("a number of 16 bits")?),
-            Type::U16 => Val::U16(self.number("a number from 0 to 65535")?),
-            Type::S32 => Val::S32(self.number("a number of 32 bits")?),
-            Type::U32 => Val::U32(self.number("a number from 0, of 32 bits")?),
-            Type::S64 => Val::S64(self.number("a number of 64 bits")?),
-            Type::U64 => Val::U64(self.number("a number from 0, of 64 bits")?),
-            Type::Float32 => Val::Float32(self.number("a number, `inf`, `-inf` or `nan`")?),
-            Type::Float64 => Val::Float64(self.number("a number, `inf`, `-inf` or `nan`")?),
-            Type::Char => {
-                let text = self.quoted('\'', "a character in single quotes")?;
-                let mut chars = text.chars();
-                match (chars.next(), chars.next()) {
-                    (Some(c), None) => Val::Char(c),
-                    _ => return self.expected("one character in single quotes before this"),
-                }
+            Type::Bool => Val::Bool(self.or_expected(node, node.as_bool(), "true or false")?),
+            Type::S8 => Val::S8(self.number(node, "a number from -128 to 127")?),
+            Type::U8 => Val::U8(self.number(node, "a number from 0 to 255")?),
+            Type::S16 => Val::S16(self.number(node, "a number of 16 bits")?),
+            Type::U16 => Val::U16(self.number(node, "a number from 0 to 65535")?),
+            Type::S32 => Val::S32(self.number(node, "a number of 32 bits")?),
+            Type::U32 => Val::U32(self.number(node, "a number from 0, of 32 bits")?),
+            Type::S64 => Val::S64(self.number(node, "a number of 64 bits")?),
+            Type::U64 => Val::U64(self.number(node, "a number from 0, of 64 bits")?),
+            Type::Float32 => Val::Float32(self.number(node, "a number, `inf`, `-inf` or `nan`")?),
+            Type::Float64 => Val::Float64(self.number(node, "a number, `inf`, `-inf` or `nan`")?),
+            Type::Char => Val::Char(self.or_expected(node, node.as_char(self.0), "a character in single quotes")?),
+            Type::String => {
+                Val::String(self.or_expected(node, node.as_str(self.0), "a string in double quotes")?.into_owned())
             }
-            Type::String => Val::String(self.quoted('"', "a string in double quotes")?),
             Type::List(of) => {
-                self.take('[')?;
-                let (of, mut values) = (of.ty(), Vec::new());
-                while !self.next_is(']') {
-                    values.push(self.value(&of)?);
-                    if !self.next_is(',') {
-                        self.take(']')?;
-                        break;
-                    }
-                }
-                Val::List(values)
+                let of = of.ty();
+                let items = self.or_expected(node, node.as_list(), "a list in brackets")?;
+                Val::List(items.map(|item| self.value(item, &of)).collect::<Result<_, _>>()?)
             }
-            Type::Tuple(of) => {
-                self.take('(')?;
-                Val::Tuple(self.items(')', &of.types().collect::<Vec<_>>())?)
-            }
-            Type::Record(of) => self.record(&of.fields().map(|it| (it.name.to_owned(), it.ty)).collect::<Vec<_>>())?,
+            Type::Tuple(of) => Val::Tuple(self.values(node, &of.types().collect::<Vec<_>>())?),
+            Type::Record(of) => self.record(node, &of.fields().map(|it| (it.name, it.ty)).collect::<Vec<_>>())?,
             Type::Variant(of) => {
-                let cases: Vec<(String, Option<Type>)> = of.cases().map(|it| (it.name.to_owned(), it.ty)).collect();
-                let name = self.case(cases.iter().map(|(name, _)| name.as_str()))?;
-                let payload = cases.into_iter().find(|(case, _)| *case == name).and_then(|(_, of)| of);
-                Val::Variant(name, self.payload(payload)?)
+                let cases: Vec<(&str, Option<Type>)> = of.cases().map(|it| (it.name, it.ty)).collect();
+                let (name, payload) = self.or_expected(node, node.as_variant(self.0), &one_of(&cases))?;
+                match cases.iter().find(|(case, _)| *case == name) {
+                    Some((_, of)) => Val::Variant(name.to_owned(), self.payload(node, payload, of.as_ref())?),
+                    None => return self.expected(node, &one_of(&cases)),
+                }
             }
-            Type::Enum(of) => Val::Enum(self.case(of.names())?),
-            Type::Option(_) if self.keyword("none") => Val::Option(None),
-            Type::Option(of) if self.keyword("some") => Val::Option(self.payload(Some(of.ty()))?),
-            Type::Option(of) => Val::Option(Some(Box::new(self.value(&of.ty())?))),
-            Type::Result(of) if self.keyword("ok") => Val::Result(Ok(self.payload(of.ok())?)),
-            Type::Result(of) if self.keyword("err") => Val::Result(Err(self.payload(of.err())?)),
-            Type::Result(of) => match of.ok() {
-                Some(of) => Val::Result(Ok(Some(Box::new(self.value(&of)?)))),
-                None => return self.expected("ok or err"),
+            Type::Enum(of) => {
+                let names: Vec<&str> = of.names().collect();
+                match node.as_enum(self.0) {
+                    Ok(name) if names.contains(&name) => Val::Enum(name.to_owned()),
+                    _ => return self.expected(node, &format!("one of {}", names.join(", "))),
+                }
+            }
+            Type::Option(of) => match node.as_option() {
+                Ok(None) => Val::Option(None),
+                Ok(payload) => Val::Option(self.payload(node, payload, Some(&of.ty()))?),
+                Err(_) => Val::Option(Some(Box::new(self.value(node, &of.ty())?))),
             },
-            Type::Flags(of) => self.flags(&of.names().map(str::to_owned).collect::<Vec<_>>())?,
-            _ => return self.expected("a value of a type that can be written"),
+            Type::Result(of) => match (node.as_result(), of.ok()) {
+                (Ok(Ok(payload)), of) => Val::Result(Ok(self.payload(node, payload, of.as_ref())?)),
+                (Ok(Err(payload)), _) => Val::Result(Err(self.payload(node, payload, of.err().as_ref())?)),
+                (Err(_), Some(of)) => Val::Result(Ok(Some(Box::new(self.value(node, &of)?)))),
+                (Err(_), None) => return self.expected(node, "ok or err"),
+            },
+            Type::Flags(of) => self.flags(node, &of.names().collect::<Vec<_>>())?,
+            _ => return self.expected(node, "a value of a type that can be written"),
         })
     }
 
-    fn case<'b>(&mut self, known: impl Iterator<Item = &'b str>) -> Result<String, String> {
-        let known: Vec<&str> = known.collect();
-        let before = self.at;
-        match self.word() {
-            Some((name, _)) if known.contains(&name) => Ok(name.to_owned()),
-            _ => {
-                self.at = before;
-                self.expected(&format!("one of {}", known.join(", ")))
-            }
+    fn values(&self, node: &Node, types: &[Type]) -> Result<Vec<Val>, String> {
+        let count = format!("{} values in parentheses", types.len());
+        let items = self.or_expected(node, node.as_tuple(), &count)?;
+        if items.len() != types.len() {
+            return self.expected(node, &format!("{count}, {} given", items.len()));
+        }
+        items.zip(types).map(|(item, of)| self.value(item, of)).collect()
+    }
+
+    fn payload(&self, around: &Node, found: Option<&Node>, of: Option<&Type>) -> Result<Option<Box<Val>>, String> {
+        match (found, of) {
+            (Some(found), Some(of)) => Ok(Some(Box::new(self.value(found, of)?))),
+            (None, None) => Ok(None),
+            (None, Some(_)) => self.expected(around, "a value in parentheses after this"),
+            (Some(_), None) => self.expected(around, "no value in parentheses after this"),
         }
     }
 
-    fn record(&mut self, fields: &[(String, Type)]) -> Result<Val, String> {
-        self.take('{')?;
-        let mut found: Vec<Option<Val>> = vec![None; fields.len()];
-        while !self.next_is('}') {
+    fn record(&self, node: &Node, fields: &[(&str, Type)]) -> Result<Val, String> {
+        let found: Vec<(&str, &Node)> = match node.ty() {
             // A record without any of its optional fields.
-            if self.next_is(':') {
-                self.take('}')?;
-                break;
-            }
-            let name = self.case(fields.iter().map(|(name, _)| name.as_str()))?;
-            self.take(':')?;
-            let place = fields.iter().position(|(field, _)| *field == name).unwrap_or_default();
-            found[place] = Some(self.value(&fields[place].1)?);
-            if !self.next_is(',') {
-                self.take('}')?;
-                break;
-            }
+            NodeType::Flags if node.as_flags(self.0).is_ok_and(|mut flags| flags.next().is_none()) => Vec::new(),
+            _ => self.or_expected(node, node.as_record(self.0), "a record in braces")?.collect(),
+        };
+        if let Some((_, value)) = found.iter().find(|(name, _)| !fields.iter().any(|(field, _)| field == name)) {
+            return self.expected(value, &format!("{} before this", one_of(fields)));
         }
-        let mut values = Vec::new();
-        for ((name, of), value) in fields.iter().zip(found) {
-            let value = match (value, of) {
-                (Some(value), _) => value,
-                (None, Type::Option(_)) => Val::Option(None),
-                (None, _) => return self.expected(&format!("the field `{name}` before this")),
-            };
-            values.push((name.clone(), value));
-        }
-        Ok(Val::Record(values))
+        let field = |(name, of): &(&str, Type)| match (found.iter().find(|(field, _)| field == name), of) {
+            (Some((_, value)), of) => Ok(((*name).to_owned(), self.value(value, of)?)),
+            (None, Type::Option(_)) => Ok(((*name).to_owned(), Val::Option(None))),
+            (None, _) => self.expected(node, &format!("a record with the field `{name}`")),
+        };
+        Ok(Val::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
     }
 
-    fn flags(&mut self, known: &[String]) -> Result<Val, String> {
-        self.take('{')?;
-        let mut set = Vec::new();
-        while !self.next_is('}') {
-            set.push(self.case(known.iter().map(String::as_str))?);
-            if !self.next_is(',') {
-                self.take('}')?;
-                break;
-            }
+    fn flags(&self, node: &Node, known: &[&str]) -> Result<Val, String> {
+        let found = self.or_expected(node, node.as_flags(self.0), "flags in braces")?;
+        let found: Vec<&str> = found.map(|name| name.strip_prefix('%').unwrap_or(name)).collect();
+        if let Some(other) = found.iter().find(|name| !known.contains(name)) {
+            return self.expected(node, &format!("flags of {}, not `{other}`", known.join(", ")));
         }
         // In the order of the type, as they come back.
-        Ok(Val::Flags(known.iter().filter(|name| set.contains(name)).cloned().collect()))
+        Ok(Val::Flags(known.iter().filter(|name| found.contains(name)).map(|name| (*name).to_owned()).collect()))
     }
+}
 
-    fn quoted(&mut self, quote: char, what: &str) -> Result<String, String> {
-        if !self.next_is(quote) {
-            return self.expected(what);
-        }
-        let mut out = String::new();
-        let mut chars = self.text[self.at..].char_indices();
-        while let Some((at, c)) = chars.next() {
-            if c == quote {
-                self.at += at + c.len_utf8();
-                return Ok(out);
-            }
-            if c != '\\' {
-                out.push(c);
-                continue;
-            }
-            let escaped = match chars.next().map(|(_, c)| c) {
-                Some('n') => Some('\n'),
-                Some('r') => Some('\r'),
-                Some('t') => Some('\t'),
-                Some(c @ ('\\' | '"' | '\'')) => Some(c),
-                Some('u') => {
-                    let digits: String = chars.by_ref().map(|(_, c)| c).skip(1).take_while(|c| *c != '}').collect();
-                    u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32)
-                }
-                _ => None,
-            };
-            match escaped {
-                Some(c) => out.push(c),
-                None => {
-                    self.at += at;
-                    return self.expected("one of \\n, \\r, \\t, \\\\, \\\", \\' and \\u{…}");
-                }
-            }
-        }
-        self.at = self.text.len();
-        self.expected(&format!("`{quote}`"))
-    }
+fn one_of<T>(named: &[(&str, T)]) -> String {
+    format!("one of {}", named.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
 }

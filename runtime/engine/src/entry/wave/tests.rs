@@ -65,19 +65,67 @@ fn what_is_read_is_written_again() {
 fn each_mistake_is_said_with_its_place() {
     let types = types("(param \"a\" u8) (param \"b\" (list string))");
     for (text, expected) in [
-        ("", "character 1: expected `(`, found the end"),
+        ("", "character 1: unexpected, found the end"),
         ("(256, [])", "character 2: expected a number from 0 to 255, found `2`"),
-        ("(1)", "character 3: expected `,` and 1 more values, found `)`"),
-        ("(1,)", "character 4: expected 2 values, 1 given, found `)`"),
+        ("1", "character 1: expected 2 values in parentheses, found `1`"),
+        ("()", "character 1: empty tuple, found `(`"),
+        ("(1,)", "character 1: expected 2 values in parentheses, 1 given, found `(`"),
+        ("(1, [], 3)", "character 1: expected 2 values in parentheses, 3 given, found `(`"),
+        ("(1, \"a\")", "character 5: expected a list in brackets, found `\\\"`"),
         ("(1, [a])", "character 6: expected a string in double quotes, found `a`"),
-        ("(1, [\"a])", "character 10: expected `\"`, found the end"),
-        ("(1, [\"\\q\"])", "character 7: expected one of"),
-        ("(1, [\"\\u{d800}\"])", "character 7: expected one of"),
-        ("(1, []) 2", "character 9: expected the end, found `2`"),
-        ("(1, [], 3)", "character 9: expected `)`, found `3`"),
+        ("(1, [\"a])", "character 6: invalid token, found `\\\"`"),
+        ("(1, [\"é\\q\"])", "character 6: invalid token, found `\\\"`"),
+        ("(1, [\"\\u{d800}\"])", "character 6: expected a string in double quotes, found `\\\"`"),
+        ("(1, []) 2", "character 9: trailing characters after value, found `2`"),
+        ("(1, [\"é\",,", "character 10: unexpected token, found `,`"),
+        ("(1, [\"é\"", "character 9: unexpected, found the end"),
     ] {
         let said = read_arguments(text, &types).map(|values| wave::arguments(&values)).expect_err(text);
         assert!(said.starts_with(expected), "{text}: {said}");
+    }
+}
+
+/// What the library passes over or takes for something else.
+#[test]
+fn records_and_flags_hold_what_the_type_says() {
+    let types = named_types(
+        "(type $r (record (field \"left\" (option u8)) (field \"right\" (option u8)))) (type $f (flags \"write\" \"read\" \"inf\"))",
+        &["$r", "$f"],
+    );
+    for (of, text, expected) in [
+        (&types[0], "{}", Ok("{left: none, right: none}")),
+        (&types[0], "{right: 1}", Ok("{left: none, right: some(1)}")),
+        (&types[0], "{lft: 1}", Err("character 7: expected one of left, right before this, found `1`")),
+        (&types[0], "{left}", Err("character 1: expected a record in braces, found `{`")),
+        (&types[1], "{read, write}", Ok("{write, read}")),
+        (&types[1], "{inf}", Ok("{%inf}")),
+        (&types[1], "{run}", Err("character 1: expected flags of write, read, inf, not `run`, found `{`")),
+    ] {
+        let read = read_value(text, of).map(|value| wave::value(&value));
+        assert_eq!(read.as_deref().map_err(String::as_str), expected, "{text}");
+    }
+}
+
+#[test]
+fn hostile_text_is_refused() {
+    let types = types("(param \"a\" (list (list string))) (param \"b\" (option (tuple char f32)))");
+    let deep = "[".repeat(1 << 20);
+    assert_eq!(
+        read_arguments(&deep, &types).err().as_deref(),
+        Some("character 100: value nesting too deep, found `[`")
+    );
+    let long = " ".repeat((4 << 20) + 1);
+    assert_eq!(read_arguments(&long, &types).err().as_deref(), Some("expected at most 4194304 bytes, found 4194305"));
+    // Every text that a few cuts, doublings and swaps of bytes make.
+    let whole = r#"([["a\u{e9}", "\"é"], []], some(('\'', -1.5e3))) // "#;
+    let pieces: Vec<&str> = whole.split_inclusive(|c: char| !c.is_alphanumeric()).collect();
+    for from in 0..pieces.len() {
+        for to in 0..=pieces.len() {
+            for between in ["", "%", "\"\"\"", "\\", "'", "é"] {
+                let text = [&pieces[..from].concat(), between, &pieces[to..].concat()].concat();
+                let _ = read_arguments(&text, &types);
+            }
+        }
     }
 }
 
