@@ -7,8 +7,9 @@
 //!
 //! Invariants: a step that was not done is `skipped` and says why, never passed; each failure names the command that repeats
 //! it; what the steps write goes to a folder of their own, which stays only if one failed; their runs go to the store as any.
-//! Not here: which steps there are, and how they are shown (`command/gate.rs`, `command/full.rs`).
+//! Not here: how they are shown, and the few steps of `fozzy gate` alone (`command/gate.rs`, `command/full.rs`).
 
 pub mod chain;
+pub mod full;
 pub mod own;
 pub mod steps;

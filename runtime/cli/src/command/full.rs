@@ -1,78 +1,31 @@
 //! `fozzy full`: every command once, on the scenarios of a project.
 //!
-//! ```text
-//! tool itself ─▶ scenarios ─▶ chain ─▶ shrink ─▶ artifacts ─▶ report ─▶ memory, profile ─▶ fuzz, explore ─▶ corpus ─▶ host
-//! ```
-//!
-//! Invariant: the steps are those of [`STEPS`], in that order.
-//! Not here: how a step is run (`gates`).
+//! Not here: the steps themselves (`fozzy_campaign::gates::full`).
 
-use super::gate::{NO_PROFILE, shown_root};
+use super::gate::shown_root;
 use super::run::seed;
 use crate::args::FullArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::gates::{passed_on, teller};
-use fozzy_campaign::gates::chain::{self, Chain, NO_TRACE, Options, RECORDED, of_trace};
-use fozzy_campaign::gates::own::{CommandOutput, CommandRunner};
-use fozzy_campaign::gates::steps::{Outcome, Steps, failed, passed, skipped};
+use fozzy_campaign::gates::full::{self, FullOptions, STEPS};
+use fozzy_campaign::gates::own::CommandRunner;
+use fozzy_campaign::gates::steps::{Steps, failed};
 use fozzy_campaign::suite::project::ProjectScenarios;
-use fozzy_report::document::{FULL_SCHEMA, FullDocument, StepStatus};
-use fozzy_trace::{Seed, counted};
-use serde_json::Value;
+use fozzy_report::document::{FULL_SCHEMA, FullDocument};
 use std::process::ExitCode;
 
-/// All steps.
-const STEPS: [&str; 38] = [
-    "policy_conflict",
-    "clean_tree",
-    "usage",
-    "version",
-    "init",
-    "discover_scenarios",
-    "topology_coverage",
-    "doctor_deep",
-    "test_det",
-    "run_record_trace",
-    "trace_verify",
-    "replay",
-    "ci",
-    "shrink",
-    "replay_shrunk",
-    "artifacts_ls",
-    "artifacts_export",
-    "artifacts_pack",
-    "artifacts_diff",
-    "report_show",
-    "report_query",
-    "report_query_paths",
-    "report_flaky",
-    "memory_top",
-    "memory_graph",
-    "memory_diff",
-    "profile_top",
-    "profile_diff",
-    "profile_explain",
-    "fuzz",
-    "explore",
-    "corpus_add",
-    "corpus_list",
-    "corpus_minimize",
-    "corpus_export",
-    "corpus_import",
-    "host_backends_run",
-    "env",
-];
-
-const NO_MEMORY: &str = "`fozzy memory` is not in this version";
-const NO_MAP: &str = "`fozzy map` is not in this version";
-/// Runs of the exploration.
-const EXPLORE_RUNS: &str = "10";
-/// The shrunk failure, among the files of the steps.
-const SHRUNK: &str = "shrunk.fozzy";
-
 pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliError> {
-    let seed = seed(context, args.seed);
+    let options = FullOptions {
+        seed: seed(context, args.seed),
+        strict: context.strict,
+        doctor_runs: args.doctor_runs,
+        expect: args.allow_expected_failures,
+        needs_topology: args.require_topology_coverage.is_some(),
+        fuzz_time: args.fuzz_time,
+        explore_steps: args.explore_steps,
+        explore_nodes: args.explore_nodes,
+    };
     let own = CommandRunner::new(&context.project.config.base_dir, passed_on(&context.globals))?;
     let mut steps = Steps::new(teller(context, true)).choosing(&args.skip_steps, &args.required_steps, &STEPS)?;
     steps.phase("full");
@@ -81,286 +34,18 @@ pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliEr
     if !both.is_empty() {
         steps.step("policy_conflict", || Ok(failed(format!("both skipped and required: {}", both.join(", ")))));
     }
-    tool(&mut steps, &own, context.strict);
     let filter: Vec<String> = args.scenario_filter.iter().cloned().collect();
     let found = ProjectScenarios::discover(args.scenario_root.as_deref(), &filter);
-    let project = chain::discover(&mut steps, "discover_scenarios", found);
-    steps.step("topology_coverage", || {
-        Ok(match args.require_topology_coverage {
-            Some(_) => failed(format!("--require-topology-coverage cannot be met: {NO_MAP}")),
-            None => skipped(NO_MAP),
-        })
-    });
-    let options =
-        Options { seed, doctor_runs: args.doctor_runs, suite_name: "test_det", expect: args.allow_expected_failures };
-    let chain = chain::run(&mut steps, &own, project.as_ref(), &options);
-    let shrink_classification = shrink(&mut steps, &own, &chain);
-    artifacts(&mut steps, &own, &chain);
-    for name in ["memory_top", "memory_graph", "memory_diff"] {
-        steps.step(name, || Ok(skipped(NO_MEMORY)));
-    }
-    for name in ["profile_top", "profile_diff", "profile_explain"] {
-        steps.step(name, || Ok(skipped(NO_PROFILE)));
-    }
-    search(&mut steps, &own, project.as_ref(), args, seed);
-    corpus(&mut steps, &own);
-    host(&mut steps, &own, project.as_ref(), seed);
-    steps.step("env", || plain(&own, &["env"]));
-
+    let (project, shrink_classification) = full::run(&mut steps, &own, found, &options);
     let document = FullDocument {
         schema_version: FULL_SCHEMA.to_owned(),
         strict: context.strict,
         unsafe_mode: !context.strict,
         scenario_root: project.map_or_else(|| shown_root(args.scenario_root.as_deref()), |project| project.root),
-        guidance: guidance(&steps, own),
+        guidance: full::guidance(&steps, own),
         shrink_classification,
         steps: steps.rows.clone(),
     };
     context.printer.document(&document)?;
     Ok(ExitCode::from(u8::from(steps.any_failed())))
-}
-
-/// What needs no scenario.
-fn tool(steps: &mut Steps<'_>, own: &CommandRunner, strict: bool) {
-    chain::clean_tree(steps, strict);
-    steps.step("usage", || plain(own, &["usage"]));
-    steps.step("version", || plain(own, &["version"]));
-    steps.step("init", || {
-        let place = own.place("project");
-        let written = own.run(&["init", &place])?;
-        let Some(0) = written.code else { return Ok(failed(written.why())) };
-        let suite = own.run(&["test", "--cwd", &place])?;
-        Ok(match suite.code {
-            Some(0) => passed("what it writes passes"),
-            _ => failed(suite.why()),
-        })
-    });
-}
-
-/// A command that has only to succeed.
-fn plain(own: &CommandRunner, words: &[&str]) -> Result<Outcome, CliError> {
-    let said = own.run(words)?;
-    Ok(if said.code == Some(0) && said.document != Value::Null { passed(words.join(" ")) } else { failed(said.why()) })
-}
-
-/// Makes the first failure of the suite smaller. Says how it compares.
-fn shrink(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) -> Option<String> {
-    let cases = chain.suite.as_ref().and_then(|said| said.document.pointer("/scenarios")).and_then(Value::as_array);
-    let failure = cases.into_iter().flatten().find(|case| {
-        let status = case.pointer("/run/status").and_then(Value::as_str);
-        status.is_some_and(|status| status != "pass")
-    });
-    let trace = failure.and_then(|case| case.pointer("/run/identity/tracePath")).and_then(Value::as_str);
-    let (shrunk, mut class) = (own.place(SHRUNK), None);
-    steps.step("shrink", || {
-        let Some(trace) = trace else { return Ok(skipped("no scenario failed, so there is nothing to shrink")) };
-        let said = own.run(&["shrink", trace, "--out", &shrunk, "--budget", "10s"])?;
-        let before = failure.and_then(|case| case.pointer("/run/signature"));
-        let word = classify(own.has(SHRUNK), before, &said);
-        class = Some(word.to_owned());
-        Ok(if word == PRESERVED { passed(word) } else { failed(format!("{word}: {}", said.why())) })
-    });
-    let is_there = own.has(SHRUNK);
-    steps.step("replay_shrunk", || {
-        if !is_there {
-            return Ok(skipped("nothing was shrunk"));
-        }
-        of_trace(true, own, &["replay", &shrunk], |said| said.is("/replay/equal"))
-    });
-    class
-}
-
-/// The failure is the same one.
-const PRESERVED: &str = "expected_fail_class_preserved";
-
-fn classify(is_there: bool, before: Option<&Value>, said: &CommandOutput) -> &'static str {
-    if said.code.is_none_or(|code| code == i32::from(crate::output::EXIT_ERROR)) {
-        "tooling_failure"
-    } else if !is_there {
-        "out_trace_missing"
-    } else if said.text("/identity/runId").is_empty() {
-        "run_identity_missing"
-    } else if before.is_some() && said.document.pointer("/signature") == before {
-        PRESERVED
-    } else {
-        "expected_fail_class_mismatch"
-    }
-}
-
-/// Files and reports of the recorded run.
-fn artifacts(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) {
-    let (trace, folder, zip) = (own.place(RECORDED), own.place("exported"), own.place("packed.zip"));
-    let there = chain.recorded;
-    let is_type = |word: &'static str| move |said: &CommandOutput| said.text("/type") == word;
-    steps.step("artifacts_ls", || of_trace(there, own, &["artifacts", "ls", &trace], is_type("list")));
-    let words = ["artifacts", "export", &trace, "--out", &folder];
-    steps.step("artifacts_export", || of_trace(there, own, &words, is_type("exported")));
-    let words = ["artifacts", "pack", &trace, "--out", &zip];
-    steps.step("artifacts_pack", || of_trace(there, own, &words, is_type("exported")));
-    // What was exported is what was recorded.
-    let copy = own.place(&format!("exported/{}", fozzy_campaign::store::TRACE_NAME));
-    let is_same = |said: &CommandOutput| said.document.pointer("/diff/files/0/changed") == Some(&Value::Bool(false));
-    steps.step("artifacts_diff", || of_trace(there, own, &["artifacts", "diff", &trace, &copy], is_same));
-    let words = ["report", "show", &trace, "--format", "html"];
-    steps.step("report_show", || of_trace(there, own, &words, |said| !said.text("/content").is_empty()));
-    let words = ["report", "query", &trace, "--path", ".status"];
-    steps.step("report_query", || of_trace(there, own, &words, |said| said.document.is_string()));
-    let words = ["report", "query", &trace, "--list-paths"];
-    steps.step("report_query_paths", || of_trace(there, own, &words, |said| said.document.get("paths").is_some()));
-    steps.step("report_flaky", || match chain.runs.as_slice() {
-        [suite, one] if !suite.is_empty() && !one.is_empty() => {
-            let said = own.run(&["report", "flaky", suite, one])?;
-            let rate = said.document.pointer("/flakeRatePct").map(ToString::to_string).unwrap_or_default();
-            Ok(if said.code == Some(0) { passed(format!("{rate} % of 2 runs differ")) } else { failed(said.why()) })
-        }
-        _ => Ok(skipped(NO_TRACE)),
-    });
-}
-
-/// A campaign and an exploration, of what the scenario can be used as.
-fn search(steps: &mut Steps<'_>, own: &CommandRunner, project: Option<&ProjectScenarios>, args: &FullArgs, seed: Seed) {
-    let seed = seed.to_string();
-    let mut fits = Err("no scenario".to_owned());
-    if let Some(project) = project {
-        fits = match own.run(&["inspect", &project.primary()]) {
-            Ok(said) if said.code == Some(0) => Ok(said),
-            Ok(said) => Err(said.why()),
-            Err(error) => Err(error.message),
-        };
-    }
-    let is = |said: &CommandOutput, role: &str| {
-        let roles = said.document.pointer("/fits").and_then(Value::as_array);
-        roles.into_iter().flatten().any(|found| found == role)
-    };
-    let seed_file = own.write("seed.input", b"seed\n");
-    steps.step("fuzz", || {
-        let said = match &fits {
-            Ok(said) => said,
-            Err(why) => return Ok(skipped(why.clone())),
-        };
-        let Some(project) = project else { return Ok(skipped("no scenario")) };
-        if project.is_distributed() {
-            return Ok(skipped("the only scenario is a distributed one, which is explored and not fuzzed"));
-        }
-        let (primary, time) = (project.primary(), format!("{}ms", args.fuzz_time.0 / 1_000_000));
-        let corpus = own.folder("corpus")?;
-        let mut words = vec!["fuzz", &primary];
-        if is(said, "scenario") {
-            words.push("stateful");
-        } else if !is(said, "fuzz target") && !is(said, "properties") {
-            words.push(if is(said, "http handler") { "--http" } else { "--stdin=-" });
-        }
-        words.extend(["--time", &time, "--seed", &seed, "--corpus", &corpus]);
-        words.extend(project.flags.iter().map(String::as_str));
-        let said = own.run(&words)?;
-        let executions = said.document.pointer("/fuzz/executions").and_then(Value::as_u64).unwrap_or_default();
-        Ok(match said.code {
-            Some(0) => passed(format!("{}, nothing found", counted(executions, "execution"))),
-            Some(2) if said.text("/code") == "target" => skipped(said.text("/message").to_owned()),
-            _ => failed(said.why()),
-        })
-    });
-    steps.step("explore", || {
-        let said = match &fits {
-            Ok(said) => said,
-            Err(why) => return Ok(skipped(why.clone())),
-        };
-        let Some(project) = project.filter(|_| is(said, "scenario")) else {
-            return Ok(skipped("the scenario has no flows: it does not export `fozzy:scenario/stateful`"));
-        };
-        let (primary, flows, nodes) =
-            (project.primary(), args.explore_steps.to_string(), args.explore_nodes.to_string());
-        let state = own.place("explored.json");
-        let mut words = vec!["explore", &primary, "--runs", EXPLORE_RUNS, "--steps", &flows, "--seed", &seed];
-        words.extend(["--no-seeds", "--save-state", &state]);
-        if project.is_distributed() {
-            words.extend(["--nodes", &nodes]);
-        }
-        words.extend(project.flags.iter().map(String::as_str));
-        let said = own.run(&words)?;
-        Ok(if said.code == Some(0) {
-            passed(format!("{EXPLORE_RUNS} runs, nothing found"))
-        } else {
-            failed(said.why())
-        })
-    });
-    steps.step("corpus_add", || {
-        let file = seed_file?;
-        let said = own.run(&["corpus", "add", &own.place("corpus"), &file])?;
-        Ok(if said.code == Some(0) { passed("an input") } else { failed(said.why()) })
-    });
-}
-
-/// The corpus that the campaign has left.
-fn corpus(steps: &mut Steps<'_>, own: &CommandRunner) {
-    let (corpus, zip, back) = (own.place("corpus"), own.place("corpus.zip"), own.place("imported"));
-    let number = |said: &CommandOutput| said.document.as_array().map_or(0, Vec::len);
-    let list = |dir: &str| own.run(&["corpus", "list", dir]);
-    let is_there = own.has("corpus");
-    let step = |words: &[&str]| {
-        if !is_there {
-            return Ok(skipped("there is no corpus"));
-        }
-        let said = own.run(words)?;
-        Ok(if said.code == Some(0) { passed(words[..2].join(" ")) } else { failed(said.why()) })
-    };
-    steps.step("corpus_list", || step(&["corpus", "list", &corpus]));
-    steps.step("corpus_minimize", || step(&["corpus", "minimize", &corpus]));
-    steps.step("corpus_export", || step(&["corpus", "export", &corpus, "--out", &zip]));
-    steps.step("corpus_import", || {
-        let outcome = step(&["corpus", "import", &zip, "--out", &back])?;
-        if outcome.0 != StepStatus::Passed {
-            return Ok(outcome);
-        }
-        let (before, after) = (number(&list(&corpus)?), number(&list(&back)?));
-        Ok(if before == after {
-            passed(counted(after as u64, "input"))
-        } else {
-            failed(format!("{after} of {}", counted(before as u64, "input")))
-        })
-    });
-}
-
-/// The scenario on the real computer, in an empty folder: one whose name says that it is for that, or the primary one if it
-/// asks no real servers and starts no real programs there.
-fn host(steps: &mut Steps<'_>, own: &CommandRunner, project: Option<&ProjectScenarios>, seed: Seed) {
-    steps.step("host_backends_run", || {
-        let Some(project) = project else { return Ok(skipped("no scenario")) };
-        if !project.flags.is_empty() {
-            return Ok(skipped("the scenario has a plan or a target, which say what it runs on"));
-        }
-        let meant = project.meant_for_hosts();
-        if meant.is_none() {
-            let seen = own.run(&["inspect", &project.primary()])?;
-            let asks = seen.document.pointer("/capabilities").and_then(Value::as_array).into_iter().flatten();
-            if let Some(what) = asks.filter_map(Value::as_str).find(|what| ["http", "processes"].contains(what)) {
-                return Ok(skipped(format!("the scenario uses {what}, and real ones might be changed by it")));
-            }
-        }
-        let (place, primary) = (own.folder("host")?, meant.unwrap_or_else(|| project.primary_absolute()));
-        let backends = ["--fs-backend", "host", "--http-backend", "host", "--proc-backend", "host"];
-        let seed = seed.to_string();
-        let mut words = vec!["run", &primary, "--seed", &seed, "--cwd", &place];
-        words.extend(backends);
-        let said = own.run(&words)?;
-        Ok(if said.code == Some(0) { passed("it passes on the real computer too") } else { failed(said.why()) })
-    });
-}
-
-/// What to do next.
-fn guidance(steps: &Steps<'_>, own: CommandRunner) -> Vec<String> {
-    let of = |status: StepStatus| {
-        let rows = steps.rows.iter().filter(move |row| row.status == status);
-        rows.map(|row| row.name.as_str()).collect::<Vec<&str>>().join(", ")
-    };
-    let mut lines = Vec::new();
-    let (bad, left_out) = (of(StepStatus::Failed), of(StepStatus::Skipped));
-    if !bad.is_empty() {
-        lines.push(format!("failed: {bad}; the details name the command that repeats each"));
-        lines.push(format!("the files of the steps are in {}", own.keep().display()));
-    }
-    if !left_out.is_empty() {
-        lines.push(format!("not checked: {left_out}; --required-steps makes a skipped step a failure"));
-    }
-    lines
 }

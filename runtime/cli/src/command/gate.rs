@@ -9,13 +9,10 @@ use crate::error::CliError;
 use crate::gates::{passed_on, teller};
 use fozzy_campaign::gates::chain::{self, Options};
 use fozzy_campaign::gates::own::CommandRunner;
-use fozzy_campaign::gates::steps::{Steps, passed, skipped};
+use fozzy_campaign::gates::steps::{NO_PROFILE, Steps, passed, skipped};
 use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{GATE_SCHEMA, GateDocument};
 use std::process::ExitCode;
-
-/// Why the steps of a profiler are skipped.
-pub(super) const NO_PROFILE: &str = "`fozzy profile` is not a step of the gates yet";
 
 pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliError> {
     let seed = seed(context, args.seed);
