@@ -6,26 +6,41 @@
 //! ```
 //!
 //! Each function registers itself before the program begins, so there may be any number in any module. What exists once in a
-//! crate is made by the first attribute: a compiler works on one crate, and expands each attribute once.
+//! crate is made by the first attribute. Which one that is, is remembered for each crate and stays so: whoever expands an
+//! attribute again, or expands many crates in one process, as editors do, is given the same again.
 
 use crate::derive::bounded;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use syn::{Error, FnArg, Ident, Item, ItemFn, Pat, Result, Signature, Visibility};
 
 /// Which of the two.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FunctionKind {
     Fuzz,
     Property,
 }
 
-pub(crate) fn expand(kind: FunctionKind, attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
+/// `crate_name` tells the crate from every other one.
+pub(crate) fn expand(
+    kind: FunctionKind,
+    crate_name: &str,
+    attribute: TokenStream,
+    item: TokenStream,
+) -> Result<TokenStream> {
     if !attribute.is_empty() {
         return Err(Error::new_spanned(attribute, "expected no arguments"));
     }
+    // Functions with the same text stand in different places; outside of a compiler, places have no numbers.
+    let text = item.to_string();
     let mut item: Item = syn::parse2(item)?;
+    let place = match &item {
+        Item::Fn(function) => format!("{:?} {text}", function.sig.ident.span()),
+        Item::Mod(module) => format!("{:?} {text}", module.ident.span()),
+        _ => text,
+    };
     let functions: Vec<(&ItemFn, TokenStream)> = match &item {
         Item::Fn(function) => {
             let name = &function.sig.ident;
@@ -54,8 +69,7 @@ pub(crate) fn expand(kind: FunctionKind, attribute: TokenStream, item: TokenStre
     if functions.is_empty() {
         return Err(Error::new_spanned(&item, "expected a public function in the module"));
     }
-    static MADE: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
-    let is_first = !MADE[usize::from(kind == FunctionKind::Fuzz)].swap(true, Ordering::Relaxed);
+    let is_first = is_first(kind, crate_name, &place);
     let rows = functions.iter().map(|(function, path)| row(kind, function, path)).collect::<Result<Vec<_>>>()?;
     let (natively, registered) = match kind {
         FunctionKind::Fuzz => (quote!(fuzz), quote!(FUZZ)),
@@ -108,6 +122,13 @@ pub(crate) fn expand(kind: FunctionKind, attribute: TokenStream, item: TokenStre
 
         #once
     })
+}
+
+/// Whether the attribute at this place is the first of its kind that was seen in its crate.
+fn is_first(kind: FunctionKind, crate_name: &str, place: &str) -> bool {
+    static FIRST: Mutex<BTreeMap<(FunctionKind, String), String>> = Mutex::new(BTreeMap::new());
+    let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+    *first.entry((kind, crate_name.to_owned())).or_insert_with(|| place.to_owned()) == place
 }
 
 /// One function with its name, as the table has it.
@@ -214,5 +235,28 @@ fn export(kind: FunctionKind) -> TokenStream {
                 );
             };
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether what an attribute becomes has the export in it.
+    fn exports(kind: FunctionKind, crate_name: &str, item: TokenStream) -> bool {
+        let expanded = expand(kind, crate_name, TokenStream::new(), item).expect("it is understood");
+        expanded.to_string().contains("__Exported")
+    }
+
+    #[test]
+    fn an_attribute_becomes_the_same_however_often_and_for_however_many_crates_it_is_expanded() {
+        let first = || quote! { fn first(data: &[u8]) {} };
+        let other = || quote! { fn other(data: &[u8]) {} };
+        assert!(exports(FunctionKind::Fuzz, "one", first()));
+        assert!(!exports(FunctionKind::Fuzz, "one", other()));
+        assert!(exports(FunctionKind::Fuzz, "one", first()), "expanded again");
+        assert!(!exports(FunctionKind::Fuzz, "one", other()));
+        assert!(exports(FunctionKind::Fuzz, "two", other()), "another crate in the same process");
+        assert!(exports(FunctionKind::Property, "one", quote! { fn holds() {} }), "the other kind");
     }
 }

@@ -34,7 +34,7 @@ pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// number in a crate; they are called in the order of the source.
 #[proc_macro_attribute]
 pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    finish(functions::expand(functions::FunctionKind::Fuzz, attribute.into(), item.into()))
+    finish(functions::expand(functions::FunctionKind::Fuzz, &crate_name(), attribute.into(), item.into()))
 }
 
 /// Makes a property of a function whose arguments are drawn, or of all public functions of an inline module. There may be
@@ -45,7 +45,7 @@ pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// that returns `Result<(), Skip>` may skip values with `skip!`; one that skips nearly all of them is warned of.
 #[proc_macro_attribute]
 pub fn property(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    finish(functions::expand(functions::FunctionKind::Property, attribute.into(), item.into()))
+    finish(functions::expand(functions::FunctionKind::Property, &crate_name(), attribute.into(), item.into()))
 }
 
 /// Draws the fields in their order; of an enum, the variant first, the first one being the simplest. `#[draw(weight = 3)]`
@@ -53,6 +53,13 @@ pub fn property(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Draw, attributes(draw))]
 pub fn draw(item: TokenStream) -> TokenStream {
     finish(derive::expand(item.into()))
+}
+
+/// The crate that is compiled, as cargo names it.
+#[allow(clippy::disallowed_methods, reason = "nobody but cargo says which crate it is")]
+fn crate_name() -> String {
+    let names = ["CARGO_MANIFEST_DIR", "CARGO_CRATE_NAME", "CARGO_BIN_NAME"];
+    names.map(|name| std::env::var(name).unwrap_or_default()).join(" ")
 }
 
 fn finish(expanded: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

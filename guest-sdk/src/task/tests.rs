@@ -80,6 +80,48 @@ fn pct_finds_what_its_bound_promises_once_it_knows_how_long_runs_are() {
     }
 }
 
+/// Two tasks of four steps each; the order in which they are taken.
+async fn two_of_four() -> Vec<usize> {
+    let order = Rc::new(RefCell::new(Vec::new()));
+    let task = |number: usize| {
+        let order = Rc::clone(&order);
+        spawn(&format!("task {number}"), async move {
+            for _ in 0..4 {
+                order.borrow_mut().push(number);
+                yield_now().await;
+            }
+        })
+    };
+    for task in [task(0), task(1)] {
+        task.join().await;
+    }
+    order.take()
+}
+
+#[test]
+fn pct_finds_faults_of_each_depth_at_least_as_often_as_its_bound() {
+    const RUNS: u64 = 20_000;
+    // What is to come one after the other: each a task and the number of its step.
+    let faults: [&[(usize, usize)]; 3] =
+        [&[(1, 0), (0, 0)], &[(0, 1), (1, 0), (0, 2)], &[(0, 1), (1, 1), (0, 2), (1, 2)]];
+    for (depth, fault) in (1..).zip(faults) {
+        native::begin(7);
+        schedule(Schedule::Pct { depth });
+        let is_met = |order: Vec<usize>| {
+            let moment = |(task, nth): &(usize, usize)| {
+                let mut its = order.iter().enumerate().filter(|(_, its)| *its == task);
+                its.nth(*nth).map(|(at, _)| at)
+            };
+            fault.is_sorted_by_key(moment)
+        };
+        let hits = (0..RUNS).filter(|_| is_met(block_on(two_of_four()))).count() as f64;
+        schedule(Schedule::default());
+        // The two and the first task; five steps of each of the two, and three of the first one.
+        let mean = RUNS as f64 / (3.0 * 13f64.powi(depth as i32 - 1));
+        assert!(hits >= mean - 3.0 * mean.sqrt(), "depth {depth}: {hits} of {RUNS}, the bound is {mean:.0}");
+    }
+}
+
 #[test]
 fn every_order_is_equally_likely_to_a_uniform_random_walk() {
     native::begin(7);
