@@ -1,11 +1,13 @@
 //! Builds the player for wasm32-wasip2, so that it can be embedded, and the node that distributed scenarios are played with.
 //!
 //! ```text
-//! runtime/{player,scenario-file}, guest-sdk ─cargo build─┬─▶ OUT_DIR/player.wasm  ─▶ include_bytes! in src/scenario.rs
+//! runtime/{player,scenario-file}, guest-sdk ─cargo build─┬─▶ OUT_DIR/player.wasm
 //!                                                 ├─▶ OUT_DIR/program.wasm    the same with the feature `program`
 //!                                                 └─▶ OUT_DIR/cluster.wasm    the same with the feature `distributed`
 //! scenarios/kv-node/ ────────────────────────────────▶ OUT_DIR/kv-node.wasm
 //! guest-sdk, runtime/trace ─ build/sdk.rs ───────────▶ OUT_DIR/sdk.txt        the sources of the SDK, for projects
+//!
+//! each of these ─deflate─▶ OUT_DIR/<name>.deflate ─▶ include_bytes! in src/embedded.rs
 //! ```
 //!
 //! A package of this crate has not the sources of these guests but the guests: `.ci/package` puts them into `embedded/`, and from
@@ -40,7 +42,10 @@ fn player() -> Result<(), String> {
     let repository = package.join("../..");
     if !repository.join("runtime/player/Cargo.toml").is_file() {
         let names = GUESTS.iter().map(|guest| guest.name).chain([SDK]);
-        return names.into_iter().try_for_each(|name| unpack(name, &package, &out));
+        return names.into_iter().try_for_each(|name| {
+            unpack(name, &package, &out)?;
+            deflate(name, &out)
+        });
     }
     let repository = repository.canonicalize().map_err(|error| format!("{}: {error}", repository.display()))?;
     for part in SOURCES {
@@ -49,7 +54,20 @@ fn player() -> Result<(), String> {
     let packed = sdk::pack(&repository)?;
     std::fs::write(out.join(SDK), packed).map_err(|error| format!("{SDK} cannot be written: {error}"))?;
     add_target(&repository)?;
-    GUESTS.iter().try_for_each(|guest| guest.build(&repository, &out, variable("CARGO")?))
+    deflate(SDK, &out)?;
+    GUESTS.iter().try_for_each(|guest| {
+        guest.build(&repository, &out, variable("CARGO")?)?;
+        deflate(guest.name, &out)
+    })
+}
+
+/// Makes what is embedded of a file. A higher level takes seconds more for a fiftieth.
+fn deflate(name: &str, out: &Path) -> Result<(), String> {
+    const LEVEL: u8 = 6;
+    let at = |error: std::io::Error| format!("{name} cannot be packed: {error}");
+    let plain = std::fs::read(out.join(name)).map_err(at)?;
+    std::fs::write(out.join(format!("{name}.deflate")), miniz_oxide::deflate::compress_to_vec(&plain, LEVEL))
+        .map_err(at)
 }
 
 /// What the components are made of.

@@ -1,7 +1,7 @@
 //! The sources of the Rust SDK, as a table that the command embeds: a project that `fozzy init` writes has them beside it.
 //!
 //! ```text
-//! guest-sdk/, runtime/trace/ ─ without tests, manifests without a workspace ─▶ OUT_DIR/sdk.txt ─▶ include_str! in src/sdk.rs
+//! guest-sdk/, runtime/trace/ ─ without tests, manifests without a workspace ─▶ OUT_DIR/sdk.txt ─▶ src/embedded.rs
 //!
 //! @@ guest-sdk/Cargo.toml
 //! [package]

@@ -17,6 +17,7 @@ pub mod compiler;
 pub mod config;
 pub mod coverage;
 pub mod disk_sync;
+mod embedded;
 pub mod error;
 pub mod explore;
 pub mod fuzz;

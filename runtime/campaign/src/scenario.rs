@@ -1,4 +1,4 @@
-//! Scenario files `*.fozzy.json`: read, checked, and given to the player, which is embedded here.
+//! Scenario files `*.fozzy.json`: read, checked, and given to the player, which is embedded.
 //!
 //! ```text
 //! kv.fozzy.json ─read─▶ ScenarioFile ─equip─▶ Plan { stdin = the text, one sequence of its steps }
@@ -12,6 +12,7 @@
 //!
 //! Not here: what a file must look like (`runtime/scenario-file`), what a step does (`runtime/player`).
 
+use crate::embedded::{CLUSTER_PLAYER, KV_NODE, PLAYER, PROGRAM_PLAYER};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_scenario_file::{
     Cluster, ClusterOptions, ClusterStep, FailedPart, ParsedScenario, ProgramStep, ScenarioProblem, Step, StepSlice,
@@ -25,15 +26,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The component that plays scenario files; see `runtime/campaign/build.rs`.
-const PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/player.wasm"));
-/// The one that plays those of version 2.
-const PROGRAM_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm"));
-/// The one that plays distributed ones: it imports the interface of a node.
-const CLUSTER_PLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cluster.wasm"));
-/// The node of version 1, which is played with unless `--target` names another.
-const KV_NODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kv-node.wasm"));
 
 /// What a target of this kind is called in traces and reports.
 pub const KIND: &str = "scenario";
@@ -147,9 +139,9 @@ impl ScenarioFile {
     /// The component that plays it.
     pub fn player(&self) -> Arc<[u8]> {
         match self.scenario {
-            ParsedScenario::Cluster(_) => CLUSTER_PLAYER.into(),
-            ParsedScenario::Program(_) => PROGRAM_PLAYER.into(),
-            ParsedScenario::Steps(_) | ParsedScenario::Suites(_) => PLAYER.into(),
+            ParsedScenario::Cluster(_) => CLUSTER_PLAYER.bytes().into(),
+            ParsedScenario::Program(_) => PROGRAM_PLAYER.bytes().into(),
+            ParsedScenario::Steps(_) | ParsedScenario::Suites(_) => PLAYER.bytes().into(),
         }
     }
 
@@ -253,7 +245,7 @@ fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), Ca
     let named = plan.nodes.iter().find(|node| node.called).map(|node| node.program.clone());
     let program = named.unwrap_or_else(|| {
         let machine = MachinePlan { args: vec!["kv-node".to_owned()], ..MachinePlan::default() };
-        ProgramPlan { component: inputs.add(KV_NODE), machine }
+        ProgramPlan { component: inputs.add(KV_NODE.bytes()), machine }
     });
     plan.nodes.retain(|node| !node.called);
     for number in 0..nodes {

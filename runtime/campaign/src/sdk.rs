@@ -12,6 +12,7 @@
 //! Invariants: a project of another version is told so when it is built, and builds; nothing outside of `vendor/fozzy` is written.
 //! Not here: how the sources come into the command (`build/sdk.rs`).
 
+use crate::embedded::SDK;
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::remarks::Remarks;
 use fozzy_trace::Digest;
@@ -23,9 +24,6 @@ pub const FOLDER: &str = "vendor/fozzy";
 
 /// The crate in it that scenarios depend on.
 pub const CRATE: &str = "vendor/fozzy/guest-sdk";
-
-/// All of its files; `build/sdk.rs` says how.
-const PACKED: &str = include_str!(concat!(env!("OUT_DIR"), "/sdk.txt"));
 
 /// What a line begins with that names the file after it.
 const MARK: &str = "@@ ";
@@ -39,12 +37,13 @@ here is to be edited. `cargo doc --open -p fozzy-sdk` shows what there is.
 
 /// Which sources these are: two builds of one version may differ.
 fn version() -> String {
-    format!("{} {}\n", env!("CARGO_PKG_VERSION"), Digest::of(PACKED.as_bytes()))
+    format!("{} {}\n", env!("CARGO_PKG_VERSION"), Digest::of(SDK.bytes()))
 }
 
 /// Every file: its name below [`FOLDER`], and its text.
 fn files<'a>() -> impl Iterator<Item = (&'a str, &'a str)> {
-    let parts = PACKED.strip_prefix(MARK).unwrap_or(PACKED).split("\n@@ ");
+    let packed = std::str::from_utf8(SDK.bytes()).expect("sources are text");
+    let parts = packed.strip_prefix(MARK).unwrap_or(packed).split("\n@@ ");
     parts.filter_map(|part| part.split_once('\n'))
 }
 

@@ -1,0 +1,65 @@
+//! What the command carries: the players of scenario files, a node, and the sources of the SDK, deflated, each inflated once when
+//! it is asked for.
+//!
+//! ```text
+//! OUT_DIR/player.wasm ─deflate (build.rs)─▶ include_bytes! ─▶ EmbeddedFile ─ bytes() ─▶ the component
+//! ```
+//!
+//! So they are a third as large in the binary; inflating one takes some milliseconds.
+
+use std::sync::OnceLock;
+
+/// A file in the binary.
+pub(crate) struct EmbeddedFile {
+    deflated: &'static [u8],
+    plain: OnceLock<Vec<u8>>,
+}
+
+macro_rules! embedded {
+    ($name:literal) => {
+        EmbeddedFile {
+            deflated: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".deflate")),
+            plain: OnceLock::new(),
+        }
+    };
+}
+
+/// The component that plays scenario files; see `runtime/campaign/build.rs`.
+pub(crate) static PLAYER: EmbeddedFile = embedded!("player.wasm");
+/// The one that plays those of version 2.
+pub(crate) static PROGRAM_PLAYER: EmbeddedFile = embedded!("program.wasm");
+/// The one that plays distributed ones: it imports the interface of a node.
+pub(crate) static CLUSTER_PLAYER: EmbeddedFile = embedded!("cluster.wasm");
+/// The node of version 1, which is played with unless `--target` names another.
+pub(crate) static KV_NODE: EmbeddedFile = embedded!("kv-node.wasm");
+/// All files of the SDK; `build/sdk.rs` says how.
+pub(crate) static SDK: EmbeddedFile = embedded!("sdk.txt");
+
+impl EmbeddedFile {
+    /// What it holds.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.plain.get_or_init(|| {
+            miniz_oxide::inflate::decompress_to_vec(self.deflated).expect("the build script has deflated it")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_embedded_is_what_was_built() {
+        let of = |name: &str| std::fs::read(format!("{}/{name}", env!("OUT_DIR"))).expect("the build script wrote it");
+        for (file, name) in [
+            (&PLAYER, "player.wasm"),
+            (&PROGRAM_PLAYER, "program.wasm"),
+            (&CLUSTER_PLAYER, "cluster.wasm"),
+            (&KV_NODE, "kv-node.wasm"),
+            (&SDK, "sdk.txt"),
+        ] {
+            assert!(file.bytes() == of(name), "{name}");
+            assert!(file.deflated.len() * 2 < file.bytes().len(), "{name}: {} bytes", file.deflated.len());
+        }
+    }
+}
