@@ -294,7 +294,7 @@ fn its_command_lines_are_taken() {
             "p.json",
         ])
         .exits(0);
-    assert!(replayed.err().contains("--profile-export-format has no effect: profiles are not made yet"), "{replayed}");
+    assert!(replayed.err().contains("--profile-export-format has no effect: `fozzy profile`"), "{replayed}");
     fozzy.run(&["replay", "a.fozzy", "--profile-export-format", "pprof"]).exits(2);
     // Full capture keeps the trace of a passing run.
     fozzy.run(&["run", "example.fozzy.json", "--profile-capture", "full"]).exits(0);

@@ -55,7 +55,7 @@ pub struct Config {
     /// Accepted for habit, as `--mem-artifacts`.
     #[serde(rename = "mem_artifacts")]
     _mem_artifacts: bool,
-    /// Of version 1, whose profiles are not made yet.
+    /// Of version 1, whose budgets of the heap are not judged yet.
     pub profile_heap_alloc_budget: Option<IgnoredAny>,
     /// The same.
     pub profile_heap_in_use_budget: Option<IgnoredAny>,

@@ -71,6 +71,11 @@ fn find<'a>(
     first(finished, &wanted, runs, |folder, manifest| fits(manifest) && believed(folder))
 }
 
+/// The selectors in a list with commas; a file whose name has commas is one.
+pub fn several(list: &str) -> Vec<&str> {
+    if Path::new(list).is_file() { vec![list] } else { list.split(',').collect() }
+}
+
 /// Reads the trace that a selector names, whole and verified.
 pub fn recording(selector: &str, runs: &RunStore) -> Result<(PathBuf, Recording), CampaignError> {
     let path = trace_path(selector, runs)?;

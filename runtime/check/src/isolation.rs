@@ -328,7 +328,7 @@ fn judge_weak_levels(
             if is_proved(&report.proved, names[at]) {
                 break;
             }
-            match reads.saturate(level, limits.memory_bytes_max) {
+            match reads.saturate(level, limits) {
                 SaturationVerdict::Holds => {
                     report.proved.extend(Some(names[at]).filter(|_| is_allowed && is_own_seen));
                     if is_allowed {

@@ -135,7 +135,8 @@ fn settings(globals: &Globals, command: &Command) -> Result<Config, CliError> {
     let config = config::load(&globals.config)?;
     for key in config.unused() {
         output::notice(
-            format!("{}: `{key}` is not used: profiles are not made yet\n", globals.config.display()).as_bytes(),
+            format!("{}: `{key}` is not used: budgets of the heap are not judged yet\n", globals.config.display())
+                .as_bytes(),
         );
     }
     Ok(config)

@@ -439,7 +439,7 @@ impl Host {
         }
         let (node, since) = (self.node, self.run.world.clock.now());
         // Afterwards, a process may be forgotten.
-        let awaited: Vec<AwaitedEvent> = waits.iter().map(|wait| self.run.world.awaited(*wait)).collect();
+        let awaited: Vec<AwaitedEvent> = waits.iter().map(|wait| self.run.world.awaited(node, *wait)).collect();
         let outcome = self.wait_for(waits).await;
         let over = |wait: &Wait| !matches!(wait, Wait::Nothing) && self.run.world.is_ready(*wait);
         let is_timer = |at: &usize| awaited[*at].kind == WaitKind::Timer;

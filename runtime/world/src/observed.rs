@@ -8,9 +8,9 @@ use crate::{OpenFile, OutputKind, PipeEnd, PipeId, Wait, World};
 use fozzy_trace::{AwaitedEvent, IoChannel, IoKind, NodeId, WaitKind};
 
 impl World {
-    /// What a guest waits for.
+    /// What the guest of `waiting` waits for.
     #[must_use]
-    pub fn awaited(&self, wait: Wait) -> AwaitedEvent {
+    pub fn awaited(&self, waiting: NodeId, wait: Wait) -> AwaitedEvent {
         let (kind, of, stream) = match wait {
             Wait::Nothing => (WaitKind::Nothing, None, None),
             Wait::Until(_) | Wait::OwnClock { .. } => (WaitKind::Timer, None, None),
@@ -26,7 +26,7 @@ impl World {
             }
             Wait::Pipe(pipe, end) => {
                 let kind = if end == PipeEnd::Read { WaitKind::Pipe } else { WaitKind::Room };
-                (kind, self.processes.behind(pipe).and_then(|(_, node)| node), Some(pipe.number()))
+                (kind, self.other_side(waiting, pipe).1, Some(pipe.number()))
             }
             Wait::Process(pid) => (WaitKind::Process, self.processes.machine(pid), None),
         };
@@ -59,7 +59,7 @@ impl World {
             Handle::InputStream(StreamSource::Http { .. }) => Some(body("bodies received")),
             Handle::OutputStream(StreamSink::Http { .. }) => Some(body("bodies sent")),
             Handle::InputStream(StreamSource::Pipe(pipe)) | Handle::OutputStream(StreamSink::Pipe(pipe)) => {
-                Some(self.pipe_channel(*pipe))
+                Some(self.pipe_channel(node, *pipe))
             }
             Handle::IncomingDatagrams(id) | Handle::OutgoingDatagrams { socket: id, .. } => {
                 let place = self.network.udp_local_address(*id).map(|address| format!("port {}", address.port()));
@@ -84,7 +84,7 @@ impl World {
     #[must_use]
     pub fn input_channel(&self, node: NodeId) -> IoChannel {
         match self.node(node).process {
-            Some(process) => self.pipe_channel(process.stdin),
+            Some(process) => self.pipe_channel(node, process.stdin),
             None => IoChannel { kind: IoKind::Standard, name: "standard input".to_owned(), stream: None },
         }
     }
@@ -97,13 +97,21 @@ impl World {
             OutputKind::Stderr => ("standard error", self.node(node).process.map(|process| process.stderr)),
         };
         let plain = || IoChannel { kind: IoKind::Standard, name: name.to_owned(), stream: None };
-        pipe.map_or_else(plain, |pipe| self.pipe_channel(pipe))
+        pipe.map_or_else(plain, |pipe| self.pipe_channel(node, pipe))
     }
 
-    fn pipe_channel(&self, pipe: PipeId) -> IoChannel {
-        let known = self.processes.behind(pipe);
-        let name = known.map_or_else(|| "[another process]".to_owned(), |(pid, _)| format!("process {pid}"));
+    fn pipe_channel(&self, node: NodeId, pipe: PipeId) -> IoChannel {
+        let (name, _) = self.other_side(node, pipe);
         IoChannel { kind: IoKind::Process, name, stream: Some(pipe.number()) }
+    }
+
+    /// Who is on the other side of a pipe that `node` holds, in words, and on which machine.
+    fn other_side(&self, node: NodeId, pipe: PipeId) -> (String, Option<NodeId>) {
+        match self.processes.behind(pipe) {
+            Some((_, Some(child), parent)) if child == node => ("its parent".to_owned(), Some(parent)),
+            Some((pid, child, _)) => (format!("process {pid}"), child),
+            None => ("[another process]".to_owned(), None),
+        }
     }
 
     fn find(&self, node: NodeId) -> Option<&crate::Node> {

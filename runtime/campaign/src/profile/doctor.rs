@@ -2,15 +2,15 @@
 
 use super::{cpu_profile, run_activity};
 use crate::error::CampaignError;
-use fozzy_report::profile::{ProfileDoctor, ProfileTimeline, profile_format};
+use fozzy_report::profile::{ProfileDoctor, ProfileTimeline, RunActivity, profile_format};
 use fozzy_trace::file::Recording;
-use fozzy_trace::{Duration, grouped};
+use fozzy_trace::{Duration, Instant, counted, grouped};
 use std::path::Path;
 
 /// Makes the profiles of a recording and checks them; twice if `deep`.
 ///
 /// # Errors
-/// None but those of this machine: what cannot be had is a check that fails.
+/// With `deep`, when the run is another one the second time.
 pub fn profile_doctor(path: &Path, recording: &Recording, deep: bool) -> Result<ProfileDoctor, CampaignError> {
     let mut doctor = ProfileDoctor::new(path.display().to_string());
     let cpu = cpu_profile(path, recording);
@@ -21,9 +21,7 @@ pub fn profile_doctor(path: &Path, recording: &Recording, deep: bool) -> Result<
     );
     if let Ok(tree) = &cpu {
         let pprof = |tree| (profile_format("pprof").write)(tree);
-        let roots = tree.nodes.iter().zip(tree.inclusive()).filter(|(node, _)| node.parent.is_none());
-        let (own, with) = (tree.total().instructions, roots.map(|(_, cost)| cost.instructions).sum::<u64>());
-        doctor.check("cpu_balance", balance(own, with, |sum| format!("{} instructions", grouped(sum))));
+        doctor.check("cpu_balance", within_use(tree.of_main(), recording.outcome.fuel_used));
         if deep {
             let again = cpu_profile(path, recording)?;
             doctor.check("cpu_again", equal(pprof(tree) == pprof(&again)));
@@ -34,9 +32,7 @@ pub fn profile_doctor(path: &Path, recording: &Recording, deep: bool) -> Result<
     let length = |ns| format!("{} of virtual time", Duration(ns));
     doctor.check("activity", activity.as_ref().map(|activity| length(activity.end.0)).map_err(said));
     if let Ok(activity) = &activity {
-        if let Some(path) = &activity.path {
-            doctor.check("critical_path", balance(activity.end.0, path.start.0 + path.total_ns(), length));
-        }
+        doctor.check("times", times(activity));
         if deep {
             let again = run_activity(path, recording)?;
             let text = |activity| ProfileTimeline::of(activity, "chrome").text();
@@ -47,11 +43,27 @@ pub fn profile_doctor(path: &Path, recording: &Recording, deep: bool) -> Result<
     Ok(doctor)
 }
 
-fn balance(whole: u64, parts: u64, words: impl Fn(u64) -> String) -> Result<String, String> {
-    match whole == parts {
-        true => Ok(format!("the parts sum up to {}", words(whole))),
-        false => Err(format!("the parts sum up to {}, the whole is {}", words(parts), words(whole))),
+/// Whether the program has executed no more instructions than the run is recorded to have used, checks of the sandbox included.
+fn within_use(counted: u64, used: u64) -> Result<String, String> {
+    let said = format!("{} instructions of the program, {} used by the run", grouped(counted), grouped(used));
+    if counted <= used { Ok(said) } else { Err(said) }
+}
+
+/// Whether each machine has waited no longer than its calls took, and its calls no longer than it was there.
+fn times(activity: &RunActivity) -> Result<String, String> {
+    for (node, times) in &activity.machines {
+        let life = times.ended.unwrap_or(activity.end).since(times.started.unwrap_or(Instant::START)).0;
+        if times.waited_ns > times.calls_ns || times.calls_ns > life {
+            return Err(format!(
+                "{} waited for {}, in calls of {}, within {}",
+                activity.name(*node),
+                Duration(times.waited_ns),
+                Duration(times.calls_ns),
+                Duration(life)
+            ));
+        }
     }
+    Ok(format!("those of {} are within each other", counted(activity.machines.len() as u64, "machine")))
 }
 
 fn equal(is_equal: bool) -> Result<String, String> {

@@ -17,9 +17,12 @@
 //! Not here: what a transaction shows by itself (`rw_register`).
 
 use super::components::{NONE, Successors, components};
+use crate::linearizability::CheckLimits;
 
 /// Bytes of the clocks of a history; with more, the causal level is not decided.
 const CLOCK_BYTES_MAX: usize = 1 << 29;
+/// How many steps pass between two looks whether judging should end.
+const STEPS_PER_LOOK: u32 = 1 << 10;
 /// Transactions of a component from which a shortest cycle is searched.
 const STARTS_MAX: usize = 64;
 /// The source of a read of what was there before all writes.
@@ -106,8 +109,36 @@ pub(super) enum SaturationVerdict {
     },
     /// Transactions of which each must come before the next, and the last one before the first; whether there is no shorter such cycle.
     Cycle(Vec<OrderEdge>, bool),
-    /// Memory was used up.
+    /// Time or memory was used up.
     Unknown,
+}
+
+/// Which transactions come before which, as far as that is known; bounded.
+struct EdgeList<'a> {
+    edges: Vec<OrderEdge>,
+    limits: &'a CheckLimits<'a>,
+    steps: u32,
+}
+
+impl EdgeList<'_> {
+    /// One step more, of those whose number the history does not bound by its own length; that it is enough, if it is.
+    fn step(&mut self) -> Option<SaturationVerdict> {
+        self.steps = self.steps.wrapping_add(1);
+        let is_late = self.steps.is_multiple_of(STEPS_PER_LOOK) && (self.limits.is_over)();
+        let is_full = self.edges.len().saturating_mul(size_of::<OrderEdge>()) > self.limits.memory_bytes_max;
+        (is_late || is_full).then_some(SaturationVerdict::Unknown)
+    }
+
+    /// `seen` comes before the source of a read.
+    fn note(&mut self, seen: u32, reader: u32, (key, source): (u32, u32)) -> Option<SaturationVerdict> {
+        if source == BEFORE_ALL {
+            return Some(SaturationVerdict::Initial { writer: seen, reader, key });
+        }
+        if seen != source {
+            self.edges.push(OrderEdge { from: seen, to: source, reason: OrderReason::Seen { reader, key } });
+        }
+        self.step()
+    }
 }
 
 impl ReadsFrom {
@@ -126,16 +157,16 @@ impl ReadsFrom {
     }
 
     /// Whether a level holds.
-    pub(super) fn saturate(&self, level: WeakLevel, bytes_max: usize) -> SaturationVerdict {
+    pub(super) fn saturate(&self, level: WeakLevel, limits: &CheckLimits<'_>) -> SaturationVerdict {
         let table = SessionTable::new(self);
-        let mut edges = self.known_edges(&table);
+        let mut edges = EdgeList { edges: self.known_edges(&table), limits, steps: 0 };
         let verdict = match level {
             WeakLevel::Monotonic => self.add_monotonic(&mut edges),
             WeakLevel::Atomic => self.add_atomic(&table, &mut edges),
-            WeakLevel::Causal => self.add_causal(&table, &mut edges, bytes_max.min(CLOCK_BYTES_MAX)),
+            WeakLevel::Causal => self.add_causal(&table, &mut edges),
         };
         match verdict {
-            None => find_cycle(self.sessions.len() as u32, edges),
+            None => find_cycle(self.sessions.len() as u32, edges.edges),
             Some(verdict) => verdict,
         }
     }
@@ -158,27 +189,17 @@ impl ReadsFrom {
         edges
     }
 
-    /// Notes that `seen` comes before the source of a read.
-    fn note(
-        &self,
-        edges: &mut Vec<OrderEdge>,
-        seen: u32,
-        reader: u32,
-        (key, source): (u32, u32),
-    ) -> Option<SaturationVerdict> {
-        if source == BEFORE_ALL {
-            return Some(SaturationVerdict::Initial { writer: seen, reader, key });
-        }
-        if seen != source {
-            edges.push(OrderEdge { from: seen, to: source, reason: OrderReason::Seen { reader, key } });
-        }
-        None
-    }
-
-    fn add_monotonic(&self, edges: &mut Vec<OrderEdge>) -> Option<SaturationVerdict> {
-        let mut first: Vec<(u32, usize)> = Vec::new();
+    fn add_monotonic(&self, edges: &mut EdgeList<'_>) -> Option<SaturationVerdict> {
+        let (mut first, mut by_key): (Vec<(u32, usize)>, Vec<(u32, usize)>) = (Vec::new(), Vec::new());
         for reader in self.transactions() {
             let reads = self.reads.row(reader);
+            by_key.clear();
+            by_key.extend(reads.iter().enumerate().map(|(at, read)| (read.0, at)));
+            by_key.sort_unstable();
+            let read_after = |key: u32, at: usize| {
+                let from = by_key.partition_point(|one| *one <= (key, at));
+                by_key[from..].iter().take_while(move |one| one.0 == key).map(|one| reads[one.1])
+            };
             first.clear();
             first.extend(
                 reads.iter().enumerate().filter(|(_, read)| read.1 != BEFORE_ALL).map(|(at, read)| (read.1, at)),
@@ -186,18 +207,30 @@ impl ReadsFrom {
             first.sort_unstable();
             first.dedup_by_key(|one| one.0);
             for (seen, at) in &first {
-                let writes = self.writes.row(*seen);
-                for read in reads[at + 1..].iter().filter(|read| writes.binary_search(&read.0).is_ok()) {
-                    if let Some(verdict) = self.note(edges, *seen, reader, *read) {
-                        return Some(verdict);
+                let (writes, later) = (self.writes.row(*seen), &reads[at + 1..]);
+                // The fewer of both are looked up among the others.
+                if writes.len() < later.len() {
+                    for read in writes.iter().flat_map(|key| read_after(*key, *at)) {
+                        if let Some(verdict) = edges.note(*seen, reader, read) {
+                            return Some(verdict);
+                        }
                     }
+                } else {
+                    for read in later.iter().filter(|read| writes.binary_search(&read.0).is_ok()) {
+                        if let Some(verdict) = edges.note(*seen, reader, *read) {
+                            return Some(verdict);
+                        }
+                    }
+                }
+                if let Some(verdict) = edges.step() {
+                    return Some(verdict);
                 }
             }
         }
         None
     }
 
-    fn add_atomic(&self, table: &SessionTable, edges: &mut Vec<OrderEdge>) -> Option<SaturationVerdict> {
+    fn add_atomic(&self, table: &SessionTable, edges: &mut EdgeList<'_>) -> Option<SaturationVerdict> {
         let (mut sources, mut reads): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
         for reader in self.transactions() {
             reads.clear();
@@ -216,22 +249,25 @@ impl ReadsFrom {
                 // The fewer of both are looked up among the others.
                 if writes.len() < reads.len() {
                     for read in writes.iter().flat_map(|key| is_read(*key)) {
-                        if let Some(verdict) = self.note(edges, *seen, reader, read) {
+                        if let Some(verdict) = edges.note(*seen, reader, read) {
                             return Some(verdict);
                         }
                     }
                 } else {
                     for read in reads.iter().filter(|read| writes.binary_search(&read.0).is_ok()) {
-                        if let Some(verdict) = self.note(edges, *seen, reader, *read) {
+                        if let Some(verdict) = edges.note(*seen, reader, *read) {
                             return Some(verdict);
                         }
                     }
                 }
             }
+            if let Some(verdict) = edges.step() {
+                return Some(verdict);
+            }
             let (session, place) = (self.sessions[reader as usize], table.place[reader as usize]);
             for read in &reads {
                 let Some(seen) = table.last_writer(read.0, session, place) else { continue };
-                if let Some(verdict) = self.note(edges, seen, reader, *read) {
+                if let Some(verdict) = edges.note(seen, reader, *read) {
                     return Some(verdict);
                 }
             }
@@ -239,18 +275,14 @@ impl ReadsFrom {
         None
     }
 
-    fn add_causal(
-        &self,
-        table: &SessionTable,
-        edges: &mut Vec<OrderEdge>,
-        bytes_max: usize,
-    ) -> Option<SaturationVerdict> {
+    fn add_causal(&self, table: &SessionTable, edges: &mut EdgeList<'_>) -> Option<SaturationVerdict> {
         let (count, width) = (self.sessions.len(), self.session_count as usize);
+        let bytes_max = edges.limits.memory_bytes_max.min(CLOCK_BYTES_MAX);
         if count.saturating_mul(width).saturating_mul(size_of::<u32>()) > bytes_max {
             return Some(SaturationVerdict::Unknown);
         }
-        let graph = OrderGraph::new(count as u32, edges);
-        let Some(order) = graph.topological() else { return find_cycle_of(&graph, edges) };
+        let graph = OrderGraph::new(count as u32, &edges.edges);
+        let Some(order) = graph.topological() else { return find_cycle_of(&graph, &edges.edges) };
         // Of each session, how many transactions each transaction has seen.
         let mut clocks = vec![0u32; count * width];
         for to in order {
@@ -269,7 +301,7 @@ impl ReadsFrom {
             for read in self.reads.row(reader) {
                 for (session, seen) in table.writers(read.0).filter(|(session, _)| clock[*session as usize] > 0) {
                     let Some(seen) = seen.last_before(clock[session as usize]) else { continue };
-                    if let Some(verdict) = self.note(edges, seen, reader, *read) {
+                    if let Some(verdict) = edges.note(seen, reader, *read) {
                         return Some(verdict);
                     }
                 }

@@ -2,6 +2,7 @@
 
 use super::components::NONE;
 use super::graph::PASS;
+use super::saturation::ReadsFrom;
 use super::*;
 use crate::history::DatumId;
 use std::collections::BTreeMap;
@@ -526,6 +527,27 @@ fn has_commit_order(
 }
 
 #[test]
+fn saturation_ends_when_time_or_memory_is_over() {
+    let mut all = ReadsFrom { sessions: (0..3001).collect(), session_count: 3001, ..ReadsFrom::default() };
+    for writer in 0..3000 {
+        all.reads.push([]);
+        all.writes.push([writer]);
+    }
+    all.reads.push((0..3000).map(|key| (key, key)));
+    all.writes.push([]);
+    let whole = CheckLimits::default();
+    let late = CheckLimits { is_over: &|| true, ..CheckLimits::default() };
+    let small = CheckLimits { memory_bytes_max: 1 << 10, ..CheckLimits::default() };
+    for level in [WeakLevel::Monotonic, WeakLevel::Atomic, WeakLevel::Causal] {
+        assert_eq!(all.saturate(level, &whole), SaturationVerdict::Holds, "{level:?}");
+        assert_eq!(all.saturate(level, &small), SaturationVerdict::Unknown, "{level:?}");
+    }
+    for level in [WeakLevel::Monotonic, WeakLevel::Atomic] {
+        assert_eq!(all.saturate(level, &late), SaturationVerdict::Unknown, "{level:?}");
+    }
+}
+
+#[test]
 fn weak_levels_of_registers_are_those_of_brute_force() {
     let mut counts = [[0u64; 2]; 6];
     for seed in 0..histories() * 2 {
@@ -540,7 +562,7 @@ fn weak_levels_of_registers_are_those_of_brute_force() {
             for (sessions, name) in [false, true].into_iter().zip(names) {
                 let expected = has_commit_order(&all, level, sessions, &mut Vec::new());
                 let reads = if sessions { with_sessions.clone() } else { with_sessions.without_sessions() };
-                let found = reads.saturate(level, usize::MAX);
+                let found = reads.saturate(level, &CheckLimits::default());
                 assert_eq!(found == SaturationVerdict::Holds, expected, "{name} seed {seed}\n{}", history.to_edn());
                 counts[2 * at + usize::from(sessions)][usize::from(expected)] += 1;
                 // Reads that are not repeatable are no cycle, and rule out the atomic levels.

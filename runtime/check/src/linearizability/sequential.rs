@@ -23,6 +23,9 @@ const STEPS_PER_LOOK: usize = 256;
 /// Bytes of a visited configuration beside its numbers.
 const ENTRY_BYTES: usize = 64;
 
+/// Bytes of what else can be tried.
+const CHOICE_BYTES: usize = size_of::<(usize, Option<u32>)>();
+
 /// What a search found.
 pub(super) struct SequentialResult {
     pub(super) end: SearchEnd,
@@ -123,10 +126,12 @@ impl<'a> Search<'a> {
         let mut frames: Vec<Frame> = Vec::new();
         let mut steps = 0;
         let mut best = (Vec::new(), self.states.clone());
-        let mut stuck = None;
+        let mut stuck = self.first_waiting();
+        // Whether no order was longer than this one; it is copied when it is left.
+        let mut is_best = false;
         let end = loop {
-            if self.order.len() >= best.0.len() {
-                best = (self.order.clone(), self.states.clone());
+            if self.order.len() > best.0.len() {
+                is_best = true;
                 stuck = self.first_waiting();
             }
             if self.left == 0 {
@@ -146,13 +151,21 @@ impl<'a> Search<'a> {
             // Back to where something is left to be tried.
             while choices.is_empty() {
                 let Some(frame) = frames.pop() else { break };
+                if std::mem::take(&mut is_best) {
+                    best = (self.order.clone(), self.states.clone());
+                }
+                self.bytes -= frame.left.len() * CHOICE_BYTES;
                 self.undo(&frame);
                 choices = frame.left;
             }
             let Some((process, state)) = choices.pop() else { break SearchEnd::Invalid };
             let before = self.take(process, state);
+            self.bytes += choices.len() * CHOICE_BYTES;
             frames.push(Frame { process, before, left: choices });
         };
+        if is_best {
+            best = (self.order.clone(), self.states.clone());
+        }
         let states = best.1.iter().map(|state| self.texts[*state as usize].clone()).collect();
         SequentialResult { end, order: best.0, states, stuck, configurations: self.visited.len() }
     }

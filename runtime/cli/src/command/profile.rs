@@ -30,7 +30,7 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
             show_or_write(context, &timeline, &timeline.text(), args.out.as_deref())?;
         }
         ProfileCommand::Diff(args) => {
-            let side = |runs: &str| runs.split(',').map(recorded).collect::<Result<Vec<_>, _>>();
+            let side = |runs: &str| selector::several(runs).into_iter().map(recorded).collect::<Result<Vec<_>, _>>();
             let (left, right) = (side(&args.left)?, side(&args.right)?);
             printer.document(&profile_diff(&left, &right, args.domains.into(), args.limit)?)?;
         }

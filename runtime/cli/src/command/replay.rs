@@ -54,7 +54,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
         );
     }
     if let Some(flag) = args.profile.asks() {
-        context.printer.remark(&format!("{flag} has no effect: profiles are not made yet\n"));
+        context.printer.remark(&format!("{flag} has no effect: `fozzy profile` makes the profile of any trace\n"));
     }
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
     conclude(context, &folder, format, &summary, DeferredError::default())?;

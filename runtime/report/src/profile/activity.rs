@@ -10,7 +10,7 @@
 //! A guest computes in no virtual time: what passes between two of its calls, the second one has waited for, or its own reading of
 //! a clock has moved the clock on. So the calls of a guest divide its time among them, and their sum is its time.
 //!
-//! Invariants: equal runs give equal values; memory is bounded, but for one number for each distinct duration of a call.
+//! Invariants: equal runs give equal values; memory is bounded, and what a bound has left out stands among the remarks.
 //! Not here: who watches a replay (`fozzy-campaign`).
 
 use super::critical_path::{CriticalPath, Sender, WaitSpan, critical_path};
@@ -22,10 +22,19 @@ use std::collections::{BTreeMap, VecDeque};
 const WAITS_MAX: usize = 1 << 20;
 /// Calls, and messages, that are kept for a timeline.
 const EVENTS_MAX: usize = 1 << 16;
-/// Writes to streams that were not read yet. Further ones are not followed.
-const UNREAD_MAX: usize = 1 << 16;
+/// Writes to streams that were not read yet. In a run with more nothing tells any more who was waited for.
+const UNREAD_MAX: usize = 1 << 18;
+/// Channels, things that are waited for, and tasks that are told apart, over all machines. Further ones are counted as [`OTHERS`].
+const ROWS_MAX: usize = 1 << 16;
+/// Durations that are told apart, over all calls and waits. Further ones are counted as the next shorter one.
+const DURATIONS_MAX: usize = 1 << 20;
 
-/// How durations of one kind are distributed; exact.
+/// What is counted together, where there is too much to tell apart.
+pub(super) const OTHERS: &str = "[others]";
+/// The same for tasks, which have numbers.
+pub(super) const OTHER_TASKS: u64 = u64::MAX;
+
+/// How durations of one kind are distributed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DurationCounts {
     counts: BTreeMap<u64, u64>,
@@ -36,10 +45,20 @@ pub struct DurationCounts {
 }
 
 impl DurationCounts {
-    fn add(&mut self, ns: u64) {
-        *self.counts.entry(ns).or_default() += 1;
+    /// One more. Where there is no `room` for durations that were not met so far, it is counted as the next shorter one, or as the
+    /// shortest; the sum is exact in any case.
+    fn add(&mut self, ns: u64, room: &mut RemainingRoom) {
         self.count += 1;
         self.total_ns = self.total_ns.saturating_add(ns);
+        let known = match self.counts.contains_key(&ns) {
+            true => ns,
+            false if self.counts.is_empty() || room.take() => ns,
+            false => {
+                let next = self.counts.range(..ns).next_back().or(self.counts.first_key_value());
+                next.map_or(ns, |(known, _)| *known)
+            }
+        };
+        *self.counts.entry(known).or_default() += 1;
     }
 
     /// The smallest duration that at least this share of a hundred is not longer than: the nearest rank.
@@ -172,6 +191,27 @@ pub struct RunActivity {
     pub remarks: Vec<String>,
 }
 
+/// How much more can be told apart.
+#[derive(Clone, Copy, Debug)]
+struct RemainingRoom {
+    left: usize,
+    was_missed: bool,
+}
+
+impl RemainingRoom {
+    fn of(left: usize) -> RemainingRoom {
+        RemainingRoom { left, was_missed: false }
+    }
+
+    /// Room for one more, if there is any.
+    fn take(&mut self) -> bool {
+        let fits = self.left > 0;
+        self.left -= usize::from(fits);
+        self.was_missed |= !fits;
+        fits
+    }
+}
+
 /// Bytes on their way.
 #[derive(Clone, Copy, Debug)]
 struct UnreadBytes {
@@ -180,7 +220,7 @@ struct UnreadBytes {
 }
 
 /// Puts a [`RunActivity`] together, from what it is told in the order in which it happens.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ActivityCollector {
     found: RunActivity,
     /// Whose turn it is.
@@ -198,13 +238,41 @@ pub struct ActivityCollector {
     /// Events so far.
     events: u64,
     has_all_waits: bool,
+    /// Whether it is known of all bytes who sent them.
+    has_all_senders: bool,
+    rows: RemainingRoom,
+    durations: RemainingRoom,
+}
+
+impl Default for ActivityCollector {
+    fn default() -> Self {
+        ActivityCollector::within(ROWS_MAX, DURATIONS_MAX)
+    }
 }
 
 impl ActivityCollector {
     /// Nothing so far.
     #[must_use]
     pub fn new() -> ActivityCollector {
-        ActivityCollector { has_all_waits: true, ..ActivityCollector::default() }
+        ActivityCollector::default()
+    }
+
+    fn within(rows: usize, durations: usize) -> ActivityCollector {
+        ActivityCollector {
+            found: RunActivity::default(),
+            running: NodeId(0),
+            last: BTreeMap::new(),
+            down: BTreeMap::new(),
+            ready: BTreeMap::new(),
+            unread: BTreeMap::new(),
+            unread_count: 0,
+            ends: BTreeMap::new(),
+            events: 0,
+            has_all_waits: true,
+            has_all_senders: true,
+            rows: RemainingRoom::of(rows),
+            durations: RemainingRoom::of(durations),
+        }
     }
 
     /// A call was answered.
@@ -220,7 +288,7 @@ impl ActivityCollector {
             self.found.calls.insert(entry.call.clone(), CallTimes::default());
         }
         let times = self.found.calls.get_mut(&entry.call).expect("it was just put there");
-        times.durations.add(ns);
+        times.durations.add(ns, &mut self.durations);
         if times.worst.is_none_or(|(worst, ..)| ns > worst) {
             times.worst = Some((ns, entry.index, entry.node));
         }
@@ -243,7 +311,9 @@ impl ActivityCollector {
         match activity {
             Activity::Turn { node, at, ready } => self.turn(node, at, ready),
             Activity::Task { node, task } => {
-                *self.found.machines.entry(node).or_default().tasks.entry(task).or_default() += 1;
+                let tasks = &mut self.found.machines.entry(node).or_default().tasks;
+                let task = if tasks.contains_key(&task) || self.rows.take() { task } else { OTHER_TASKS };
+                *tasks.entry(task).or_default() += 1;
             }
             Activity::Ended { node, at } => {
                 self.found.machines.entry(node).or_default().ended = Some(at);
@@ -302,24 +372,29 @@ impl ActivityCollector {
             true => self.found.spans.push(span),
             false => self.has_all_waits = false,
         }
-        self.found.waits.entry(WaitKey { node, kind, what, of }).or_default().add(ns);
+        let mut key = WaitKey { node, kind, what, of };
+        if !self.found.waits.contains_key(&key) && !self.rows.take() {
+            (key.what, key.of) = (OTHERS.to_owned(), None);
+        }
+        self.found.waits.entry(key).or_default().add(ns, &mut self.durations);
     }
 
     fn io(&mut self, node: NodeId, at: Instant, channel: IoChannel, is_write: bool, bytes: u64) {
         let IoChannel { kind, name, stream } = channel;
-        let cost = self.found.io.entry((node, kind, name)).or_default();
+        let mut key = (node, kind, name);
+        if !self.found.io.contains_key(&key) && !self.rows.take() {
+            key.2 = OTHERS.to_owned();
+        }
+        let cost = self.found.io.entry(key).or_default();
         match is_write {
             true => (cost.writes, cost.written_bytes) = (cost.writes + 1, cost.written_bytes + bytes),
             false => (cost.reads, cost.read_bytes) = (cost.reads + 1, cost.read_bytes + bytes),
         }
-        let Some(stream) = stream.filter(|_| bytes > 0) else { return };
+        let Some(stream) = stream.filter(|_| bytes > 0 && self.has_all_senders) else { return };
         let guest = self.running;
         if is_write {
-            if self.unread_count < UNREAD_MAX {
-                self.unread_count += 1;
-                let sender = Sender { node: guest, at, event: self.events };
-                self.unread.entry((kind, stream)).or_default().push_back(UnreadBytes { sender, bytes });
-            }
+            let sender = Sender { node: guest, at, event: self.events };
+            self.sent((kind, stream), UnreadBytes { sender, bytes });
             return;
         }
         let mut left = bytes;
@@ -340,6 +415,17 @@ impl ActivityCollector {
         }
     }
 
+    /// Bytes are on their way from here on.
+    fn sent(&mut self, stream: (IoKind, u64), bytes: UnreadBytes) {
+        if self.unread_count == UNREAD_MAX {
+            self.has_all_senders = false;
+            self.unread.clear();
+            return;
+        }
+        self.unread_count += 1;
+        self.unread.entry(stream).or_default().push_back(bytes);
+    }
+
     /// What has happened in the run that ended at `end`.
     #[must_use]
     pub fn finish(mut self, run: String, end: Instant, names: &MachineNames) -> RunActivity {
@@ -347,9 +433,22 @@ impl ActivityCollector {
         let nodes = found.machines.keys().chain(found.io.keys().map(|(node, ..)| node));
         found.names = nodes.map(|node| (*node, names.name(*node))).collect();
         let starts = found.machines.iter().filter_map(|(node, times)| Some((*node, times.started?))).collect();
-        found.path = self.has_all_waits.then(|| critical_path(&found.spans, &starts, end));
+        let is_traced = self.has_all_waits && self.has_all_senders;
+        found.path = is_traced.then(|| critical_path(&found.spans, &starts, end));
         if !self.has_all_waits {
             found.remarks.push(format!("it waited more than {WAITS_MAX} times: there is no critical path"));
+        }
+        if !self.has_all_senders {
+            let unread = "writes to streams were not read yet: there is no critical path, and no message from there on";
+            found.remarks.push(format!("more than {UNREAD_MAX} {unread}"));
+        }
+        if self.rows.was_missed {
+            let rows = "channels, waits and tasks that are told apart: the rest is counted as";
+            found.remarks.push(format!("it has more than {ROWS_MAX} {rows} {OTHERS}"));
+        }
+        if self.durations.was_missed {
+            let durations = "different durations: further ones are counted as the next shorter one, sums are exact";
+            found.remarks.push(format!("its calls and waits have more than {DURATIONS_MAX} {durations}"));
         }
         (found.run, found.end) = (run, end);
         self.found
@@ -367,4 +466,52 @@ impl RunActivity {
 /// Whether a call was answered by the end of its machine, which starts again.
 fn is_outage(answer: &str) -> bool {
     answer.contains("the machine loses power, for") || answer.contains("the program is killed, and starts again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(collector: &mut ActivityCollector, kind: IoKind, name: String, stream: Option<u64>) {
+        let channel = IoChannel { kind, name, stream };
+        collector.activity(Activity::Io { node: NodeId(0), at: Instant(1), channel, is_write: true, bytes: 3 });
+    }
+
+    fn finished(collector: ActivityCollector) -> RunActivity {
+        collector.finish("a".to_owned(), Instant(10), &MachineNames::default())
+    }
+
+    #[test]
+    fn what_is_too_much_to_be_told_apart_is_counted_together() {
+        let mut collector = ActivityCollector::within(3, 2);
+        for number in 0..100 {
+            written(&mut collector, IoKind::File, format!("/{number}"), None);
+        }
+        for ns in 1..=100 {
+            let awaited = AwaitedEvent { kind: WaitKind::Timer, what: format!("{ns}"), of: None, stream: None };
+            let (since, until) = (Instant(0), Instant(ns));
+            collector.activity(Activity::Wait { node: NodeId(0), since, until, awaited });
+        }
+        collector.activity(Activity::Task { node: NodeId(0), task: 7 });
+        let found = finished(collector);
+        assert_eq!(found.io.len(), 4, "{:?}", found.io);
+        let others = &found.io[&(NodeId(0), IoKind::File, OTHERS.to_owned())];
+        assert_eq!((others.writes, others.written_bytes), (97, 291));
+        let (key, durations) = found.waits.first_key_value().expect("it waited");
+        assert_eq!((found.waits.len(), key.what.as_str()), (1, OTHERS));
+        assert_eq!((durations.count, durations.total_ns, durations.counts.len()), (100, 5050, 3));
+        assert_eq!(found.machines[&NodeId(0)].tasks, BTreeMap::from([(OTHER_TASKS, 1)]));
+        assert_eq!(found.remarks.len(), 2, "{:?}", found.remarks);
+    }
+
+    #[test]
+    fn a_run_with_too_many_writes_that_nobody_reads_has_no_critical_path_and_says_so() {
+        let mut collector = ActivityCollector::new();
+        for _ in 0..=UNREAD_MAX {
+            written(&mut collector, IoKind::Connection, "it".to_owned(), Some(1));
+        }
+        let found = finished(collector);
+        assert!(found.path.is_none() && found.remarks[0].contains("there is no critical path"), "{:?}", found.remarks);
+        assert_eq!(finished(ActivityCollector::new()).path.map(|path| path.total_ns()), Some(10));
+    }
 }

@@ -64,7 +64,7 @@ pub struct ProfileDiff {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffSummary {
-    /// equal, regression, improvement, changed (some of each, or none that is sure).
+    /// equal (the means of all metrics), regression, improvement, changed (some of each, or none that is sure).
     pub verdict: String,
     /// Metrics that grew.
     pub regression_count: u64,

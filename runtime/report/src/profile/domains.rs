@@ -2,7 +2,7 @@
 //!
 //! Invariant: what a document sums up is what its rows are of, and rows that are left out are counted.
 
-use super::activity::{CallTimes, IoCost, MachineTimes, RunActivity};
+use super::activity::{CallTimes, IoCost, MachineTimes, OTHER_TASKS, OTHERS, RunActivity};
 use super::critical_path::PathPart;
 use crate::pretty::{Style, fit, grouped};
 use fozzy_trace::{Duration, counted};
@@ -25,6 +25,9 @@ pub struct ProfileTopLatency {
     pub waits_total: u64,
     /// What the length of the run is made of, the longest first; the sum of all rows is `durationNs`, but for a machine that starts later.
     pub critical_path: Vec<CriticalShare>,
+    /// Rows that `criticalPath` has without a limit.
+    #[serde(default)]
+    pub critical_path_total: u64,
 }
 
 /// Calls of one import. The time of a call is what its guest's clock has moved since its call before.
@@ -173,13 +176,16 @@ pub struct MachineSched {
     /// Turns of the tasks in its program, the most frequent first, where it asked which one is next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskTurns>,
+    /// Tasks that had turns.
+    #[serde(default)]
+    pub tasks_total: u64,
 }
 
 /// Turns of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskTurns {
-    /// Its number, as its program has it.
+    /// Its number, as its program has it; `u64::MAX` stands for all that are too many to be told apart.
     pub task: u64,
     /// How often it was next where several could be.
     pub turns: u64,
@@ -223,9 +229,11 @@ impl RunActivity {
         let (imports_total, waits_total) = (calls.len() as u64, waits.len() as u64);
         calls.truncate(limit);
         waits.truncate(limit);
-        let mut path = self.critical_shares();
-        path.truncate(limit);
-        ProfileTopLatency { duration_ns: self.end.0, calls, imports_total, waits, waits_total, critical_path: path }
+        let mut critical_path = self.critical_shares();
+        let critical_path_total = critical_path.len() as u64;
+        critical_path.truncate(limit);
+        let duration_ns = self.end.0;
+        ProfileTopLatency { duration_ns, calls, imports_total, waits, waits_total, critical_path, critical_path_total }
     }
 
     /// Kinds of parts of the critical path, the longest first.
@@ -279,6 +287,7 @@ impl RunActivity {
             let mut tasks: Vec<TaskTurns> =
                 times.tasks.iter().map(|(task, turns)| TaskTurns { task: *task, turns: *turns }).collect();
             tasks.sort_by_key(|row| std::cmp::Reverse(row.turns));
+            let tasks_total = tasks.len() as u64;
             tasks.truncate(limit);
             MachineSched {
                 machine: self.name(*node),
@@ -293,6 +302,7 @@ impl RunActivity {
                 down_ns: times.down_ns,
                 running_ns: times.calls_ns.saturating_sub(times.waited_ns),
                 tasks,
+                tasks_total,
             }
         };
         let mut machines: Vec<MachineSched> = self.machines.iter().map(machine).collect();
@@ -309,6 +319,14 @@ fn time(ns: u64) -> String {
 
 fn share(part: u64, of: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
+}
+
+/// That `total` rows are more than those shown, if they are.
+fn left_out(shown: usize, total: u64, row: &str) -> String {
+    match total.saturating_sub(shown as u64) {
+        0 => String::new(),
+        more => format!("{:>12}  {}\n", "…", counted(more, &format!("more {row}"))),
+    }
 }
 
 /// A row whose last column is cut where the line ends.
@@ -345,7 +363,8 @@ pub(super) fn latency_lines(latency: &ProfileTopLatency, style: Style) -> String
             style,
         ));
     }
-    if !latency.waits.is_empty() {
+    text.push_str(&left_out(latency.calls.len(), latency.imports_total, "import"));
+    if latency.waits_total > 0 {
         text.push_str(&format!(
             "{faint}{:>12}  {:>12}  {:>12}  {:>9}  waiting{end}\n",
             "total", "p99", "longest", "waits"
@@ -361,7 +380,8 @@ pub(super) fn latency_lines(latency: &ProfileTopLatency, style: Style) -> String
         );
         text.push_str(&row(&start, &format!("{} for {}", wait.machine, wait.awaited), style));
     }
-    if !latency.critical_path.is_empty() {
+    text.push_str(&left_out(latency.waits.len(), latency.waits_total, "wait"));
+    if latency.critical_path_total > 0 {
         text.push_str(&format!("{faint}{:>12}  {:>8}  {:>9}  critical path{end}\n", "total", "share", "times"));
     }
     for part in &latency.critical_path {
@@ -374,6 +394,7 @@ pub(super) fn latency_lines(latency: &ProfileTopLatency, style: Style) -> String
         };
         text.push_str(&row(&start, &what, style));
     }
+    text.push_str(&left_out(latency.critical_path.len(), latency.critical_path_total, "part"));
     text
 }
 
@@ -404,6 +425,7 @@ pub(super) fn io_lines(io: &ProfileTopIo, style: Style) -> String {
         );
         text.push_str(&row(&start, &channel.name, style));
     }
+    text.push_str(&left_out(io.channels.len(), io.channels_total, "channel"));
     text
 }
 
@@ -442,8 +464,14 @@ pub(super) fn sched_lines(sched: &ProfileTopSched, style: Style) -> String {
         };
         text.push_str(&row(&start, &format!("{}{down}", machine.machine), style));
         for task in &machine.tasks {
-            text.push_str(&row(&format!("{:>9}  ", grouped(task.turns)), &format!("  task {}", task.task), style));
+            let name = match task.task {
+                OTHER_TASKS => OTHERS.to_owned(),
+                number => format!("task {number}"),
+            };
+            text.push_str(&row(&format!("{:>9}  ", grouped(task.turns)), &format!("  {name}"), style));
         }
+        text.push_str(&left_out(machine.tasks.len(), machine.tasks_total, "task"));
     }
+    text.push_str(&left_out(sched.machines.len(), sched.machines_total, "machine"));
     text
 }

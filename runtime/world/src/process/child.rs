@@ -116,14 +116,17 @@ pub(super) enum StandardStreams {
 }
 
 impl Processes {
-    /// The process that a pipe leads to, and its machine if it is a component.
-    pub(crate) fn behind(&self, pipe: PipeId) -> Option<(Pid, Option<NodeId>)> {
+    /// The process that a pipe is of, the machine that it runs on if it is a component, and the machine whose guest started it.
+    pub(crate) fn behind(&self, pipe: PipeId) -> Option<(Pid, Option<NodeId>, NodeId)> {
         let has = |child: &ChildProcess| match &child.streams {
             StandardStreams::Pipes { pipes, .. } => pipes.contains(&pipe),
             StandardStreams::Collectors { stdout, stderr } => [*stdout, *stderr].contains(&pipe),
             StandardStreams::Whole { .. } => false,
         };
-        self.children.iter().find(|(_, child)| has(child)).map(|(pid, child)| (*pid, child.kind.machine()))
+        self.children
+            .iter()
+            .find(|(_, child)| has(child))
+            .map(|(pid, child)| (*pid, child.kind.machine(), child.parent))
     }
 
     /// The machine of a process, if it is a component.
