@@ -88,11 +88,41 @@ fn surprises(theirs: &Answers, ours: &Answers, known: &[&[Difference]]) -> Vec<S
 #[allow(clippy::print_stdout, reason = "the number of cases, for a reader of the log")]
 fn every_case_is_answered_as_by_wasmtime_wasi() {
     let guest = corpus::conformance();
-    let (theirs, ours) = (answers(&Theirs::of(&guest)), answers(&Ours::of(&guest)));
+    let (their_side, our_side) = (Theirs::of(&guest), Ours::of(&guest));
+    input_that_comes_later_is_read_as_by_wasmtime_wasi(&their_side, &our_side);
+    let (theirs, ours) = (answers(&their_side), answers(&our_side));
     let surprises = surprises(&theirs, &ours, &[DIFFERENCES, OF_THE_VIRTUAL_DISK]);
     assert!(surprises.is_empty(), "{} of {} cases:\n{}", surprises.len(), theirs.len(), surprises.join("\n"));
     assert!(ours.len() >= CASES_MIN, "{} cases", ours.len());
     println!("conformance: {} cases, {} known differences", ours.len(), DIFFERENCES.len() + OF_THE_VIRTUAL_DISK.len());
+}
+
+/// Standard input that comes in pieces, as a channel in virtual time: each case that reads it, with several ways to cut it.
+#[allow(clippy::print_stdout, reason = "the number of cases, for a reader of the log")]
+fn input_that_comes_later_is_read_as_by_wasmtime_wasi(theirs: &Theirs, ours: &Ours) {
+    let reads = |name: &str| name.contains("standard input") || name.starts_with("cli/stdin.");
+    let names: Vec<String> =
+        list(ours).into_iter().filter(|(name, alone)| *alone && reads(name)).map(|row| row.0).collect();
+    let bytes: Vec<&[u8]> = STDIN.chunks(1).collect();
+    let lines: Vec<&[u8]> = STDIN.split_inclusive(|byte| *byte == b'\n').collect();
+    let later: Vec<&[u8]> = [&[][..]].into_iter().chain(lines.iter().copied()).collect();
+    let (halves, threes): (Vec<&[u8]>, Vec<&[u8]>) = (STDIN.chunks(24).collect(), STDIN.chunks(3).collect());
+    let cuts: [&[&[u8]]; 7] = [&[STDIN], &[], &bytes, &lines, &later, &halves, &threes];
+    let mut surprises = Vec::new();
+    for name in &names {
+        for (number, pieces) in cuts.iter().enumerate() {
+            let arguments = ["--alone", name.as_str()];
+            let [theirs, ours] = [theirs.run_in_pieces(&arguments, pieces), ours.run_in_pieces(&arguments, pieces)];
+            let (theirs, ours) = (theirs.describe(), ours.describe());
+            if theirs != ours {
+                surprises.push(format!("{name}, cut {number}\n  theirs {theirs}\n  ours   {ours}"));
+            }
+        }
+    }
+    let cases = names.len() * cuts.len();
+    assert!(surprises.is_empty(), "{} of {cases} cases:\n{}", surprises.len(), surprises.join("\n"));
+    assert!(cases >= 70, "{cases} cases of input that comes later");
+    println!("conformance: {cases} cases of input that comes later, no differences");
 }
 
 #[test]

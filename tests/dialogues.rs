@@ -112,6 +112,6 @@ fn ctrl_c_ends_a_program_that_never_waits_and_its_replay_ends_there() {
     fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
     Ran::of(&args, wait::output(child)).exits(130);
     drop(keyboard);
-    let replayed = fozzy.run(&["replay", "i.fozzy"]).exits(3).out();
+    let replayed = fozzy.run(&["replay", "i.fozzy"]).exits(3).err();
     assert!(replayed.contains("the same run"), "{replayed}");
 }

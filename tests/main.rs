@@ -46,6 +46,7 @@ mod alone;
 mod bad_input;
 mod border;
 mod c_header;
+mod compiled_once;
 mod conformance;
 mod core_modules;
 mod corpus;

@@ -159,6 +159,12 @@ fn a_line_at_a_bad_moment_is_found_by_every_seed() {
         let found = explore(&fozzy, "autosave.wat", "plan.toml", (seed, RUNS), &["--no-shrink"]);
         assert!(found_at(&found).is_some(), "seed {seed}: {found:#}");
     }
+    // However short the moment is: input comes where something happens.
+    fozzy.write("quick.wat", include_str!("programs/autosave.wat").replace("4000000", "4000"));
+    for seed in 1..=20 {
+        let found = explore(&fozzy, "quick.wat", "plan.toml", (seed, RUNS / 4), &["--no-shrink"]);
+        assert!(found_at(&found).is_some(), "seed {seed}: {found:#}");
+    }
     let found = explore(&fozzy, "autosave.wat", "plan.toml", (1, RUNS), &[]);
     let trace = found["explore"]["failures"][0]["minimizedTracePath"].as_str().expect("a path");
     let replayed = fozzy.run(&["replay", trace, "--json"]).json();

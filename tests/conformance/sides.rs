@@ -1,19 +1,24 @@
 //! The two hosts, each given the same arguments, environment and standard input, and an empty disk with `/tmp`.
 
 use super::http::{self, Hooks, Server};
+use bytes::Bytes;
 use fozzy_engine::{OutputKind, Program, Session, Switches};
 use fozzy_live::{LiveComputer, LiveOptions};
-use fozzy_trace::plan::{Backend, Backends, Inputs, MachinePlan, StdinPlan};
+use fozzy_trace::plan::{ArrivalPlan, ArrivalTime, Backend, Backends, ChannelPlan, Inputs, MachinePlan, StdinPlan};
 use fozzy_trace::source::{RecordedSource, SeededSource};
-use fozzy_trace::{Execution, ExecutionEnd, Executor, Plan, Seed};
-use std::collections::BTreeSet;
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Executor, Plan, Seed};
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
+use tokio::io::AsyncRead;
 use wasmtime::component::{Component, Linker, ResourceTable};
 use wasmtime::{Engine, Store};
+use wasmtime_wasi::async_trait;
+use wasmtime_wasi::cli::{IsTerminal, StdinStream};
 use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::p2::bindings::sync::CommandPre;
 use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
+use wasmtime_wasi::p2::{InputStream, Pollable, StreamError, StreamResult};
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::p2::bindings::sync::ProxyPre;
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
@@ -98,10 +103,22 @@ impl Theirs {
 
 impl Side for Theirs {
     fn run(&self, arguments: &[&str], stdin: &[u8]) -> Seen {
+        self.run_with(arguments, MemoryInputPipe::new(stdin.to_vec()))
+    }
+}
+
+impl Theirs {
+    /// The same, where each piece of standard input but the first comes only when the guest waits for it.
+    pub(super) fn run_in_pieces(&self, arguments: &[&str], pieces: &[&[u8]]) -> Seen {
+        self.run_with(arguments, Pieces::new(pieces))
+    }
+
+    fn run_with(&self, arguments: &[&str], stdin: impl StdinStream + 'static) -> Seen {
         let disk = tempfile::tempdir().expect("a temporary directory can be made");
         std::fs::create_dir(disk.path().join("tmp")).expect("it is empty");
         let outputs = [MemoryOutputPipe::new(usize::MAX), MemoryOutputPipe::new(usize::MAX)];
-        let mut builder = surroundings(arguments, stdin, &outputs, disk.path());
+        let mut builder = surroundings(arguments, b"", &outputs, disk.path());
+        builder.stdin(stdin);
         let hooks = Hooks { server: self.server.address(), handler: self.handler.clone() };
         let state = State { wasi: builder.build(), ..State::bare(hooks) };
         let mut store = Store::new(&self.engine, state);
@@ -131,6 +148,58 @@ impl TheirModule {
         wasmtime_wasi::p0::add_to_linker_sync(&mut linker, |state| state).expect("its older names are others");
         let module = linker.instantiate_pre(&module).expect("the guest imports WASI only");
         TheirModule { engine, module }
+    }
+}
+
+/// Input that comes piece by piece, each when it is waited for, whichever stream waits.
+#[derive(Clone)]
+struct Pieces(Arc<Mutex<(Bytes, VecDeque<Bytes>)>>);
+
+impl Pieces {
+    fn new(pieces: &[&[u8]]) -> Pieces {
+        let mut pieces: VecDeque<Bytes> = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
+        let first = pieces.pop_front().unwrap_or_default();
+        Pieces(Arc::new(Mutex::new((first, pieces))))
+    }
+
+    fn state(&self) -> MutexGuard<'_, (Bytes, VecDeque<Bytes>)> {
+        self.0.lock().expect("nobody panics")
+    }
+}
+
+impl InputStream for Pieces {
+    fn read(&mut self, size: usize) -> StreamResult<Bytes> {
+        let (here, later) = &mut *self.state();
+        match here.is_empty() && later.is_empty() {
+            true => Err(StreamError::Closed),
+            false => Ok(here.split_to(size.min(here.len()))),
+        }
+    }
+}
+
+#[async_trait]
+impl Pollable for Pieces {
+    async fn ready(&mut self) {
+        let (here, later) = &mut *self.state();
+        if here.is_empty() {
+            *here = later.pop_front().unwrap_or_default();
+        }
+    }
+}
+
+impl IsTerminal for Pieces {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdinStream for Pieces {
+    fn async_stream(&self) -> Box<dyn AsyncRead + Send + Sync> {
+        unreachable!("the guest is a component of 0.2")
+    }
+
+    fn p2_stream(&self) -> Box<dyn InputStream> {
+        Box::new(self.clone())
     }
 }
 
@@ -202,8 +271,17 @@ impl Ours {
     }
 
     fn execute(&self, arguments: &[&str], stdin: &[u8]) -> (Execution, [Vec<u8>; 2]) {
+        self.execute_with(arguments, stdin, None)
+    }
+
+    fn execute_with(
+        &self,
+        arguments: &[&str],
+        stdin: &[u8],
+        channel: Option<Box<ChannelPlan>>,
+    ) -> (Execution, [Vec<u8>; 2]) {
         let mut inputs = Inputs::default();
-        let stdin = StdinPlan { bytes: inputs.add(stdin.to_vec()), stays_open: false, channel: None };
+        let stdin = StdinPlan { bytes: inputs.add(stdin.to_vec()), stays_open: false, channel };
         let env = ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let main = MachinePlan { args: command_line(arguments), env, stdin, ..MachinePlan::default() };
         let files = if self.live { Backend::Host } else { Backend::Virtual };
@@ -241,12 +319,31 @@ impl Ours {
 
 impl Side for Ours {
     fn run(&self, arguments: &[&str], stdin: &[u8]) -> Seen {
-        let (execution, [stdout, stderr]) = self.execute(arguments, stdin);
-        let end = match execution.end {
-            ExecutionEnd::Exited { code } => format!("exit {code}"),
-            ExecutionEnd::Trapped { .. } => "trap".to_owned(),
-            other => panic!("{arguments:?} ended with {other:?}"),
-        };
-        Seen { stdout, stderr, end }
+        seen(arguments, self.execute(arguments, stdin))
     }
+}
+
+impl Ours {
+    /// The same, where each piece of standard input but the first comes a second after the one before: only who waits sees it.
+    pub(super) fn run_in_pieces(&self, arguments: &[&str], pieces: &[&[u8]]) -> Seen {
+        let arrival = |(number, piece): (usize, &&[u8])| ArrivalPlan {
+            bytes: piece.len() as u64,
+            when: ArrivalTime::Delay(Duration::from_millis(if number == 0 { 0 } else { 1000 })),
+            jitter: Duration(0),
+            end: false,
+            vary: None,
+        };
+        let arrivals = pieces.iter().enumerate().map(arrival).collect();
+        let channel = ChannelPlan { arrivals, ..ChannelPlan::default() };
+        seen(arguments, self.execute_with(arguments, &pieces.concat(), Some(Box::new(channel))))
+    }
+}
+
+fn seen(arguments: &[&str], (execution, [stdout, stderr]): (Execution, [Vec<u8>; 2])) -> Seen {
+    let end = match execution.end {
+        ExecutionEnd::Exited { code } => format!("exit {code}"),
+        ExecutionEnd::Trapped { .. } => "trap".to_owned(),
+        other => panic!("{arguments:?} ended with {other:?}"),
+    };
+    Seen { stdout, stderr, end }
 }

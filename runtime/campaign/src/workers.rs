@@ -39,6 +39,14 @@ use std::path::PathBuf;
 
 /// The environment variable that makes a process a worker: a [`WorkerRole`] as JSON.
 pub const ROLE_VARIABLE: &str = "FOZZY_WORKER";
+
+/// Whether this process is a worker: its standard input is its supervisor's life line, and no program's.
+#[allow(clippy::disallowed_methods, reason = "written by this command itself; no execution sees it")]
+#[must_use]
+pub fn is_this_process() -> bool {
+    std::env::var_os(ROLE_VARIABLE).is_some()
+}
+
 /// Bytes of one event, its end of line included. Ten thousand findings have fewer; a longer line is refused on both sides.
 pub const EVENT_BYTES_MAX: usize = 16 << 20;
 

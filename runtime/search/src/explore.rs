@@ -18,6 +18,7 @@ mod decision_path;
 mod explorer;
 mod frontier;
 mod guided_source;
+mod moments;
 mod novelty;
 mod options;
 mod run_signs;
@@ -38,5 +39,5 @@ pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver
 pub use guided_source::{AnswerLog, GuidedSource};
 pub use options::{CheckpointStrategy, Options, StopCondition};
 pub use run_signs::NoveltyDimension;
-pub use stateful_target::StatefulTarget;
+pub use stateful_target::{InputMoment, StatefulTarget};
 pub use strategy::{STRATEGIES, StrategyRow, strategy};

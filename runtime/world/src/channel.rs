@@ -12,8 +12,10 @@
 //! Not here: what is connected to what (`dialogue`), the descriptors of programs (`fozzy-host`).
 
 mod output;
+mod variation;
 
 pub use output::{EXPECTED_WINDOW_BYTES, output_regex};
+pub use variation::{VARIATION_ANSWERS, VariedArrival};
 
 use crate::OpContext;
 use fozzy_trace::plan::{ARRIVAL_SITE, ArrivalPlan, ArrivalTime, ChannelPlan};
@@ -22,6 +24,7 @@ use output::{Matcher, WrittenOutput, stretches};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use variation::Variation;
 
 /// Arrivals that one input may have: as many lines as a long recording of a person or a pipe has. A plan with more is refused.
 pub const ARRIVALS_MAX: usize = 1 << 20;
@@ -32,13 +35,8 @@ pub const UNREAD_BYTES_MAX: u64 = 64 << 20;
 pub const WRITE_BYTES: u64 = 64;
 /// Moments that a jitter is divided into: more of them would not be told apart by more than a few runs.
 const JITTER_STEPS: u64 = 1 << 10;
-/// Answers by which an arrival of an exploration comes as planned, of some five thousand.
-const AS_PLANNED: u64 = 1 << 10;
-/// Halvings of the longest variation that have answers of their own: a second goes down to a microsecond.
-const VARIATION_HALVINGS: u32 = 20;
-/// Answers of each halving, and those that they have beside them by their length.
-const ANSWERS_PER_HALVING: u64 = 100;
-const ANSWERS_BY_LENGTH: u64 = 1 << 11;
+/// Arrivals of varied moments that are remembered.
+const VARIED_MAX: usize = 256;
 
 /// Looks in vain, one after the other while time stands still, after which a little of it passes: who asks again and again, and never
 /// waits, would not see what comes a moment later. No program is known that does so and looks at a clock in between.
@@ -66,6 +64,8 @@ pub struct Channel {
     is_open: bool,
     /// When the program looked in vain last, and how often at this moment.
     looked: (Instant, u32),
+    /// Arrivals whose moments were varied, in the order of their questions; the first ones.
+    varied: Vec<VariedArrival>,
 }
 
 /// What was planned, as it stays.
@@ -78,6 +78,7 @@ struct Script {
     stays_open: bool,
     nonblocking: bool,
     varies: bool,
+    to_the_nanosecond: bool,
 }
 
 /// Bytes on their way, or not yet read.
@@ -148,6 +149,7 @@ impl Channel {
             stays_open,
             nonblocking: plan.nonblocking,
             varies: plan.varies,
+            to_the_nanosecond: plan.to_the_nanosecond,
             bytes: Arc::clone(&bytes),
         };
         let channel = Channel {
@@ -163,6 +165,7 @@ impl Channel {
             nonblocking: plan.nonblocking,
             is_open: plan.from.is_some(),
             looked: (Instant::START, 0),
+            varied: Vec::new(),
         };
         Ok((bytes[..next_byte].into(), channel))
     }
@@ -211,9 +214,13 @@ impl Channel {
 
     /// Puts the next arrival of the script into the queue.
     fn come(&mut self, arrival: &ArrivalPlan, at: Instant, context: &mut OpContext<'_>) -> Instant {
-        let later = arrival.vary.filter(|_| self.script.varies).map(|most| variation(most, ARRIVAL_SITE, context));
-        let at = at.after(jitter(arrival.jitter, ARRIVAL_SITE, context)).after(later.unwrap_or_default());
-        let at = at.max(self.last);
+        let vary = arrival.vary.filter(|most| self.script.varies && most.0 > 0);
+        let variation = vary.map(|most| Variation::new(most, self.script.to_the_nanosecond));
+        let later = variation.map(|variation| variation.ask(context)).unwrap_or_default();
+        let planned = at.after(jitter(arrival.jitter, ARRIVAL_SITE, context));
+        self.varied.extend(variation.map(|variation| VariedArrival { planned, variation }));
+        self.varied.truncate(VARIED_MAX);
+        let at = planned.after(later).max(self.last);
         let to = self.next_byte + arrival.bytes as usize;
         let bytes = Arc::clone(&self.script.bytes);
         self.put(Arrival { at, bytes, from: self.next_byte, to });
@@ -289,6 +296,12 @@ impl Channel {
             let at = self.come(arrival, context.now.after(delay), context);
             self.advance(context, at);
         }
+    }
+
+    /// Arrivals whose moments were varied, in the order of their questions; the first ones.
+    #[must_use]
+    pub fn varied(&self) -> &[VariedArrival] {
+        &self.varied
     }
 
     /// What the script waits for, if it waits for output.
@@ -372,29 +385,6 @@ pub(crate) fn jitter(most: Duration, site: &str, context: &mut OpContext<'_>) ->
     let steps = JITTER_STEPS.min(most.0);
     let step = context.below(Purpose::Arrival, site, steps + 1);
     Duration((u128::from(most.0) * u128::from(step) / u128::from(steps)) as u64)
-}
-
-/// Up to so much, for a search: some answers mean nothing, half of the others are spread evenly over the length, and half over its
-/// halvings, since nobody knows whether a program cares for microseconds or for seconds.
-fn variation(most: Duration, site: &str, context: &mut OpContext<'_>) -> Duration {
-    if most.0 == 0 {
-        return Duration(0);
-    }
-    let answers = |halving: u32| ANSWERS_PER_HALVING + (ANSWERS_BY_LENGTH >> (halving + 1));
-    let all: u64 = (0..VARIATION_HALVINGS).map(answers).sum();
-    let answer = context.below(Purpose::Arrival, site, AS_PLANNED + all);
-    let Some(mut left) = answer.checked_sub(AS_PLANNED) else { return Duration(0) };
-    // From the shortest to the longest, so that a smaller answer is a shorter time.
-    for halving in (0..VARIATION_HALVINGS).rev() {
-        let (here, longest) = (answers(halving), most.0 >> halving);
-        if left < here {
-            let shortest = most.0 >> (halving + 1);
-            let further = u128::from(longest - shortest) * u128::from(left + 1) / u128::from(here);
-            return Duration(shortest + further as u64);
-        }
-        left -= here;
-    }
-    most
 }
 
 impl fmt::Debug for Channel {

@@ -198,6 +198,10 @@ impl World {
 
     /// The program of a machine has ended: its output has, too.
     pub(crate) fn output_ended(&mut self, node: NodeId, context: &mut OpContext<'_>) {
+        // A last line without a line end is one, and what is said to it comes before the end.
+        if let Some(line) = self.dialogues.lines.remove(&node) {
+            self.ask_peers(context, |peer, context| peer.line(node, &line, context));
+        }
         let pipes = Arc::clone(&self.dialogues.pipes);
         for (_, to, pipe) in pipes.iter().filter(|(from, ..)| *from == node) {
             if let Some(channel) = self.node_mut(*to).stdin.channel_mut() {
@@ -205,10 +209,6 @@ impl World {
             }
         }
         if !self.dialogues.peers.is_empty() {
-            // A last line without a line end is one.
-            if let Some(line) = self.dialogues.lines.remove(&node) {
-                self.ask_peers(context, |peer, context| peer.line(node, &line, context));
-            }
             self.ask_peers(context, |peer, context| peer.ended(node, context));
         }
     }

@@ -21,16 +21,17 @@ use fozzy_check::judge;
 use fozzy_engine::{Build, ProgramCoverage, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_report::UnreachedBranch;
-use fozzy_search::explore::{DecisionPath, NoveltyDimension, StatefulTarget};
+use fozzy_search::explore::{DecisionPath, InputMoment, NoveltyDimension, StatefulTarget};
 use fozzy_trace::digest::{hex, kind_of_text, unhex};
 use fozzy_trace::facts::Property;
-use fozzy_trace::plan::Inputs;
+use fozzy_trace::plan::{ARRIVAL_SITE, Inputs};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
     BackendRequest, CheckpointId, CmpLogEntry, DecisionSource, Digest, Execution, Executor, FailureSignature,
-    HarnessError, ObservationLookup, Origin, Question, RunningDigest, SchedulingPoint, Seed, Status, StepId,
-    StepOutcome, StepTarget, Verdict,
+    HarnessError, HistoryEntry, Instant, NodeId, ObservationLookup, Origin, Purpose, Question, RunningDigest,
+    SchedulingPoint, Seed, Status, StepId, StepOutcome, StepTarget, Verdict,
 };
+use fozzy_world::channel::VARIATION_ANSWERS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -40,6 +41,10 @@ const LOG_LINES_MAX: usize = 1024;
 /// What seeing edges costs is paid by so many budgets of instructions. Whatever uses more than the plan's is judged by the run that
 /// repeats it without, so that more of them would only be waited for where a program never ends.
 const FUEL_TIMES: u64 = 2;
+/// Calls of a run between which input may come, where that comes at moments that vary.
+const MOMENT_CALLS_MAX: u64 = 1 << 12;
+/// Moments of a run that are shown.
+const MOMENTS_MAX: usize = 1 << 14;
 /// Compiling so many bytes of components takes about as long as a run of a small program.
 const BYTES_A_PLAIN_RUN: u64 = 8 << 10;
 /// Runs before the first that logs what it compares.
@@ -68,6 +73,8 @@ pub struct ProgramTarget {
     last: Vec<Vec<u8>>,
     /// Where runs have used up their instructions, as the plan counts them.
     timeouts: BTreeSet<FailureSignature>,
+    /// Whether input comes at moments that vary.
+    varies: bool,
     compared: ComparisonSession,
     /// Whether the run that is about to be made logs what it compares.
     compares: bool,
@@ -86,7 +93,12 @@ impl ProgramTarget {
         if let Some(stdin) = &stdin {
             session.read_from(Arc::clone(stdin));
         }
+        let plan = &prepared.planned.plan;
+        let inputs = std::iter::once(&plan.main).chain(plan.nodes.iter().map(|node| &node.program.machine));
+        let varies =
+            inputs.into_iter().any(|machine| machine.stdin.channel.as_ref().is_some_and(|channel| channel.varies));
         Ok(ProgramTarget {
+            varies,
             prepared,
             session,
             confirmer,
@@ -125,7 +137,8 @@ impl ProgramTarget {
             self.execution = Some(self.compared.execute(None, source)?);
             return Ok(true);
         }
-        let execution = self.session.execute(source, 0..0)?;
+        let calls = if self.varies { MOMENT_CALLS_MAX } else { 0 };
+        let execution = self.session.execute(source, 0..calls)?;
         let found = self.session.coverage_bytes().into_iter().flatten();
         for (component, modules) in found {
             for (module, bytes) in modules {
@@ -170,7 +183,7 @@ impl StepTarget for ProgramTarget {
     }
 
     fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
-        let all = self.log.lock().len();
+        let all = self.log.lock().answers.len();
         self.capture_after(all)
     }
 
@@ -184,7 +197,7 @@ impl StatefulTarget for ProgramTarget {
         let place = CheckpointId(self.next_place);
         self.next_place += 1;
         let log = self.log.lock();
-        let kept = AnswerPath::of(&self.from, &log[..answers.min(log.len())]);
+        let kept = AnswerPath::of(&self.from, &log.answers[..answers.min(log.answers.len())]);
         drop(log);
         self.places.insert(place, kept);
         Ok(place)
@@ -218,6 +231,26 @@ impl StatefulTarget for ProgramTarget {
 
     fn state(&self) -> Option<u64> {
         self.execution.as_ref().filter(|_| !self.compares)?.facts.states.digest()
+    }
+
+    fn input_moments(&self, see: &mut dyn FnMut(InputMoment)) {
+        let Some(execution) = self.execution.as_ref().filter(|_| self.varies && !self.compares) else { return };
+        let log = self.log.lock();
+        let windows = windows(execution);
+        // Of many arrivals, each comes between fewer calls.
+        let step = (windows.len() * WINDOW_MOMENTS * log.varied.len()).div_ceil(MOMENTS_MAX).max(1);
+        for node in log.varied.iter().map(|(node, _)| *node).collect::<BTreeSet<NodeId>>() {
+            let questions = log.varied.iter().filter(|(of, _)| *of == node);
+            let arrivals = self.session.varied().iter().filter(|(of, _)| *of == node);
+            for (number, ((_, answer), (_, varied))) in questions.zip(arrivals).enumerate() {
+                for window in windows.iter().skip(number % step).step_by(step) {
+                    window.moments(&mut |at, kind| {
+                        let other = varied.answer_for(at);
+                        other.into_iter().for_each(|other| see(InputMoment { answer: *answer, other, kind }));
+                    });
+                }
+            }
+        }
     }
 
     /// The larger the programs, the longer it takes to compile them once more.
@@ -281,6 +314,46 @@ fn lines(execution: &Execution, see: &mut dyn FnMut(u64)) {
     }
 }
 
+/// Between two calls that follow each other: a race with what comes from outside is there, and nearly nowhere else.
+struct CallWindow {
+    from: Instant,
+    to: Instant,
+    kind: u64,
+}
+
+/// Moments of a window.
+const WINDOW_MOMENTS: usize = 4;
+
+impl CallWindow {
+    /// Just behind its beginning, in its middle, just before its end and with it.
+    fn moments(&self, see: &mut dyn FnMut(Instant, u64)) {
+        let (from, to) = (self.from.0, self.to.0);
+        let moments: [u64; WINDOW_MOMENTS] = [from.saturating_add(1), from.midpoint(to), to.saturating_sub(1), to];
+        for (at, place) in moments.into_iter().zip(0..).filter(|(at, _)| *at > from && *at <= to) {
+            let mut kind = RunningDigest::default();
+            kind.pair(self.kind, place);
+            see(Instant(at), kind.value());
+        }
+    }
+}
+
+/// The windows of a run. Those between calls of the same names that take about as long are of one kind.
+fn windows(execution: &Execution) -> Vec<CallWindow> {
+    let entries = &execution.history.entries;
+    let pairs = entries.iter().zip(entries.iter().skip(1)).filter(|(before, after)| before.at < after.at);
+    let window = |(before, after): (&HistoryEntry, &HistoryEntry)| {
+        let mut kind = RunningDigest::default();
+        kind.bytes(before.call.as_bytes());
+        kind.bytes(after.call.as_bytes());
+        kind.pair(
+            u64::from(before.node.0) << 32 | u64::from(after.node.0),
+            u64::from((after.at.0 - before.at.0).ilog2()),
+        );
+        CallWindow { from: before.at, to: after.at, kind: kind.value() }
+    };
+    pairs.map(window).collect()
+}
+
 /// The places where faults have struck, and which two of them in one run, each as a number.
 fn struck(execution: &Execution, see: &mut dyn FnMut(u64)) {
     let mut places = BTreeSet::new();
@@ -304,10 +377,17 @@ fn struck(execution: &Execution, see: &mut dyn FnMut(u64)) {
 
 /// Answers that were given, for who keeps the place.
 #[derive(Clone, Debug, Default)]
-struct SharedLog(Arc<Mutex<Vec<Override>>>);
+struct SharedLog(Arc<Mutex<GivenAnswers>>);
+
+#[derive(Debug, Default)]
+struct GivenAnswers {
+    answers: Vec<Override>,
+    /// Whose input was varied, and by which answer.
+    varied: Vec<(NodeId, usize)>,
+}
 
 impl SharedLog {
-    fn lock(&self) -> MutexGuard<'_, Vec<Override>> {
+    fn lock(&self) -> MutexGuard<'_, GivenAnswers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -330,7 +410,7 @@ impl ContinuedSource {
     }
 
     fn note(&self, answer: Override) {
-        self.log.iter().for_each(|log| log.lock().push(answer.clone()));
+        self.log.iter().for_each(|log| log.lock().answers.push(answer.clone()));
     }
 
     fn number(&mut self, bound: u64) -> Option<(u64, Origin)> {
@@ -347,6 +427,13 @@ impl ContinuedSource {
 
 impl DecisionSource for ContinuedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
+        if question.purpose == Purpose::Arrival && question.site == ARRIVAL_SITE && bound >= VARIATION_ANSWERS {
+            self.log.iter().for_each(|log| {
+                let mut log = log.lock();
+                let number = log.answers.len();
+                log.varied.push((question.node, number));
+            });
+        }
         self.number(bound).unwrap_or_else(|| {
             let answered = self.source.below(question, bound);
             self.note(Override::Number(answered.0));

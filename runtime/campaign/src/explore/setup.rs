@@ -26,7 +26,7 @@ use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::search_clock::{SearchClock, first_run_error, say_given_up};
-use crate::workers::{WorkerChannel, WorkerEvent};
+use crate::workers::{self, WorkerChannel, WorkerEvent};
 use fozzy_check::judge;
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreReward, ExploreSummary};
@@ -147,8 +147,8 @@ impl ExplorationSetup {
             options.steps_per_run = request.steps.unwrap_or(own.flows).min(own.flows);
             options.steps_max = own.flows;
         }
-        let is_worker = options.worker > 0;
-        if is_worker {
+        // Of the streams of a seed the first worker has the first, as who works alone.
+        if options.worker > 0 || workers::is_this_process() {
             // A worker's standard input is its supervisor's life line.
             planned.stdin = None;
         }

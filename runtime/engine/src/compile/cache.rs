@@ -3,6 +3,7 @@
 //! ```text
 //! <cache>/<key>           "<xxh3-128 of the content> <length> <the file when that was seen last>\n"
 //! <cache>/<xxh3-128>.bin  the content: wasmtime's serialised code, or a component
+//! <cache>/making-<nn>     locked while an entry whose key begins so is made
 //!
 //! key of code       BLAKE3(component, settings, wasmtime, processor)
 //! key of component  BLAKE3(core module, version of componentizing)
@@ -15,7 +16,8 @@
 //!
 //! Invariants: an entry is whole or absent (written to a temporary file, then renamed); two processes
 //! that race write the same key, the last one wins, and both names stay valid; a damaged entry is
-//! dropped and compiled again, never run.
+//! dropped and compiled again, never run. What several want at once is made by one of them, and the others wait for it; whoever
+//! cannot lock makes it as well.
 //! Not here: where the directory is (the command line decides).
 
 #![allow(unsafe_code, reason = "deserialises code that this user wrote; the block carries its argument")]
@@ -34,6 +36,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// Bytes of compiled code that are kept; the longest unused go first.
 const CACHE_BYTES_MAX: u64 = 2 << 30;
+/// Digits of a key that name its lock: few files, and seldom one for two programs.
+const LOCK_DIGITS: usize = 2;
 /// Changes when the layout of the directory does.
 const LAYOUT: &str = "fozzy compile cache 1";
 /// Seconds between a change of a file and a look at it, so that a change after the look has another time on every file system.
@@ -45,6 +49,13 @@ pub struct Cache {
     directory: PathBuf,
     /// Who compiles what is not here; `None` for this process itself.
     compiler: Option<Arc<dyn IsolatedCompiler>>,
+}
+
+/// The right to make an entry; it ends with the process that has it, however that ends.
+#[derive(Debug)]
+pub(crate) struct MakingLock {
+    /// `None` where the file system has no locks.
+    _file: Option<File>,
 }
 
 /// The directory cannot be used. Everything works without it, only slower.
@@ -131,6 +142,16 @@ impl Cache {
         // under which it was written, and files of that name are replaced by equal ones or removed, never
         // written in place. The engine's version and settings are in the key, and wasmtime checks them again.
         unsafe { Component::deserialize_file(engine, &path) }.ok()
+    }
+
+    /// Waits until nobody else, in this process or another one, makes the entry of `key`. It may be there then.
+    pub(crate) fn making(&self, key: &str) -> MakingLock {
+        let path = self.directory.join(format!("making-{}", key.get(..LOCK_DIGITS).unwrap_or(key)));
+        let locked = File::options().create(true).append(true).open(path).and_then(|file| file.lock().map(|()| file));
+        if let Err(error) = &locked {
+            tracing::debug!(%error, "the compile cache has no locks");
+        }
+        MakingLock { _file: locked.ok() }
     }
 
     /// Keeps a compiled form. A failure costs only the next start; it is logged.

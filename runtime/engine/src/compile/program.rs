@@ -402,12 +402,20 @@ fn compiled(
     let configuration = format!("{}\n{versions}\n{build:?}{logged}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
     let facts_key = |key: &str| format!("{key}-facts");
-    if let Some((cache, key)) = &cached
-        && let Some(facts) = cache.bytes(&facts_key(key)).and_then(|bytes| CompiledMetadata::read(&bytes))
-        && let Some(found) = cache.code(engine, key)
-    {
-        return Ok((found, facts));
+    let kept = || {
+        let (cache, key) = cached.as_ref()?;
+        let facts = CompiledMetadata::read(&cache.bytes(&facts_key(key))?)?;
+        Some((cache.code(engine, key)?, facts))
+    };
+    if let Some(found) = kept() {
+        return Ok(found);
     }
+    // Workers, and commands side by side, want the same code at the same time: one of them makes it.
+    let _making = cached.as_ref().map(|(cache, key)| cache.making(key));
+    if let Some(found) = kept() {
+        return Ok(found);
+    }
+    tracing::info!(key = cached.as_ref().map(|(_, key)| key), bytes = component.len(), "compiling a program");
     let instrumented = fozzy_instrument::instrument(component, &build.options())?;
     let facts = CompiledMetadata::of(&instrumented, component);
     let isolated = match &cached {

@@ -26,6 +26,7 @@ use fozzy_trace::{
     ActivitySink, CmpLogEntry, CopyOnWrite, DecisionSource, Digest, Execution, Executor, Facts, HarnessError,
     HistorySink, HistoryWindow, LiveBackend, NodeId, Plan, Recorder,
 };
+use fozzy_world::channel::VariedArrival;
 use fozzy_world::{Disk, World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -56,6 +57,8 @@ pub struct Session {
     bytes: Option<BTreeMap<Digest, ModuleBytes>>,
     /// What the guests of the last execution have compared; `None` when that is not logged.
     compared: Option<Vec<CmpLogEntry>>,
+    /// Arrivals of the last execution whose moments were varied, by machine.
+    varied: Vec<(NodeId, VariedArrival)>,
     /// Kinds of messages that machines have read in the last execution, if coverage bytes are wanted.
     messages: Vec<u64>,
     /// `None` when the plan has no criteria.
@@ -157,6 +160,7 @@ impl Session {
             profiles: BTreeMap::new(),
             bytes: None,
             compared: None,
+            varied: Vec::new(),
             messages: Vec::new(),
             criteria,
         })
@@ -324,6 +328,12 @@ impl Session {
         self.compared.as_deref().unwrap_or_default()
     }
 
+    /// Arrivals of the last execution whose moments were varied, by machine, each machine's in the order of their questions.
+    #[must_use]
+    pub fn varied(&self) -> &[(NodeId, VariedArrival)] {
+        &self.varied
+    }
+
     /// Which kinds of messages the machines of the last execution have read after which others, if coverage bytes are collected.
     #[must_use]
     pub fn messages(&self) -> &[u64] {
@@ -387,6 +397,11 @@ impl Executor for Session {
             self.bytes = Some(named);
         }
         self.compared = self.compared.take().map(|_| covered.compared);
+        self.varied.clear();
+        for node in run.world.nodes.iter().flatten() {
+            let varied = node.stdin.channel().map_or(&[][..], |channel| channel.varied());
+            self.varied.extend(varied.iter().map(|varied| (node.id, *varied)));
+        }
         self.messages.clear();
         self.messages.extend(run.world.network.messages());
         let unmet = run.world.unmet_expectations().into_iter();

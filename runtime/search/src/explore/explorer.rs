@@ -16,6 +16,7 @@ use super::bandit::Reward;
 use super::decision_path::{DecisionPath, PathNode, PlaceId};
 use super::frontier::{Frontier, NoveltyKind};
 use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, TaskOrder};
+use super::moments::MomentProposals;
 use super::novelty::NewCoverage;
 use super::options::{Options, StopCondition};
 use super::state_feedback::{StateFeedback, StateScope};
@@ -187,6 +188,7 @@ pub struct Exploration {
     values: ValueProposals,
     /// The same for whole runs.
     whole_runs: WholeRunValues,
+    moments: MomentProposals,
     comparing: Rng,
     /// Whether the next run is the strategy's, or tries a proposal.
     origins: Bandit<2>,
@@ -239,6 +241,7 @@ impl Exploration {
             places: 0,
             values: ValueProposals::default(),
             whole_runs: WholeRunValues::default(),
+            moments: MomentProposals::default(),
             origins: Bandit::new(["strategy", "values"]),
             findings: Findings::default(),
             stats: Stats::default(),
@@ -347,6 +350,12 @@ impl Exploration {
                 }
                 continue;
             }
+            if let Some(spec) = self.next_moment() {
+                if let Some(ended) = self.try_moment(&mut io, &spec)? {
+                    return Ok(ended);
+                }
+                continue;
+            }
             let ended = match self.next_proposal() {
                 Some(proposal) => self.try_proposal(&mut io, proposal)?,
                 None => {
@@ -386,7 +395,8 @@ impl Exploration {
             toggle: 0.0,
             faults: FaultChoice::Chance,
         };
-        let (origin, steps) = (RunOrigin::Start, path.steps);
+        // A whole run is one step, also of a path that goes through places.
+        let (origin, steps) = (RunOrigin::Start, if self.options.is_whole_run { 1 } else { path.steps });
         self.execute(io, &RunSpec { origin, steps, script, policy, capture: CapturePolicy::New, compares: false })
             .map(|(ended, _)| ended)
     }
@@ -442,6 +452,7 @@ impl Exploration {
             self.frontier.reward(node.id, run.fresh.sum());
         }
         self.request_comparisons(&run, Vec::new());
+        self.learn_moments(io, &run);
         Ok(ended)
     }
 

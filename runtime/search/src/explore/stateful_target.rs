@@ -5,6 +5,17 @@ use super::run_signs::NoveltyDimension;
 use fozzy_trace::facts::Property;
 use fozzy_trace::{CheckpointId, CmpLogEntry, HarnessError, StepTarget, Verdict};
 
+/// An answer by which something comes from outside beside what has happened in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputMoment {
+    /// Which of the run's answers.
+    pub answer: usize,
+    /// What it is instead.
+    pub other: u64,
+    /// Between what it comes, as a number: moments of one kind are alike.
+    pub kind: u64,
+}
+
 /// A scenario that can be restored, with what a search observes of it.
 pub trait StatefulTarget: StepTarget {
     /// Makes a checkpoint of a whole run, after so many of its answers.
@@ -44,6 +55,11 @@ pub trait StatefulTarget: StepTarget {
     /// steps only.
     fn memory_state(&mut self) -> Option<u64> {
         None
+    }
+
+    /// Shows moments of the last run at which something may come from outside, if any of that varies.
+    fn input_moments(&self, see: &mut dyn FnMut(InputMoment)) {
+        let _ = see;
     }
 
     /// Runs that are made before any logs what it compares: what is found early needs no second build.

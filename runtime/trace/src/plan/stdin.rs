@@ -51,6 +51,9 @@ pub struct ChannelPlan {
     /// Whether arrivals come later than planned, by [`ArrivalPlan::vary`]: a plan of an exploration. How much is a decision for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub varies: bool,
+    /// Whether a decision can also name each nanosecond of what an arrival varies by.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub to_the_nanosecond: bool,
 }
 
 /// Bytes that come together.
@@ -153,6 +156,7 @@ impl StdinPlan {
             }
         }
         channel.varies = channel.arrivals.iter().any(|arrival| arrival.vary.is_some_and(|most| most.0 > 0));
+        channel.to_the_nanosecond = channel.varies;
     }
 
     /// A tape of these bytes, with an end behind it.

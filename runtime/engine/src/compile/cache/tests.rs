@@ -137,3 +137,22 @@ fn pruning_beside_writers_is_no_failure() {
         }
     });
 }
+
+#[test]
+fn who_wants_what_is_being_made_waits_for_it() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let cache = Cache::open(directory.path()).expect("private");
+    let made = std::sync::atomic::AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let _making = cache.making("key");
+                if cache.bytes("key").is_none() {
+                    made.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    cache.keep("key", b"some content");
+                }
+            });
+        }
+    });
+    assert_eq!(made.into_inner(), 1);
+}

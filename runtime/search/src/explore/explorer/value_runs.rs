@@ -8,6 +8,7 @@
 
 use super::{Exploration, ExplorationEnd, ExplorationIo, RunProgress};
 use crate::explore::guided_source::{AnswerPolicy, FaultChoice, TaskOrder};
+use crate::explore::stateful_target::InputMoment;
 use crate::explore::strategy::{CapturePolicy, RunOrigin, RunSpec};
 use crate::explore::swarm::AnswerMask;
 use crate::explore::values::{ComparedRun, ComparisonRequest, PinnedBytes, RunProposal, ValueRun, WholeRunValues};
@@ -36,6 +37,40 @@ impl Exploration {
         if is_wanted && !run.answers.is_truncated() {
             self.whole_runs.request(self.answers_of(run), pinned);
         }
+    }
+
+    /// Takes note of the moments of a run at which something may come from outside.
+    pub(super) fn learn_moments(&mut self, io: &ExplorationIo<'_>, run: &RunProgress) {
+        let is_wanted = run.fresh.sum() > 0 || self.moments.is_barren();
+        if !self.options.is_whole_run || run.answers.is_truncated() || !is_wanted {
+            return;
+        }
+        let (mut found, first) = (Vec::new(), self.start.len());
+        io.target.input_moments(&mut |moment| {
+            let answer = moment.answer.checked_sub(first);
+            found.extend(answer.map(|answer| InputMoment { answer, ..moment }));
+        });
+        if !found.is_empty() {
+            self.moments.learn(self.answers_of(run), found);
+        }
+    }
+
+    /// A run in which something comes from outside at a moment of another one, if it is time for one.
+    pub(super) fn next_moment(&mut self) -> Option<RunSpec> {
+        let script = self.moments.next(self.stats.runs, &mut self.comparing)?;
+        let (origin, capture) = (RunOrigin::Start, CapturePolicy::New);
+        Some(RunSpec { origin, steps: 1, script, policy: policy(), capture, compares: false })
+    }
+
+    pub(super) fn try_moment(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        spec: &RunSpec,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        let (ended, run) = self.execute(io, spec)?;
+        self.learn_moments(io, &run);
+        self.request_comparisons(&run, Vec::new());
+        Ok(ended)
     }
 
     /// All answers of a run, but for those before the beginning, which were asked before.
