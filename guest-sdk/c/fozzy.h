@@ -345,6 +345,7 @@ uint64_t fozzy_raw_invoke(uint32_t, const char *, size_t, const char *, size_t);
 FOZZY_IMPORT("history/operations", "ok") void fozzy_raw_ok(uint64_t, const char *, size_t);
 FOZZY_IMPORT("history/operations", "fail") void fozzy_raw_failed(uint64_t, const char *, size_t);
 FOZZY_IMPORT("history/operations", "info") void fozzy_raw_info(uint64_t, const char *, size_t);
+FOZZY_IMPORT("history/operations", "check") void fozzy_raw_check(const char *, size_t, const char *, size_t);
 
 /* A client begins an operation; the answer is its number. */
 static inline uint64_t fozzy_invoke(uint32_t client, const char *operation, const char *input) {
@@ -364,6 +365,11 @@ static inline void fozzy_failed(uint64_t operation, const char *error) {
 /* It is not known whether it was done. */
 static inline void fozzy_info(uint64_t operation, const char *note) {
   fozzy_raw_info(operation, note, strlen(note));
+}
+
+/* Holds the operations of this run to a checker, such as "linearizable" with the model "kv", or "set-full" with "". */
+static inline void fozzy_check_history(const char *checker, const char *model) {
+  fozzy_raw_check(checker, strlen(checker), model, strlen(model));
 }
 
 /* ---- files and power ------------------------------------------------------------------------------------------------ */
@@ -1190,6 +1196,7 @@ static uint64_t fozzy_raw_invoke(uint32_t client, const char *operation, size_t 
 static void fozzy_raw_ok(uint64_t operation, const char *output, size_t length) {}
 static void fozzy_raw_failed(uint64_t operation, const char *error, size_t length) {}
 static void fozzy_raw_info(uint64_t operation, const char *note, size_t length) {}
+static void fozzy_raw_check(const char *checker, size_t length, const char *model, size_t model_length) {}
 
 /* Files are the real ones: "unsupported", as each interface numbers it. */
 static void fozzy_native_unsupported(void *out, uint8_t error) {

@@ -105,6 +105,7 @@ mod host;
 pub mod http;
 mod local;
 mod macros;
+pub mod model;
 mod narration;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native;

@@ -247,3 +247,20 @@ impl Operation {
         host::end_info(self.0, note);
     }
 }
+
+/// Holds the operations of this run to a checker, from the first one on: `linearizable` or `sequential` with the name of a model,
+/// `isolation` with that of a level, or a checker that needs neither, with an empty text; `fozzy check --help` has all names.
+///
+/// A checker that can tell while the run continues (`unique-ids`, `counter`, `set-full`, `kafka`, reads of failed
+/// transactions) ends it at the first anomaly; the others judge when it has ended. Natively nothing is judged.
+///
+/// ```
+/// use fozzy_sdk::tools;
+///
+/// tools::check_history("linearizable", "kv");
+/// let put = tools::invoke(0, "put x", "7");
+/// put.ok("");
+/// ```
+pub fn check_history(checker: &str, model: &str) {
+    host::check_history(checker, model);
+}

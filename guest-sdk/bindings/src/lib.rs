@@ -15,3 +15,6 @@ pub mod fuzz {
 pub mod property {
     wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world property { export fozzy:scenario/property@0.1.0; }", generate_all, pub_export_macro: true, default_bindings_module: "::fozzy_sdk::bindings::property", export_macro_name: "export_property" , runtime_path: "::fozzy_sdk::bindings::rt"});
 }
+pub mod model {
+    wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world model { export fozzy:model/sequential@0.1.0; }", generate_all, pub_export_macro: true, default_bindings_module: "::fozzy_sdk::bindings::model", export_macro_name: "export_model", runtime_path: "::fozzy_sdk::bindings::rt" });
+}

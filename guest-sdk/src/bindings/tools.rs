@@ -999,6 +999,32 @@ pub mod fozzy {
                     wit_import1(_rt::as_i64(&operation), ptr0.cast_mut(), len0);
                 }
             }
+            #[allow(unused_unsafe, clippy::all)]
+            /// From now on the operations of this run are held to a checker, from the first one on: `linearizable` or `sequential` with the
+            /// name of a model, `isolation` with that of a level, or one that needs neither, such as `unique-ids`, with an empty text. Those
+            /// that can tell while the run continues end it at the first anomaly; the others judge when it has ended.
+            #[allow(async_fn_in_trait)]
+            pub fn check(checker: &str, model: &str) -> () {
+                unsafe {
+                    let vec0 = checker;
+                    let ptr0 = vec0.as_ptr().cast::<u8>();
+                    let len0 = vec0.len();
+                    let vec1 = model;
+                    let ptr1 = vec1.as_ptr().cast::<u8>();
+                    let len1 = vec1.len();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:history/operations@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "check"]
+                        fn wit_import2(_: *mut u8, _: usize, _: *mut u8, _: usize);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import2(_: *mut u8, _: usize, _: *mut u8, _: usize) {
+                        unreachable!()
+                    }
+                    wit_import2(ptr0.cast_mut(), len0, ptr1.cast_mut(), len1);
+                }
+            }
         }
     }
     pub mod http {
@@ -2690,6 +2716,107 @@ pub mod fozzy {
                         2 => Failure::Invalid,
                         _ => panic!("invalid enum discriminant"),
                     }
+                }
+            }
+            /// Kinds of properties, each called as the function that evaluates it.
+            #[repr(u8)]
+            #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+            pub enum PropertyKind {
+                Always,
+                AlwaysOrUnreachable,
+                Sometimes,
+                Reachable,
+                Unreachable,
+            }
+            impl ::core::fmt::Debug for PropertyKind {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        PropertyKind::Always => f.debug_tuple("PropertyKind::Always").finish(),
+                        PropertyKind::AlwaysOrUnreachable => {
+                            f.debug_tuple("PropertyKind::AlwaysOrUnreachable").finish()
+                        }
+                        PropertyKind::Sometimes => f.debug_tuple("PropertyKind::Sometimes").finish(),
+                        PropertyKind::Reachable => f.debug_tuple("PropertyKind::Reachable").finish(),
+                        PropertyKind::Unreachable => f.debug_tuple("PropertyKind::Unreachable").finish(),
+                    }
+                }
+            }
+            impl PropertyKind {
+                #[doc(hidden)]
+                pub unsafe fn _lift(val: u8) -> PropertyKind {
+                    if !cfg!(debug_assertions) {
+                        return unsafe { ::core::mem::transmute(val) };
+                    }
+                    match val {
+                        0 => PropertyKind::Always,
+                        1 => PropertyKind::AlwaysOrUnreachable,
+                        2 => PropertyKind::Sometimes,
+                        3 => PropertyKind::Reachable,
+                        4 => PropertyKind::Unreachable,
+                        _ => panic!("invalid enum discriminant"),
+                    }
+                }
+            }
+            /// A property that a program has.
+            #[derive(Clone)]
+            pub struct Property {
+                pub kind: PropertyKind,
+                pub name: _rt::String,
+                /// Where it stands in the source: `src/ring.c:31`.
+                pub place: _rt::String,
+            }
+            impl ::core::fmt::Debug for Property {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Property")
+                        .field("kind", &self.kind)
+                        .field("name", &self.name)
+                        .field("place", &self.place)
+                        .finish()
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Makes properties known, so that a report has those too that were never reached. At the beginning of each sequence, or of `main`:
+            /// a property that is known already stays as it is. Programs whose compiler writes custom sections leave them in
+            /// `fozzy.properties` instead (`always ␉ name ␉ place` a line), where they are known without a run.
+            #[allow(async_fn_in_trait)]
+            pub fn declare(properties: &[Property]) -> () {
+                unsafe {
+                    let vec3 = properties;
+                    let len3 = vec3.len();
+                    let layout3 = _rt::alloc::Layout::from_size_align(
+                        vec3.len() * (5 * ::core::mem::size_of::<*const u8>()),
+                        ::core::mem::size_of::<*const u8>(),
+                    )
+                    .unwrap();
+                    let (result3, _cleanup3) = ::wit_bindgen::rt::Cleanup::new(layout3);
+                    for (i, e) in vec3.into_iter().enumerate() {
+                        let base = result3.add(i * (5 * ::core::mem::size_of::<*const u8>()));
+                        {
+                            let Property { kind: kind0, name: name0, place: place0 } = e;
+                            *base.add(0).cast::<u8>() = (kind0.clone() as i32) as u8;
+                            let vec1 = name0;
+                            let ptr1 = vec1.as_ptr().cast::<u8>();
+                            let len1 = vec1.len();
+                            *base.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len1;
+                            *base.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = ptr1.cast_mut();
+                            let vec2 = place0;
+                            let ptr2 = vec2.as_ptr().cast::<u8>();
+                            let len2 = vec2.len();
+                            *base.add(4 * ::core::mem::size_of::<*const u8>()).cast::<usize>() = len2;
+                            *base.add(3 * ::core::mem::size_of::<*const u8>()).cast::<*mut u8>() = ptr2.cast_mut();
+                        }
+                    }
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "fozzy:properties/assertions@0.1.0")]
+                    unsafe extern "C" {
+                        #[link_name = "declare"]
+                        fn wit_import4(_: *mut u8, _: usize);
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import4(_: *mut u8, _: usize) {
+                        unreachable!()
+                    }
+                    wit_import4(result3, len3);
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
@@ -4735,8 +4862,8 @@ mod _rt {
 #[unsafe(link_section = "component-type:wit-bindgen:0.57.1:fozzy:sdk:tools:encoded world")]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 4745] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x8d$\x01A\x02\x01A&\x01\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 4927] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xc3%\x01A\x02\x01A&\x01\
 B\x18\x01q\x04\x06random\0\0\x03pct\x01y\0\x03pos\0\0\x03urw\0\0\x04\0\x08schedu\
 le\x03\0\0\x01r\x03\x06numberw\x05stepsw\x06objectw\x04\0\x0aready-task\x03\0\x02\
 \x01pw\x01p\x03\x01r\x05\x04kindw\x03runw\x06policy\x01\x07touched\x04\x05ready\x05\
@@ -4758,91 +4885,94 @@ lose\x01\x03\x03\0\x17fozzy:files/power@0.1.0\x05\x03\x01B\x0a\x01q\x05\x09not-f
 ound\0\0\x04busy\0\0\x0cinvalid-name\0\0\x08too-many\0\0\x0bunsupported\0\0\x04\0\
 \x05error\x03\0\0\x01j\0\x01\x01\x01@\x01\x04names\0\x02\x04\0\x08snapshot\x01\x03\
 \x04\0\x07restore\x01\x03\x04\0\x06forget\x01\x03\x01ps\x01@\0\0\x04\x04\0\x05na\
-mes\x01\x05\x03\0\x1bfozzy:files/snapshots@0.1.0\x05\x04\x01B\x08\x01@\x03\x06cl\
+mes\x01\x05\x03\0\x1bfozzy:files/snapshots@0.1.0\x05\x04\x01B\x0a\x01@\x03\x06cl\
 ienty\x09operations\x05inputs\0w\x04\0\x06invoke\x01\0\x01@\x02\x09operationw\x06\
 outputs\x01\0\x04\0\x02ok\x01\x01\x01@\x02\x09operationw\x05errors\x01\0\x04\0\x04\
-fail\x01\x02\x01@\x02\x09operationw\x04notes\x01\0\x04\0\x04info\x01\x03\x03\0\x1e\
-fozzy:history/operations@0.1.0\x05\x05\x01B\x13\x01o\x02ss\x01p\0\x01p}\x01kw\x01\
-r\x04\x06status{\x07headers\x01\x04body\x02\x0breset-after\x03\x04\0\x08response\
-\x03\0\x04\x01m\x04\x03dns\x07refused\x05reset\x07timeout\x04\0\x07failure\x03\0\
-\x06\x01q\x02\x08response\x01\x05\0\x07failure\x01\x07\0\x04\0\x05reply\x03\0\x08\
-\x01ks\x01r\x06\x06method\x0a\x03urls\x07headers\x01\x05times\x03\x05delayw\x06a\
-nswer\x09\x04\0\x04rule\x03\0\x0b\x01@\x01\x04rule\x0c\0y\x04\0\x03add\x01\x0d\x01\
-@\x01\x04ruley\0w\x04\0\x08answered\x01\x0e\x01@\0\x01\0\x04\0\x05clear\x01\x0f\x03\
-\0\x16fozzy:http/rules@0.1.0\x05\x06\x01B\x06\x01@\x03\x07addressw\x05bytesw\x04\
-sites\x01\0\x04\0\x09allocated\x01\0\x01@\x01\x07addressw\x01\0\x04\0\x05freed\x01\
-\x01\x01@\x01\x05bytesw\x01\0\x04\0\x07refused\x01\x02\x03\0\x1efozzy:memory/all\
-ocations@0.1.0\x05\x07\x01B\x0a\x04\0\x08pollable\x03\x01\x01h\0\x01@\x01\x04sel\
-f\x01\0\x7f\x04\0\x16[method]pollable.ready\x01\x02\x01@\x01\x04self\x01\x01\0\x04\
-\0\x16[method]pollable.block\x01\x03\x01p\x01\x01py\x01@\x01\x02in\x04\0\x05\x04\
-\0\x04poll\x01\x06\x03\0\x13wasi:io/poll@0.2.12\x05\x08\x02\x03\0\x08\x08pollabl\
-e\x01B\x0f\x02\x03\x02\x01\x09\x04\0\x08pollable\x03\0\0\x01w\x04\0\x07instant\x03\
-\0\x02\x01w\x04\0\x08duration\x03\0\x04\x01@\0\0\x03\x04\0\x03now\x01\x06\x01@\0\
-\0\x05\x04\0\x0aresolution\x01\x07\x01i\x01\x01@\x01\x04when\x03\0\x08\x04\0\x11\
-subscribe-instant\x01\x09\x01@\x01\x04when\x05\0\x08\x04\0\x12subscribe-duration\
-\x01\x0a\x03\0\"wasi:clocks/monotonic-clock@0.2.12\x05\x0a\x01B\x04\x04\0\x05err\
-or\x03\x01\x01h\0\x01@\x01\x04self\x01\0s\x04\0\x1d[method]error.to-debug-string\
-\x01\x02\x03\0\x14wasi:io/error@0.2.12\x05\x0b\x02\x03\0\x0a\x05error\x01B(\x02\x03\
-\x02\x01\x0c\x04\0\x05error\x03\0\0\x02\x03\x02\x01\x09\x04\0\x08pollable\x03\0\x02\
-\x01i\x01\x01q\x02\x15last-operation-failed\x01\x04\0\x06closed\0\0\x04\0\x0cstr\
-eam-error\x03\0\x05\x04\0\x0cinput-stream\x03\x01\x04\0\x0doutput-stream\x03\x01\
-\x01h\x07\x01p}\x01j\x01\x0a\x01\x06\x01@\x02\x04self\x09\x03lenw\0\x0b\x04\0\x19\
-[method]input-stream.read\x01\x0c\x04\0\"[method]input-stream.blocking-read\x01\x0c\
-\x01j\x01w\x01\x06\x01@\x02\x04self\x09\x03lenw\0\x0d\x04\0\x19[method]input-str\
-eam.skip\x01\x0e\x04\0\"[method]input-stream.blocking-skip\x01\x0e\x01i\x03\x01@\
-\x01\x04self\x09\0\x0f\x04\0\x1e[method]input-stream.subscribe\x01\x10\x01h\x08\x01\
-@\x01\x04self\x11\0\x0d\x04\0![method]output-stream.check-write\x01\x12\x01j\0\x01\
-\x06\x01@\x02\x04self\x11\x08contents\x0a\0\x13\x04\0\x1b[method]output-stream.w\
-rite\x01\x14\x04\0.[method]output-stream.blocking-write-and-flush\x01\x14\x01@\x01\
-\x04self\x11\0\x13\x04\0\x1b[method]output-stream.flush\x01\x15\x04\0$[method]ou\
-tput-stream.blocking-flush\x01\x15\x01@\x01\x04self\x11\0\x0f\x04\0\x1f[method]o\
-utput-stream.subscribe\x01\x16\x01@\x02\x04self\x11\x03lenw\0\x13\x04\0\"[method\
-]output-stream.write-zeroes\x01\x17\x04\05[method]output-stream.blocking-write-z\
-eroes-and-flush\x01\x17\x01@\x03\x04self\x11\x03src\x09\x03lenw\0\x0d\x04\0\x1c[\
-method]output-stream.splice\x01\x18\x04\0%[method]output-stream.blocking-splice\x01\
-\x18\x03\0\x16wasi:io/streams@0.2.12\x05\x0d\x02\x03\0\x09\x08duration\x02\x03\0\
-\x0b\x0cinput-stream\x02\x03\0\x0b\x0doutput-stream\x01B8\x02\x03\x02\x01\x0e\x04\
-\0\x08duration\x03\0\0\x02\x03\x02\x01\x09\x04\0\x08pollable\x03\0\x02\x02\x03\x02\
-\x01\x0f\x04\0\x0cinput-stream\x03\0\x04\x02\x03\x02\x01\x10\x04\0\x0doutput-str\
-eam\x03\0\x06\x01ps\x01o\x02ss\x01p\x09\x01ks\x01p}\x01k\x01\x01r\x06\x07command\
-s\x04args\x08\x03env\x0a\x03cwd\x0b\x05stdin\x0c\x08deadline\x0d\x04\0\x07comman\
-d\x03\0\x0e\x01q\x02\x04code\x01z\0\x06signal\x01z\0\x04\0\x0bexit-status\x03\0\x10\
-\x01r\x02\x06status\x11\x0fdeadline-passed\x7f\x04\0\x06ending\x03\0\x12\x01r\x04\
-\x06status\x11\x0fdeadline-passed\x7f\x06stdout\x0c\x06stderr\x0c\x04\0\x06outpu\
-t\x03\0\x14\x01q\x05\x09not-found\0\0\x0dnot-permitted\0\0\x10output-too-large\0\
-\0\x12too-many-processes\0\0\x05other\x01s\0\x04\0\x05error\x03\0\x16\x04\0\x05c\
-hild\x03\x01\x01h\x18\x01@\x01\x04self\x19\0y\x04\0\x10[method]child.id\x01\x1a\x01\
-i\x07\x01k\x1b\x01@\x01\x04self\x19\0\x1c\x04\0\x13[method]child.stdin\x01\x1d\x01\
-i\x05\x01k\x1e\x01@\x01\x04self\x19\0\x1f\x04\0\x14[method]child.stdout\x01\x20\x04\
-\0\x14[method]child.stderr\x01\x20\x01i\x03\x01@\x01\x04self\x19\0!\x04\0\x17[me\
-thod]child.subscribe\x01\"\x01j\x01\x13\x01\x17\x01@\x01\x04self\x19\0#\x04\0\x12\
-[method]child.wait\x01$\x01k#\x01@\x01\x04self\x19\0%\x04\0\x12[method]child.pol\
-l\x01&\x01j\0\x01\x17\x01@\x02\x04self\x19\x06signalz\0'\x04\0\x12[method]child.\
-kill\x01(\x01j\x01\x15\x01\x17\x01@\x01\x07command\x0f\0)\x04\0\x03run\x01*\x01i\
-\x18\x01j\x01+\x01\x17\x01@\x01\x07command\x0f\0,\x04\0\x05spawn\x01-\x03\0\x17f\
-ozzy:process/run@0.1.0\x05\x11\x02\x03\0\x0c\x0bexit-status\x01B\x12\x02\x03\x02\
-\x01\x12\x04\0\x0bexit-status\x03\0\0\x01p}\x01r\x03\x06status\x01\x06stdout\x02\
-\x06stderr\x02\x04\0\x08scripted\x03\0\x03\x01q\x03\x06output\x01\x04\0\x09not-f\
-ound\0\0\x0dnot-permitted\0\0\x04\0\x05reply\x03\0\x05\x01ps\x01k\x07\x01kw\x01r\
-\x05\x07commands\x04args\x08\x05times\x09\x05delayw\x06answer\x06\x04\0\x04rule\x03\
-\0\x0a\x01@\x01\x04rule\x0b\0y\x04\0\x03add\x01\x0c\x01@\x01\x04ruley\0w\x04\0\x08\
-answered\x01\x0d\x01@\0\x01\0\x04\0\x05clear\x01\x0e\x03\0\x19fozzy:process/rule\
-s@0.1.0\x05\x13\x01B\x18\x01m\x04\x04less\x07at-most\x07greater\x08at-least\x04\0\
-\x0acomparison\x03\0\0\x01m\x03\x09invariant\x08deadlock\x07invalid\x04\0\x07fai\
-lure\x03\0\x02\x01ks\x01@\x03\x04names\x05holds\x7f\x07details\x04\x01\0\x04\0\x06\
-always\x01\x05\x04\0\x15always-or-unreachable\x01\x05\x04\0\x09sometimes\x01\x05\
-\x01@\x01\x04names\x01\0\x04\0\x09reachable\x01\x06\x01@\x02\x04names\x07details\
-\x04\x01\0\x04\0\x0bunreachable\x01\x07\x01@\x05\x04names\x04leftu\x0acomparison\
-\x01\x05rightu\x07details\x04\x01\0\x04\0\x0dalways-number\x01\x08\x04\0\x10some\
-times-number\x01\x08\x01@\x03\x04names\x04heldw\x06missedw\x01\0\x04\0\x05again\x01\
-\x09\x01@\x02\x04names\x05valuew\x01\0\x04\0\x05state\x01\x0a\x01@\x03\x07failur\
-e\x03\x04sites\x07messages\x01\0\x04\0\x04fail\x01\x0b\x01@\x02\x04sites\x07mess\
-ages\x01\0\x04\0\x08panicked\x01\x0c\x03\0!fozzy:properties/assertions@0.1.0\x05\
-\x14\x01B\x05\x01@\x01\x0bnanosecondsw\x01\0\x04\0\x07advance\x01\0\x01@\0\x01\0\
-\x04\0\x06freeze\x01\x01\x04\0\x08unfreeze\x01\x01\x03\0\x18fozzy:time/control@0\
-.1.0\x05\x15\x04\0\x0ffozzy:sdk/tools\x04\0\x0b\x0b\x01\0\x05tools\x03\0\0\0G\x09\
-producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.247.0\x10wit-bindgen-rus\
-t\x060.57.1";
+fail\x01\x02\x01@\x02\x09operationw\x04notes\x01\0\x04\0\x04info\x01\x03\x01@\x02\
+\x07checkers\x05models\x01\0\x04\0\x05check\x01\x04\x03\0\x1efozzy:history/opera\
+tions@0.1.0\x05\x05\x01B\x13\x01o\x02ss\x01p\0\x01p}\x01kw\x01r\x04\x06status{\x07\
+headers\x01\x04body\x02\x0breset-after\x03\x04\0\x08response\x03\0\x04\x01m\x04\x03\
+dns\x07refused\x05reset\x07timeout\x04\0\x07failure\x03\0\x06\x01q\x02\x08respon\
+se\x01\x05\0\x07failure\x01\x07\0\x04\0\x05reply\x03\0\x08\x01ks\x01r\x06\x06met\
+hod\x0a\x03urls\x07headers\x01\x05times\x03\x05delayw\x06answer\x09\x04\0\x04rul\
+e\x03\0\x0b\x01@\x01\x04rule\x0c\0y\x04\0\x03add\x01\x0d\x01@\x01\x04ruley\0w\x04\
+\0\x08answered\x01\x0e\x01@\0\x01\0\x04\0\x05clear\x01\x0f\x03\0\x16fozzy:http/r\
+ules@0.1.0\x05\x06\x01B\x06\x01@\x03\x07addressw\x05bytesw\x04sites\x01\0\x04\0\x09\
+allocated\x01\0\x01@\x01\x07addressw\x01\0\x04\0\x05freed\x01\x01\x01@\x01\x05by\
+tesw\x01\0\x04\0\x07refused\x01\x02\x03\0\x1efozzy:memory/allocations@0.1.0\x05\x07\
+\x01B\x0a\x04\0\x08pollable\x03\x01\x01h\0\x01@\x01\x04self\x01\0\x7f\x04\0\x16[\
+method]pollable.ready\x01\x02\x01@\x01\x04self\x01\x01\0\x04\0\x16[method]pollab\
+le.block\x01\x03\x01p\x01\x01py\x01@\x01\x02in\x04\0\x05\x04\0\x04poll\x01\x06\x03\
+\0\x13wasi:io/poll@0.2.12\x05\x08\x02\x03\0\x08\x08pollable\x01B\x0f\x02\x03\x02\
+\x01\x09\x04\0\x08pollable\x03\0\0\x01w\x04\0\x07instant\x03\0\x02\x01w\x04\0\x08\
+duration\x03\0\x04\x01@\0\0\x03\x04\0\x03now\x01\x06\x01@\0\0\x05\x04\0\x0aresol\
+ution\x01\x07\x01i\x01\x01@\x01\x04when\x03\0\x08\x04\0\x11subscribe-instant\x01\
+\x09\x01@\x01\x04when\x05\0\x08\x04\0\x12subscribe-duration\x01\x0a\x03\0\"wasi:\
+clocks/monotonic-clock@0.2.12\x05\x0a\x01B\x04\x04\0\x05error\x03\x01\x01h\0\x01\
+@\x01\x04self\x01\0s\x04\0\x1d[method]error.to-debug-string\x01\x02\x03\0\x14was\
+i:io/error@0.2.12\x05\x0b\x02\x03\0\x0a\x05error\x01B(\x02\x03\x02\x01\x0c\x04\0\
+\x05error\x03\0\0\x02\x03\x02\x01\x09\x04\0\x08pollable\x03\0\x02\x01i\x01\x01q\x02\
+\x15last-operation-failed\x01\x04\0\x06closed\0\0\x04\0\x0cstream-error\x03\0\x05\
+\x04\0\x0cinput-stream\x03\x01\x04\0\x0doutput-stream\x03\x01\x01h\x07\x01p}\x01\
+j\x01\x0a\x01\x06\x01@\x02\x04self\x09\x03lenw\0\x0b\x04\0\x19[method]input-stre\
+am.read\x01\x0c\x04\0\"[method]input-stream.blocking-read\x01\x0c\x01j\x01w\x01\x06\
+\x01@\x02\x04self\x09\x03lenw\0\x0d\x04\0\x19[method]input-stream.skip\x01\x0e\x04\
+\0\"[method]input-stream.blocking-skip\x01\x0e\x01i\x03\x01@\x01\x04self\x09\0\x0f\
+\x04\0\x1e[method]input-stream.subscribe\x01\x10\x01h\x08\x01@\x01\x04self\x11\0\
+\x0d\x04\0![method]output-stream.check-write\x01\x12\x01j\0\x01\x06\x01@\x02\x04\
+self\x11\x08contents\x0a\0\x13\x04\0\x1b[method]output-stream.write\x01\x14\x04\0\
+.[method]output-stream.blocking-write-and-flush\x01\x14\x01@\x01\x04self\x11\0\x13\
+\x04\0\x1b[method]output-stream.flush\x01\x15\x04\0$[method]output-stream.blocki\
+ng-flush\x01\x15\x01@\x01\x04self\x11\0\x0f\x04\0\x1f[method]output-stream.subsc\
+ribe\x01\x16\x01@\x02\x04self\x11\x03lenw\0\x13\x04\0\"[method]output-stream.wri\
+te-zeroes\x01\x17\x04\05[method]output-stream.blocking-write-zeroes-and-flush\x01\
+\x17\x01@\x03\x04self\x11\x03src\x09\x03lenw\0\x0d\x04\0\x1c[method]output-strea\
+m.splice\x01\x18\x04\0%[method]output-stream.blocking-splice\x01\x18\x03\0\x16wa\
+si:io/streams@0.2.12\x05\x0d\x02\x03\0\x09\x08duration\x02\x03\0\x0b\x0cinput-st\
+ream\x02\x03\0\x0b\x0doutput-stream\x01B8\x02\x03\x02\x01\x0e\x04\0\x08duration\x03\
+\0\0\x02\x03\x02\x01\x09\x04\0\x08pollable\x03\0\x02\x02\x03\x02\x01\x0f\x04\0\x0c\
+input-stream\x03\0\x04\x02\x03\x02\x01\x10\x04\0\x0doutput-stream\x03\0\x06\x01p\
+s\x01o\x02ss\x01p\x09\x01ks\x01p}\x01k\x01\x01r\x06\x07commands\x04args\x08\x03e\
+nv\x0a\x03cwd\x0b\x05stdin\x0c\x08deadline\x0d\x04\0\x07command\x03\0\x0e\x01q\x02\
+\x04code\x01z\0\x06signal\x01z\0\x04\0\x0bexit-status\x03\0\x10\x01r\x02\x06stat\
+us\x11\x0fdeadline-passed\x7f\x04\0\x06ending\x03\0\x12\x01r\x04\x06status\x11\x0f\
+deadline-passed\x7f\x06stdout\x0c\x06stderr\x0c\x04\0\x06output\x03\0\x14\x01q\x05\
+\x09not-found\0\0\x0dnot-permitted\0\0\x10output-too-large\0\0\x12too-many-proce\
+sses\0\0\x05other\x01s\0\x04\0\x05error\x03\0\x16\x04\0\x05child\x03\x01\x01h\x18\
+\x01@\x01\x04self\x19\0y\x04\0\x10[method]child.id\x01\x1a\x01i\x07\x01k\x1b\x01\
+@\x01\x04self\x19\0\x1c\x04\0\x13[method]child.stdin\x01\x1d\x01i\x05\x01k\x1e\x01\
+@\x01\x04self\x19\0\x1f\x04\0\x14[method]child.stdout\x01\x20\x04\0\x14[method]c\
+hild.stderr\x01\x20\x01i\x03\x01@\x01\x04self\x19\0!\x04\0\x17[method]child.subs\
+cribe\x01\"\x01j\x01\x13\x01\x17\x01@\x01\x04self\x19\0#\x04\0\x12[method]child.\
+wait\x01$\x01k#\x01@\x01\x04self\x19\0%\x04\0\x12[method]child.poll\x01&\x01j\0\x01\
+\x17\x01@\x02\x04self\x19\x06signalz\0'\x04\0\x12[method]child.kill\x01(\x01j\x01\
+\x15\x01\x17\x01@\x01\x07command\x0f\0)\x04\0\x03run\x01*\x01i\x18\x01j\x01+\x01\
+\x17\x01@\x01\x07command\x0f\0,\x04\0\x05spawn\x01-\x03\0\x17fozzy:process/run@0\
+.1.0\x05\x11\x02\x03\0\x0c\x0bexit-status\x01B\x12\x02\x03\x02\x01\x12\x04\0\x0b\
+exit-status\x03\0\0\x01p}\x01r\x03\x06status\x01\x06stdout\x02\x06stderr\x02\x04\
+\0\x08scripted\x03\0\x03\x01q\x03\x06output\x01\x04\0\x09not-found\0\0\x0dnot-pe\
+rmitted\0\0\x04\0\x05reply\x03\0\x05\x01ps\x01k\x07\x01kw\x01r\x05\x07commands\x04\
+args\x08\x05times\x09\x05delayw\x06answer\x06\x04\0\x04rule\x03\0\x0a\x01@\x01\x04\
+rule\x0b\0y\x04\0\x03add\x01\x0c\x01@\x01\x04ruley\0w\x04\0\x08answered\x01\x0d\x01\
+@\0\x01\0\x04\0\x05clear\x01\x0e\x03\0\x19fozzy:process/rules@0.1.0\x05\x13\x01B\
+\x1f\x01m\x04\x04less\x07at-most\x07greater\x08at-least\x04\0\x0acomparison\x03\0\
+\0\x01m\x03\x09invariant\x08deadlock\x07invalid\x04\0\x07failure\x03\0\x02\x01m\x05\
+\x06always\x15always-or-unreachable\x09sometimes\x09reachable\x0bunreachable\x04\
+\0\x0dproperty-kind\x03\0\x04\x01r\x03\x04kind\x05\x04names\x05places\x04\0\x08p\
+roperty\x03\0\x06\x01p\x07\x01@\x01\x0aproperties\x08\x01\0\x04\0\x07declare\x01\
+\x09\x01ks\x01@\x03\x04names\x05holds\x7f\x07details\x0a\x01\0\x04\0\x06always\x01\
+\x0b\x04\0\x15always-or-unreachable\x01\x0b\x04\0\x09sometimes\x01\x0b\x01@\x01\x04\
+names\x01\0\x04\0\x09reachable\x01\x0c\x01@\x02\x04names\x07details\x0a\x01\0\x04\
+\0\x0bunreachable\x01\x0d\x01@\x05\x04names\x04leftu\x0acomparison\x01\x05rightu\
+\x07details\x0a\x01\0\x04\0\x0dalways-number\x01\x0e\x04\0\x10sometimes-number\x01\
+\x0e\x01@\x03\x04names\x04heldw\x06missedw\x01\0\x04\0\x05again\x01\x0f\x01@\x02\
+\x04names\x05valuew\x01\0\x04\0\x05state\x01\x10\x01@\x03\x07failure\x03\x04site\
+s\x07messages\x01\0\x04\0\x04fail\x01\x11\x01@\x02\x04sites\x07messages\x01\0\x04\
+\0\x08panicked\x01\x12\x03\0!fozzy:properties/assertions@0.1.0\x05\x14\x01B\x05\x01\
+@\x01\x0bnanosecondsw\x01\0\x04\0\x07advance\x01\0\x01@\0\x01\0\x04\0\x06freeze\x01\
+\x01\x04\0\x08unfreeze\x01\x01\x03\0\x18fozzy:time/control@0.1.0\x05\x15\x04\0\x0f\
+fozzy:sdk/tools\x04\0\x0b\x0b\x01\0\x05tools\x03\0\0\0G\x09producers\x01\x0cproc\
+essed-by\x02\x0dwit-component\x070.247.0\x10wit-bindgen-rust\x060.57.1";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

@@ -242,6 +242,8 @@ pub(crate) fn end_fail(_operation: u64, _error: &str) {}
 
 pub(crate) fn end_info(_operation: u64, _note: &str) {}
 
+pub(crate) fn check_history(_checker: &str, _model: &str) {}
+
 pub(crate) fn snapshot_files(_name: &str) -> Result<(), String> {
     Err("natively, files are those of the real computer".to_owned())
 }

@@ -160,6 +160,10 @@ pub(crate) fn end_info(operation: u64, note: &str) {
     operations::info(operation, note);
 }
 
+pub(crate) fn check_history(checker: &str, model: &str) {
+    operations::check(checker, model);
+}
+
 pub(crate) fn snapshot_files(name: &str) -> Result<(), String> {
     snapshots::snapshot(name).map_err(|error| format!("{error:?}"))
 }

@@ -10,14 +10,16 @@
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::inputs::is_trace;
+use crate::model_component::{ModelComponent, is_component};
 use crate::pipeline::PreparedProgram;
+use crate::remarks::Remarks;
 use crate::selector;
 use fozzy_check::{
     CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOrder, IsolationAnomaly,
     IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType, PartitionVerdict,
-    Process, UndecidedReason, Validity, check_isolation, check_linearizability, check_property,
-    check_sequential_consistency, checker, guess_model, has_transactions, isolation_level, judge, minimize_violation,
-    model, pair_calls, read_cobra,
+    Process, ProgramModel, UndecidedReason, Validity, check_isolation, check_linearizability, check_property,
+    check_sequential_consistency, checker, guess_model, has_transactions, isolation_level, judge,
+    minimize_sequential_violation, minimize_violation, model, pair_calls, read_cobra,
 };
 use fozzy_report::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryPage, HistoryTimeline,
@@ -56,6 +58,8 @@ pub struct HistoryCheckRequest<'a> {
     pub is_over: &'a dyn Fn() -> bool,
     /// Whether a page of the history is made.
     pub has_page: bool,
+    /// Who hears of a model that is built first.
+    pub remarks: &'a Remarks,
 }
 
 /// A history that was judged.
@@ -71,7 +75,7 @@ pub struct JudgedHistory {
 /// # Errors
 /// When there is none, or it is not one, or does not fit the model.
 pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<JudgedHistory, CampaignError> {
-    let (path, history) = read_history(path)?;
+    let (path, mut history) = read_history(path)?;
     let wrong =
         |error: &dyn std::fmt::Display| CampaignError::new(ErrorKind::History, format!("{}: {error}", path.display()));
     let calls = pair_calls(&history).map_err(|error| wrong(&error))?;
@@ -94,6 +98,11 @@ pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<J
     } else if let Some(level) = chosen_level(&history, request.model).filter(|_| !request.is_sequential) {
         check.model_guessed = request.model.is_none();
         judge_isolation(&history, level, &limits, &mut check).map_err(|error| wrong(&error))?
+    } else if let Some(name) = request.model.filter(|name| is_component(name)) {
+        if request.is_sequential {
+            check.consistency = Some(SEQUENTIAL.to_owned());
+        }
+        judge_by_component(&mut history, &calls, Path::new(name), request, &mut check)?
     } else {
         let row = chosen_model(&history, request.model).map_err(|error| wrong(&error))?;
         check.model_guessed = request.model.is_none();
@@ -114,7 +123,7 @@ pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<J
 fn judge_calls(
     history: &OperationHistory,
     calls: &[ClientCall],
-    row: &ModelRow,
+    row: &ModelRow<'_>,
     limits: &CheckLimits<'_>,
     check: &mut HistoryCheck,
 ) -> Result<(Validity, Vec<TimelinePart>), HistoryError> {
@@ -134,7 +143,10 @@ fn judge_calls(
         let is_wrong = part.validity == Validity::Invalid && check.violations.len() < PARTS_MAX;
         let mut minimal = Vec::new();
         if is_wrong {
-            let found = if is_sequential { None } else { minimize_violation(history, row, &part, limits)? };
+            let found = match is_sequential {
+                true => minimize_sequential_violation(history, row, &part, limits)?,
+                false => minimize_violation(history, row, &part, limits)?,
+            };
             minimal = found.map(|minimal| minimal.calls).unwrap_or_default();
             check.violations.push(violation(history, &by_invocation, &part, &minimal));
         }
@@ -146,6 +158,26 @@ fn judge_calls(
         parts.drain(..keys);
     }
     Ok((verdict.validity, parts))
+}
+
+/// Judges calls by a model of the user's own.
+fn judge_by_component(
+    history: &mut OperationHistory,
+    calls: &[ClientCall],
+    path: &Path,
+    request: &HistoryCheckRequest<'_>,
+    check: &mut HistoryCheck,
+) -> Result<(Validity, Vec<TimelinePart>), CampaignError> {
+    let wrong = |why: String| CampaignError::new(ErrorKind::Target, format!("{}: {why}", path.display()));
+    let mut component = ModelComponent::load(path, request.remarks)?;
+    let model = ProgramModel::new(history, &mut component).map_err(wrong)?;
+    let name = path.display().to_string();
+    let row = ModelRow { name: &name, summary: "", functions: &[], model: &model };
+    let is_over = || model.failure().is_some() || (request.is_over)();
+    let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: &is_over };
+    let judged = judge_calls(history, calls, &row, &limits, check).map_err(|error| wrong(error.to_string()))?;
+    // What was said while it failed means nothing.
+    model.failure().map_or(Ok(judged), |why| Err(wrong(why)))
 }
 
 /// All calls as one part, in which some are marked.
@@ -256,12 +288,16 @@ fn judge_isolation(
 }
 
 /// The model that is asked for, or the one that the history plainly has.
-fn chosen_model(history: &OperationHistory, name: Option<&str>) -> Result<&'static ModelRow, String> {
+fn chosen_model(history: &OperationHistory, name: Option<&str>) -> Result<&'static ModelRow<'static>, String> {
     let known = || MODELS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
     match name {
-        Some(name) => {
-            model(name).ok_or_else(|| format!("there is no model `{}`; there are {}", name.escape_debug(), known()))
-        }
+        Some(name) => model(name).ok_or_else(|| {
+            format!(
+                "there is no model `{}`; there are {}, and components (`./model.wasm`)",
+                name.escape_debug(),
+                known()
+            )
+        }),
         None => guess_model(history).map_err(|why| format!("{why}\n--model is one of {}", known())),
     }
 }

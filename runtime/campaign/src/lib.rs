@@ -26,6 +26,7 @@ pub mod history_check;
 pub mod inputs;
 pub mod inspection;
 pub mod migrate;
+mod model_component;
 pub mod options;
 pub mod pipeline;
 pub mod profile;

@@ -90,6 +90,8 @@ pub struct HistoryAnomaly {
     pub kind: &'static str,
     /// What it is, in a sentence.
     pub message: String,
+    /// Whether it makes the history invalid.
+    pub is_fault: bool,
     /// Positions of operations that show it.
     pub operations: Vec<u32>,
 }
@@ -102,13 +104,17 @@ impl CheckerVerdict {
     /// Notes an anomaly that makes the history invalid.
     fn wrong(&mut self, kind: &'static str, message: String, operations: &[u32]) {
         self.validity = Validity::Invalid;
-        self.note(kind, message, operations);
+        self.add(kind, message, operations, true);
     }
 
     /// Notes what is worth knowing.
     fn note(&mut self, kind: &'static str, message: String, operations: &[u32]) {
+        self.add(kind, message, operations, false);
+    }
+
+    fn add(&mut self, kind: &'static str, message: String, operations: &[u32], is_fault: bool) {
         if self.anomalies.iter().filter(|one| one.kind == kind).count() < ANOMALIES_MAX {
-            self.anomalies.push(HistoryAnomaly { kind, message, operations: operations.to_vec() });
+            self.anomalies.push(HistoryAnomaly { kind, message, is_fault, operations: operations.to_vec() });
         }
     }
 

@@ -72,7 +72,7 @@ pub(crate) fn own_words(end: &ExecutionEnd, stderr: &[u8]) -> String {
         ExecutionEnd::Failed { failure } => match failure.kind {
             FailureKind::Assertion | FailureKind::Invariant | FailureKind::Panic => failure.message.clone(),
             // Which tasks wait is an account of the run; the file is wrong as a whole.
-            FailureKind::Deadlock | FailureKind::Invalid => String::new(),
+            FailureKind::Deadlock | FailureKind::Invalid | FailureKind::History => String::new(),
         },
         ExecutionEnd::Trapped { trap } if trap.contains("unreachable") => {
             last_panic(stderr).map(|panic| panic.message).unwrap_or_default()

@@ -2,6 +2,7 @@
 
 use crate::criteria;
 use crate::frame_filter::{is_project_path, is_refused_allocation, names_failure};
+use crate::history_criteria;
 use crate::identity::own_words;
 use crate::leak;
 use crate::panic::{PanicMessage, last_panic, says_out_of_memory};
@@ -59,6 +60,10 @@ pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
         found.extend(leak::found(&execution.facts.allocations));
     }
     found.extend(criteria::found(&execution.facts.criteria));
+    // What has ended the run is found again in the whole of it.
+    let ended_by = found.first().map(JudgedFinding::signature);
+    let of_history = history_criteria::found(&execution.facts.operations, found.is_empty());
+    found.extend(of_history.into_iter().filter(|one| Some(one.signature()) != ended_by));
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
     found
@@ -101,7 +106,10 @@ pub fn judge_end(end: &ExecutionEnd, stderr: &[u8], backtrace: &[StackFrame]) ->
 /// The verdict on a guest that came to its end as it should, by what it told; `None` when nothing is wrong.
 #[must_use]
 pub fn judge_facts(facts: &Facts) -> Option<Verdict> {
-    leak::found(&facts.allocations).map(|found| verdict(vec![found]))
+    let mut found: Vec<JudgedFinding> = leak::found(&facts.allocations).into_iter().collect();
+    found.extend(history_criteria::found(&facts.operations, false));
+    found.sort_by_key(|found| severity(found.status));
+    (!found.is_empty()).then(|| verdict(found))
 }
 
 /// One finding, and what it makes of the run.
@@ -248,6 +256,7 @@ fn failed(failure: &ReportedFailure, backtrace: &[StackFrame]) -> JudgedFinding 
         FailureKind::Deadlock => (Status::Fail, FindingKind::Hang),
         FailureKind::Invalid => (Status::Error, FindingKind::InputInvalid),
         FailureKind::Panic => (Status::Fail, FindingKind::Panic),
+        FailureKind::History => (Status::Fail, FindingKind::Checker),
     };
     let message = printable(message);
     let title = message.lines().next().unwrap_or_default().to_owned();

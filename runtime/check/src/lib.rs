@@ -14,6 +14,7 @@ mod criteria;
 mod frame_filter;
 mod hash_index;
 mod history;
+mod history_criteria;
 mod identity;
 mod isolation;
 mod judge;
@@ -30,6 +31,7 @@ pub use history::{
     ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryFormat, HistoryOperation, HistoryOrder,
     OperationHistory, OperationType, Process, pair_calls, read_cobra,
 };
+pub use history_criteria::check_criterion;
 pub use identity::{FailureIdentity, identify};
 pub use isolation::{
     DependencyStep, ISOLATION_LEVELS, IsolationAnomaly, IsolationLevel, IsolationVerdict, LevelVerdict,
@@ -38,8 +40,9 @@ pub use isolation::{
 pub use judge::{judge, judge_end, judge_facts};
 pub use linearizability::{
     CheckLimits, LinearizabilityVerdict, MinimalViolation, PartitionVerdict, UndecidedReason, Validity,
-    check_linearizability, check_sequential_consistency, minimize_violation,
+    check_linearizability, check_sequential_consistency, minimize_sequential_violation, minimize_violation,
 };
 pub use model::{
-    CallRecord, MODELS, ModelAction, ModelCall, ModelRow, NextStates, SequentialModel, guess_model, model,
+    CallRecord, MODELS, ModelAction, ModelCall, ModelProgram, ModelRow, NextStates, ProgramCall, ProgramModel,
+    SequentialModel, guess_model, model,
 };

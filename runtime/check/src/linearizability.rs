@@ -23,7 +23,7 @@ mod unique;
 
 use crate::history::{DatumId, HistoryError, OperationHistory};
 use crate::model::{ModelRow, SequentialModel};
-pub use minimize::{MinimalViolation, minimize_violation};
+pub use minimize::{MinimalViolation, minimize_sequential_violation, minimize_violation};
 use partition::CallPartition;
 use search::{SearchBudget, SearchEnd, SearchResult, search};
 use sequential::{SequentialResult, search_sequential};
@@ -120,7 +120,7 @@ pub struct PartitionVerdict {
 /// ```
 pub fn check_linearizability(
     history: &OperationHistory,
-    row: &ModelRow,
+    row: &ModelRow<'_>,
     limits: &CheckLimits<'_>,
 ) -> Result<LinearizabilityVerdict, HistoryError> {
     let partitions = partition::partitions(history, row.model)?;
@@ -146,7 +146,7 @@ pub fn check_linearizability(
 /// ```
 pub fn check_sequential_consistency(
     history: &OperationHistory,
-    row: &ModelRow,
+    row: &ModelRow<'_>,
     limits: &CheckLimits<'_>,
 ) -> Result<LinearizabilityVerdict, HistoryError> {
     let partitions = partition::program_partitions(history, row.model)?;
@@ -213,7 +213,7 @@ fn conclude_sequential(
 /// Judges partitions in rounds.
 fn judge(
     history: &OperationHistory,
-    row: &ModelRow,
+    row: &ModelRow<'_>,
     partitions: &[CallPartition],
     limits: &CheckLimits<'_>,
 ) -> LinearizabilityVerdict {
@@ -244,11 +244,11 @@ fn judge(
 /// The verdict of a polynomial algorithm, where there is one for the model and the values are distinct.
 fn judge_unique(
     history: &OperationHistory,
-    row: &ModelRow,
+    row: &ModelRow<'_>,
     partition: &CallPartition,
     limits: &CheckLimits<'_>,
 ) -> Option<PartitionVerdict> {
-    let is_valid = unique::is_linearizable(row.name, &partition.calls)?;
+    let is_valid = unique::is_linearizable(&history.pool, row.name, &partition.calls)?;
     let verdict = PartitionVerdict {
         validity: if is_valid { Validity::Valid } else { Validity::Invalid },
         reason: None,

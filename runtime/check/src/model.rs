@@ -12,6 +12,7 @@ mod guess;
 mod key_value;
 mod multi_register;
 mod mutex;
+mod program;
 mod queue;
 mod register;
 mod set;
@@ -19,23 +20,24 @@ mod set;
 mod tests;
 
 pub use guess::guess_model;
+pub use program::{ModelProgram, ProgramCall, ProgramModel};
 
-use crate::history::{DatumId, DatumPool, OperationType};
+use crate::history::{ClientCall, DatumId, DatumPool, OperationHistory, OperationType, Process};
 
 /// A model by its name.
-pub struct ModelRow {
+pub struct ModelRow<'m> {
     /// Its name, as `--model` has it.
-    pub name: &'static str,
+    pub name: &'m str,
     /// What it is, in a few words.
-    pub summary: &'static str,
-    /// Functions that its histories have.
-    pub functions: &'static [&'static str],
+    pub summary: &'m str,
+    /// Functions that its histories have; none if it says so itself.
+    pub functions: &'m [&'m str],
     /// The model itself.
-    pub model: &'static dyn SequentialModel,
+    pub model: &'m dyn SequentialModel,
 }
 
 /// All models.
-pub const MODELS: &[ModelRow] = &[
+pub const MODELS: &[ModelRow<'static>] = &[
     register::REGISTER,
     register::CAS_REGISTER,
     register::ETCD_REGISTER,
@@ -55,7 +57,7 @@ pub const MODELS: &[ModelRow] = &[
 
 /// The model that has a name.
 #[must_use]
-pub fn model(name: &str) -> Option<&'static ModelRow> {
+pub fn model(name: &str) -> Option<&'static ModelRow<'static>> {
     MODELS.iter().find(|row| row.name == name)
 }
 
@@ -108,6 +110,8 @@ pub struct ModelCall {
 pub struct CallRecord<'a> {
     /// The name of its function.
     pub function: &'a str,
+    /// Its key, where the history has one beside the value and is not parted by it.
+    pub key: Option<DatumId>,
     /// The value of its invocation.
     pub asked: DatumId,
     /// The value of its completion; none if it is not known to have completed.
@@ -116,6 +120,26 @@ pub struct CallRecord<'a> {
     pub outcome: OperationType,
     /// Who called.
     pub process: i64,
+}
+
+impl<'a> CallRecord<'a> {
+    /// A call with its whole value.
+    #[must_use]
+    pub fn whole(history: &'a OperationHistory, call: &ClientCall) -> CallRecord<'a> {
+        let invoked = &history.operations[call.invocation as usize];
+        let process = match invoked.process {
+            Process::Client(process) => process,
+            Process::Named(_) | Process::Unknown => -1 - i64::from(call.invocation),
+        };
+        CallRecord {
+            function: history.function_name(invoked),
+            key: history.pool.entry(invoked.extra, "key"),
+            asked: invoked.value,
+            answered: call.completion.map(|at| history.operations[at as usize].value),
+            outcome: call.outcome,
+            process,
+        }
+    }
 }
 
 impl CallRecord<'_> {
@@ -174,7 +198,7 @@ impl NextStates {
 }
 
 /// What an object answers when it is called sequentially.
-pub trait SequentialModel: Sync {
+pub trait SequentialModel {
     /// The state at the beginning.
     fn initial(&self) -> Vec<u8>;
 
@@ -198,6 +222,11 @@ pub trait SequentialModel: Sync {
     /// The element of a collection that a call is about, if it depends on no other: such calls are judged for each element alone.
     fn element(&self, _call: &ModelCall) -> Option<DatumId> {
         None
+    }
+
+    /// Whether it says itself which calls are about independent parts, whatever keys the history has.
+    fn parts_itself(&self) -> bool {
+        false
     }
 
     /// Whether the answer depends on who calls.

@@ -2,13 +2,15 @@
 
 use crate::bindings::fozzy::history::operations;
 use crate::call::{GuestStop, Host, Import};
-use fozzy_trace::facts::{OperationEnd, OperationError};
+use fozzy_trace::facts::{OperationEnd, OperationError, Operations};
+use fozzy_trace::plan::HistoryCriterion;
 use wasmtime::Result;
 
 const INVOKE: Import = Import::new("fozzy:history/operations.invoke");
 const OK: Import = Import::new("fozzy:history/operations.ok");
 const FAIL: Import = Import::new("fozzy:history/operations.fail");
 const INFO: Import = Import::new("fozzy:history/operations.info");
+const CHECK: Import = Import::new("fozzy:history/operations.check");
 
 fn misused(import: Import) -> impl Fn(OperationError) -> GuestStop {
     move |error| GuestStop::Misuse { import: import.name, what: error.to_string() }
@@ -24,18 +26,34 @@ impl Host {
     ) -> Result<()> {
         self.call(import, (operation, &*words), |host| {
             let at = host.world().clock.now();
-            let ended = host.world().facts.operations.end(operation, end(words.clone()), at);
-            ended.map_err(misused(import))
+            let operations = &mut *host.world().facts.operations;
+            operations.end(operation, end(words.clone()), at).map_err(misused(import))?;
+            no_anomaly(operations)
         })
     }
+}
+
+/// Ends a run whose operations cannot become right any more.
+fn no_anomaly(operations: &mut Operations) -> Result<(), GuestStop> {
+    operations.anomaly().map_or(Ok(()), |failure| Err(GuestStop::Failed(Box::new(failure))))
 }
 
 impl operations::Host for Host {
     fn invoke(&mut self, client: u32, operation: String, input: String) -> Result<u64> {
         self.call(INVOKE, (client, &*operation, &*input), |host| {
             let at = host.world().clock.now();
-            let begun = host.world().facts.operations.invoke(client, &operation, &input, at);
-            begun.map_err(misused(INVOKE))
+            let operations = &mut *host.world().facts.operations;
+            let begun = operations.invoke(client, &operation, &input, at).map_err(misused(INVOKE))?;
+            no_anomaly(operations).map(|()| begun)
+        })
+    }
+
+    fn check(&mut self, checker: String, model: String) -> Result<()> {
+        self.call(CHECK, (&*checker, &*model), |host| {
+            let operations = &mut *host.world().facts.operations;
+            let criterion = HistoryCriterion { checker: checker.clone(), model: model.clone() };
+            operations.hold_to(criterion).map_err(misused(CHECK))?;
+            no_anomaly(operations)
         })
     }
 

@@ -15,7 +15,7 @@ use crate::problem::{DocumentStep, Problems, quoted};
 use crate::stdin::{self, StdinFile};
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
-use fozzy_trace::plan::criteria::PATTERN_BYTES_MAX;
+use fozzy_trace::plan::criteria::{CHECKER_NAME_BYTES_MAX, HISTORY_CRITERIA_MAX, PATTERN_BYTES_MAX};
 use fozzy_world::fault::{FaultKind, FaultTarget, KILL, machine_of};
 use fozzy_world::live_bounds::{HostPattern, check_command};
 use fozzy_world::{MAIN, NODES_MAX};
@@ -222,6 +222,20 @@ impl Check<'_> {
         }
         if let Some(path) = &expect.check {
             self.at("check", |check| check.must(check_host_path(path)));
+        }
+        if expect.history.len() > HISTORY_CRITERIA_MAX {
+            let message =
+                format!("expected {HISTORY_CRITERIA_MAX} checkers at the most, found {}", expect.history.len());
+            self.at("history", |check| check.wrong(message));
+        }
+        for (i, criterion) in expect.history.iter().enumerate() {
+            for (key, name) in [("checker", Some(&criterion.checker)), ("model", criterion.model.as_ref())] {
+                let is_short = name.is_none_or(|name| (1..=CHECKER_NAME_BYTES_MAX).contains(&name.len()));
+                if !is_short {
+                    let message = format!("expected a name of 1 to {CHECKER_NAME_BYTES_MAX} bytes");
+                    self.at2("history", i, |check| check.at(key, |check| check.wrong(message)));
+                }
+            }
         }
     }
 

@@ -574,6 +574,21 @@ pub struct ExpectFile {
     /// A program that judges the run: a file, or the folder of a crate. It finds the run on its disk, and exits with 0 when all is well; with
     /// another code the run has failed, and what it writes says why.
     pub check: Option<PathBuf>,
+    /// What the operations are held to that clients of the run have recorded (`tools::invoke` of the SDK). Default: nothing.
+    #[schemars(length(max = 16))]
+    pub history: Vec<HistoryCriterionFile>,
+}
+
+/// A checker of recorded operations.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct HistoryCriterionFile {
+    /// `linearizable`, `sequential`, `isolation`, or a checker that needs neither model nor level, such as `set-full` (`fozzy check --help`
+    /// has all).
+    pub checker: String,
+    /// The model of `linearizable` and `sequential`, such as "kv", or the level of `isolation`, such as "serializable". Default: what the
+    /// operations plainly have.
+    pub model: Option<String>,
 }
 
 /// What must not stand in a trace: values under these names are replaced by a placeholder.

@@ -111,6 +111,7 @@ impl ExpectFile {
             output: self.output.or(lower.output),
             fail_on: both(self.fail_on, lower.fail_on),
             check: self.check.or(lower.check),
+            history: both(self.history, lower.history),
         }
     }
 }

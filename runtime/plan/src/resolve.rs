@@ -11,17 +11,17 @@
 use crate::check::{check, target_names};
 use crate::file::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, DiskNames, ExpectFile, FaultFile, FilesBackend,
-    HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd, PlanFile,
-    ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
+    HistoryCriterionFile, HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd,
+    PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
 use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::{
-    AllowedEnd, Backend, Backends, CheckerPlan, Edition, HostLimits, HttpFailure, HttpReply, HttpRule, Inputs, Limits,
-    LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability, NetworkPlan, NodePlan,
-    OtherReplies, ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy, RunCriteria,
-    WALL_START_DEFAULT, WeightedReply,
+    AllowedEnd, Backend, Backends, CheckerPlan, Edition, HistoryCriterion, HostLimits, HttpFailure, HttpReply,
+    HttpRule, Inputs, Limits, LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability,
+    NetworkPlan, NodePlan, OtherReplies, ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy,
+    RunCriteria, WALL_START_DEFAULT, WeightedReply,
 };
 use fozzy_trace::{Digest, Duration, NodeId, Plan};
 use fozzy_world::MAIN;
@@ -191,6 +191,7 @@ impl Resolve<'_, '_> {
             warm_up: false,
             input: None,
             criteria: self.at("expect", |resolve| resolve.criteria(&file.expect)),
+            history: file.expect.history.iter().map(history_criterion).collect(),
             // Plans with neither are the same in all of them.
             edition: match file.fault.is_empty() && file.node.is_empty() {
                 true => Edition::FIRST,
@@ -522,6 +523,10 @@ fn limits(file: &LimitsFile) -> Limits {
             output_bytes: file.output.map_or(host.output_bytes, |size| size.0),
         }),
     }
+}
+
+fn history_criterion(file: &HistoryCriterionFile) -> HistoryCriterion {
+    HistoryCriterion { checker: file.checker.clone(), model: file.model.clone().unwrap_or_default() }
 }
 
 fn memory(file: &MemoryFile) -> Option<MemoryPlan> {

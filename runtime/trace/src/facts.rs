@@ -101,6 +101,8 @@ pub enum FailureKind {
     Invalid,
     /// The program has broken itself off.
     Panic,
+    /// What its clients were answered cannot be.
+    History,
 }
 
 /// Text of a program, cut to a bound on a character's border.

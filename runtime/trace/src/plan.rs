@@ -19,7 +19,7 @@ pub mod process;
 pub mod replies;
 pub mod stdin;
 
-pub use criteria::{CheckerPlan, RunCriteria};
+pub use criteria::{CheckerPlan, HistoryCriterion, RunCriteria};
 pub use fault::FaultPlan;
 pub use http::{HttpFailure, HttpReply, HttpRule};
 pub use input::PlannedInput;
@@ -111,6 +111,9 @@ pub struct Plan {
     /// What a run is held to beside what every run is held to.
     #[serde(default, skip_serializing_if = "RunCriteria::is_empty")]
     pub criteria: RunCriteria,
+    /// What the operations of its clients are held to; a program may add to it while it runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<HistoryCriterion>,
     /// What the simulated computer was like when the plan was made; absent is the first edition.
     #[serde(default, skip_serializing_if = "Edition::is_first")]
     pub edition: Edition,
@@ -614,6 +617,7 @@ impl Default for Plan {
             live: LivePolicy::default(),
             input: None,
             criteria: RunCriteria::default(),
+            history: Vec::new(),
             edition: Edition::FIRST,
         }
     }

@@ -198,6 +198,9 @@ impl World {
         };
         world.facts.allocations.leak_budget_bytes = plan.memory.as_ref().and_then(|memory| memory.leak_budget_bytes);
         world.facts.allows_error_exit = plan.allow_error_exit;
+        if !plan.history.is_empty() {
+            world.facts.operations.criteria = plan.history.clone();
+        }
         // The target comes first in everything that has an order.
         world.start(MAIN.to_owned(), Arc::new(plan.main.clone()), None, GuestEntry::Run)?;
         for node in &plan.nodes {

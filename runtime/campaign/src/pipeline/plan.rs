@@ -60,6 +60,9 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     let resolved = file.resolve(name, &mut loader, &mut inputs);
     let resolved = resolved.map_err(|error| named_by_flags(plan_error(error), criteria, world))?;
     let mut plan = resolved.plan;
+    if let Some(why) = plan.history.iter().find_map(|criterion| fozzy_check::check_criterion(criterion).err()) {
+        return Err(CampaignError::new(ErrorKind::Plan, format!("`expect.history`: {why}")));
+    }
     for word in &world.dirs {
         let (mount, read_only) = capture(word, &mut inputs)?;
         plan.main.bare |= mount.guest == "/";
@@ -311,7 +314,7 @@ fn of_criteria(options: &CriteriaOptions) -> Result<ExpectFile, CampaignError> {
         None => ContentFile::Text(words.clone()),
     });
     let exit = (!exit_codes.is_empty()).then(|| exit_codes.clone());
-    Ok(ExpectFile { exit, output, fail_on: fail_on.clone(), check: checker.clone() })
+    Ok(ExpectFile { exit, output, fail_on: fail_on.clone(), check: checker.clone(), history: Vec::new() })
 }
 
 fn of_backends(options: BackendOptions) -> PlanFile {

@@ -11,8 +11,9 @@
 //! Invariants: the calls that are kept are not linearizable; if no bound was reached, without any one of them the rest is.
 //! Not here: what is shown of it (`fozzy-report`).
 
-use super::partition::{CallPartition, partitions};
+use super::partition::{CallPartition, partitions, program_partitions};
 use super::search::{SearchBudget, SearchEnd, search};
+use super::sequential::search_sequential;
 use super::timeline::TimedCall;
 use super::{CheckLimits, PartitionVerdict};
 use crate::history::{HistoryError, OperationHistory};
@@ -53,25 +54,87 @@ pub struct MinimalViolation {
 /// ```
 pub fn minimize_violation(
     history: &OperationHistory,
-    row: &ModelRow,
+    row: &ModelRow<'_>,
     verdict: &PartitionVerdict,
     limits: &CheckLimits<'_>,
 ) -> Result<Option<MinimalViolation>, HistoryError> {
     let all = partitions(history, row.model)?;
     let Some(partition) = all.iter().find(|one| one.key == verdict.key) else { return Ok(None) };
     let calls = until_contradiction(row.model, partition, verdict);
-    let mut minimizer = Minimizer { history, model: row.model, calls: &calls, limits, searches: 0 };
+    let search = |candidates: Vec<(u32, TimedCall)>| {
+        let calls: Vec<TimedCall> = candidates.into_iter().map(|(_, call)| call).collect();
+        search(&history.pool, row.model, &calls, &budget(limits)).end
+    };
+    Ok(minimal_calls(row.model, &calls, &search))
+}
+
+/// The smallest part of calls that are not sequentially consistent, as [`minimize_violation`]; of all keys if the verdict is of all.
+///
+/// # Errors
+/// As [`super::check_sequential_consistency`].
+///
+/// ```
+/// use fozzy_check::{CheckLimits, OperationHistory, check_sequential_consistency, minimize_sequential_violation, model};
+/// let mut text = String::new();
+/// for (process, function, value, result) in [(0, "write", "1", "1"), (0, "write", "2", "2"), (1, "read", "nil", "2"), (1, "read", "nil", "1")] {
+///     text += &format!("{{:type :invoke, :process {process}, :f :{function}, :value {value}}}");
+///     text += &format!("{{:type :ok, :process {process}, :f :{function}, :value {result}}}");
+/// }
+/// let history = OperationHistory::read(text.as_bytes()).unwrap();
+/// let (row, limits) = (model("register").unwrap(), CheckLimits::default());
+/// let verdict = check_sequential_consistency(&history, row, &limits).unwrap();
+/// let minimal = minimize_sequential_violation(&history, row, &verdict.partitions[0], &limits).unwrap().unwrap();
+/// assert_eq!(minimal.calls, [4, 6]); // one client read 2 and then 1, which was written before
+/// ```
+pub fn minimize_sequential_violation(
+    history: &OperationHistory,
+    row: &ModelRow<'_>,
+    verdict: &PartitionVerdict,
+    limits: &CheckLimits<'_>,
+) -> Result<Option<MinimalViolation>, HistoryError> {
+    let all = program_partitions(history, row.model)?;
+    let chosen: Vec<&CallPartition> =
+        all.iter().filter(|one| verdict.key.is_none() || one.key == verdict.key).collect();
+    let with_part =
+        |(part, one): (usize, &&CallPartition)| one.calls.iter().map(|call| (part, *call)).collect::<Vec<_>>();
+    let mut calls: Vec<(usize, TimedCall)> = chosen.iter().enumerate().flat_map(with_part).collect();
+    calls.sort_by_key(|(_, call)| call.invocation);
+    let (parts, calls): (Vec<usize>, Vec<TimedCall>) = calls.into_iter().unzip();
+    let search = |candidates: Vec<(u32, TimedCall)>| {
+        let empty = |one: &&CallPartition| CallPartition { key: one.key, calls: Vec::new() };
+        let mut left: Vec<CallPartition> = chosen.iter().map(empty).collect();
+        for (at, call) in candidates {
+            // What need not have taken effect is a call whose end is not known.
+            let completion = call.completion.filter(|_| !call.is_optional);
+            left[parts[at as usize]].calls.push(TimedCall { completion, is_optional: false, ..call });
+        }
+        search_sequential(&history.pool, row.model, &left.iter().collect::<Vec<_>>(), &budget(limits)).end
+    };
+    Ok(minimal_calls(row.model, &calls, &search))
+}
+
+fn budget<'a>(limits: &CheckLimits<'a>) -> SearchBudget<'a> {
+    SearchBudget { configurations_max: CONFIGURATIONS_MAX, bytes_max: limits.memory_bytes_max, is_over: limits.is_over }
+}
+
+/// The smallest part of calls that `search` finds to be wrong.
+fn minimal_calls(
+    model: &dyn SequentialModel,
+    calls: &[TimedCall],
+    search: &dyn Fn(Vec<(u32, TimedCall)>) -> SearchEnd,
+) -> Option<MinimalViolation> {
+    let mut minimizer = Minimizer { model, calls, search, searches: 0 };
     // Of several contradictions, the one that is nearest to the end.
     let everything: Vec<u32> = (0..calls.len() as u32).rev().collect();
     if !minimizer.is_wrong(&everything) {
-        return Ok(None);
+        return None;
     }
     let mut kept = minimizer.explain(&[], false, &everything);
     kept.sort_unstable();
     minimizer.searches = 0;
     let is_wrong = minimizer.is_wrong(&kept);
     let positions = kept.iter().map(|at| calls[*at as usize].invocation).collect();
-    Ok(is_wrong.then(|| MinimalViolation { calls: positions, others: calls.len() - kept.len() }))
+    is_wrong.then(|| MinimalViolation { calls: positions, others: calls.len() - kept.len() })
 }
 
 /// The calls up to the return that the search could not pass; what had not returned by then is open.
@@ -88,10 +151,10 @@ fn until_contradiction(
 }
 
 struct Minimizer<'a> {
-    history: &'a OperationHistory,
     model: &'a dyn SequentialModel,
     calls: &'a [TimedCall],
-    limits: &'a CheckLimits<'a>,
+    /// Judges calls, each with its place.
+    search: &'a dyn Fn(Vec<(u32, TimedCall)>) -> SearchEnd,
     searches: u32,
 }
 
@@ -123,13 +186,8 @@ impl Minimizer<'_> {
         let is_left =
             |(at, one): &(usize, &TimedCall)| kept.contains(&(*at as u32)) || !self.model.is_readonly(&one.call);
         let left = self.calls.iter().enumerate().filter(is_left);
-        let calls: Vec<TimedCall> =
-            left.map(|(at, one)| TimedCall { is_optional: !kept.contains(&(at as u32)), ..*one }).collect();
-        let budget = SearchBudget {
-            configurations_max: CONFIGURATIONS_MAX,
-            bytes_max: self.limits.memory_bytes_max,
-            is_over: self.limits.is_over,
-        };
-        search(&self.history.pool, self.model, &calls, &budget).end == SearchEnd::Invalid
+        let is_optional = |at: u32| !kept.contains(&at);
+        let calls = left.map(|(at, one)| (at as u32, TimedCall { is_optional: is_optional(at as u32), ..*one }));
+        (self.search)(calls.collect()) == SearchEnd::Invalid
     }
 }

@@ -10,9 +10,7 @@
 
 use super::timeline::TimedCall;
 use crate::history::error::{HistoryError, quoted};
-use crate::history::{
-    ClientCall, DatumId, HistoryOperation, HistoryOrder, OperationHistory, OperationType, Process, pair_calls,
-};
+use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, pair_calls};
 use crate::model::{CallRecord, SequentialModel};
 use std::collections::BTreeMap;
 
@@ -57,7 +55,7 @@ pub(super) fn program_partitions(
     model: &dyn SequentialModel,
 ) -> Result<Vec<CallPartition>, HistoryError> {
     let calls = pair_calls(history)?;
-    let keying = keying(history, &calls);
+    let keying = if model.parts_itself() { KeyPlace::None } else { keying(history, &calls) };
     let mut places: BTreeMap<Option<DatumId>, usize> = BTreeMap::new();
     let mut partitions: Vec<CallPartition> = Vec::new();
     for call in &calls {
@@ -120,25 +118,14 @@ fn keying(history: &OperationHistory, calls: &[ClientCall]) -> KeyPlace {
 /// The key of a call, and the call without it.
 fn record<'a>(history: &'a OperationHistory, call: &ClientCall, keying: KeyPlace) -> (Option<DatumId>, CallRecord<'a>) {
     let pool = &history.pool;
-    let invoked = &history.operations[call.invocation as usize];
-    let completed = call.completion.map(|at| &history.operations[at as usize]);
-    let strip = |operation: &HistoryOperation| match keying {
-        KeyPlace::Pair => pool.pair(operation.value).map_or(DatumId::NIL, |(_, value)| value),
-        KeyPlace::None | KeyPlace::Field => operation.value,
-    };
-    let key = match keying {
-        KeyPlace::None => None,
-        KeyPlace::Pair => pool.pair(invoked.value).map(|(key, _)| key),
-        KeyPlace::Field => pool.entry(invoked.extra, "key"),
-    };
-    let process =
-        if let Process::Client(process) = invoked.process { process } else { -1 - i64::from(call.invocation) };
-    let record = CallRecord {
-        function: history.function_name(invoked),
-        asked: strip(invoked),
-        answered: completed.map(strip),
-        outcome: call.outcome,
-        process,
-    };
-    (key, record)
+    let whole = CallRecord::whole(history, call);
+    match keying {
+        KeyPlace::None => (None, whole),
+        KeyPlace::Field => (whole.key, CallRecord { key: None, ..whole }),
+        KeyPlace::Pair => {
+            let strip = |value: DatumId| pool.pair(value).map_or(DatumId::NIL, |(_, value)| value);
+            let key = pool.pair(whole.asked).map(|(key, _)| key);
+            (key, CallRecord { asked: strip(whole.asked), answered: whole.answered.map(strip), ..whole })
+        }
+    }
 }

@@ -168,7 +168,7 @@ fn verdicts_are_those_of_brute_force() {
                 let budget = SearchBudget { configurations_max: 1 << 20, bytes_max: 1 << 30, is_over: &is_over };
                 let found = search(&history.pool, row.model, &one.calls, &budget);
                 assert_order(&history, row.model, &one.calls, &found);
-                if let Some(is_valid) = unique::is_linearizable(row.name, &one.calls) {
+                if let Some(is_valid) = unique::is_linearizable(&history.pool, row.name, &one.calls) {
                     by_unique += 1;
                     assert_eq!(
                         is_valid,
@@ -182,8 +182,77 @@ fn verdicts_are_those_of_brute_force() {
             counts[verdict.validity as usize] += 1;
         }
         assert!(counts[0] > 20 && counts[2] > 20, "{}: the histories are all alike: {counts:?}", row.name);
-        let has_unique = ["register", "cas-register", "etcd-register", "fifo-queue"].contains(&row.name);
+        let has_unique =
+            ["register", "cas-register", "etcd-register", "fifo-queue", "stack", "priority-queue"].contains(&row.name);
         assert_eq!(by_unique > 50, has_unique, "{}: {by_unique} by another algorithm", row.name);
+    }
+}
+
+/// A history of a stack or a priority queue whose values are distinct: some calls in a legal order, each stretched in time, and now and
+/// then an answer that is exchanged with another.
+fn stretched(model: &str, stream: &mut Stream) -> OperationHistory {
+    let (insert, take) = if model == "stack" { ("push", "pop") } else { ("insert", "delete-min") };
+    let mut history = OperationHistory::default();
+    let (mut inside, mut calls) = (Vec::<i64>::new(), Vec::<(bool, Option<i64>)>::new());
+    let values = 2 + stream.below(6) as i64;
+    for _ in 0..4 + stream.below(12) {
+        if stream.chance(50) {
+            let value = (stream.below(values as u64) as i64 * 7 + 3 * calls.len() as i64) * 16 + calls.len() as i64;
+            inside.push(value);
+            calls.push((true, Some(value)));
+        } else {
+            if model != "stack" {
+                inside.sort_unstable_by_key(|value| std::cmp::Reverse(*value));
+            }
+            calls.push((false, inside.pop()));
+        }
+    }
+    if stream.chance(50) {
+        let takes: Vec<usize> = (0..calls.len()).filter(|at| !calls[*at].0).collect();
+        if let [_, _, ..] = takes.as_slice() {
+            let mut any = || takes[stream.below(takes.len() as u64) as usize];
+            let (one, other) = (any(), any());
+            (calls[one].1, calls[other].1) = (calls[other].1, calls[one].1);
+        }
+    }
+    let mut events: Vec<(u64, bool, usize)> = Vec::new();
+    for at in 0..calls.len() {
+        let moment = 100 * at as u64 + 1000;
+        events.push((moment - stream.below(180), false, at));
+        // One that was inserted need not be known to be in.
+        if !(calls[at].0 && stream.chance(8)) {
+            events.push((moment + 1 + stream.below(180), true, at));
+        }
+    }
+    events.sort_unstable();
+    for (_, is_end, at) in events {
+        let (is_insert, value) = calls[at];
+        let value = value.map_or(DatumId::NIL, |value| history.pool.integer(value));
+        let name = if is_insert { insert } else { take };
+        match is_end {
+            true => history.push(at as i64, OperationType::Ok, name, value),
+            false => history.push(at as i64, OperationType::Invoke, name, if is_insert { value } else { DatumId::NIL }),
+        }
+    }
+    history
+}
+
+#[test]
+fn distinct_values_are_decided_as_the_search_does() {
+    for name in ["stack", "priority-queue"] {
+        let row = model(name).expect("a model");
+        let mut counts = [0u64; 2];
+        for seed in 0..histories_per_model() {
+            let history = stretched(name, &mut Stream(seed << 8 | name.len() as u64));
+            let all = partitions(&history, row.model).expect("calls");
+            let is_over = || false;
+            let budget = SearchBudget { configurations_max: 1 << 22, bytes_max: 1 << 30, is_over: &is_over };
+            let found = search(&history.pool, row.model, &all[0].calls, &budget);
+            let is_valid = unique::is_linearizable(&history.pool, name, &all[0].calls);
+            assert_eq!(is_valid, Some(found.end == SearchEnd::Valid), "{name} seed {seed}\n{}", history.to_edn());
+            counts[usize::from(is_valid == Some(true))] += 1;
+        }
+        assert!(counts.iter().all(|count| *count > 100), "{name}: the histories are all alike: {counts:?}");
     }
 }
 

@@ -4,14 +4,18 @@
 //! register   zone of a value: from the first return of its calls to the last invocation of them
 //!            forward  ├────┤   it held the value all that time        backward  it can have held it at any one point
 //! queue      a before b in, b before a out: not first in first out
+//! stack, priority queue   values are decided one by one, and left out (files of their own)
 //! ```
 //!
 //! Sources: Gibbons, Korach, "Testing Shared Memories" (1997), for registers; Henzinger, Sezgin, Vafeiadis, "Aspect-Oriented
 //! Linearizability Proofs" (2013), for queues. Invariant: time is n log n; the answer is that of the search.
 //! Not here: histories that write a value twice, or take without a known result: the search decides those.
 
+mod priority_queue;
+mod stack;
+
 use super::timeline::TimedCall;
-use crate::history::DatumId;
+use crate::history::{DatumId, DatumPool};
 use crate::model::ModelAction;
 
 /// From one time to another.
@@ -21,8 +25,19 @@ type Interval = (i64, i64);
 const NEVER: i64 = i64::MAX;
 
 /// Whether calls are linearizable; `None` if there is no such algorithm for the model, or they are not as it needs them.
-pub(super) fn is_linearizable(model: &str, calls: &[TimedCall]) -> Option<bool> {
+pub(super) fn is_linearizable(pool: &DatumPool, model: &str, calls: &[TimedCall]) -> Option<bool> {
     match model {
+        "stack" => match stays(calls)? {
+            Ok((stays, empty)) => Some(stack::is_possible(&values(&stays), &empty)),
+            Err(()) => Some(false),
+        },
+        "priority-queue" => match stays(calls)? {
+            Ok((mut stays, empty)) => {
+                stays.sort_unstable_by_key(|(value, _)| pool.as_integer(*value));
+                Some(priority_queue::is_possible(&values(&stays), &empty))
+            }
+            Err(()) => Some(false),
+        },
         "register" | "cas-register" | "etcd-register" => register(calls),
         "fifo-queue" => queue(calls),
         _ => None,
@@ -104,7 +119,11 @@ struct Stay {
 }
 
 /// The stays of a collection's values, and the times of takes that found it empty; `Err` if a value was taken that was never in.
-type Stays = Result<(Vec<Stay>, Vec<Interval>), ()>;
+type Stays = Result<(Vec<(DatumId, Stay)>, Vec<Interval>), ()>;
+
+fn values(stays: &[(DatumId, Stay)]) -> Vec<Stay> {
+    stays.iter().map(|(_, stay)| *stay).collect()
+}
 
 fn stays(calls: &[TimedCall]) -> Option<Stays> {
     let rows = rows(calls, ModelAction::Insert, ModelAction::Take)?;
@@ -119,11 +138,13 @@ fn stays(calls: &[TimedCall]) -> Option<Stays> {
             return None;
         }
         match *rows {
-            [(_, false, from, to)] if to != NEVER => stays.push(Stay { inserted: (from, to), taken: (NEVER, NEVER) }),
+            [(value, false, from, to)] if to != NEVER => {
+                stays.push((value, Stay { inserted: (from, to), taken: (NEVER, NEVER) }));
+            }
             // It need not have taken effect.
             [(_, false, ..)] => {}
-            [(_, false, from, to), (_, _, begin, end)] if from < end => {
-                stays.push(Stay { inserted: (from, to), taken: (begin, end) });
+            [(value, false, from, to), (_, _, begin, end)] if from < end => {
+                stays.push((value, Stay { inserted: (from, to), taken: (begin, end) }));
             }
             _ => is_wrong = true,
         }
@@ -132,7 +153,8 @@ fn stays(calls: &[TimedCall]) -> Option<Stays> {
 }
 
 fn queue(calls: &[TimedCall]) -> Option<bool> {
-    let Ok((mut stays, empty)) = stays(calls)? else { return Some(false) };
+    let Ok((stays, empty)) = stays(calls)? else { return Some(false) };
+    let mut stays = values(&stays);
     stays.sort_unstable_by_key(|stay| stay.inserted.1);
     let mut by_begin: Vec<Stay> = stays.clone();
     by_begin.sort_unstable_by_key(|stay| stay.inserted.0);

@@ -29,7 +29,7 @@ const PLAIN: &[(&[&str], &str)] = &[
 /// let history = OperationHistory::read(b"{:type :invoke, :process 0, :f :acquire}").unwrap();
 /// assert_eq!(guess_model(&history).unwrap().name, "mutex");
 /// ```
-pub fn guess_model(history: &OperationHistory) -> Result<&'static ModelRow, String> {
+pub fn guess_model(history: &OperationHistory) -> Result<&'static ModelRow<'static>, String> {
     let functions: BTreeSet<&str> = history.client_operations().map(|one| history.function_name(one)).collect();
     let all = functions.iter().copied().collect::<Vec<_>>().join(", ");
     let row = PLAIN.iter().find(|(known, _)| functions.iter().all(|function| known.contains(function)));

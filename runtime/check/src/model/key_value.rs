@@ -8,7 +8,7 @@ use crate::history::{Datum, DatumId, DatumPool, OperationType};
 
 const FUNCTIONS: &[&str] = &["get", "put", "append", "cas"];
 
-pub(super) const KEY_VALUE: ModelRow = ModelRow {
+pub(super) const KEY_VALUE: ModelRow<'static> = ModelRow {
     name: "kv",
     summary: "keys with values: get, put, append, compare and set",
     functions: FUNCTIONS,

@@ -10,7 +10,7 @@
 use super::{CallRecord, ModelAction, ModelCall, ModelRow, NextStates, SequentialModel, functions, id_bytes, ids};
 use crate::history::{DatumId, DatumPool, OperationType};
 
-pub(super) const MULTI_REGISTER: ModelRow = ModelRow {
+pub(super) const MULTI_REGISTER: ModelRow<'static> = ModelRow {
     name: "multi-register",
     summary: "several registers, read and written by transactions",
     functions: &["txn"],

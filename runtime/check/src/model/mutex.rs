@@ -13,35 +13,35 @@ use crate::history::{DatumId, DatumPool, OperationType};
 
 const FUNCTIONS: &[&str] = &["acquire", "release"];
 
-pub(super) const MUTEX: ModelRow = ModelRow {
+pub(super) const MUTEX: ModelRow<'static> = ModelRow {
     name: "mutex",
     summary: "a lock: acquire, release",
     functions: FUNCTIONS,
     model: &Mutex { has_owner: false, is_reentrant: false, has_tokens: false },
 };
 
-pub(super) const OWNER_MUTEX: ModelRow = ModelRow {
+pub(super) const OWNER_MUTEX: ModelRow<'static> = ModelRow {
     name: "owner-mutex",
     summary: "a lock that only its holder releases",
     functions: FUNCTIONS,
     model: &Mutex { has_owner: true, is_reentrant: false, has_tokens: false },
 };
 
-pub(super) const REENTRANT_MUTEX: ModelRow = ModelRow {
+pub(super) const REENTRANT_MUTEX: ModelRow<'static> = ModelRow {
     name: "reentrant-mutex",
     summary: "a lock that its holder may take again",
     functions: FUNCTIONS,
     model: &Mutex { has_owner: true, is_reentrant: true, has_tokens: false },
 };
 
-pub(super) const FENCED_MUTEX: ModelRow = ModelRow {
+pub(super) const FENCED_MUTEX: ModelRow<'static> = ModelRow {
     name: "fenced-mutex",
     summary: "a lock whose acquisitions return growing tokens",
     functions: FUNCTIONS,
     model: &Mutex { has_owner: true, is_reentrant: false, has_tokens: true },
 };
 
-pub(super) const REENTRANT_FENCED_MUTEX: ModelRow = ModelRow {
+pub(super) const REENTRANT_FENCED_MUTEX: ModelRow<'static> = ModelRow {
     name: "reentrant-fenced-mutex",
     summary: "both: taken again with the same token",
     functions: FUNCTIONS,

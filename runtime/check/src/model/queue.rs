@@ -11,28 +11,28 @@ use super::{CallRecord, ModelAction, ModelCall, ModelRow, NextStates, Sequential
 use crate::history::{Datum, DatumId, DatumPool, OperationType};
 use std::cmp::Ordering;
 
-pub(super) const UNORDERED_QUEUE: ModelRow = ModelRow {
+pub(super) const UNORDERED_QUEUE: ModelRow<'static> = ModelRow {
     name: "unordered-queue",
     summary: "a bag: enqueue, dequeue any",
     functions: &["enqueue", "dequeue"],
     model: &Collection { order: TakeOrder::Any, functions: &["enqueue", "dequeue"] },
 };
 
-pub(super) const FIFO_QUEUE: ModelRow = ModelRow {
+pub(super) const FIFO_QUEUE: ModelRow<'static> = ModelRow {
     name: "fifo-queue",
     summary: "a queue: enqueue, dequeue the oldest",
     functions: &["enqueue", "dequeue"],
     model: &Collection { order: TakeOrder::First, functions: &["enqueue", "dequeue"] },
 };
 
-pub(super) const STACK: ModelRow = ModelRow {
+pub(super) const STACK: ModelRow<'static> = ModelRow {
     name: "stack",
     summary: "a stack: push, pop the newest",
     functions: &["push", "pop"],
     model: &Collection { order: TakeOrder::Last, functions: &["push", "pop"] },
 };
 
-pub(super) const PRIORITY_QUEUE: ModelRow = ModelRow {
+pub(super) const PRIORITY_QUEUE: ModelRow<'static> = ModelRow {
     name: "priority-queue",
     summary: "a priority queue: insert, delete-min",
     functions: &["insert", "delete-min"],

@@ -6,21 +6,21 @@
 use super::{CallRecord, ModelAction, ModelCall, ModelRow, NextStates, SequentialModel, functions, id_bytes, ids};
 use crate::history::{DatumId, DatumPool, OperationType};
 
-pub(super) const REGISTER: ModelRow = ModelRow {
+pub(super) const REGISTER: ModelRow<'static> = ModelRow {
     name: "register",
     summary: "one value: read, write",
     functions: &["read", "write"],
     model: &Register { has_cas: false, nil_is_value: false, functions: &["read", "write"] },
 };
 
-pub(super) const CAS_REGISTER: ModelRow = ModelRow {
+pub(super) const CAS_REGISTER: ModelRow<'static> = ModelRow {
     name: "cas-register",
     summary: "one value: read, write, compare and set",
     functions: &["read", "write", "cas"],
     model: &Register { has_cas: true, nil_is_value: false, functions: &["read", "write", "cas"] },
 };
 
-pub(super) const ETCD_REGISTER: ModelRow = ModelRow {
+pub(super) const ETCD_REGISTER: ModelRow<'static> = ModelRow {
     name: "etcd-register",
     summary: "the same, where nil means absent and a failed cas has seen another value",
     functions: &["read", "write", "cas"],

@@ -7,7 +7,7 @@ use crate::history::{DatumId, DatumPool, OperationType};
 
 const FUNCTIONS: &[&str] = &["add", "remove", "read", "contains"];
 
-pub(super) const SET: ModelRow = ModelRow {
+pub(super) const SET: ModelRow<'static> = ModelRow {
     name: "set",
     summary: "a set: add, remove, read all, contains",
     functions: FUNCTIONS,

@@ -14,7 +14,7 @@ pub(crate) struct CheckArgs {
     #[arg(required = true, value_name = "HISTORY")]
     pub(crate) histories: Vec<PathBuf>,
     /// The sequential model, such as register, cas-register, set, fifo-queue, mutex, kv; or the isolation level of transactions, such as
-    /// strict-serializable, serializable, snapshot-isolation, read-committed [default: what the functions of the history plainly say]
+    /// strict-serializable, serializable, snapshot-isolation, read-committed; or a component that is a model, ./model.wasm [default: what the functions of the history plainly say]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// A checker instead of linearizability: stats, availability, set, set-full, queue, total-queue, unique-ids, counter, pn-counter, bank, long-fork, causal, causal-reverse, adya-g2, monotonic, kafka, unhandled-exceptions

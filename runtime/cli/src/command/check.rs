@@ -27,6 +27,7 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
             memory_bytes_max: usize::try_from(args.mem.0).unwrap_or(usize::MAX),
             is_over: &|| watch.elapsed_ns() >= args.time.0,
             has_page: args.html.is_some(),
+            remarks: &context.project.remarks,
         };
         let judged = check_history(path, &request)?;
         worst = worst.max(judged.validity);

@@ -29,6 +29,7 @@ const WIT: &[(&str, &str)] = &[
     ("fozzy-events.wit", include_str!("../../wit/deps/fozzy-events.wit")),
     ("fozzy-faults.wit", include_str!("../../wit/deps/fozzy-faults.wit")),
     ("fozzy-files.wit", include_str!("../../wit/deps/fozzy-files.wit")),
+    ("fozzy-model.wit", include_str!("../../wit/deps/fozzy-model.wit")),
     ("fozzy-history.wit", include_str!("../../wit/deps/fozzy-history.wit")),
     ("fozzy-http.wit", include_str!("../../wit/deps/fozzy-http.wit")),
     ("fozzy-memory.wit", include_str!("../../wit/deps/fozzy-memory.wit")),

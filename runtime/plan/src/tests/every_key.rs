@@ -3,8 +3,8 @@
 use super::parsed;
 use crate::{PlanFile, schema};
 use fozzy_trace::plan::{
-    ArrivalTime, Backend, ExpectedOutput, HostLimits, HttpFailure, HttpReply, Inputs, MountKind, ProcessExit,
-    ProcessReply, REDACTED, StdinPipe,
+    ArrivalTime, Backend, ExpectedOutput, HistoryCriterion, HostLimits, HttpFailure, HttpReply, Inputs, MountKind,
+    ProcessExit, ProcessReply, REDACTED, StdinPipe,
 };
 use fozzy_trace::{Digest, Duration, Instant, NodeId};
 use fozzy_world::fault::FAULTS;
@@ -152,6 +152,7 @@ exit = [0, 3]
 output = "done"
 fail-on = ["balance: -"]
 check = "judge.wasm"
+history = [{ checker = "linearizable", model = "kv" }, { checker = "set-full" }]
 
 [redact]
 headers = ["X-Key"]
@@ -255,6 +256,8 @@ fn a_plan_is_made_of_it() {
     assert!(plan.redact.env == ["API_TOKEN"] && REDACTED.starts_with('<'));
     assert_eq!(plan.faults.len(), FAULTS.len().min(1));
     assert_eq!((&plan.criteria.exit_codes[..], plan.criteria.output), (&[0, 3][..], Some(Digest::of(b"done"))));
+    let criterion = |checker: &str, model: &str| HistoryCriterion { checker: checker.into(), model: model.into() };
+    assert_eq!(plan.history, [criterion("linearizable", "kv"), criterion("set-full", "")]);
     let checker = plan.criteria.checker.as_ref().map(|checker| checker.component);
     assert_eq!((&plan.criteria.fail_on[..], checker), (&["balance: -".to_owned()][..], Some(Digest::of(b"component"))));
 

@@ -1,9 +1,16 @@
 //! Operations of clients: the history that checkers judge.
 //!
-//! Invariant: an operation ends once at the most; moments are the order in which things were told, and virtual time.
+//! Invariants: an operation ends once at the most; moments are the order in which things were told, and virtual time. What they are
+//! held to counts for all of them, whenever that was said.
+//! Not here: judging a whole history (`fozzy-check`).
 
-use super::cut;
+mod monitor;
+
+use super::{ReportedFailure, cut};
 use crate::Instant;
+use crate::plan::HistoryCriterion;
+use crate::plan::criteria::{CHECKER_NAME_BYTES_MAX, HISTORY_CRITERIA_MAX};
+use monitor::HistoryMonitor;
 
 /// Operations that a run keeps. One more ends the program: half a history must not be judged.
 pub const OPERATIONS_MAX: usize = 1 << 16;
@@ -51,6 +58,12 @@ pub enum OperationError {
     /// It has ended.
     #[error("the operation {0} has ended before")]
     Ended(u64),
+    /// There are [`HISTORY_CRITERIA_MAX`] checkers.
+    #[error("more than {HISTORY_CRITERIA_MAX} checkers of operations")]
+    TooManyCheckers,
+    /// The name of a checker, model or level is too long.
+    #[error("{0} bytes as the name of a checker, model or level, at most {CHECKER_NAME_BYTES_MAX} are allowed")]
+    LongChecker(usize),
 }
 
 /// All operations, in the order of their beginnings.
@@ -59,6 +72,11 @@ pub struct Operations {
     all: Vec<Operation>,
     /// Beginnings and ends so far.
     moments: u64,
+    /// What they are held to.
+    pub criteria: Vec<HistoryCriterion>,
+    monitor: HistoryMonitor,
+    /// What was begun or ended last, and that is which.
+    latest: Option<(usize, bool)>,
 }
 
 impl Operations {
@@ -79,6 +97,7 @@ impl Operations {
         let (operation, input) = (kept(operation)?, kept(input)?);
         let invoked = (self.moment(), at);
         self.all.push(Operation { client, operation, input, invoked, end: None });
+        self.latest = Some((self.all.len() - 1, false));
         Ok(self.all.len() as u64 - 1)
     }
 
@@ -96,8 +115,36 @@ impl Operations {
             return Err(OperationError::Ended(number));
         }
         operation.end = Some((end, moment, at));
+        self.latest = usize::try_from(number).ok().map(|number| (number, true));
         self.moments += 1;
         Ok(())
+    }
+
+    /// Holds all of them to one more checker.
+    ///
+    /// # Errors
+    /// When there are too many, or a name is too long.
+    pub fn hold_to(&mut self, criterion: HistoryCriterion) -> Result<(), OperationError> {
+        let longest = criterion.checker.len().max(criterion.model.len());
+        if longest > CHECKER_NAME_BYTES_MAX {
+            return Err(OperationError::LongChecker(longest));
+        }
+        if self.criteria.contains(&criterion) {
+            return Ok(());
+        }
+        if self.criteria.len() == HISTORY_CRITERIA_MAX {
+            return Err(OperationError::TooManyCheckers);
+        }
+        self.criteria.push(criterion);
+        Ok(())
+    }
+
+    /// The first anomaly that is certain already, whatever comes; asked after each beginning and end.
+    pub fn anomaly(&mut self) -> Option<ReportedFailure> {
+        if self.criteria.is_empty() {
+            return None;
+        }
+        self.monitor.observe(&self.all, &self.criteria, self.latest.take())
     }
 
     fn moment(&mut self) -> u64 {

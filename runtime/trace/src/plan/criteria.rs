@@ -34,6 +34,50 @@ pub struct RunCriteria {
     pub checker: Option<CheckerPlan>,
 }
 
+/// Checkers that the operations of a run are held to at the most.
+pub const HISTORY_CRITERIA_MAX: usize = 16;
+/// Bytes of the name of a checker, model or level.
+pub const CHECKER_NAME_BYTES_MAX: usize = 64;
+
+/// A checker that the operations of a run's clients are held to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct HistoryCriterion {
+    /// `linearizable`, `sequential`, `isolation`, or the name of a checker that needs neither model nor level.
+    pub checker: String,
+    /// The name of the model or level; what the operations plainly have if it is empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
+}
+
+impl HistoryCriterion {
+    /// Its name in sentences.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.model.as_str() {
+            "" => self.checker.clone(),
+            model => format!("{} {model}", self.checker),
+        }
+    }
+
+    /// The site of a failure: the checker, the anomaly, and the class of the key, in which numbers make no difference.
+    #[must_use]
+    pub fn site(&self, anomaly: &str, key: Option<&str>) -> String {
+        let mut site = format!("{}: {anomaly}", self.name());
+        if let Some(key) = key {
+            site.push_str(" of key ");
+            let mut was_digit = false;
+            for c in key.chars().filter(|c| !c.is_control()) {
+                if !(c.is_ascii_digit() && was_digit) {
+                    site.push(if c.is_ascii_digit() { '#' } else { c });
+                }
+                was_digit = c.is_ascii_digit();
+            }
+        }
+        site
+    }
+}
+
 /// A program that judges runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]

@@ -1,0 +1,339 @@
+//! Findings of the operations that clients recorded in a run, by the checkers that its plan or the program itself names.
+//!
+//! ```text
+//! operations ─▶ OperationHistory ─┬─ linearizable kv         Fail: not-linearizable of key x
+//!                                 ├─ isolation serializable  Fail: G-single-item
+//!                                 └─ set-full                Error: it does not tell
+//! ```
+//!
+//! Invariants: a verdict is a function of the operations: limits are counted, not timed. What could not be decided is no pass. The site
+//! of a finding is the checker, the anomaly and the class of the key, never a value.
+//! Not here: anomalies that end a run while it continues (`fozzy_trace::facts::Operations`).
+
+use crate::checker::{CHECKERS, check_property, checker};
+use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, Process, pair_calls};
+use crate::isolation::{ISOLATION_LEVELS, check_isolation, has_transactions, isolation_level};
+use crate::judge::JudgedFinding;
+use crate::linearizability::{
+    CheckLimits, LinearizabilityVerdict, Validity, check_linearizability, check_sequential_consistency,
+    minimize_sequential_violation, minimize_violation,
+};
+use crate::model::{MODELS, ModelRow, guess_model, model};
+use crate::unmatched::one_line;
+use fozzy_trace::facts::Operations;
+use fozzy_trace::plan::HistoryCriterion;
+use fozzy_trace::{Finding, FindingKind, Status};
+use std::cell::Cell;
+
+/// Memory of a search for an order of the calls of one key, in bytes, and how often it looks whether it is to end: a search campaign
+/// judges each of its runs, so that one must not take long. What is not decided by then is an error that says so.
+const MEMORY_BYTES_MAX: usize = 256 << 20;
+const LOOKS_MAX: u64 = 4096;
+/// Calls of a violation that are shown.
+const SHOWN_CALLS: usize = 16;
+
+/// Checkers beside those of [`CHECKERS`].
+const LINEARIZABLE: &str = "linearizable";
+const SEQUENTIAL: &str = "sequential";
+const ISOLATION: &str = "isolation";
+
+/// What is wrong by one criterion.
+struct Violation {
+    status: Status,
+    anomaly: String,
+    key: Option<String>,
+    message: String,
+}
+
+impl Violation {
+    fn wrong(anomaly: &str, key: Option<String>, message: String) -> Violation {
+        Violation { status: Status::Fail, anomaly: anomaly.to_owned(), key, message }
+    }
+
+    fn undecided(anomaly: &str, message: String) -> Violation {
+        Violation { status: Status::Error, anomaly: anomaly.to_owned(), key: None, message }
+    }
+}
+
+/// What stands between a name and a checker: nothing, or why there is none, in a sentence.
+///
+/// # Errors
+/// The sentence.
+///
+/// ```
+/// use fozzy_check::check_criterion;
+/// use fozzy_trace::plan::HistoryCriterion;
+/// let criterion = |checker: &str, model: &str| HistoryCriterion { checker: checker.into(), model: model.into() };
+/// assert!(check_criterion(&criterion("linearizable", "kv")).is_ok());
+/// assert!(check_criterion(&criterion("linearisable", "kv")).is_err());
+/// ```
+pub fn check_criterion(criterion: &HistoryCriterion) -> Result<(), String> {
+    let name = criterion.model.as_str();
+    let unknown = |what: &str, name: &str, known: Vec<&str>| {
+        Err(format!("there is no {what} `{}`; there are {}", one_line(name), known.join(", ")))
+    };
+    match criterion.checker.as_str() {
+        LINEARIZABLE | SEQUENTIAL if name.is_empty() || model(name).is_some() => Ok(()),
+        LINEARIZABLE | SEQUENTIAL => unknown("model", name, MODELS.iter().map(|row| row.name).collect()),
+        ISOLATION if name.is_empty() || isolation_level(name).is_some() => Ok(()),
+        ISOLATION => unknown("isolation level", name, ISOLATION_LEVELS.iter().map(|level| level.name).collect()),
+        other if checker(other).is_none() => {
+            let known = [LINEARIZABLE, SEQUENTIAL, ISOLATION].into_iter().chain(CHECKERS.iter().map(|row| row.name));
+            unknown("checker", other, known.collect())
+        }
+        _ if name.is_empty() => Ok(()),
+        other => Err(format!("the checker {other} has no models, and `{}` is given", one_line(name))),
+    }
+}
+
+/// The findings of a run's operations; those of a whole run say, too, what could not be decided for want of operations.
+pub(crate) fn found(operations: &Operations, is_whole: bool) -> Vec<JudgedFinding> {
+    if operations.criteria.is_empty() {
+        return Vec::new();
+    }
+    let history = OperationHistory::of_run(operations);
+    let violations = operations.criteria.iter().filter_map(|criterion| {
+        let violation = violation(&history, criterion, is_whole)?;
+        Some(finding(criterion, violation))
+    });
+    violations.collect()
+}
+
+fn finding(criterion: &HistoryCriterion, violation: Violation) -> JudgedFinding {
+    let Violation { status, anomaly, key, message } = violation;
+    let site = criterion.site(&anomaly, key.as_deref());
+    let name = one_line(&criterion.name());
+    let title = format!("{name}: {}", message.lines().next().unwrap_or_default());
+    let message = format!("{name}: {message}");
+    let kind = FindingKind::Checker;
+    let finding = Finding { kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() };
+    JudgedFinding { status, finding, site: one_line(&site), words: String::new() }
+}
+
+fn violation(history: &OperationHistory, criterion: &HistoryCriterion, is_whole: bool) -> Option<Violation> {
+    if let Err(why) = check_criterion(criterion) {
+        return Some(Violation::undecided("no such checker", why));
+    }
+    if history.operations.is_empty() {
+        return None;
+    }
+    let looks = Cell::new(0);
+    let is_over = || {
+        looks.set(looks.get() + 1);
+        looks.get() > LOOKS_MAX
+    };
+    let limits = CheckLimits { memory_bytes_max: MEMORY_BYTES_MAX, is_over: &is_over };
+    let judged = match criterion.checker.as_str() {
+        LINEARIZABLE => order(history, &criterion.model, false, &limits),
+        SEQUENTIAL => order(history, &criterion.model, true, &limits),
+        ISOLATION => isolation(history, &criterion.model, &limits),
+        name => property(history, name, is_whole),
+    };
+    judged.unwrap_or_else(|why| Some(Violation::undecided("misfit", format!("the operations do not fit: {why}"))))
+}
+
+/// Whether calls have an order that a model allows.
+fn order(
+    history: &OperationHistory,
+    name: &str,
+    is_sequential: bool,
+    limits: &CheckLimits<'_>,
+) -> Result<Option<Violation>, String> {
+    let row = match name {
+        "" => guess_model(history)?,
+        name => model(name).ok_or("the model")?,
+    };
+    let verdict = match is_sequential {
+        true => check_sequential_consistency(history, row, limits),
+        false => check_linearizability(history, row, limits),
+    };
+    let verdict = verdict.map_err(|error| error.to_string())?;
+    Ok(match verdict.validity {
+        Validity::Valid => None,
+        Validity::Unknown => {
+            Some(Violation::undecided("undecided", "no verdict within the bounds of a run".to_owned()))
+        }
+        Validity::Invalid => Some(of_order(history, row, &verdict, is_sequential, limits)),
+    })
+}
+
+fn of_order(
+    history: &OperationHistory,
+    row: &ModelRow<'_>,
+    verdict: &LinearizabilityVerdict,
+    is_sequential: bool,
+    limits: &CheckLimits<'_>,
+) -> Violation {
+    let (anomaly, what) = match is_sequential {
+        true => ("not-sequential", "no order of its operations that keeps that of each client is one of the model"),
+        false => ("not-linearizable", "its operations cannot have taken effect one after the other"),
+    };
+    let Some(part) = verdict.partitions.iter().find(|part| part.validity == Validity::Invalid) else {
+        return Violation::wrong(anomaly, None, what.to_owned());
+    };
+    let key = part.key.map(|key| key_name(history, key));
+    let mut message = match &key {
+        Some(key) => format!("key {key}: {what}"),
+        None => what.to_owned(),
+    };
+    let minimal = match is_sequential {
+        true => minimize_sequential_violation(history, row, part, limits),
+        false => minimize_violation(history, row, part, limits),
+    };
+    if let Ok(Some(minimal)) = minimal {
+        message.push_str("\nthese contradict each other, whichever of the others took effect:");
+        let calls = pair_calls(history).unwrap_or_default();
+        let shown = calls.iter().filter(|call| minimal.calls.contains(&call.invocation));
+        shown.take(SHOWN_CALLS).for_each(|call| message.push_str(&format!("\n  {}", describe(history, call))));
+    }
+    Violation::wrong(anomaly, key, message)
+}
+
+/// Whether transactions have an isolation level.
+fn isolation(history: &OperationHistory, name: &str, limits: &CheckLimits<'_>) -> Result<Option<Violation>, String> {
+    if !has_transactions(history) {
+        return Err("expected transactions, lists of reads, writes or appends".to_owned());
+    }
+    let level = isolation_level(match (name, history.order) {
+        ("", HistoryOrder::Realtime) => "strict-serializable",
+        ("", HistoryOrder::Sessions) => "strong-session-serializable",
+        (name, _) => name,
+    });
+    let level = level.ok_or("the level")?;
+    let verdict = check_isolation(history, limits).map_err(|error| error.to_string())?;
+    match verdict.validity(level) {
+        // That nothing was found is all that these workloads can show.
+        Validity::Valid | Validity::Unknown if verdict.undecided.is_empty() => Ok(None),
+        Validity::Valid => Ok(None),
+        Validity::Unknown => {
+            Ok(Some(Violation::undecided("undecided", "no verdict within the bounds of a run".to_owned())))
+        }
+        Validity::Invalid => Ok(Some(match verdict.anomalies.first() {
+            Some(anomaly) => Violation::wrong(&anomaly.kind, None, format!("{}: {}", anomaly.kind, anomaly.message)),
+            None => Violation::wrong("forbidden", None, format!("it is not {}", level.name)),
+        })),
+    }
+}
+
+/// Whether operations have a property.
+fn property(history: &OperationHistory, name: &str, is_whole: bool) -> Result<Option<Violation>, String> {
+    let row = checker(name).ok_or("the checker")?;
+    let verdict = check_property(history, row).map_err(|error| error.to_string())?;
+    let first = |is_fault: bool| verdict.anomalies.iter().find(|one| one.is_fault == is_fault);
+    Ok(match verdict.validity {
+        Validity::Valid => None,
+        Validity::Unknown if !is_whole => None,
+        Validity::Unknown => {
+            let why = first(false).map_or("no verdict", |one| one.message.as_str());
+            Some(Violation::undecided("undecided", why.to_owned()))
+        }
+        Validity::Invalid => {
+            let (kind, message) = first(true).map_or(("invalid", name), |one| (one.kind, one.message.as_str()));
+            Some(Violation::wrong(kind, None, message.to_owned()))
+        }
+    })
+}
+
+fn key_name(history: &OperationHistory, key: DatumId) -> String {
+    let words = history.pool.edn(key);
+    one_line(words.trim_matches('"'))
+}
+
+/// One call in a line.
+fn describe(history: &OperationHistory, call: &ClientCall) -> String {
+    let invoked = &history.operations[call.invocation as usize];
+    let process = match invoked.process {
+        Process::Client(number) => number.to_string(),
+        Process::Named(_) | Process::Unknown => "?".to_owned(),
+    };
+    let mut line = format!("client {process}: {}", history.function_name(invoked));
+    let key = history.pool.entry(invoked.extra, "key").map(|key| key_name(history, key));
+    line.extend(key.map(|key| format!(" {key}")));
+    if !invoked.value.is_nil() {
+        line.push_str(&format!(" {}", history.pool.edn(invoked.value)));
+    }
+    let completed = call.completion.map(|at| &history.operations[at as usize]);
+    match (call.outcome, completed) {
+        (OperationType::Ok, Some(one)) if one.value != invoked.value => {
+            line.push_str(&format!(" -> {}", history.pool.edn(one.value)));
+        }
+        (OperationType::Ok, _) => {}
+        (outcome, _) => line.push_str(&format!(" ({})", outcome.name())),
+    }
+    let time = |operation: &crate::history::HistoryOperation| match operation.time {
+        Some(time) => fozzy_trace::Instant(u64::try_from(time).unwrap_or(0)).to_string(),
+        None => "?".to_owned(),
+    };
+    let (from, until) = (time(invoked), completed.filter(|_| call.outcome == OperationType::Ok).map(time));
+    one_line(&match until {
+        Some(until) if until == from => format!("{line}, at {from}"),
+        Some(until) => format!("{line}, from {from} to {until}"),
+        None => format!("{line}, from {from} on"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::Instant;
+    use fozzy_trace::facts::OperationEnd;
+
+    /// Operations one after the other, and what is found of them.
+    fn check(checker: &str, model: &str, calls: &[(&str, &str, &str)], expected: &str) {
+        let mut operations = Operations::default();
+        for (at, (name, input, output)) in calls.iter().enumerate() {
+            let time = |more: u64| Instant(10 * at as u64 + more);
+            let number = operations.invoke(at as u32, name, input, time(0)).expect("room");
+            operations.end(number, OperationEnd::Ok((*output).to_owned()), time(5)).expect("it runs");
+        }
+        operations.criteria = vec![HistoryCriterion { checker: checker.to_owned(), model: model.to_owned() }];
+        let found = found(&operations, true);
+        let shown = found.iter().map(|one| format!("{:?} {}", one.status, one.site)).collect::<Vec<_>>().join("; ");
+        assert_eq!(shown, expected, "{checker} {model}: {calls:?}");
+    }
+
+    #[test]
+    fn operations_are_held_to_what_is_named() {
+        let stale = [("put x12", "7", ""), ("put x12", "8", ""), ("get x12", "", "7")];
+        check("linearizable", "kv", &stale, "Fail linearizable kv: not-linearizable of key x#");
+        check("linearizable", "", &stale, "Fail linearizable: not-linearizable of key x#");
+        check("linearizable", "kv", &stale[1..2], "");
+        check("sequential", "kv", &stale, "");
+        let lost = [("add", "1", ""), ("add", "2", ""), ("read", "", "[2]")];
+        check("set-full", "", &lost, "Fail set-full: lost");
+        check("set-full", "", &lost[..2], "Error set-full: undecided");
+        check("set-full", "", &[], "");
+        let skew = [
+            ("txn", "[[:r 1 nil] [:append 1 1]]", "[[:r 1 []] [:append 1 1]]"),
+            ("txn", "[[:r 1 nil]]", "[[:r 1 []]]"),
+        ];
+        check("isolation", "", &skew, "Fail isolation: G-single-item-realtime");
+        check("isolation", "serializable", &skew, "");
+        check("isolation", "", &stale, "Error isolation: misfit");
+        check("linearizable", "mutex", &stale, "Error linearizable mutex: misfit");
+        check("linearisable", "", &stale, "Error linearisable: no such checker");
+        check("linearizable", "kw", &stale, "Error linearizable kw: no such checker");
+        check("set", "kv", &lost, "Error set kv: no such checker");
+    }
+
+    #[test]
+    fn a_violation_is_told_by_the_calls_that_contradict_each_other() {
+        let mut operations = Operations::default();
+        for (at, (name, input, output)) in
+            [("put x", "7", ""), ("put x", "8", ""), ("get x", "", "8"), ("get x", "", "7")].into_iter().enumerate()
+        {
+            let number = operations.invoke(at as u32, name, input, Instant(10 * at as u64)).expect("room");
+            let end = OperationEnd::Ok(output.to_owned());
+            operations.end(number, end, Instant(10 * at as u64 + 5)).expect("it runs");
+        }
+        operations.criteria = vec![HistoryCriterion { checker: "linearizable".to_owned(), model: "kv".to_owned() }];
+        let found = found(&operations, true);
+        let message = &found[0].finding.message;
+        assert!(message.starts_with("linearizable kv: key x: its operations cannot have taken effect"), "{message}");
+        assert!(
+            message.contains("\n  client 2: get x -> 8, from ") && message.contains("\n  client 3: get x -> 7"),
+            "{message}"
+        );
+        assert!(!message.contains("client 0"), "{message}");
+    }
+}
