@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Invariants: nothing is built twice while its inputs are the same (the stamp holds them all: versions, flags, compiler, our own
-//! sources); of several processes one builds and the others wait; the sources of published programs are never changed.
+//! sources); of several processes or threads one builds with a toolchain and the others wait; the sources of published programs are never changed.
 //! In tier one, whoever asks for a program of the registry, C, Go or JavaScript is skipped; in tier two, what is missing on the machine
 //! is installed (see `tier`). Rust toolchains never are.
 //!
@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 use crate::tier::{self, Requirement};
 pub(crate) use languages::GuestLanguage;
 use rust::Batch;
-use workshop::{Workshop, guests_folder, must};
+use workshop::{Toolchain, Workshop, guests_folder, must};
 
 /// Where [`Program::dir`] is to be mounted: the default arguments name files below it.
 pub(crate) const MOUNT: &str = "/data";
@@ -165,14 +165,14 @@ pub(crate) fn programs() -> &'static [Program] {
     static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
     tier::require(Requirement::Registry);
     PROGRAMS.get_or_init(|| {
-        let workshop = Workshop::open();
+        let workshop = Workshop::open(Toolchain::Registry);
         let mut programs = Vec::new();
         for target in Target::ALL {
             for invocation in INVOCATIONS {
                 let package = PACKAGES.iter().find(|package| package.binary == invocation.binary);
                 let module = match (package, target) {
                     (Some(package), _) => workshop.install(package, target),
-                    (None, Target::Wasip1) => workshop.compile_c(),
+                    (None, Target::Wasip1) => c_program(),
                     (None, Target::Wasip2) => continue,
                 };
                 programs.push(invocation.built(target, module));
@@ -204,12 +204,12 @@ pub(crate) fn component(name: &'static str) -> PathBuf {
 
 /// A guest of that folder under `tests/guests`.
 fn guest(folder: &str, target: Target) -> PathBuf {
-    Workshop::open().batch(Batch::of_guest(folder, target), folder)
+    Workshop::open(Toolchain::Rust).batch(Batch::of_guest(folder, target), folder)
 }
 
 /// A scenario of the folder `scenarios`, with its planted fault or without.
 pub(crate) fn scenario(name: &str, fixed: bool) -> PathBuf {
-    Workshop::open().build_scenario(name, fixed)
+    Workshop::build_scenario(name, fixed)
 }
 
 /// Makes sure that the toolchain can build for that target.
@@ -226,7 +226,7 @@ pub(crate) fn c_toolchain() {
 /// The schema of speedscope's file format, as its package has it.
 pub(crate) fn speedscope_schema() -> PathBuf {
     tier::require(Requirement::ProfileReaders);
-    Workshop::open().speedscope_schema()
+    Workshop::open(Toolchain::Speedscope).speedscope_schema()
 }
 
 /// The reader of callgrind's format.
@@ -239,7 +239,7 @@ pub(crate) fn callgrind_annotate() -> PathBuf {
 /// The Go toolchain, and a folder for what it has compiled.
 pub(crate) fn go() -> (PathBuf, PathBuf) {
     tier::require(Requirement::Go);
-    let go = Workshop::open().go();
+    let go = Workshop::open(Toolchain::Go).go();
     let cache = go.ancestors().nth(3).expect("it is in go/bin").join("cache");
     (go, cache)
 }
@@ -247,7 +247,7 @@ pub(crate) fn go() -> (PathBuf, PathBuf) {
 /// The script that makes components of JavaScript.
 pub(crate) fn componentizer() -> PathBuf {
     tier::require(Requirement::JavaScript);
-    Workshop::open().componentizer()
+    Workshop::open(Toolchain::JavaScript).componentizer()
 }
 
 /// The guest that runs other programs, a component: it calls `fozzy:process`, `fozzy:faults` and `fozzy:files`.
@@ -260,52 +260,52 @@ pub(crate) fn commands() -> PathBuf {
 pub(crate) fn c_program() -> PathBuf {
     tier::require(Requirement::C);
     static C_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    C_PROGRAM.get_or_init(|| Workshop::open().compile_c()).clone()
+    C_PROGRAM.get_or_init(|| Workshop::open(Toolchain::C).compile_c()).clone()
 }
 
 /// The program that holds memory across calls, in that language: a core module.
 pub(crate) fn holds(language: GuestLanguage) -> PathBuf {
-    languages::holds(&Workshop::open(), language)
+    languages::holds(language)
 }
 
 /// A program in C, of that name under `tests/guests/c`, a core module.
 pub(crate) fn program_in_c(name: &'static str) -> PathBuf {
     tier::require(Requirement::C);
-    Workshop::open().program_in_c(name)
+    Workshop::open(Toolchain::C).program_in_c(name)
 }
 
 /// A program in Go, of that folder under `tests/guests`, a core module.
 pub(crate) fn program_in_go(name: &'static str) -> PathBuf {
     tier::require(Requirement::Go);
-    Workshop::open().program_in_go(name)
+    Workshop::open(Toolchain::Go).program_in_go(name)
 }
 
 /// Our C fuzz target, a core module with libFuzzer's entry point.
 pub(crate) fn c_fuzz_target() -> PathBuf {
     tier::require(Requirement::C);
     static C_FUZZ_TARGET: OnceLock<PathBuf> = OnceLock::new();
-    C_FUZZ_TARGET.get_or_init(|| Workshop::open().compile_c_fuzz()).clone()
+    C_FUZZ_TARGET.get_or_init(|| Workshop::open(Toolchain::C).compile_c_fuzz()).clone()
 }
 
 /// Our C program that is called from outside, a core module that says its world: `step`.
 pub(crate) fn c_reactor() -> PathBuf {
     tier::require(Requirement::C);
     static C_REACTOR: OnceLock<PathBuf> = OnceLock::new();
-    C_REACTOR.get_or_init(|| Workshop::open().compile_c_reactor()).clone()
+    C_REACTOR.get_or_init(|| Workshop::open(Toolchain::C).compile_c_reactor()).clone()
 }
 
 /// Our C scenario that calls all of `fozzy.h`, a core module.
 pub(crate) fn c_tools() -> PathBuf {
     tier::require(Requirement::C);
     static C_TOOLS: OnceLock<PathBuf> = OnceLock::new();
-    C_TOOLS.get_or_init(|| Workshop::open().compile_c_tools()).clone()
+    C_TOOLS.get_or_init(|| Workshop::open(Toolchain::C).compile_c_tools()).clone()
 }
 
 /// Our JavaScript program, a component with SpiderMonkey inside, made by componentize-js.
 pub(crate) fn javascript() -> PathBuf {
     tier::require(Requirement::JavaScript);
     static JAVASCRIPT: OnceLock<PathBuf> = OnceLock::new();
-    JAVASCRIPT.get_or_init(|| Workshop::open().componentize_js()).clone()
+    JAVASCRIPT.get_or_init(|| Workshop::open(Toolchain::JavaScript).componentize_js()).clone()
 }
 
 /// The folder that [`Program::dir`] is relative to.

@@ -7,7 +7,7 @@
 //! Compilers that nothing else needs are removed when they have done their work; the stamps remain. Not here: what the programs do.
 
 use super::Target;
-use super::workshop::{Workshop, guests_folder, install_c, install_node, must, need_target, run};
+use super::workshop::{Toolchain, Workshop, guests_folder, install_c, install_node, must, need_target, run};
 use crate::tier::{self, Requirement};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,16 @@ impl GuestLanguage {
         }
     }
 
+    fn toolchain(self) -> Toolchain {
+        match self {
+            GuestLanguage::C => Toolchain::C,
+            GuestLanguage::Go => Toolchain::Go,
+            GuestLanguage::AssemblyScript => Toolchain::AssemblyScript,
+            GuestLanguage::Zig => Toolchain::Zig,
+            GuestLanguage::Rust => Toolchain::Rust,
+        }
+    }
+
     fn need(self) {
         match self {
             GuestLanguage::C => tier::require(Requirement::C),
@@ -62,8 +72,9 @@ impl GuestLanguage {
 }
 
 /// The program in that language.
-pub(super) fn holds(workshop: &Workshop, language: GuestLanguage) -> PathBuf {
+pub(super) fn holds(language: GuestLanguage) -> PathBuf {
     language.need();
+    let workshop = &Workshop::open(language.toolchain());
     let source = language.source();
     let inputs = format!("{}\n{}", must(fs::read_to_string(&source), "read", &source), language.compiler(workshop));
     let name = format!("holds-{}", source.extension().unwrap_or_default().display());

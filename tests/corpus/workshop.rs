@@ -1,11 +1,12 @@
 //! Workshop: turns the sources of a guest into a module, once.
 //!
 //! ```text
-//! lock ──► make(binary, inputs) ──► stamp equals inputs?  yes: the module is there already
-//!                                                         no:  remove the stamp, build, write the stamp
+//! lock of a toolchain ──► make(binary, inputs) ──► stamp equals inputs?  yes: the module is there already
+//!                                                                        no:  remove the stamp, build, write the stamp
 //! ```
 //!
-//! Invariants: only the holder of the lock on the output folder builds; a stamp stands beside a module only if that module was
+//! Invariants: only the holder of the lock of a toolchain builds with it, and what one toolchain builds no other does, so that nobody
+//! waits for the minutes of the registry's programs who asks for another one; a stamp stands beside a module only if that module was
 //! built from exactly the inputs which the stamp holds. Not here: which programs there are.
 
 use std::fs::{self, File};
@@ -101,11 +102,44 @@ pub(super) fn need_target(target: Target) {
         return;
     }
     tier::require(Requirement::Target(target.triple()));
+    let _lock = Toolchain::System.lock();
     say(&format!("adding {} to the toolchain", target.triple()));
     run(Command::new("rustup").args(["target", "add", target.triple()]).current_dir(guests_folder()));
 }
 
-/// The right to build: holds the lock on the output folder until it is dropped.
+/// What builds. Each has a lock of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Toolchain {
+    /// Cargo and rustc, for our own guests.
+    Rust,
+    /// Cargo, for programs of the registry.
+    Registry,
+    C,
+    Go,
+    /// Node, for components.
+    JavaScript,
+    /// Node, for AssemblyScript.
+    AssemblyScript,
+    Zig,
+    /// Node, for a schema.
+    Speedscope,
+    /// What changes the machine: packages of Debian, targets of the Rust toolchain.
+    System,
+}
+
+impl Toolchain {
+    /// Waits until no other thread or process builds with it.
+    fn lock(self) -> File {
+        let output = output_folder();
+        must(fs::create_dir_all(&output), "create", &output);
+        let path = output.join(format!("lock-{self:?}"));
+        let lock = must(File::create(&path), "create", &path);
+        must(lock.lock(), "lock", &path);
+        lock
+    }
+}
+
+/// The right to build: holds the lock of a toolchain until it is dropped.
 pub(super) struct Workshop {
     output: PathBuf,
     /// `rustc -vV`, part of every stamp of a Rust program.
@@ -114,14 +148,11 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
-    /// Waits until no other process builds.
-    pub(super) fn open() -> Workshop {
+    /// See [`Toolchain::lock`].
+    pub(super) fn open(toolchain: Toolchain) -> Workshop {
+        let lock = toolchain.lock();
         let output = output_folder();
-        must(fs::create_dir_all(&output), "create", &output);
         let output = must(output.canonicalize(), "find", &output);
-        let lock_path = output.join("lock");
-        let lock = must(File::create(&lock_path), "create", &lock_path);
-        must(lock.lock(), "lock", &lock_path);
         Workshop { output, rustc: rustc(), _lock: lock }
     }
 
@@ -152,10 +183,10 @@ impl Workshop {
     }
 
     /// A scenario of ours, with its planted fault or without: in Rust, C, Go or JavaScript, as its folder says.
-    pub(super) fn build_scenario(&self, name: &str, fixed: bool) -> PathBuf {
+    pub(super) fn build_scenario(name: &str, fixed: bool) -> PathBuf {
         let folder = repository().join("scenarios").join(name);
         if folder.join("Cargo.toml").is_file() {
-            return self.batch(Batch::of_scenario(fixed), name);
+            return Workshop::open(Toolchain::Rust).batch(Batch::of_scenario(fixed), name);
         }
         let tools = ["wit", "guest-sdk/c"].map(|folder| sources(&repository().join(folder))).join("\n");
         let inputs = format!("{}\n{tools}\n{fixed}", sources(&folder));
@@ -163,27 +194,26 @@ impl Workshop {
         if folder.join("go.mod").is_file() {
             let inputs = format!("{inputs}\n{GO}");
             tier::require(Requirement::Go);
-            return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_go(&folder, fixed, module));
+            let workshop = Workshop::open(Toolchain::Go);
+            let build = |module: &Path| workshop.scenario_in_go(&folder, fixed, module);
+            return workshop.make(Target::Wasip1, &binary, &inputs, build);
         }
         let source = name.split_once('-').map_or(name, |(_, name)| name);
         let (c, js) = (folder.join(format!("{source}.c")), folder.join(format!("{source}.js")));
         if c.is_file() {
             tier::require(Requirement::C);
             let inputs = format!("{inputs}\n{C_FLAGS:?}");
-            return self.make(Target::Wasip1, &binary, &inputs, |module| self.scenario_in_c(&c, fixed, module));
+            let workshop = Workshop::open(Toolchain::C);
+            return workshop.make(Target::Wasip1, &binary, &inputs, |module| scenario_in_c(&c, fixed, module));
         }
         assert!(js.is_file(), "{}: expected a Cargo.toml, go.mod, {source}.c or {source}.js", folder.display());
         tier::require(Requirement::JavaScript);
         // It is mended by a variable of its environment, so that an engine has to be compiled once only.
         let inputs = format!("{inputs}\n{COMPONENTIZE_JS}");
-        self.make(Target::Wasip2, name, &inputs.replace("\ntrue", "\nfalse"), |module| {
-            self.make_js(&js, &folder.join("wit"), source, module);
+        let workshop = Workshop::open(Toolchain::JavaScript);
+        workshop.make(Target::Wasip2, name, &inputs.replace("\ntrue", "\nfalse"), |module| {
+            workshop.make_js(&js, &folder.join("wit"), source, module);
         })
-    }
-
-    fn scenario_in_c(&self, source: &Path, fixed: bool, module: &Path) {
-        install_missing("the scenario in C", DEBIAN_PACKAGES);
-        compile_and_link(source, fixed.then_some("-DFIXED"), C_REACTOR_FLAGS, module);
     }
 
     /// A program of one file in Go.
@@ -415,6 +445,11 @@ fn leads_cargo_astray(name: &str) -> bool {
     DROPPED.contains(&name) || (name.starts_with("CARGO") && !KEPT.iter().any(|kept| name.starts_with(kept)))
 }
 
+fn scenario_in_c(source: &Path, fixed: bool, module: &Path) {
+    install_missing("the scenario in C", DEBIAN_PACKAGES);
+    compile_and_link(source, fixed.then_some("-DFIXED"), C_REACTOR_FLAGS, module);
+}
+
 /// Makes a module of a file in C, in two steps.
 pub(super) fn compile_and_link(source: &Path, define: Option<&str>, link_flags: &[&str], module: &Path) {
     let object = module.with_extension("o");
@@ -446,6 +481,10 @@ pub(super) fn install_node(whose: &str) {
 fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
     assert!(tier::is_two(), "{whose} would change this machine");
     let missing = || packages.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package);
+    if missing().next().is_none() {
+        return;
+    }
+    let _lock = Toolchain::System.lock();
     if missing().next().is_none() {
         return;
     }
