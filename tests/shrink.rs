@@ -270,6 +270,19 @@ fn another_failure_of_the_same_property_is_reported_and_not_taken() {
     assert!(checked >= 6 && slips > 0, "{slips} other failures were met");
 }
 
+#[test]
+fn the_input_of_a_fuzz_target_gets_shorter_where_it_is_one_of_many_steps() {
+    let (fozzy, program) = (Fozzy::new(), corpus::scenario("parser", false).display().to_string());
+    let run = ["run", &program, "--seed", "1", "--sequences", "4", "--flows", "600", "--record", "a.fozzy"];
+    let ran = fozzy.run(&run).exits(4).err();
+    assert!(ran.contains("the len is 768 but the index is 768"), "{ran}");
+    let small = fozzy.run(&["shrink", "a.fozzy", "--out", "b.fozzy", "--json"]).exits(4).json();
+    let after = small["shrink"]["messageAfter"].as_str().unwrap_or_default();
+    assert!(after.contains("the len is 1 but the index is 1"), "{:#}", small["shrink"]);
+    let replayed = fozzy.run(&["replay", "b.fozzy"]).exits(4).err();
+    assert!(replayed.contains(r#"parse_anything(input="\\" (1 bytes))"#), "{replayed}");
+}
+
 /// An input of a campaign comes from no seed, and stays when nothing of it can be left out.
 #[test]
 fn an_input_that_cannot_get_smaller_is_still_the_failure() {

@@ -167,10 +167,13 @@ impl SequenceCollector {
         }
         match entry.call.as_str() {
             "fozzy:scenario/stateful.begin-sequence" => self.sequence(),
-            "fozzy:scenario/stateful.step"
-            | "fozzy:scenario/property.check"
-            | "fozzy:scenario/property.check-only"
-            | "fozzy:scenario/fuzz.run" => self.step(),
+            "fozzy:scenario/stateful.step" | "fozzy:scenario/property.check" | "fozzy:scenario/property.check-only" => {
+                self.step()
+            }
+            "fozzy:scenario/fuzz.run" => {
+                self.step();
+                self.value(StepValue { name: "input".to_owned(), value: entry.answer.clone() });
+            }
             "fozzy:scenario/stateful.end-sequence" => self.settle(),
             call => self.call(call, entry),
         }

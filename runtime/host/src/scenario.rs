@@ -77,9 +77,9 @@ impl Host {
         self.at(ScenarioPosition { sequence: Some(round), step: Some(step), flow: Some(flow) });
         let input = self.call(FUZZ, target, |host| {
             let purpose = Purpose::Choice(host.part);
-            let length = choice::input_length(|bound| host.below(purpose, "input length", bound));
+            let length = choice::input_length(|bound| host.below(purpose, choice::INPUT_LENGTH_SITE, bound));
             let mut input = vec![0; length];
-            host.draw(purpose, "input", &mut input);
+            host.draw(purpose, choice::INPUT_SITE, &mut input);
             Ok(input)
         })?;
         self.tell_flow(flow);
@@ -96,9 +96,9 @@ impl Host {
         self.part = DecisionPart::beginning(0);
         let input = self.call(INPUT, function, |host| {
             let purpose = Purpose::Choice(host.part);
-            let length = host.below(purpose, "input length", choice::BYTES_MAX + 1);
+            let length = host.below(purpose, choice::INPUT_LENGTH_SITE, choice::BYTES_MAX + 1);
             let mut input = vec![0; length as usize];
-            host.draw(purpose, "input", &mut input);
+            host.draw(purpose, choice::INPUT_SITE, &mut input);
             Ok(input)
         });
         self.part = DecisionPart::WHOLE;

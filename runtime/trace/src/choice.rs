@@ -150,6 +150,20 @@ pub fn weighted(weights: &[u32], below: impl FnOnce(u64) -> u64) -> Result<u32, 
 /// Most made-up inputs of fuzz targets are shorter than 2 to this power. Longer ones are for those who search by coverage.
 const INPUT_BITS_MAX: u64 = 12;
 
+/// Where the bytes of a fuzz target's input are asked for, right behind their number.
+pub const INPUT_SITE: &str = "input";
+/// Where the number of these bytes is asked for.
+pub const INPUT_LENGTH_SITE: &str = "input length";
+
+/// The answers by which [`input_length`] gives `length`: of a shrunk input, mostly.
+#[must_use]
+pub fn answers_of_input_length(length: u64) -> Vec<u64> {
+    match length.checked_ilog2() {
+        None => vec![0],
+        Some(bits) => vec![u64::from(bits) + 1, length - (1 << bits)],
+    }
+}
+
 /// The length of a made-up input of a fuzz target: each length between two powers of two is as likely as the next.
 pub fn input_length(mut below: impl FnMut(u64) -> u64) -> usize {
     match below(INPUT_BITS_MAX + 1).checked_sub(1) {
@@ -172,6 +186,15 @@ mod tests {
         assert_eq!(int(i64::MIN, i64::MAX, |_| 0), Ok(i64::MIN));
         assert_eq!(int(i64::MIN, i64::MAX, |bound| bound - 1), Ok(i64::MAX));
         assert_eq!(choose(9, |bound| bound - 1), Ok(8));
+    }
+
+    #[test]
+    fn the_answers_of_a_length_give_it() {
+        for length in (0..5000).chain([8191]) {
+            let mut answers = answers_of_input_length(length).into_iter();
+            assert_eq!(input_length(|_| answers.next().expect("as many as are asked for")) as u64, length);
+            assert_eq!(answers.next(), None);
+        }
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! in runs. Of a dialogue, lines go first.
 
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
-use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
-use fozzy_trace::choice::BYTES_MAX as INPUT_MAX;
+use crate::keyed_source::{Decision, DecisionKey};
+use fozzy_trace::choice::{INPUT_LENGTH_SITE, INPUT_SITE, answers_of_input_length};
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::plan::{ARRIVAL_SITE, ArrivalPlan, PlannedInput};
 use fozzy_trace::source::Override;
@@ -148,28 +148,48 @@ fn with(smallest: &ShrinkCandidate, bytes: &[u8]) -> ShrinkCandidate {
     smallest
 }
 
-/// Bytes of a fuzz target's input: a length, and that many bytes.
+/// Bytes of the inputs of fuzz targets: a length, and that many bytes.
 pub(super) fn drawn(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
-    let found = shrinker.log.windows(2).find_map(|pair| match pair {
-        [length, input] if is_input(length, input) => Some((length.key, input.key, input.answer.clone())),
-        _ => None,
-    });
-    let Some((length, input, Override::Bytes(digits))) = found else { return Ok(()) };
-    let bytes = unhex(&digits).unwrap_or_default();
-    if bytes.len() <= BYTES_MAX {
-        shrinker.remove_chunks(&bytes, |smallest, rest| {
-            let mut smallest = smallest.clone();
-            smallest.answers.insert(length, Override::Number(rest.len() as u64));
-            smallest.answers.insert(input, Override::Bytes(hex(rest)));
-            smallest
-        })?;
+    let found: Vec<DrawnInput> = (0..shrinker.log.len()).filter_map(|at| DrawnInput::at(&shrinker.log, at)).collect();
+    for input in found {
+        shrinker.remove_chunks(&input.bytes, |smallest, rest| input.shortened(smallest, rest))?;
     }
     Ok(())
 }
 
-/// Whether the one is the length of the other, of any that an input can have.
-fn is_input(length: &Decision, input: &Decision) -> bool {
-    length.domain == AnswerDomain::Below(INPUT_MAX + 1)
-        && length.key.part == input.key.part
-        && matches!(input.domain, AnswerDomain::Bytes(_))
+/// The input of one call of a fuzz target.
+struct DrawnInput {
+    /// The questions for its length, and the one for its bytes.
+    length: Vec<DecisionKey>,
+    content: DecisionKey,
+    bytes: Vec<u8>,
+}
+
+impl DrawnInput {
+    /// The one whose bytes were asked for at this place of the log.
+    fn at(log: &[Decision], at: usize) -> Option<DrawnInput> {
+        let content = log.get(at).filter(|decision| decision.site == INPUT_SITE)?;
+        let is_length = |before: &&Decision| before.site == INPUT_LENGTH_SITE && before.key.part == content.key.part;
+        // That of a call which is all of a run is one number, any other two, of which the second is not asked for beside nothing.
+        let mut length: Vec<DecisionKey> =
+            log[..at].iter().rev().take(2).take_while(is_length).map(|decision| decision.key).collect();
+        length.reverse();
+        let Override::Bytes(digits) = &content.answer else { return None };
+        let bytes = unhex(digits).filter(|bytes| bytes.len() <= BYTES_MAX)?;
+        (!length.is_empty() && !bytes.is_empty()).then_some(DrawnInput { length, content: content.key, bytes })
+    }
+
+    /// The same run with so many bytes of it.
+    fn shortened(&self, smallest: &ShrinkCandidate, rest: &[u8]) -> ShrinkCandidate {
+        let mut smallest = smallest.clone();
+        let length = rest.len() as u64;
+        let answers = if self.length.len() == 1 { vec![length] } else { answers_of_input_length(length) };
+        let numbers = answers.iter().map(|answer| Override::Number(*answer));
+        let content = [Override::Bytes(hex(rest))];
+        // Where one number fewer is asked for, the bytes stand at its place.
+        let keys = self.length.iter().copied().chain([self.content]);
+        smallest.answers.remove(&self.content);
+        smallest.answers.extend(keys.zip(numbers.chain(content)));
+        smallest
+    }
 }
