@@ -104,6 +104,17 @@ pub fn is_temporary(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(MARKS.0) && name.ends_with(MARKS.1))
 }
 
+/// The system's error without the temporary name that it is told with: nobody knows that name, and it is another one each time.
+fn unnamed(error: io::Error) -> io::Error {
+    /// Between the system's words and the name, as tempfile writes them.
+    const PLACE: &str = " at path \"";
+    let told = error.to_string();
+    match told.rsplit_once(PLACE) {
+        Some((words, _)) => io::Error::new(error.kind(), words),
+        None => error,
+    }
+}
+
 /// A file without its final name yet; deleted when dropped.
 #[derive(Debug)]
 pub(super) struct TemporaryFile {
@@ -119,7 +130,7 @@ impl TemporaryFile {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
         let file = IN_FLIGHT.register(|| {
-            let file = builder.tempfile_in(folder)?;
+            let file = builder.tempfile_in(folder).map_err(unnamed)?;
             let path = file.path().to_owned();
             Ok((file, Some(path)))
         })?;

@@ -274,3 +274,14 @@ fn reading_refuses_what_cannot_be_a_trace() {
     fs::write(&small, "abc").expect("written");
     assert_eq!(read_trace(&small).expect("read"), b"abc");
 }
+
+#[test]
+fn an_error_has_no_temporary_name() {
+    let folder = scratch();
+    for place in ["missing/a", "file/a"] {
+        std::fs::write(folder.path().join("file"), b"").expect("a scratch folder");
+        let error = write_atomic(&folder.path().join(place), b"x", Durability::Cached).expect_err("no folder");
+        let told = error.to_string();
+        assert!(told.ends_with(')') && told.contains("(os error "), "nothing but what the system says: {told}");
+    }
+}
