@@ -62,6 +62,10 @@ fn what_a_campaign_found_is_told_where_nothing_can_be_kept() {
             "fuzz letters.wat --seed 3 --runs 2000",
             &["found trap", "CRASH", "bytes: not kept", "fozzy fuzz --record run.fozzy letters.wat"],
         ),
+        (
+            "fuzz letters.wat --seed 3 --runs 2000 --jobs 2",
+            &["found trap", "its trace is not kept", "CRASH", "bytes: not kept", "2,000 executions"],
+        ),
     ] {
         // One block of 512 bytes: less than any trace or report.
         let ran = fozzy.shell(&format!("ulimit -f 1; exec fozzy {command}")).exits(2);
@@ -110,6 +114,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
         "init disk/there/app".to_owned(),
         format!("explore {bank} --runs 40 --no-seeds --save-state disk/s.json"),
         "fuzz letters.wat --det --runs 300 --corpus disk/corpus".to_owned(),
+        "fuzz letters.wat --jobs 2 --runs 3000 --corpus disk/corpus".to_owned(),
     ];
     let mut script = "rm -rf .fozzy\n".to_owned();
     for command in &commands {

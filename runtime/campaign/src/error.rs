@@ -36,6 +36,11 @@ impl DeferredError {
         }
     }
 
+    /// The first of what failed, if anything did.
+    pub fn first(&self) -> Option<&CampaignError> {
+        self.0.as_ref()
+    }
+
     /// Whether anything failed.
     pub fn is_set(&self) -> bool {
         self.0.is_some()

@@ -32,6 +32,7 @@ pub use supervisor::{
     Direction, RESTARTS_MAX, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss,
 };
 
+use crate::error::{CampaignError, ErrorKind};
 use fozzy_trace::Seed;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -108,5 +109,14 @@ pub enum WorkerEvent<P: WorkerProtocol> {
     Failed {
         /// Why, for people.
         message: String,
+        /// Whether another one would fail alike: the disk takes nothing more.
+        lasting: bool,
     },
+}
+
+/// Workers were lost that could not be replaced.
+#[must_use]
+pub fn failed_workers(why: &str) -> CampaignError {
+    CampaignError::new(ErrorKind::Workers, why)
+        .hint("what they found is kept; the log of the system names processes that it has killed for want of memory")
 }

@@ -255,7 +255,7 @@ impl Collector<'_> {
             SupervisorEnd::Time => all.ended = "time".to_owned(),
             SupervisorEnd::Directed => all.ended = "finding".to_owned(),
             SupervisorEnd::Requested => all.ended = "interrupted".to_owned(),
-            SupervisorEnd::Failed(why) => {
+            SupervisorEnd::Failed(why) | SupervisorEnd::Blocked(why) => {
                 all.ended = "workers".to_owned();
                 all.failure = Some(why);
             }

@@ -90,6 +90,8 @@ pub struct CampaignSink {
     pub kept: Vec<SavedFinding>,
     /// What could not be written of them.
     pub unkept: DeferredError,
+    /// What ended the campaign: its corpus cannot be written.
+    pub blocked: Option<CampaignError>,
     /// What they are of.
     found: Vec<FailureRecord>,
     /// When the corpus was looked at last, and how long that took.
@@ -162,6 +164,7 @@ impl CampaignSink {
             input_bytes_max,
             kept: Vec::new(),
             unkept: DeferredError::default(),
+            blocked: None,
             found: Vec::new(),
             looked: (0, 0),
             said_at: 0,
@@ -180,7 +183,8 @@ impl CampaignSink {
     /// Reports the last finding, as it is now.
     fn report_finding(&self) {
         if let (Some(supervisor), Some(found), Some(kept)) = (&self.supervisor, self.found.last(), self.kept.last()) {
-            supervisor.send(&WorkerEvent::Found { finding: FindingReport::of(found, kept) });
+            let unkept = self.unkept.first().filter(|_| kept.trace.as_os_str().is_empty()).map(ToString::to_string);
+            supervisor.send(&WorkerEvent::Found { finding: FindingReport::of(found, kept, unkept) });
         }
     }
 
@@ -284,7 +288,10 @@ impl FuzzObserver for CampaignSink {
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
-        self.corpus.add(&testcase.input, &testcase.digest).map_err(harness)
+        self.corpus.add(&testcase.input, &testcase.digest).map_err(|error| {
+            self.blocked = Some(error.clone());
+            harness(error)
+        })
     }
 
     /// Not for each round: with many files, a look takes long.
@@ -311,10 +318,6 @@ impl FuzzObserver for CampaignSink {
         let written = self.keep(&found.input, &path, collision);
         let place = match &written {
             Ok((trace, _)) => trace.display().to_string(),
-            // Who supervises hears of the finding by the error.
-            Err(error) if self.supervisor.is_some() => {
-                return Err(HarnessError { what: format!("found {title}, and its trace is not kept: {error}") });
-            }
             Err(error) => format!("its trace is not kept: {}", error.message),
         };
         let (trace, input) = self.unkept.note(written).unwrap_or_default();

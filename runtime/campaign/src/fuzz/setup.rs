@@ -220,7 +220,11 @@ impl<'a> CampaignSetup<'a> {
         if let Some(part) = &part {
             part.channel.send(&WorkerEvent::Ready);
         }
-        let ended = campaign.run(&mut *target, &mut made_up.into_iter().chain(&mut seeds), &mut sink)?;
+        let ended = campaign.run(&mut *target, &mut made_up.into_iter().chain(&mut seeds), &mut sink);
+        if let Some(blocked) = sink.blocked {
+            return Err(blocked);
+        }
+        let ended = ended?;
         if part.is_none() {
             say_given_up(&self.prepared.interrupt, |text| remarks.text(text));
         }

@@ -47,6 +47,8 @@ pub struct FindingReport {
     pub told: FuzzFinding,
     /// What it is and how grave.
     pub shown: Option<(Finding, Status)>,
+    /// Why its files are not there, if they are not.
+    pub unkept: Option<String>,
 }
 
 /// What was kept of one failure.
@@ -152,8 +154,8 @@ impl CampaignReport {
 
 impl FindingReport {
     /// A finding as it is now.
-    pub fn of(found: &FailureRecord, kept: &SavedFinding) -> FindingReport {
-        FindingReport { told: finding(found, kept), shown: shown(found, kept) }
+    pub fn of(found: &FailureRecord, kept: &SavedFinding, unkept: Option<String>) -> FindingReport {
+        FindingReport { told: finding(found, kept), shown: shown(found, kept), unkept }
     }
 }
 

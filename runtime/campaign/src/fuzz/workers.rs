@@ -79,6 +79,7 @@ impl FuzzWorkers<'_> {
             known: BTreeSet::new(),
             watch: Stopwatch::start(),
             shown: (0, 0),
+            unkept: DeferredError::default(),
         };
         let report = supervisor.run(&mut collector)?;
         collector.show(&report.slots);
@@ -106,6 +107,8 @@ struct Collector<'a> {
     watch: Stopwatch,
     /// When the last line was shown, and of how many executions.
     shown: (u64, u64),
+    /// What of the findings could not be written.
+    unkept: DeferredError,
 }
 
 impl SupervisorObserver<FuzzProtocol> for Collector<'_> {
@@ -140,6 +143,11 @@ impl Collector<'_> {
             return self.add(worker, found, trace_of_worker);
         };
         let known = &mut self.findings[*known];
+        let is_smaller = found.told.minimized_input_bytes.is_some();
+        if found.unkept.is_some() && !is_smaller {
+            known.report.told.times += found.told.times;
+            return Ok(());
+        }
         if known.trace_of_worker != trace_of_worker {
             known.report.told.times += found.told.times;
             forget(&found.told);
@@ -152,15 +160,21 @@ impl Collector<'_> {
     }
 
     fn add(&mut self, worker: u32, mut found: FindingReport, trace_of_worker: String) -> Result<(), CampaignError> {
-        if let Some((path, collision)) = self.plan.record {
+        let unkept = found.unkept.clone();
+        if let (Some((path, collision)), None) = (self.plan.record, &unkept) {
             let collision = if self.findings.is_empty() { collision } else { CollisionPolicy::Append };
             record(&mut found.told, path, collision)?;
         }
         let told = &found.told;
         let title = told.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let (at, bytes, trace) = (told.found_at, counted(told.input_bytes, "byte"), &told.trace_path);
-        self.plan.remarks.text(&format!("found {title}\n  execution {at} of worker {worker}, {bytes}, {trace}\n"));
-        if let Some(cargo) = self.plan.cargo {
+        let (at, bytes) = (told.found_at, counted(told.input_bytes, "byte"));
+        let place = match &unkept {
+            Some(why) => format!("its trace is not kept: {}", why.lines().next().unwrap_or_default()),
+            None => told.trace_path.clone(),
+        };
+        self.plan.remarks.text(&format!("found {title}\n  execution {at} of worker {worker}, {bytes}, {place}\n"));
+        let kept = unkept.map_or(Ok(()), |why| Err(store_error(&why)));
+        if let (Some(()), Some(cargo)) = (self.unkept.note(kept), self.plan.cargo) {
             self.plan.remarks.text(&cargo.lines(Path::new(&told.input_path)));
         }
         self.by_signature.insert(told.signature.clone(), self.findings.len());
@@ -199,7 +213,7 @@ impl Collector<'_> {
                 minimized_input_bytes: None,
             };
             let shown = verdict.findings.first().cloned().map(|finding| (finding, verdict.status));
-            self.keep(0, FindingReport { told, shown })?;
+            self.keep(0, FindingReport { told, shown, unkept: None })?;
         }
         Ok(())
     }
@@ -265,6 +279,10 @@ impl Collector<'_> {
             SupervisorEnd::Directed => ("finding", None),
             SupervisorEnd::Requested => ("interrupted", None),
             SupervisorEnd::Failed(why) => ("workers", Some(why)),
+            SupervisorEnd::Blocked(why) => {
+                self.unkept.note::<()>(Err(store_error(&why)));
+                ("workers", None)
+            }
         };
         fuzz.ended = ended.to_owned();
         fuzz.findings = self.findings.iter().map(|found| found.report.told.clone()).collect();
@@ -272,9 +290,14 @@ impl Collector<'_> {
             fuzz,
             findings: self.findings.into_iter().filter_map(|found| found.report.shown).collect(),
             failure,
-            lost: DeferredError::default(),
+            lost: self.unkept,
         }
     }
+}
+
+/// What a worker could not write, in its words.
+fn store_error(why: &str) -> CampaignError {
+    CampaignError::new(ErrorKind::Store, why)
 }
 
 fn progress(record: &WorkerRecord<FuzzProtocol>) -> Option<&FuzzSummary> {

@@ -109,7 +109,7 @@ fn encode<P: WorkerProtocol>(event: &WorkerEvent<P>) -> io::Result<Vec<u8>> {
     line.push(b'\n');
     if line.len() > EVENT_BYTES_MAX {
         let message = format!("an event of {} bytes; at most {EVENT_BYTES_MAX} are sent", line.len());
-        line = serde_json::to_vec(&WorkerEvent::<P>::Failed { message })?;
+        line = serde_json::to_vec(&WorkerEvent::<P>::Failed { message, lasting: false })?;
         line.push(b'\n');
     }
     Ok(line)

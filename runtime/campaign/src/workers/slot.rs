@@ -27,7 +27,7 @@ pub struct WorkerRecord<P: WorkerProtocol> {
     pub is_lost: bool,
     pub(super) is_ready: bool,
     pub(super) is_complete: bool,
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<(String, bool)>,
 }
 
 /// Whether a slot is worked on.

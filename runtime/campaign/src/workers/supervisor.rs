@@ -121,6 +121,8 @@ pub enum SupervisorEnd {
     Requested,
     /// Workers were lost that cannot be replaced; why, for people.
     Failed(String),
+    /// No worker can go on, and none could in its place: the disk is full, in these words.
+    Blocked(String),
 }
 
 /// What became of the workers.
@@ -265,7 +267,7 @@ impl<P: WorkerProtocol> Fleet<'_, P> {
                 record.is_complete = complete;
                 slot.must_end_by(now + self.plan.grace);
             }
-            WorkerEvent::Failed { message } => record.failure = Some(message),
+            WorkerEvent::Failed { message, lasting } => record.failure = Some((message, lasting)),
         }
         self.ready_at.get_or_insert(now);
         Ok(())
@@ -308,9 +310,15 @@ impl<P: WorkerProtocol> Fleet<'_, P> {
             return;
         }
         record.is_lost = true;
+        if let Some((failure, true)) = &record.failure {
+            self.lost += 1;
+            let failure = failure.clone();
+            self.stop(SupervisorEnd::Blocked(failure));
+            return;
+        }
         let killed = exit.as_ref().is_ok_and(|status| was_killed(*status));
         let cause = match (record.failure.take(), exit) {
-            (Some(failure), _) => failure,
+            (Some((failure, _)), _) => failure,
             (None, Err(error)) => format!("the system does not say how it ended: {error}"),
             (None, Ok(_)) if record.report.is_some() => "a signal asked it to stop".to_owned(),
             (None, Ok(status)) if killed => format!("it was killed ({status})"),

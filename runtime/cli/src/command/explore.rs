@@ -9,7 +9,7 @@
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
 use super::run::{conclude, say_other_name, seed};
-use super::worker::{Worker, failed_workers, stop_flag};
+use super::worker::{Worker, stop_flag};
 use crate::args::{ExploreArgs, StopArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
@@ -35,7 +35,7 @@ use fozzy_campaign::sequence::failing_run;
 use fozzy_campaign::shrink::shrink_beside;
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_campaign::workers::WorkerRole;
+use fozzy_campaign::workers::{WorkerRole, failed_workers};
 use fozzy_check::judge;
 use fozzy_report::{ExploreFinding, RunMode, RunSummary, SeedState};
 use fozzy_search::explore::{DecisionPath, Options, StopCondition, strategy};

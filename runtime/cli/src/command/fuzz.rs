@@ -10,7 +10,7 @@
 
 use super::run::{conclude, say_other_name, seed};
 use super::test::{is_on_github, source_here};
-use super::worker::{Worker, failed_workers, stop_flag};
+use super::worker::{Worker, stop_flag};
 use crate::args::{ExitCodesArg, FuzzArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind, at_path};
@@ -30,7 +30,7 @@ use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, RunFolder, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_campaign::workers::WorkerRole;
+use fozzy_campaign::workers::{WorkerRole, failed_workers};
 use fozzy_check::judge;
 use fozzy_report::{FuzzFinding, RunMode, RunSummary, finding_annotations, sarif};
 use fozzy_search::fuzz::Options;

@@ -31,7 +31,7 @@ impl<P: WorkerProtocol> Worker<P> {
     /// Does the worker's part of the campaign, which reports its end by itself.
     pub(crate) fn run(self, part: impl FnOnce(&Worker<P>) -> Result<(), CampaignError>) -> ExitCode {
         let Err(error) = part(&self) else { return ExitCode::SUCCESS };
-        self.channel.send(&WorkerEvent::Failed { message: error.to_string() });
+        self.channel.send(&WorkerEvent::Failed { message: error.to_string(), lasting: error.kind == ErrorKind::Store });
         ExitCode::from(EXIT_ERROR)
     }
 
@@ -51,10 +51,4 @@ impl<P: WorkerProtocol> Worker<P> {
 pub(crate) fn stop_flag() -> StopFlag {
     interrupt::ask_me_to_stop();
     Arc::new(interrupt::is_asked_to_stop)
-}
-
-/// Workers were lost that could not be replaced.
-pub(crate) fn failed_workers(why: &str) -> CampaignError {
-    CampaignError::new(ErrorKind::Workers, why)
-        .hint("what they found is kept; the log of the system names processes that it has killed for want of memory")
 }
