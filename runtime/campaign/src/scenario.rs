@@ -14,6 +14,7 @@
 
 use crate::embedded::{CLUSTER_PLAYER, KV_NODE, PLAYER, PROGRAM_PLAYER};
 use crate::error::{CampaignError, ErrorKind, at_path};
+use crate::selector::unread;
 use fozzy_scenario_file::{
     Cluster, ClusterOptions, ClusterStep, FailedPart, ParsedScenario, ProgramStep, ScenarioProblem, Step, StepSlice,
     TEXT_BYTES_MAX,
@@ -57,7 +58,7 @@ pub fn named(target: &Path) -> Option<PathBuf> {
 
 /// Reads the text of one; what cannot be one is refused before it is swallowed.
 pub fn read_text(path: &Path) -> Result<Vec<u8>, CampaignError> {
-    let failed = |error: std::io::Error| at_path(ErrorKind::Scenario, "cannot read", path, &error);
+    let failed = |error: std::io::Error| unread(at_path(ErrorKind::Scenario, "cannot read", path, &error), path);
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {

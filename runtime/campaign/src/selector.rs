@@ -200,6 +200,14 @@ pub(crate) fn alike(word: &str, words: &[&str]) -> Option<String> {
     Some(folder.map_or_else(|| near.to_owned(), |folder| folder.join(near).display().to_string()))
 }
 
+/// A file cannot be read, in these words; if it is not there, one whose name is alike is said.
+pub(crate) fn unread(told: CampaignError, path: &Path) -> CampaignError {
+    match path.to_str().filter(|_| !path.exists()).and_then(|path| alike(path, &[])) {
+        Some(alike) => told.hint(format!("did you mean `{alike}`?")),
+        None => told,
+    }
+}
+
 /// Names of a folder that are compared with a word that names nothing.
 const NAMES_MAX: usize = 10_000;
 

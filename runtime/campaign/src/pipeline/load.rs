@@ -6,6 +6,7 @@ use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::WorldOptions;
 use crate::remarks::Remarks;
 use crate::scenario::{self, ScenarioFile};
+use crate::selector::unread;
 use fozzy_engine::{Cache, LazyInput};
 use fozzy_live::SecretHider;
 use fozzy_report::TargetSummary;
@@ -81,7 +82,8 @@ fn load_made(
     path: &Path,
     made: impl FnOnce(&Path) -> Result<PathBuf, CampaignError>,
 ) -> Result<LoadedTarget, CampaignError> {
-    let metadata = std::fs::metadata(path).map_err(|error| missing(path, &error))?;
+    let metadata = std::fs::metadata(path)
+        .map_err(|error| unread(at_path(ErrorKind::Target, "cannot read", path, &error), path))?;
     let file: PathBuf = match metadata.is_dir() {
         true => made(path)?,
         false => path.to_owned(),
@@ -91,16 +93,6 @@ fn load_made(
     let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", file.display()));
     let loaded = recognised(name, &bytes).map_err(refused)?;
     Ok(LoadedTarget { file: Some(file), ..loaded })
-}
-
-/// There is no such program; one whose name is alike is said.
-fn missing(path: &Path, error: &io::Error) -> CampaignError {
-    let told = at_path(ErrorKind::Target, "cannot read", path, error);
-    let alike = path.to_str().filter(|_| error.kind() == io::ErrorKind::NotFound);
-    match alike.and_then(|path| crate::selector::alike(path, &[])) {
-        Some(alike) => told.hint(format!("did you mean `{alike}`?")),
-        None => told,
-    }
 }
 
 fn recognised(name: String, bytes: &[u8]) -> Result<LoadedTarget, fozzy_engine::LoadError> {
