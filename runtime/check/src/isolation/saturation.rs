@@ -190,7 +190,8 @@ impl ReadsFrom {
     }
 
     fn add_monotonic(&self, edges: &mut EdgeList<'_>) -> Option<SaturationVerdict> {
-        let (mut first, mut by_key): (Vec<(u32, usize)>, Vec<(u32, usize)>) = (Vec::new(), Vec::new());
+        let mut first = Vec::<(u32, usize)>::new();
+        let mut by_key = Vec::<(u32, usize)>::new();
         for reader in self.transactions() {
             let reads = self.reads.row(reader);
             by_key.clear();

@@ -212,7 +212,7 @@ impl HistoryMonitor {
                     }
                 }
                 [Node::Atom(name), Node::List(by_key)] if name == "poll" => {
-                    for (key, pairs) in by_key.as_chunks::<2>().0.iter().map(|[key, pairs]| (key, pairs)) {
+                    for (key, pairs) in by_key.chunks_exact(2).map(|pair| (&pair[0], &pair[1])) {
                         let (Node::Atom(key), Node::List(pairs)) = (key, pairs) else { return None };
                         for pair in pairs {
                             let Node::List(pair) = pair else { return None };
