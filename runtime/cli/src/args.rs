@@ -642,7 +642,7 @@ pub(crate) struct LimitArgs {
     /// that is no scenario]
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) timeout: Option<Duration>,
-    /// The budget of instructions [default: 10000000000]
+    /// The budget of instructions of each machine [default: 10000000000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u64>,
     /// The limit of linear memory, in MiB or as a size such as 64MiB [default: 1024]; for a scenario file, the limit of memory that its steps allocate at

@@ -346,7 +346,7 @@ pub struct RunSummary {
     pub calls: u64,
     /// Decisions among them.
     pub decisions: u64,
-    /// Instructions used, as wasmtime counts fuel.
+    /// Instructions used by the first machine, as wasmtime counts fuel.
     pub fuel_used: u64,
     /// Linear memory at the end, in bytes; it never shrinks.
     pub memory_bytes: u64,
