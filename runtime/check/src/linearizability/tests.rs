@@ -216,11 +216,11 @@ fn stretched(model: &str, stream: &mut Stream) -> OperationHistory {
         }
     }
     let mut events: Vec<(u64, bool, usize)> = Vec::new();
-    for at in 0..calls.len() {
+    for (at, (is_insert, _)) in calls.iter().enumerate() {
         let moment = 100 * at as u64 + 1000;
         events.push((moment - stream.below(180), false, at));
         // One that was inserted need not be known to be in.
-        if !(calls[at].0 && stream.chance(8)) {
+        if !(*is_insert && stream.chance(8)) {
             events.push((moment + 1 + stream.below(180), true, at));
         }
     }
