@@ -20,6 +20,7 @@ use crate::error::{CampaignError, DeferredError, ErrorKind, at_path};
 use crate::options::StopFlag;
 use crate::progress::CampaignLine;
 use crate::remarks::Remarks;
+use crate::search_clock::unconfirmed_error;
 use crate::selector;
 use crate::store;
 use crate::wall_clock::Stopwatch;
@@ -114,7 +115,7 @@ impl SupervisorObserver<FuzzProtocol> for Collector<'_> {
     }
 
     fn on_found(&mut self, worker: u32, found: FindingReport) -> Result<Direction, HarnessError> {
-        self.keep(worker, found).map_err(|error| HarnessError { what: error.to_string() })?;
+        self.keep(worker, found)?;
         Ok(if self.plan.first_only { Direction::Stop } else { Direction::Continue })
     }
 
@@ -140,6 +141,13 @@ impl Collector<'_> {
             return self.add(worker, found, trace_of_worker);
         };
         let known = &mut self.findings[*known];
+        if known.trace_of_worker.is_empty() && !trace_of_worker.is_empty() && self.plan.record.is_none() {
+            // Another worker has confirmed it.
+            let times = known.report.told.times + found.told.times;
+            let told = FuzzFinding { times, ..found.told };
+            *known = CollectedFinding { report: FindingReport { told, ..found }, trace_of_worker };
+            return Ok(());
+        }
         if known.trace_of_worker != trace_of_worker {
             known.report.told.times += found.told.times;
             forget(&found.told);
@@ -152,7 +160,7 @@ impl Collector<'_> {
     }
 
     fn add(&mut self, worker: u32, mut found: FindingReport, trace_of_worker: String) -> Result<(), CampaignError> {
-        if let Some((path, collision)) = self.plan.record {
+        if let Some((path, collision)) = self.plan.record.filter(|_| !trace_of_worker.is_empty()) {
             let collision = if self.findings.is_empty() { collision } else { CollisionPolicy::Append };
             record(&mut found.told, path, collision)?;
         }
@@ -268,11 +276,15 @@ impl Collector<'_> {
         };
         fuzz.ended = ended.to_owned();
         fuzz.findings = self.findings.iter().map(|found| found.report.told.clone()).collect();
+        let mut lost = DeferredError::default();
+        if self.findings.iter().any(|found| found.trace_of_worker.is_empty()) {
+            lost.note::<()>(Err(unconfirmed_error()));
+        }
         CampaignReport {
             fuzz,
             findings: self.findings.into_iter().filter_map(|found| found.report.shown).collect(),
             failure,
-            lost: DeferredError::default(),
+            lost,
         }
     }
 }
