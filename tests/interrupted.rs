@@ -70,6 +70,87 @@ fn a_campaign_gives_up_the_execution_that_is_at_work_when_its_time_is_over() {
     assert!(fuzzed.err().contains("was given up"), "{fuzzed}");
 }
 
+/// Fails in one run of four, after that many turns of a loop.
+fn fails_late(turns: u64) -> String {
+    let judge = format!(
+        "(if (i32.eqz (i32.and (i32.load8_u (i32.const 64)) (i32.const 3))) (then
+            (loop $l (global.set $n (i64.add (global.get $n) (i64.const 1)))
+                (br_if $l (i64.lt_u (global.get $n) (i64.const {turns}))))
+            unreachable))"
+    );
+    program(&judge).replace("(memory", "(global $n (mut i64) (i64.const 0)) (memory")
+}
+
+#[test]
+fn what_was_found_when_the_time_is_over_is_no_pass() {
+    let fozzy = Fozzy::new();
+    fozzy.write("late.wat", fails_late(20_000_000));
+    // Wherever the end is: in the run that fails, in the one that confirms it, or in the one that is recorded.
+    for time in ["60ms", "120ms", "180ms", "240ms", "300ms", "400ms", "500ms", "600ms"] {
+        let args = ["explore", "late.wat", "--time", time, "--no-seeds", "--no-shrink", "--json"];
+        let explored = fozzy.run(&args);
+        if explored.code == Some(2) {
+            assert!(explored.err().contains("nothing was tried"), "{explored}");
+            continue;
+        }
+        let document = explored.json();
+        let told = document["explore"]["failures"].as_array().expect("a list");
+        let times: u64 = told.iter().filter_map(|failure| failure["times"].as_u64()).sum();
+        assert_eq!(document["explore"]["fails"].as_u64(), Some(times), "{explored}");
+        assert_eq!(document["status"] == "pass", told.is_empty(), "{explored}");
+        assert_eq!(explored.code == Some(0), told.is_empty(), "{explored}");
+    }
+}
+
+#[test]
+fn a_campaign_of_machines_gives_up_its_first_run() {
+    let fozzy = Fozzy::new();
+    let reads = r#"(module
+        (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+        (memory (export "memory") 1)
+        (func (export "_start")
+            (i64.store (i32.const 0) (i64.const 0x800000040))
+            (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
+            (if (i32.eqz (i32.load8_u (i32.const 64))) (then (loop $l (br $l))))))"#;
+    fozzy.write("reads.wat", reads);
+    fozzy.write("idle.wat", r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
+    fozzy.write("plan.toml", "[[node]]\nname = \"other\"\ncomponent = \"idle.wat\"\n");
+    for more in [&["--time", "200ms"][..], &["--time", "200ms", "--jobs", "2"]] {
+        let flags = ["fuzz", "reads.wat", "--stdin", "--plan", "plan.toml", "--fuel", FUEL];
+        let said = fozzy.run(&[&flags, more].concat()).refuses(&["reads.wat", "nothing was tried"]).err();
+        assert!(said.contains("--fuel N bounds"), "{said}");
+    }
+}
+
+#[test]
+fn a_run_that_logs_comparisons_is_given_up_too() {
+    let fozzy = Fozzy::new();
+    // Behind a comparison that only input-to-state meets, half of all runs never end.
+    let pin = r#"(if (i32.eq (i32.load (i32.const 64)) (i32.const 0x5eed1234)) (then
+        (if (i32.and (i32.load8_u (i32.const 72)) (i32.const 1)) (then (call $for_ever)))))"#;
+    fozzy.write("pin.wat", program(pin).replace("(i32.const 4))) ", "(i32.const 12))) "));
+    for seed in ["6", "8"] {
+        let explored = fozzy.run(&["explore", "pin.wat", "--time", "1s", "--seed", seed, "--fuel", FUEL, "--json"]);
+        assert_eq!(explored.exits(0).json()["explore"]["ended"], "time");
+    }
+}
+
+#[test]
+fn a_finding_that_is_not_found_again_in_time_stays_in_the_state() {
+    let fozzy = Fozzy::new();
+    fozzy.write("late.wat", fails_late(100_000_000));
+    let flags = ["explore", "late.wat", "--no-shrink", "--no-seeds", "--save-state", "state.json"];
+    fozzy.run(&[&flags[..], &["--runs", "12"]].concat()).exits(4);
+    let state = || serde_json::from_slice::<serde_json::Value>(&fozzy.read("state.json")).expect("a state");
+    let found = state()["findings"].clone();
+    assert_eq!(found.as_array().map(Vec::len), Some(1));
+    // Whether it is found once more or not.
+    for time in ["30ms", "60ms", "120ms", "200ms"] {
+        fozzy.run(&[&flags[..], &["--resume", "state.json", "--time", time]].concat());
+        assert_eq!(state()["findings"], found, "after {time}");
+    }
+}
+
 #[test]
 fn ctrl_c_ends_a_seed_that_never_does() {
     let fozzy = Fozzy::new();

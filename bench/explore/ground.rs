@@ -3,7 +3,7 @@
 use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget};
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
 use fozzy_engine::Walker;
-use fozzy_search::explore::{AnswerLog, DecisionPath, GuidedSource, StatefulTarget};
+use fozzy_search::explore::{AnswerLog, ConfirmReason, DecisionPath, GuidedSource, StatefulTarget};
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
 use fozzy_trace::{
@@ -102,7 +102,7 @@ impl StatefulTarget for Puzzle {
         self.target.comparisons(log);
     }
 
-    fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
-        self.target.confirm(story)
+    fn confirm(&mut self, story: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
+        self.target.confirm(story, reason)
     }
 }

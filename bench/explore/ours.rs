@@ -9,7 +9,7 @@ use fozzy_search::FailureRecord;
 use fozzy_search::explore::{
     DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, Options, Stats, StopCondition, strategy,
 };
-use fozzy_trace::{HarnessError, Seed};
+use fozzy_trace::Seed;
 use std::sync::Arc;
 
 /// Steps between two looks at the clock.
@@ -79,9 +79,7 @@ impl ExplorationObserver for WatchedExploration {
         !self.looked.is_multiple_of(LOOK_EVERY) || thread_clock() < self.until
     }
 
-    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
-        Ok(())
-    }
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) {}
 }
 
 /// Explores one puzzle with each seed.

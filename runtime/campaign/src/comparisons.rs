@@ -36,10 +36,8 @@ impl ComparisonSession {
     }
 
     fn open(&self) -> Result<Session, CampaignError> {
-        let prepared = &self.prepared;
         let build = Build { comparisons: true, ..Build::default() };
-        let prepared = PreparedProgram::compile_as(prepared.loaded.clone(), prepared.planned.clone(), &build)?;
-        let mut session = prepared.session()?;
+        let mut session = self.prepared.rebuilt(&build)?.session()?;
         session.fuel_times(FUEL_TIMES);
         session.log_comparisons();
         if let Some(stdin) = &self.stdin {
@@ -50,7 +48,7 @@ impl ComparisonSession {
 
     fn session(&mut self) -> Result<&mut Session, HarnessError> {
         if self.session.is_none() {
-            self.session = Some(self.open().map_err(|error| HarnessError { what: error.to_string() })?);
+            self.session = Some(self.open()?);
         }
         Ok(self.session.as_mut().expect("just made"))
     }
@@ -67,7 +65,7 @@ impl ComparisonSession {
         let session = self.session()?;
         if let Some((plan, inputs)) = replanned {
             let replanned = session.replan(Arc::new(plan), inputs);
-            replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+            replanned.map_err(|error| HarnessError::new(error.to_string()))?;
         }
         session.execute(source, 0..0)
     }

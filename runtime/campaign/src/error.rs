@@ -7,6 +7,7 @@
 //! ```
 
 use fozzy_report::document::ErrorDocument;
+use fozzy_trace::{HarnessError, HarnessErrorKind};
 use std::fmt;
 
 /// An error of a command or a campaign; it ends a command with exit code 2. A program that fails is none.
@@ -151,6 +152,8 @@ kinds! {
     Engine = "engine",
     /// This machine failed: memory, disk, processes.
     Harness = "harness",
+    /// An execution was ended from outside before its end.
+    Interrupted = "interrupted",
     /// A fault of fozzy.
     Internal = "internal",
 }
@@ -191,9 +194,22 @@ impl fmt::Display for CampaignError {
 
 impl std::error::Error for CampaignError {}
 
-impl From<fozzy_trace::HarnessError> for CampaignError {
-    fn from(error: fozzy_trace::HarnessError) -> CampaignError {
-        CampaignError::new(ErrorKind::Harness, error.what)
+impl From<HarnessError> for CampaignError {
+    fn from(error: HarnessError) -> CampaignError {
+        let kind = match error.kind() {
+            HarnessErrorKind::Failed => ErrorKind::Harness,
+            HarnessErrorKind::Interrupted => ErrorKind::Interrupted,
+        };
+        CampaignError::new(kind, error.what)
+    }
+}
+
+impl From<CampaignError> for HarnessError {
+    fn from(error: CampaignError) -> HarnessError {
+        match error.kind {
+            ErrorKind::Interrupted => HarnessError::interruption(),
+            _ => HarnessError::new(error.to_string()),
+        }
     }
 }
 
@@ -214,5 +230,13 @@ mod tests {
         let error = CampaignError::new(ErrorKind::Plan, "one\ntwo").hint("three");
         assert_eq!(error.to_string(), "one\n  two\n  three");
         assert_eq!(error.document().code, "plan");
+    }
+
+    #[test]
+    fn an_interruption_stays_one_and_a_sentence_is_none() {
+        let crossed = HarnessError::from(CampaignError::from(HarnessError::interruption()));
+        assert!(crossed.is_interruption());
+        let same_words = HarnessError::new(crossed.what);
+        assert!(!HarnessError::from(CampaignError::from(same_words)).is_interruption());
     }
 }

@@ -109,7 +109,7 @@ impl InputRunner {
         };
         let searched: Vec<EntryPoint> = wanted.of(&functions, name)?;
         let confirmer = |one: &EntryPoint| {
-            let mut confirmer = FindingConfirmer::new(program.clone(), one, &planned.plan, &planned.inputs, SEED)?;
+            let mut confirmer = FindingConfirmer::new(prepared, one, SEED)?;
             confirmer.session_mut().fuel_times(fuel_times);
             Ok(confirmer)
         };

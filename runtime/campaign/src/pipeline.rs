@@ -19,7 +19,6 @@ mod today;
 
 pub use load::{LoadedTarget, cache, load, load_built};
 pub use plan::{RunPlan, component, component_built, plan, plan_error};
-pub(crate) use prepare::session;
 pub use prepare::{PreparedProgram, session_of};
 pub use record::{ENTRIES_KEPT, RecordPolicy, RecordingOrigin, engine_id, identity, kept, write};
 pub use today::{MachinesOfToday, PlanOfToday};

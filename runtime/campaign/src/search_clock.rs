@@ -11,9 +11,9 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::Interrupt;
-use fozzy_trace::{Duration, HarnessError};
-use std::sync::Arc;
+use fozzy_trace::Duration;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The clock of one search.
 pub struct SearchClock {
@@ -21,13 +21,29 @@ pub struct SearchClock {
     stop: StopFlag,
     /// Nanoseconds after which it is over.
     end_ns: AtomicU64,
+    /// Nanoseconds that are not counted.
+    excluded_ns: AtomicU64,
 }
+
+/// Real time that the runs which confirm and record failures have beyond the end of a search: what was found by then is not to be
+/// lost, and a command is not to be held for ever.
+pub(crate) const CONFIRM_GRACE: Duration = Duration::from_millis(60_000);
+/// The same in a worker: its supervisor kills it [`STOP_GRACE`](crate::workers::STOP_GRACE) after the end.
+pub(crate) const WORKER_CONFIRM_GRACE: Duration = Duration::from_millis(7_000);
 
 impl SearchClock {
     /// A clock that starts now, for a search that takes so long at the most, and ends when `stop` says so.
     pub fn start(time: Option<Duration>, stop: StopFlag) -> Arc<SearchClock> {
         let end_ns = AtomicU64::new(time.map_or(u64::MAX, |time| time.0));
-        Arc::new(SearchClock { watch: Stopwatch::start(), stop, end_ns })
+        Arc::new(SearchClock { watch: Stopwatch::start(), stop, end_ns, excluded_ns: AtomicU64::new(0) })
+    }
+
+    /// Does work that is none of the search, such as compiling: its time is not counted.
+    pub fn excluding<T>(&self, work: impl FnOnce() -> T) -> T {
+        let begin = self.watch.elapsed_ns();
+        let done = work();
+        self.excluded_ns.fetch_add(self.watch.elapsed_ns() - begin, Ordering::Relaxed);
+        done
     }
 
     /// Has it end executions that `interrupt` reaches, too.
@@ -41,15 +57,36 @@ impl SearchClock {
         self.end_ns.store(time.0, Ordering::Relaxed);
     }
 
-    /// Real time since the start.
+    /// Real time of the search since the start.
     pub fn elapsed_ns(&self) -> u64 {
-        self.watch.elapsed_ns()
+        self.watch.elapsed_ns() - self.excluded_ns.load(Ordering::Relaxed)
     }
 
     /// Whether the search is over.
     pub fn is_over(&self) -> bool {
-        self.watch.elapsed_ns() >= self.end_ns.load(Ordering::Relaxed) || (self.stop)()
+        self.elapsed_ns() >= self.end_ns.load(Ordering::Relaxed) || (self.stop)()
     }
+}
+
+/// The interrupt of runs that confirm and record failures: due `grace` after that of the search, and never without it.
+pub(crate) fn reprieve(search: &Interrupt, grace: Duration) -> Interrupt {
+    let (search, over_since, reprieve) = (search.clone(), Mutex::new(None), Interrupt::default());
+    reprieve.arm(Arc::new(move || {
+        let mut over_since = over_since.lock().unwrap_or_else(PoisonError::into_inner);
+        if !search.is_due() {
+            *over_since = None;
+            return false;
+        }
+        over_since.get_or_insert_with(Stopwatch::start).elapsed_ns() >= grace.0
+    }));
+    reprieve
+}
+
+/// Why a failure has no trace: the run that confirms or records it was not at its end when its grace was over.
+pub(crate) fn unconfirmed_error() -> CampaignError {
+    let message = "the search was over, and the run that repeats the failure was not at its end in its time of grace, so that there is \
+                   no trace of it";
+    CampaignError::new(ErrorKind::Interrupted, message).hint("a longer --time leaves time for it")
 }
 
 /// Says that an execution was given up, if one was.
@@ -60,9 +97,9 @@ pub fn say_given_up(interrupt: &Interrupt, say: impl FnOnce(&str)) {
 }
 
 /// What it means that the first execution of a search failed to come to its end in time: nothing was searched.
-pub(crate) fn first_run_error(name: &str, error: HarnessError) -> CampaignError {
-    if !error.is_interruption() {
-        return error.into();
+pub(crate) fn first_run_error(name: &str, error: CampaignError) -> CampaignError {
+    if error.kind != ErrorKind::Interrupted {
+        return error;
     }
     let message = format!("{name}: nothing was tried: its first run was not at its end when the time was over");
     CampaignError::new(ErrorKind::Target, message)
@@ -89,5 +126,28 @@ mod tests {
         interrupt.disarm();
         assert!(!interrupt.strikes());
         assert!(SearchClock::start(None, Arc::new(|| true)).is_over());
+    }
+
+    #[test]
+    fn a_confirming_run_has_its_grace_and_no_more() {
+        let search = Interrupt::default();
+        let (long, none) = (reprieve(&search, Duration(u64::MAX)), reprieve(&search, Duration(0)));
+        assert!(!long.strikes() && !none.strikes(), "a search that nothing ends");
+        search.arm(Arc::new(|| true));
+        assert!(!long.strikes() && none.strikes() && !search.has_struck());
+        search.disarm();
+        assert!(!none.strikes());
+    }
+
+    #[test]
+    fn work_that_is_none_of_the_search_takes_none_of_its_time() {
+        let clock = SearchClock::start(None, Arc::new(|| false));
+        let took = clock.excluding(|| {
+            let watch = Stopwatch::start();
+            while watch.elapsed_ns() < 1_000_000 {}
+            watch.elapsed_ns()
+        });
+        let own = clock.elapsed_ns();
+        assert!(own + took <= clock.watch.elapsed_ns(), "{own}, without {took}");
     }
 }

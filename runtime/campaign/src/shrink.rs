@@ -27,8 +27,8 @@ use fozzy_engine::{Interrupt, Session};
 use fozzy_report::{ShrinkSlip, StateBasisName, StateSearchEndName, StateSearchSummary};
 use fozzy_scenario_file::FailedPart;
 use fozzy_search::shrink::{
-    self, CandidateSize, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError, ShrinkProgress,
-    ShrinkResult, StateBasis, StateSearch, StateSearchEnd, StepDependencies,
+    self, CandidateSize, Explanation, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError,
+    ShrinkProgress, ShrinkResult, StateBasis, StateSearch, StateSearchEnd, StepDependencies,
 };
 use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
@@ -99,7 +99,7 @@ impl ReplayTarget for ProgramReplayTarget {
         keep: HistoryWindow,
     ) -> Result<Execution, HarnessError> {
         let replanned = self.session.replan(Arc::new(plan.clone()), inputs);
-        replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+        replanned.map_err(|error| HarnessError::new(error.to_string()))?;
         self.session.execute(source, keep)
     }
 
@@ -143,6 +143,21 @@ pub fn shrink(
     let shrunk = shrink::shrink(recording, &mut targets, options, go_on);
     interrupt.disarm();
     shrunk
+}
+
+/// Which decisions of the smallest failure matter, until `clock` is over; an execution that is at work then is given up.
+pub fn explain(
+    recording: &Recording,
+    target: &mut ProgramReplayTarget,
+    smallest: &ShrinkCandidate,
+    options: Options,
+    clock: &Arc<SearchClock>,
+) -> Result<Vec<Explanation>, ShrinkError> {
+    let interrupt = target.interrupt.clone();
+    clock.bound(&interrupt);
+    let explained = shrink::explain(recording, target, smallest, options.keeps_stdin, &mut || !clock.is_over());
+    interrupt.disarm();
+    explained
 }
 
 /// Between two lines of progress, and between two states of the line of a terminal.

@@ -119,6 +119,16 @@ pub enum KeptReport {
     Run(Box<RunSummary>),
 }
 
+impl KeptReport {
+    /// Whether it was judged: not when it was interrupted before anything was found.
+    pub fn has_verdict(&self) -> bool {
+        match self {
+            KeptReport::Suite(summary) => summary.has_verdict(),
+            KeptReport::Run(summary) => summary.has_verdict(),
+        }
+    }
+}
+
 impl RunReport for KeptReport {
     fn told(&self) -> ReportFacts<'_> {
         match self {

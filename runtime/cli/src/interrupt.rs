@@ -17,7 +17,10 @@ pub(crate) fn install() {
     let installed = ctrlc::set_handler(|| {
         if ASKING.swap(false, Ordering::SeqCst) {
             ASKED.store(true, Ordering::SeqCst);
-            say(b"\nstopping: what was found is kept; once more to stop at once\n");
+            say(match AT_A_CALL.load(Ordering::SeqCst) {
+                true => b"\nstopping where the program waits or calls next; once more to stop at once\n",
+                false => b"\nstopping: what was found is kept; once more to stop at once\n",
+            });
             let _ = ASKED_SINCE.set(Stopwatch::start());
             return;
         }
@@ -49,7 +52,16 @@ pub(crate) fn ask_me_to_stop() {
     ASKING.store(true, Ordering::SeqCst);
 }
 
-/// The same for a process of which nobody wants to hear: its supervisor says it.
+/// The same for a single run, which ends at a call of its program.
+pub(crate) fn ask_me_to_stop_at_a_call() {
+    AT_A_CALL.store(true, Ordering::SeqCst);
+    ask_me_to_stop();
+}
+
+/// Whether what is asked to stop is a single run.
+static AT_A_CALL: AtomicBool = AtomicBool::new(false);
+
+/// The same for a worker: its supervisor says it.
 pub(crate) fn ask_me_to_stop_quietly() {
     QUIET.store(true, Ordering::SeqCst);
     ask_me_to_stop();

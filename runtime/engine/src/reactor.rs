@@ -336,7 +336,7 @@ impl Reactor {
         if self.checkpoints.is_another(checkpoint, &state) {
             let what = "a checkpoint was restored by calling again, and its state came out differently; this is a fault \
                         of fozzy, please report it with the program";
-            return Err(HarnessError { what: what.to_owned() });
+            return Err(HarnessError::new(what.to_owned()));
         }
         self.checkpoints.keep(checkpoint, state);
         Ok(calls)
@@ -515,10 +515,8 @@ fn cut(program: &Program, ended: &CallError) -> Option<OriginalOffset> {
 fn again(error: CallError) -> HarnessError {
     match error {
         CallError::Harness(error) => error,
-        other => HarnessError {
-            what: format!(
-                "a call that succeeded before did not when it was made again ({other}); this is a fault of fozzy"
-            ),
-        },
+        other => HarnessError::new(format!(
+            "a call that succeeded before did not when it was made again ({other}); this is a fault of fozzy"
+        )),
     }
 }

@@ -57,9 +57,12 @@ impl From<CampaignError> for Error {
             | ErrorKind::History
             | ErrorKind::Init
             | ErrorKind::Man => Error::File(text),
-            ErrorKind::Flaky | ErrorKind::Workers | ErrorKind::Engine | ErrorKind::Harness | ErrorKind::Internal => {
-                Error::Harness(text)
-            }
+            ErrorKind::Flaky
+            | ErrorKind::Workers
+            | ErrorKind::Engine
+            | ErrorKind::Harness
+            | ErrorKind::Interrupted
+            | ErrorKind::Internal => Error::Harness(text),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Ways through the steps of a scenario that fail.
 
-use crate::program::{Failure, project, simulated};
+use crate::program::{Failure, project};
 use crate::{Error, Plan, Program, Trace};
 use fozzy_campaign::explore::cluster::ClusterRequest;
 use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest};
 use fozzy_search::explore::{Options, StopCondition, strategy};
 use fozzy_trace::Seed;
+use std::sync::Arc;
 
 /// How a scenario is explored. Without a bound it is 1,000 runs.
 #[derive(Clone, Debug)]
@@ -142,9 +143,10 @@ impl Program {
             resume: None,
             seed_of_state: false,
             time: None,
+            stop: Arc::new(|| false),
+            only_simulated: true,
         };
         let setup = ExplorationSetup::new(&project(), self.loaded(), &request)?;
-        simulated(&setup.prepared.planned)?;
         let (exploration, mut recorder) = setup.in_memory()?;
         let stats = *exploration.stats();
         let mut failures = Vec::new();

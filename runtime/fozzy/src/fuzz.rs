@@ -1,6 +1,6 @@
 //! Inputs that make a function fail.
 
-use crate::program::{Failure, project, simulated};
+use crate::program::{Failure, project};
 use crate::{Error, Plan, Program, Trace};
 use fozzy_campaign::fuzz::choose::EntryPointChoice;
 use fozzy_campaign::fuzz::setup::{CampaignSetup, FuzzRequest};
@@ -12,6 +12,7 @@ use fozzy_search::fuzz::{FuzzObserver, Options, Stats, Testcase};
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{HarnessError, Seed, Verdict};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a function is fuzzed. Without a bound it is 10,000 executions.
@@ -210,9 +211,11 @@ impl Program {
             seed: search.seed,
             run: plan.request.clone(),
             exits_fail: false,
+            time: None,
+            stop: Arc::new(|| false),
+            only_simulated: true,
         };
         let setup = CampaignSetup::new(&project(), self.loaded(), &request)?;
-        simulated(&setup.prepared.planned)?;
         let origin = setup.prepared.origin(search.seed, RunMode::Fuzz);
         let (watch, time) = (Stopwatch::start(), options.time);
         let mut keeper = FindingCollector { corpus: Vec::new(), watch, time, calls: 0 };

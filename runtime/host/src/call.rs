@@ -142,7 +142,7 @@ impl fmt::Display for GuestStop {
             GuestStop::CalledEnded => f.write_str("the target came to its end"),
             GuestStop::PeerEnded { node } => write!(f, "the machine `{node}` came to its end"),
             GuestStop::Looked => f.write_str("stopped to be looked at"),
-            GuestStop::Interrupted => f.write_str(HarnessError::INTERRUPTED),
+            GuestStop::Interrupted => write!(f, "{}", HarnessError::interruption()),
             GuestStop::TimeExhausted => f.write_str("virtual time exhausted"),
             GuestStop::FuelExhausted => f.write_str("instruction budget exhausted"),
             GuestStop::Machine { what } => f.write_str(what),

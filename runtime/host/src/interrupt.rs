@@ -1,19 +1,19 @@
 //! Ends executions from outside: a campaign whose time is over waits for no program that computes for ever.
 //!
 //! ```text
-//! guest   ── so many instructions ── so many ── … ──▶ looks ─▶ not yet: goes on, as if nothing had been
-//!                                                        └───▶ now: the whole execution is thrown away
+//! guest   ── INTERRUPT_FUEL ── INTERRUPT_FUEL ── … ──▶ poll ─▶ not due: the execution continues unchanged
+//!                                                       └───▶ due: the whole execution is thrown away
 //! ```
 //!
-//! Invariant: an interruption has no influence on what is recorded, because nothing is: an interrupted execution has no end, no verdict
-//! and no trace, and all others are what they are without anybody who looks.
-//! Not here: ends that a program can have (`GuestStop`), and the end of a run that goes on with a person (`input`).
+//! Invariant: an interruption has no influence on what is recorded: an interrupted execution has no end, no verdict and no trace, and
+//! every other execution is the same as without polls.
+//! Not here: ends that a program can have (`GuestStop`), and the end of a run with a person (`input`).
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Instructions of a guest between two looks: some tens of milliseconds.
+/// Instructions of a guest between two polls: some tens of milliseconds.
 pub const INTERRUPT_FUEL: u64 = 20_000_000;
 /// The same, of what host calls use of the budget: some ten thousand calls, as one can take much longer than its instructions say.
 pub(crate) const INTERRUPT_WORK: u64 = 1_000_000;
@@ -21,7 +21,7 @@ pub(crate) const INTERRUPT_WORK: u64 = 1_000_000;
 /// Whether executions are to end now.
 pub type InterruptFlag = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Shared by whoever executes and whoever may end it.
+/// Shared by the executor and by what may end its executions.
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<InterruptState>);
 
@@ -48,11 +48,17 @@ impl Interrupt {
         self.flag().is_some()
     }
 
+    /// Whether executions are to end now. It ends none.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        let flag = self.flag().clone();
+        flag.is_some_and(|flag| flag())
+    }
+
     /// Whether the execution that asks ends here.
     #[must_use]
     pub fn strikes(&self) -> bool {
-        let flag = self.flag().clone();
-        let strikes = flag.is_some_and(|flag| flag());
+        let strikes = self.is_due();
         self.0.has_struck.fetch_or(strikes, Ordering::Relaxed);
         strikes
     }

@@ -50,6 +50,8 @@ pub enum CallResult {
     Gone(StaleHandle),
     /// The real machine failed.
     Machine(String),
+    /// The run was ended from outside in the middle of the call.
+    Interrupted,
 }
 
 /// How the target is restarted.
@@ -256,6 +258,7 @@ impl Host {
             CallResult::Down | CallResult::Over => Err(GuestStop::CalledEnded),
             CallResult::Gone(gone) => Err(misused(&gone.to_string())),
             CallResult::Machine(what) => Err(GuestStop::Machine { what }),
+            CallResult::Interrupted => Err(GuestStop::Interrupted),
         }
     }
 
@@ -300,6 +303,7 @@ impl Host {
             CallResult::Down if self.outlives => Ok(()),
             CallResult::Down | CallResult::Over => Err(GuestStop::CalledEnded),
             CallResult::Machine(what) => Err(GuestStop::Machine { what }),
+            CallResult::Interrupted => Err(GuestStop::Interrupted),
         }
     }
 

@@ -87,7 +87,7 @@ pub struct Run {
     /// Fuel that host calls have used, and how much they may.
     pub(crate) work: u64,
     work_max: u64,
-    /// How much of it they may until somebody looks whether the run is interrupted; at most all of it.
+    /// The fuel of host calls at which the interrupt is polled next; at most `work_max`.
     pub(crate) work_until_look: u64,
     interrupt: Option<Interrupt>,
 }

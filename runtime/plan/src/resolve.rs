@@ -139,7 +139,7 @@ impl Resolve<'_, '_> {
         });
         let targets: Vec<NodePlan> = targets.into_iter().flatten().collect();
         names.extend(targets.iter().map(|node| node.name.clone()));
-        Plan {
+        let mut plan = Plan {
             main: self.machine(&file.machine, program),
             nodes: {
                 let mut nodes = self.each("node", &file.node, |resolve, node| NodePlan {
@@ -192,12 +192,10 @@ impl Resolve<'_, '_> {
             input: None,
             criteria: self.at("expect", |resolve| resolve.criteria(&file.expect)),
             history: file.expect.history.iter().map(history_criterion).collect(),
-            // Plans with neither are the same in all of them.
-            edition: match file.fault.is_empty() && file.node.is_empty() {
-                true => Edition::FIRST,
-                false => Edition::LATEST,
-            },
-        }
+            edition: Edition::FIRST,
+        };
+        plan.renew_edition();
+        plan
     }
 
     pub(crate) fn wrong(&mut self, message: impl Into<String>) {

@@ -110,8 +110,7 @@ pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
 pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { good, bad, faint, end, .. } = style;
     let colour = if summary.status == Status::Pass { good } else { bad };
-    let is_cut = summary.interrupted && summary.status == Status::Pass;
-    let (colour, word) = if is_cut { ("", "interrupted") } else { (colour, summary.status.name()) };
+    let (colour, word) = if !summary.has_verdict() { ("", "interrupted") } else { (colour, summary.status.name()) };
     let mut text = format!("fozzy {} {colour}{}{end}", summary.mode.name(), word.to_uppercase());
     if let Some(finding) = summary.findings.first() {
         text.push_str(&format!("  {}", finding.title));

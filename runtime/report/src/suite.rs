@@ -147,6 +147,9 @@ impl CaseSummary {
     /// A case that was run, judged by its status alone.
     #[must_use]
     pub fn ran(name: &str, path: &str, run: RunSummary) -> CaseSummary {
+        if !run.has_verdict() {
+            return CaseSummary { run: Some(run), ..CaseSummary::skipped(name, path, "interrupted") };
+        }
         let result = if run.status == Status::Pass { CaseResult::Passed } else { CaseResult::Failed };
         let trace = run.identity.trace_path.as_deref();
         CaseSummary {
@@ -333,7 +336,14 @@ impl SuiteSummary {
             duration_ns: summary.duration_ns,
             ..CaseSummary::ran(&name, &name, summary.clone())
         };
-        SuiteSummary { mode, ..SuiteSummary::of(identity, wall, Vec::new(), vec![case]) }
+        let interrupted = summary.interrupted;
+        SuiteSummary { mode, interrupted, ..SuiteSummary::of(identity, wall, Vec::new(), vec![case]) }
+    }
+
+    /// Whether it was judged: not when it was interrupted before anything was found. Its status says nothing then.
+    #[must_use]
+    pub fn has_verdict(&self) -> bool {
+        !self.interrupted || !self.findings.is_empty()
     }
 
     /// What the cases come to.

@@ -490,6 +490,12 @@ impl RunSummary {
         }
     }
 
+    /// Whether it was judged: not when it was interrupted before anything was found. Its status says nothing then.
+    #[must_use]
+    pub fn has_verdict(&self) -> bool {
+        !self.interrupted || !self.findings.is_empty()
+    }
+
     /// The same, of a run that ended where a person interrupted it: that it did not come to its end is nothing that was found.
     #[must_use]
     pub fn interrupted(self) -> RunSummary {

@@ -35,9 +35,11 @@ mod tests;
 pub use bandit::Reward;
 pub use compact_answers::CompactAnswers;
 pub use decision_path::DecisionPath;
-pub use explorer::{EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, PeerDiscoveries, Stats};
+pub use explorer::{
+    EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, PeerDiscoveries, RestoredPaths, Stats,
+};
 pub use guided_source::{AnswerLog, GuidedSource};
 pub use options::{CheckpointStrategy, Options, StopCondition};
 pub use run_signs::NoveltyDimension;
-pub use stateful_target::{InputMoment, StatefulTarget};
+pub use stateful_target::{ConfirmReason, InputMoment, StatefulTarget};
 pub use strategy::{STRATEGIES, StrategyRow, strategy};

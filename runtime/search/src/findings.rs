@@ -14,8 +14,10 @@ pub struct FailureRecord<I = Vec<u8>> {
     pub found_at: u64,
     /// How often it was seen.
     pub times: u64,
-    /// The verdict of the run that has confirmed it, and that can be recorded.
+    /// The verdict of the run that has confirmed it, and that can be recorded; if none has, of the execution that found it.
     pub verdict: Verdict,
+    /// Whether a run has confirmed it. `false` when the search was over before that run was at its end.
+    pub is_confirmed: bool,
 }
 
 /// All failures, by the order in which they were found.

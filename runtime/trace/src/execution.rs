@@ -291,28 +291,48 @@ pub struct Execution {
     pub facts: crate::Facts,
 }
 
-/// The harness itself could not do its work: never a verdict on the program.
+/// There is no execution: never a verdict on the program.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct HarnessError {
-    /// One sentence that says what failed and what to do.
+    /// One sentence that says what happened and what to do.
     pub what: String,
+    kind: HarnessErrorKind,
+}
+
+/// Why there is no execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HarnessErrorKind {
+    /// The harness could not do its work.
+    Failed,
+    /// The execution was ended from outside before its end.
+    Interrupted,
 }
 
 impl HarnessError {
-    /// What an interruption says, which it is known by: errors cross borders as their sentences.
-    pub const INTERRUPTED: &'static str = "the execution was interrupted, and is thrown away";
-
-    /// An execution was ended from outside before it came to its end.
+    /// The harness could not do its work: one sentence that says what failed and what to do.
     #[must_use]
-    pub fn interruption() -> HarnessError {
-        HarnessError { what: HarnessError::INTERRUPTED.to_owned() }
+    pub fn new(what: impl Into<String>) -> HarnessError {
+        HarnessError { what: what.into(), kind: HarnessErrorKind::Failed }
     }
 
-    /// Whether nothing failed, and somebody has ended the execution.
+    /// The execution was ended from outside before its end.
+    #[must_use]
+    pub fn interruption() -> HarnessError {
+        let what = "the execution was interrupted, and is thrown away".to_owned();
+        HarnessError { what, kind: HarnessErrorKind::Interrupted }
+    }
+
+    /// Why there is no execution.
+    #[must_use]
+    pub fn kind(&self) -> HarnessErrorKind {
+        self.kind
+    }
+
+    /// Whether nothing failed, and the execution was ended from outside.
     #[must_use]
     pub fn is_interruption(&self) -> bool {
-        self.what == HarnessError::INTERRUPTED
+        self.kind == HarnessErrorKind::Interrupted
     }
 }
 

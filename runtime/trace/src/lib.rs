@@ -47,7 +47,8 @@ pub use decision::{DecisionPart, DecisionSource, NodeId, ObservationLookup, Orig
 pub use digest::{Digest, RunningDigest};
 pub use errno::Errno;
 pub use execution::{
-    Execution, ExecutionEnd, Executor, HarnessError, NodeExecution, RequestKind, StreamOutput, UnmatchedRequest,
+    Execution, ExecutionEnd, Executor, HarnessError, HarnessErrorKind, NodeExecution, RequestKind, StreamOutput,
+    UnmatchedRequest,
 };
 pub use facts::{Facts, FailureKind, ReportedFailure, cut};
 pub use history::{ASIDE_BYTES_MAX, Aside, DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};

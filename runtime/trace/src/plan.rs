@@ -125,6 +125,8 @@ pub struct Plan {
 /// - first: `clock-drift` counts back at each reading, and waits take virtual time.
 /// - second: a drifting clock is waited by, and a frozen one shows the end of each wait; what a stream takes of a short write is
 ///   decided when its room is asked for; a hang names the peers, and has the stacks of all machines.
+/// - third: time passes for a program that polls its standard input without end; peers hear the last line of a program that ends
+///   without a line end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -132,12 +134,31 @@ pub struct Edition(u32);
 impl Edition {
     /// The first.
     pub const FIRST: Edition = Edition(0);
-    /// That of plans that are made now.
-    pub const LATEST: Edition = Edition(1);
+    /// The second.
+    pub const SECOND: Edition = Edition(1);
+    /// The third.
+    pub const THIRD: Edition = Edition(2);
+    /// The last one that is known.
+    pub const LATEST: Edition = Edition::THIRD;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
     fn is_first(&self) -> bool {
         *self == Edition::FIRST
+    }
+}
+
+impl Plan {
+    /// Makes it a plan of now: of the first edition in which what it has is as it is in the last one, so that plans that no edition
+    /// changes stay the same.
+    pub fn renew_edition(&mut self) {
+        let machines = std::iter::once(&self.main).chain(self.nodes.iter().map(|node| &node.program.machine));
+        let has_channel = machines.into_iter().any(|machine| machine.stdin.channel.is_some());
+        let has_others = self.nodes.iter().any(|node| !node.called);
+        self.edition = match has_channel {
+            true => Edition::THIRD,
+            false if has_others || !self.faults.is_empty() => Edition::SECOND,
+            false => Edition::FIRST,
+        };
     }
 }
 

@@ -16,7 +16,7 @@
 use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, WRITE_BYTES, jitter};
 use crate::clock::CLOCK_TICK;
 use crate::{OpContext, OutputKind, World};
-use fozzy_trace::plan::{Plan, StdinPipe};
+use fozzy_trace::plan::{Edition, Plan, StdinPipe};
 use fozzy_trace::{Instant, NodeId};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -199,7 +199,8 @@ impl World {
     /// The program of a machine has ended: its output has, too.
     pub(crate) fn output_ended(&mut self, node: NodeId, context: &mut OpContext<'_>) {
         // A last line without a line end is one, and what is said to it comes before the end.
-        if let Some(line) = self.dialogues.lines.remove(&node) {
+        let last = self.dialogues.lines.remove(&node).filter(|_| self.plan.edition >= Edition::THIRD);
+        if let Some(line) = last {
             self.ask_peers(context, |peer, context| peer.line(node, &line, context));
         }
         let pipes = Arc::clone(&self.dialogues.pipes);
@@ -220,8 +221,11 @@ impl World {
         }
     }
 
-    /// The program of `node` looks whether its standard input has come. Who looks again and again takes some time.
+    /// The program of `node` looks whether its standard input has come. Looking again and again takes some time.
     pub fn look_at_stdin(&mut self, node: NodeId) {
+        if self.plan.edition < Edition::THIRD {
+            return;
+        }
         let now = self.clock.now();
         let Some(channel) = self.node(node).stdin.channel() else { return };
         if !channel.is_ready(now)

@@ -17,7 +17,7 @@ use crate::options::RunRequest;
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use crate::project::Project;
 use fozzy_check::judge;
-use fozzy_engine::{Build, Interrupt, Program, ProgramCoverage, Session, Switches};
+use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_SCHEMA, CoverageDocument};
 use fozzy_trace::file::{RecordedOutcome, Recording};
@@ -130,13 +130,13 @@ impl CoverageUnion {
 
     fn prepared(&mut self, recording: &Recording) -> Result<PreparedProgram, CampaignError> {
         let (digest, switches) = (Digest::of(&recording.component), Switches::of(&recording.plan));
-        let (loaded, planned) = (LoadedTarget::of_recording(recording), RunPlan::of_recording(recording));
         if let Some((known, under, program)) = &self.last
             && (*known, *under) == (digest, switches)
         {
-            return Ok(PreparedProgram { loaded, planned, program: program.clone(), interrupt: Interrupt::default() });
+            let (loaded, planned) = (LoadedTarget::of_recording(recording), RunPlan::of_recording(recording));
+            return Ok(PreparedProgram::of(loaded, planned, program.clone()));
         }
-        let prepared = PreparedProgram::compile_as(loaded, planned, &self.build)?;
+        let prepared = PreparedProgram::built_of_recording(recording, &self.build)?;
         self.last = Some((digest, switches, prepared.program.clone()));
         Ok(prepared)
     }

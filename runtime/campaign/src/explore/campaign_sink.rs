@@ -19,7 +19,7 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::progress::{LIVE_EVERY_NS, QUIET_EVERY_NS};
 use crate::remarks::Remarks;
-use crate::search_clock::SearchClock;
+use crate::search_clock::{SearchClock, unconfirmed_error};
 use crate::store;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
@@ -125,6 +125,15 @@ impl ExplorationSink {
         self.confirmer.record(story)
     }
 
+    /// Records and writes a failure that a run has confirmed.
+    fn keep(&mut self, found: &FailureRecord<DecisionPath>) -> Result<PathBuf, CampaignError> {
+        if !found.is_confirmed {
+            return Err(unconfirmed_error());
+        }
+        let recording = self.record(&found.input)?;
+        self.write(&recording)
+    }
+
     fn write(&mut self, recording: &Recording) -> Result<PathBuf, CampaignError> {
         let bytes = recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
         let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
@@ -191,23 +200,22 @@ impl ExplorationObserver for ExplorationSink {
         self.worker.as_mut().map(|worker| worker.exchange.take(now, edges)).unwrap_or_default()
     }
 
-    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) {
         // What was found is worth all the time that there is.
         self.time.iter().for_each(|time| self.clock.end_after(*time));
-        let harness = |error: CampaignError| HarnessError { what: error.to_string() };
-        let recording = self.record(&found.input).map_err(harness)?;
-        let (path, unkept) = match self.write(&recording) {
+        let (path, unkept) = match self.keep(found) {
             Ok(path) => (path, None),
             Err(error) => {
-                let (verdict, steps) = (recording.outcome.verdict, found.input.steps);
+                let error = if error.kind == ErrorKind::Interrupted { unconfirmed_error() } else { error };
+                let (verdict, steps) = (found.verdict.clone(), found.input.steps);
                 (PathBuf::new(), Some(UnkeptFailure { verdict, steps, why: error.to_string() }))
             }
         };
         let (signature, found_at) = (found.verdict.signature.clone(), found.found_at);
         let finding = FailureTrace { path, unkept, signature, found_at, times: 1 };
         if let Some(worker) = &self.worker {
-            if finding.unkept.is_none() {
-                worker.exchange.give_finding(self.kept.len(), &found.input).map_err(harness)?;
+            if let Err(error) = worker.exchange.give_finding(self.kept.len(), &found.input) {
+                tracing::warn!(%error, "the path of a finding is not given to the supervisor");
             }
             worker.supervisor.send(&WorkerEvent::Found { finding: finding.clone() });
         } else {
@@ -218,6 +226,5 @@ impl ExplorationObserver for ExplorationSink {
         }
         self.kept.push(finding);
         self.time.iter().for_each(|time| self.clock.end_after(self.searched(*time)));
-        Ok(())
     }
 }

@@ -57,9 +57,7 @@ impl ExplorationObserver for StepBound {
         stats.steps < self.0
     }
 
-    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
-        Ok(())
-    }
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) {}
 }
 
 impl GuidedCase<'_> {
@@ -109,7 +107,7 @@ impl GuidedCase<'_> {
 
     /// Steps until the failure is met; `None` when it is not.
     fn steps(&self, prepared: &PreparedProgram, options: Options, most: u64) -> Result<Option<u64>, CampaignError> {
-        let row = strategy(STRATEGY).ok_or_else(|| HarnessError { what: format!("there is no `{STRATEGY}`") })?;
+        let row = strategy(STRATEGY).ok_or_else(|| HarnessError::new(format!("there is no `{STRATEGY}`")))?;
         let start = AnswerLog::default();
         let ExploredProgram { mut target, .. } = explored(prepared, &options, &start)?;
         let mut exploration = Exploration::new(options, row, &start);

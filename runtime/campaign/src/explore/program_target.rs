@@ -21,7 +21,7 @@ use fozzy_check::judge;
 use fozzy_engine::{Build, ProgramCoverage, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_report::UnreachedBranch;
-use fozzy_search::explore::{DecisionPath, InputMoment, NoveltyDimension, StatefulTarget};
+use fozzy_search::explore::{ConfirmReason, DecisionPath, InputMoment, NoveltyDimension, StatefulTarget};
 use fozzy_trace::digest::{hex, kind_of_text, unhex};
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{ARRIVAL_SITE, Inputs};
@@ -273,8 +273,8 @@ impl StatefulTarget for ProgramTarget {
         }
     }
 
-    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError> {
-        let verdict = judge(&self.confirmer.execute(path, 0..0)?);
+    fn confirm(&mut self, path: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
+        let verdict = self.confirmer.confirm(path, reason)?;
         if verdict.status == Status::Timeout {
             self.timeouts.extend(verdict.signature.clone());
         }

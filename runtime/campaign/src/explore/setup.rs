@@ -25,17 +25,17 @@ use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
 use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
-use crate::search_clock::{SearchClock, first_run_error, say_given_up};
+use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error, say_given_up};
 use crate::workers::{self, WorkerChannel, WorkerEvent};
 use fozzy_check::judge;
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
-    Reward, Stats, StopCondition, StrategyRow,
+    RestoredPaths, Reward, Stats, StopCondition, StrategyRow,
 };
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::{Duration, Execution, Finding, FindingKind, HarnessError, Seed, Status, Verdict};
+use fozzy_trace::{Duration, Execution, Finding, FindingKind, Seed, Status, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,22 +59,23 @@ pub struct ExploreRequest<'a> {
     pub resume: Option<Option<&'a Path>>,
     /// Whether a continued exploration has the seed of its state, and not that of `options`.
     pub seed_of_state: bool,
-    /// Real time after which its first run is given up; none of it is explored then.
+    /// Real time after which it ends, with its first run; `None` when its runs are bounded instead, and in a worker, whose time is its
+    /// supervisor's.
     pub time: Option<Duration>,
+    /// Whether a stop was requested.
+    pub stop: StopFlag,
+    /// Whether a plan that asks the real computer is refused.
+    pub only_simulated: bool,
 }
 
 /// How an exploration is made.
 pub struct ExploreRun {
     /// Where findings go.
     pub place: Where,
-    /// Real time after which it ends; `None` when its runs are bounded instead.
-    pub time: Option<Duration>,
     /// The budget of runs, if there is one.
     pub runs: Option<u64>,
     /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
-    /// Whether a stop was requested.
-    pub stop: StopFlag,
     /// Who hears how it goes.
     pub remarks: Remarks,
     /// The file that its state is kept in while it goes on; `None` when it is not.
@@ -89,7 +90,7 @@ pub struct WorkerPart<'a> {
     pub channel: WorkerChannel<ExploreProtocol>,
     /// Exchanges finds with the other workers.
     pub exchange: WorkerExchange,
-    /// Whether nobody but the supervisor has ended it.
+    /// Whether only the supervisor has ended it.
     pub is_complete: &'a dyn Fn() -> bool,
 }
 
@@ -109,13 +110,18 @@ pub struct ExplorationSetup {
     pub place: Option<ProgramPlace>,
     /// The file that its state is written to unless another is named.
     pub state_path: PathBuf,
+    /// Whether a stop was requested.
+    pub stop: StopFlag,
+    /// Its clock, since its first run, and its time.
+    clock: Arc<SearchClock>,
+    time: Option<Duration>,
     /// Repeats what is kept.
     confirmer: PathConfirmer,
     start: AnswerLog,
     resumed: Option<ExploreState>,
 }
 
-/// Nobody watches: bounds end it.
+/// Its bounds end it.
 struct NoObserver;
 
 impl ExplorationObserver for NoObserver {
@@ -123,9 +129,7 @@ impl ExplorationObserver for NoObserver {
         true
     }
 
-    fn on_failure(&mut self, _: &fozzy_search::FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
-        Ok(())
-    }
+    fn on_failure(&mut self, _: &fozzy_search::FailureRecord<DecisionPath>) {}
 }
 
 impl ExplorationSetup {
@@ -142,17 +146,22 @@ impl ExplorationSetup {
         let world = cluster::take(&mut loaded, &request.cluster, &request.run.world)?;
         let name = loaded.target.name.clone();
         let mut planned = plan(project, &loaded, &RunRequest { world, ..request.run.clone() })?;
+        if request.only_simulated {
+            planned.check_simulated()?;
+        }
         if let Some(own) = &planned.plan.scenario {
             // A scenario file ends after its last step.
             options.steps_per_run = request.steps.unwrap_or(own.flows).min(own.flows);
             options.steps_max = own.flows;
         }
         // Of the streams of a seed the first worker has the first, as who works alone.
-        if options.worker > 0 || workers::is_this_process() {
+        let is_worker = options.worker > 0 || workers::is_this_process();
+        if is_worker {
             // A worker's standard input is its supervisor's life line.
             planned.stdin = None;
         }
         let mut prepared = PreparedProgram::compile(loaded, planned)?;
+        prepared.grant(if is_worker { WORKER_CONFIRM_GRACE } else { CONFIRM_GRACE });
         prepared.bound_time();
         let is_program = prepared.planned.plan.scenario.is_none() && !prepared.program.is_scenario();
         if !is_program && !prepared.planned.plan.criteria.is_empty() {
@@ -189,10 +198,11 @@ impl ExplorationSetup {
         }
         let start = AnswerLog::default();
         let ExploredProgram { target, mut confirmer } = explored(&prepared, &options, &start)?;
-        SearchClock::start(request.time, Arc::new(|| false)).bound(&prepared.interrupt);
+        let (time, stop) = (request.time, StopFlag::clone(&request.stop));
+        let clock = SearchClock::start(time, StopFlag::clone(&stop));
+        clock.bound(&prepared.interrupt);
         let probe = confirmer.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0);
-        let probe = probe.map_err(|error| first_run_error(&name, error))?;
-        prepared.interrupt.disarm();
+        let probe = probe.map_err(|error| first_run_error(&name, error.into()))?;
         if is_program && probe.history.decisions == 0 {
             // All its runs are one; what that one comes to is said if it is worth saying.
             match judge(&probe).signature {
@@ -209,6 +219,9 @@ impl ExplorationSetup {
             probe,
             place,
             state_path,
+            stop,
+            clock,
+            time,
             confirmer,
             start,
             resumed,
@@ -238,7 +251,7 @@ impl ExplorationSetup {
     pub fn alone(self, run: ExploreRun, worker: Option<WorkerPart<'_>>) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
         let mut options = self.options;
-        // Those that were made before are nobody's share.
+        // Those that were made before are no one's share.
         options.runs_max = options.runs_max.saturating_add(before.0);
         let (ends, is_complete) = match worker {
             Some(WorkerPart { channel, exchange, is_complete }) => {
@@ -246,19 +259,15 @@ impl ExplorationSetup {
             }
             None => (None, None),
         };
-        let ExploreRun { place, time, runs, verbose, stop, remarks, state, shrinks } = run;
+        let ExploreRun { place, runs, verbose, remarks, state, shrinks } = run;
         let (component, plan, seed) = (&self.prepared.loaded.component, &self.prepared.planned.plan, options.seed.0);
         let state = state.filter(|_| ends.is_none()).map(|path| StateFile::new(path, component, plan, seed));
-        // The time of all workers is their supervisor's.
-        let time = time.filter(|_| ends.is_none());
-        let clock = SearchClock::start(time, Arc::clone(&stop));
-        clock.bound(&self.prepared.interrupt);
         let mut sink = ExplorationSink {
-            stop,
+            stop: self.stop,
             confirmer: self.confirmer,
             place,
-            clock,
-            time,
+            clock: self.clock,
+            time: self.time,
             runs,
             verbose,
             kept: Vec::new(),
@@ -277,15 +286,15 @@ impl ExplorationSetup {
         if let Some(state) = &self.resumed {
             exploration.resume(state.runs, state.steps);
         }
-        let resumed = self.resumed.map(|state| (state.findings, state.stories)).unwrap_or_default();
-        // What was found comes first: it is found again.
-        let mut paths = resumed.0.into_iter().chain(resumed.1);
+        let resumed = self.resumed.map(|state| RestoredPaths::new(state.findings, state.stories));
+        let mut paths = resumed.unwrap_or_default();
         let ended = exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?;
         sink.remarks.live("");
         if sink.worker.is_none() {
             say_given_up(&self.prepared.interrupt, |text| sink.remarks.text(text));
         }
-        let explored = result(&exploration, &sink, &*target, paths, ended);
+        let explored = result(&exploration, &sink, &*target, &paths, ended);
+        self.prepared.interrupt.disarm();
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
             // On a full disk it leaves nothing to the supervisor, which has heard its numbers and findings.
             if let Err(error) = ends.exchange.conclude(&explored) {
@@ -303,11 +312,14 @@ impl ExplorationSetup {
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
-        let ExploreRun { place, time, verbose, stop, remarks, shrinks, state, .. } = run;
+        let ExploreRun { place, verbose, remarks, shrinks, state, .. } = run;
         let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
         // When something is found is known too late to those who watch the clock of several.
-        let time = time.map(|time| if shrinks { Duration(time.0 - time.0 / SHRINK_SHARE) } else { time });
+        let time = self.time.map(|time| if shrinks { Duration(time.0 - time.0 / SHRINK_SHARE) } else { time });
+        let time = time.map(|time| Duration(time.0.saturating_sub(self.clock.elapsed_ns())));
+        let resumed = self.resumed.map(|state| (state.stories, state.findings));
+        let (stories_before, findings_before) = resumed.unwrap_or_default();
         let explorers = ExploreWorkers {
             place: &place,
             workers,
@@ -317,17 +329,16 @@ impl ExplorationSetup {
             time,
             first_only: self.options.stop == StopCondition::FirstFinding,
             verbose,
-            stop,
+            stop: self.stop,
             remarks,
+            findings_before,
             state,
         };
         let mut explored = explorers.run()?;
         explored.edges_total = explored.edges_total.max(self.target.edges_total());
         if explored.stories.is_empty() {
             // No worker was left to take them.
-            let resumed = self.resumed.map(|state| (state.stories, state.findings)).unwrap_or_default();
-            explored.stories = resumed.0;
-            explored.findings.extend(resumed.1);
+            explored.stories = stories_before;
         }
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
@@ -377,10 +388,14 @@ fn result(
     exploration: &Exploration,
     sink: &ExplorationSink,
     target: &dyn ExploredTarget,
-    left: impl Iterator<Item = DecisionPath>,
+    left: &RestoredPaths,
     ended: ExplorationEnd,
 ) -> ExplorationResult {
-    let found = exploration.findings().all().iter().zip(&sink.kept);
+    let findings = exploration.findings().all();
+    // The sink cannot fail to take one: it has its trace, or the reason why it has none.
+    assert_eq!(findings.len(), sink.kept.len(), "each finding is told once");
+    let found = findings.iter().zip(&sink.kept);
+    let paths = findings.iter().map(|found| found.input.clone());
     let is_interrupted = ended == ExplorationEnd::Stopped && (sink.stop)();
     ExplorationResult {
         stats: sink.worker.as_ref().map_or(*exploration.stats(), |worker| worker.own(exploration.stats())),
@@ -389,8 +404,8 @@ fn result(
         taken: exploration.all_taken(),
         traces: found.map(|(found, kept)| FailureTrace { times: found.times, ..kept.clone() }).collect(),
         // Those that were not taken again are still worth it another time.
-        stories: exploration.paths().chain(left).collect(),
-        findings: exploration.findings().all().iter().map(|found| found.input.clone()).collect(),
+        stories: exploration.paths().chain(left.places().cloned()).collect(),
+        findings: without_doubles(paths.chain(left.findings().cloned())),
         earned: exploration
             .rewards()
             .into_iter()
@@ -403,6 +418,17 @@ fn result(
         ended: if is_interrupted { "interrupted" } else { word(ended) }.to_owned(),
         ..ExplorationResult::default()
     }
+}
+
+/// Each path once, in the order of its first.
+pub(super) fn without_doubles(paths: impl Iterator<Item = DecisionPath>) -> Vec<DecisionPath> {
+    let mut all = Vec::new();
+    paths.for_each(|path| {
+        if !all.contains(&path) {
+            all.push(path);
+        }
+    });
+    all
 }
 
 /// Why an exploration ended, as a word in documents.

@@ -42,7 +42,7 @@ pub struct ExploreState {
     pub steps: u64,
     /// The paths to the places that are worth continuing from.
     pub stories: Vec<DecisionPath>,
-    /// The paths of what was found: whoever continues it finds them first.
+    /// The paths of what was found: an exploration that continues it takes them first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DecisionPath>,
 }

@@ -11,9 +11,9 @@ use super::unreached::unreached;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
 use fozzy_check::{judge, judge_facts};
-use fozzy_engine::{LazyInput, Session, Walker};
+use fozzy_engine::{Interrupt, LazyInput, Session, Walker};
 use fozzy_report::{RunMode, UnreachedBranch};
-use fozzy_search::explore::{DecisionPath, StatefulTarget};
+use fozzy_search::explore::{ConfirmReason, DecisionPath, StatefulTarget};
 use fozzy_trace::facts::Property;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
@@ -44,6 +44,9 @@ pub trait ExploredTarget: StatefulTarget {
 /// Runs paths as runs that can be recorded.
 pub struct PathConfirmer {
     session: Session,
+    /// End its runs from outside: those of the search, and those that confirm or record a failure.
+    interrupt: Interrupt,
+    reprieve: Interrupt,
     plan: Plan,
     inputs: Inputs,
     /// Our own standard input, if the program may read that.
@@ -59,7 +62,9 @@ impl PathConfirmer {
         if let Some(stdin) = &stdin {
             session.read_from(Arc::clone(stdin));
         }
-        Ok(PathConfirmer { session, plan, inputs, stdin, origin: prepared.origin(seed, RunMode::Explore) })
+        let (interrupt, reprieve) = (prepared.interrupt.clone(), prepared.reprieve.clone());
+        let origin = prepared.origin(seed, RunMode::Explore);
+        Ok(PathConfirmer { session, interrupt, reprieve, plan, inputs, stdin, origin })
     }
 
     /// The plan of the run of a path.
@@ -68,17 +73,32 @@ impl PathConfirmer {
         Plan { scenario: self.plan.scenario.as_ref().map(steps), ..self.plan.clone() }
     }
 
-    /// Runs a path once more, from the start.
+    /// Runs a path once more, from the start, within the time of the search.
     pub fn execute(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {
+        self.session.interrupt_by(self.interrupt.clone());
+        self.repeat(story, keep)
+    }
+
+    /// The verdict of the run of a path. That of a failure may take some time beyond the end of the search.
+    pub(super) fn confirm(&mut self, story: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
+        self.session.interrupt_by(match reason {
+            ConfirmReason::Failure => self.reprieve.clone(),
+            ConfirmReason::Cut => self.interrupt.clone(),
+        });
+        Ok(judge(&self.repeat(story, 0..0)?))
+    }
+
+    fn repeat(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
-        planned.map_err(|error| HarnessError { what: error.to_string() })?;
+        planned.map_err(|error| HarnessError::new(error.to_string()))?;
         self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.overrides())), keep)
     }
 
-    /// The run of a path, as a recording.
+    /// The run of a path, as a recording. It may take some time beyond the end of the search.
     pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
-        let execution = self.execute(story, 0..ENTRIES_KEPT)?;
+        self.session.interrupt_by(self.reprieve.clone());
+        let execution = self.repeat(story, 0..ENTRIES_KEPT)?;
         let (mut plan, mut inputs) = (self.plan_of(story), self.inputs.clone());
         if let Some(bytes) = self.stdin.as_ref().and_then(|stdin| stdin.taken()) {
             plan.main.stdin.bytes = inputs.add(bytes);
@@ -176,8 +196,8 @@ impl StatefulTarget for ScenarioTarget {
         self.walker.read_comparisons(log);
     }
 
-    fn confirm(&mut self, story: &DecisionPath) -> Result<Verdict, HarnessError> {
-        Ok(judge(&self.confirmer.execute(story, 0..0)?))
+    fn confirm(&mut self, story: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
+        self.confirmer.confirm(story, reason)
     }
 }
 

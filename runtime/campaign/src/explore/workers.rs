@@ -13,6 +13,7 @@
 use super::exchange;
 use super::place::Where;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, UnkeptFailure};
+use super::setup::without_doubles;
 use super::state::StateFile;
 use super::state_saver::StateSaver;
 use super::status_line::{live_line, status_line};
@@ -26,7 +27,7 @@ use crate::workers::{
     Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
     WorkerSlot, own_command,
 };
-use fozzy_search::explore::Stats;
+use fozzy_search::explore::{DecisionPath, Stats};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +55,9 @@ pub struct ExploreWorkers<'a> {
     pub stop: StopFlag,
     /// Who hears how it goes.
     pub remarks: Remarks,
-    /// Where its state is saved while it goes on; `None` when it is not.
+    /// The paths to what the exploration that is continued has found.
+    pub findings_before: Vec<DecisionPath>,
+    /// Where its state is saved while it runs; `None` when it is not.
     pub state: Option<StateFile>,
 }
 
@@ -112,7 +115,7 @@ impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
     }
 
     fn on_found(&mut self, worker: u32, found: FailureTrace) -> Result<Direction, HarnessError> {
-        self.keep(worker, found).map_err(|error| HarnessError { what: error.to_string() })?;
+        self.keep(worker, found)?;
         Ok(if self.plan.first_only { Direction::Stop } else { Direction::Continue })
     }
 
@@ -188,7 +191,8 @@ impl Collector<'_> {
             &|| {
                 let streams = || records().map(|record| record.stream);
                 let stories = streams().flat_map(|stream| exchange::stories_of(&folder, stream)).collect();
-                (stories, streams().flat_map(|stream| exchange::findings_of(&folder, stream)).collect())
+                let found = streams().flat_map(|stream| exchange::findings_of(&folder, stream));
+                (stories, without_doubles(found.chain(self.plan.findings_before.iter().cloned())))
             },
         )
     }
@@ -246,6 +250,7 @@ impl Collector<'_> {
         all.stats.edges = all.taken.iter().flatten().map(|taken| u64::from(*taken)).sum::<u64>().max(all.stats.edges);
         all.stats.findings = self.failures.len() as u64;
         all.traces = self.failures;
+        all.findings = without_doubles(all.findings.into_iter().chain(self.plan.findings_before.iter().cloned()));
         (all.workers_lost, all.workers_restarted) = (report.lost, report.restarted);
         match report.end {
             // Each has ended for the same reason, or for several: the first says it.

@@ -20,9 +20,8 @@ use crate::options::StopFlag;
 use crate::pipeline::{self, RecordingOrigin};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::remarks::Remarks;
-use crate::search_clock::SearchClock;
+use crate::search_clock::{SearchClock, unconfirmed_error};
 use crate::workers::{WorkerChannel, WorkerEvent};
-use fozzy_engine::Interrupt;
 use fozzy_report::{LiteralLanguage, ShownInput};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
@@ -119,8 +118,8 @@ pub struct SinkConfig {
     pub runs: Option<u64>,
     /// Whether a stop was requested.
     pub stop: StopFlag,
-    /// What ends an execution that is at work when the campaign is over.
-    pub interrupt: Interrupt,
+    /// Real time since the start, and when it is over.
+    pub clock: Arc<SearchClock>,
     /// The supervisor, if it is one worker of several.
     pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
     /// The person, if it is alone.
@@ -141,13 +140,11 @@ impl CampaignSink {
             time,
             runs,
             stop,
-            interrupt,
+            clock,
             supervisor,
             remarks,
             input_bytes_max,
         } = keeping;
-        let clock = SearchClock::start(time, StopFlag::clone(&stop));
-        clock.bound(&interrupt);
         CampaignSink {
             language: LiteralLanguage::of(&fozzy_instrument::languages(&origin.component)),
             corpus,
@@ -224,14 +221,18 @@ impl CampaignSink {
         path: &Path,
         collision: CollisionPolicy,
     ) -> Result<(PathBuf, PathBuf), CampaignError> {
-        let ConfirmedRun { execution, plan, inputs } = self.confirmer.execute(input, 0..ENTRIES_KEPT)?;
+        let ConfirmedRun { execution, plan, inputs } = self.confirmer.confirm(input, 0..ENTRIES_KEPT)?;
         let recording = self.origin.record(self.confirmer.session().program(), plan, &inputs, &execution);
         let trace = pipeline::write(&recording, path, collision)?;
         // libFuzzer's artifacts have no ending.
         let beside = trace.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
-        write_atomic(&beside, input, Durability::Synced)
-            .map_err(|error| crate::error::at_path(ErrorKind::Store, "cannot write", &beside, &error))?;
+        self.keep_input(input, &beside)?;
         Ok((trace, beside))
+    }
+
+    fn keep_input(&self, input: &[u8], path: &Path) -> Result<(), CampaignError> {
+        write_atomic(path, input, Durability::Synced)
+            .map_err(|error| crate::error::at_path(ErrorKind::Store, "cannot write", path, &error))
     }
 
     /// What was called with `input`, which is said too.
@@ -315,12 +316,25 @@ impl FuzzObserver for CampaignSink {
             None => (self.path(found), CollisionPolicy::Overwrite),
         };
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-        let written = self.keep(&found.input, &path, collision);
+        let written = if found.is_confirmed {
+            self.keep(&found.input, &path, collision)
+        } else {
+            Err(HarnessError::interruption().into())
+        };
+        let (written, unconfirmed) = match written {
+            Err(error) if error.kind == ErrorKind::Interrupted => {
+                let beside = path.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
+                let input = self.keep_input(&found.input, &beside).map(|()| beside);
+                (Err(unconfirmed_error()), input.ok())
+            }
+            written => (written, None),
+        };
         let place = match &written {
             Ok((trace, _)) => trace.display().to_string(),
             Err(error) => format!("its trace is not kept: {}", error.message),
         };
-        let (trace, input) = self.unkept.note(written).unwrap_or_default();
+        let unkept = || (PathBuf::new(), unconfirmed.unwrap_or_default());
+        let (trace, input) = self.unkept.note(written).unwrap_or_else(unkept);
         self.remark(&format!(
             "found {title}\n  execution {}, {}, {place}\n",
             found.found_at,
@@ -366,7 +380,7 @@ impl FuzzObserver for CampaignSink {
 
 /// What of a corpus cannot be written ends the campaign with these words; all that was found before is on the disk.
 fn harness(error: CampaignError) -> HarnessError {
-    HarnessError { what: error.to_string() }
+    HarnessError::new(error.to_string())
 }
 
 /// `812`, `12.3k`, `1.2M`.

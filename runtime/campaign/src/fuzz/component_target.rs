@@ -6,7 +6,7 @@
 //!
 //! Invariant: the fast lane only says where to look; what a finding is, a run says (`confirmer`).
 
-use super::confirmer::{FindingConfirmer, caller_error};
+use super::confirmer::{ConfirmedRun, FindingConfirmer, caller_error};
 use super::target::CampaignTarget;
 use crate::error::CampaignError;
 use crate::pipeline::{PreparedProgram, cache};
@@ -38,9 +38,8 @@ impl ComponentTarget {
         seed: Seed,
         exits_fail: bool,
     ) -> Result<ComponentTarget, CampaignError> {
-        let PreparedProgram { loaded, planned, program, interrupt } = prepared;
-        let mut confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
-        confirmer.session_mut().interrupt_by(interrupt.clone());
+        let PreparedProgram { loaded, planned, .. } = prepared;
+        let confirmer = FindingConfirmer::new(prepared, entry, seed)?;
         // The plan of an input names what is called; a program's begins without one.
         let called = match entry {
             EntryPoint::Program(_) => planned.plan.clone(),
@@ -75,15 +74,19 @@ impl ComponentTarget {
         }
     }
 
-    /// The verdict of a run.
-    fn run(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
+    /// The verdict of a run, which `repeat` makes unless it is the last one.
+    fn run(
+        &mut self,
+        input: &[u8],
+        repeat: impl FnOnce(&mut FindingConfirmer) -> Result<ConfirmedRun, HarnessError>,
+    ) -> Result<Verdict, HarnessError> {
         let digest = Digest::of(input);
         if let Some((last, verdict)) = &self.last_run
             && *last == digest
         {
             return Ok(verdict.clone());
         }
-        let verdict = judge(&self.confirmer.execute(input, 0..0)?.execution);
+        let verdict = judge(&repeat(&mut self.confirmer)?.execution);
         self.last_run = Some((digest, verdict.clone()));
         Ok(verdict)
     }
@@ -106,7 +109,7 @@ impl FuzzTarget for ComponentTarget {
         let mut outcome = self.caller.call(input, source)?;
         let mut failed = None;
         if let CallOutcome::Undecided = outcome {
-            let verdict = self.run(input)?;
+            let verdict = self.run(input, |confirmer| confirmer.execute(input, 0..0))?;
             // What ends within the budget of a run ends in a call too, and is judged like any other.
             match verdict.status {
                 Status::Timeout => failed = Some(verdict),
@@ -138,7 +141,7 @@ impl FuzzTarget for ComponentTarget {
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        self.run(input)
+        self.run(input, |confirmer| confirmer.confirm(input, 0..0))
     }
 }
 

@@ -7,9 +7,9 @@
 //! Invariant: what a finding is, such a run says.
 
 use crate::error::{CampaignError, ErrorKind};
-use crate::pipeline;
+use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
-use fozzy_engine::{EntryPoint, InputUse, Program, Session, written};
+use fozzy_engine::{EntryPoint, InputUse, Interrupt, Session, written};
 use fozzy_search::fuzz::StructuredInput;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::{Override, RecordedSource, SeededSource};
@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Runs one input as a run that can be recorded.
 pub struct FindingConfirmer {
     session: Session,
+    /// End its runs from outside: those of the search, and those that confirm or record a failure.
+    interrupt: Interrupt,
+    reprieve: Interrupt,
     searched: EntryPoint,
     plan: Plan,
     inputs: Inputs,
@@ -36,32 +39,37 @@ pub struct ConfirmedRun {
 }
 
 impl FindingConfirmer {
-    /// `plan` and `inputs` are those to which an input is added. A fuzz target is warmed up if it can be.
+    /// An input is added to the plan of `prepared`. A fuzz target is warmed up if it can be.
     pub fn new(
-        program: Program,
+        prepared: &PreparedProgram,
         searched: &EntryPoint,
-        plan: &Plan,
-        inputs: &Inputs,
         seed: Seed,
     ) -> Result<FindingConfirmer, CampaignError> {
+        let plan = &prepared.planned.plan;
         let warm = Plan { warm_up: searched.input_use() == InputUse::Argument, ..plan.clone() };
-        let mut confirmer = FindingConfirmer::under(warm, program.clone(), searched, inputs, seed)?;
+        let mut confirmer = FindingConfirmer::under(warm, prepared, searched, seed)?;
         if confirmer.plan.warm_up && judge(&confirmer.execute(&[], 0..0)?.execution).status != Status::Pass {
-            confirmer = FindingConfirmer::under(plan.clone(), program, searched, inputs, seed)?;
+            confirmer = FindingConfirmer::under(plan.clone(), prepared, searched, seed)?;
         }
         Ok(confirmer)
     }
 
     fn under(
         plan: Plan,
-        program: Program,
+        prepared: &PreparedProgram,
         searched: &EntryPoint,
-        inputs: &Inputs,
         seed: Seed,
     ) -> Result<FindingConfirmer, CampaignError> {
-        let (first, its) = searched.planned(&plan, inputs, &[]);
-        let session = pipeline::session(program, &first, &its)?;
-        Ok(FindingConfirmer { session, searched: searched.clone(), plan, inputs: inputs.clone(), seed })
+        let inputs = prepared.planned.inputs.clone();
+        let (first, its) = searched.planned(&plan, &inputs, &[]);
+        let session = prepared.session_under(&first, &its)?;
+        let (interrupt, reprieve) = (prepared.interrupt.clone(), prepared.reprieve.clone());
+        Ok(FindingConfirmer { session, interrupt, reprieve, searched: searched.clone(), plan, inputs, seed })
+    }
+
+    /// Runs that confirm and record failures have the time that `prepared` grants.
+    pub(super) fn confirm_within(&mut self, prepared: &PreparedProgram) {
+        self.reprieve = prepared.reprieve.clone();
     }
 
     /// What is called.
@@ -94,12 +102,23 @@ impl FindingConfirmer {
         &mut self.session
     }
 
-    /// Runs one input from the start.
+    /// Runs one input from the start, within the time of the search.
     pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
+        self.session.interrupt_by(self.interrupt.clone());
+        self.repeat(input, keep)
+    }
+
+    /// The same for an input that has failed: it may take some time beyond the end of the search.
+    pub fn confirm(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
+        self.session.interrupt_by(self.reprieve.clone());
+        self.repeat(input, keep)
+    }
+
+    fn repeat(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
         let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
         if let EntryPoint::Program(_) = self.searched {
             let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
-            replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+            replanned.map_err(|error| HarnessError::new(error.to_string()))?;
         }
         let execution = self.session.execute(self.source(input), keep)?;
         Ok(ConfirmedRun { execution, plan, inputs })

@@ -17,7 +17,6 @@ use crate::comparisons::ComparisonSession;
 use crate::coverage::FUEL_TIMES;
 use crate::error::CampaignError;
 use crate::pipeline::PreparedProgram;
-use crate::search_clock::first_run_error;
 use fozzy_check::judge;
 use fozzy_engine::{Build, EntryPoint, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
@@ -56,16 +55,15 @@ impl MachinesTarget {
         seed: Seed,
         exits_fail: bool,
     ) -> Result<MachinesTarget, CampaignError> {
-        let PreparedProgram { loaded, planned, program, interrupt } = prepared;
-        let mut confirmer = FindingConfirmer::new(program.clone(), entry, &planned.plan, &planned.inputs, seed)?;
-        confirmer.session_mut().interrupt_by(interrupt.clone());
+        let planned = &prepared.planned;
+        let confirmer = FindingConfirmer::new(prepared, entry, seed)?;
         let build = Build { coverage: CoverageMode::Counters, ..Build::default() };
         let counted = prepared.rebuilt(&build)?;
         let mut session = counted.session()?;
         session.fuel_times(FUEL_TIMES);
         session.collect_bytes();
         let (plan, inputs) = (planned.plan.clone(), planned.inputs.clone());
-        let mut target = MachinesTarget {
+        Ok(MachinesTarget {
             session,
             entry: entry.clone(),
             plan,
@@ -75,16 +73,13 @@ impl MachinesTarget {
             confirmer,
             compared: ComparisonSession::new(prepared, None),
             modules: Vec::new(),
-        };
-        // Its edges are counted before the first input.
-        target.run(&[]).map_err(|error| first_run_error(&loaded.target.name, error))?;
-        Ok(target)
+        })
     }
 
     fn run(&mut self, input: &[u8]) -> Result<Execution, HarnessError> {
         let (plan, inputs) = self.entry.planned(&self.plan, &self.inputs, input);
         let replanned = self.session.replan(Arc::new(plan), &inputs);
-        replanned.map_err(|error| HarnessError { what: error.to_string() })?;
+        replanned.map_err(|error| HarnessError::new(error.to_string()))?;
         let execution = self.session.execute(Box::new(SeededSource::new(self.seed)), 0..0)?;
         self.modules.iter_mut().for_each(|(_, _, bytes)| bytes.fill(0));
         for (component, modules) in self.session.coverage_bytes().into_iter().flatten() {
@@ -112,7 +107,7 @@ impl FuzzTarget for MachinesTarget {
         let mut verdict = judge(&execution);
         // Edges take instructions, too: whether the rest is within the plan's bound, only the run without them says.
         if verdict.status == Status::Pass && execution.fuel_used > self.plan.limits.fuel {
-            verdict = self.confirm(input)?;
+            verdict = judge(&self.confirmer.execute(input, 0..0)?.execution);
         }
         let failed = self.is_failure(&execution, &verdict).then(|| Box::new(verdict));
         Ok(FuzzOutcome { failed, memory: MemoryUse::of(execution.memory_bytes, 0, input.len()) })
@@ -134,11 +129,16 @@ impl FuzzTarget for MachinesTarget {
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        Ok(judge(&self.confirmer.execute(input, 0..0)?.execution))
+        Ok(judge(&self.confirmer.confirm(input, 0..0)?.execution))
     }
 }
 
 impl CampaignTarget for MachinesTarget {
+    /// Its edges are counted before the first input.
+    fn begin(&mut self) -> Result<(), HarnessError> {
+        self.run(&[]).map(drop)
+    }
+
     fn edges_total(&self) -> u64 {
         self.modules.iter().map(|(_, _, bytes)| bytes.len() as u64).sum()
     }

@@ -20,13 +20,14 @@ use super::open::{FUEL_OF_A_CALL, campaign_target, functions_of, made_up};
 use super::protocol::FuzzProtocol;
 use super::single_inputs::{InputRuns, run_inputs};
 use super::summary::{CampaignReport, Subject, execution_of, word_of};
+use super::target::CampaignTarget;
 use super::workers::FuzzWorkers;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
-use crate::search_clock::say_given_up;
+use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error, say_given_up};
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::{Build, EntryPoint};
 use fozzy_report::{FuzzSummary, RunMode};
@@ -49,6 +50,12 @@ pub struct FuzzRequest<'a> {
     pub run: RunRequest,
     /// Whether a program fails that exits with another code than 0.
     pub exits_fail: bool,
+    /// Real time after which it ends, with its first run; `None` for no bound, and in a worker, whose time is its supervisor's.
+    pub time: Option<Duration>,
+    /// Whether a stop was requested.
+    pub stop: StopFlag,
+    /// Whether a plan that asks the real computer is refused.
+    pub only_simulated: bool,
 }
 
 /// How a campaign is made.
@@ -63,13 +70,9 @@ pub struct FuzzRun {
     pub search: Options,
     /// Where findings go.
     pub place: Place,
-    /// Real time after which it ends.
-    pub time: Option<Duration>,
     /// The budget of executions of all workers, if there is one.
     pub runs: Option<u64>,
-    /// Whether a stop was requested.
-    pub stop: StopFlag,
-    /// Who hears how it goes; nobody hears a worker.
+    /// Who hears how it goes; a worker tells its supervisor only.
     pub remarks: Remarks,
 }
 
@@ -77,7 +80,7 @@ pub struct FuzzRun {
 pub struct CampaignPart<'a> {
     /// Its supervisor.
     pub channel: WorkerChannel<FuzzProtocol>,
-    /// Whether nobody but the supervisor has ended it.
+    /// Whether only the supervisor has ended it.
     pub is_complete: &'a dyn Fn() -> bool,
 }
 
@@ -91,6 +94,11 @@ pub struct CampaignSetup<'a> {
     pub words: TargetWords<'a>,
     /// A run of the empty input: what cannot be called at all is found out by it.
     pub probe: Execution,
+    /// Its clock, since its first run, and its time.
+    clock: Arc<SearchClock>,
+    time: Option<Duration>,
+    /// Whether a stop was requested.
+    stop: StopFlag,
     /// Repeats what is kept.
     confirmer: FindingConfirmer,
     seed: Seed,
@@ -110,6 +118,9 @@ impl<'a> CampaignSetup<'a> {
         let (name, seed) = (loaded.target.name.clone(), request.seed);
         let run = RunRequest { fuel_default: Some(FUEL_OF_A_CALL), ..request.run.clone() };
         let planned = plan(project, &loaded, &run)?;
+        if request.only_simulated {
+            planned.check_simulated()?;
+        }
         if planned.plan.target().is_some() {
             let message = format!(
                 "{name} calls another component, but an execution of a campaign has no instance of it: it begins at a checkpoint of \
@@ -118,17 +129,24 @@ impl<'a> CampaignSetup<'a> {
             return Err(CampaignError::new(ErrorKind::Usage, message)
                 .hint(format!("fozzy explore {}", request.target.display())));
         }
-        let prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
+        let mut prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
+        prepared.grant(CONFIRM_GRACE);
         let functions = functions_of(&prepared, seed)?;
         let words = TargetWords::of(request.words, &functions)?;
-        let (plan, inputs) = (&prepared.planned.plan, &prepared.planned.inputs);
-        let flows = plan.scenario.as_ref().map_or(request.choice.flows, |own| own.flows);
+        let flows = prepared.planned.plan.scenario.as_ref().map_or(request.choice.flows, |own| own.flows);
         let choice = EntryPointChoice { flows, ..request.choice.clone() };
         let entry = choice.naming(words.function)?.one_of(&functions, &name, request.target)?;
-        let mut confirmer = FindingConfirmer::new(prepared.program.clone(), &entry, plan, inputs, seed)?;
-        // With fuel, so that a program that does not end before its function is called is found out here.
-        let probe = confirmer.execute(&[], 0..0)?.execution;
-        Ok(CampaignSetup { prepared, entry, words, probe, confirmer, seed, exits_fail: request.exits_fail })
+        let (time, stop) = (request.time, StopFlag::clone(&request.stop));
+        let clock = SearchClock::start(time, StopFlag::clone(&stop));
+        clock.bound(&prepared.interrupt);
+        let first = FindingConfirmer::new(&prepared, &entry, seed).and_then(|mut confirmer| {
+            // With fuel, so that a program that does not end before its function is called is found out here.
+            let probe = confirmer.execute(&[], 0..0)?.execution;
+            Ok((confirmer, probe))
+        });
+        let (confirmer, probe) = first.map_err(|error| first_run_error(&name, error))?;
+        let exits_fail = request.exits_fail;
+        Ok(CampaignSetup { prepared, entry, words, probe, clock, time, stop, confirmer, seed, exits_fail })
     }
 
     /// Opens the corpus: the folder that is named, cargo-fuzz's, or the function's own.
@@ -165,7 +183,7 @@ impl<'a> CampaignSetup<'a> {
             run.corpus.path().display(),
             seeds.number,
         ));
-        if run.runs.is_none() && run.time.is_none() {
+        if run.runs.is_none() && self.time.is_none() {
             let end = match search.first_only {
                 true => "the first finding or Ctrl-C ends it",
                 false => "Ctrl-C ends it, with its summary",
@@ -184,21 +202,28 @@ impl<'a> CampaignSetup<'a> {
     pub fn inputs(mut self, folder: &Path, remarks: &Remarks) -> Result<InputRuns, CampaignError> {
         let subject = self.subject();
         let origin = self.prepared.origin(self.seed, RunMode::Fuzz);
-        run_inputs(&mut self.confirmer, &origin, &subject, (&self.words.inputs, folder), self.exits_fail, remarks)
+        // All of them are run, unless a stop is requested.
+        self.clock.end_after(Duration(u64::MAX));
+        let inputs = (&self.words.inputs[..], folder);
+        run_inputs((&mut self.confirmer, &self.stop), &origin, &subject, inputs, self.exits_fail, remarks)
     }
 
     /// Fuzzes in this process; `part` is that of a worker when it is one of several.
     ///
     /// # Errors
     /// When the machine, not the target, fails, or what is found cannot be kept.
-    pub fn alone(self, run: FuzzRun, part: Option<CampaignPart<'_>>) -> Result<CampaignReport, CampaignError> {
-        let mut target = campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail)?;
+    pub fn alone(mut self, run: FuzzRun, part: Option<CampaignPart<'_>>) -> Result<CampaignReport, CampaignError> {
+        if part.is_some() {
+            self.prepared.grant(WORKER_CONFIRM_GRACE);
+            self.confirmer.confirm_within(&self.prepared);
+        }
+        let mut target = self.target()?;
         for obstacle in target.obstacles() {
             run.remarks.text(&format!("each execution begins with a new instance, because {obstacle}\n"));
         }
         let corpus_dir = run.corpus.path().display().to_string();
         let subject = Subject { total_edges: target.edges_total(), corpus_dir, ..self.subject() };
-        let FuzzRun { corpus, mut seeds, dictionary, search, place, time, runs, stop, remarks } = run;
+        let FuzzRun { corpus, mut seeds, dictionary, search, place, runs, remarks } = run;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max);
         let mut sink = CampaignSink::new(SinkConfig {
             corpus,
@@ -208,10 +233,9 @@ impl<'a> CampaignSetup<'a> {
             place: Place { record: place.record.filter(|_| part.is_none()), ..place },
             subject: subject.clone(),
             runs,
-            // The time of all workers is their supervisor's.
-            time: time.filter(|_| part.is_none()),
-            stop: Arc::clone(&stop),
-            interrupt: self.prepared.interrupt.clone(),
+            time: self.time,
+            clock: self.clock,
+            stop: StopFlag::clone(&self.stop),
             supervisor: part.as_ref().map(|part| part.channel.clone()),
             remarks: remarks.clone(),
             input_bytes_max: search.input_bytes_max,
@@ -231,7 +255,7 @@ impl<'a> CampaignSetup<'a> {
         if let Some(error) = seeds.failed {
             return Err(error);
         }
-        let word = if ended == CampaignEnd::Stopped && stop() { "interrupted" } else { word_of(ended) };
+        let word = if ended == CampaignEnd::Stopped && (self.stop)() { "interrupted" } else { word_of(ended) };
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
         report.lost = sink.unkept;
@@ -248,18 +272,19 @@ impl<'a> CampaignSetup<'a> {
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: FuzzRun, workers: u32) -> Result<CampaignReport, CampaignError> {
         // Compiled once, for all workers.
-        drop(campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail)?);
+        let open = || campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail);
+        drop(self.clock.excluding(open)?);
         let Place { folder, record, collision, artifacts } = &run.place;
         let workers = FuzzWorkers {
             workers,
             seed: self.seed,
             runs: run.runs,
-            time: run.time,
+            time: self.time.map(|time| Duration(time.0.saturating_sub(self.clock.elapsed_ns()))),
             first_only: run.search.first_only,
             folder,
             record: record.as_deref().map(|path| (path, *collision)),
             cargo: artifacts.as_ref().map(|(cargo, _)| cargo),
-            stop: run.stop,
+            stop: self.stop,
             remarks: run.remarks,
         };
         workers.run()
@@ -275,11 +300,19 @@ impl<'a> CampaignSetup<'a> {
         seeds: &[Vec<u8>],
         observer: &mut dyn FuzzObserver,
     ) -> Result<(Campaign, FindingConfirmer), CampaignError> {
-        let mut target = campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail)?;
+        let mut target = self.target()?;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max).into_iter();
         let mut campaign = Campaign::new(search, Dictionary::default());
         campaign.run(&mut *target, &mut made_up.chain(seeds.iter().cloned()), observer)?;
         Ok((campaign, self.confirmer))
+    }
+
+    /// The target, compiled, and begun within the time of the campaign.
+    fn target(&self) -> Result<Box<dyn CampaignTarget>, CampaignError> {
+        let open = || campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail);
+        let mut target = self.clock.excluding(open)?;
+        target.begin().map_err(|error| first_run_error(&self.prepared.loaded.target.name, error.into()))?;
+        Ok(target)
     }
 
     /// What stays the same over the campaign, as far as no corpus and no edges are concerned.

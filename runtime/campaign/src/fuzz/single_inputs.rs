@@ -11,6 +11,7 @@
 use super::confirmer::{ConfirmedRun, FindingConfirmer};
 use super::summary::{CampaignReport, SavedFinding, Subject};
 use crate::error::{CampaignError, ErrorKind, at_path};
+use crate::options::StopFlag;
 use crate::pipeline::{self, ENTRIES_KEPT, RecordingOrigin};
 use crate::remarks::Remarks;
 use fozzy_check::judge;
@@ -18,7 +19,7 @@ use fozzy_report::{LiteralLanguage, ShownInput};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::Stats;
 use fozzy_trace::file::store::CollisionPolicy;
-use fozzy_trace::{Digest, Execution, ExecutionEnd, Status, counted};
+use fozzy_trace::{Digest, Execution, ExecutionEnd, HarnessError, Status, counted};
 use std::path::{Path, PathBuf};
 
 /// Bytes of an input that is run.
@@ -35,7 +36,7 @@ pub struct InputRuns {
 /// Runs the inputs in `files`, in their order. Traces of those that fail go to `folder`. A program that only exits with a code
 /// fails if `exits_fail`.
 pub fn run_inputs(
-    confirmer: &mut FindingConfirmer,
+    (confirmer, stop): (&mut FindingConfirmer, &StopFlag),
     origin: &RecordingOrigin,
     subject: &Subject,
     (files, folder): (&[PathBuf], &Path),
@@ -45,6 +46,9 @@ pub fn run_inputs(
     let language = LiteralLanguage::of(&fozzy_instrument::languages(&origin.component));
     let (mut found, mut kept, mut last) = (Vec::new(), Vec::new(), None);
     for (number, path) in (1..).zip(files) {
+        if stop() {
+            return Err(HarnessError::interruption().into());
+        }
         let input = read(path)?;
         let ConfirmedRun { execution, plan, inputs } = confirmer.execute(&input, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
@@ -61,7 +65,7 @@ pub fn run_inputs(
             let trace = pipeline::write(&recording, &trace, CollisionPolicy::Overwrite)?;
             let (shown, arguments) = (ShownInput::of(&input, language), confirmer.written(&input));
             kept.push(SavedFinding { trace, input: path.clone(), shown, arguments, smaller: None });
-            found.push(FailureRecord { input, found_at: number, times: 1, verdict });
+            found.push(FailureRecord { input, found_at: number, times: 1, verdict, is_confirmed: true });
         }
         last = Some(execution);
     }

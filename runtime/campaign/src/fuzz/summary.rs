@@ -111,6 +111,11 @@ impl CampaignReport {
         ended: &str,
     ) -> CampaignReport {
         let estimate = stats.estimate();
+        assert_eq!(
+            found.len(),
+            kept.len(),
+            "each finding is told once, and has its trace or the reason why it has none"
+        );
         let both = || found.iter().zip(kept);
         let fuzz = FuzzSummary {
             function: subject.function.clone(),

@@ -1,9 +1,18 @@
 //! What a campaign executes: a target of the search, with what is reported of it.
 
 use fozzy_search::fuzz::FuzzTarget;
+use fozzy_trace::HarnessError;
 
 /// A target with what a campaign reports of it.
 pub trait CampaignTarget: FuzzTarget {
+    /// Makes what a campaign needs before its first input.
+    ///
+    /// # Errors
+    /// When the machine, not the target, fails, or its time is over.
+    fn begin(&mut self) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
     /// Why each execution begins with a new instance, one sentence each.
     fn obstacles(&self) -> &[String] {
         &[]

@@ -117,7 +117,7 @@ impl SupervisorObserver<FuzzProtocol> for Collector<'_> {
     }
 
     fn on_found(&mut self, worker: u32, found: FindingReport) -> Result<Direction, HarnessError> {
-        self.keep(worker, found).map_err(|error| HarnessError { what: error.to_string() })?;
+        self.keep(worker, found).map_err(|error| HarnessError::new(error.to_string()))?;
         Ok(if self.plan.first_only { Direction::Stop } else { Direction::Continue })
     }
 

@@ -107,6 +107,7 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
             let channel = ChannelPlan { terminal: feed::is_terminal(), ..ChannelPlan::default() };
             let planned = &mut plan.main.stdin;
             (planned.stays_open, planned.channel) = (true, Some(planned.channel.take().unwrap_or(Box::new(channel))));
+            plan.renew_edition();
             Some(feed::live_stdin(&project.remarks, hider, stop))
         }
         None => reads_own.then(|| load::own_stdin(&project.remarks, hider)),
@@ -194,6 +195,18 @@ impl RunPlan {
     /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
     pub(super) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
         if self.is_live() { real_computer::open(&self.plan, &self.secrets, session, store) } else { Ok(()) }
+    }
+
+    /// Refuses a plan that asks the real computer, before anything is run under it.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn check_simulated(&self) -> Result<(), CampaignError> {
+        if self.is_live() {
+            let message = "the plan asks for the real computer, and here all is simulated";
+            return Err(CampaignError::new(ErrorKind::Plan, message));
+        }
+        Ok(())
     }
 
     /// Whether the real computer takes part.

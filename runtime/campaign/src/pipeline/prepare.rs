@@ -13,6 +13,7 @@ use super::today::{MachinesOfToday, PlanOfToday};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::RunRequest;
 use crate::project::Project;
+use crate::search_clock::reprieve;
 use fozzy_engine::{Build, Interrupt, Program, Session, SessionError, Switches};
 use fozzy_report::RunMode;
 use fozzy_trace::file::Recording;
@@ -36,9 +37,22 @@ pub struct PreparedProgram {
     pub program: Program,
     /// Ends executions of all its sessions from outside, once it is armed.
     pub interrupt: Interrupt,
+    /// Ends runs that confirm and record failures, some time later; never unless granted.
+    pub(crate) reprieve: Interrupt,
 }
 
 impl PreparedProgram {
+    /// A compiled program under its plan; nothing ends its executions from outside.
+    pub(crate) fn of(loaded: LoadedTarget, planned: RunPlan, program: Program) -> PreparedProgram {
+        let (interrupt, reprieve) = (Interrupt::default(), Interrupt::default());
+        PreparedProgram { loaded, planned, program, interrupt, reprieve }
+    }
+
+    /// Lets runs that confirm and record failures end this much later than others.
+    pub(crate) fn grant(&mut self, grace: Duration) {
+        self.reprieve = reprieve(&self.interrupt, grace);
+    }
+
     /// Plans and compiles a program for plain runs.
     pub fn new(
         project: &Project,
@@ -64,7 +78,7 @@ impl PreparedProgram {
     }
 
     /// Compiles a program with another kind of build than that of a plain run.
-    pub fn compile_as(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
+    fn compile_as(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
         let (component, plan) = (Arc::clone(&loaded.component), &planned.plan);
         let cache = cache_for(Some(&loaded.target.name));
         let compiled = match plan.target() {
@@ -75,13 +89,13 @@ impl PreparedProgram {
         };
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
-        Ok(PreparedProgram { loaded, planned, program, interrupt: Interrupt::default() })
+        Ok(PreparedProgram::of(loaded, planned, program))
     }
 
     /// The same program and plan, with another kind of build.
     pub fn rebuilt(&self, build: &Build) -> Result<PreparedProgram, CampaignError> {
         let rebuilt = PreparedProgram::compile_as(self.loaded.clone(), self.planned.clone(), build)?;
-        Ok(PreparedProgram { interrupt: self.interrupt.clone(), ..rebuilt })
+        Ok(PreparedProgram { interrupt: self.interrupt.clone(), reprieve: self.reprieve.clone(), ..rebuilt })
     }
 
     /// Compiles a program of which functions are called, whatever it exports.
@@ -91,12 +105,18 @@ impl PreparedProgram {
         let compiled = Program::build(component, Switches::of(&planned.plan), build, cache.as_ref());
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
-        Ok(PreparedProgram { loaded, planned, program, interrupt: Interrupt::default() })
+        Ok(PreparedProgram::of(loaded, planned, program))
     }
 
     /// The program and the plan of a recording.
     pub fn of_recording(recording: &Recording) -> Result<PreparedProgram, CampaignError> {
-        PreparedProgram::compile(LoadedTarget::of_recording(recording), RunPlan::of_recording(recording))
+        PreparedProgram::built_of_recording(recording, &Build::default())
+    }
+
+    /// The same, with another kind of build than that of a plain run.
+    pub fn built_of_recording(recording: &Recording, build: &Build) -> Result<PreparedProgram, CampaignError> {
+        let (loaded, planned) = (LoadedTarget::of_recording(recording), RunPlan::of_recording(recording));
+        PreparedProgram::compile_as(loaded, planned, build)
     }
 
     /// Another program under the plan of a recording, with `machines` beside it.
@@ -173,7 +193,7 @@ pub fn session_of(recording: &Recording) -> Result<Session, CampaignError> {
 }
 
 /// A session of `program` under `plan`.
-pub(crate) fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
+fn session(program: Program, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
     Session::new(program, Arc::new(plan.clone()), inputs).map_err(|error| {
         let nearest = match &error {
             SessionError::Link(error) => error.looked_for().and_then(|(word, known)| {

@@ -13,7 +13,7 @@
 
 use crate::coverage::module_name;
 use crate::error::{CampaignError, ErrorKind};
-use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
+use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
 use fozzy_engine::{Build, PathCounts, Program, ProgramProfile, Session};
 use fozzy_instrument::source::{DebugSymbols, LineInfo, SourceFrame};
@@ -76,9 +76,8 @@ pub fn cpu_profile(path: &Path, recording: &Recording) -> Result<CallTree, Campa
 /// A session that has executed the recorded run in the build that counts, and what a reader has to know of it.
 fn counted_session(path: &Path, recording: &Recording) -> Result<(Session, Option<String>), CampaignError> {
     let starved = starved(recording);
-    let (loaded, planned) = (LoadedTarget::of_recording(recording), RunPlan::of_recording(recording));
     let build = if starved.is_empty() { Build::profile() } else { Build::profile_with_fuel() };
-    let mut session = PreparedProgram::compile_as(loaded, planned, &build)?.session()?;
+    let mut session = PreparedProgram::built_of_recording(recording, &build)?.session()?;
     if starved.is_empty() {
         let execution = session.execute(source_of(recording), 0..0)?;
         return match difference(recording, execution) {

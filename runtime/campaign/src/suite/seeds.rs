@@ -179,7 +179,7 @@ impl SeedSweep<'_> {
         let taken = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut session = match taken {
             Some(session) => session,
-            None => self.session().map_err(|error| HarnessError { what: error.to_string() })?,
+            None => self.session()?,
         };
         let watch = Stopwatch::start();
         let execution = session.execute(Box::new(SeededSource::new(seed)), 0..0)?;

@@ -177,7 +177,7 @@ impl Supervisor<'_> {
             stray_lines: 0,
         };
         for at in 0..fleet.slots.len() {
-            fleet.start(at).map_err(|error| HarnessError { what: format!("cannot start a worker: {error}") })?;
+            fleet.start(at).map_err(|error| HarnessError::new(format!("cannot start a worker: {error}")))?;
         }
         let followed = fleet.follow(&messages, observer);
         let Fleet { slots, end, lost, restarted, .. } = fleet;

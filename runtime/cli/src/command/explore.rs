@@ -61,7 +61,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         check_target(path, collision).map_err(store_error)?;
     }
     let generated = args.generate_tests.as_ref().map(|file| GeneratedTests::new(file, &args.target)).transpose()?;
-    let (mut prepared, bounds) = setup(context, args, None)?;
+    let (mut prepared, bounds) = setup(context, args, None, stop_flag)?;
     if bounds.runs != args.runs.or(context.project.config.explore.max_runs) {
         let what = format!("{} by {}", counted(bounds.runs.unwrap_or_default(), "run"), bounds.schedule.name());
         context.printer.remark(&format!("{what}, as version 1 ends; --runs N or --time D explores more\n"));
@@ -98,8 +98,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     }
     let folder = context.runs.begin()?;
     let place = Where { folder: folder.path.clone(), record: args.record.clone(), collision };
-    let stop = stop_flag();
-    let mut run = run_of(context, args, &bounds, place, StopFlag::clone(&stop));
+    let stop = StopFlag::clone(&prepared.stop);
+    let mut run = run_of(context, args, &bounds, place);
     // Where nothing is kept of the run, nothing is kept beside it either, but for what was asked for by name.
     let is_kept = folder.is_kept();
     run.state = (is_kept || args.save_state.is_some()).then(|| (base.state.clone(), base.place.clone()));
@@ -217,11 +217,11 @@ fn shrink_time(bounds: &ExploreBounds, elapsed: Duration, left: usize) -> Durati
 
 /// The part of one of several workers.
 fn part(context: &Context, args: &ExploreArgs, worker: &Worker<ExploreProtocol>) -> Result<(), CliError> {
-    let (prepared, bounds) = setup(context, args, Some(&worker.role))?;
+    let (prepared, bounds) = setup(context, args, Some(&worker.role), || worker.stop_flag())?;
     let exchange = WorkerExchange::open(&worker.role, &context.project.config.explore)?;
     let place = Where { folder: exchange.own(), record: None, collision: CollisionPolicy::Overwrite };
     let part = WorkerPart { channel: worker.channel.clone(), exchange, is_complete: &|| worker.is_complete() };
-    prepared.alone(run_of(context, args, &bounds, place, worker.stop_flag()), Some(part)).map(drop)
+    prepared.alone(run_of(context, args, &bounds, place), Some(part)).map(drop)
 }
 
 /// Tests of all failures, and of the ways that cover most.
@@ -265,6 +265,7 @@ fn setup(
     context: &Context,
     args: &ExploreArgs,
     role: Option<&WorkerRole>,
+    stop: impl FnOnce() -> StopFlag,
 ) -> Result<(ExplorationSetup, ExploreBounds), CliError> {
     let settings = &context.project.config.explore;
     let loaded = load(&args.target, &context.project.remarks)?;
@@ -287,6 +288,9 @@ fn setup(
         resume: args.resume.as_ref().map(Option::as_deref),
         seed_of_state: args.seed.is_none() && role.is_none(),
         time: bounds.time.filter(|_| role.is_none()),
+        // What is loaded may be built first, which a signal ends.
+        stop: stop(),
+        only_simulated: false,
     };
     Ok((ExplorationSetup::new(&context.project, loaded, &request)?, bounds))
 }
@@ -304,10 +308,10 @@ fn base(setup: &ExplorationSetup, context: &Context, args: &ExploreArgs) -> Base
     }
 }
 
-fn run_of(context: &Context, args: &ExploreArgs, bounds: &ExploreBounds, place: Where, stop: StopFlag) -> ExploreRun {
+fn run_of(context: &Context, args: &ExploreArgs, bounds: &ExploreBounds, place: Where) -> ExploreRun {
     let verbose = args.verbose || context.project.config.explore.report.verbose;
-    let (time, runs, remarks) = (bounds.time, bounds.runs, context.project.remarks.clone());
-    ExploreRun { place, time, runs, verbose, stop, remarks, state: None, shrinks: !args.no_shrink }
+    let (runs, remarks) = (bounds.runs, context.project.remarks.clone());
+    ExploreRun { place, runs, verbose, remarks, state: None, shrinks: !args.no_shrink }
 }
 
 /// The defaults, the project's settings, the flags.

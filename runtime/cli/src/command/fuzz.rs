@@ -25,7 +25,7 @@ use fozzy_campaign::fuzz::protocol::FuzzProtocol;
 use fozzy_campaign::fuzz::settings::{dictionary, mutator};
 use fozzy_campaign::fuzz::setup::{CampaignPart, CampaignSetup, FuzzRequest, FuzzRun};
 use fozzy_campaign::fuzz::summary::CampaignReport;
-use fozzy_campaign::options::{RunRequest, WorldOptions};
+use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, RunFolder, store_error};
@@ -68,7 +68,8 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         Some(cargo) => load(&cargo.build(&context.project.remarks)?, &context.project.remarks)?,
         None => load(&args.target, &context.project.remarks)?,
     };
-    let setup = CampaignSetup::new(&context.project, loaded, &request(args, seed)?)?;
+    let stop = worker.map_or_else(stop_flag, Worker::stop_flag);
+    let setup = CampaignSetup::new(&context.project, loaded, &request(args, seed, role.is_none(), stop)?)?;
     let base = Base { prepared: setup.prepared.clone(), probe: setup.probe.clone(), seed };
     if !setup.words.inputs.is_empty() {
         let own = context.runs.begin()?;
@@ -87,9 +88,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         dictionary,
         search,
         place: Place { folder, record: args.record.clone(), collision, artifacts },
-        time: args.time,
         runs: args.runs,
-        stop: worker.map_or_else(stop_flag, Worker::stop_flag),
         remarks: if worker.is_none() { context.project.remarks.clone() } else { Remarks::none() },
     };
     setup.announce(&run);
@@ -125,7 +124,7 @@ fn search(args: &FuzzArgs, seed: Seed, role: Option<&WorkerRole>) -> Result<Opti
 }
 
 /// What is searched, and how it is run.
-fn request(args: &FuzzArgs, seed: Seed) -> Result<FuzzRequest<'_>, CliError> {
+fn request(args: &FuzzArgs, seed: Seed, is_timed: bool, stop: StopFlag) -> Result<FuzzRequest<'_>, CliError> {
     let (world, stdin) = stdin(args)?;
     Ok(FuzzRequest {
         target: &args.target,
@@ -149,6 +148,9 @@ fn request(args: &FuzzArgs, seed: Seed) -> Result<FuzzRequest<'_>, CliError> {
             fuel_default: None,
         },
         exits_fail: args.fail_on_exit,
+        time: args.time.filter(|_| is_timed),
+        stop,
+        only_simulated: false,
     })
 }
 

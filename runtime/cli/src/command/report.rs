@@ -124,16 +124,27 @@ pub(super) fn rendered(format: ReportFormatArg, summary: &SuiteSummary) -> Resul
     }
 }
 
-/// What is compared of runs; a run may be named once.
+/// What is compared of runs; a run may be named once. Those that were interrupted before anything was found have no verdict, and are left
+/// out.
 pub(super) fn signatures(context: &Context, selectors: &[String]) -> Result<Vec<RunSignature>, CliError> {
     let mut seen = BTreeSet::new();
-    let mut runs = Vec::with_capacity(selectors.len());
+    let (mut runs, mut left_out) = (Vec::with_capacity(selectors.len()), 0);
     for selector in selectors {
-        let (id, signature) = signature(&report_of(context, selector)?);
+        let report = report_of(context, selector)?;
+        let (id, signature) = signature(&report);
         if !seen.insert(id.clone()) {
             return Err(CliError::new(ErrorKind::Usage, format!("`{selector}`: run {id} is named twice")));
         }
-        runs.push(signature);
+        if report.has_verdict() {
+            runs.push(signature);
+        } else {
+            left_out += 1;
+            context.printer.remark(&format!("note: run {id} was interrupted, has no verdict, and is left out\n"));
+        }
+    }
+    if left_out > 0 && runs.len() < 2 {
+        let message = "fewer than two of these runs have a verdict: one run cannot differ from itself";
+        return Err(CliError::new(ErrorKind::Flaky, message));
     }
     Ok(runs)
 }

@@ -37,7 +37,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let criteria = args.criteria.options();
     let mut request = RunRequest { criteria, ..request(&args.args, &args.limits, &args.world) };
     if args.interactive {
-        crate::interrupt::ask_me_to_stop();
+        crate::interrupt::ask_me_to_stop_at_a_call();
         progress::allow_silence();
         request.world.interactive = Some(crate::interrupt::is_asked_to_stop);
     }

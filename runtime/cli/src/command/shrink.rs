@@ -1,6 +1,7 @@
 //! `fozzy shrink` and `fozzy ablate`: a recorded failure made smaller, and what it needs.
 
 use super::run::conclude;
+use super::worker::stop_flag;
 use crate::args::{AblateArgs, MinimizeArg, ReportFormatArg, ShrinkArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
@@ -24,11 +25,11 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
+    let clock = SearchClock::start(Some(args.budget), stop_flag());
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
     let out = args.out.clone().unwrap_or_else(|| path.with_extension("min.fozzy"));
     let format = context.format(args.reporter);
@@ -42,21 +43,20 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
     let every = campaign::progress_every(remarks);
     let mut next = if remarks.is_live() { Duration::ZERO } else { every };
     let mut go_on = |progress: &ShrinkProgress| {
-        let elapsed = watch.elapsed();
+        let elapsed = Duration::from_nanos(clock.elapsed_ns());
         if format == ReportFormatArg::Pretty && elapsed >= next {
             next = elapsed + every;
             campaign::show_progress(remarks, elapsed, progress, args.budget.0);
         }
-        elapsed < Duration::from_nanos(args.budget.0)
+        !clock.is_over()
     };
-    let clock = SearchClock::start(Some(args.budget), Arc::new(|| false));
     let shrunk = campaign::shrink(&recording, &mut engines, options, Some(&clock), &mut go_on)
         .map_err(|error| shrink_error("shrink", &path, &error))?;
     let engine = &mut engines[0];
 
     let explained = if args.explain {
-        let mut go_on = || watch.elapsed() < Duration::from_nanos(args.budget.0.saturating_mul(2));
-        let explained = shrink::explain(&recording, engine, &shrunk.smallest, options.keeps_stdin, &mut go_on);
+        clock.end_after(fozzy_trace::Duration(args.budget.0.saturating_mul(2)));
+        let explained = campaign::explain(&recording, engine, &shrunk.smallest, options, &clock);
         explained.map_err(|error| shrink_error("shrink", &path, &error))?
     } else {
         Vec::new()

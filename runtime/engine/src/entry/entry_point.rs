@@ -161,14 +161,14 @@ impl InputDelivery {
             InputDelivery::Stdin => {
                 let stdin = plan.main.stdin.given(Digest::of(b""));
                 let planned = Stdin::planned(bytes.into(), &stdin);
-                node.stdin = planned.map_err(|error| HarnessError { what: error.to_string() })?;
+                node.stdin = planned.map_err(|error| HarnessError::new(error.to_string()))?;
             }
             InputDelivery::File(path) => {
                 let mut inputs = Inputs::default();
                 let mount = mount(path, bytes, &mut inputs);
                 let start_ns = plan.wall_start_s.saturating_mul(1_000_000_000);
                 let mounted = node.disk.mount(&mount, &inputs, start_ns);
-                mounted.map_err(|error| HarnessError { what: error.to_string() })?;
+                mounted.map_err(|error| HarnessError::new(error.to_string()))?;
             }
             InputDelivery::Argument => {
                 // The folders are on its disk already.

@@ -315,12 +315,10 @@ impl FuzzExecutor {
         source: Option<Box<dyn DecisionSource>>,
     ) -> Result<CallOutcome, HarnessError> {
         match self.call_exact(input, source, FuelBudget::Whole)? {
-            CallOutcome::Undecided => Err(HarnessError {
-                what: format!(
-                    "a run of an input stays within its budget, and a call with it uses more than {FUEL_TIMES} times that; \
+            CallOutcome::Undecided => Err(HarnessError::new(format!(
+                "a run of an input stays within its budget, and a call with it uses more than {FUEL_TIMES} times that; \
                      this is a fault of fozzy"
-                ),
-            }),
+            ))),
             outcome => Ok(outcome),
         }
     }
@@ -336,9 +334,7 @@ impl FuzzExecutor {
         }
         self.was_exact = true;
         let outcome = self.exact.as_mut().expect("just made").call(input, source, budget)?;
-        outcome.ok_or_else(|| HarnessError {
-            what: "a call was cut without a watchdog; this is a fault of fozzy".to_owned(),
-        })
+        outcome.ok_or_else(|| HarnessError::new("a call was cut without a watchdog; this is a fault of fozzy"))
     }
 
     /// Brings the start state back now, which otherwise the next call does.
@@ -421,7 +417,7 @@ impl FuzzExecutor {
 
 /// The same component was started in another build before.
 fn unlikely(error: ExecutorError) -> HarnessError {
-    HarnessError { what: format!("another build of the program does not start as the first one did: {error}") }
+    HarnessError::new(format!("another build of the program does not start as the first one did: {error}"))
 }
 
 /// A build of the component, at its start.
@@ -476,9 +472,7 @@ impl ExecutorBuild {
             Err(CallError::Ended { end: ExecutionEnd::FuelExhausted { .. }, .. }) => Ok(Some(CallOutcome::Undecided)),
             Err(CallError::Ended { end, backtrace }) => Ok(Some(self.ended(end, backtrace))),
             Err(CallError::Harness(error)) => Err(error),
-            Err(other @ (CallError::Over | CallError::Function { .. })) => {
-                Err(HarnessError { what: other.to_string() })
-            }
+            Err(other @ (CallError::Over | CallError::Function { .. })) => Err(HarnessError::new(other.to_string())),
         }
     }
 

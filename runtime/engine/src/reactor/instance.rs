@@ -240,14 +240,14 @@ impl ReactorInstance {
     /// Finds the accessor among the instance's memories and exports.
     fn reach(&mut self, access: &AccessorLayout) -> Result<(), CallError> {
         let failed = |error: wasmtime::Error| CallError::Harness(harness(&error));
-        let missing = || CallError::Harness(HarnessError { what: "the accessor's memory is missing".to_owned() });
+        let missing = || CallError::Harness(HarnessError::new("the accessor's memory is missing"));
         let region = self.told.accessor.clone().ok_or_else(missing)?;
         let regions = self.told.guest.clone();
         if self.program.facts().marks_are_sound && regions.len() == 1 {
             self.marks = self.told.marks();
         }
         let kind = if self.marks.is_empty() { TrackerKind::Compared } else { TrackerKind::Marks };
-        let machine = |what: String| CallError::Harness(HarnessError { what });
+        let machine = |what: String| CallError::Harness(HarnessError::new(what));
         let memories = GuestMemories::new(regions, kind, &self.marks).map_err(machine)?;
         let (store, instance) = (&mut self.store, &self.instance);
         self.accessor = Some(Accessor {
@@ -398,7 +398,7 @@ impl ReactorInstance {
 
     /// What is kept of the state; without an accessor that is nothing but a digest.
     pub(super) fn capture(&mut self) -> Result<Snapshot, HarnessError> {
-        let machine = |what: String| HarnessError { what };
+        let machine = |what: String| HarnessError::new(what);
         let failed = |error: wasmtime::Error| harness(&error);
         let id = next_id();
         let fuel = self.store.get_fuel().ok();
@@ -447,7 +447,7 @@ impl ReactorInstance {
         }
         let host = self.store.data_mut();
         host.limiter = kept.limiter.clone();
-        let resized = accessor.memories.restore(&kept.images).map_err(|what| HarnessError { what })?;
+        let resized = accessor.memories.restore(&kept.images).map_err(HarnessError::new)?;
         accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
         match &accessor.handed {
             Some(handed) if !resized => handed.iter().for_each(|globals| globals.give(&kept.globals)),
@@ -468,7 +468,7 @@ impl ReactorInstance {
             return Ok(());
         }
         let what = "a checkpoint could not be restored into a fresh instance; this is a fault of fozzy".to_owned();
-        Err(HarnessError { what })
+        Err(HarnessError::new(what))
     }
 
     /// Goes on with a fresh instance, as the first one was.
@@ -479,7 +479,7 @@ impl ReactorInstance {
     /// Goes on with a fresh instance in the memories of this one, which is watched and tracked as this one was. When it is
     /// `restored` before it is called, the memories need not be as new.
     fn go_on(&mut self, program: &Program, start: &World, run: Run, restored: bool) -> Result<(), HarnessError> {
-        let machine = |what: String| HarnessError { what };
+        let machine = |what: String| HarnessError::new(what);
         let failed = |error: wasmtime::Error| harness(&error);
         let (Some(accessor), Some(access)) = (&mut self.accessor, &program.facts().access) else {
             return self.replace(program, start, run);
@@ -509,7 +509,7 @@ impl ReactorInstance {
         let (copied, limit, kind) = (self.pages_copied(), self.limit, self.tracker());
         *self = ReactorInstance::start(program, start, run).map_err(again)?;
         self.copied_before = copied;
-        let machine = |what: String| HarnessError { what };
+        let machine = |what: String| HarnessError::new(what);
         if let Some(limit) = limit {
             self.watch(limit).map_err(machine)?;
         }
@@ -572,7 +572,7 @@ impl ReactorInstance {
     pub(super) fn verify(&mut self) -> Result<(), HarnessError> {
         self.capture()?;
         let Some(accessor) = &self.accessor else { return Ok(()) };
-        accessor.memories.check().map_err(|what| HarnessError { what })
+        accessor.memories.check().map_err(HarnessError::new)
     }
 
     pub(super) fn digest(&mut self) -> Result<u64, HarnessError> {

@@ -318,16 +318,14 @@ impl StepTarget for Walker {
                 Ok(StepOutcome::Ended { end, backtrace, stderr })
             }
             Err(CallError::Harness(error)) => Err(error),
-            Err(other @ (CallError::Over | CallError::Function { .. })) => {
-                Err(HarnessError { what: other.to_string() })
-            }
+            Err(other @ (CallError::Over | CallError::Function { .. })) => Err(HarnessError::new(other.to_string())),
         }
     }
 
     fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
         self.reactor.checkpoint().map_err(|error| match error {
             CallError::Harness(error) => error,
-            other => HarnessError { what: other.to_string() },
+            other => HarnessError::new(other.to_string()),
         })
     }
 

@@ -218,6 +218,7 @@ impl TargetInstance {
                 (ExecutionEnd::Trapped { trap: format!("it exited with code {code} instead of answering") }, frames)
             }
             Ok(ended) => ended,
+            Err(error) if error.is_interruption() => return CallResult::Interrupted,
             Err(error) => return CallResult::Machine(error.what),
         };
         run.with_context(node, |world, context| world.program_lost(context));

@@ -59,14 +59,14 @@ pub(crate) fn ending(
             GuestStop::Failed(failure) => Ok((ExecutionEnd::Failed { failure: *failure }, frames())),
             GuestStop::CalledEnded => Ok((ExecutionEnd::CalledEnded, frames())),
             GuestStop::PeerEnded { node } => Ok((ExecutionEnd::PeerEnded { node: node.to_string() }, frames())),
-            GuestStop::Looked => Err(HarnessError { what: "a run that was only looked at has no end".to_owned() }),
+            GuestStop::Looked => Err(HarnessError::new("a run that was only looked at has no end")),
             GuestStop::Interrupted => Err(HarnessError::interruption()),
             GuestStop::TimeExhausted => {
                 let limit = limits.time.expect("time ran out, so it was bounded");
                 Ok((ExecutionEnd::TimeExhausted { limit }, frames()))
             }
             GuestStop::FuelExhausted => Ok((ExecutionEnd::FuelExhausted { fuel: limits.fuel }, frames())),
-            GuestStop::Machine { what } => Err(HarnessError { what }),
+            GuestStop::Machine { what } => Err(HarnessError::new(what)),
             GuestStop::Misuse { import, what } => {
                 Ok((ExecutionEnd::Trapped { trap: format!("{import}: {what}") }, frames()))
             }
@@ -74,11 +74,10 @@ pub(crate) fn ending(
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => Ok((ExecutionEnd::FuelExhausted { fuel: limits.fuel }, frames())),
-        Some(Trap::StackOverflow) => Err(HarnessError {
-            what: "the native stack ran out before the guest's depth counter fired; this is a fault of fozzy, please \
-                       report it with the program"
-                .to_owned(),
-        }),
+        Some(Trap::StackOverflow) => Err(HarnessError::new(
+            "the native stack ran out before the guest's depth counter fired; this is a fault of fozzy, please \
+                       report it with the program",
+        )),
         Some(trap) => {
             let frames = frames();
             let exhausted = match trap {
@@ -97,12 +96,10 @@ pub(crate) fn ending(
         None if error.downcast_ref::<MachineOutOfMemory>().is_some() => Err(harness(error)),
         None if error.downcast_ref::<InstantiationContext>().is_some() && frames().is_empty() => {
             let why = crate::compile::load::one_line(&error.root_cause().to_string());
-            Err(HarnessError {
-                what: match refused {
-                    Some(refusal) => format!("the program needs more to start than it is given: {refusal}; {why}"),
-                    None => format!("{InstantiationContext} on this machine: {why}"),
-                },
-            })
+            Err(HarnessError::new(match refused {
+                Some(refusal) => format!("the program needs more to start than it is given: {refusal}; {why}"),
+                None => format!("{InstantiationContext} on this machine: {why}"),
+            }))
         }
         None => {
             let trap = crate::compile::load::one_line(&error.root_cause().to_string());
@@ -148,7 +145,7 @@ fn words_of(trap: Trap) -> String {
 }
 
 pub(crate) fn harness(error: &wasmtime::Error) -> HarnessError {
-    HarnessError { what: crate::compile::load::one_line(&format!("{error:#}")) }
+    HarnessError::new(crate::compile::load::one_line(&format!("{error:#}")))
 }
 
 #[cfg(test)]

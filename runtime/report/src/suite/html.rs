@@ -28,14 +28,19 @@ const SCRIPT: &str = include_str!("page.js");
 /// The document.
 #[must_use]
 pub fn html(summary: &SuiteSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
-    let (mode, status) = (summary.mode.name(), summary.status.name());
+    let (mode, is_judged) = (summary.mode.name(), summary.has_verdict());
+    let status = if is_judged { summary.status.name() } else { "interrupted" };
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>fozzy {mode}: {status}</title>\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>fozzy {mode} <span class=\"word {}\">{}</span></h1>\n\
          <p class=\"faint\">seed {} · {} · run {}</p>\n\
          <button id=\"theme\" type=\"button\" title=\"dark or light\">◐</button>\n</header>\n<main>\n",
-        if summary.status == Status::Pass { "passed" } else { "failed" },
+        match summary.status {
+            _ if !is_judged => "skipped",
+            Status::Pass => "passed",
+            _ => "failed",
+        },
         status.to_uppercase(),
         summary.identity.seed,
         escape(&summary.started_at),

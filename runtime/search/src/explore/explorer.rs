@@ -20,7 +20,7 @@ use super::moments::MomentProposals;
 use super::novelty::NewCoverage;
 use super::options::{Options, StopCondition};
 use super::state_feedback::{StateFeedback, StateScope};
-use super::stateful_target::StatefulTarget;
+use super::stateful_target::{ConfirmReason, StatefulTarget};
 use super::strategy::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec, StrategyRow};
 use super::swarm::AnswerMask;
 use super::values::{Proposal, TypedStep, ValueProposals, WholeRunValues};
@@ -32,6 +32,7 @@ use fozzy_check::judge_end;
 use fozzy_trace::source::Override;
 use fozzy_trace::{HarnessError, StepId, StepOutcome, Verdict};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Steps without anything new after which nothing more is expected, at least.
@@ -145,11 +146,8 @@ pub trait ExplorationObserver {
         PeerDiscoveries::default()
     }
 
-    /// A failure was found that was not known.
-    ///
-    /// # Errors
-    /// When it cannot be kept.
-    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError>;
+    /// A failure was found that was not known. One that cannot be kept is a finding all the same.
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>);
 }
 
 /// Why an exploration has ended.
@@ -172,7 +170,42 @@ pub enum FirstPaths<'a> {
     /// Found by others: each is a run, and those beyond the bound of runs are not taken.
     Found(&'a mut dyn Iterator<Item = DecisionPath>),
     /// Of the exploration that is continued: they are counted already, and all are taken whatever the bound.
-    Restored(&'a mut dyn Iterator<Item = DecisionPath>),
+    Restored(&'a mut RestoredPaths),
+}
+
+/// The paths of an exploration that is continued: those of its findings first. A path stays here until its run is at its end.
+#[derive(Clone, Debug, Default)]
+pub struct RestoredPaths {
+    findings: VecDeque<DecisionPath>,
+    places: VecDeque<DecisionPath>,
+}
+
+impl RestoredPaths {
+    /// The paths to findings and to places, in the order in which they are taken.
+    #[must_use]
+    pub fn new(findings: Vec<DecisionPath>, places: Vec<DecisionPath>) -> RestoredPaths {
+        RestoredPaths { findings: findings.into(), places: places.into() }
+    }
+
+    /// The paths to findings whose runs were not at their ends.
+    pub fn findings(&self) -> impl Iterator<Item = &DecisionPath> {
+        self.findings.iter()
+    }
+
+    /// The same, to places.
+    pub fn places(&self) -> impl Iterator<Item = &DecisionPath> {
+        self.places.iter()
+    }
+
+    fn next(&self) -> Option<DecisionPath> {
+        self.findings.front().or_else(|| self.places.front()).cloned()
+    }
+
+    fn remove_next(&mut self) {
+        if self.findings.pop_front().is_none() {
+            self.places.pop_front();
+        }
+    }
 }
 
 /// An exploration.
@@ -312,18 +345,12 @@ impl Exploration {
     }
 
     fn explore(&mut self, mut io: ExplorationIo<'_>, paths: FirstPaths<'_>) -> Result<ExplorationEnd, HarnessError> {
-        let (paths, are_counted) = match paths {
-            FirstPaths::Found(paths) => (paths, false),
-            FirstPaths::Restored(paths) => (paths, true),
+        let ended = match paths {
+            FirstPaths::Found(paths) => self.replay_found(&mut io, paths)?,
+            FirstPaths::Restored(paths) => self.replay_restored(&mut io, paths)?,
         };
-        loop {
-            if self.has_made_all_runs() && !are_counted {
-                return Ok(ExplorationEnd::Runs);
-            }
-            let Some(path) = paths.next() else { break };
-            if let Some(ended) = self.replay_path(&mut io, &path)? {
-                return Ok(ended);
-            }
+        if let Some(ended) = ended {
+            return Ok(ended);
         }
         loop {
             if self.has_made_all_runs() {
@@ -378,6 +405,41 @@ impl Exploration {
 
     fn has_made_all_runs(&self) -> bool {
         self.stats.runs >= self.options.runs_max
+    }
+
+    /// Replays paths of others, within the bound of runs.
+    fn replay_found(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        paths: &mut dyn Iterator<Item = DecisionPath>,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        loop {
+            if self.has_made_all_runs() {
+                return Ok(Some(ExplorationEnd::Runs));
+            }
+            let Some(path) = paths.next() else { return Ok(None) };
+            if let Some(ended) = self.replay_path(io, &path)? {
+                return Ok(Some(ended));
+            }
+        }
+    }
+
+    /// Replays the paths of the exploration that is continued. One that is not at its end stays with those that are left.
+    fn replay_restored(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        paths: &mut RestoredPaths,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        while let Some(path) = paths.next() {
+            let ended = self.replay_path(io, &path)?;
+            if ended != Some(ExplorationEnd::Stopped) {
+                paths.remove_next();
+            }
+            if ended.is_some() {
+                return Ok(ended);
+            }
+        }
+        Ok(None)
     }
 
     /// Goes the way of a path, and keeps where it leads if that is new.
@@ -456,7 +518,7 @@ impl Exploration {
         Ok(ended)
     }
 
-    /// One run. One that was interrupted was none: whoever continues the exploration makes it.
+    /// One run. An interrupted one is not counted: an exploration that continues this one makes it.
     fn execute(
         &mut self,
         io: &mut ExplorationIo<'_>,
@@ -510,6 +572,7 @@ impl Exploration {
         let beginnings = u32::from(from.is_none());
         let again = if self.options.is_whole_run { 0 } else { origin.steps - run.before.steps };
         let steps = spec.steps.min(self.options.steps_max.saturating_sub(origin.steps));
+        let mut stopped = None;
         for number in 0..steps + again + beginnings {
             let is_step = number >= beginnings;
             let is_again = run.before.id != origin.id && !self.options.is_whole_run;
@@ -546,8 +609,12 @@ impl Exploration {
                 self.arrive(io, &mut run, &origin)?;
             }
             if !io.observer.on_step(&self.stats) {
-                return Ok((Some(ExplorationEnd::Stopped), run));
+                stopped = Some(ExplorationEnd::Stopped);
+                break;
             }
+        }
+        if stopped.is_some() && !self.options.is_whole_run {
+            return Ok((stopped, run));
         }
         // What has not ended goes on elsewhere, or comes to its end here.
         let is_at_end = run.before.steps + run.steps >= self.options.steps_max;
@@ -570,9 +637,9 @@ impl Exploration {
                 }
                 StepOutcome::Cut => self.judge_failure(io, &run, None)?,
             };
-            return Ok((ended, run));
+            return Ok((ended.or(stopped), run));
         }
-        Ok((None, run))
+        Ok((stopped, run))
     }
 
     /// A run has gone to the place of `origin` again, and continues from there.
@@ -704,7 +771,13 @@ impl Exploration {
             return Ok(None);
         }
         let path = run.before.path(&run.answers.snapshot(), run.steps);
-        let exact = io.target.confirm(&path)?;
+        let reason = if verdict.is_some() { ConfirmReason::Failure } else { ConfirmReason::Cut };
+        let (exact, is_confirmed) = match (io.target.confirm(&path, reason), verdict) {
+            (Ok(exact), _) => (exact, true),
+            // It is a finding all the same, and the search is over.
+            (Err(error), Some(verdict)) if error.is_interruption() => (verdict.clone(), false),
+            (Err(error), _) => return Err(error),
+        };
         if exact.signature.is_none() {
             // A step that was ended from outside did not fail, and its run does not continue.
             if run.answers.is_truncated() || verdict.is_none() {
@@ -715,12 +788,15 @@ impl Exploration {
             return Ok(None);
         }
         self.stats.failures += 1;
-        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict: exact };
+        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict: exact, is_confirmed };
         let signature = signature.or_else(|| found.verdict.signature.clone());
         let Some(found) = self.findings.add(signature, found) else { return Ok(None) };
-        io.observer.on_failure(found)?;
+        io.observer.on_failure(found);
         self.stats.last_new = self.stats.steps;
         self.stats.findings = self.findings.all().len() as u64;
+        if !is_confirmed {
+            return Ok(Some(ExplorationEnd::Stopped));
+        }
         Ok((self.options.stop == StopCondition::FirstFinding).then_some(ExplorationEnd::FirstFailure))
     }
 }

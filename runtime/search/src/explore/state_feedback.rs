@@ -195,6 +195,7 @@ impl StateFeedback {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explore::ConfirmReason;
     use crate::explore::DecisionPath;
     use fozzy_trace::facts::{Properties, Property, PropertyEvaluation};
     use fozzy_trace::{CheckpointId, DecisionSource, HarnessError, StepId, StepOutcome, StepTarget, Verdict};
@@ -233,8 +234,8 @@ mod tests {
         fn state(&self) -> Option<u64> {
             None
         }
-        fn confirm(&mut self, _: &DecisionPath) -> Result<Verdict, HarnessError> {
-            Err(HarnessError { what: "nobody asks".to_owned() })
+        fn confirm(&mut self, _: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
+            Err(HarnessError::new("nobody asks"))
         }
     }
 

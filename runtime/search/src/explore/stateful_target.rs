@@ -84,6 +84,15 @@ pub trait StatefulTarget: StepTarget {
     /// Executes a path as a run that can be recorded. Its verdict is the one that counts.
     ///
     /// # Errors
-    /// When the machine, not the scenario, fails.
-    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError>;
+    /// When the machine, not the scenario, fails, or the run is interrupted.
+    fn confirm(&mut self, path: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError>;
+}
+
+/// Why a path is executed as a run that can be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfirmReason {
+    /// Its execution failed: the run is worth some time beyond the end of the search.
+    Failure,
+    /// Its execution was cut, as it may never end.
+    Cut,
 }

@@ -89,7 +89,7 @@ impl StatefulTarget for Lock {
     fn state(&self) -> Option<u64> {
         self.tells.then_some(self.right as u64)
     }
-    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError> {
+    fn confirm(&mut self, path: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
         let mut alone = lock(self.tells);
         alone.source = Box::new(RecordedSource::new(Seed(0), path.overrides()));
         let failed = (0..path.steps).any(|_| alone.turn());
@@ -104,9 +104,7 @@ impl ExplorationObserver for Patience {
     fn on_step(&mut self, stats: &Stats) -> bool {
         stats.steps < self.0
     }
-    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
-        Ok(())
-    }
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) {}
 }
 
 /// Steps until the lock is open; `None` when that takes more than `most`.
@@ -154,9 +152,7 @@ impl ExplorationObserver for Talkative {
     fn peer_discoveries(&mut self, _: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
         PeerDiscoveries { paths: vec![DecisionPath { answers: Vec::new(), steps: 1 }; 64], edges: Vec::new() }
     }
-    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
-        Ok(())
-    }
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) {}
 }
 
 #[test]
@@ -233,7 +229,7 @@ impl StatefulTarget for Endless {
     fn state(&self) -> Option<u64> {
         None
     }
-    fn confirm(&mut self, _: &DecisionPath) -> Result<Verdict, HarnessError> {
+    fn confirm(&mut self, _: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
         self.confirmed += 1;
         Ok(Verdict { status: Status::Pass, findings: Vec::new(), signature: None })
     }
@@ -249,4 +245,89 @@ fn a_run_that_asks_more_than_is_logged_is_cut_and_counted_and_no_failure_is_lost
     let stats = exploration.stats();
     assert_eq!((stats.runs, stats.steps, stats.cut, stats.lost, stats.failures), (3, 3, 3, 0, 0), "{stats:?}");
     assert_eq!((stats.checkpoints, endless.confirmed), (1, 0), "that after the beginning, and no failure");
+}
+
+/// A lock whose confirming runs are interrupted, as is every run of it after a number of steps.
+struct Interrupted {
+    lock: Lock,
+    steps_left: u64,
+}
+
+impl StepTarget for Interrupted {
+    fn start(&self) -> CheckpointId {
+        self.lock.start()
+    }
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.lock.restore(checkpoint, source)
+    }
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        self.steps_left = self.steps_left.checked_sub(1).ok_or_else(HarnessError::interruption)?;
+        self.lock.step(step)
+    }
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.lock.capture()
+    }
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.lock.release(checkpoint);
+    }
+}
+
+impl StatefulTarget for Interrupted {
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        self.lock.coverage(see);
+    }
+    fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
+    fn state(&self) -> Option<u64> {
+        self.lock.state()
+    }
+    fn confirm(&mut self, _: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
+        assert_eq!(reason, ConfirmReason::Failure);
+        Err(HarnessError::interruption())
+    }
+}
+
+/// Whether each failure that it is told was confirmed.
+#[derive(Default)]
+struct Told(Vec<bool>);
+
+impl ExplorationObserver for Told {
+    fn on_step(&mut self, _: &Stats) -> bool {
+        true
+    }
+    fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) {
+        self.0.push(found.is_confirmed);
+    }
+}
+
+/// The path that opens the lock.
+fn opening() -> DecisionPath {
+    DecisionPath { answers: DIGITS.map(Override::Number).to_vec(), steps: DIGITS.len() as u32 }
+}
+
+#[test]
+fn a_failure_whose_confirming_run_is_interrupted_is_told_and_ends_the_exploration() {
+    let row = strategy("coverage_guided").expect("there is one");
+    let mut exploration = Exploration::new(Options::default(), row, &AnswerLog::default());
+    let (mut target, mut told) = (Interrupted { lock: lock(true), steps_left: u64::MAX }, Told::default());
+    let mut paths = RestoredPaths::new(vec![opening()], Vec::new());
+    let ended = exploration.run(&mut target, FirstPaths::Restored(&mut paths), &mut told).expect("no machine");
+    assert_eq!((ended, exploration.stats().failures, told.0), (ExplorationEnd::Stopped, 1, vec![false]));
+    assert_eq!(exploration.findings().all().len(), 1);
+}
+
+#[test]
+fn a_restored_path_whose_run_is_interrupted_stays_with_those_that_are_left() {
+    let row = strategy("coverage_guided").expect("there is one");
+    let begun = DecisionPath { answers: vec![Override::Number(DIGITS[0])], steps: 1 };
+    let left = |steps_left| {
+        let mut exploration = Exploration::new(Options::default(), row, &AnswerLog::default());
+        let (mut target, mut told) = (Interrupted { lock: lock(true), steps_left }, Told::default());
+        let mut paths = RestoredPaths::new(vec![begun.clone(), opening()], vec![begun.clone(), begun.clone()]);
+        let ended = exploration.run(&mut target, FirstPaths::Restored(&mut paths), &mut told).expect("no machine");
+        assert_eq!(ended, ExplorationEnd::Stopped);
+        (paths.findings().count(), paths.places().count())
+    };
+    // Its beginning is a step, too.
+    assert_eq!(left(0), (2, 2));
+    assert_eq!(left(4), (1, 2), "in the middle of the second finding");
 }

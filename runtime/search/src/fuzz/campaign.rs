@@ -655,18 +655,27 @@ impl Campaign {
         }
         let times = self.unconfirmed.get(&signature).copied().unwrap_or(0);
         let is_asked = times < CONFIRM_TRIES || times.is_power_of_two();
-        let exact = if is_asked { Some(io.target.confirm(input)?) } else { None };
+        let (exact, is_confirmed) = match is_asked.then(|| io.target.confirm(input)).transpose() {
+            Ok(exact) => (exact, true),
+            // It is a finding all the same, and the search is over.
+            Err(error) if error.is_interruption() => (Some(verdict.clone()), false),
+            Err(error) => return Err(error.into()),
+        };
         let Some(verdict) = exact.filter(|exact| exact.signature.is_some()) else {
             self.stats.unconfirmed += 1;
             self.unconfirmed.insert(signature, times + 1);
             return if times == 0 { Ok(io.observer.on_unconfirmed(input, verdict)?) } else { Ok(()) };
         };
         self.stats.failures += 1;
-        let found = FailureRecord { input: input.to_vec(), found_at: self.stats.executions, times: 1, verdict };
+        let found =
+            FailureRecord { input: input.to_vec(), found_at: self.stats.executions, times: 1, verdict, is_confirmed };
         let Some(found) = self.findings.add(signature.clone(), found).cloned() else { return Ok(()) };
         self.stats.last_new = self.stats.executions;
         self.stats.findings = self.findings.all().len() as u64;
         io.observer.on_failure(&found)?;
+        if !is_confirmed {
+            return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
+        }
         if self.options.minimize {
             self.minimize(io, &found, signature)?;
         }

@@ -11,10 +11,10 @@
 use super::{ReplayTarget, ShrinkCandidate, ShrinkError, source};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, take};
 use fozzy_check::{FailureIdentity, identify};
-use fozzy_trace::RunningDigest;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::file::Recording;
 use fozzy_trace::source::Override;
+use fozzy_trace::{HarnessError, RunningDigest};
 use std::sync::Arc;
 
 /// Decisions that are varied: candidates that are worth reading have fewer.
@@ -61,7 +61,8 @@ pub struct Explanation {
 }
 
 /// Tries other answers to each decision of a failing candidate, and other bytes of its standard input unless `keeps_stdin`, as
-/// long as `may_continue` gives time. Of bytes that matter together, each is then tried by itself.
+/// long as `may_continue` gives time. Of bytes that matter together, each is then tried by itself. A variation that is interrupted
+/// ends it.
 ///
 /// # Errors
 /// When the machine fails.
@@ -72,12 +73,15 @@ pub fn explain(
     keeps_stdin: bool,
     may_continue: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Explanation>, ShrinkError> {
-    let mut replay = |candidate: &ShrinkCandidate| -> Result<(Vec<Decision>, Option<FailureIdentity>), ShrinkError> {
+    let mut replay = |candidate: &ShrinkCandidate| -> Result<(Vec<Decision>, Option<FailureIdentity>), HarnessError> {
         let (source, log) = source(candidate, recording.seed, &recording.observations);
         let execution = target.execute(&candidate.plan, &candidate.inputs, source, 0..0)?;
         Ok((take(&log), identify(&execution)))
     };
-    let (log, identity) = replay(candidate)?;
+    let (log, identity) = match replay(candidate) {
+        Err(error) if error.is_interruption() => return Ok(Vec::new()),
+        replayed => replayed?,
+    };
     let mut explained = Vec::new();
     // The last one is looked at next; what is found to matter may put its bytes there.
     let decisions = log.into_iter().take(EXPLAINED_MAX).map(VariedPart::Decision);
@@ -93,8 +97,12 @@ pub fn explain(
             if !may_continue() {
                 return Ok(explained);
             }
+            let replayed = match replay(&other) {
+                Err(error) if error.is_interruption() => return Ok(explained),
+                replayed => replayed?,
+            };
             tried += 1;
-            if replay(&other)?.1 != identity {
+            if replayed.1 != identity {
                 is_free = false;
                 break;
             }

@@ -576,7 +576,7 @@ impl<'s, 'w> ShortcutSearch<'s, 'w> {
         let again = way.iter().flat_map(|node| self.nodes[*node].answers.iter().cloned());
         let answers: BTreeMap<DecisionKey, Override> = again.chain(script).collect();
         let Some(place) = &self.nodes[node].place else {
-            return Err(HarnessError { what: "the first state of a search is kept".to_owned() });
+            return Err(HarnessError::new("the first state of a search is kept"));
         };
         self.walk.restore(place, answers, true)?;
         for node in way.into_iter().rev() {

@@ -12,13 +12,17 @@ const OTHER: NodeId = NodeId(1);
 
 /// Two machines; the second reads what the first prints, three nanoseconds later.
 fn pair() -> World {
+    pair_of(Edition::LATEST)
+}
+
+fn pair_of(edition: Edition) -> World {
     let pipe = StdinPipe { node: MAIN, latency: Duration(3), jitter: Duration(0) };
     let channel = Some(Box::new(ChannelPlan { from: Some(pipe), ..ChannelPlan::default() }));
     let stdin = StdinPlan { bytes: Digest::of(b""), stays_open: false, channel };
     let machine = MachinePlan { stdin, ..MachinePlan::default() };
     let program = ProgramPlan { component: Digest::of(b"program"), machine };
     let node = NodePlan { name: "other".into(), program, called: false, ends: None, restart: None };
-    let plan = Plan { nodes: vec![node], ..Plan::default() };
+    let plan = Plan { nodes: vec![node], edition, ..Plan::default() };
     World::new(Arc::new(plan), &Inputs::default()).expect("a plan")
 }
 
@@ -134,4 +138,20 @@ fn a_long_line_is_told_in_pieces() {
     assert!(world.dialogues.lines[&OTHER].len() == LINE_BYTES_MAX - 1);
     prints(&mut world, OTHER, "yy");
     assert!(!world.dialogues.lines.contains_key(&OTHER));
+}
+
+#[test]
+fn in_earlier_editions_a_last_line_without_a_line_end_is_not_told_and_no_time_passes_for_polls() {
+    for (edition, told, passes) in [(Edition::FIRST, ["", ""], false), (Edition::THIRD, ["last!\n", ""], true)] {
+        let mut world = pair_of(edition);
+        let router = Box::new(Router { lines: 0 });
+        within(&mut world, MAIN, |world, context| world.connect(router, &[MAIN, OTHER], context));
+        assert_eq!(reads(&mut world, OTHER).1, "init\n");
+        let begin = world.clock.now();
+        (0..2_000).for_each(|_| world.look_at_stdin(OTHER));
+        assert_eq!(world.clock.now() > begin, passes);
+        prints(&mut world, MAIN, "last");
+        within(&mut world, MAIN, |world, context| world.guest_ended(MAIN, GuestExit::Code(0), context));
+        assert_eq!(told.map(|_| reads(&mut world, OTHER).1), told);
+    }
 }

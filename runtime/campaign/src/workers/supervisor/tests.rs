@@ -38,7 +38,7 @@ impl SupervisorObserver<Shell> for Log {
     fn on_found(&mut self, _: u32, finding: String) -> Result<Direction, HarnessError> {
         self.found.push(finding);
         if self.refuses {
-            return Err(HarnessError { what: "no room".to_owned() });
+            return Err(HarnessError::new("no room"));
         }
         let has_enough = self.found_max.is_some_and(|most| self.found.len() >= most);
         Ok(if has_enough { Direction::Stop } else { Direction::Continue })

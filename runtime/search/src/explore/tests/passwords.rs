@@ -92,7 +92,7 @@ impl StatefulTarget for Password {
     fn comparisons(&mut self, log: &mut Vec<CmpLogEntry>) {
         log.extend(self.compared.filter(|_| self.logs));
     }
-    fn confirm(&mut self, path: &DecisionPath) -> Result<Verdict, HarnessError> {
+    fn confirm(&mut self, path: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
         let mut alone = password(self.begins_again);
         alone.source = Box::new(RecordedSource::new(Seed(0), path.overrides()));
         let failed = (0..path.steps).any(|_| alone.enter());

@@ -71,7 +71,7 @@ impl StatefulTarget for Race {
     fn state(&self) -> Option<u64> {
         None
     }
-    fn confirm(&mut self, _: &DecisionPath) -> Result<Verdict, HarnessError> {
+    fn confirm(&mut self, _: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
         unreachable!("no run fails")
     }
 }
