@@ -71,6 +71,14 @@ fn a_campaign_gives_up_the_execution_that_is_at_work_when_its_time_is_over() {
 }
 
 #[test]
+fn a_campaign_without_an_execution_has_no_verdict() {
+    let fozzy = Fozzy::new();
+    fozzy.write("for-ever.wat", program("(call $for_ever)"));
+    let args = ["fuzz", "for-ever.wat", "--stdin", "--time", "1ms", "--fuel", "300000000"];
+    fozzy.run(&args).refuses(&["for-ever.wat", "nothing was tried"]);
+}
+
+#[test]
 fn ctrl_c_ends_a_seed_that_never_does() {
     let fozzy = Fozzy::new();
     fozzy.write("for-ever.wat", program("(call $for_ever)"));

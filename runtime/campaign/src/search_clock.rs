@@ -64,6 +64,11 @@ pub(crate) fn first_run_error(name: &str, error: HarnessError) -> CampaignError 
     if !error.is_interruption() {
         return error.into();
     }
+    nothing_tried(name)
+}
+
+/// A search without a single run: it has no verdict.
+pub fn nothing_tried(name: &str) -> CampaignError {
     let message = format!("{name}: nothing was tried: its first run was not at its end when the time was over");
     CampaignError::new(ErrorKind::Target, message)
         .hint("--fuel N bounds the instructions of a run, which is a timeout then; a longer --time waits for it")

@@ -126,9 +126,7 @@ impl ExplorationSink {
     }
 
     fn write(&mut self, recording: &Recording) -> Result<PathBuf, CampaignError> {
-        let bytes = recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
-        let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
-        let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
+        let (bytes, name) = named(recording)?;
         let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
         let path = store::write_trace_as(&path, &bytes, collision, Durability::Cached)?;
         self.disk.written(path.clone());
@@ -194,8 +192,19 @@ impl ExplorationObserver for ExplorationSink {
     fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) -> Result<(), HarnessError> {
         // What was found is worth all the time that there is.
         self.time.iter().for_each(|time| self.clock.end_after(*time));
+        let recording = self.record(&found.input).map_err(|error| HarnessError { what: error.to_string() })?;
+        self.keep(found, recording)
+    }
+}
+
+impl ExplorationSink {
+    /// Keeps a failure that is recorded, and says it.
+    pub(super) fn keep(
+        &mut self,
+        found: &FailureRecord<DecisionPath>,
+        recording: Recording,
+    ) -> Result<(), HarnessError> {
         let harness = |error: CampaignError| HarnessError { what: error.to_string() };
-        let recording = self.record(&found.input).map_err(harness)?;
         let (path, unkept) = match self.write(&recording) {
             Ok(path) => (path, None),
             Err(error) => {
@@ -220,4 +229,12 @@ impl ExplorationObserver for ExplorationSink {
         self.time.iter().for_each(|time| self.clock.end_after(self.searched(*time)));
         Ok(())
     }
+}
+
+/// The bytes of a finding's trace, and its name.
+pub(super) fn named(recording: &Recording) -> Result<(Vec<u8>, String), CampaignError> {
+    let bytes = recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
+    let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
+    let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
+    Ok((bytes, name))
 }

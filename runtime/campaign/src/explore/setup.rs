@@ -11,13 +11,14 @@
 use super::campaign_sink::{ExplorationSink, ProgressMark, SHRINK_SHARE, WorkerEnds};
 use super::cluster::{self, ClusterRequest};
 use super::exchange::WorkerExchange;
+use super::first_run::FirstRun;
 use super::place::Where;
 use super::program_target::ProgramTarget;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace};
 use super::state::{ExploreState, StateFile};
 use super::state_saver::StateSaver;
 use super::stateful_target::{ExploredTarget, PathConfirmer, ScenarioTarget, walk_error};
-use super::workers::ExploreWorkers;
+use super::workers::{AdoptedRun, ExploreWorkers};
 use crate::disk_sync::DiskSync;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, StopFlag};
@@ -27,7 +28,6 @@ use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::search_clock::{SearchClock, first_run_error, say_given_up};
 use crate::workers::{self, WorkerChannel, WorkerEvent};
-use fozzy_check::judge;
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
@@ -109,6 +109,8 @@ pub struct ExplorationSetup {
     pub place: Option<ProgramPlace>,
     /// The file that its state is written to unless another is named.
     pub state_path: PathBuf,
+    /// What that run came to; it is the first one.
+    first: FirstRun,
     /// Repeats what is kept.
     confirmer: PathConfirmer,
     start: AnswerLog,
@@ -190,12 +192,12 @@ impl ExplorationSetup {
         let start = AnswerLog::default();
         let ExploredProgram { target, mut confirmer } = explored(&prepared, &options, &start)?;
         SearchClock::start(request.time, Arc::new(|| false)).bound(&prepared.interrupt);
-        let probe = confirmer.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0);
-        let probe = probe.map_err(|error| first_run_error(&name, error))?;
+        let first = FirstRun::make(&mut confirmer, &DecisionPath { answers: start.snapshot(), steps: 1 });
+        let (probe, first) = first.map_err(|error| first_run_error(&name, error))?;
         prepared.interrupt.disarm();
         if is_program && probe.history.decisions == 0 {
             // All its runs are one; what that one comes to is said if it is worth saying.
-            match judge(&probe).signature {
+            match &first.verdict.signature {
                 Some(_) => options.runs_max = 1,
                 None => return Err(nothing_varies(&name)),
             }
@@ -207,6 +209,7 @@ impl ExplorationSetup {
             prepared,
             target,
             probe,
+            first,
             place,
             state_path,
             confirmer,
@@ -225,8 +228,12 @@ impl ExplorationSetup {
     /// # Errors
     /// When the machine, not the scenario, fails.
     pub fn in_memory(self) -> Result<(Exploration, PathConfirmer), CampaignError> {
+        let is_run = self.first.is_run(&self);
         let mut exploration = Exploration::new(self.options, self.strategy, &self.start);
         let mut target = self.target;
+        if is_run {
+            exploration.adopt(self.first.path, self.first.verdict);
+        }
         exploration.run(&mut *target, FirstPaths::Found(&mut std::iter::empty()), &mut NoObserver)?;
         Ok((exploration, self.confirmer))
     }
@@ -237,6 +244,8 @@ impl ExplorationSetup {
     /// When the machine, not the scenario, fails, or what is found cannot be kept.
     pub fn alone(self, run: ExploreRun, worker: Option<WorkerPart<'_>>) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
+        // That of a worker is one that its supervisor has made, too.
+        let is_run = worker.is_none() && self.first.is_run(&self);
         let mut options = self.options;
         // Those that were made before are nobody's share.
         options.runs_max = options.runs_max.saturating_add(before.0);
@@ -269,6 +278,7 @@ impl ExplorationSetup {
             shrinks,
             disk: DiskSync::new(),
         };
+        let is_first_only = options.stop == StopCondition::FirstFinding;
         let mut exploration = Exploration::new(options, self.strategy, &self.start);
         let mut target = self.target;
         if let Some(ends) = &sink.worker {
@@ -277,15 +287,25 @@ impl ExplorationSetup {
         if let Some(state) = &self.resumed {
             exploration.resume(state.runs, state.steps);
         }
+        let FirstRun { path, verdict, recording } = self.first;
+        let failed = if is_run { exploration.adopt(path, verdict) } else { None };
+        let is_found = failed.is_some();
+        if let (Some(found), Some(recording)) = (failed, recording) {
+            sink.keep(found, recording)?;
+        }
         let resumed = self.resumed.map(|state| (state.findings, state.stories)).unwrap_or_default();
         // What was found comes first: it is found again.
         let mut paths = resumed.0.into_iter().chain(resumed.1);
-        let ended = exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?;
+        let ended = match is_found && is_first_only {
+            true => ExplorationEnd::FirstFailure,
+            false => exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?,
+        };
         sink.remarks.live("");
         if sink.worker.is_none() {
             say_given_up(&self.prepared.interrupt, |text| sink.remarks.text(text));
         }
-        let explored = result(&exploration, &sink, &*target, paths, ended);
+        let mut explored = result(&exploration, &sink, &*target, paths, ended);
+        explored.first_runs = u64::from(is_run);
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
             // On a full disk it leaves nothing to the supervisor, which has heard its numbers and findings.
             if let Err(error) = ends.exchange.conclude(&explored) {
@@ -303,6 +323,7 @@ impl ExplorationSetup {
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
+        let is_run = self.first.is_run(&self);
         let ExploreRun { place, time, verbose, stop, remarks, shrinks, state, .. } = run;
         let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
@@ -312,7 +333,7 @@ impl ExplorationSetup {
             place: &place,
             workers,
             seed: self.options.seed,
-            runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX),
+            runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX).map(|runs| runs - u64::from(is_run)),
             before,
             time,
             first_only: self.options.stop == StopCondition::FirstFinding,
@@ -320,6 +341,7 @@ impl ExplorationSetup {
             stop,
             remarks,
             state,
+            first: if is_run { Some(AdoptedRun::keep(self.first, &place)?) } else { None },
         };
         let mut explored = explorers.run()?;
         explored.edges_total = explored.edges_total.max(self.target.edges_total());
@@ -413,6 +435,7 @@ const fn word(ended: ExplorationEnd) -> &'static str {
         ExplorationEnd::Saturated => "saturated",
         ExplorationEnd::FirstFailure => "finding",
         ExplorationEnd::Exhausted => "exhausted",
+        ExplorationEnd::Sampled => "sampled",
     }
 }
 
@@ -422,6 +445,13 @@ impl ExplorationResult {
     pub fn nothing_tested(&self, probe: &Verdict, before: Option<u64>) -> Option<Verdict> {
         let Stats { runs, steps, cut, .. } = self.stats;
         let own_runs = runs.saturating_sub(before.unwrap_or(0));
+        if own_runs == 0 && self.ended != "interrupted" {
+            return Some(error_of(
+                "nothing was tried",
+                "no run was at its end when the time was over: a longer --time waits for one",
+            ));
+        }
+        let own_runs = own_runs.saturating_sub(self.first_runs);
         if own_runs == 0 || cut < own_runs {
             let is_idle = !self.has_run && steps > 0 && before.is_none();
             return is_idle.then(|| probe.clone());
@@ -430,16 +460,7 @@ impl ExplorationResult {
             "all runs were cut ({own_runs}): a step took too long, or more questions were asked than the answers of one run that \
              are logged; with fewer steps a run (--steps) or fewer draws a step runs come to their end"
         );
-        let title = "no run came to its end".to_owned();
-        let finding = Finding {
-            kind: FindingKind::Checker,
-            title,
-            message,
-            location: None,
-            backtrace: Vec::new(),
-            peers: Vec::new(),
-        };
-        Some(Verdict { status: Status::Error, findings: vec![finding], signature: None })
+        Some(error_of("no run came to its end", &message))
     }
 
     /// Its numbers as a document, still without its failures.
@@ -476,6 +497,19 @@ impl ExplorationResult {
     }
 }
 
+/// No verdict, and why.
+fn error_of(title: &str, message: &str) -> Verdict {
+    let finding = Finding {
+        kind: FindingKind::Checker,
+        title: title.to_owned(),
+        message: message.to_owned(),
+        location: None,
+        backtrace: Vec::new(),
+        peers: Vec::new(),
+    };
+    Verdict { status: Status::Error, findings: vec![finding], signature: None }
+}
+
 fn reward((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
     let Reward { runs, steps, found } = *earned;
     ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
@@ -493,7 +527,13 @@ mod tests {
         let of = |stats, before| explored(stats).nothing_tested(&probe, before).map(|verdict| verdict.status);
         assert_eq!(of(stats(3, 3), None), Some(Status::Error));
         assert_eq!(of(stats(3, 2), None), None);
-        assert_eq!(of(stats(0, 0), None), None);
+        assert_eq!(of(stats(0, 0), None), Some(Status::Error), "nothing was tried");
+        assert_eq!(of(stats(5, 0), Some(5)), Some(Status::Error), "nothing more was tried");
+        let first = |stats| ExplorationResult { first_runs: 1, ..explored(stats) };
+        assert_eq!(first(stats(1, 0)).nothing_tested(&probe, None), None);
+        assert!(first(stats(3, 2)).nothing_tested(&probe, None).is_some(), "all but the first were cut");
+        let interrupted = ExplorationResult { ended: "interrupted".to_owned(), ..explored(stats(0, 0)) };
+        assert_eq!(interrupted.nothing_tested(&probe, None), None, "that is said otherwise");
         assert_eq!(of(stats(5, 2), Some(3)), Some(Status::Error), "of its own two runs both were cut");
         let idle = ExplorationResult { has_run: false, ..explored(stats(3, 0)) };
         assert_eq!(idle.nothing_tested(&probe, None), Some(probe.clone()), "what the probe says");
