@@ -73,6 +73,78 @@ fn an_ordinary_program_is_explored_under_the_faults_of_its_plan() {
     assert!(why.contains("asks for nothing that could be varied"), "{still:#}");
 }
 
+#[test]
+fn the_first_run_is_that_of_the_seed_and_its_failure_is_a_finding() {
+    let fozzy = Fozzy::new();
+    fozzy.write("coin.wat", include_str!("programs/coin.wat"));
+    let mut statuses = Vec::new();
+    for seed in 1..=6 {
+        let seed = seed.to_string();
+        let ran = fozzy.run(&["run", "coin.wat", "--seed", &seed, "--json"]).json();
+        for workers in ["1", "2"] {
+            let once = ["--runs", "1", "-w", workers, "--no-seeds", "--no-shrink", "--json"];
+            let found = fozzy.run(&[&["explore", "coin.wat", "--seed", &seed], &once[..]].concat()).json();
+            assert_eq!((&found["status"], &found["signature"]), (&ran["status"], &ran["signature"]), "{found:#}");
+            assert_eq!(found["explore"]["runs"], 1, "{found:#}");
+            if let Some(failure) = found["explore"]["failures"].get(0) {
+                let replayed = fozzy.run(&["replay", failure["tracePath"].as_str().expect("a path"), "--json"]).json();
+                assert_eq!((&replayed["replay"]["equal"], &replayed["status"]), (&true.into(), &ran["status"]));
+            }
+        }
+        statuses.push(ran["status"].clone());
+    }
+    assert!(statuses.contains(&"pass".into()) && statuses.contains(&"crash".into()), "{statuses:?}");
+}
+
+#[test]
+fn the_worst_finding_is_the_headline() {
+    let fozzy = Fozzy::new();
+    fozzy.write(
+        "two.wat",
+        r#"(module
+            (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+            (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+            (memory (export "memory") 1)
+            (func (export "_start") (local $drawn i32)
+                (drop (call $random (i32.const 64) (i32.const 1)))
+                (local.set $drawn (i32.and (i32.load8_u (i32.const 64)) (i32.const 15)))
+                (if (i32.eqz (local.get $drawn)) (then unreachable))
+                (if (i32.lt_u (local.get $drawn) (i32.const 8)) (then (call $exit (i32.const 3))))))"#,
+    );
+    let found =
+        fozzy.run(&["explore", "two.wat", "--runs", "200", "--no-seeds", "--no-shrink", "--json"]).exits(4).json();
+    let failures = found["explore"]["failures"].as_array().expect("a list");
+    assert_eq!(failures.len(), 2, "{found:#}");
+    let trap = failures.iter().find(|failure| failure["signature"]["kind"] == "trap").expect("it traps");
+    assert_eq!((&found["signature"], &found["findings"][0]["kind"]), (&trap["signature"], &"trap".into()), "{found:#}");
+    assert_eq!((&found["identity"]["tracePath"], &found["exitCode"]), (&trap["tracePath"], &Value::Null), "{found:#}");
+}
+
+#[test]
+fn a_systematic_search_takes_a_scenario_file_apart_and_says_when_it_is_through() {
+    let fozzy = Fozzy::new();
+    let add = |amount: u32| {
+        serde_json::json!([
+            { "type": "get_kv", "key": "till", "default": 0, "save_as": "before" },
+            { "type": "compute", "op": "add", "a": "${before}", "b": amount, "save_as": "after" },
+            { "type": "set_kv", "key": "till", "value": "${after}" },
+        ])
+    };
+    let file = serde_json::json!({ "version": 2, "name": "two clerks", "steps": [
+        { "type": "parallel", "branches": [add(10), add(5)] },
+        { "type": "get_kv", "key": "till", "save_as": "till" },
+        { "type": "assert", "that": { "eq": ["${till}", 15] }, "msg": "a deposit is lost" },
+    ] });
+    fozzy.write("till.fozzy.json", file.to_string());
+    for schedule in ["dfs", "bfs"] {
+        let bounds = ["--runs", "2000", "--no-seeds", "--no-shrink", "--json"];
+        let found = fozzy.run(&[&["explore", "till.fozzy.json", "--schedule", schedule], &bounds[..]].concat());
+        let found = found.exits(1).json()["explore"].take();
+        assert_eq!(found["ended"], "exhausted", "{schedule}: {found:#}");
+        assert!(found["failures"][0]["foundAt"].as_u64() <= Some(100), "{schedule}: {found:#}");
+    }
+}
+
 /// The run in which an exploration of a program that draws bytes finds the one value of them that fails.
 fn drawn_at(fozzy: &Fozzy, seed: u64, args: &[&str]) -> Option<u64> {
     let seed = seed.to_string();
@@ -154,7 +226,9 @@ fn every_strategy_goes_the_same_ways_again_and_loses_nothing() {
         let (once, again) = (explore(), explore());
         assert_eq!(once, again, "{schedule}");
         assert_eq!((&once["lost"], &once["schedule"]), (&0.into(), &schedule.into()), "{schedule}");
-        assert!(once["steps"].as_u64() > Some(100), "{schedule}: {once:#}");
+        // A systematic search is through when all states of the lock were taken apart.
+        let is_through = ["exhausted", "sampled"].iter().any(|word| once["ended"] == *word);
+        assert!(is_through || once["steps"].as_u64() > Some(100), "{schedule}: {once:#}");
     }
 }
 

@@ -152,6 +152,14 @@ fn a_finding_that_is_not_found_again_in_time_stays_in_the_state() {
 }
 
 #[test]
+fn a_campaign_without_an_execution_has_no_verdict() {
+    let fozzy = Fozzy::new();
+    fozzy.write("for-ever.wat", program("(call $for_ever)"));
+    let args = ["fuzz", "for-ever.wat", "--stdin", "--time", "1ms", "--fuel", "300000000"];
+    fozzy.run(&args).refuses(&["for-ever.wat", "nothing was tried"]);
+}
+
+#[test]
 fn ctrl_c_ends_a_seed_that_never_does() {
     let fozzy = Fozzy::new();
     fozzy.write("for-ever.wat", program("(call $for_ever)"));

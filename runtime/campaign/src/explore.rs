@@ -7,6 +7,7 @@ pub mod campaign_sink;
 pub mod cluster;
 pub mod conditions;
 pub mod exchange;
+mod first_run;
 pub mod generated;
 pub mod guided_rate;
 pub mod place;

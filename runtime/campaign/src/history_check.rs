@@ -90,7 +90,10 @@ pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<J
         ..HistoryCheck::default()
     };
     if calls.is_empty() {
-        return Ok(JudgedHistory { validity: Validity::Unknown, page: HistoryPage { check, ..HistoryPage::default() } });
+        return Ok(JudgedHistory {
+            validity: Validity::Unknown,
+            page: HistoryPage { check, ..HistoryPage::default() },
+        });
     }
     let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: request.is_over };
     let (validity, parts) = if let Some(name) = request.checker {

@@ -101,6 +101,11 @@ pub(crate) fn first_run_error(name: &str, error: CampaignError) -> CampaignError
     if error.kind != ErrorKind::Interrupted {
         return error;
     }
+    nothing_tried(name)
+}
+
+/// A search without a single run: it has no verdict.
+pub fn nothing_tried(name: &str) -> CampaignError {
     let message = format!("{name}: nothing was tried: its first run was not at its end when the time was over");
     CampaignError::new(ErrorKind::Target, message)
         .hint("--fuel N bounds the instructions of a run, which is a timeout then; a longer --time waits for it")

@@ -62,3 +62,11 @@ pub(crate) fn exit(status: Status) -> ExitCode {
     }
     ExitCode::from(status.exit_code())
 }
+
+/// The exit code of a status whose document says whether a signal ended it: both say the same, whenever the signal came.
+pub(crate) fn exit_as_told(status: Status, is_interrupted: bool) -> ExitCode {
+    match is_interrupted && status == Status::Pass {
+        true => ExitCode::from(interrupt::EXIT_INTERRUPTED),
+        false => ExitCode::from(status.exit_code()),
+    }
+}

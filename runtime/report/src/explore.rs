@@ -55,7 +55,8 @@ pub struct ExploreSummary {
     /// Failures of before that were tried first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<SeedState>,
-    /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted`, `interrupted` by a signal, `workers` when too many of
+    /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted` when every way was gone, `sampled` when there
+    /// was nothing left to try but answers that a bounded search leaves out, `interrupted` by a signal, `workers` when too many of
     /// them were lost.
     pub ended: String,
     /// Workers that ended before their time; what they had not reported is not counted.
@@ -166,6 +167,17 @@ pub struct SeedState {
     pub note: Option<String>,
 }
 
+/// What it means that a systematic search has ended by itself.
+fn everything_tried(explore: &ExploreSummary) -> Option<String> {
+    let is_systematic = ["bfs", "dfs"].contains(&explore.schedule.as_str());
+    let line = match explore.ended.as_str() {
+        "exhausted" => "every way within these steps was gone",
+        "sampled" => "nothing is left to try, but not every way was gone: of very many answers only some are tried",
+        _ => return None,
+    };
+    is_systematic.then(|| line.to_owned())
+}
+
 /// The lines of an exploration for people.
 pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<String> {
     let ExploreSummary { runs, steps, edges, edges_total, checkpoints, .. } = explore;
@@ -177,6 +189,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         },
         format!("{} of {}, {}", grouped(*edges), counted(*edges_total, "edge"), counted(*checkpoints, "checkpoint")),
     ];
+    lines.extend(everything_tried(explore));
     lines.extend(unseen(explore.estimated_undiscovered_edges, explore.chance_of_new_edge, "step"));
     if explore.states > 0 {
         lines.push(counted(explore.states, "state"));

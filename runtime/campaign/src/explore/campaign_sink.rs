@@ -125,19 +125,13 @@ impl ExplorationSink {
         self.confirmer.record(story)
     }
 
-    /// Records and writes a failure that a run has confirmed.
-    fn keep(&mut self, found: &FailureRecord<DecisionPath>) -> Result<PathBuf, CampaignError> {
-        if !found.is_confirmed {
-            return Err(unconfirmed_error());
-        }
-        let recording = self.record(&found.input)?;
-        self.write(&recording)
+    /// The run of a failure that another run has confirmed.
+    fn confirmed(&mut self, found: &FailureRecord<DecisionPath>) -> Result<Recording, CampaignError> {
+        if found.is_confirmed { self.record(&found.input) } else { Err(unconfirmed_error()) }
     }
 
     fn write(&mut self, recording: &Recording) -> Result<PathBuf, CampaignError> {
-        let bytes = recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
-        let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
-        let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
+        let (bytes, name) = named(recording)?;
         let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
         let path = store::write_trace_as(&path, &bytes, collision, Durability::Cached)?;
         self.disk.written(path.clone());
@@ -203,7 +197,15 @@ impl ExplorationObserver for ExplorationSink {
     fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) {
         // What was found is worth all the time that there is.
         self.time.iter().for_each(|time| self.clock.end_after(*time));
-        let (path, unkept) = match self.keep(found) {
+        let recording = self.confirmed(found);
+        self.keep(found, recording);
+    }
+}
+
+impl ExplorationSink {
+    /// Keeps a failure with its recording, or the reason why it has none, and says it.
+    pub(super) fn keep(&mut self, found: &FailureRecord<DecisionPath>, recording: Result<Recording, CampaignError>) {
+        let (path, unkept) = match recording.and_then(|recording| self.write(&recording)) {
             Ok(path) => (path, None),
             Err(error) => {
                 let error = if error.kind == ErrorKind::Interrupted { unconfirmed_error() } else { error };
@@ -227,4 +229,12 @@ impl ExplorationObserver for ExplorationSink {
         self.kept.push(finding);
         self.time.iter().for_each(|time| self.clock.end_after(self.searched(*time)));
     }
+}
+
+/// The bytes of a finding's trace, and its name.
+pub(super) fn named(recording: &Recording) -> Result<(Vec<u8>, String), CampaignError> {
+    let bytes = recording.to_bytes().map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
+    let kind = recording.outcome.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
+    let name = format!("{kind}-{}.fozzy", Digest::of(&bytes).short());
+    Ok((bytes, name))
 }

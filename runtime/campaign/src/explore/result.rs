@@ -14,6 +14,9 @@ use std::path::PathBuf;
 pub struct ExplorationResult {
     /// Its numbers; of a worker, those of its own share.
     pub stats: Stats,
+    /// Runs of these that were made before it began.
+    #[serde(default)]
+    pub first_runs: u64,
     /// Whether any flow did anything.
     pub has_run: bool,
     /// EdgeClasses that are told apart.

@@ -11,13 +11,14 @@
 use super::campaign_sink::{ExplorationSink, ProgressMark, SHRINK_SHARE, WorkerEnds};
 use super::cluster::{self, ClusterRequest};
 use super::exchange::WorkerExchange;
+use super::first_run::FirstRun;
 use super::place::Where;
 use super::program_target::ProgramTarget;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace};
 use super::state::{ExploreState, StateFile};
 use super::state_saver::StateSaver;
 use super::stateful_target::{ExploredTarget, PathConfirmer, ScenarioTarget, walk_error};
-use super::workers::ExploreWorkers;
+use super::workers::{AdoptedRun, ExploreWorkers};
 use crate::disk_sync::DiskSync;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, StopFlag};
@@ -27,7 +28,6 @@ use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error, say_given_up};
 use crate::workers::{self, WorkerChannel, WorkerEvent};
-use fozzy_check::judge;
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
@@ -115,6 +115,8 @@ pub struct ExplorationSetup {
     /// Its clock, since its first run, and its time.
     clock: Arc<SearchClock>,
     time: Option<Duration>,
+    /// What that run came to; it is the first one.
+    first: FirstRun,
     /// Repeats what is kept.
     confirmer: PathConfirmer,
     start: AnswerLog,
@@ -201,11 +203,11 @@ impl ExplorationSetup {
         let (time, stop) = (request.time, StopFlag::clone(&request.stop));
         let clock = SearchClock::start(time, StopFlag::clone(&stop));
         clock.bound(&prepared.interrupt);
-        let probe = confirmer.execute(&DecisionPath { answers: start.snapshot(), steps: 1 }, 0..0);
-        let probe = probe.map_err(|error| first_run_error(&name, error.into()))?;
+        let first = FirstRun::make(&mut confirmer, &DecisionPath { answers: start.snapshot(), steps: 1 });
+        let (probe, first) = first.map_err(|error| first_run_error(&name, error.into()))?;
         if is_program && probe.history.decisions == 0 {
             // All its runs are one; what that one comes to is said if it is worth saying.
-            match judge(&probe).signature {
+            match &first.verdict.signature {
                 Some(_) => options.runs_max = 1,
                 None => return Err(nothing_varies(&name)),
             }
@@ -217,6 +219,7 @@ impl ExplorationSetup {
             prepared,
             target,
             probe,
+            first,
             place,
             state_path,
             stop,
@@ -238,8 +241,12 @@ impl ExplorationSetup {
     /// # Errors
     /// When the machine, not the scenario, fails.
     pub fn in_memory(self) -> Result<(Exploration, PathConfirmer), CampaignError> {
+        let is_run = self.first.is_run(&self);
         let mut exploration = Exploration::new(self.options, self.strategy, &self.start);
         let mut target = self.target;
+        if is_run {
+            exploration.adopt(self.first.path, self.first.verdict);
+        }
         exploration.run(&mut *target, FirstPaths::Found(&mut std::iter::empty()), &mut NoObserver)?;
         Ok((exploration, self.confirmer))
     }
@@ -250,6 +257,8 @@ impl ExplorationSetup {
     /// When the machine, not the scenario, fails, or what is found cannot be kept.
     pub fn alone(self, run: ExploreRun, worker: Option<WorkerPart<'_>>) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
+        // That of a worker is one that its supervisor has made, too.
+        let is_run = worker.is_none() && self.first.is_run(&self);
         let mut options = self.options;
         // Those that were made before are no one's share.
         options.runs_max = options.runs_max.saturating_add(before.0);
@@ -278,6 +287,7 @@ impl ExplorationSetup {
             shrinks,
             disk: DiskSync::new(),
         };
+        let is_first_only = options.stop == StopCondition::FirstFinding;
         let mut exploration = Exploration::new(options, self.strategy, &self.start);
         let mut target = self.target;
         if let Some(ends) = &sink.worker {
@@ -286,14 +296,24 @@ impl ExplorationSetup {
         if let Some(state) = &self.resumed {
             exploration.resume(state.runs, state.steps);
         }
+        let FirstRun { path, verdict, recording } = self.first;
+        let failed = if is_run { exploration.adopt(path, verdict) } else { None };
+        let is_found = failed.is_some();
+        if let (Some(found), Some(recording)) = (failed, recording) {
+            sink.keep(found, Ok(recording));
+        }
         let resumed = self.resumed.map(|state| RestoredPaths::new(state.findings, state.stories));
         let mut paths = resumed.unwrap_or_default();
-        let ended = exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?;
+        let ended = match is_found && is_first_only {
+            true => ExplorationEnd::FirstFailure,
+            false => exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?,
+        };
         sink.remarks.live("");
         if sink.worker.is_none() {
             say_given_up(&self.prepared.interrupt, |text| sink.remarks.text(text));
         }
-        let explored = result(&exploration, &sink, &*target, &paths, ended);
+        let mut explored = result(&exploration, &sink, &*target, &paths, ended);
+        explored.first_runs = u64::from(is_run);
         self.prepared.interrupt.disarm();
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
             // On a full disk it leaves nothing to the supervisor, which has heard its numbers and findings.
@@ -312,6 +332,7 @@ impl ExplorationSetup {
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
+        let is_run = self.first.is_run(&self);
         let ExploreRun { place, verbose, remarks, shrinks, state, .. } = run;
         let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
@@ -324,7 +345,7 @@ impl ExplorationSetup {
             place: &place,
             workers,
             seed: self.options.seed,
-            runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX),
+            runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX).map(|runs| runs - u64::from(is_run)),
             before,
             time,
             first_only: self.options.stop == StopCondition::FirstFinding,
@@ -333,6 +354,7 @@ impl ExplorationSetup {
             remarks,
             findings_before,
             state,
+            first: if is_run { Some(AdoptedRun::keep(self.first, &place)?) } else { None },
         };
         let mut explored = explorers.run()?;
         explored.edges_total = explored.edges_total.max(self.target.edges_total());
@@ -439,6 +461,7 @@ const fn word(ended: ExplorationEnd) -> &'static str {
         ExplorationEnd::Saturated => "saturated",
         ExplorationEnd::FirstFailure => "finding",
         ExplorationEnd::Exhausted => "exhausted",
+        ExplorationEnd::Sampled => "sampled",
     }
 }
 
@@ -448,6 +471,13 @@ impl ExplorationResult {
     pub fn nothing_tested(&self, probe: &Verdict, before: Option<u64>) -> Option<Verdict> {
         let Stats { runs, steps, cut, .. } = self.stats;
         let own_runs = runs.saturating_sub(before.unwrap_or(0));
+        if own_runs == 0 && self.ended != "interrupted" {
+            return Some(error_of(
+                "nothing was tried",
+                "no run was at its end when the time was over: a longer --time waits for one",
+            ));
+        }
+        let own_runs = own_runs.saturating_sub(self.first_runs);
         if own_runs == 0 || cut < own_runs {
             let is_idle = !self.has_run && steps > 0 && before.is_none();
             return is_idle.then(|| probe.clone());
@@ -456,16 +486,7 @@ impl ExplorationResult {
             "all runs were cut ({own_runs}): a step took too long, or more questions were asked than the answers of one run that \
              are logged; with fewer steps a run (--steps) or fewer draws a step runs come to their end"
         );
-        let title = "no run came to its end".to_owned();
-        let finding = Finding {
-            kind: FindingKind::Checker,
-            title,
-            message,
-            location: None,
-            backtrace: Vec::new(),
-            peers: Vec::new(),
-        };
-        Some(Verdict { status: Status::Error, findings: vec![finding], signature: None })
+        Some(error_of("no run came to its end", &message))
     }
 
     /// Its numbers as a document, still without its failures.
@@ -502,6 +523,19 @@ impl ExplorationResult {
     }
 }
 
+/// No verdict, and why.
+fn error_of(title: &str, message: &str) -> Verdict {
+    let finding = Finding {
+        kind: FindingKind::Checker,
+        title: title.to_owned(),
+        message: message.to_owned(),
+        location: None,
+        backtrace: Vec::new(),
+        peers: Vec::new(),
+    };
+    Verdict { status: Status::Error, findings: vec![finding], signature: None }
+}
+
 fn reward((dial, name, earned): &(String, String, Reward)) -> ExploreReward {
     let Reward { runs, steps, found } = *earned;
     ExploreReward { dial: dial.clone(), name: name.clone(), runs, steps, found }
@@ -519,7 +553,13 @@ mod tests {
         let of = |stats, before| explored(stats).nothing_tested(&probe, before).map(|verdict| verdict.status);
         assert_eq!(of(stats(3, 3), None), Some(Status::Error));
         assert_eq!(of(stats(3, 2), None), None);
-        assert_eq!(of(stats(0, 0), None), None);
+        assert_eq!(of(stats(0, 0), None), Some(Status::Error), "nothing was tried");
+        assert_eq!(of(stats(5, 0), Some(5)), Some(Status::Error), "nothing more was tried");
+        let first = |stats| ExplorationResult { first_runs: 1, ..explored(stats) };
+        assert_eq!(first(stats(1, 0)).nothing_tested(&probe, None), None);
+        assert!(first(stats(3, 2)).nothing_tested(&probe, None).is_some(), "all but the first were cut");
+        let interrupted = ExplorationResult { ended: "interrupted".to_owned(), ..explored(stats(0, 0)) };
+        assert_eq!(interrupted.nothing_tested(&probe, None), None, "that is said otherwise");
         assert_eq!(of(stats(5, 2), Some(3)), Some(Status::Error), "of its own two runs both were cut");
         let idle = ExplorationResult { has_run: false, ..explored(stats(3, 0)) };
         assert_eq!(idle.nothing_tested(&probe, None), Some(probe.clone()), "what the probe says");

@@ -79,6 +79,17 @@ impl PathConfirmer {
         self.repeat(story, keep)
     }
 
+    /// The same, as it is recorded, by a source that `wrap` makes of the path's.
+    pub(super) fn execute_by(
+        &mut self,
+        story: &DecisionPath,
+        wrap: &dyn Fn(Box<dyn DecisionSource>) -> Box<dyn DecisionSource>,
+    ) -> Result<Execution, HarnessError> {
+        self.session.interrupt_by(self.interrupt.clone());
+        self.replan(story)?;
+        self.session.execute(wrap(self.source_of(story)), 0..ENTRIES_KEPT)
+    }
+
     /// The verdict of the run of a path. That of a failure may take some time beyond the end of the search.
     pub(super) fn confirm(&mut self, story: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
         self.session.interrupt_by(match reason {
@@ -89,21 +100,34 @@ impl PathConfirmer {
     }
 
     fn repeat(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {
+        self.replan(story)?;
+        self.session.execute(self.source_of(story), keep)
+    }
+
+    fn replan(&mut self, story: &DecisionPath) -> Result<(), HarnessError> {
         let plan = Arc::new(self.plan_of(story));
         let planned = self.session.replan(plan, &self.inputs);
-        planned.map_err(|error| HarnessError::new(error.to_string()))?;
-        self.session.execute(Box::new(RecordedSource::new(self.origin.seed, story.overrides())), keep)
+        planned.map_err(|error| HarnessError::new(error.to_string()))
+    }
+
+    fn source_of(&self, story: &DecisionPath) -> Box<dyn DecisionSource> {
+        Box::new(RecordedSource::new(self.origin.seed, story.overrides()))
     }
 
     /// The run of a path, as a recording. It may take some time beyond the end of the search.
     pub fn record(&mut self, story: &DecisionPath) -> Result<Recording, CampaignError> {
         self.session.interrupt_by(self.reprieve.clone());
         let execution = self.repeat(story, 0..ENTRIES_KEPT)?;
+        Ok(self.recording_of(story, &execution))
+    }
+
+    /// The run of a path that was executed, as a recording.
+    pub(super) fn recording_of(&self, story: &DecisionPath, execution: &Execution) -> Recording {
         let (mut plan, mut inputs) = (self.plan_of(story), self.inputs.clone());
         if let Some(bytes) = self.stdin.as_ref().and_then(|stdin| stdin.taken()) {
             plan.main.stdin.bytes = inputs.add(bytes);
         }
-        Ok(self.origin.record(self.session.program(), plan, &inputs, &execution))
+        self.origin.record(self.session.program(), plan, &inputs, execution)
     }
 }
 

@@ -10,7 +10,9 @@
 //! the same.
 //! Not here: who starts and replaces workers (`crate::workers`), and what they give to each other (`exchange`).
 
+use super::campaign_sink::named;
 use super::exchange;
+use super::first_run::FirstRun;
 use super::place::Where;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, UnkeptFailure};
 use super::setup::without_doubles;
@@ -59,6 +61,35 @@ pub struct ExploreWorkers<'a> {
     pub findings_before: Vec<DecisionPath>,
     /// Where its state is saved while it runs; `None` when it is not.
     pub state: Option<StateFile>,
+    /// The run that was made before, if it is one of them; it is nobody's share.
+    pub first: Option<AdoptedRun>,
+}
+
+/// A run that was made before workers begin.
+pub struct AdoptedRun {
+    path: DecisionPath,
+    /// What it found.
+    failure: Option<FailureTrace>,
+}
+
+impl AdoptedRun {
+    /// The first run; its failure is kept.
+    pub(super) fn keep(first: FirstRun, place: &Where) -> Result<AdoptedRun, CampaignError> {
+        let FirstRun { path, recording, .. } = first;
+        let steps = path.steps;
+        let failure = recording.map(|recording| {
+            let signature = recording.outcome.verdict.signature.clone();
+            let (path, unkept) = match trace_of(&recording, place) {
+                Ok(path) => (path, None),
+                Err(error) => {
+                    let why = error.to_string();
+                    (PathBuf::new(), Some(UnkeptFailure { verdict: recording.outcome.verdict, steps, why }))
+                }
+            };
+            FailureTrace { path, unkept, signature, found_at: 1, times: 1 }
+        });
+        Ok(AdoptedRun { path, failure })
+    }
 }
 
 impl ExploreWorkers<'_> {
@@ -69,6 +100,11 @@ impl ExploreWorkers<'_> {
     pub fn run(&self) -> Result<ExplorationResult, CampaignError> {
         let folder = self.place.folder.join("workers");
         exchange::make(&folder)?;
+        let found = self.first.iter().filter_map(|first| first.failure.clone()).collect::<Vec<_>>();
+        for found in &found {
+            let title = found.signature.as_ref().map(ToString::to_string).unwrap_or_default();
+            self.remarks.text(&format!("found {title}\n  run {}, {}\n", found.found_at, found.place()));
+        }
         let supervisor = Supervisor {
             workers: self.workers,
             runs: self.runs.map(|runs| runs.saturating_sub(self.before.0)),
@@ -80,18 +116,31 @@ impl ExploreWorkers<'_> {
         };
         let mut collector = Collector {
             plan: self,
-            failures: Vec::new(),
-            by_signature: BTreeMap::new(),
+            by_signature: found.iter().map(|found| (found.signature.clone(), 0)).collect(),
+            failures: found,
             known: BTreeSet::new(),
             watch: Stopwatch::start(),
             shown: (0, 0),
             saver: StateSaver::new(self.state.clone()),
         };
+        let is_over = self.first_only && !collector.failures.is_empty();
+        if is_over || supervisor.runs == Some(0) && self.first.is_some() {
+            let ended = if is_over { "finding" } else { "runs" }.to_owned();
+            let nobody = SupervisorReport { slots: Vec::new(), end: SupervisorEnd::Complete, lost: 0, restarted: 0 };
+            return Ok(ExplorationResult { has_run: true, ended, ..collector.merge(&folder, nobody) });
+        }
         let report = supervisor.run(&mut collector)?;
         collector.show(&report.slots);
         self.remarks.live("");
         collector.adopt(&folder, &report)?;
         Ok(collector.merge(&folder, report))
+    }
+}
+
+impl ExploreWorkers<'_> {
+    /// The way to what was found before workers began.
+    fn first_finding(&self) -> impl Iterator<Item = DecisionPath> {
+        self.first.iter().filter(|first| first.failure.is_some()).map(|first| first.path.clone())
     }
 }
 
@@ -192,7 +241,8 @@ impl Collector<'_> {
                 let streams = || records().map(|record| record.stream);
                 let stories = streams().flat_map(|stream| exchange::stories_of(&folder, stream)).collect();
                 let found = streams().flat_map(|stream| exchange::findings_of(&folder, stream));
-                (stories, without_doubles(found.chain(self.plan.findings_before.iter().cloned())))
+                let before = self.plan.findings_before.iter().cloned();
+                (stories, without_doubles(self.plan.first_finding().chain(found).chain(before)))
             },
         )
     }
@@ -244,7 +294,14 @@ impl Collector<'_> {
             }
         }
         let (runs, steps) = self.plan.before;
+        all.findings.extend(self.plan.first_finding());
         all.stats = sum(numbers.into_iter());
+        if let Some(first) = &self.plan.first {
+            all.first_runs += 1;
+            all.stats.runs += 1;
+            all.stats.steps += u64::from(first.path.steps);
+            all.stats.failures += u64::from(first.failure.is_some());
+        }
         (all.stats.runs, all.stats.steps) = (all.stats.runs + runs, all.stats.steps + steps);
         all.stats.last_new += steps;
         all.stats.edges = all.taken.iter().flatten().map(|taken| u64::from(*taken)).sum::<u64>().max(all.stats.edges);
@@ -314,6 +371,13 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
         edges_once: sum.edges_once.max(stats.edges_once),
         edges_twice: sum.edges_twice.max(stats.edges_twice),
     })
+}
+
+/// The trace of the first failure, written.
+fn trace_of(recording: &Recording, place: &Where) -> Result<PathBuf, CampaignError> {
+    let (bytes, name) = named(recording)?;
+    let (path, collision) = place.of(0, Path::new(&name));
+    crate::store::write_trace(&path, &bytes, collision)
 }
 
 /// A worker's finding, with its trace where traces of the run are. One that is not written there is a finding all the same.

@@ -11,7 +11,7 @@
 use super::run::{conclude, say_other_name, seed};
 use super::worker::{Worker, stop_flag};
 use crate::args::{ExploreArgs, StopArg};
-use crate::context::{Context, exit};
+use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::interrupt;
 use fozzy_campaign::error::DeferredError;
@@ -43,6 +43,7 @@ use fozzy_search::source_of;
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::{Execution, Executor, Seed, Status, Verdict, counted};
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -122,7 +123,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
 
     let mut document = explored.summary(base.schedule, base.workers);
     document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
-    let (mut recordings, mut verdicts): (Vec<Recording>, Vec<Verdict>) = (Vec::new(), Vec::new());
+    let mut findings: Vec<(Verdict, Option<(Recording, &Path)>)> = Vec::new();
     let mut unshrunk = 0;
     let mut lost = DeferredError::default();
     lost.note(state_written);
@@ -130,7 +131,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         if let Some(UnkeptFailure { verdict, steps, why }) = &found.unkept {
             lost.note::<()>(Err(CliError::new(ErrorKind::Store, why.clone())));
             document.failures.push(finding(found, *steps).unkept());
-            verdicts.push(verdict.clone());
+            findings.push((verdict.clone(), None));
             continue;
         }
         let recording = selector::read(&found.path)?;
@@ -159,8 +160,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             lost.note(seeds.keep(Path::new(smallest), is_shrunk, failure.signature.as_ref(), &standings, found_in));
         }
         document.failures.push(if context.keeps(args.record.as_deref()) { failure } else { failure.unkept() });
-        verdicts.push(recording.outcome.verdict.clone());
-        recordings.push(recording);
+        findings.push((recording.outcome.verdict.clone(), Some((recording, &found.path))));
     }
 
     if unshrunk > 0 {
@@ -175,22 +175,29 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             args.generate_tests.as_deref().unwrap_or(Path::new("")).display()
         ));
     }
-    // The figures are those of the first failure, if there is one, and else those of a run from the start.
-    let shown = match recordings.first() {
-        Some(first) => session_of(first)?.execute(source_of(first), 0..0)?,
+    // The worst is told first. The figures are those of its run, if there is one, and else those of a run from the start.
+    findings.sort_by_key(|(verdict, _)| Reverse(verdict.status.gravity()));
+    let (verdicts, kept_findings): (Vec<_>, Vec<_>) = findings.into_iter().unzip();
+    let worst = kept_findings.iter().flatten().next();
+    let shown = match worst {
+        Some((first, _)) => session_of(first)?.execute(source_of(first), 0..0)?,
         None => base.probe.clone(),
     };
     let outcome = RecordedOutcome::of(&shown, judge(&shown));
     let first = explored.traces.iter().find(|found| found.unkept.is_none()).map(|found| found.path.as_path());
-    let identity = identity(&folder, base.seed, first.filter(|_| context.keeps(args.record.as_deref())));
+    let trace = worst.map(|(_, path)| *path).filter(|_| context.keeps(args.record.as_deref()));
+    let identity = identity(&folder, base.seed, trace);
     let target = base.prepared.loaded.summary();
     let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&shown), watch.facts());
     let deciding = || standings.iter().filter(|seed| seed.decides());
     let statuses = verdicts.iter().map(|verdict| verdict.status).chain(deciding().map(|seed| seed.status));
     let statuses = statuses.chain(explored.failure.as_ref().map(|_| Status::Error));
     summary.status = statuses.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
-    let found = verdicts.iter().filter_map(|verdict| verdict.findings.first().cloned());
-    summary = summary.finding(found.chain(deciding().filter_map(|seed| seed.finding(&args.target))).collect());
+    let found = verdicts.iter().filter_map(|verdict| Some((verdict.status, verdict.findings.first()?.clone())));
+    let known = deciding().filter_map(|seed| Some((seed.status, seed.finding(&args.target)?)));
+    let mut all: Vec<_> = found.chain(known).collect();
+    all.sort_by_key(|(status, _)| Reverse(status.gravity()));
+    summary = summary.finding(all.into_iter().map(|(_, finding)| finding).collect());
     let still_there = || deciding().next()?.failure().cloned();
     // No exit of the first run is that of a saved failure.
     summary.exit_code = summary.exit_code.filter(|_| !verdicts.is_empty() || deciding().next().is_none());
@@ -199,12 +206,12 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     if let Some(Verdict { status, findings, signature }) = nothing {
         (summary.status, summary.findings, summary.signature) = (status, findings, signature);
     }
-    summary.interrupted = document.ended == "interrupted";
+    summary.interrupted = document.ended == "interrupted" || interrupt::is_asked_to_stop();
     summary.explore = Some(document);
     conclude(context, &folder, context.format(args.reporter), &summary, lost)?;
     say_other_name(context, args.record.as_deref(), first);
     explored.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
-    Ok(exit(summary.status))
+    Ok(exit_as_told(summary.status, summary.interrupted))
 }
 
 /// Real time for making the next of so many findings smaller: an equal share of what is left of the campaign's.

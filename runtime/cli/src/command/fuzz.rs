@@ -12,7 +12,7 @@ use super::run::{conclude, say_other_name, seed};
 use super::test::{is_on_github, source_here};
 use super::worker::{Worker, stop_flag};
 use crate::args::{ExitCodesArg, FuzzArgs};
-use crate::context::{Context, exit};
+use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::Remarks;
@@ -27,6 +27,7 @@ use fozzy_campaign::fuzz::setup::{CampaignPart, CampaignSetup, FuzzRequest, Fuzz
 use fozzy_campaign::fuzz::summary::CampaignReport;
 use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
+use fozzy_campaign::search_clock::nothing_tried;
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, RunFolder, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -106,6 +107,10 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         && let Some(why) = &report.failure
     {
         return Err(failed_workers(why));
+    }
+    if report.fuzz.executions == 0 && report.fuzz.ended == "time" {
+        own.discard();
+        return Err(nothing_tried(&base.prepared.loaded.target.name).into());
     }
     show(context, args, base, own, report, &watch)
 }
@@ -210,7 +215,7 @@ fn show(
     say_other_name(context, args.record.as_deref(), asked.as_deref());
     report.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(match args.exit_codes {
-        ExitCodesArg::Fozzy => exit(summary.status),
+        ExitCodesArg::Fozzy => exit_as_told(summary.status, summary.interrupted),
         ExitCodesArg::Libfuzzer => exit_as_libfuzzer(&report),
     })
 }

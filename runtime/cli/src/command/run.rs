@@ -3,7 +3,7 @@
 use super::report::rendered;
 use super::run_seeds;
 use crate::args::{ReportFormatArg, RunArgs, SeedArg, request};
-use crate::context::{Context, exit};
+use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, ProgramOutput};
 use crate::progress;
@@ -84,7 +84,8 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let catalogue = prepared.program.catalogue().remark(evaluates).filter(|_| !is_file && !declares).map(str::to_owned);
     let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
     // A program that waits when a person has had enough does not hang.
-    let is_cut = args.interactive && crate::interrupt::is_asked_to_stop() && summary.status == Status::Timeout;
+    let has_cut = |status| matches!(status, Status::Timeout | Status::Pass);
+    let is_cut = args.interactive && crate::interrupt::is_asked_to_stop() && has_cut(summary.status);
     let summary = if is_cut { summary.interrupted() } else { summary };
     conclude(context, &folder, format, &summary, lost)?;
     say_other_name(context, args.record.as_deref(), trace.as_deref());
@@ -96,9 +97,8 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     }
     if is_cut {
         context.printer.remark("interrupted: the run ends where it waited for you, and so does its replay\n");
-        return Ok(crate::interrupt::EXIT_INTERRUPTED.into());
     }
-    Ok(exit(summary.status))
+    Ok(exit_as_told(summary.status, is_cut))
 }
 
 /// A fresh seed is drawn only when asked for, and is said before anything else.

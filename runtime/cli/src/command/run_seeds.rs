@@ -2,7 +2,7 @@
 
 use super::report::rendered;
 use crate::args::{ReportFormatArg, RunArgs};
-use crate::context::{Context, exit};
+use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::{interrupt, progress};
 use fozzy_campaign::pipeline::{PreparedProgram, RecordPolicy};
@@ -91,5 +91,5 @@ pub(super) fn sweep(
         folder.discard();
     }
     lost.settle()?;
-    Ok(exit(summary.status))
+    Ok(exit_as_told(summary.status, is_interrupted))
 }

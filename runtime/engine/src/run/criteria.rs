@@ -170,9 +170,17 @@ fn matched(pattern: &Regex, output: &StreamOutput) -> Option<String> {
     let is_whole = output.total() == output.kept().len() as u64;
     // What reaches up to the end of what is kept is judged with what follows.
     let found = pattern.find(&text).filter(|found| is_whole || found.end() < text.len())?;
+    if !is_written(&text, found.start()) {
+        return None;
+    }
     let from = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);
     let line = text[from..].lines().next().unwrap_or_default();
     Some(UnmetCriterion::text(line.as_bytes()))
+}
+
+/// Whether a match that begins here is in written text: behind the last line end, and where nothing was written, there is none.
+fn is_written(text: &str, start: usize) -> bool {
+    start < text.len() || !(text.is_empty() || text.ends_with('\n'))
 }
 
 /// The first line in which an output differs from what was expected.
@@ -219,6 +227,23 @@ mod tests {
         // Bytes that are no text differ where they differ.
         let bytes = other_output(b"a\xff\xfe", b"a\xff\xfd");
         assert!(matches!(bytes, Some(UnmetCriterion::OtherOutput { column: 3, .. })), "{bytes:?}");
+    }
+
+    #[test]
+    fn what_was_not_written_matches_nothing() {
+        let found = |pattern: &str, text: &str| {
+            let mut output = StreamOutput::default();
+            output.write(text.as_bytes());
+            matched(&compiled(pattern).expect("a pattern"), &output)
+        };
+        for pattern in ["^$", "$", "x*", "", "\\s*"] {
+            assert_eq!(found(pattern, ""), None, "{pattern}: nothing was written");
+        }
+        assert_eq!(found("^$", "hello\n"), None, "behind the last line end there is no line");
+        assert_eq!(found("^$", "hello"), None);
+        let some = |line: &str| Some(line.to_owned());
+        assert_eq!((found("^$", "a\n\nb\n"), found("^$", "\n")), (some(""), some("")), "empty lines");
+        assert_eq!((found("$", "hello"), found("x*", "hello\n")), (some("hello"), some("hello")));
     }
 
     #[test]

@@ -103,13 +103,17 @@ pub fn details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&StackFrame
 pub(super) fn closing(summary: &SuiteSummary, command: &str, style: Style) -> String {
     let Style { good, bad, faint, end, .. } = style;
     let mut text = String::new();
-    let colour = if summary.status == Status::Pass { good } else { bad };
+    let (colour, word) = match summary.status {
+        Status::Pass if summary.interrupted => ("", "interrupted"),
+        Status::Pass => (good, Status::Pass.name()),
+        other => (bad, other.name()),
+    };
     let tests = summary.tests;
     let seconds = summary.duration_ns as f64 / 1e9;
     let counts = format!("{} passed, {} failed, {} skipped", tests.passed, tests.failed, tests.skipped);
     text.push_str(&format!(
         "\nfozzy {command} {colour}{}{end}  {counts}  {faint}{seconds:.2} s of wall time{end}\n",
-        summary.status.name().to_uppercase()
+        word.to_uppercase()
     ));
     let mut row = |key: &str, value: &str| text.push_str(&format!("  {faint}{key:<9}{end} {value}\n"));
     match command {

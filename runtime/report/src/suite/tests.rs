@@ -111,6 +111,19 @@ fn the_worst_case_decides() {
 }
 
 #[test]
+fn what_was_interrupted_without_a_failure_is_no_pass_in_its_headline() {
+    let headline = |case| {
+        let summary = SuiteSummary { interrupted: true, ..suite(Vec::new(), vec![case]) };
+        sweep_details(&summary, Style::PLAIN, |_| true)
+            .lines()
+            .find(|line| line.starts_with("fozzy run"))
+            .map(str::to_owned)
+    };
+    assert!(headline(passed()).is_some_and(|line| line.starts_with("fozzy run INTERRUPTED  1 passed")));
+    assert!(headline(failed(Status::Fail)).is_some_and(|line| line.starts_with("fozzy run FAIL")));
+}
+
+#[test]
 fn an_expected_failure_passes_and_another_one_does_not() {
     let expecting = |status, signatures: &[&str], case: CaseSummary| {
         let signatures = signatures.iter().map(|text| (*text).to_owned()).collect();

@@ -161,8 +161,10 @@ pub enum ExplorationEnd {
     Saturated,
     /// A failure was found, and the first one was asked for.
     FirstFailure,
-    /// There was nothing left to try.
+    /// There was nothing left to try: every way was gone.
     Exhausted,
+    /// The same, but that some answers and ways were left out.
+    Sampled,
 }
 
 /// Paths that an exploration takes before its own.
@@ -227,6 +229,8 @@ pub struct Exploration {
     origins: Bandit<2>,
     findings: Findings<DecisionPath>,
     stats: Stats,
+    /// Runs of these that others have made.
+    adopted: u64,
     /// The way to the start.
     start: Arc<PathNode>,
 }
@@ -278,6 +282,7 @@ impl Exploration {
             origins: Bandit::new(["strategy", "values"]),
             findings: Findings::default(),
             stats: Stats::default(),
+            adopted: 0,
             start: PathNode::from(None, &start.snapshot(), 0, PlaceId(0)),
         }
     }
@@ -326,6 +331,21 @@ impl Exploration {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
         self.choosing = self.rng.stream(CHOOSING - runs);
         self.comparing = self.rng.stream(COMPARING + runs);
+    }
+
+    /// Counts a run that was made before it begins, and the failure that this was, if it is not known.
+    pub fn adopt(&mut self, path: DecisionPath, verdict: Verdict) -> Option<&FailureRecord<DecisionPath>> {
+        self.adopted += 1;
+        self.stats.runs += 1;
+        self.stats.steps += u64::from(path.steps);
+        let signature = verdict.signature.clone();
+        signature.as_ref()?;
+        self.stats.failures += 1;
+        let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict, is_confirmed: true };
+        let found = self.findings.add(signature, found)?;
+        self.stats.last_new = self.stats.steps;
+        self.stats.findings += 1;
+        Some(found)
     }
 
     /// Explores: first replays `paths`, then continues with its own. An execution that is interrupted ends it.
@@ -387,7 +407,8 @@ impl Exploration {
                 Some(proposal) => self.try_proposal(&mut io, proposal)?,
                 None => {
                     let Some(mut spec) = self.strategy.next(&mut self.frontier, &mut self.choosing) else {
-                        return Ok(ExplorationEnd::Exhausted);
+                        let is_exhaustive = self.strategy.is_exhaustive() && self.stats.cut + self.stats.lost == 0;
+                        return Ok(if is_exhaustive { ExplorationEnd::Exhausted } else { ExplorationEnd::Sampled });
                     };
                     spec.compares = self.compares(&spec);
                     if spec.compares {
@@ -550,6 +571,9 @@ impl Exploration {
         // Without its checkpoint, a place is gone to again.
         let between = Frontier::answers_between(&before, &origin);
         answers.continue_behind(before.weight());
+        if spec.capture.is_by_steps() {
+            answers.list_alternatives();
+        }
         let mut run = RunProgress {
             before,
             answers: answers.clone(),
@@ -558,7 +582,7 @@ impl Exploration {
             fresh: NewCoverage::default(),
             kept: None,
         };
-        let rng = self.rng.stream(self.stats.runs);
+        let rng = self.rng.stream(self.stats.runs - self.adopted);
         self.stats.runs += 1;
         let script = if between.is_empty() {
             Arc::clone(&spec.script)
@@ -572,7 +596,7 @@ impl Exploration {
         let beginnings = u32::from(from.is_none());
         let again = if self.options.is_whole_run { 0 } else { origin.steps - run.before.steps };
         let steps = spec.steps.min(self.options.steps_max.saturating_sub(origin.steps));
-        let mut stopped = None;
+        let mut is_stopped = false;
         for number in 0..steps + again + beginnings {
             let is_step = number >= beginnings;
             let is_again = run.before.id != origin.id && !self.options.is_whole_run;
@@ -608,17 +632,20 @@ impl Exploration {
             if is_again && number + 1 == again + beginnings {
                 self.arrive(io, &mut run, &origin)?;
             }
-            if !io.observer.on_step(&self.stats) {
-                stopped = Some(ExplorationEnd::Stopped);
-                break;
+            // What has taken no step yet is no run.
+            let runs = self.stats.runs - u64::from(run.steps == 0);
+            if !io.observer.on_step(&Stats { runs, ..self.stats }) {
+                if !is_step || !self.options.is_whole_run {
+                    self.stats.runs = runs;
+                    return Ok((Some(ExplorationEnd::Stopped), run));
+                }
+                // It was made, and is judged.
+                is_stopped = true;
             }
         }
-        if stopped.is_some() && !self.options.is_whole_run {
-            return Ok((stopped, run));
-        }
+        let stopped = is_stopped.then_some(ExplorationEnd::Stopped);
         // What has not ended goes on elsewhere, or comes to its end here.
-        let is_at_end = run.before.steps + run.steps >= self.options.steps_max;
-        if (spec.capture != CapturePolicy::States || is_at_end) && run.steps > 0 {
+        if (!spec.capture.is_by_steps() || self.is_at_end(&run, spec.capture)) && run.steps > 0 {
             let ended = match io.target.step(StepId::End)? {
                 StepOutcome::Returned { .. } => match io.target.judge_end() {
                     Some(verdict) => self.judge_failure(io, &run, Some(&verdict))?,
@@ -640,6 +667,13 @@ impl Exploration {
             return Ok((ended.or(stopped), run));
         }
         Ok((stopped, run))
+    }
+
+    /// Whether no step comes after the last one, in this run or another.
+    fn is_at_end(&self, run: &RunProgress, capture: CapturePolicy) -> bool {
+        let Options { steps_max, steps_per_run, .. } = self.options;
+        let most = if capture.is_by_steps() { steps_max.min(steps_per_run) } else { steps_max };
+        run.before.steps + run.steps >= most
     }
 
     /// A run has gone to the place of `origin` again, and continues from there.
@@ -705,8 +739,9 @@ impl Exploration {
             CapturePolicy::Nothing => false,
             CapturePolicy::New => sum > 0 && !self.is_of_flood(fresh),
             CapturePolicy::States => fresh.states() > 0 || io.target.state().is_none(),
+            CapturePolicy::All => true,
         };
-        let is_last = run.before.steps + run.steps >= self.options.steps_max;
+        let is_last = self.is_at_end(run, capture);
         if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }

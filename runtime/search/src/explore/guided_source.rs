@@ -7,6 +7,7 @@
 //! Invariants: every answer is noted in its order; a fork answers the same and notes nothing, as it repeats what is noted.
 //! Not here: which manner is worth trying (`strategy`).
 
+use super::strategy::alternatives::{Alternatives, AskedQuestion};
 use super::swarm::{self, AnswerMask};
 use super::values;
 use crate::rng::Rng;
@@ -18,6 +19,7 @@ use fozzy_trace::{
     DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, RunLengths, SchedulePolicy, Scheduler,
     SchedulingPoint, Seed,
 };
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Answers that are logged of one run and of the way before it, by their weight: some tens of megabytes. A run that asks for more ends after the step in which it does,
@@ -70,6 +72,9 @@ struct AnswerLogState {
     bounds: Vec<u64>,
     /// Whether each is what the program draws, and from weights.
     drawn: Vec<(bool, bool)>,
+    /// Whether numbers that stand for others of the same effect are noted, and those of a question by its place.
+    lists_alternatives: bool,
+    listed: BTreeMap<usize, Arc<[u64]>>,
     /// Whether one of them is a value out of many.
     has_wide: bool,
     /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
@@ -131,6 +136,7 @@ impl AnswerLog {
         log.answers.clear();
         log.bounds.clear();
         log.drawn.clear();
+        log.listed.clear();
         log.taken.clear();
         log.credited.clear();
     }
@@ -169,14 +175,32 @@ impl AnswerLog {
         std::mem::take(&mut self.lock().credited)
     }
 
-    /// The numbers that were answered, each with its bound; questions for bytes are left out.
-    pub(crate) fn numbers(&self) -> Vec<(u64, u64)> {
+    /// Notes of each question from here on which answers it has.
+    pub(crate) fn list_alternatives(&self) {
+        self.lock().lists_alternatives = true;
+    }
+
+    /// All questions with their answers.
+    pub(crate) fn asked(&self) -> Vec<AskedQuestion> {
         let log = self.lock();
-        let number = |(answer, bound): (&Override, &u64)| match answer {
-            Override::Number(number) => Some((*number, *bound)),
-            Override::Bytes(_) => None,
+        let asked = |(at, answer): (usize, &Override)| AskedQuestion {
+            answer: answer.clone(),
+            alternatives: match (answer, log.listed.get(&at)) {
+                (Override::Bytes(_), _) => Alternatives::Bytes { is_drawn: log.drawn[at].0 },
+                (Override::Number(_), Some(listed)) => Alternatives::Listed(Arc::clone(listed)),
+                (Override::Number(_), None) => Alternatives::Below(log.bounds[at]),
+            },
         };
-        log.answers.iter().zip(&log.bounds).filter_map(number).collect()
+        log.answers.iter().enumerate().map(asked).collect()
+    }
+
+    /// Notes numbers that stand for all answers of the question that comes next.
+    fn list(&self, alternatives: impl FnOnce() -> Vec<u64>) {
+        let mut log = self.lock();
+        if log.lists_alternatives && !log.is_truncated {
+            let (at, alternatives) = (log.answers.len(), alternatives());
+            log.listed.insert(at, Arc::from(alternatives));
+        }
     }
 
     /// Notes an answer, and which one it is of those that may be left out.
@@ -407,6 +431,17 @@ impl GuidedSource {
     }
 }
 
+/// The first number of each alternative that has a weight.
+fn first_of_each(weights: &[u32]) -> Vec<u64> {
+    let mut before = 0;
+    let first = |weight: &u32| {
+        let first = before;
+        before += u64::from(*weight);
+        (*weight > 0).then_some(first)
+    };
+    weights.iter().filter_map(first).collect()
+}
+
 impl DecisionSource for GuidedSource {
     fn below(&mut self, question: Question<'_>, bound: u64) -> (u64, Origin) {
         self.begin_step(question);
@@ -416,6 +451,12 @@ impl DecisionSource for GuidedSource {
             Some(Override::Bytes(_)) | None => self.draw(question, bound, chance),
         };
         if let Some(log) = &self.log {
+            if chance.is_some() {
+                // The upper part of the numbers is what the rate gives to a strike.
+                log.list(|| vec![0, bound - 1]);
+            } else if !self.weights.is_empty() {
+                log.list(|| first_of_each(&self.weights));
+            }
             let may_be_left_out =
                 matches!(question.purpose, Purpose::Choice(_) | Purpose::Reply) && question.site != NEXT_TASK;
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };

@@ -4,7 +4,7 @@
 //! coverage_guided  fresh, or from a place where something new was seen      random   always fresh
 //! pct, pos, urw    fresh, tasks by a policy (`fozzy_trace::scheduler`)        fifo     fresh, tasks take turns
 //! faults                  fresh, each chance of a fault strikes in turn
-//! dfs, bfs         every answer of every step in turn, from every new state, the latest or the earliest first
+//! dfs, bfs         every way in turn by how far it is from the simplest one, the latest or the earliest places first
 //! ```
 //!
 //! Invariant: a strategy only chooses; what it learns depends on its choices alone.
@@ -29,6 +29,7 @@ use fozzy_trace::source::Override;
 use fresh::FreshStart;
 use std::sync::Arc;
 use systematic::SystematicSearch;
+pub(crate) use systematic::alternatives;
 
 /// Where a run begins.
 #[derive(Clone, Debug)]
@@ -62,6 +63,15 @@ pub(crate) enum CapturePolicy {
     New,
     /// Those with a new state; all of them when the scenario says nothing of its state.
     States,
+    /// Each.
+    All,
+}
+
+impl CapturePolicy {
+    /// Whether what comes of a step is continued in runs of its own.
+    pub(crate) fn is_by_steps(self) -> bool {
+        matches!(self, CapturePolicy::States | CapturePolicy::All)
+    }
 }
 
 /// Chooses ways.
@@ -79,6 +89,11 @@ pub(crate) trait ExplorationStrategy {
 
     /// A place was kept on the last way.
     fn on_captured(&mut self, _place: PlaceId) {}
+
+    /// Whether no way was left out, once there are none left.
+    fn is_exhaustive(&self) -> bool {
+        true
+    }
 }
 
 /// A strategy, by its name.
@@ -99,12 +114,12 @@ pub const STRATEGIES: &[StrategyRow] = &[
     },
     StrategyRow {
         name: "bfs",
-        says: "every answer of every step, the earliest places first",
+        says: "every answer of every step, few deviations from the simplest first, the earliest places first",
         make: |options| Box::new(SystematicSearch::new(options, false)),
     },
     StrategyRow {
         name: "dfs",
-        says: "every answer of every step, the latest places first",
+        says: "every answer of every step, few deviations from the simplest first, the latest places first",
         make: |options| Box::new(SystematicSearch::new(options, true)),
     },
     StrategyRow {

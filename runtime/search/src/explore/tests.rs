@@ -1,5 +1,6 @@
 //! Explorations of a toy: a lock whose progress is a number, and whose target is a plain value.
 
+mod doors;
 mod passwords;
 mod races;
 

@@ -149,6 +149,7 @@ impl LongStream {
             // What reaches up to the end of a window may be another match, or none, with what follows.
             let found = pattern.find_at(&self.window, from);
             let found = found.filter(|found| self.has_ended || found.end() < self.window.len());
+            let found = found.filter(|found| super::is_written(&self.window, found.start()));
             *known = found.map(|found| line_of(&self.window, found.start()));
         }
         let mut stays = self.window.len().saturating_sub(MATCH_BYTES_MAX + 4);
