@@ -110,6 +110,7 @@ pub enum WorkerEvent<P: WorkerProtocol> {
         /// Why, for people.
         message: String,
         /// Whether another one would fail alike: the disk takes nothing more.
+        #[serde(default)]
         lasting: bool,
     },
 }

@@ -8,10 +8,9 @@
 //!
 //! Invariant: the path has all answers, whoever gave them, so that an exploration that is continued goes it again.
 
-use super::setup::ExplorationSetup;
 use super::stateful_target::PathConfirmer;
 use fozzy_check::judge;
-use fozzy_search::explore::DecisionPath;
+use fozzy_search::explore::{DecisionPath, Options};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::Override;
@@ -52,9 +51,9 @@ impl FirstRun {
         Ok((execution, FirstRun { path, verdict, recording }))
     }
 
-    /// Whether it is one of the runs that `setup` makes.
-    pub(crate) fn is_run(&self, setup: &ExplorationSetup) -> bool {
-        setup.options.runs_max > 0 && (setup.options.is_whole_run || self.verdict.signature.is_some())
+    /// Whether it is one of the runs of an exploration with these options.
+    pub(crate) fn is_run(&self, options: &Options) -> bool {
+        options.runs_max > 0 && (options.is_whole_run || self.verdict.signature.is_some())
     }
 }
 

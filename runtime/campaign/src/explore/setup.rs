@@ -241,7 +241,7 @@ impl ExplorationSetup {
     /// # Errors
     /// When the machine, not the scenario, fails.
     pub fn in_memory(self) -> Result<(Exploration, PathConfirmer), CampaignError> {
-        let is_run = self.first.is_run(&self);
+        let is_run = self.first.is_run(&self.options);
         let mut exploration = Exploration::new(self.options, self.strategy, &self.start);
         let mut target = self.target;
         if is_run {
@@ -258,7 +258,7 @@ impl ExplorationSetup {
     pub fn alone(self, run: ExploreRun, worker: Option<WorkerPart<'_>>) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
         // That of a worker is one that its supervisor has made, too.
-        let is_run = worker.is_none() && self.first.is_run(&self);
+        let is_run = worker.is_none() && self.first.is_run(&self.options);
         let mut options = self.options;
         // Those that were made before are no one's share.
         options.runs_max = options.runs_max.saturating_add(before.0);
@@ -332,7 +332,7 @@ impl ExplorationSetup {
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
-        let is_run = self.first.is_run(&self);
+        let is_run = self.first.is_run(&self.options);
         let ExploreRun { place, verbose, remarks, shrinks, state, .. } = run;
         let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));

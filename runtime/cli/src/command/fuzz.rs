@@ -110,7 +110,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
     }
     if report.fuzz.executions == 0 && report.fuzz.ended == "time" {
         own.discard();
-        return Err(nothing_tried(&base.prepared.loaded.target.name).into());
+        return Err(nothing_tried(&base.prepared.loaded.target.name));
     }
     show(context, args, base, own, report, &watch)
 }
