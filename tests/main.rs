@@ -29,6 +29,7 @@
 //! init               what `fozzy init` writes builds and passes
 //! targets            a scenario and its target, each a component of its own
 //! documents          what `--json` prints, beside its JSON Schema
+//! go_panics          panics of Go, which exits with a code
 //! planted            faults planted in ordinary programs are found by exploring them, and their mended twins pass
 //! parity             faults of the first Fozzy's engine that ours does not have
 //! hostile_guests     programs that try to get out of their bounds
@@ -60,6 +61,7 @@ mod explore;
 mod faults;
 mod fozzy;
 mod fuzz;
+mod go_panics;
 mod goldens;
 mod harness;
 mod holds;

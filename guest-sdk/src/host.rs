@@ -38,6 +38,8 @@ pub(crate) enum ReportedFailure {
     Deadlock,
     /// It cannot be run as it is.
     Invalid,
+    /// What must hold between steps does not.
+    Invariant,
 }
 
 /// The scenario is wrong, and cannot go on.

@@ -209,12 +209,12 @@ pub mod private {
     #[cfg(not(any(feature = "std", not(target_arch = "wasm32"))))]
     pub use crate::local::Local;
     pub use crate::narration::{
-        ArgumentValue, DebugReturn, DebugText, FallibleReturn, FlowReturn, PlainReturn, SkippableReturn, TypeText,
-        argument, begin as begin_narration, drew_as, is_narrated,
+        ArgumentValue, DebugReturn, DebugText, FallibleReturn, FallibleVerdict, FlowReturn, PlainReturn,
+        SkippableReturn, TypeText, VerdictReturn, argument, begin as begin_narration, drew_as, is_narrated,
     };
     pub use crate::property_return::{
         FallibleCheck, OpaqueErrorCheck, OtherValue, PropertyReturn, PropertyValue, ShownValue, SkippableCheck,
-        ValueCheck, VerdictValue,
+        ValueCheck, VerdictValue, invariant_fails, property_fails,
     };
     pub use crate::registry::{FUZZ, PROPERTY, SourceSite};
     pub use crate::scenario::{IntoOutcome, Outcome, Runner, StepResult};

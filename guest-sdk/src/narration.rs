@@ -10,6 +10,7 @@
 //! Invariant: whether a run is told changes nothing but what is told.
 
 use crate::host;
+use crate::property_return::{ReturnedFailure, property_fails};
 use crate::scenario::{IntoOutcome, Outcome, Skip};
 use alloc::string::String;
 use core::cell::Cell;
@@ -101,7 +102,7 @@ impl<T> TypeText for &ArgumentValue<'_, T> {
     }
 }
 
-/// What a flow returned, for the macros: `(&&&&FlowReturn::new(x)).outcome("flow")` takes the first of the traits below that
+/// What a flow returned, for the macros: `(&&&&&&FlowReturn::new(x)).outcome("flow")` takes the first of the traits below that
 /// fits, in this order.
 pub struct FlowReturn<T>(Cell<Option<T>>);
 
@@ -119,6 +120,54 @@ impl<T> FlowReturn<T> {
 
     fn take(&self) -> T {
         self.0.take().expect("it is asked once")
+    }
+}
+
+/// Whether it went well, or a reason to do nothing: `false` is a failure, as of a property.
+pub trait VerdictReturn {
+    /// As an outcome; the value is told.
+    fn outcome(&self, flow: &str) -> Outcome;
+}
+
+impl VerdictReturn for &&&&&FlowReturn<bool> {
+    fn outcome(&self, flow: &str) -> Outcome {
+        let value = self.take();
+        returned(&value);
+        judge(flow, value);
+        Ok(())
+    }
+}
+
+impl VerdictReturn for &&&&&FlowReturn<Result<bool, Skip>> {
+    fn outcome(&self, flow: &str) -> Outcome {
+        let value = self.take()?;
+        returned(&value);
+        judge(flow, value);
+        Ok(())
+    }
+}
+
+/// The same, or an error.
+pub trait FallibleVerdict {
+    /// As an outcome; the value is told.
+    fn outcome(&self, flow: &str) -> Outcome;
+}
+
+impl<E: Debug> FallibleVerdict for &&&&FlowReturn<Result<bool, E>> {
+    fn outcome(&self, flow: &str) -> Outcome {
+        let value = self.take();
+        returned(&value);
+        match value {
+            Ok(value) => judge(flow, value),
+            Err(error) => property_fails(flow, &ReturnedFailure::Error(text_of(&error))),
+        }
+        Ok(())
+    }
+}
+
+fn judge(flow: &str, went_well: bool) {
+    if !went_well {
+        property_fails(flow, &ReturnedFailure::False);
     }
 }
 
@@ -159,7 +208,7 @@ impl<T: Debug, E: Debug> FallibleReturn for &FlowReturn<Result<T, E>> {
         let value = self.take();
         returned(&value);
         if let Err(error) = value {
-            host::unreachable(&format!("`{flow}` returns an error"), Some(&text_of(&error)));
+            property_fails(flow, &ReturnedFailure::Error(text_of(&error)));
         }
         Ok(())
     }
@@ -198,12 +247,35 @@ mod tests {
         assert_eq!(cut("ä".repeat(1000)).chars().count(), VALUE_BYTES_MAX / 2 + 1);
     }
 
+    /// As the attribute writes it.
+    macro_rules! outcome {
+        ($returned:expr) => {
+            (&&&&&&FlowReturn::new($returned)).outcome("f")
+        };
+    }
+
     #[test]
     fn a_flow_may_return_nothing_a_skip_a_value_or_both() {
-        assert_eq!((&&&&FlowReturn::new(())).outcome("f"), Ok(()));
-        assert_eq!((&&&&FlowReturn::new(Err::<(), _>(Skip::new("no")))).outcome("f"), Err(Skip::new("no")));
-        assert_eq!((&&&&FlowReturn::new(Some(3))).outcome("f"), Ok(()));
-        assert_eq!((&&&&FlowReturn::new(Err::<u8, _>(Skip::new("no")))).outcome("f"), Err(Skip::new("no")));
-        assert_eq!((&&&&FlowReturn::new(Ok::<u8, String>(3))).outcome("f"), Ok(()));
+        assert_eq!(outcome!(()), Ok(()));
+        assert_eq!(outcome!(Err::<(), _>(Skip::new("no"))), Err(Skip::new("no")));
+        assert_eq!(outcome!(Some(3)), Ok(()));
+        assert_eq!(outcome!(Err::<u8, _>(Skip::new("no"))), Err(Skip::new("no")));
+        assert_eq!(outcome!(Ok::<u8, String>(3)), Ok(()));
+        assert_eq!(outcome!(Ok::<bool, String>(true)), Ok(()));
+        assert_eq!(outcome!(Err::<bool, _>(Skip::new("no"))), Err(Skip::new("no")));
+    }
+
+    #[test]
+    fn a_flow_that_returns_false_or_an_error_fails() {
+        let said = |outcome: fn() -> Outcome| {
+            crate::native::begin(1);
+            let panic = std::panic::catch_unwind(outcome).expect_err("it fails");
+            panic.downcast_ref::<String>().cloned().unwrap_or_default()
+        };
+        assert!(said(|| outcome!(false)).contains("`f` returns false"));
+        assert!(said(|| outcome!(Ok::<bool, Skip>(false))).contains("`f` returns false"));
+        assert!(said(|| outcome!(Ok::<bool, u8>(false))).contains("`f` returns false"));
+        let error = said(|| outcome!(Err::<bool, _>("no account")));
+        assert!(error.contains("`f` returns an error") && error.contains("no account"), "{error}");
     }
 }

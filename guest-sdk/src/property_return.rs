@@ -1,25 +1,27 @@
-//! What a property came to, by what its function returns.
+//! What a property, an invariant or a fuzz target came to, by what its function returns.
 //!
 //! ```text
-//! ()                     holds                      Err(Skip)     skipped, which is counted
+//! ()                     holds                      Err(Skip)     skipped, which is counted of properties and invariants
 //! true, any value        holds                      Err(e)        fails, as a test does
 //! false                  fails                      Ok(value)     as the value
 //! ```
 //!
-//! For the macros: `(&&&&PropertyReturn::new(x)).value(…)` and `(&&&PropertyValue::new(y)).judge(…)` take the first of the traits below that
-//! fits, in their order. Not here: flows, of which any value is only shown (`narration`).
+//! For the macros: `(&&&&PropertyReturn::new(x)).value(…)` and `(&&&PropertyValue::new(y)).judge()` take the first of the traits below that
+//! fits, in their order; `property_fails` and `invariant_fails` tell what they found. Not here: flows (`narration`).
 
+use crate::host::ReportedFailure;
 use crate::narration::{returned, text_of};
 use crate::scenario::Skip;
 use crate::{host, properties};
+use alloc::string::String;
 use core::cell::Cell;
 use core::fmt::{self, Debug, Formatter};
 
 /// What a function returned.
 pub struct PropertyReturn<T>(Cell<Option<T>>);
 
-/// What it returned where that was no error.
-pub struct PropertyValue<T>(Cell<Option<T>>);
+/// What it returned where that was no error, and whether people are shown it: what an invariant returns is not what its step came to.
+pub struct PropertyValue<T>(Cell<Option<T>>, bool);
 
 impl<T> PropertyReturn<T> {
     /// This.
@@ -35,7 +37,18 @@ impl<T> PropertyReturn<T> {
 impl<T> PropertyValue<T> {
     /// This.
     pub const fn new(value: T) -> PropertyValue<T> {
-        PropertyValue(Cell::new(Some(value)))
+        PropertyValue(Cell::new(Some(value)), true)
+    }
+
+    /// That of an invariant.
+    pub const fn of_invariant(value: T) -> PropertyValue<T> {
+        PropertyValue(Cell::new(Some(value)), false)
+    }
+
+    fn show(&self, value: &impl Debug) {
+        if self.1 {
+            returned(value);
+        }
     }
 
     fn take(&self) -> T {
@@ -55,107 +68,146 @@ impl<T> Debug for PropertyValue<T> {
     }
 }
 
+/// Why a function that returned has failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReturnedFailure {
+    /// It returned this error.
+    Error(String),
+    /// It returned `false`.
+    False,
+}
+
+impl ReturnedFailure {
+    /// Of the function with this name, in a sentence.
+    fn sentence(&self, name: &str) -> String {
+        match self {
+            ReturnedFailure::Error(_) => format!("`{name}` returns an error"),
+            ReturnedFailure::False => format!("`{name}` returns false"),
+        }
+    }
+
+    fn error(&self) -> Option<&str> {
+        match self {
+            ReturnedFailure::Error(error) => Some(error),
+            ReturnedFailure::False => None,
+        }
+    }
+}
+
+/// Tells that a property, a fuzz target or a flow failed so.
+pub fn property_fails(name: &str, failure: &ReturnedFailure) {
+    host::unreachable(&failure.sentence(name), failure.error());
+}
+
+/// Tells that an invariant failed so.
+pub fn invariant_fails(name: &str, failure: &ReturnedFailure) {
+    let error = failure.error().map(|error| format!("\n{error}")).unwrap_or_default();
+    let message = format!("the invariant {}{error}", failure.sentence(name));
+    host::fail(ReportedFailure::Invariant, name, &message);
+}
+
 /// A value, or a reason to check nothing.
 pub trait SkippableCheck<T> {
-    /// The value. How often there was one is told under `health`.
-    fn value(&self, name: &str, health: &str) -> Option<T>;
+    /// The value. How often there was one is told under `health`, where that is a name.
+    fn value(&self, health: &str) -> Result<Option<T>, ReturnedFailure>;
 }
 
 impl<T> SkippableCheck<T> for &&&PropertyReturn<Result<T, Skip>> {
-    fn value(&self, _: &str, health: &str) -> Option<T> {
+    fn value(&self, health: &str) -> Result<Option<T>, ReturnedFailure> {
         let value = self.take().ok();
-        properties::checked(health, value.is_some());
-        value
+        if !health.is_empty() {
+            properties::checked(health, value.is_some());
+        }
+        Ok(value)
     }
 }
 
 /// A value, or an error, which is a failure as in a test.
 pub trait FallibleCheck<T> {
-    /// The value; an error is told.
-    fn value(&self, name: &str, health: &str) -> Option<T>;
+    /// The value.
+    fn value(&self, health: &str) -> Result<Option<T>, ReturnedFailure>;
 }
 
 impl<T, E: Debug> FallibleCheck<T> for &&PropertyReturn<Result<T, E>> {
-    fn value(&self, name: &str, _: &str) -> Option<T> {
-        self.take().map_err(|error| fails(name, &text_of(&error))).ok()
+    fn value(&self, _: &str) -> Result<Option<T>, ReturnedFailure> {
+        self.take().map(Some).map_err(|error| ReturnedFailure::Error(text_of(&error)))
     }
 }
 
 /// The same, of an error that cannot be written.
 pub trait OpaqueErrorCheck<T> {
-    /// The value; that there was an error is told.
-    fn value(&self, name: &str, health: &str) -> Option<T>;
+    /// The value; of the error, the name of its type.
+    fn value(&self, health: &str) -> Result<Option<T>, ReturnedFailure>;
 }
 
 impl<T, E> OpaqueErrorCheck<T> for &PropertyReturn<Result<T, E>> {
-    fn value(&self, name: &str, _: &str) -> Option<T> {
-        self.take().map_err(|_| fails(name, core::any::type_name::<E>())).ok()
+    fn value(&self, _: &str) -> Result<Option<T>, ReturnedFailure> {
+        self.take().map(Some).map_err(|_| ReturnedFailure::Error(core::any::type_name::<E>().into()))
     }
-}
-
-fn fails(name: &str, error: &str) {
-    host::unreachable(&format!("`{name}` returns an error"), Some(error));
 }
 
 /// Anything else.
 pub trait ValueCheck<T> {
     /// The value.
-    fn value(&self, name: &str, health: &str) -> Option<T>;
+    fn value(&self, health: &str) -> Result<Option<T>, ReturnedFailure>;
 }
 
 impl<T> ValueCheck<T> for PropertyReturn<T> {
-    fn value(&self, _: &str, _: &str) -> Option<T> {
-        Some(self.take())
+    fn value(&self, _: &str) -> Result<Option<T>, ReturnedFailure> {
+        Ok(Some(self.take()))
     }
 }
 
 /// A value that says by itself whether the property holds.
 pub trait VerdictValue {
-    /// Tells a failure.
-    fn judge(&self, name: &str);
+    /// Whether it holds.
+    fn judge(&self) -> Result<(), ReturnedFailure>;
 }
 
 impl VerdictValue for &&PropertyValue<bool> {
-    fn judge(&self, name: &str) {
+    fn judge(&self) -> Result<(), ReturnedFailure> {
         let holds = self.take();
-        returned(&holds);
-        if !holds {
-            host::unreachable(&format!("`{name}` returns false"), None);
-        }
+        self.show(&holds);
+        if holds { Ok(()) } else { Err(ReturnedFailure::False) }
     }
 }
 
 impl VerdictValue for &&PropertyValue<()> {
-    fn judge(&self, _: &str) {}
+    fn judge(&self) -> Result<(), ReturnedFailure> {
+        Ok(())
+    }
 }
 
 /// A value that can be shown.
 pub trait ShownValue {
-    /// Tells the value.
-    fn judge(&self, name: &str);
+    /// Tells the value, which is no verdict.
+    fn judge(&self) -> Result<(), ReturnedFailure>;
 }
 
 impl<T: Debug> ShownValue for &PropertyValue<T> {
-    fn judge(&self, _: &str) {
-        returned(&self.take());
+    fn judge(&self) -> Result<(), ReturnedFailure> {
+        self.show(&self.take());
+        Ok(())
     }
 }
 
 /// Any other value.
 pub trait OtherValue {
-    /// Tells nothing.
-    fn judge(&self, name: &str);
+    /// It is no verdict.
+    fn judge(&self) -> Result<(), ReturnedFailure>;
 }
 
 impl<T> OtherValue for PropertyValue<T> {
-    fn judge(&self, _: &str) {}
+    fn judge(&self) -> Result<(), ReturnedFailure> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::needless_borrow, reason = "the attributes write these borrows, by which the right method is found")]
 mod tests {
     use super::*;
-    use alloc::string::{String, ToString};
+    use alloc::string::ToString;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     /// As the attribute writes it; what it says when it fails.
@@ -163,8 +215,13 @@ mod tests {
         ($returned:expr) => {{
             crate::native::begin(1);
             let failed = catch_unwind(AssertUnwindSafe(|| {
-                if let Some(value) = (&&&&PropertyReturn::new($returned)).value("p", "h") {
-                    (&&&PropertyValue::new(value)).judge("p");
+                let judged = match (&&&&PropertyReturn::new($returned)).value("h") {
+                    Ok(Some(value)) => (&&&PropertyValue::new(value)).judge(),
+                    Ok(None) => Ok(()),
+                    Err(failure) => Err(failure),
+                };
+                if let Err(failure) = judged {
+                    property_fails("p", &failure);
                 }
             }));
             failed.err().map(|panic| match panic.downcast::<String>() {

@@ -161,3 +161,38 @@ fn one_more_draw_in_a_flow_shifts_no_other_flow() {
     assert_eq!(others(&modest), others(&greedy));
     assert_ne!(modest, greedy);
 }
+
+/// A scenario whose invariants hold of the state that it begins with.
+#[derive(Default)]
+struct Returns(u32);
+
+#[scenario]
+impl Returns {
+    #[flow]
+    fn stay(&mut self) -> bool {
+        self.0 == 0
+    }
+
+    #[invariant]
+    fn is_low(&self) -> bool {
+        self.0 < 1
+    }
+
+    #[invariant]
+    fn has_room(&self) -> Result<(), String> {
+        if self.0 < 2 { Ok(()) } else { Err("no room".to_owned()) }
+    }
+}
+
+#[test]
+fn an_invariant_that_returns_false_or_an_error_fails() {
+    use fozzy_sdk::scenario::Scenario;
+    let said = |state: u32, invariant: usize| {
+        fozzy_sdk::native::begin(1);
+        let failed = catch_unwind(|| Returns(state).check(invariant)).err();
+        failed.map(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
+    };
+    assert_eq!((said(0, 0), said(1, 1)), (None, None));
+    assert_eq!(said(1, 0).as_deref(), Some("the invariant `is_low` returns false"));
+    assert_eq!(said(2, 1).as_deref(), Some("the invariant `has_room` returns an error\n\"no room\""));
+}

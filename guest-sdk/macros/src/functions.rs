@@ -142,26 +142,54 @@ fn row(kind: FunctionKind, function: &ItemFn, path: &TokenStream) -> Result<Toke
         if inputs.len() != 1 {
             return Err(Error::new_spanned(&function.sig, "expected one argument, the bytes: `data: &[u8]`"));
         }
-        return Ok(quote!((#name, |data: &[u8]| { let _ = #path(data); })));
+        let judged = judged(&quote!(#path(data)), &name, ReturnKind::Fuzz);
+        return Ok(quote!((#name, |data: &[u8]| { #judged })));
     }
     let draws = inputs.iter().map(argument).collect::<Result<Vec<_>>>()?;
     let call = quote!(#path(#(#draws),*));
     let call = if function.sig.asyncness.is_some() { quote!(::fozzy_sdk::task::block_on(#call)) } else { call };
-    let health = format!("`{name}` finds something to check");
-    Ok(quote!((#name, || {
+    let judged = judged(&call, &name, ReturnKind::Property);
+    Ok(quote!((#name, || { #judged })))
+}
+
+/// Whose return value is judged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReturnKind {
+    Fuzz,
+    Property,
+    Invariant,
+}
+
+/// A call whose value is judged: `false` and an error are failures.
+pub(crate) fn judged(call: &TokenStream, name: &str, kind: ReturnKind) -> TokenStream {
+    // A fuzz target refuses most inputs, which is no reason to warn.
+    let health = match kind {
+        ReturnKind::Fuzz => String::new(),
+        ReturnKind::Property | ReturnKind::Invariant => format!("`{name}` finds something to check"),
+    };
+    let (value, fails) = match kind {
+        ReturnKind::Fuzz | ReturnKind::Property => (quote!(new), quote!(property_fails)),
+        ReturnKind::Invariant => (quote!(of_invariant), quote!(invariant_fails)),
+    };
+    quote! {
         use ::fozzy_sdk::private::{
             FallibleCheck as _, OpaqueErrorCheck as _, OtherValue as _, ShownValue as _, SkippableCheck as _,
             ValueCheck as _, VerdictValue as _,
         };
-        #[allow(clippy::let_unit_value, reason = "a property may return nothing")]
+        #[allow(clippy::let_unit_value, reason = "it may return nothing")]
         let returned = #call;
         #[allow(clippy::needless_borrow, reason = "borrows choose among the traits")]
-        if let ::core::option::Option::Some(value) =
-            (&&&&::fozzy_sdk::private::PropertyReturn::new(returned)).value(#name, #health)
-        {
-            (&&&::fozzy_sdk::private::PropertyValue::new(value)).judge(#name);
+        let judged = match (&&&&::fozzy_sdk::private::PropertyReturn::new(returned)).value(#health) {
+            ::core::result::Result::Ok(::core::option::Option::Some(value)) => {
+                (&&&::fozzy_sdk::private::PropertyValue::#value(value)).judge()
+            }
+            ::core::result::Result::Ok(::core::option::Option::None) => ::core::result::Result::Ok(()),
+            ::core::result::Result::Err(failure) => ::core::result::Result::Err(failure),
+        };
+        if let ::core::result::Result::Err(failure) = judged {
+            ::fozzy_sdk::private::#fails(#name, &failure);
         }
-    })))
+    }
 }
 
 /// The draw of an argument, at the site of its name.

@@ -19,8 +19,9 @@ use proc_macro::TokenStream;
 /// with the name of a hook its hooks. The type implements `Default`.
 ///
 /// - `#[flow(weight = 100, max_times = 20, precondition = |b| b.accounts.len() > 1)]`: all three may be left out. Arguments
-///   are drawn by `Draw`, each at the site of its name, within `#[draw(range = …)]` or `#[draw(length = …)]`. The function may be `async`, and may return `Result<(), Skip>`.
-/// - `#[invariant(period = 10)]`: checked after every ten steps; default: 1.
+///   are drawn by `Draw`, each at the site of its name, within `#[draw(range = …)]` or `#[draw(length = …)]`. The function may be `async`, and may return `Result<(), Skip>`;
+///   `false` and any other error are failures.
+/// - `#[invariant(period = 10)]`: checked after every ten steps; default: 1. One that returns `false` or an error fails, as a property does.
 /// - Hooks: `pre_sequence`, `post_sequence`, `pre_flow`, `post_flow`, `pre_invariants`, `post_invariants`, `pre_invariant`,
 ///   `post_invariant`. Those of one flow or invariant may take it: `fn pre_flow(&mut self, flow: &Flow)`.
 ///
@@ -31,7 +32,8 @@ pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a fuzz target of a function that takes `&[u8]`, or of all public functions of an inline module. There may be any
-/// number in a crate; they are called in the order of the source.
+/// number in a crate; they are called in the order of the source. One that returns `false` or an error fails; `Err(Skip)` only says that
+/// there was nothing to check.
 #[proc_macro_attribute]
 pub fn fuzz(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(functions::expand(functions::FunctionKind::Fuzz, &crate_name(), attribute.into(), item.into()))

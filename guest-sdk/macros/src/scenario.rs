@@ -1,6 +1,6 @@
 //! What the attribute `scenario` makes of an `impl` block.
 
-use crate::functions::{argument, strip_bounds};
+use crate::functions::{ReturnKind, argument, judged, strip_bounds};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::meta::ParseNestedMeta;
@@ -178,10 +178,11 @@ impl Flow {
                     #[allow(clippy::let_unit_value, reason = "a flow may return nothing")]
                     let value = #call;
                     use ::fozzy_sdk::private::{
-                        DebugReturn as _, FallibleReturn as _, FlowReturn, PlainReturn as _, SkippableReturn as _,
+                        DebugReturn as _, FallibleReturn as _, FallibleVerdict as _, FlowReturn, PlainReturn as _,
+                        SkippableReturn as _, VerdictReturn as _,
                     };
                     #[allow(clippy::needless_borrow, reason = "borrows choose among the traits")]
-                    let outcome = (&&&&FlowReturn::new(value)).outcome(#name);
+                    let outcome = (&&&&&&FlowReturn::new(value)).outcome(#name);
                     outcome
                 }
             },
@@ -213,10 +214,10 @@ impl Invariant {
             return Err(Error::new_spanned(&function.sig, "an invariant takes no arguments besides `self`"));
         }
         let name = function.sig.ident.to_string();
-        let call = call(own, function, &[]);
+        let judged = judged(&call(own, function, &[]), &name, ReturnKind::Invariant);
         Ok(Invariant {
             described: quote!(::fozzy_sdk::scenario::Invariant { name: #name, period: #period }),
-            check: quote!(#place => { let _ = #call; }),
+            check: quote!(#place => { #judged }),
         })
     }
 }

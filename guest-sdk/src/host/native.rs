@@ -192,7 +192,7 @@ pub(crate) fn sometimes_number(name: &str, left: f64, compared: Comparison, righ
 
 pub(crate) fn fail(failure: ReportedFailure, site: &str, message: &str) -> ! {
     match failure {
-        ReportedFailure::Deadlock => panic!("{message}"),
+        ReportedFailure::Deadlock | ReportedFailure::Invariant => panic!("{message}"),
         ReportedFailure::Invalid => panic!("{site}: {message}"),
     }
 }

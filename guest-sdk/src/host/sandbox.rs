@@ -103,6 +103,7 @@ pub(crate) fn fail(failure: ReportedFailure, site: &str, message: &str) -> ! {
     let failure = match failure {
         ReportedFailure::Deadlock => assertions::Failure::Deadlock,
         ReportedFailure::Invalid => assertions::Failure::Invalid,
+        ReportedFailure::Invariant => assertions::Failure::Invariant,
     };
     assertions::fail(failure, site, message);
     panic!("{message}")

@@ -18,7 +18,7 @@ use fozzy_check::{
     CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOrder, IsolationAnomaly,
     IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType, PartitionVerdict,
     Process, ProgramModel, UndecidedReason, Validity, check_isolation, check_linearizability, check_property,
-    check_sequential_consistency, checker, guess_model, has_transactions, isolation_level, judge,
+    check_sequential_consistency, checker, guess_checker, guess_model, has_transactions, isolation_level, judge,
     minimize_sequential_violation, minimize_violation, model, pair_calls, read_cobra,
 };
 use fozzy_report::{
@@ -301,7 +301,10 @@ fn chosen_model(history: &OperationHistory, name: Option<&str>) -> Result<&'stat
                 known()
             )
         }),
-        None => guess_model(history).map_err(|why| format!("{why}\n--model is one of {}", known())),
+        None => guess_model(history).map_err(|why| {
+            let checker = guess_checker(history).map(|name| format!("--checker {name} judges such a history; "));
+            format!("{why}\n{}--model is one of {}", checker.unwrap_or_default(), known())
+        }),
     }
 }
 

@@ -24,7 +24,7 @@ use crate::store::RunFolder;
 use crate::walker::{SequenceProgram, SequenceWalker};
 use fozzy_check::FailureIdentity;
 use fozzy_engine::{Interrupt, Session};
-use fozzy_report::{ShrinkSlip, StateBasisName, StateSearchEndName, StateSearchSummary};
+use fozzy_report::{LiteralLanguage, ShownInput, ShrinkSlip, StateBasisName, StateSearchEndName, StateSearchSummary};
 use fozzy_scenario_file::FailedPart;
 use fozzy_search::shrink::{
     self, CandidateSize, Explanation, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError,
@@ -197,6 +197,13 @@ fn progress_line(elapsed: Duration, progress: &ShrinkProgress) -> String {
 /// Whether what stands on standard input is a scenario, which the player reads there.
 pub fn keeps_stdin(recording: &Recording) -> bool {
     recording.target.kind == scenario::KIND
+}
+
+/// Standard input of a recording, as people look at it; `None` where it is empty or a scenario.
+pub fn shown_stdin(recording: &Recording) -> Option<ShownInput> {
+    let bytes = recording.inputs.get(&recording.plan.main.stdin.bytes).filter(|bytes| !bytes.is_empty())?;
+    let language = LiteralLanguage::of(&fozzy_instrument::languages(&recording.component));
+    (!keeps_stdin(recording)).then(|| ShownInput::of(&bytes, language))
 }
 
 /// Why `command` cannot work on the failure of the trace at `path`.

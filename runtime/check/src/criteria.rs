@@ -24,7 +24,15 @@ pub(crate) fn of_exit(end: &ExecutionEnd, report: &CriteriaReport) -> Option<Res
     }
     let codes: Vec<String> = report.exit_codes.iter().map(u32::to_string).collect();
     let title = format!("the program exited with code {code}");
-    let message = format!("{title}, and the plan expects {}", codes.join(" or "));
+    // A component only says whether it went well, so that another code of the list is never seen of one.
+    let of_component = match *code == 1 && report.exit_codes.iter().any(|code| *code > 1) {
+        true => {
+            "; a component can only say 0 or 1, whatever it calls `exit` with: a module of WASI preview 1 says its code"
+        }
+        false => "",
+    };
+    let message =
+        format!("{title}, and {} is expected (--expect-exit, or `exit` of [expect]){of_component}", codes.join(" or "));
     Some(Err(finding(Status::Fail, FindingKind::TargetBehavior, title, message, format!("exit code {code}"))))
 }
 
@@ -126,12 +134,16 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_the_plan() {
-        let of = |code| {
-            let report = CriteriaReport { exit_codes: vec![3], unmet: Vec::new() };
-            of_exit(&ExecutionEnd::Exited { code }, &report).map(|allowed| allowed.is_ok())
-        };
+        let report = CriteriaReport { exit_codes: vec![3], unmet: Vec::new() };
+        let of = |code| of_exit(&ExecutionEnd::Exited { code }, &report).map(|allowed| allowed.is_ok());
         assert_eq!((of(3), of(0)), (Some(true), Some(false)));
         assert!(of_exit(&ExecutionEnd::Killed, &CriteriaReport::default()).is_none());
         assert!(of_exit(&ExecutionEnd::Exited { code: 1 }, &CriteriaReport::default()).is_none());
+        let message = |code| match of_exit(&ExecutionEnd::Exited { code }, &report) {
+            Some(Err(found)) => found.finding.message,
+            _ => String::new(),
+        };
+        assert!(message(4).ends_with("is expected (--expect-exit, or `exit` of [expect])"), "{}", message(4));
+        assert!(message(1).contains("a component can only say 0 or 1"), "{}", message(1));
     }
 }

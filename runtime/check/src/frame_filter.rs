@@ -112,9 +112,13 @@ const LIBRARY_CALL_PREFIXES: &[&str] = &[
 /// Where crates of a registry are unpacked.
 const REGISTRY_PATH: &str = "/registry/src/";
 
+/// Where Go's runtime is.
+const GO_RUNTIME_PATH: &str = "/src/runtime/";
+
 /// Whether a path of a source is the project's own: not of a toolchain, and not of a crate that it depends on.
 pub(crate) fn is_project_path(path: &str) -> bool {
-    !path.contains(REGISTRY_PATH) && !LIBRARY_PATHS.iter().any(|part| path.contains(part))
+    let of_go = path.contains(GO_RUNTIME_PATH) && path.ends_with(".go");
+    !of_go && !path.contains(REGISTRY_PATH) && !LIBRARY_PATHS.iter().any(|part| path.contains(part))
 }
 
 /// Parts of the names of functions that end a program because there is no memory for it: Rust's handlers, the allocation that
@@ -130,10 +134,13 @@ pub(crate) fn is_named(frame: &StackFrame) -> bool {
     !frame.function.starts_with(UNNAMED)
 }
 
-/// Whether a frame is the target's own code, as people are shown it.
+/// Whether a frame is the target's own code, as people are shown it: neither of a library nor of a crate that it depends on.
 #[must_use]
 pub fn is_own(frame: &StackFrame) -> bool {
     let name = frame.function.as_str();
+    if frame.source.file.as_deref().is_some_and(|path| !is_project_path(path)) {
+        return false;
+    }
     let is_call = || LIBRARY_CALLS.contains(&name) || LIBRARY_CALL_PREFIXES.iter().any(|start| name.starts_with(start));
     names_failure(frame) && !(frame.source.file.is_none() && is_call())
 }
@@ -228,6 +235,8 @@ mod tests {
             assert!(is_own(&bare(function)), "{function}");
         }
         assert!(is_own(&frame("read", "/p/src/main.rs", 3)), "a project may name its functions so");
+        let of_tokio = frame("block_on", "/home/me/.cargo/registry/src/index-1949/tokio-1.48.0/src/runtime.rs", 3);
+        assert!(!is_own(&of_tokio) && names_failure(&of_tokio), "{of_tokio:?}");
         assert!(names_failure(&bare("poll_oneoff")), "names of failures stay what they are");
     }
 

@@ -3,9 +3,9 @@
 use crate::criteria;
 use crate::frame_filter::{is_project_path, is_refused_allocation, names_failure};
 use crate::history_criteria;
-use crate::identity::own_words;
+use crate::identity::{masked, own_words};
 use crate::leak;
-use crate::panic::{PanicMessage, last_panic, says_out_of_memory};
+use crate::panic::{GoPanic, PanicMessage, advice, go_panic, last_panic, says_out_of_memory};
 use crate::signature::{STACK_EXHAUSTED, allocation_site, library_panic_site, recursion_site, site};
 use crate::unmatched::one_line;
 use fozzy_trace::facts::{Facts, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
@@ -27,11 +27,32 @@ pub fn judge(execution: &Execution) -> Verdict {
     verdict(judged(execution))
 }
 
+/// The same by the rule of recordings that were made when a panic of Go was an exit code like any other.
+#[must_use]
+pub fn judge_by_exit_code(execution: &Execution) -> Verdict {
+    verdict(judged_by(execution, ExitRule::Code))
+}
+
 /// What was found in an execution, the worst first.
 pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
-    let target = ProgramOutput { stderr: execution.stderr.last(), backtrace: &execution.backtrace };
+    judged_by(execution, ExitRule::Panics)
+}
+
+/// What an exit code is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExitRule {
+    /// The panic that the program has printed before, where its runtime exits so.
+    Panics,
+    /// Its number alone.
+    Code,
+}
+
+fn judged_by(execution: &Execution, rule: ExitRule) -> Vec<JudgedFinding> {
+    let target = ProgramOutput { stderr: execution.stderr.last(), backtrace: &execution.backtrace, rule };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<JudgedFinding> = match criteria::of_exit(&execution.end, &execution.facts.criteria) {
+        // No code that a program is allowed to exit with allows it to panic.
+        _ if target.go_panic(&execution.end).is_some() => of_end(&execution.end, target).into_iter().collect(),
         _ if execution.facts.excuses_exit(&execution.end) => Vec::new(),
         Some(allowed) => allowed.err().into_iter().collect(),
         None => of_end(&execution.end, target).into_iter().collect(),
@@ -43,7 +64,7 @@ pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
         hang.finding.peers = waiting_peers(&execution.nodes);
     }
     for node in &execution.nodes {
-        let part = ProgramOutput { stderr: node.stderr.last(), backtrace: &node.backtrace };
+        let part = ProgramOutput { stderr: node.stderr.last(), backtrace: &node.backtrace, rule };
         found.extend(of_node(node, part).map(|found| found.on(&node.name, &execution.end)));
     }
     if execution.end == ExecutionEnd::CalledEnded {
@@ -100,7 +121,8 @@ fn nothing_ran(scenario: &ScenarioStats) -> Option<JudgedFinding> {
 /// The verdict on one guest that ended so, was alone, and has no history to be looked at.
 #[must_use]
 pub fn judge_end(end: &ExecutionEnd, stderr: &[u8], backtrace: &[StackFrame]) -> Verdict {
-    verdict(of_end(end, ProgramOutput { stderr, backtrace }).into_iter().collect())
+    let program = ProgramOutput { stderr, backtrace, rule: ExitRule::Panics };
+    verdict(of_end(end, program).into_iter().collect())
 }
 
 /// The verdict on a guest that came to its end as it should, by what it told; `None` when nothing is wrong.
@@ -145,6 +167,14 @@ impl JudgedFinding {
 struct ProgramOutput<'a> {
     stderr: &'a [u8],
     backtrace: &'a [StackFrame],
+    rule: ExitRule,
+}
+
+impl ProgramOutput<'_> {
+    /// The panic that it exited with.
+    fn go_panic(&self, end: &ExecutionEnd) -> Option<GoPanic> {
+        (self.rule == ExitRule::Panics).then(|| go_panic(end, self.stderr)).flatten()
+    }
 }
 
 /// Least for the worst. That a run cannot be judged comes before what was seen in it; a crash before the
@@ -185,6 +215,9 @@ fn of_node(node: &NodeExecution, part: ProgramOutput<'_>) -> Option<JudgedFindin
 
 /// What the end of one machine's program means; `None` when it is as it should be.
 fn of_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFinding> {
+    if let Some(panic) = part.go_panic(end) {
+        return Some(panicked(panic, part.stderr));
+    }
     let found = found_in_end(end, part)?;
     Some(JudgedFinding { words: own_words(end, part.stderr), ..found })
 }
@@ -274,6 +307,31 @@ fn found(status: Status, finding: Finding, site: String) -> JudgedFinding {
     JudgedFinding { status, finding, site, words: String::new() }
 }
 
+/// A panic that was an exit: what it says, and where, by the stack that the program has printed.
+fn panicked(found_panic: GoPanic, stderr: &[u8]) -> JudgedFinding {
+    let place_in_code = found_panic.place();
+    let GoPanic { panic: PanicMessage { message, location }, stack } = found_panic;
+    if says_out_of_memory(stderr) {
+        let title = "out of memory".to_owned();
+        let site = allocation_site(&title, &stack);
+        return found(Status::Crash, located(FindingKind::Trap, title, message, &stack), site);
+    }
+    let title =
+        location.as_ref().map_or_else(|| "the program panicked".to_owned(), |at| format!("panic at {}", place(at)));
+    let words = message.lines().next().unwrap_or_default();
+    let what = masked(words.strip_prefix("panic: ").unwrap_or(words));
+    let site = place_in_code.map_or_else(|| what.clone(), |place| format!("{what} in {place}"));
+    let finding = Finding {
+        kind: FindingKind::Panic,
+        title,
+        message: printable(&message),
+        location,
+        backtrace: shown(&stack),
+        peers: Vec::new(),
+    };
+    JudgedFinding { words: message, ..found(Status::Crash, finding, one_line(&site)) }
+}
+
 fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
     let ProgramOutput { stderr, backtrace, .. } = part;
     // Only `unreachable` is what aborting compiles to; another trap after a panic's text is a trap.
@@ -289,6 +347,7 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
             panicked_at.as_ref().map_or_else(|| "the program panicked".to_owned(), |at| format!("panic at {at}"));
         let of_library = location.as_ref().and_then(|at| library_panic_site(at, backtrace));
         let site = of_library.or(panicked_at).unwrap_or_else(|| site("panic", backtrace));
+        let message = advice(&message).map_or_else(|| message.clone(), |advice| format!("{message}\n{advice}"));
         let finding = Finding {
             kind: FindingKind::Panic,
             title,
@@ -405,6 +464,38 @@ pub(crate) mod tests {
         let trap = || ExecutionEnd::Trapped { trap: "unreachable".to_owned() };
         assert_eq!((of(exit(), true, 1), of(exit(), true, 0)), (Status::Pass, Status::Fail));
         assert_eq!((of(exit(), false, 1), of(trap(), true, 1)), (Status::Fail, Status::Crash));
+    }
+
+    #[test]
+    fn a_panic_of_go_is_a_crash_and_no_exit_code_excuses_it() {
+        let panics =
+            |what: &str| format!("panic: {what}\n\ngoroutine 1 [running]:\nmain.main()\n\t/a/g3.go:16 +0x11\n");
+        let of = |code: u32, stderr: &str, excused: bool| {
+            let mut execution = execution(ExecutionEnd::Exited { code }, stderr, &[]);
+            let rule = fozzy_trace::facts::FaultTally { strikes: 1, ..Default::default() };
+            execution.facts.injected.rules.push(rule);
+            execution.facts.allows_error_exit = excused;
+            execution.facts.criteria.exit_codes = if excused { vec![0, 2] } else { Vec::new() };
+            let verdict = judge(&execution);
+            let before = judge_by_exit_code(&execution).status;
+            (verdict.status, verdict.signature.map(|signature| signature.to_string()).unwrap_or_default(), before)
+        };
+        let nil = "panic at assignment to entry in nil map in main.main (g3.go:16)".to_owned();
+        let range = "panic at runtime error: index out of range […] with length # in main.main (g3.go:16)".to_owned();
+        let (map, index) =
+            (panics("assignment to entry in nil map"), panics("runtime error: index out of range [4] with length 1"));
+        assert_eq!(of(2, &map, false), (Status::Crash, nil.clone(), Status::Fail));
+        assert_eq!(of(2, &map, true), (Status::Crash, nil, Status::Pass));
+        assert_eq!(of(2, &index, false), (Status::Crash, range, Status::Fail));
+        let exit = "target_behavior at exit code 2".to_owned();
+        assert_eq!(of(2, &(map.clone() + "bye\n"), false), (Status::Fail, exit, Status::Fail));
+        assert_eq!(of(2, &(map + "bye\n"), true).0, Status::Pass);
+        let memory = "fatal error: runtime: out of memory\n\ngoroutine 1 [running]:\nmain.f()\n\t/a/b.go:1 +0x1\n";
+        assert_eq!(of(2, memory, false).1, "trap at out of memory in main.f");
+        let verdict = judge(&execution(ExecutionEnd::Exited { code: 2 }, &panics("no room for 3"), &[]));
+        let found = &verdict.findings[0];
+        assert_eq!((&*found.title, &*found.message), ("panic at /a/g3.go:16", "panic: no room for 3"));
+        assert_eq!(found.location.as_ref().and_then(|at| at.line), Some(16));
     }
 
     #[test]

@@ -37,12 +37,12 @@ pub use isolation::{
     DependencyStep, ISOLATION_LEVELS, IsolationAnomaly, IsolationLevel, IsolationVerdict, LevelVerdict,
     check_isolation, has_transactions, isolation_level,
 };
-pub use judge::{judge, judge_end, judge_facts};
+pub use judge::{judge, judge_by_exit_code, judge_end, judge_facts};
 pub use linearizability::{
     CheckLimits, LinearizabilityVerdict, MinimalViolation, PartitionVerdict, UndecidedReason, Validity,
     check_linearizability, check_sequential_consistency, minimize_sequential_violation, minimize_violation,
 };
 pub use model::{
     CallRecord, MODELS, ModelAction, ModelCall, ModelProgram, ModelRow, NextStates, ProgramCall, ProgramModel,
-    SequentialModel, guess_model, model,
+    SequentialModel, guess_checker, guess_model, model,
 };

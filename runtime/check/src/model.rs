@@ -19,7 +19,7 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-pub use guess::guess_model;
+pub use guess::{guess_checker, guess_model};
 pub use program::{ModelProgram, ProgramCall, ProgramModel};
 
 use crate::history::{ClientCall, DatumId, DatumPool, OperationHistory, OperationType, Process};

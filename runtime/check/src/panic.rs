@@ -8,6 +8,12 @@
 //! Assertion failed: n > 0 (queue.c: pop: 12)             wasi-libc
 //! panic: runtime error: index out of range               Go
 //! ```
+//!
+//! Rust and C abort, which is a trap; Go exits with a code (`go`).
+
+mod go;
+
+pub(crate) use go::{GoPanic, of_exit as go_panic};
 
 use fozzy_trace::outcome::SourceLocation;
 
@@ -24,7 +30,25 @@ pub(crate) struct PanicMessage {
 /// The last panic on standard error, if there is one.
 pub(crate) fn last_panic(stderr: &[u8]) -> Option<PanicMessage> {
     let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL_BYTES)..]).into_owned();
-    rust(&tail).or_else(|| c_assertion(&tail)).or_else(|| go(&tail))
+    rust(&tail).or_else(|| c_assertion(&tail)).or_else(|| aborted_go(&tail))
+}
+
+/// What helps with panics whose words do not say what is meant: a part of them, and the advice.
+const ADVICE: [(&str, &str); 2] = [
+    (
+        "can't spawn worker thread",
+        "WASI has no threads, and tokio resolves names and runs `tokio::fs` and `spawn_blocking` on one: connect to an address, or \
+         resolve the name with `std::net::ToSocketAddrs`; use `std::fs`",
+    ),
+    (
+        "failed to spawn thread",
+        "WASI has no threads: call the function, or spawn it as a task of an executor that has one thread",
+    ),
+];
+
+/// Advice for a panic that says this.
+pub(crate) fn advice(message: &str) -> Option<&'static str> {
+    ADVICE.iter().find(|(part, _)| message.contains(part)).map(|(_, advice)| *advice)
 }
 
 /// Whether the program said that an allocation failed.
@@ -72,7 +96,7 @@ fn c_assertion(tail: &str) -> Option<PanicMessage> {
     Some(PanicMessage { message, location })
 }
 
-fn go(tail: &str) -> Option<PanicMessage> {
+fn aborted_go(tail: &str) -> Option<PanicMessage> {
     let line = tail.lines().find(|line| line.starts_with("panic: ") || line.starts_with("fatal error: "))?;
     tail.contains("goroutine ").then(|| PanicMessage { message: line.to_owned(), location: None })
 }
@@ -96,6 +120,14 @@ mod tests {
         assert_eq!(panic.location.expect("a place").line, Some(12));
         let panic = last_panic(b"panic: boom\n\ngoroutine 1 [running]:\n").expect("a panic");
         assert_eq!(panic.message, "panic: boom");
+    }
+
+    #[test]
+    fn a_thread_that_cannot_be_had_comes_with_advice() {
+        let said = advice("OS can't spawn worker thread: Not supported (os error 58)").expect("tokio says so");
+        assert!(said.contains("std::net::ToSocketAddrs"), "{said}");
+        assert!(advice("failed to spawn thread: Os { code: 58, kind: Unsupported }").is_some());
+        assert_eq!(advice("boom"), None);
     }
 
     #[test]

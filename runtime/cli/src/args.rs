@@ -264,7 +264,7 @@ pub(crate) struct RunArgs {
     pub(crate) interactive: bool,
     /// Run it with many seeds: FROM..TO, both included, or how many from --seed on; at most 100,000. A trace is kept of
     /// the first seed that fails in each way.
-    #[arg(long, value_name = "N|FROM..TO", help_heading = "Many seeds")]
+    #[arg(long, alias = "runs", value_name = "N|FROM..TO", help_heading = "Many seeds")]
     pub(crate) seeds: Option<String>,
     /// End at the first seed that fails.
     #[arg(long, requires = "seeds", help_heading = "Many seeds")]
@@ -500,6 +500,9 @@ pub(crate) struct ExploreArgs {
     /// Stop early: when coverage is saturated, or at the first failure.
     #[arg(long, value_name = "WHEN")]
     pub(crate) stop: Option<StopArg>,
+    /// `--stop failure`, as `run --seeds` calls it.
+    #[arg(long, hide = true, conflicts_with = "stop")]
+    pub(crate) until_failure: bool,
     /// Resume the last exploration of the program, or the one saved in this file.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub(crate) resume: Option<Option<PathBuf>>,
@@ -606,6 +609,13 @@ pub(crate) enum ScheduleArg {
     Faults,
     /// From the start, or from places where something new was seen.
     CoverageGuided,
+}
+
+impl ExploreArgs {
+    /// When it stops early.
+    pub(crate) fn stop(&self) -> Option<StopArg> {
+        self.stop.or(self.until_failure.then_some(StopArg::Failure))
+    }
 }
 
 /// What ends an exploration early.

@@ -106,6 +106,14 @@ mod tests {
     }
 
     #[test]
+    fn flags_of_a_neighbouring_command_are_understood() {
+        for line in ["fozzy run a.wasm --runs 10", "fozzy explore a.wasm --until-failure"] {
+            Cli::try_parse_from(line.split(' ')).expect("it is understood");
+        }
+        check("fozzy explore a.wasm --until-failure --stop saturated", "--until-failure");
+    }
+
+    #[test]
     fn a_flag_is_named_as_it_was_given() {
         check("fozzy explore a.wasm --no-shrink --minimize", "'--minimize'");
         check("fozzy explore a.wasm --no-shrink --shrink", "'--shrink'");

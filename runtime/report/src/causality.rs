@@ -255,11 +255,11 @@ pub fn findability_lines(findability: &Findability) -> String {
     let mut text = format!("fresh runs: {failed} of {runs} fail so");
     match (findability.clean_runs, findability.clean_runs_cautious) {
         (Some(as_seen), Some(cautious)) => text.push_str(&format!(
-            ", {} (95 %: {} to {})\na fix is believable with 95 % after {as_seen} clean runs; after {cautious}, if the chance is as \
-             small as {}\n",
+            ", {} (95 %: {} to {})\na fix is believable with 95 % after {}; after {cautious}, if the chance is as small as {}\n",
             percent(*chance),
             percent(*low),
             percent(*high),
+            fozzy_trace::counted(as_seen, "clean run"),
             percent(findability.at_least)
         )),
         _ => text.push_str(&format!(

@@ -178,6 +178,38 @@ fn everything_tried(explore: &ExploreSummary) -> Option<String> {
     is_systematic.then(|| line.to_owned())
 }
 
+/// What is chosen, in the words of the book's page on searching.
+fn dial_words(dial: &str) -> &str {
+    match dial {
+        "origin" => "where a run begins",
+        "place" => "what a checkpoint had shown",
+        "order" => "how the next machine or task is drawn",
+        "faults" => "which faults strike",
+        "swarm" => "which answers are left out",
+        "values" => "where random bytes come from",
+        other => other,
+    }
+}
+
+/// One of the choices, in these words.
+fn choice_words(earned: &ExploreReward) -> &str {
+    match (&*earned.dial, &*earned.name) {
+        ("origin", "start") => "at the start",
+        ("origin", "checkpoint") => "at a checkpoint",
+        ("order", "any") => "evenly",
+        ("faults", "chance") => "by chance",
+        ("faults", "one") => "one that is chosen",
+        ("faults", "several") => "several that are chosen",
+        ("swarm", "all") => "none",
+        ("swarm", "coin") => "each second one",
+        ("swarm", "energy") => "those of a run that found something",
+        ("swarm", "directed") => "most after which nothing new came",
+        ("values", "strategy") => "chance",
+        ("values", "values") => "comparisons",
+        (_, name) => name,
+    }
+}
+
 /// The lines of an exploration for people.
 pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<String> {
     let ExploreSummary { runs, steps, edges, edges_total, checkpoints, .. } = explore;
@@ -189,19 +221,20 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         },
         format!("{} of {}, {}", grouped(*edges), counted(*edges_total, "edge"), counted(*checkpoints, "checkpoint")),
     ];
+    let unit = if runs == steps { "run" } else { "step" };
     lines.extend(everything_tried(explore));
-    lines.extend(unseen(explore.estimated_undiscovered_edges, explore.chance_of_new_edge, "step"));
+    lines.extend(unseen(explore.estimated_undiscovered_edges, explore.chance_of_new_edge, unit));
     if explore.states > 0 {
         lines.push(counted(explore.states, "state"));
     }
     for group in explore.earned.chunk_by(|one, other| one.dial == other.dial) {
         let of = |earned: &ExploreReward| {
-            format!("{} {} in {}", earned.name, grouped(earned.found), counted(earned.steps, "step"))
+            format!("{} {} in {}", choice_words(earned), grouped(earned.found), counted(earned.steps, unit))
         };
         let shown: Vec<String> = group.iter().filter(|earned| earned.runs > 0).map(of).collect();
         // Where nothing was chosen, nothing is said.
         if shown.len() > 1 {
-            lines.push(format!("new, by {}: {}", group[0].dial, shown.join(" · ")));
+            lines.push(format!("new, by {}: {}", dial_words(&group[0].dial), shown.join(" · ")));
         }
     }
     lines.extend(lost_workers(explore.workers_lost, explore.workers_restarted));

@@ -14,6 +14,12 @@ use serde::{Deserialize, Serialize};
 /// Bytes that are shown; the file has all of them.
 const SHOWN_BYTES_MAX: usize = 256;
 
+/// Bytes of it that are shown to people.
+const LINE_BYTES_MAX: usize = 64;
+
+/// Characters of one line of them, so that it stands beside its key within 80 columns.
+const LINE_CHARS: usize = 57;
+
 /// An input, as far as it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -100,17 +106,40 @@ impl ShownInput {
         if self.hex.is_empty() {
             return vec!["  input    empty".to_owned()];
         }
-        let more = match self.more_bytes {
+        let pairs: Vec<&str> =
+            self.hex.as_bytes().chunks(2).filter_map(|pair| std::str::from_utf8(pair).ok()).collect();
+        // A long input says nothing by its hundredth byte; its file has all of them.
+        let shown = pairs.len().min(LINE_BYTES_MAX);
+        let more = match self.more_bytes + (pairs.len() - shown) as u64 {
             0 => String::new(),
             more => format!(" … {} more", crate::pretty::counted(more, "byte")),
         };
-        let pairs: Vec<&str> =
-            self.hex.as_bytes().chunks(2).filter_map(|pair| std::str::from_utf8(pair).ok()).collect();
-        let mut lines =
-            vec![format!("  hex      {}{more}", pairs.join(" ")), format!("  text     {}{more}", self.text)];
+        let byte = |pair: &&str| u8::from_str_radix(pair, 16).unwrap_or(b'?').escape_ascii().to_string();
+        let text = pairs[..shown].iter().map(byte);
+        let mut lines = folded("hex", pairs[..shown].iter().map(ToString::to_string), " ", &more);
+        lines.extend(folded("text", text, "", &more));
         lines.extend(self.literal.iter().map(|literal| format!("  literal  {literal}")));
         lines
     }
+}
+
+/// The parts of an input in lines under each other, the first of which has the key.
+fn folded(key: &str, parts: impl Iterator<Item = String>, separator: &str, more: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for part in parts {
+        let last = lines.last_mut().expect("there is one");
+        if last.is_empty() {
+            last.push_str(&part);
+        } else if last.chars().count() + separator.len() + part.chars().count() > LINE_CHARS {
+            lines.push(part);
+        } else {
+            last.push_str(separator);
+            last.push_str(&part);
+        }
+    }
+    lines.last_mut().expect("there is one").push_str(more);
+    let key = |index: usize| if index == 0 { key } else { "" };
+    lines.iter().enumerate().map(|(index, line)| format!("  {:<7}  {line}", key(index))).collect()
 }
 
 #[cfg(test)]
@@ -129,7 +158,10 @@ mod tests {
         assert_eq!((&*shown.hex, shown.literal), ("61225c273f000139ff0a", None));
         let long = ShownInput::of(&[7; 300], Some(LiteralLanguage::Rust));
         assert_eq!((long.hex.len(), long.literal.clone(), long.more_bytes), (512, None, 44));
-        assert!(long.lines()[0].ends_with("07 07 … 44 bytes more") || long.lines()[0].ends_with("… 44 bytes more"));
+        let lines = long.lines();
+        assert!(lines.iter().all(|line| line.chars().count() <= 68 + " … 236 bytes more".chars().count()), "{lines:?}");
+        assert_eq!(lines[0], format!("  hex      {}07", "07 ".repeat(18)));
+        assert!(lines[3].starts_with("           07 07") && lines[3].ends_with("07 … 236 bytes more"), "{lines:?}");
         assert_eq!(ShownInput::of(b"", None).lines(), ["  input    empty"]);
     }
 

@@ -15,9 +15,12 @@ use fozzy_trace::Seed;
 pub fn keeping_command(arguments: &[String], word: &str, seed: Seed) -> Option<String> {
     let own = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
     let (own, of_program) = arguments.split_at(own);
-    let is_of_many = own.iter().any(|argument| argument == "--seeds" || argument.starts_with("--seeds="));
+    let names_many = |argument: &String| {
+        ["--seeds", "--runs"].iter().any(|name| argument == name || argument.starts_with(&format!("{name}=")))
+    };
+    let is_of_many = word == "run" && own.iter().any(names_many);
     // Of many runs, it is one of them; and its trace has one name.
-    let others = if is_of_many { &["--record", "--seeds", "--seed", "--jobs"][..] } else { &["--record"] };
+    let others = if is_of_many { &["--record", "--seeds", "--runs", "--seed", "--jobs"][..] } else { &["--record"] };
     let has_seed = !is_of_many && own.iter().any(|argument| argument == "--seed" || argument.starts_with("--seed="));
     let mut words = vec!["fozzy".to_owned()];
     let (mut has_word, mut is_value) = (false, false);

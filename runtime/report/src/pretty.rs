@@ -54,6 +54,18 @@ impl Style {
         from(self.root).or_else(registry).or_else(toolchain).unwrap_or(path)
     }
 
+    /// Words with the paths of sources in them, each as short as it says where.
+    pub(crate) fn words(self, text: &str) -> String {
+        let mut short = String::with_capacity(text.len());
+        // Each path ends where a word does.
+        for (index, word) in text.split(' ').enumerate() {
+            let space = if index == 0 { "" } else { " " };
+            short.push_str(space);
+            short.push_str(if word.starts_with('/') { self.path(word) } else { word });
+        }
+        short
+    }
+
     /// Characters that are left of a line after so many; all of them where lines have no bound.
     pub(crate) fn room(self, used: usize) -> usize {
         if self.width == 0 { usize::MAX } else { self.width.saturating_sub(used).max(ROOM_MIN) }
@@ -113,13 +125,13 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     let (colour, word) = if !summary.has_verdict() { ("", "interrupted") } else { (colour, summary.status.name()) };
     let mut text = format!("fozzy {} {colour}{}{end}", summary.mode.name(), word.to_uppercase());
     if let Some(finding) = summary.findings.first() {
-        text.push_str(&format!("  {}", finding.title));
+        text.push_str(&format!("  {}", style.words(&finding.title)));
     }
     text.push('\n');
     for (index, finding) in summary.findings.iter().enumerate() {
         // The title of the first stands in the first line.
         if index > 0 {
-            text.push_str(&format!("{bad}also{end} {}\n", finding.title));
+            text.push_str(&format!("{bad}also{end} {}\n", style.words(&finding.title)));
         }
         text.push_str(&finding_lines(finding, style, &is_own));
     }
@@ -174,6 +186,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     }
     if let Some(shrink) = &summary.shrink {
         row("shrunk", &shrink_line(shrink));
+        for (index, line) in shrink.input.iter().flat_map(crate::ShownInput::lines).enumerate() {
+            row(if index == 0 { "input" } else { "" }, line.strip_prefix("  ").unwrap_or(&line));
+        }
         if let Some(search) = &shrink.states {
             row("shorter", &state_search_line(search));
         }
@@ -324,8 +339,10 @@ pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&St
     let mut text = String::new();
     // The first line often repeats the title, which stands above already.
     for line in finding.message.lines().filter(|line| *line != finding.title) {
-        let margin = if line.is_empty() { "" } else { "  " };
-        text.push_str(&format!("{margin}{line}\n"));
+        for line in wrapped(line, style.room(2)) {
+            let margin = if line.is_empty() { "" } else { "  " };
+            text.push_str(&format!("{margin}{line}\n"));
+        }
     }
     if let Some(names) = names_of_errors(&finding.message) {
         text.push_str(&format!("  {}({names}){}\n", style.faint, style.end));
@@ -461,6 +478,40 @@ mod tests {
         assert_eq!((bytes(1_114_112), bytes(1)), ("1.1 MiB".to_owned(), "1 byte".to_owned()));
         assert_eq!(shell_word("a b"), "'a b'");
         assert_eq!(shell_word("run.1.fozzy"), "run.1.fozzy");
+    }
+
+    #[test]
+    fn a_panic_in_a_dependency_is_at_its_crate() {
+        let style = Style::PLAIN.on(80, "/home/me/app");
+        let of_crate = "panic at /home/me/.cargo/registry/src/index-1949cf/tokio-1.48.0/src/runtime/io.rs:3:9";
+        assert_eq!(style.words(of_crate), "panic at tokio-1.48.0/src/runtime/io.rs:3:9");
+        assert_eq!(style.words("panic at /home/me/app/src/main.rs:1:2"), "panic at src/main.rs:1:2");
+        assert_eq!(style.words("`total`  does not hold"), "`total`  does not hold");
+    }
+
+    #[test]
+    fn a_long_message_is_wrapped_and_frames_of_dependencies_are_folded() {
+        let frame = |function: &str, file: &str| StackFrame {
+            module: "m".to_owned(),
+            function: function.to_owned(),
+            offset: 1,
+            source: fozzy_trace::outcome::SourceLocation { file: Some(file.to_owned()), line: Some(3), col: None },
+        };
+        let tokio = || frame("block_on<core::pin::Pin<…>>", "/c/registry/src/i/tokio-1.48.0/src/rt.rs");
+        let finding = Finding {
+            kind: FindingKind::Hang,
+            title: "the program hangs".to_owned(),
+            message: "it waits for a message ".repeat(12),
+            location: None,
+            backtrace: vec![tokio(), frame("main", "/p/src/main.rs"), tokio(), tokio()],
+            peers: Vec::new(),
+        };
+        let lines = finding_lines(&finding, Style::PLAIN.on(80, "/p"), fozzy_check::is_own);
+        assert!(lines.lines().all(|line| line.chars().count() <= 80), "{lines}");
+        assert!(
+            lines.ends_with("… 1 in libraries\n     1  main  src/main.rs:3\n         … 2 in libraries\n"),
+            "{lines}"
+        );
     }
 
     #[test]

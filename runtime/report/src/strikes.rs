@@ -118,10 +118,21 @@ impl StrikeSummary {
     }
 
     fn words(&self) -> String {
-        let strength = self.strength.as_ref().map(|strength| format!(" ({strength})")).unwrap_or_default();
+        let strength = self.strength.as_ref().map(|strength| format!(" ({})", percent(strength))).unwrap_or_default();
         let at = Duration(self.virtual_time_ns);
         format!("{} at {at}, call {}{strength}", self.target.escape_debug(), self.call)
     }
+}
+
+/// A strength in millionths as plans have it in percent: `30%` of `300000 ppm`. What is nothing of that kind stays as it is.
+fn percent(strength: &str) -> String {
+    let Some(millionths) = strength.strip_suffix(" ppm").and_then(|number| number.parse::<u64>().ok()) else {
+        return strength.to_owned();
+    };
+    let (whole, rest) = (millionths / 10_000, millionths % 10_000);
+    let digits = format!("{rest:04}");
+    let digits = digits.trim_end_matches('0');
+    if digits.is_empty() { format!("{whole}%") } else { format!("{whole}.{digits}%") }
 }
 
 impl PowerLossSummary {
@@ -205,6 +216,12 @@ mod tests {
             tally.strike(at, || StrikeRecord { at, call, machine, target, strength: strength.to_owned() });
         }
         FaultTally { asked, matched, chances, ..tally }
+    }
+
+    #[test]
+    fn a_drift_is_told_in_percent() {
+        let shown = ["300000 ppm", "500 ppm", "1 ppm", "1s", "x ppm"].map(percent);
+        assert_eq!(shown, ["30%", "0.05%", "0.0001%", "1s", "x ppm"]);
     }
 
     #[test]

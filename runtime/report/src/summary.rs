@@ -247,6 +247,9 @@ pub struct ShrinkSummary {
     /// What was done by the states that the story goes through; absent where there is nothing to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub states: Option<crate::state_search::StateSearchSummary>,
+    /// What is left of standard input; absent when the run has none, and for a program whose input is not made smaller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<crate::ShownInput>,
     /// Other failures that were met on the way; absent when there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slips: Vec<ShrinkSlip>,

@@ -47,12 +47,12 @@ impl<I> Findings<I> {
         self.times
     }
 
-    /// Whether a failure was seen before; it is counted then.
-    pub(crate) fn seen(&mut self, signature: Option<&FailureSignature>) -> bool {
+    /// The finding of a failure that was seen before; it is counted then.
+    pub(crate) fn seen(&mut self, signature: Option<&FailureSignature>) -> Option<&FailureRecord<I>> {
         self.times += 1;
-        let Some(place) = self.by_signature.get(&signature.cloned()) else { return false };
-        self.all[*place].times += 1;
-        true
+        let found = &mut self.all[*self.by_signature.get(&signature.cloned())?];
+        found.times += 1;
+        Some(found)
     }
 
     /// Adds a failure that the search knows by `signature`. `None` when its verdict is that of a known one.

@@ -10,7 +10,7 @@
 //! What it cannot tell is named ([`ReplayResult::claimed`]), so that readers are shown it as what the file says.
 
 use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, first_differing_entry, locate};
-use fozzy_check::judge;
+use fozzy_check::{judge, judge_by_exit_code};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::history::first_difference;
 use fozzy_trace::source::RecordedSource;
@@ -67,7 +67,7 @@ pub fn replay(
     let kept = if keep.is_empty() { kept } else { 0..0 };
     let mut execution =
         executor.execute(source_of(recording), if keep.is_empty() { kept.clone() } else { keep.clone() })?;
-    let verdict = judge(&execution);
+    let verdict = judged_as(&recording.outcome.verdict, &execution);
     let outcome = RecordedOutcome::of(&execution, verdict.clone());
     let stretch = first_difference(&recorded_history(recording), &execution.history);
     let difference = compare(&recording.outcome, &outcome)
@@ -78,6 +78,15 @@ pub fn replay(
         .or_else(|| different_source(recording));
     execution.history.entries.retain(|entry| keep.contains(&entry.index));
     Ok(ReplayResult { execution, verdict, difference, stretch, claimed: claimed(recording) })
+}
+
+/// The verdict, by the rule of exit codes that the recording was made under.
+fn judged_as(recorded: &Verdict, execution: &Execution) -> Verdict {
+    let verdict = judge(execution);
+    match verdict == *recorded {
+        true => verdict,
+        false => Some(judge_by_exit_code(execution)).filter(|before| before == recorded).unwrap_or(verdict),
+    }
 }
 
 fn end_of(entries: &[HistoryEntry]) -> u64 {

@@ -26,7 +26,7 @@ use fozzy_report::{LiteralLanguage, ShownInput};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
-use fozzy_trace::{Digest, Duration, HarnessError, Status, Verdict, counted};
+use fozzy_trace::{Digest, Duration, FindingKind, HarnessError, Status, Verdict, counted, grouped};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,6 +42,9 @@ const LOOKS_SHARE: u64 = 20;
 const LOOK_EVERY: u64 = 16;
 /// Characters of arguments that are said while it runs.
 const ARGUMENTS_SAID: usize = 400;
+/// Timeouts of one signature after which it is said how they cost less, and the divisor of the budget that is proposed.
+const TIMEOUTS_REMARKED: u64 = 20;
+const FUEL_DIVISOR: u64 = 20;
 /// Calls at the beginning of a run that stand in its trace in full.
 const ENTRIES_KEPT: u64 = 1_000;
 
@@ -351,6 +354,21 @@ impl FuzzObserver for CampaignSink {
         self.found.push(found.clone());
         self.report_finding();
         Ok(())
+    }
+
+    fn on_repeat(&mut self, found: &FailureRecord) {
+        let Some(signature) = &found.verdict.signature else { return };
+        let used_its_budget = signature.kind == FindingKind::Timeout && signature.site.starts_with("instructions");
+        if found.times != TIMEOUTS_REMARKED || !used_its_budget {
+            return;
+        }
+        let (fuel, title) = (self.confirmer.fuel(), signature.to_string());
+        self.remark(&format!(
+            "{title} was met {}, after {} instructions each: with --fuel {} the campaign gives such inputs up earlier\n",
+            counted(found.times, "time"),
+            grouped(fuel),
+            (fuel / FUEL_DIVISOR).max(1),
+        ));
     }
 
     fn on_unconfirmed(&mut self, input: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {

@@ -14,6 +14,7 @@ use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, EntryPoint, FuzzExecutor, InputUse};
 use fozzy_report::HEALTH_SUFFIX;
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
+use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::PlannedCall;
 use fozzy_trace::{CmpLogEntry, DecisionSource, Digest, ExecutionEnd, HarnessError, Seed, Status, Verdict};
 use std::sync::Arc;
@@ -91,14 +92,15 @@ impl ComponentTarget {
         Ok(verdict)
     }
 
-    /// Leaving is no failure of a program, which tells an error so, unless that was asked for; elsewhere, leaving with success
-    /// is none, as it is none of a run.
-    fn is_failure(&self, end: &ExecutionEnd) -> bool {
-        match end {
-            ExecutionEnd::Exited { code: 0 } => false,
-            ExecutionEnd::Exited { .. } => self.exits_fail || !self.confirmer.is_program(),
-            _ => true,
-        }
+    /// The verdict on a call that ended the program. Leaving is no failure of a program, which tells an error so, unless that was
+    /// asked for or it left by a panic; elsewhere, leaving with success is none, as it is none of a run.
+    fn failure(&self, end: &ExecutionEnd, stderr: &[u8], backtrace: &[StackFrame]) -> Option<Verdict> {
+        let verdict = match end {
+            ExecutionEnd::Exited { code: 0 } => return None,
+            end => judge_end(end, stderr, backtrace),
+        };
+        let is_answer = matches!(end, ExecutionEnd::Exited { .. }) && verdict.status != Status::Crash;
+        (!is_answer || self.exits_fail || !self.confirmer.is_program()).then_some(verdict)
     }
 }
 
@@ -118,10 +120,10 @@ impl FuzzTarget for ComponentTarget {
         }
         let failed = match outcome {
             CallOutcome::Undecided => failed.map(Box::new),
-            CallOutcome::Ended { end, backtrace, stderr } if self.is_failure(&end) => {
-                Some(Box::new(judge_end(&end, &stderr, &backtrace)))
+            CallOutcome::Ended { end, backtrace, stderr } => {
+                self.failure(&end, &stderr, &backtrace).or_else(|| judge_facts(self.caller.facts())).map(Box::new)
             }
-            CallOutcome::Returned | CallOutcome::Ended { .. } => judge_facts(self.caller.facts()).map(Box::new),
+            CallOutcome::Returned => judge_facts(self.caller.facts()).map(Box::new),
         };
         if let EntryPoint::Call(PlannedCall::Property(_)) = self.confirmer.entry() {
             let mut properties = self.caller.facts().properties.iter();

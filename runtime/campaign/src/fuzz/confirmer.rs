@@ -92,6 +92,12 @@ impl FindingConfirmer {
         matches!(self.searched, EntryPoint::Program(_))
     }
 
+    /// Instructions that a run may take.
+    #[must_use]
+    pub fn fuel(&self) -> u64 {
+        self.plan.limits.fuel
+    }
+
     /// What runs are made with.
     pub fn session(&self) -> &Session {
         &self.session

@@ -93,10 +93,14 @@ impl MachinesTarget {
         Ok(execution)
     }
 
-    /// Leaving is no failure of a program, which tells an error so, unless that was asked for or the plan says which codes are right.
+    /// Leaving is no failure of a program, which tells an error so, unless that was asked for, the plan says which codes are right, or
+    /// it left by a panic.
     fn is_failure(&self, execution: &Execution, verdict: &Verdict) -> bool {
         let is_exit = matches!(execution.end, ExecutionEnd::Exited { code } if code != 0);
-        let only_exit = is_exit && verdict.findings.len() == 1 && self.plan.criteria.exit_codes.is_empty();
+        let only_exit = is_exit
+            && verdict.status != Status::Crash
+            && verdict.findings.len() == 1
+            && self.plan.criteria.exit_codes.is_empty();
         verdict.status != Status::Pass && (self.exits_fail || !only_exit)
     }
 }

@@ -52,8 +52,8 @@ pub fn run_inputs(
         let input = read(path)?;
         let ConfirmedRun { execution, plan, inputs } = confirmer.execute(&input, 0..ENTRIES_KEPT)?;
         let verdict = judge(&execution);
-        let is_answer = confirmer.is_program() && matches!(execution.end, ExecutionEnd::Exited { .. }) && !exits_fail;
-        let fails = verdict.status != Status::Pass && !is_answer;
+        let is_exit = matches!(execution.end, ExecutionEnd::Exited { .. }) && verdict.status != Status::Crash;
+        let fails = verdict.status != Status::Pass && !(confirmer.is_program() && is_exit && !exits_fail);
         let signature = verdict.signature.as_ref().filter(|_| fails).map(|signature| format!(" ({signature})"));
         let status = if fails { verdict.status } else { Status::Pass };
         let bytes = counted(input.len() as u64, "byte");

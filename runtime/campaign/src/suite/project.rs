@@ -32,14 +32,17 @@ pub struct ProjectScenarios {
 }
 
 impl ProjectScenarios {
-    /// The scenarios below `root`, or those that `fozzy test` takes by default. Of these, only those that `scopes` name, wherever
-    /// in the project they are.
+    /// The scenarios below `root`, or all that `fozzy test` takes by default, and what else is below `tests`. Of these, only those that
+    /// `scopes` name.
     pub fn discover(root: Option<&Path>, scopes: &[String]) -> Result<ProjectScenarios, CampaignError> {
         let of_tests = || Path::new(ROOT).is_dir().then(|| select(&[ROOT.to_owned()], None).ok()).flatten();
-        let (root, mut all) = match (root, of_tests()) {
-            (Some(root), _) => (shown(root), select(&[shown(root)], None)?),
-            (None, Some(all)) if scopes.is_empty() => (ROOT.to_owned(), all),
-            (None, of_tests) => (".".to_owned(), everywhere(of_tests.unwrap_or_default())?),
+        let (root, mut all) = match root {
+            Some(root) => (shown(root), select(&[shown(root)], None)?),
+            None => {
+                let all = everywhere(of_tests().unwrap_or_default())?;
+                let is_tests = all.iter().all(|selected| selected.path.starts_with(ROOT)) && scopes.is_empty();
+                (if is_tests { ROOT } else { "." }.to_owned(), all)
+            }
         };
         let found = all.len();
         let fits = |selected: &SuiteEntry, part: &String| {

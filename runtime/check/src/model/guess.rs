@@ -19,6 +19,23 @@ const PLAIN: &[(&[&str], &str)] = &[
     (&["add", "remove", "contains", "read"], "set"),
 ];
 
+/// Functions of histories that a checker of its own is for, and its name; the first row that has all of a history's functions counts.
+const CHECKED: &[(&[&str], &str)] = &[
+    (&["read", "transfer"], "bank"),
+    (&["generate"], "unique-ids"),
+    (&["enqueue", "dequeue", "drain"], "total-queue"),
+    (&["read", "read-init", "write"], "causal"),
+    (&["send", "poll", "subscribe", "assign", "crash", "debug-topic-partitions"], "kafka"),
+];
+
+/// The name of the checker that a history without a model of its own is plainly for.
+#[must_use]
+pub fn guess_checker(history: &OperationHistory) -> Option<&'static str> {
+    let functions: BTreeSet<&str> = history.client_operations().map(|one| history.function_name(one)).collect();
+    let row = CHECKED.iter().find(|(known, _)| functions.iter().all(|function| known.contains(function)));
+    row.map(|(_, name)| *name).filter(|_| !functions.is_empty())
+}
+
 /// The model of a history.
 ///
 /// # Errors
@@ -52,4 +69,21 @@ fn has_tokens(history: &OperationHistory) -> bool {
             && history.function_name(one) == "acquire"
             && history.pool.as_integer(one.value).is_some()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_without_a_model_has_a_checker_where_its_functions_say_so() {
+        let of = |functions: &[&str]| {
+            let lines = functions.iter().map(|function| format!("{{:type :invoke, :process 0, :f :{function}}}\n"));
+            let history = OperationHistory::read(lines.collect::<String>().as_bytes()).expect("it is a history");
+            guess_checker(&history)
+        };
+        assert_eq!(of(&["read", "transfer"]), Some("bank"));
+        assert_eq!(of(&["generate"]), Some("unique-ids"));
+        assert_eq!(of(&["read", "launch"]), None);
+    }
 }

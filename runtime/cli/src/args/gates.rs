@@ -18,7 +18,7 @@ pub(crate) struct GateArgs {
     /// Which scenarios are checked.
     #[arg(long, value_name = "PROFILE", default_value = "targeted")]
     pub(crate) profile: GateProfileArg,
-    /// The folder with the scenarios [default: `tests`, if it has any, else what `fozzy test` takes]
+    /// The folder with the scenarios [default: what `fozzy test` takes, and all below `tests`]
     #[arg(long, value_name = "DIR")]
     pub(crate) scenario_root: Option<PathBuf>,
     /// Only scenarios whose name or path contains one of these texts [default: all]
@@ -38,7 +38,7 @@ pub(crate) struct GateArgs {
 /// Exit code: 0 when no step failed, 1 when one did, 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct FullArgs {
-    /// The folder with the scenarios [default: `tests`, if it has any, else what `fozzy test` takes]
+    /// The folder with the scenarios [default: what `fozzy test` takes, and all below `tests`]
     #[arg(long, value_name = "DIR")]
     pub(crate) scenario_root: Option<PathBuf>,
     /// The seed of every run.

@@ -87,7 +87,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             standing.path.display()
         ));
     }
-    if args.stop == Some(StopArg::Failure) && standings.iter().any(SavedFailure::decides) {
+    if args.stop() == Some(StopArg::Failure) && standings.iter().any(SavedFailure::decides) {
         // It is the failure that was asked for.
         prepared.options.runs_max = 0;
         context
@@ -336,7 +336,7 @@ fn options(
         worker: role.map_or(0, |role| role.stream),
         runs_max: role.map_or(runs_max, |role| role.runs.unwrap_or(u64::MAX)),
         steps_per_run: args.steps.unwrap_or(of_project.steps_per_run),
-        stop: match args.stop {
+        stop: match args.stop() {
             None => StopCondition::Bounds,
             Some(StopArg::Saturated) => StopCondition::Saturated,
             Some(StopArg::Failure) => StopCondition::FirstFinding,

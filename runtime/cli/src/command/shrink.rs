@@ -12,8 +12,8 @@ use fozzy_campaign::search_clock::SearchClock;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::shrink::{
-    self as campaign, ProgramReplayTarget, explained_decisions, keep_slips, keeps_stdin, message_of, shrink_error,
-    states_document,
+    self as campaign, ProgramReplayTarget, explained_decisions, keep_slips, keeps_stdin, message_of, shown_stdin,
+    shrink_error, states_document,
 };
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_report::{
@@ -83,6 +83,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         message_before: message_of(&recording.outcome.verdict),
         message_after: message_of(&smallest.outcome.verdict),
         states: states_document(&shrunk.states, args.shortest),
+        input: shown_stdin(&smallest),
         slips,
         explained,
     });

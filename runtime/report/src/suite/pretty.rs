@@ -131,7 +131,7 @@ pub(super) fn closing(summary: &SuiteSummary, command: &str, style: Style) -> St
 pub(super) fn failure(case: &CaseSummary, name: &str, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let Style { bad, faint, end, .. } = style;
     let remark = printable(&case.remark());
-    let mut text = format!("{}  {bad}{}{end}  {remark}\n", printable(name), case.word());
+    let mut text = format!("{}  {bad}{}{end}  {}\n", printable(name), case.word(), style.words(&remark));
     if let Some(error) = &case.error {
         let rest = case.refusal().into_iter().flat_map(|message| message.lines().skip(1));
         rest.chain(error.hint.as_deref()).for_each(|line| text.push_str(&format!("  {line}\n")));
@@ -139,7 +139,11 @@ pub(super) fn failure(case: &CaseSummary, name: &str, style: Style, is_own: impl
     for (index, finding) in case.run.iter().flat_map(|run| &run.findings).enumerate() {
         // The title of the first stands in the first line, unless something else had to be said there.
         if index > 0 || finding.title != remark {
-            text.push_str(&format!("{bad}{}{end} {}\n", if index > 0 { "also" } else { "found" }, finding.title));
+            text.push_str(&format!(
+                "{bad}{}{end} {}\n",
+                if index > 0 { "also" } else { "found" },
+                style.words(&finding.title)
+            ));
         }
         text.push_str(&finding_lines(finding, style, &is_own));
     }

@@ -801,7 +801,7 @@ impl Exploration {
         verdict: Option<&Verdict>,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         let signature = verdict.and_then(|verdict| verdict.signature.clone());
-        if verdict.is_some() && self.findings.seen(signature.as_ref()) {
+        if verdict.is_some() && self.findings.seen(signature.as_ref()).is_some() {
             self.stats.failures += 1;
             return Ok(None);
         }

@@ -159,6 +159,9 @@ pub trait FuzzObserver {
     /// When it cannot be kept.
     fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError>;
 
+    /// A failure that is known was seen again.
+    fn on_repeat(&mut self, _found: &FailureRecord) {}
+
     /// An execution failed in a way that a run of its input has not: that is no finding. It is told once for each signature.
     ///
     /// # Errors
@@ -649,8 +652,9 @@ impl Campaign {
     /// A failure is what a run of its input has too; anything else is counted and is none.
     fn judge_failure(&mut self, io: &mut CampaignIo<'_>, input: &[u8], verdict: &Verdict) -> Result<(), CampaignHalt> {
         let signature = verdict.signature.clone();
-        if self.findings.seen(signature.as_ref()) {
+        if let Some(found) = self.findings.seen(signature.as_ref()) {
             self.stats.failures += 1;
+            io.observer.on_repeat(found);
             return Ok(());
         }
         let times = self.unconfirmed.get(&signature).copied().unwrap_or(0);
