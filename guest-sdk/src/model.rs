@@ -52,6 +52,29 @@ pub struct ModelCall<'a> {
 }
 
 /// What an object answers. All functions depend on their arguments only; a state is a text that is written in one way only.
+///
+/// ```
+/// use fozzy_sdk::model::{Model, ModelCall};
+///
+/// /// A flag that can be set once; `set` is refused afterwards.
+/// struct Once;
+///
+/// impl Model for Once {
+///     fn init() -> String {
+///         "open".to_owned()
+///     }
+///
+///     fn step(state: &str, call: &ModelCall<'_>) -> Vec<String> {
+///         let is_first = state == "open";
+///         let may_be = call.output.is_none_or(|output| (output == "true") == is_first);
+///         Vec::from_iter(may_be.then(|| "set".to_owned()))
+///     }
+/// }
+///
+/// let set = ModelCall { process: 1, name: "set", key: None, input: "null", output: Some("true") };
+/// assert_eq!(Once::step("open", &set), ["set"]);
+/// assert!(Once::step("set", &set).is_empty());
+/// ```
 pub trait Model {
     /// The state at the beginning.
     fn init() -> String;
@@ -78,6 +101,25 @@ pub trait Model {
 }
 
 /// Makes a component of a type that is a `model::Model`. A crate has one.
+///
+/// ```
+/// use fozzy_sdk::model::{Model, ModelCall};
+///
+/// /// Answers anything.
+/// struct Anything;
+///
+/// impl Model for Anything {
+///     fn init() -> String {
+///         String::new()
+///     }
+///
+///     fn step(_: &str, _: &ModelCall<'_>) -> Vec<String> {
+///         vec![String::new()]
+///     }
+/// }
+///
+/// fozzy_sdk::export_model!(Anything);
+/// ```
 #[macro_export]
 macro_rules! export_model {
     ($model:ty) => {

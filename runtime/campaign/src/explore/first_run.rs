@@ -4,7 +4,7 @@
 //! seed ─▶ answers, noted ─▶ Execution ─▶ verdict ─ a failure? ▶ the first finding, with its path and its recording
 //! ```
 //!
-//! Of a program it is a whole run, the first of its exploration. Of a scenario it is one step, a run only if that fails.
+//! Of a program it is a whole run, the first of its exploration. Of a scenario it is one step, which is no run: its end is judged too soon.
 //!
 //! Invariant: the path has all answers, whoever gave them, so that an exploration that is continued goes it again.
 
@@ -53,7 +53,7 @@ impl FirstRun {
 
     /// Whether it is one of the runs of an exploration with these options.
     pub(crate) fn is_run(&self, options: &Options) -> bool {
-        options.runs_max > 0 && (options.is_whole_run || self.verdict.signature.is_some())
+        options.runs_max > 0 && options.is_whole_run
     }
 }
 

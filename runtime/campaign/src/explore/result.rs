@@ -96,3 +96,14 @@ impl WorkerProtocol for ExploreProtocol {
         progress.runs
     }
 }
+
+/// Each path once, in the order of its first.
+pub(super) fn without_doubles(paths: impl Iterator<Item = DecisionPath>) -> Vec<DecisionPath> {
+    let mut all = Vec::new();
+    paths.for_each(|path| {
+        if !all.contains(&path) {
+            all.push(path);
+        }
+    });
+    all
+}

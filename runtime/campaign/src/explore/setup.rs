@@ -14,7 +14,7 @@ use super::exchange::WorkerExchange;
 use super::first_run::FirstRun;
 use super::place::Where;
 use super::program_target::ProgramTarget;
-use super::result::{ExplorationResult, ExploreProtocol, FailureTrace};
+use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, without_doubles};
 use super::state::{ExploreState, StateFile};
 use super::state_saver::StateSaver;
 use super::stateful_target::{ExploredTarget, PathConfirmer, ScenarioTarget, walk_error};
@@ -440,17 +440,6 @@ fn result(
         ended: if is_interrupted { "interrupted" } else { word(ended) }.to_owned(),
         ..ExplorationResult::default()
     }
-}
-
-/// Each path once, in the order of its first.
-pub(super) fn without_doubles(paths: impl Iterator<Item = DecisionPath>) -> Vec<DecisionPath> {
-    let mut all = Vec::new();
-    paths.for_each(|path| {
-        if !all.contains(&path) {
-            all.push(path);
-        }
-    });
-    all
 }
 
 /// Why an exploration ended, as a word in documents.

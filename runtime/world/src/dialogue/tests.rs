@@ -142,7 +142,9 @@ fn a_long_line_is_told_in_pieces() {
 
 #[test]
 fn in_earlier_editions_a_last_line_without_a_line_end_is_not_told_and_no_time_passes_for_polls() {
-    for (edition, told, passes) in [(Edition::FIRST, ["", ""], false), (Edition::THIRD, ["last!\n", ""], true)] {
+    for (edition, told, passes) in
+        [(Edition::FIRST, ["last", "", ""], false), (Edition::THIRD, ["last", "last!\n", ""], true)]
+    {
         let mut world = pair_of(edition);
         let router = Box::new(Router { lines: 0 });
         within(&mut world, MAIN, |world, context| world.connect(router, &[MAIN, OTHER], context));
