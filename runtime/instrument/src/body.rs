@@ -12,6 +12,7 @@ use crate::compile_cost::CompileCost;
 use crate::depth::DepthPass;
 use crate::edges::EdgePass;
 use crate::edit::{BodySpans, EditPosition, Edits, RewrittenBody, offset_u32};
+use crate::heap::HeapPass;
 use crate::map::SegmentKind;
 use crate::marks::MarksPass;
 use crate::module::ModuleRewriter;
@@ -67,6 +68,7 @@ pub(crate) struct BodyRewriter {
     marks: MarksPass,
     compare: ComparePass,
     counts: ProfilePass,
+    heap: HeapPass,
     /// What the bodies of the component cost a compiler so far.
     cost: CompileCost,
     /// The comparisons of the component so far.
@@ -119,6 +121,8 @@ impl BodyRewriter {
         if module.profile {
             self.counts.begin(offset_u32(operators_start));
         }
+        let logs_heap = module.allocators.is_some();
+        self.heap.begin();
         let mut height_max = 0;
         let mut operators = OperatorsReader::new(reader);
         while !operators.eof() {
@@ -147,6 +151,9 @@ impl BodyRewriter {
             }
             if module.profile {
                 self.counts.operator(&operator, span.clone(), module);
+            }
+            if logs_heap {
+                self.heap.operator(&operator, span.clone(), module);
             }
             if module.comparisons && reachable {
                 self.compare.operator(&operator, &span);
@@ -180,7 +187,12 @@ impl BodyRewriter {
                 code.i32_const(0).i32_load(pending).if_(BlockType::Empty).call(helper).end();
             });
         }
-        if module.depth && self.depth.counts(&facts) {
+        let allocator = match module.allocator_role(index) {
+            Some(role) => Some((role, self.heap.leave(role, facts.spans.operators.end, module, &mut self.edits)?)),
+            None => None,
+        };
+        // A frame around the body of an allocator makes all its ways out one.
+        if module.depth && self.depth.counts(&facts) || allocator.is_some() {
             let depth = module.depth_global()?;
             let results = module.block_type(ty)?;
             self.depth.finish(&facts, depth, results, &mut self.edits);
@@ -190,6 +202,10 @@ impl BodyRewriter {
         }
         if module.profile {
             self.counts.finish(index, facts.spans.operators.start, module, &mut self.profile, &mut self.edits)?;
+        }
+        if logs_heap {
+            let (start, memory) = (facts.spans.operators.start, module.side_memory);
+            self.heap.finish(allocator, start, self.counts.landings(), memory, &mut self.edits);
         }
         if module.comparisons {
             let start = facts.spans.operators.start;

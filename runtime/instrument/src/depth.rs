@@ -193,11 +193,13 @@ impl DepthPass {
         self.calls || self.cost(facts) > LEAF_SLOTS_MAX
     }
 
-    /// Asks for the edits of a function that [`DepthPass::counts`]. `depth` is the index of the global,
+    /// Asks for the edits of a function that [`DepthPass::counts`], or that is to be left at its end alone. `depth` is the index of the global,
     /// `results` the type of a block with the function's results.
     pub(crate) fn finish(&self, facts: &BodyFacts, depth: u32, results: BlockType, edits: &mut Edits) {
         let saved = edits.local_i32();
-        let cost = i32::try_from(self.cost(facts)).expect("costs are cut to fit");
+        // What need not be counted is only framed.
+        let cost = if self.counts(facts) { self.cost(facts) } else { 0 };
+        let cost = i32::try_from(cost).expect("costs are cut to fit");
         let Range { start, end } = facts.spans.operators;
         let last = end - 1;
 

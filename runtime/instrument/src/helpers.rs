@@ -12,6 +12,7 @@ use crate::access::{self, SLOT_BYTES};
 use crate::compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, KIND_BYTES, KIND_SEARCH,
 };
+use crate::heap;
 use crate::profile;
 use crate::side::{
     HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, MARKED_PAGE_BITS, SideLayout,
@@ -44,6 +45,8 @@ pub(crate) enum Helper {
     Globals,
     /// `(function, bytes, spare) -> node`: see [`profile::enter_node`].
     EnterNode,
+    /// `(kind, address, bytes, address before)`: see [`heap::heap_event`].
+    HeapEvent,
 }
 
 /// Where helpers find things.
@@ -77,13 +80,19 @@ impl Helper {
             Helper::Entry => (&LONGS[..4], &[]),
             Helper::Globals => (&[], &[]),
             Helper::EnterNode => (&WORDS[..3], &WORDS[..1]),
+            Helper::HeapEvent => (&WORDS[..4], &[]),
         }
     }
 
     /// The helpers that this one calls.
     pub(crate) fn uses(self) -> &'static [Helper] {
         match self {
-            Helper::Range | Helper::Counts | Helper::Entry | Helper::Globals | Helper::EnterNode => &[],
+            Helper::Range
+            | Helper::Counts
+            | Helper::Entry
+            | Helper::Globals
+            | Helper::EnterNode
+            | Helper::HeapEvent => &[],
             Helper::Bulk | Helper::Realloc(_) => &[Helper::Range],
             Helper::Log32 | Helper::Log64 | Helper::LogBytes | Helper::LogSearch => &[Helper::Counts, Helper::Entry],
         }
@@ -114,6 +123,7 @@ impl Helper {
             Helper::Entry => write_entry(around),
             Helper::Globals => set_globals(around),
             Helper::EnterNode => profile::enter_node(around.memory),
+            Helper::HeapEvent => heap::heap_event(around.memory, profile::CURRENT_AT),
         }
     }
 }

@@ -13,7 +13,8 @@
 //!   counted in the guest's own code and does not depend on the frames that a compiler lays out.
 //! - Edge coverage (`edges.rs`, `sites.rs`), a log of comparisons (`compare.rs`), and marks of written pages (`marks.rs`). All
 //!   three write to a memory of their own beside the guest's (`side.rs`), which the host reads in place.
-//! - Counts of instructions by call path (`profile.rs`), in such a memory too.
+//! - Counts of instructions by call path (`profile.rs`), in such a memory too, and a log of allocations and frees (`heap.rs`) of
+//!   the functions that `allocators.rs` recognises.
 //! - An accessor for the state of the guest (`access.rs`).
 //!
 //! And something is taken out: data segments, where there are thousands (`segments.rs`).
@@ -28,6 +29,7 @@
 //! Not done here: compiling, running, reading files, turning core modules into components.
 
 mod access;
+mod allocators;
 mod body;
 mod compare;
 mod compile_cost;
@@ -36,6 +38,7 @@ mod edges;
 mod edit;
 mod error;
 mod features;
+mod heap;
 mod helpers;
 mod languages;
 mod map;
@@ -60,6 +63,7 @@ mod walk;
 mod tests;
 
 pub use access::{ACCESSOR_HEADER_BYTES, AccessorLayout, LOAD, MintedResource, SAVE, SLOT_BYTES};
+pub use allocators::{ALLOCATOR_ROLES, AllocatorChoice, AllocatorFunction, AllocatorRole, Allocators};
 pub use compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, ComparisonSite, ComparisonSites,
     LoggedComparison,
@@ -67,6 +71,7 @@ pub use compare::{
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::features;
+pub use heap::{HeapEvent, HeapEventKind, HeapLog};
 pub use languages::languages;
 pub use map::{CodeLocation, CodeOrigin, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset};
 pub use marks::STRADDLE_BYTES;

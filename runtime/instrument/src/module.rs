@@ -14,6 +14,7 @@
 //! custom sections only the names are kept: all others that tools know hold offsets that are wrong now
 //! (DWARF, branch hints, source maps) or are not read after linking.
 
+use crate::allocators::AllocatorRole;
 use crate::compare::{LOG_BYTES, MemoryComparison, fits};
 use crate::edit::offset_u32;
 use crate::helpers::{Helper, HelperContext};
@@ -183,6 +184,10 @@ pub(crate) struct ModuleRewriter<'a> {
     /// Whether instructions are counted by call path, and how many bytes the spare nodes of its functions have so far.
     pub(crate) profile: bool,
     pub(crate) spares: u32,
+    /// Functions of its allocator, where their calls are logged.
+    pub(crate) allocators: Option<BTreeMap<u32, AllocatorRole>>,
+    /// For each global, whether it is an i32 that can be set; known where allocations are logged.
+    words: Vec<bool>,
     data: Option<SectionList>,
     segments_read: Option<DataSectionReader<'a>>,
     /// Bytes of each memory that it defines itself; `None` for others.
@@ -248,6 +253,8 @@ impl<'a> ModuleRewriter<'a> {
             compared: 0,
             profile,
             spares: 0,
+            allocators: None,
+            words: Vec::new(),
             kept: 0,
             data: None,
             segments_read: None,
@@ -386,6 +393,12 @@ impl<'a> ModuleRewriter<'a> {
         self.memory32 = self.side_memory > 0 && !types.memory_at(0).memory64;
         self.marks &= self.memory32 || self.side_memory == 0;
         self.bodies = bodies;
+        if let Some(allocators) = &mut self.allocators {
+            let is_word = |ty: wasmparser::GlobalType| ty.mutable && ty.content_type == ValType::I32;
+            self.words = (0..self.globals_count).map(|index| is_word(types.global_at(index))).collect();
+            let has_stack = self.words.first() == Some(&true);
+            allocators.retain(|_, role| self.memory32 && (*role != AllocatorRole::GoAllocate || has_stack));
+        }
         if self.takes_globals {
             self.take_globals(types);
         }
@@ -429,6 +442,16 @@ impl<'a> ModuleRewriter<'a> {
         takes.then(|| self.helper(Helper::Globals)).transpose()
     }
 
+    /// Whether a global is an i32 that can be set.
+    pub(crate) fn is_word(&self, global: u32) -> bool {
+        self.words.get(global as usize).copied().unwrap_or(false)
+    }
+
+    /// What a function does for the allocator, where that is logged.
+    pub(crate) fn allocator_role(&self, function: u32) -> Option<AllocatorRole> {
+        self.allocators.as_ref()?.get(&function).copied()
+    }
+
     /// Makes room for the spare node of a function.
     pub(crate) fn add_spare(&mut self, bytes: u32) -> Result<(), Error> {
         self.spares += bytes;
@@ -438,7 +461,7 @@ impl<'a> ModuleRewriter<'a> {
     /// The complete layout of the side memory.
     fn complete(&self) -> SideMemory {
         if self.profile {
-            return SideMemory::of_profile(self.ordinal);
+            return SideMemory::of_profile(self.ordinal, self.allocators.is_some());
         }
         self.layout.complete(self.ordinal, self.kept, self.compared, offset_u32(self.taken.len()))
     }

@@ -4,6 +4,7 @@
 //! and caches of plain runs stay valid.
 
 use crate::STACK_SLOTS_DEFAULT;
+use crate::allocators::AllocatorChoice;
 
 /// What to put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Options {
     /// Count instructions by call path, of all modules but the one by which we call programs of preview 1. Nothing else can be put beside the program then: other switches than the depth are not
     /// looked at.
     pub profile: bool,
+    /// With [`Options::profile`], log allocations and frees: of the allocators that are recognised, and of these.
+    pub heap: Option<Vec<AllocatorChoice>>,
 }
 
 impl Default for Options {
@@ -43,6 +46,7 @@ impl Default for Options {
             modules: ModuleChoice::Own,
             access: false,
             profile: false,
+            heap: None,
         }
     }
 }

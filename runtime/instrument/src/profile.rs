@@ -49,7 +49,7 @@ const NULL_AT: u32 = BIAS;
 const FREE_AT: u32 = 48;
 const ROOTS_AT: u32 = 52;
 /// The node that runs (u32) and the list that its next callee is in (u32), less [`BIAS`]. Between calls the list is the node itself.
-const CURRENT_AT: u32 = 56;
+pub(crate) const CURRENT_AT: u32 = 56;
 /// The same for what is entered from outside.
 const OUTER_AT: u32 = 64;
 /// How many calls went to spare nodes (u64).
@@ -174,6 +174,16 @@ pub struct ModuleProfile {
     pub current: Option<usize>,
     /// How many calls are in nodes whose path is not known.
     pub merged: u64,
+    /// By which the program itself knows its nodes, in their order.
+    numbers: Vec<u32>,
+}
+
+impl ModuleProfile {
+    /// The node that the program knows by this number.
+    #[must_use]
+    pub fn position(&self, number: u32) -> Option<usize> {
+        self.numbers.binary_search(&number).ok()
+    }
 }
 
 impl ProfileSites {
@@ -249,7 +259,9 @@ impl ProfileSites {
             let counters = (0..offset_u32(counted.counters.len())).map(|counter| long(at + COUNTERS + 8 * counter));
             Some(ProfileNode { parent, call, function, is_merged, counters: counters.collect() })
         });
-        ModuleProfile { nodes: nodes.collect(), current: position(word(CURRENT_AT)), merged: long(MERGED_AT) }
+        let (nodes, current) = (nodes.collect(), position(word(CURRENT_AT)));
+        let numbers = places.iter().map(|(at, _)| at - BIAS).collect();
+        ModuleProfile { nodes, current, merged: long(MERGED_AT), numbers }
     }
 
     fn first_node(&self, module: ModuleOrdinal) -> u32 {
@@ -401,6 +413,11 @@ impl ProfilePass {
             bulk if self.is_reached && is_bulk(bulk) => self.bulks.push((span, self.is_long)),
             _ => {}
         }
+    }
+
+    /// Where exceptions arrive.
+    pub(crate) fn landings(&self) -> &[(u32, u32)] {
+        &self.landings
     }
 
     fn open(&mut self, head: Option<(u32, u32)>, is_if: bool) {

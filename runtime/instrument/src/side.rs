@@ -19,6 +19,7 @@
 
 use crate::ModuleOrdinal;
 use crate::access::SLOT_BYTES;
+use crate::heap::HEAP_BYTES;
 use crate::profile::PROFILE_BYTES;
 use fozzy_trace::Digest;
 use serde::{Deserialize, Serialize};
@@ -111,12 +112,12 @@ pub struct SideMemory {
 }
 
 impl SideMemory {
-    /// For counts by call path and nothing else.
-    pub(crate) fn of_profile(module: ModuleOrdinal) -> SideMemory {
+    /// For counts by call path, with a log of allocations or without.
+    pub(crate) fn of_profile(module: ModuleOrdinal, has_heap: bool) -> SideMemory {
         let none = HEADER_BYTES..HEADER_BYTES;
         SideMemory {
             module,
-            bytes: PROFILE_BYTES,
+            bytes: if has_heap { HEAP_BYTES } else { PROFILE_BYTES },
             coverage: none.clone(),
             comparisons: none.clone(),
             comparison_counts: none.clone(),

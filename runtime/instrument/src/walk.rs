@@ -13,6 +13,7 @@
 //! Invariants: the walk keeps its own stack and does not recurse, so that nesting costs a hostile
 //! file nothing but an error. A section is looked at only after the validator has accepted it.
 
+use crate::allocators::Allocators;
 use crate::body::BodyRewriter;
 use crate::edit::offset_u32;
 use crate::map::{ModuleMap, ModuleOrdinal, OffsetMaps};
@@ -46,6 +47,8 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     let beside = options.beside();
     let mut surveyed = if beside { survey(component)? } else { Prescan::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
+    let choices = options.heap.as_deref().filter(|_| options.profile);
+    let allocators = choices.map(|choices| Allocators::of(component, choices)).transpose()?;
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
@@ -88,6 +91,9 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 modules_count += 1;
                 let mut module = ModuleRewriter::new(ordinal, range.start, options, known);
                 module.merges = once.contains(&ordinal.0);
+                if let Some(allocators) = allocators.as_ref().filter(|_| module.profile) {
+                    module.allocators = Some(allocators.roles(ordinal));
+                }
                 open.push(OpenItem::Module(Box::new(module)));
             }
             (Payload::End(end), _) => {
