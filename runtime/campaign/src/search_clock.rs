@@ -11,7 +11,7 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::Interrupt;
-use fozzy_trace::Duration;
+use fozzy_trace::{Duration, counted};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -89,11 +89,15 @@ pub(crate) fn unconfirmed_error() -> CampaignError {
     CampaignError::new(ErrorKind::Interrupted, message).hint("a longer --time leaves time for it")
 }
 
-/// Says that an execution was given up, if one was.
-pub fn say_given_up(interrupt: &Interrupt, say: impl FnOnce(&str)) {
-    if interrupt.has_struck() {
-        say("one run was still at work at the end, and was given up: --fuel N bounds the instructions of a run\n");
-    }
+/// The warning of a search that has given up so many runs at its end: what is found in no other run may be in these.
+pub fn given_up_warning(runs: u64) -> Option<String> {
+    (runs > 0).then(|| {
+        format!(
+            "{} still at work at the end, given up, and may never end: with --timeout (virtual time) or --fuel (instructions), a run \
+             of more is a failure",
+            counted(runs, "run")
+        )
+    })
 }
 
 /// What it means that the first execution of a search failed to come to its end in time: nothing was searched.

@@ -16,6 +16,7 @@ use crate::call::GuestStop;
 use crate::input::{FeedEvent, LazyInput};
 use crate::interrupt::{INTERRUPT_WORK, Interrupt};
 use fozzy_trace::observation::{AnswerTime, BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
+use fozzy_trace::plan::Edition;
 use fozzy_trace::source::Override;
 use fozzy_trace::{
     Activity, ActivitySink, Aside, DecisionSource, Digest, Duration, Instant, NodeId, ObservationLookup, Origin,
@@ -32,9 +33,11 @@ use std::task::{Context, Poll};
 /// Bytes of observations that one execution may collect: they all travel in the trace.
 pub const OBSERVED_BYTES_MAX: u64 = 1 << 30;
 
-/// Cost of a restart in the instruction budget: a guest that always loses power at its first call ends after a thousand
+/// Cost of a restart in the instruction budget: a guest that always loses power at its first call ends after a hundred thousand
 /// restarts of the default budget.
-pub const RESTART_FUEL: u64 = 10_000_000;
+const RESTART_FUEL: u64 = 100_000;
+/// The same before [`Edition::FOURTH`].
+const RESTART_FUEL_BEFORE: u64 = 10_000_000;
 
 /// Virtual time that the others have after a machine came to an end that the plan does not allow: enough to see the end of a connection
 /// and to say something about it.
@@ -330,7 +333,12 @@ impl Run {
         self.with_context(node, |world, context| world.program_ended(context));
         let up = self.world.clock.now().after(after);
         self.world.node_mut(node).waiting = vec![Wait::Until(up)];
-        self.work = self.work.saturating_add(RESTART_FUEL);
+        self.charge_restart();
+    }
+
+    fn charge_restart(&mut self) {
+        let fuel = if self.world.plan.edition < Edition::FOURTH { RESTART_FUEL_BEFORE } else { RESTART_FUEL };
+        self.work = self.work.saturating_add(fuel);
     }
 
     /// The machine `node` loses power, and its guest can begin again after `up_after`.
@@ -338,7 +346,7 @@ impl Run {
         self.with_context(node, |world, context| world.power_loss(context));
         let up = self.world.clock.now().after(up_after);
         self.world.node_mut(node).waiting = vec![Wait::Until(up)];
-        self.work = self.work.saturating_add(RESTART_FUEL);
+        self.charge_restart();
     }
 
     /// The program of `node` is killed, and can begin again after `up_after` on its disk as it is.
@@ -346,7 +354,7 @@ impl Run {
         self.with_context(node, |world, context| world.program_lost(context));
         let up = self.world.clock.now().after(up_after);
         self.world.node_mut(node).waiting = vec![Wait::Until(up)];
-        self.work = self.work.saturating_add(RESTART_FUEL);
+        self.charge_restart();
     }
 
     /// What has come of the target's standard input in the meantime comes in a moment.

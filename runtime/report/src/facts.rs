@@ -8,7 +8,9 @@
 
 use crate::pretty::{Style, counted, grouped};
 use fozzy_trace::Facts;
-use fozzy_trace::facts::{Allocations, FlowStats, Properties, Property, PropertyKind, PropertyState, ScenarioStats};
+use fozzy_trace::facts::{
+    Allocations, FlowStats, Operations, Properties, Property, PropertyKind, PropertyState, ScenarioStats,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -171,7 +173,20 @@ pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
     });
     let unhealthy = flows.chain(properties).filter_map(|(name, checked, skipped)| unhealthy(&name, checked, skipped));
     let refusals = facts.refusals.iter().map(|refusal| format!("refused: {refusal}"));
-    unhealthy.chain(refusals).chain(facts.unmet_input.iter().cloned()).collect()
+    let unjudged = unjudged_history(&facts.operations);
+    unhealthy.chain(refusals).chain(unjudged).chain(facts.unmet_input.iter().cloned()).collect()
+}
+
+/// The warning of checkers of histories that have nothing to judge.
+fn unjudged_history(operations: &Operations) -> Option<String> {
+    let is_unjudged = operations.all().is_empty() && !operations.criteria.is_empty();
+    is_unjudged.then(|| {
+        let names: Vec<String> = operations.criteria.iter().map(|criterion| format!("`{}`", criterion.name().escape_debug())).collect();
+        format!(
+            "no operation was recorded, so that {} judged nothing: clients record theirs by the SDK (`invoke`, `complete`)",
+            names.join(", ")
+        )
+    })
 }
 
 /// The warning of what skipped nearly everything.

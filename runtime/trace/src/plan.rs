@@ -127,9 +127,13 @@ pub struct Plan {
 ///   decided when its room is asked for; a hang names the peers, and has the stacks of all machines.
 /// - third: time passes for a program that polls its standard input without end; peers hear the last line of a program that ends
 ///   without a line end.
+/// - fourth: a restart costs little of the instruction budget, so that a machine may be restarted ten thousand times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
+
+/// Kinds of faults after which a machine starts again.
+const RESTARTING_FAULTS: [&str; 3] = ["kill", "power-loss", "restart"];
 
 impl Edition {
     /// The first.
@@ -138,8 +142,10 @@ impl Edition {
     pub const SECOND: Edition = Edition(1);
     /// The third.
     pub const THIRD: Edition = Edition(2);
+    /// The fourth.
+    pub const FOURTH: Edition = Edition(3);
     /// The last one that is known.
-    pub const LATEST: Edition = Edition::THIRD;
+    pub const LATEST: Edition = Edition::FOURTH;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
     fn is_first(&self) -> bool {
@@ -155,10 +161,17 @@ impl Plan {
         let has_channel = machines.into_iter().any(|machine| machine.stdin.channel.is_some());
         let has_others = self.nodes.iter().any(|node| !node.called);
         self.edition = match has_channel {
+            _ if self.may_restart() => Edition::FOURTH,
             true => Edition::THIRD,
             false if has_others || !self.faults.is_empty() => Edition::SECOND,
             false => Edition::FIRST,
         };
+    }
+
+    /// Whether the plan itself restarts a machine.
+    fn may_restart(&self) -> bool {
+        let is_restarting = |fault: &FaultPlan| RESTARTING_FAULTS.contains(&&*fault.kind);
+        self.faults.iter().any(is_restarting) || self.nodes.iter().any(|node| node.restart.is_some())
     }
 }
 

@@ -17,6 +17,9 @@ pub struct ExplorationResult {
     /// Runs of these that were made before it began.
     #[serde(default)]
     pub first_runs: u64,
+    /// Runs that were given up at its end.
+    #[serde(default)]
+    pub given_up: u64,
     /// Whether any flow did anything.
     pub has_run: bool,
     /// EdgeClasses that are told apart.

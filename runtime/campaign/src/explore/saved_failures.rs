@@ -171,6 +171,25 @@ impl SavedFailures {
         self.traces().into_iter().map(|path| standing(project, path, today, run)).collect()
     }
 
+    /// All of them, when the program that they were found in cannot be had any more, and why.
+    pub fn of_lost_program(&self, why: &CampaignError) -> Result<Vec<SavedFailure>, CampaignError> {
+        let lost = |path: PathBuf| {
+            let signature = selector::read(&path)?.outcome.verdict.signature;
+            Ok(SavedFailure {
+                path,
+                signature_today: signature.clone(),
+                signature,
+                otherwise: None,
+                plan_file: None,
+                state: RegressionStatus::Stale,
+                status: Status::Pass,
+                other_conditions: None,
+                note: Some(why.message.clone()),
+            })
+        };
+        self.traces().into_iter().map(lost).collect()
+    }
+
     /// Keeps a failure that was found in `target` under a plan file, unless one of its signature is there.
     pub fn keep(
         &self,

@@ -26,7 +26,7 @@ use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
 use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
-use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error, say_given_up};
+use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
 use crate::workers::{self, WorkerChannel, WorkerEvent};
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreReward, ExploreSummary};
@@ -309,10 +309,8 @@ impl ExplorationSetup {
             false => exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?,
         };
         sink.remarks.live("");
-        if sink.worker.is_none() {
-            say_given_up(&self.prepared.interrupt, |text| sink.remarks.text(text));
-        }
         let mut explored = result(&exploration, &sink, &*target, &paths, ended);
+        explored.given_up = self.prepared.interrupt.has_struck().into();
         explored.first_runs = u64::from(is_run);
         self.prepared.interrupt.disarm();
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {

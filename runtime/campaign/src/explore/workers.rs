@@ -274,6 +274,7 @@ impl Collector<'_> {
             all.edges_total = all.edges_total.max(explored.edges_total);
             unite(&mut all.taken, &explored.taken);
             all.has_run |= explored.has_run;
+            all.given_up += explored.given_up;
             all.stories.extend(explored.stories);
             all.findings.extend(explored.findings);
             for (dial, name, earned) in explored.earned {

@@ -27,7 +27,7 @@ use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
-use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error, say_given_up};
+use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::{Build, EntryPoint};
 use fozzy_report::{FuzzSummary, RunMode};
@@ -249,16 +249,13 @@ impl<'a> CampaignSetup<'a> {
             return Err(blocked);
         }
         let ended = ended?;
-        if part.is_none() {
-            say_given_up(&self.prepared.interrupt, |text| remarks.text(text));
-        }
         if let Some(error) = seeds.failed {
             return Err(error);
         }
         let word = if ended == CampaignEnd::Stopped && (self.stop)() { "interrupted" } else { word_of(ended) };
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
-        report.lost = sink.unkept;
+        (report.lost, report.given_up) = (sink.unkept, self.prepared.interrupt.has_struck().into());
         if let Some(CampaignPart { channel, is_complete }) = part {
             let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
             channel.send(&WorkerEvent::Ended { progress, report: report.clone(), complete: is_complete() });

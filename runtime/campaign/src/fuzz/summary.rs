@@ -32,6 +32,8 @@ pub struct CampaignReport {
     pub fuzz: FuzzSummary,
     /// Of each finding, what it is and how grave.
     pub findings: Vec<(Finding, Status)>,
+    /// Executions that were given up at its end.
+    pub given_up: u64,
     /// Why several workers could not bring it to its end.
     #[serde(skip)]
     pub failure: Option<String>,
@@ -146,7 +148,7 @@ impl CampaignReport {
             workers_restarted: 0,
         };
         let findings = both().filter_map(|(found, kept)| shown(found, kept)).collect();
-        CampaignReport { fuzz, findings, failure: None, lost: DeferredError::default() }
+        CampaignReport { fuzz, findings, given_up: 0, failure: None, lost: DeferredError::default() }
     }
 
     /// The worst that was found, or that it could not be brought to its end.

@@ -263,6 +263,7 @@ impl Collector<'_> {
                 self.findings[*known].report.told.times += told.times.saturating_sub(1);
             }
         }
+        let given_up = records().filter_map(|record| record.report.as_ref()).map(|report| report.given_up).sum();
         let latest = || records().filter_map(progress);
         let mut fuzz = latest().max_by_key(|fuzz| fuzz.coverage.features).cloned().unwrap_or_default();
         fuzz.jobs = self.plan.workers.into();
@@ -289,6 +290,7 @@ impl Collector<'_> {
         CampaignReport {
             fuzz,
             findings: self.findings.into_iter().filter_map(|found| found.report.shown).collect(),
+            given_up,
             failure,
             lost: self.unkept,
         }

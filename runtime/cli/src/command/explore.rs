@@ -30,6 +30,7 @@ use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, session_of
 use fozzy_campaign::program_place::ProgramPlace;
 use fozzy_campaign::scenario::ScenarioFile;
 use fozzy_campaign::scenario_steps::write_smaller;
+use fozzy_campaign::search_clock::given_up_warning;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_run;
 use fozzy_campaign::shrink::shrink_beside;
@@ -207,6 +208,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         (summary.status, summary.findings, summary.signature) = (status, findings, signature);
     }
     summary.interrupted = document.ended == "interrupted" || interrupt::is_asked_to_stop();
+    summary.warnings.extend(given_up_warning(explored.given_up));
     summary.explore = Some(document);
     conclude(context, &folder, context.format(args.reporter), &summary, lost)?;
     say_other_name(context, args.record.as_deref(), first);

@@ -27,7 +27,7 @@ use fozzy_campaign::fuzz::setup::{CampaignPart, CampaignSetup, FuzzRequest, Fuzz
 use fozzy_campaign::fuzz::summary::CampaignReport;
 use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
-use fozzy_campaign::search_clock::nothing_tried;
+use fozzy_campaign::search_clock::{given_up_warning, nothing_tried};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, RunFolder, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -209,6 +209,7 @@ fn show(
         report.fuzz.findings = std::mem::take(&mut report.fuzz.findings).into_iter().map(FuzzFinding::unkept).collect();
     }
     summary.interrupted = report.fuzz.ended == "interrupted";
+    summary.warnings.extend(given_up_warning(report.given_up));
     summary.fuzz = Some(report.fuzz.clone());
     tell_tools(args, &summary)?;
     conclude(context, &own, context.format(args.reporter), &summary, lost)?;

@@ -59,6 +59,11 @@ pub(super) fn sweep(
     });
     progress::clear();
     let SweepResult { cases, asks_seed, is_interrupted, mut lost } = result.inspect_err(|_| folder.discard())?;
+    if is_interrupted && cases.is_empty() {
+        folder.discard();
+        let message = format!("stopped before the first of {} was at its end", counted(seeds.count(), "seed"));
+        return Err(CliError::new(ErrorKind::Interrupted, message));
+    }
     // The trace that it names is that of the first failure, and so is the seed.
     let failing = cases.iter().find_map(|case| Some(case.run.as_ref()?.identity.seed));
     let identity = identity(&folder, failing.unwrap_or(seeds.first()), cases.iter());

@@ -16,17 +16,27 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
     let folders = match &args.target {
         Some(target) => {
             let loaded = load(target, remarks)?;
-            vec![(SavedFailures::of_loaded(base_dir, &loaded), loaded)]
+            vec![(SavedFailures::of_loaded(base_dir, &loaded), Ok(loaded))]
         }
         None => {
-            let of_today = |seeds: SavedFailures| Ok((load(&seeds.target()?, remarks)?, seeds));
-            let loaded: Result<Vec<_>, CliError> = SavedFailures::all(base_dir).into_iter().map(of_today).collect();
-            loaded?.into_iter().map(|(loaded, seeds)| (seeds, loaded)).collect()
+            let mut kept = SavedFailures::all(base_dir);
+            kept.retain(|seeds| !seeds.traces().is_empty());
+            let of_today = |seeds: &SavedFailures| load(&seeds.target()?, remarks);
+            kept.into_iter()
+                .map(|seeds| {
+                    let today = of_today(&seeds);
+                    (seeds, today)
+                })
+                .collect()
         }
     };
     let mut fails = false;
     for (seeds, today) in folders {
-        for standing in seeds.standings(&context.project, &today, None)? {
+        let standings = match &today {
+            Ok(today) => seeds.standings(&context.project, today, None)?,
+            Err(why) => seeds.of_lost_program(why)?,
+        };
+        for standing in standings {
             if args.prune_fixed && standing.state == RegressionStatus::Fixed {
                 standing.remove()?;
                 document.pruned.push(standing.path.display().to_string());
