@@ -265,3 +265,36 @@ fn two_programs_of_one_file_name_have_failures_and_states_of_their_own() {
     assert_eq!(all["seeds"].as_array().map(Vec::len), Some(2), "{all:#}");
     assert_eq!(fozzy.run(&["seeds", "b/app.wat", "--json"]).exits(1).json()["seeds"].as_array().map(Vec::len), Some(1));
 }
+
+#[test]
+fn a_failure_that_a_checker_found_is_one_of_today() {
+    let fozzy = Fozzy::new();
+    fozzy.write("app.wat", drawing(&[8], NEVER));
+    let rejects = repository().join("tests/programs/exits.wat").display().to_string();
+    fozzy.run(&["explore", "app.wat", "--runs", "3", "--check", &rejects, "--no-shrink"]).exits(1);
+    assert_eq!(seed(&fozzy, 1)["state"], "still there");
+}
+
+#[test]
+fn a_program_that_is_gone_hides_no_failures_of_others() {
+    let fozzy = Fozzy::new();
+    for file in ["gone.wat", "app.wat"] {
+        fozzy.write(file, drawing(&[8], RARELY));
+        fozzy.run(&["explore", file, "--runs", "60", "--no-shrink"]).exits(4);
+    }
+    std::fs::remove_file(fozzy.path("gone.wat")).expect("it is there");
+    let all = fozzy.run(&["seeds", "--json"]).exits(1).json();
+    let states = |all: &Value| -> Vec<String> {
+        let seeds = all["seeds"].as_array().expect("a list").iter();
+        seeds.map(|seed| format!("{} {}", seed["state"].as_str().unwrap_or("?"), seed["note"])).collect()
+    };
+    let all = states(&all);
+    assert!(all.len() == 2 && all[0].starts_with("still there"), "{all:?}");
+    assert!(all[1].starts_with("stale") && all[1].contains("gone.wat"), "{all:?}");
+    fozzy.write("app.wat", drawing(&[8], NEVER));
+    let pruned = fozzy.run(&["seeds", "--prune-fixed", "--json"]).exits(0).json();
+    assert_eq!(pruned["pruned"].as_array().map(Vec::len), Some(1), "{pruned:#}");
+    // A folder of which nothing is left is nobody's.
+    std::fs::remove_file(fozzy.path("app.wat")).expect("it is there");
+    assert_eq!(fozzy.run(&["seeds", "--json"]).exits(0).json()["seeds"].as_array().map(Vec::len), Some(1));
+}

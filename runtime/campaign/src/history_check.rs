@@ -83,17 +83,14 @@ pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<J
     let processes: BTreeSet<Process> = clients.filter(|process| matches!(process, Process::Client(_))).collect();
     let mut check = HistoryCheck {
         file: path.display().to_string(),
-        validity: validity_name(Validity::Unknown).to_owned(),
+        validity: validity_name(Validity::Valid).to_owned(),
         format: history.format.name().to_owned(),
         calls: calls.len() as u64,
         processes: processes.len() as u64,
         ..HistoryCheck::default()
     };
     if calls.is_empty() {
-        return Ok(JudgedHistory {
-            validity: Validity::Unknown,
-            page: HistoryPage { check, ..HistoryPage::default() },
-        });
+        return Ok(JudgedHistory { validity: Validity::Valid, page: HistoryPage { check, ..HistoryPage::default() } });
     }
     let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: request.is_over };
     let (validity, parts) = if let Some(name) = request.checker {

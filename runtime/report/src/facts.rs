@@ -263,7 +263,9 @@ pub(crate) fn property_lines(properties: &[PropertySummary], style: Style) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fozzy_trace::Instant;
     use fozzy_trace::facts::PropertyEvaluation;
+    use fozzy_trace::plan::HistoryCriterion;
 
     #[test]
     fn what_went_wrong_stands_first() {
@@ -285,6 +287,20 @@ mod tests {
             "passed        a good one  always, 1 time, at src/lib.rs:3",
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_history_that_is_to_be_judged_and_has_no_operation_is_warned_of() {
+        let mut facts = Facts::default();
+        let criterion = HistoryCriterion { checker: "linearizable".to_owned(), model: "kv".to_owned() };
+        facts.operations.criteria.push(criterion);
+        let warnings = health_warnings(&facts);
+        assert!(
+            warnings[0].starts_with("no operation was recorded, so that `linearizable kv` judged nothing"),
+            "{warnings:?}"
+        );
+        facts.operations.invoke(0, "get", "x", Instant(0)).expect("few words");
+        assert!(health_warnings(&facts).is_empty());
     }
 
     #[test]

@@ -204,7 +204,9 @@ impl Layout for HistoryCheckDocument {
 pub(crate) fn verdict_words(history: &HistoryCheck) -> (&'static str, String) {
     let level = history.model.as_deref().filter(|_| history.isolation.is_some()).unwrap_or_default();
     let (word, what) = match history.validity.as_str() {
-        _ if history.calls == 0 => return ("UNKNOWN", "has no operations, so nothing was judged".to_owned()),
+        _ if history.calls == 0 => {
+            return ("VALID", "is empty: it has no operations, so nothing was judged".to_owned());
+        }
         "valid" if history.checker.is_some() => ("VALID", "is as it should be"),
         "invalid" if history.checker.is_some() => ("INVALID", "is not as it should be"),
         "valid" if !level.is_empty() => return ("VALID", format!("is {level}")),

@@ -12,7 +12,7 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_report::RunMode;
 use fozzy_report::suite::{SuiteSummary, seed_line, sweep_details, sweep_heading};
-use fozzy_trace::{Seed, counted, grouped};
+use fozzy_trace::{Seed, Status, counted, grouped};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -59,11 +59,6 @@ pub(super) fn sweep(
     });
     progress::clear();
     let SweepResult { cases, asks_seed, is_interrupted, mut lost } = result.inspect_err(|_| folder.discard())?;
-    if is_interrupted && cases.is_empty() {
-        folder.discard();
-        let message = format!("stopped before the first of {} was at its end", counted(seeds.count(), "seed"));
-        return Err(CliError::new(ErrorKind::Interrupted, message));
-    }
     // The trace that it names is that of the first failure, and so is the seed.
     let failing = cases.iter().find_map(|case| Some(case.run.as_ref()?.identity.seed));
     let identity = identity(&folder, failing.unwrap_or(seeds.first()), cases.iter());
@@ -96,5 +91,7 @@ pub(super) fn sweep(
         folder.discard();
     }
     lost.settle()?;
-    Ok(exit_as_told(summary.status, is_interrupted))
+    // Without a single seed there is nothing that it could have told.
+    let told = if summary.scenarios.is_empty() { Status::Pass } else { summary.status };
+    Ok(exit_as_told(told, is_interrupted))
 }
