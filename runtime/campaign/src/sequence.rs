@@ -15,8 +15,8 @@ use crate::scenario_steps::FileSteps;
 use fozzy_report::{ExecutedStep, StepEvent, StepSequence, StepValue};
 use fozzy_search::source_of;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::{PlannedCall, ScenarioKind};
-use fozzy_trace::{Aside, Execution, Executor, Facts, HistoryEntry, Status};
+use fozzy_trace::plan::{MachinePlan, PlannedCall, ScenarioKind};
+use fozzy_trace::{Aside, Execution, Executor, Facts, HistoryEntry, Plan, Status};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,9 +44,16 @@ pub fn failing_run(recording: &Recording) -> Option<(Option<StepSequence>, Facts
     }
     match told_run(recording) {
         Some((sequence, facts)) => Some((Some(sequence), facts)),
-        None if recording.plan.faults.is_empty() || recording.outcome.fuel_used > FUEL_MAX => None,
+        None if !is_varied(&recording.plan) || recording.outcome.fuel_used > FUEL_MAX => None,
         None => tell(recording, false).map(|(execution, _)| (None, execution.facts)),
     }
+}
+
+/// Whether faults or moments of input are varied.
+fn is_varied(plan: &Plan) -> bool {
+    let machines = std::iter::once(&plan.main).chain(plan.nodes.iter().map(|node| &node.program.machine));
+    let varies = |machine: &MachinePlan| machine.stdin.channel.as_ref().is_some_and(|channel| channel.varies);
+    !plan.faults.is_empty() || machines.into_iter().any(varies)
 }
 
 fn has_failed(recording: &Recording) -> bool {

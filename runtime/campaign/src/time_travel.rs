@@ -120,7 +120,7 @@ fn state(
     let files_more = files.len() > FILES_MAX;
     files.truncate(FILES_MAX);
     let tasks = nodes().map(|node| {
-        let waits_for: Vec<String> = node.waiting.iter().map(|wait| world.wait_words(*wait)).collect();
+        let waits_for: Vec<String> = node.waiting.iter().map(|wait| world.present_wait_words(*wait)).collect();
         let state = match (&node.exit, waits_for.is_empty()) {
             (Some(_), _) => "ended",
             (None, true) => "runs",

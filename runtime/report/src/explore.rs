@@ -2,6 +2,7 @@
 //!
 //! Invariant: no wall facts in it: equal explorations have equal summaries, but for the paths.
 
+use crate::input_moment::{InputMoment, input_lines};
 use crate::pretty::{Style, counted, fit, grouped, is_zero, lost_workers, unseen};
 use crate::sequence::{StepSequence, sequence_lines};
 use crate::strikes::{FaultSummary, PowerLossSummary, fault_rows};
@@ -131,6 +132,9 @@ pub struct ExploreFinding {
     /// The first losses of power in them; absent when there was none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub power_losses: Vec<PowerLossSummary>,
+    /// When parts of standard input came in them, where that is varied; absent when it is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input: Vec<InputMoment>,
 }
 
 impl ExploreFinding {
@@ -139,6 +143,7 @@ impl ExploreFinding {
         self.sequence = sequence;
         self.faults = FaultSummary::all(&facts.injected);
         self.power_losses = PowerLossSummary::all(&facts.injected);
+        self.input = InputMoment::all(facts);
     }
 }
 
@@ -219,8 +224,12 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
             true => format!("{} by {}", counted(*runs, "run"), explore.schedule),
             false => format!("{}, {} by {}", counted(*runs, "run"), counted(*steps, "step"), explore.schedule),
         },
-        format!("{} of {}, {}", grouped(*edges), counted(*edges_total, "edge"), counted(*checkpoints, "checkpoint")),
     ];
+    // A search that its first run ended has none.
+    if *edges_total > 0 {
+        let edges = format!("{} of {}", grouped(*edges), counted(*edges_total, "edge"));
+        lines.push(format!("{edges}, {}", counted(*checkpoints, "checkpoint")));
+    }
     let unit = if runs == steps { "run" } else { "step" };
     lines.extend(everything_tried(explore));
     lines.extend(unseen(explore.estimated_undiscovered_edges, explore.chance_of_new_edge, unit));
@@ -271,6 +280,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
         let struck: Vec<FaultSummary> = failure.faults.iter().filter(|fault| fault.strikes > 0).cloned().collect();
         let rows = fault_rows(&struck, &failure.power_losses, 0);
         lines.extend(rows.into_iter().map(|(_, line)| format!("    {line}")));
+        lines.extend(input_lines(&failure.input).into_iter().map(|line| format!("    {line}")));
     }
     for branch in &explore.not_reached {
         let missed = if branch.missed.is_empty() { "not reached" } else { &branch.missed };

@@ -23,6 +23,7 @@ mod history_check;
 mod history_page;
 mod html;
 mod input;
+mod input_moment;
 pub mod inspect;
 mod keeping_command;
 mod layout;

@@ -3,6 +3,7 @@
 use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
+use crate::input_moment::input_lines;
 use crate::sequence::{StepSequence, sequence_lines};
 use crate::show::{divergence_lines, folded_lines};
 use crate::state_search::state_search_line;
@@ -156,6 +157,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     }
     for (key, line) in fault_rows(&summary.faults, &summary.power_losses, summary.power_losses_more) {
         row(key, &line);
+    }
+    for line in input_lines(&summary.input) {
+        row("input", &line);
     }
     for (index, line) in summary.scenario.iter().flat_map(scenario_lines).enumerate() {
         row(if index == 0 { "scenario" } else { "" }, &line);

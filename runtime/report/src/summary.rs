@@ -5,6 +5,7 @@
 use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warnings};
 use crate::fuzz::FuzzSummary;
+use crate::input_moment::InputMoment;
 use crate::pretty::is_zero;
 use crate::sequence::StepSequence;
 use crate::strikes::{FaultSummary, PowerLossSummary};
@@ -371,6 +372,9 @@ pub struct RunSummary {
     /// Further losses of power; absent when there were none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub power_losses_more: u64,
+    /// When parts of standard input came, where a search varied that; absent where none did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input: Vec<InputMoment>,
     /// What a scenario did; absent for a plain program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioSummary>,
@@ -480,6 +484,7 @@ impl RunSummary {
             faults: Vec::new(),
             power_losses: Vec::new(),
             power_losses_more: 0,
+            input: Vec::new(),
             scenario: None,
             properties: Vec::new(),
             catalogue: None,
@@ -536,6 +541,7 @@ impl RunSummary {
             faults: FaultSummary::all(&facts.injected),
             power_losses: PowerLossSummary::all(&facts.injected),
             power_losses_more: facts.injected.losses_more,
+            input: InputMoment::all(facts),
             scenario,
             properties: PropertySummary::all(&facts.properties),
             memory: MemorySummary::of(&facts.allocations),

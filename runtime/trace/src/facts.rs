@@ -40,6 +40,7 @@ pub use refusals::{HeldPart, Refusal, Refusals};
 pub use states::{STATES_MAX, StateError, StateValues};
 
 use crate::CopyOnWrite;
+use crate::Instant;
 use serde::{Deserialize, Serialize};
 
 /// All that a program told about itself, and what was done to it.
@@ -65,6 +66,21 @@ pub struct Facts {
     pub refusals: Refusals,
     /// Which scripts of standard input still waited for output when the execution ended, each in a sentence.
     pub unmet_input: Vec<String>,
+    /// When parts of standard input came whose moments the plan varies: the first ones, by machine.
+    pub varied_input: Vec<VariedInput>,
+}
+
+/// When a part of standard input came, under a plan that varies that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariedInput {
+    /// The machine's name.
+    pub node: String,
+    /// What came, its first bytes.
+    pub bytes: Vec<u8>,
+    /// When it comes where nothing is varied.
+    pub planned: Instant,
+    /// When it came.
+    pub at: Instant,
 }
 
 impl Facts {

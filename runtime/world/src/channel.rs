@@ -18,6 +18,7 @@ pub use output::{EXPECTED_WINDOW_BYTES, output_regex};
 pub use variation::{VARIATION_ANSWERS, VariedArrival};
 
 use crate::OpContext;
+use fozzy_trace::facts::VariedInput;
 use fozzy_trace::plan::{ARRIVAL_SITE, ArrivalPlan, ArrivalTime, ChannelPlan};
 use fozzy_trace::{Duration, Instant, Purpose};
 use output::{Matcher, WrittenOutput, stretches};
@@ -37,6 +38,9 @@ pub const WRITE_BYTES: u64 = 64;
 const JITTER_STEPS: u64 = 1 << 10;
 /// Arrivals of varied moments that are remembered.
 const VARIED_MAX: usize = 256;
+
+/// Bytes of an arrival that a report shows.
+const SHOWN_BYTES: usize = 40;
 
 /// Looks in vain, one after the other while time stands still, after which a little of it passes: who asks again and again, and never
 /// waits, would not see what comes a moment later. No program is known that does so and looks at a clock in between.
@@ -218,10 +222,11 @@ impl Channel {
         let variation = vary.map(|most| Variation::new(most, self.script.to_the_nanosecond));
         let later = variation.map(|variation| variation.ask(context)).unwrap_or_default();
         let planned = at.after(jitter(arrival.jitter, ARRIVAL_SITE, context));
-        self.varied.extend(variation.map(|variation| VariedArrival { planned, variation }));
-        self.varied.truncate(VARIED_MAX);
         let at = planned.after(later).max(self.last);
         let to = self.next_byte + arrival.bytes as usize;
+        let bytes = (self.next_byte, to);
+        self.varied.extend(variation.map(|variation| VariedArrival { planned, variation, at, bytes }));
+        self.varied.truncate(VARIED_MAX);
         let bytes = Arc::clone(&self.script.bytes);
         self.put(Arrival { at, bytes, from: self.next_byte, to });
         if arrival.end {
@@ -302,6 +307,15 @@ impl Channel {
     #[must_use]
     pub fn varied(&self) -> &[VariedArrival] {
         &self.varied
+    }
+
+    /// The same for reports, of the machine of this name.
+    pub fn varied_input<'a>(&'a self, node: &'a str) -> impl Iterator<Item = VariedInput> + 'a {
+        self.varied.iter().map(move |arrival| {
+            let (from, to) = arrival.bytes;
+            let bytes = self.script.bytes[from..to.min(from + SHOWN_BYTES)].to_vec();
+            VariedInput { node: node.to_owned(), bytes, planned: arrival.planned, at: arrival.at }
+        })
     }
 
     /// What the script waits for, if it waits for output.

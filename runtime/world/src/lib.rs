@@ -358,6 +358,17 @@ impl World {
         }
     }
 
+    /// What a guest waits for at this moment, in words: of standard input, what is still to come.
+    #[must_use]
+    pub fn present_wait_words(&self, wait: Wait) -> String {
+        let Wait::Stdin(node) = wait else { return self.wait_words(wait) };
+        match (self.deadline(wait), self.node(node).stdin.channel().and_then(Channel::unmet)) {
+            (Some(at), _) => format!("standard input, of which more comes at {at}"),
+            (None, Some(unmet)) => format!("standard input: its {unmet}, which is not written yet"),
+            (None, None) => self.wait_words(wait),
+        }
+    }
+
     /// A channel may say what it waits for itself.
     fn stdin_words(&self, node: NodeId) -> String {
         let Some(channel) = self.node(node).stdin.channel() else { return Wait::Stdin(node).to_string() };
@@ -380,7 +391,8 @@ impl World {
         let waits = nodes.flat_map(|node| node.waiting.iter().map(move |wait| (node, *wait)));
         let mut timers: Vec<Timer> = waits
             .filter_map(|(node, wait)| {
-                Some(Timer { at: self.deadline(wait)?, node: Some(node.id), what: wait.to_string() })
+                let what = if let Wait::Stdin(_) = wait { "standard input".to_owned() } else { wait.to_string() };
+                Some(Timer { at: self.deadline(wait)?, node: Some(node.id), what })
             })
             .collect();
         let machine = |at, what: &str| Timer { at, node: None, what: what.to_owned() };

@@ -360,5 +360,6 @@ fn finding(found: &FailureTrace, steps: u32) -> ExploreFinding {
         sequence: None,
         faults: Vec::new(),
         power_losses: Vec::new(),
+        input: Vec::new(),
     }
 }

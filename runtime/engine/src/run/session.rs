@@ -32,6 +32,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, OnceLock};
 
+/// Parts of standard input of which is told when they came.
+const VARIED_SHOWN_MAX: usize = 64;
+
 /// A program with a plan, ready to be executed any number of times.
 pub struct Session {
     program: Program,
@@ -409,7 +412,15 @@ impl Executor for Session {
             unmet.map(|(node, unmet)| format!("standard input of `{node}`: {unmet}, which was not written"));
         let unmatched = run.world.unmatched;
         let injected = CopyOnWrite::new(run.world.faults.report());
-        let facts = Facts { injected, unmet_input: unmet_input.collect(), ..run.world.facts };
+        let nodes = run.world.nodes.iter().flatten();
+        let channels = nodes.filter_map(|node| Some((&node.name, node.stdin.channel()?)));
+        let varied_input = channels.flat_map(|(name, channel)| channel.varied_input(name)).take(VARIED_SHOWN_MAX);
+        let facts = Facts {
+            injected,
+            unmet_input: unmet_input.collect(),
+            varied_input: varied_input.collect(),
+            ..run.world.facts
+        };
         let disks: Vec<(NodeId, Disk)> = match &self.criteria {
             Some(_) => run.world.nodes.iter().flatten().map(|node| (node.id, node.disk.clone())).collect(),
             None => Vec::new(),

@@ -100,6 +100,10 @@ pub struct VariedArrival {
     /// When it comes as planned.
     pub(super) planned: Instant,
     pub(super) variation: Variation,
+    /// When it came.
+    pub(super) at: Instant,
+    /// Its bytes in those of the script.
+    pub(super) bytes: (usize, usize),
 }
 
 impl VariedArrival {
@@ -119,7 +123,12 @@ mod tests {
 
     #[test]
     fn a_nanosecond_can_be_named_and_few_draws_do() {
-        let varied = VariedArrival { planned: Instant(50), variation: Variation::new(SECOND, true) };
+        let varied = VariedArrival {
+            planned: Instant(50),
+            variation: Variation::new(SECOND, true),
+            at: Instant(50),
+            bytes: (0, 0),
+        };
         let first = varied.variation.first_exact().expect("it has some");
         for later in [1, 999, 123_456_789, SECOND.0] {
             let answer = varied.answer_for(Instant(50 + later)).expect("it can");
