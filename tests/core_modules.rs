@@ -74,3 +74,54 @@ fn faults_of_a_core_module_are_searched_and_shrunk() {
         assert_eq!(shrunk["findings"][0]["title"], "the program exited with code 7", "{shrunk}");
     }
 }
+
+/// A folder with a program of `tests/programs`.
+fn with_program(name: &str) -> Fozzy {
+    let fozzy = Fozzy::new();
+    fozzy.write(name, std::fs::read(repository().join("tests/programs").join(name)).expect("the program is there"));
+    fozzy
+}
+
+#[test]
+fn a_synced_directory_keeps_its_names_when_power_is_lost() {
+    let fozzy = with_program("bootlog.wat");
+    let loss = "[disk]\nnames = \"posix\"\n\n[[fault]]\nkind = \"power-loss\"\ntarget = \"main\"\nrate = \"100%\"\nstart = \"1s\"\ntimes = 1\n";
+    fozzy.write("loss.toml", loss);
+    let exits = |input: &[u8]| {
+        let args = |seed: &str| {
+            let run =
+                fozzy.run_with_stdin(&["run", "bootlog.wat", "--plan", "loss.toml", "--seed", seed, "--json"], input);
+            run.json()["status"] == "pass"
+        };
+        ["1", "2", "3", "4", "5", "6", "7", "8"].map(args)
+    };
+    assert_eq!(exits(b"yes"), [true; 8], "the directory was synced");
+    assert!(exits(b"no").contains(&false), "it was not, and the file is synced without its name");
+}
+
+#[test]
+fn who_spins_and_gives_way_waits_for_another_machine() {
+    let fozzy = with_program("spins.wat");
+    fozzy.write("late.wat", std::fs::read(repository().join("tests/programs/late.wat")).expect("the program is there"));
+    fozzy.write("plan.toml", "stdin = { from = \"late\" }\n\n[[node]]\nname = \"late\"\ncomponent = \"late.wat\"\n");
+    let args = ["run", "spins.wat", "--plan", "plan.toml", "--fuel", "100000000", "--record", "spins.fozzy"];
+    fozzy.run(&args).exits(0);
+    fozzy.run(&["replay", "spins.fozzy"]).exits(0);
+}
+
+#[test]
+fn what_links_make_of_a_path_is_counted() {
+    let fozzy = with_program("links.wat");
+    fozzy.run(&["run", "links.wat"]).exits(0);
+    let ended = fozzy.run(&["run", "links.wat", "--fuel", "20000000"]).exits(3).err();
+    assert!(ended.contains("the instruction budget ran out"), "{ended}");
+}
+
+#[test]
+fn the_fault_that_decides_is_named_as_the_cause() {
+    let fozzy = keeper(NAMES[0]);
+    let run = ["run", "keeper.wat", "--seeds", "1..40", "--faults", "sync-error@/kept:10%", "--until-failure"];
+    let found = fozzy.run_with_stdin(&run, b"hi\n").exits(1);
+    let told = fozzy.run(&["causality", "last-fail"]).exits(0).out();
+    assert!(told.contains("the fault sync-error on /kept struck there"), "{told}\n{found}");
+}

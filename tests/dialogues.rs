@@ -112,6 +112,33 @@ fn ctrl_c_ends_a_program_that_never_waits_and_its_replay_ends_there() {
     fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
     Ran::of(&args, wait::output(child)).exits(130);
     drop(keyboard);
-    let replayed = fozzy.run(&["replay", "i.fozzy"]).exits(3).err();
-    assert!(replayed.contains("the same run"), "{replayed}");
+    let replayed = fozzy.run(&["replay", "i.fozzy"]).exits(130);
+    assert!(replayed.err().contains("the same run") && replayed.err().contains("INTERRUPTED"), "{replayed}");
+    let document = fozzy.run(&["replay", "i.fozzy", "--json"]).exits(130).json();
+    assert_eq!((&document["interrupted"], &document["status"]), (&true.into(), &"pass".into()), "{document}");
+}
+
+/// Says that it begins, and computes for ever.
+const COMPUTES: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\10\00\00\00\07\00\00\00")
+  (data (i32.const 16) "begins\0a")
+  (func (export "_start")
+    (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))
+    (loop $on (br $on))))"#;
+
+#[test]
+fn the_first_ctrl_c_ends_a_program_that_makes_no_calls() {
+    let fozzy = Fozzy::new();
+    fozzy.write("computes.wat", COMPUTES);
+    let args = ["run", "-i", "computes.wat", "--fuel", "1000000000000000"];
+    let mut child = fozzy.start(&args);
+    let keyboard = child.stdin.take();
+    let mut said = BufReader::new(child.stdout.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    assert!(said.any(|line| line == "begins"), "it is at work");
+    fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
+    let ended = Ran::of(&args, wait::output(child)).exits(130).err();
+    assert!(ended.contains("makes no call at which it could end"), "{ended}");
+    drop(keyboard);
 }

@@ -96,6 +96,17 @@ fn the_scenario_files_run_by_the_words_of_the_first_readme() {
 }
 
 #[test]
+fn what_is_there_already_is_named_and_left_alone() {
+    let fozzy = Fozzy::new();
+    fozzy.write("notes.txt", "mine");
+    std::fs::create_dir(fozzy.path("src")).expect("room");
+    let said = fozzy.run(&["init"]).exits(0).err();
+    assert!(said.contains("notes.txt, src were there already and stay as they are"), "{said}");
+    assert_eq!(fozzy.read("notes.txt"), b"mine");
+    assert!(!Fozzy::new().run(&["init"]).exits(0).err().contains("already"));
+}
+
+#[test]
 fn nothing_is_written_over_unless_it_is_forced() {
     let fozzy = Fozzy::new();
     fozzy.run(&["init"]).exits(0);

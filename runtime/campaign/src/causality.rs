@@ -21,7 +21,7 @@ use fozzy_search::{Branch, source_of};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{KeptSequence, ScenarioKind, ScenarioPlan};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{DecisionSource, Executor, FailureSignature, HistoryEntry, Plan, Seed, StopPoint};
+use fozzy_trace::{Aside, DecisionSource, Executor, FailureSignature, HistoryEntry, Plan, Seed, StopPoint};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -90,7 +90,7 @@ impl<'a> FailingRun<'a> {
         let turn = match turn {
             None => None,
             Some(turn) => {
-                let (call, position) = self.taken(turn.decision)?;
+                let DecisionPlace { call, fault, position, .. } = self.taken(turn.decision)?;
                 let (decision, clear) = (turn.decision, turn.is_clear());
                 Some(CausalityTurn {
                     decision,
@@ -98,6 +98,7 @@ impl<'a> FailingRun<'a> {
                     before: chance(turn.before),
                     after: chance(turn.after),
                     call,
+                    fault,
                     position,
                 })
             }
@@ -197,19 +198,40 @@ impl<'a> FailingRun<'a> {
         })
     }
 
-    /// The call that took a decision, and where the scenario was.
-    fn taken(&self, decision: u64) -> Result<(Option<HistoryEntry>, Option<String>), CampaignError> {
+    /// The call that took a decision, the fault that struck it, and where the scenario was.
+    fn taken(&self, decision: u64) -> Result<DecisionPlace, CampaignError> {
         let mut session = session_of(self.recording)?;
-        let last: Arc<Mutex<Option<HistoryEntry>>> = Arc::default();
-        let kept = Arc::clone(&last);
+        let seen: Arc<Mutex<DecisionPlace>> = Arc::default();
+        let kept = Arc::clone(&seen);
         session.follow(Box::new(move |entry| {
-            if entry.decision {
-                *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(entry);
-            }
+            kept.lock().unwrap_or_else(PoisonError::into_inner).see(entry);
         }));
         let look = session.look(source_of(self.recording), StopPoint::Decision(decision), 0..u64::MAX)?;
         let position = look.world.facts.scenario.as_ref().and_then(|scenario| scenario.place());
-        let call = last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Ok((call, position))
+        let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(DecisionPlace { position, ..seen })
+    }
+}
+
+/// What is known of where a decision was taken.
+#[derive(Debug, Default)]
+struct DecisionPlace {
+    call: Option<HistoryEntry>,
+    fault: Option<String>,
+    position: Option<String>,
+    /// The last strike of a fault, and the number of the call that it struck.
+    struck: Option<(u64, String)>,
+}
+
+impl DecisionPlace {
+    /// A strike is told before the call that it strikes.
+    fn see(&mut self, entry: HistoryEntry) {
+        if Aside::of(&entry) == Some(Aside::Fault) {
+            self.struck = Some((entry.index, entry.asked));
+        } else if entry.decision {
+            let struck = self.struck.take().filter(|(call, _)| *call == entry.index);
+            self.fault = struck.map(|(_, fault)| fault);
+            self.call = Some(entry);
+        }
     }
 }

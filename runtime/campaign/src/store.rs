@@ -21,6 +21,7 @@ use fozzy_report::suite::{SuiteSummary, TestCounts};
 use fozzy_report::{MemorySummary, RunIdentity, RunMode, RunSummary};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, write_atomic};
 use fozzy_trace::{Seed, Status};
+pub(crate) use retention::half_written;
 pub use retention::{PrunedRuns, Retention};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -54,6 +54,7 @@ fn judged_by(execution: &Execution, rule: ExitRule) -> Vec<JudgedFinding> {
         // No code that a program is allowed to exit with allows it to panic.
         _ if target.go_panic(&execution.end).is_some() => of_end(&execution.end, target).into_iter().collect(),
         _ if execution.facts.excuses_exit(&execution.end) => Vec::new(),
+        _ if execution.facts.is_interruption(&execution.end) => Vec::new(),
         Some(allowed) => allowed.err().into_iter().collect(),
         None => of_end(&execution.end, target).into_iter().collect(),
     };

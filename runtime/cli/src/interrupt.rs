@@ -17,11 +17,11 @@ pub(crate) fn install() {
     let installed = ctrlc::set_handler(|| {
         if ASKING.swap(false, Ordering::SeqCst) {
             ASKED.store(true, Ordering::SeqCst);
+            let _ = ASKED_SINCE.set(Stopwatch::start());
             say(match AT_A_CALL.load(Ordering::SeqCst) {
                 true => b"\nstopping where the program waits or calls next; once more to stop at once\n",
                 false => b"\nstopping: what was found is kept; once more to stop at once\n",
             });
-            let _ = ASKED_SINCE.set(Stopwatch::start());
             return;
         }
         if ASKED_SINCE.get().is_some_and(|since| u128::from(since.elapsed_ns()) < ECHO.as_nanos()) {
@@ -86,6 +86,14 @@ pub(crate) fn leave() {
 /// Whether the command is to come to its end.
 pub(crate) fn is_asked_to_stop() -> bool {
     ASKED.load(Ordering::SeqCst)
+}
+
+/// Time in which a run that is asked to stop comes to a call; after it, it makes none.
+const CALL_GRACE: Duration = Duration::from_secs(1);
+
+/// Whether a run that is asked to stop makes no call at which it could.
+pub(crate) fn has_been_asked_for_long() -> bool {
+    ASKED_SINCE.get().is_some_and(|since| u128::from(since.elapsed_ns()) > CALL_GRACE.as_nanos())
 }
 
 /// Whether the handler is at work.

@@ -88,6 +88,7 @@ pub use compile::compiler::{CompileFailure, CompileJob, IsolatedCompiler, run_jo
 pub use compile::link::LinkError;
 pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use compile::ports::{Port, Ports};
+pub use compile::preview1_module::is_preview1;
 pub use compile::program::{Program, ProgramError};
 pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
 pub use entry::entry_point::{EntryPoint, FirstInputs, InputDelivery, InputUse, STATEFUL};

@@ -76,6 +76,7 @@ wasmtime::component::bindgen!({
         "fozzy:preview1/snapshot.fd-read": async | trappable,
         "fozzy:preview1/snapshot.fd-write": async | trappable,
         "fozzy:preview1/snapshot.poll-oneoff": async | trappable,
+        "fozzy:preview1/snapshot.sched-yield": async | trappable,
         "fozzy:preview1/unstable.poll-oneoff": async | trappable,
         default: trappable,
     },

@@ -13,6 +13,7 @@
 use crate::call::{GuestStop, Host};
 use fozzy_trace::Duration;
 use fozzy_trace::plan::Edition;
+use fozzy_world::Disk;
 use fozzy_world::files::{DiskFault, DiskOperation, Errno, FileDescriptor, room};
 use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 
@@ -45,6 +46,15 @@ impl Host {
             }
             _ => Ok(DiskFault::default()),
         }
+    }
+
+    /// Does something to the machine's disk. What symbolic links make of paths is work that neither arguments nor answer show.
+    pub(crate) fn with_disk<T>(&mut self, body: impl FnOnce(&mut Disk) -> T) -> T {
+        let disk = &mut self.node_mut().disk;
+        let answer = body(disk);
+        let followed = disk.take_followed();
+        self.moved(followed);
+        answer
     }
 
     /// How many bytes the stream of a file takes at once, if a fault makes it less than it could.

@@ -155,7 +155,7 @@ impl Host {
                 DescriptorTarget::Disk(descriptor) => {
                     let fault = host.inject(&descriptor, touch)?;
                     let now = host.wall_ns();
-                    whole(&fault).and_then(|()| body(&mut host.node_mut().disk, &descriptor, now))
+                    whole(&fault).and_then(|()| host.with_disk(|disk| body(disk, &descriptor, now)))
                 }
             };
             Ok(answer.map_err(code))
@@ -179,7 +179,7 @@ impl Host {
                 (DescriptorTarget::Disk(one), DescriptorTarget::Disk(other)) => {
                     let fault = host.inject(&one, touch)?;
                     let now = host.wall_ns();
-                    whole(&fault).and_then(|()| body(&mut host.node_mut().disk, &one, &other, now))
+                    whole(&fault).and_then(|()| host.with_disk(|disk| body(disk, &one, &other, now)))
                 }
                 _ => unreachable!("a machine has files of one kind"),
             };
@@ -205,7 +205,7 @@ impl Host {
                 DescriptorTarget::Disk(descriptor) => {
                     let fault = host.inject(&descriptor, touch)?;
                     let now = host.wall_ns();
-                    whole(&fault).and_then(|()| grant(&mut host.node_mut().disk, &descriptor, now))
+                    whole(&fault).and_then(|()| host.with_disk(|disk| grant(disk, &descriptor, now)))
                 }
             };
             match granted {

@@ -194,7 +194,6 @@ impl snapshot::Host for Host {
         program::clock_time_get(id: u32, precision: u64, time: u32);
         program::proc_raise(signal: u32);
         program::random_get(buffer: u32, length: u32);
-        program::sched_yield();
         descriptors::fd_advise(fd: u32, offset: u64, length: u64, advice: u32);
         descriptors::fd_allocate(fd: u32, offset: u64, length: u64);
         descriptors::fd_close(fd: u32);
@@ -249,6 +248,10 @@ impl snapshot::Host for Host {
 
     async fn poll_oneoff(&mut self, subscriptions: u32, events: u32, count: u32, ready: u32) -> Result<u32> {
         poll::poll_oneoff(self, &poll::SNAPSHOT, (subscriptions, count), (events, ready)).await
+    }
+
+    async fn sched_yield(&mut self) -> Result<u32> {
+        program::sched_yield(self).await
     }
 }
 

@@ -398,7 +398,8 @@ impl Run {
     fn stop(&mut self, before: Option<u64>) {
         let now = self.world.clock.now();
         let limits = &mut Arc::make_mut(&mut self.world.plan).limits;
-        (limits.time, limits.calls) = (Some(now.since(Instant::START)), before);
+        (limits.time, limits.calls, limits.interrupted) = (Some(now.since(Instant::START)), before, true);
+        self.world.facts.interrupted = true;
         if let Some(input) = self.feed.take() {
             input.record(|dialogue| (dialogue.stopped_at, dialogue.stopped_before) = (Some(now), before));
         }

@@ -513,6 +513,7 @@ fn limits(file: &LimitsFile) -> Limits {
         fuel: file.fuel.unwrap_or(default.fuel),
         time: file.timeout.map(|span| span.0).or(default.time),
         calls: None,
+        interrupted: false,
         memory_bytes,
         disk_bytes,
         disk_nodes: file.disk_nodes.unwrap_or(default.disk_nodes),

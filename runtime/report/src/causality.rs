@@ -56,6 +56,9 @@ pub struct CausalityTurn {
     /// The call that took it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<HistoryEntry>,
+    /// The fault that struck the call: its kind, and on what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Where the scenario was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
@@ -234,6 +237,9 @@ pub fn causality_lines(document: &CausalityDocument, style: Style) -> String {
             if let Some(position) = &turn.position {
                 text.push_str(&format!("  in {position}\n"));
             }
+            if let Some(fault) = &turn.fault {
+                text.push_str(&format!("  the fault {fault} struck there\n"));
+            }
             if let Some(call) = &turn.call {
                 text.push_str(&format!(
                     "  {}\n",
@@ -356,7 +362,8 @@ fn turn_words(document: &CausalityDocument) -> String {
     let Some(turn) = document.turn.as_ref().filter(|turn| turn.clear) else { return String::new() };
     let call = turn.call.as_ref().map(|call| format!(", {}({}) -> {}", call.call, call.asked, call.answer));
     let at = turn.call.as_ref().map(|call| format!(" at {}", Instant(call.at.0))).unwrap_or_default();
-    let mut words = format!("decision {}{at}{}", turn.decision, call.unwrap_or_default());
+    let fault = turn.fault.as_ref().map(|fault| format!(", the fault {fault}")).unwrap_or_default();
+    let mut words = format!("decision {}{at}{fault}{}", turn.decision, call.unwrap_or_default());
     if words.chars().count() > 110 {
         words = words.chars().take(109).chain(['…']).collect();
     }
@@ -379,7 +386,15 @@ mod tests {
             machines: Vec::new(),
             decisions: 40,
             points: vec![point(0, before), point(17, before), point(18, after), point(40, after)],
-            turn: Some(CausalityTurn { decision: 17, clear: true, before, after, call: None, position: None }),
+            turn: Some(CausalityTurn {
+                decision: 17,
+                clear: true,
+                before,
+                after,
+                call: None,
+                fault: None,
+                position: None,
+            }),
             findability: Findability {
                 failed: before,
                 at_least: 0.011,

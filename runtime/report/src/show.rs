@@ -79,12 +79,31 @@ pub fn entry_line(entry: &HistoryEntry, names: &MachineNames) -> String {
     }
     let mark = if entry.decision { '?' } else { ' ' };
     let call = entry.call.strip_prefix("wasi:").unwrap_or(&entry.call);
-    let mut line = format!("{start} {mark} {call}({})", entry.asked);
+    let mut line = format!("{start} {mark} {call}({})", in_singular(&entry.asked));
     if !entry.answer.is_empty() {
         line.push_str(" -> ");
-        line.push_str(&answer_words(&entry.answer));
+        line.push_str(&in_singular(&answer_words(&entry.answer)));
     }
     line
+}
+
+/// Traces have `(1 bytes)` behind a value of one byte. What stands between quotes is the program's own.
+fn in_singular(recorded: &str) -> String {
+    let (mut text, mut rest, mut is_quoted) = (String::new(), recorded, false);
+    while let Some(at) = rest.find(['"', '\\', '(']) {
+        let end = match rest.as_bytes()[at] {
+            b'\\' => rest[at + 1..].chars().next().map_or(at + 1, |escaped| at + 1 + escaped.len_utf8()),
+            _ => at + 1,
+        };
+        text.push_str(&rest[..end]);
+        is_quoted ^= rest.as_bytes()[at] == b'"';
+        rest = &rest[end..];
+        if let (false, Some(behind)) = (is_quoted || !text.ends_with('('), rest.strip_prefix("1 bytes)")) {
+            text.push_str("1 byte)");
+            rest = behind;
+        }
+    }
+    text + rest
 }
 
 /// An answer as it is shown: of an error, its name and the first line of what is said of it. Documents have all of it.
@@ -176,6 +195,19 @@ mod tests {
         assert_eq!(answer_words(long), "error would-block (It could not be completed)");
         for other in ["ok", "error ErrorCode {", "error ErrorCode { name: \"a", "error timeout"] {
             assert_eq!(answer_words(other), other);
+        }
+    }
+
+    #[test]
+    fn one_byte_is_one_byte() {
+        for (recorded, shown) in [
+            ("1, \"x\" (1 bytes)", "1, \"x\" (1 byte)"),
+            ("00 (1 bytes), \"\\\"\" (1 bytes)", "00 (1 byte), \"\\\"\" (1 byte)"),
+            ("\"(1 bytes)\" (9 bytes)", "\"(1 bytes)\" (9 bytes)"),
+            ("\"\\\" (1 bytes)\" (11 bytes)", "\"\\\" (1 bytes)\" (11 bytes)"),
+            ("(11 bytes) (", "(11 bytes) ("),
+        ] {
+            assert_eq!(in_singular(recorded), shown);
         }
     }
 

@@ -60,6 +60,8 @@ pub struct Facts {
     pub injected: CopyOnWrite<InjectedFaults>,
     /// Whether the plan allows the program to exit with an error once one of them has struck.
     pub allows_error_exit: bool,
+    /// Whether a person has stopped it where its time is over.
+    pub interrupted: bool,
     /// What it was held to by its plan; filled when the execution has ended.
     pub criteria: CriteriaReport,
     /// What it was refused by the bounds of the plan.
@@ -84,6 +86,12 @@ pub struct VariedInput {
 }
 
 impl Facts {
+    /// Whether it ended so because a person has stopped it, which is no failure.
+    #[must_use]
+    pub fn is_interruption(&self, end: &crate::ExecutionEnd) -> bool {
+        self.interrupted && matches!(end, crate::ExecutionEnd::TimeExhausted { .. })
+    }
+
     /// Whether a program says by its exit code that a planned fault has kept it from its work, and the plan allows that.
     #[must_use]
     pub fn excuses_exit(&self, end: &crate::ExecutionEnd) -> bool {

@@ -127,7 +127,8 @@ pub struct Plan {
 ///   decided when its room is asked for; a hang names the peers, and has the stacks of all machines.
 /// - third: time passes for a program that polls its standard input without end; peers hear the last line of a program that ends
 ///   without a line end.
-/// - fourth: a restart costs little of the instruction budget, so that a machine may be restarted ten thousand times.
+/// - fourth: a restart costs little of the instruction budget, so that a machine may be restarted ten thousand times; of WASI preview 1,
+///   `sched_yield` lets the other machines go on, and `fd_sync` of a directory makes its names durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -156,6 +157,8 @@ impl Edition {
 impl Plan {
     /// Makes it a plan of now: of the first edition in which what it has is as it is in the last one, so that plans that no edition
     /// changes stay the same.
+    ///
+    /// That a program is of WASI preview 1, which needs [`Edition::FOURTH`], no plan says: who knows it raises the edition.
     pub fn renew_edition(&mut self) {
         let machines = std::iter::once(&self.main).chain(self.nodes.iter().map(|node| &node.program.machine));
         let has_channel = machines.into_iter().any(|machine| machine.stdin.channel.is_some());
@@ -569,6 +572,9 @@ pub struct Limits {
     /// there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
+    /// A person has stopped the run where its time is over: that is no failure of its program.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Bytes of linear memory, over all memories of the component.
     pub memory_bytes: u64,
     /// Bytes on the virtual disk.
@@ -605,6 +611,7 @@ impl Default for Limits {
             fuel: FUEL_DEFAULT,
             time: None,
             calls: None,
+            interrupted: false,
             memory_bytes: MEMORY_BYTES_DEFAULT,
             disk_bytes: DISK_BYTES_DEFAULT,
             disk_nodes: DISK_NODES_DEFAULT,

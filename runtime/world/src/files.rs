@@ -55,6 +55,7 @@ use node::{Directory, Inode, InodeBody};
 use radix::RadixTree;
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Size of a disk. What exceeds it gets `insufficient-space`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +96,26 @@ pub struct Disk {
     durability: Option<Box<DurabilityTracker>>,
     /// Which syncs make names durable.
     names: NameDurability,
+    /// Bytes of link texts that paths have led through since they were taken.
+    followed: LinkBytes,
+    /// Bytes that it would have had after the first write for which it had no room at all.
+    refused: Option<u64>,
+}
+
+/// A count that a look changes, too: paths are walked by those who only read.
+#[derive(Debug, Default)]
+struct LinkBytes(AtomicU64);
+
+impl LinkBytes {
+    fn add(&self, text: &str) {
+        self.0.fetch_add(text.len() as u64, Ordering::Relaxed);
+    }
+}
+
+impl Clone for LinkBytes {
+    fn clone(&self) -> LinkBytes {
+        LinkBytes(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+    }
 }
 
 /// A list that clones share: its head is replaced, never changed.
@@ -129,9 +150,18 @@ impl Disk {
     #[must_use]
     pub fn bare(limits: DiskLimits, now_wall_ns: u64) -> Disk {
         let usage = DiskUsage::default();
-        let nodes = RadixTree::default();
-        let names = NameDurability::default();
-        let mut disk = Disk { nodes, free: None, fresh: 0, serial: 0, usage, limits, durability: None, names };
+        let mut disk = Disk {
+            nodes: RadixTree::default(),
+            free: None,
+            fresh: 0,
+            serial: 0,
+            usage,
+            limits,
+            durability: None,
+            names: NameDurability::default(),
+            followed: LinkBytes::default(),
+            refused: None,
+        };
         disk.limits.nodes = disk.limits.nodes.clamp(2, u64::from(u32::MAX));
         let empty = |parent| InodeBody::Directory(Directory { parent, entries: RedBlackTreeMapSync::new_sync() });
         let root = disk.add(empty(InodeIndex(0)), now_wall_ns).expect("the first node fits");
@@ -158,9 +188,21 @@ impl Disk {
         self.limits
     }
 
+    /// Bytes that it would have had after the first write for which it had no room at all.
+    #[must_use]
+    pub const fn refused(&self) -> Option<u64> {
+        self.refused
+    }
+
     /// It has so many bytes from here on; what is there stays.
     pub fn bound(&mut self, bytes: u64) {
         self.limits.bytes = bytes;
+    }
+
+    /// Bytes of the texts of symbolic links that paths have led through since the last time this was asked. A path can make the disk
+    /// walk far more of them than it has bytes itself.
+    pub fn take_followed(&mut self) -> u64 {
+        std::mem::take(self.followed.0.get_mut())
     }
 
     fn node(&self, index: InodeIndex) -> &Inode {

@@ -58,7 +58,8 @@ pub use table::{Handle, HandleTable, TableError};
 pub use unmatched::UnmatchedRequests;
 pub use wait::{Deadlock, Timer, Wait};
 
-use fozzy_trace::plan::{Edition, Inputs, ProgramPlan};
+use fozzy_trace::facts::{HeldPart, Refusal};
+use fozzy_trace::plan::{Edition, HostLimits, Inputs, ProgramPlan};
 use fozzy_trace::{CopyOnWrite, Digest, Facts, Instant, NodeId, Plan};
 use std::sync::Arc;
 
@@ -198,6 +199,7 @@ impl World {
         };
         world.facts.allocations.leak_budget_bytes = plan.memory.as_ref().and_then(|memory| memory.leak_budget_bytes);
         world.facts.allows_error_exit = plan.allow_error_exit;
+        world.facts.interrupted = plan.limits.interrupted;
         if !plan.history.is_empty() {
             world.facts.operations.criteria = plan.history.clone();
         }
@@ -382,6 +384,22 @@ impl World {
     #[must_use]
     pub fn is_at_its_end(&self) -> bool {
         self.until.is_some_and(|until| self.clock.now() >= until)
+    }
+
+    /// What disks had no room for, as bounds of the plan: their own, or what memories and tables have left them.
+    pub fn disk_refusals(&self) -> impl Iterator<Item = Refusal> {
+        let limits = &self.plan.limits;
+        let refusal = |node: &Node| {
+            let (asked, bound) = (node.disk.refused()?, node.disk.limits().bytes);
+            Some(match limits.host.filter(|_| bound < limits.disk_bytes) {
+                Some(HostLimits { total_bytes, .. }) => {
+                    let beside = total_bytes.saturating_sub(bound);
+                    Refusal { part: HeldPart::Total, asked: asked.saturating_add(beside), bound: total_bytes }
+                }
+                None => Refusal { part: HeldPart::Disk, asked, bound },
+            })
+        };
+        self.nodes.iter().flatten().filter_map(move |node| refusal(node))
     }
 
     /// The next deadlines, in order: what guests wait for, and what the computer does.

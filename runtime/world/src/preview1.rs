@@ -10,9 +10,11 @@
 //! [`HANDLES_MAX`] are open.
 //! Not here: what is read and written (`fozzy-host`), handles of components (`table`).
 
+use crate::clock::CLOCK_TICK;
 use crate::files::{FileDescriptor, InodeIndex, LiveFile};
 use crate::table::{HANDLES_MAX, TableError};
 use crate::{Disk, OutputKind};
+use fozzy_trace::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -24,6 +26,11 @@ pub enum OpenFile {
     /// Of the real computer.
     Live(LiveFile),
 }
+
+/// Calls of a program between two `sched_yield` that looks whether something has come, and does nothing else.
+const YIELD_CALLS: u64 = 4;
+/// Longest time that a program gives way for by one `sched_yield`: sixty thousand of them are a minute.
+const YIELD_MAX: Duration = Duration(1_000_000);
 
 /// The entries of a directory, as its descriptor keeps them.
 pub type DirectoryListing = Arc<[ListedEntry]>;
@@ -86,6 +93,8 @@ pub struct Preview1Table {
     is_open: bool,
     used: BTreeMap<u32, Preview1Descriptor>,
     free: BTreeSet<u32>,
+    /// The calls of the run before the last `sched_yield`, and how long that one took.
+    yielded: Option<(u64, Duration)>,
 }
 
 impl Preview1Table {
@@ -94,6 +103,17 @@ impl Preview1Table {
     #[inline]
     pub fn is_open(&self) -> bool {
         self.is_open
+    }
+
+    /// How long the program gives way for by a `sched_yield` before which the run has had so many calls: a tick, and twice as long
+    /// each time while nothing else happens, so that a program that spins waits for the others and not they for it.
+    pub fn yields(&mut self, calls: u64) -> Duration {
+        let span = match self.yielded {
+            Some((before, span)) if calls <= before + YIELD_CALLS => Duration(span.0 * 2).min(YIELD_MAX),
+            _ => CLOCK_TICK,
+        };
+        self.yielded = Some((calls, span));
+        span
     }
 
     /// Puts in the standard streams and the preopened directories.
@@ -217,6 +237,15 @@ mod tests {
         assert!(table.get(3).is_none() && matches!(table.get(0), Some(Preview1Descriptor::Directory { .. })));
         assert_eq!(table.insert(Preview1Descriptor::Stdin), Ok(3));
         assert_eq!(table.insert(Preview1Descriptor::Stdin), Ok(4));
+    }
+
+    #[test]
+    fn who_does_nothing_but_yield_gives_way_for_longer_and_longer() {
+        let (_, mut table) = table();
+        assert_eq!([0, 1, 3, 7].map(|calls| table.yields(calls).0), [1_000, 2_000, 4_000, 8_000]);
+        // Somebody did something else.
+        assert_eq!([12, 13].map(|calls| table.yields(calls).0), [1_000, 2_000]);
+        assert_eq!((14..99).map(|calls| table.yields(calls)).max(), Some(YIELD_MAX));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! order in which files are read does not depend on the machine. So any number of processes can share a folder.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::wall_clock::is_older_than;
+use crate::store::half_written;
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, is_temporary, write_atomic};
 use std::collections::BTreeSet;
@@ -18,7 +18,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A folder with a corpus.
 pub struct CorpusFolder {
@@ -128,17 +127,9 @@ impl CorpusFolder {
     }
 }
 
-/// Real time after which nobody is writing a file any more: an input is written in a moment.
-const LEFTOVER_AGE: Duration = Duration::from_secs(600);
-
 /// Removes what killed processes were writing. Where it cannot be, it stays, and is no input.
 fn remove_leftovers(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| is_temporary(&entry.file_name())) {
-        let is_old = entry.metadata().is_ok_and(|file| file.is_file() && is_older_than(&file, LEFTOVER_AGE));
-        if is_old {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
+    half_written(folder, 1).iter().for_each(|file| drop(fs::remove_file(file)));
 }
 
 /// Whether a file of that name was written by [`CorpusFolder::add`].

@@ -14,14 +14,14 @@ use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, RunRequest, 
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::scenario::ScenarioFile;
-use fozzy_engine::{LazyInput, RecordedDialogue, Session};
+use fozzy_engine::{LazyInput, RecordedDialogue, Session, is_preview1};
 use fozzy_plan::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, LimitsFile, MachineFile, PlanFile, TimeSpan,
     WallStart,
 };
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{
-    Backend, Backends, ChannelPlan, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, StdinPlan,
+    Backend, Backends, ChannelPlan, Edition, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, StdinPlan,
 };
 use fozzy_trace::{Instant, Plan};
 use std::path::{Path, PathBuf};
@@ -113,7 +113,16 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
         None => reads_own.then(|| load::own_stdin(&project.remarks, hider)),
     };
     mark_nonblocking(&mut plan, &inputs, &file, &loaded.component);
+    raise_edition(&mut plan, &inputs, &loaded.component);
     Ok(RunPlan { plan, inputs, stdin, secrets })
+}
+
+/// Programs of WASI preview 1 need an edition that plans without them do not.
+fn raise_edition(plan: &mut Plan, inputs: &Inputs, component: &[u8]) {
+    let mut programs = plan.nodes.iter().filter_map(|node| inputs.get(&node.program.component));
+    if is_preview1(component) || programs.any(|program| is_preview1(&program)) {
+        plan.edition = plan.edition.max(Edition::FOURTH);
+    }
 }
 
 /// Who reads a channel in Go must not be made to wait, unless the plan says it: that would stop all goroutines.
@@ -229,6 +238,7 @@ impl RunPlan {
             if let Some(at) = stopped_at {
                 self.plan.limits.time = Some(at.since(Instant::START));
                 self.plan.limits.calls = stopped_before;
+                self.plan.limits.interrupted = true;
             }
         }
     }

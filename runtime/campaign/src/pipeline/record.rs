@@ -65,6 +65,11 @@ pub fn write(recording: &Recording, path: &Path, collision: CollisionPolicy) -> 
     store::write_trace(path, &bytes, collision)
 }
 
+/// Whether nothing of a run needs to be kept: a dialogue that a person has ended is one to go on with.
+fn has_passed(recording: &Recording) -> bool {
+    recording.outcome.verdict.status == Status::Pass && !recording.plan.limits.interrupted
+}
+
 /// Where the recording of a run is written.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordPolicy<'a> {
@@ -92,7 +97,7 @@ impl RecordPolicy<'_> {
         match self.path {
             Some(path) => write(recording, path, self.collision).map(Some),
             None if !folder.is_kept() => Ok(None),
-            None if recording.outcome.verdict.status == Status::Pass && !self.keep_passing => Ok(None),
+            None if has_passed(recording) && !self.keep_passing => Ok(None),
             None => write(recording, &folder.path.join(name), CollisionPolicy::Error).map(Some),
         }
     }

@@ -12,11 +12,13 @@
 use super::adoption::has_findings;
 use super::{RunManifest, RunStore, manifest_of, store_error};
 use crate::error::CampaignError;
+use crate::wall_clock::is_older_than;
 use fozzy_trace::Status;
-use fozzy_trace::file::store::StoreError;
+use fozzy_trace::file::store::{StoreError, is_temporary};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Folders inside of each other whose files are counted: a run has one.
 const DEPTH_MAX: usize = 8;
@@ -76,6 +78,18 @@ impl RunStore {
         Ok(removed)
     }
 
+    /// Removes the files beside and below the runs (saved failures, corpora) that killed processes were writing. With `dry`, nothing is
+    /// removed.
+    ///
+    /// # Errors
+    /// When one of them cannot be removed.
+    pub fn sweep(&self, dry: bool) -> Result<Vec<PathBuf>, CampaignError> {
+        let found = half_written(self.path().parent().unwrap_or(self.path()), DEPTH_MAX);
+        let remove = |path: &PathBuf| fs::remove_file(path).map_err(|error| StoreError::io("remove", path, error));
+        let removed = if dry { Ok(()) } else { found.iter().try_for_each(remove) };
+        removed.map(|()| found).map_err(store_error)
+    }
+
     /// The finished runs that are too many, with their bytes.
     fn beyond(&self, retention: Retention) -> Vec<(PathBuf, RunManifest, u64)> {
         let (mut count, mut total) = (0, 0u64);
@@ -105,6 +119,24 @@ impl RunStore {
         found.sort();
         found
     }
+}
+
+/// Real time after which nobody is writing a file any more: each is written in a moment.
+const HALF_WRITTEN_AGE: Duration = Duration::from_secs(600);
+
+/// Files in a folder, and in folders inside of it to that depth, that killed processes were writing. Links are not followed.
+pub(crate) fn half_written(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(it) = entry.metadata() else { continue };
+        if it.is_dir() && depth > 1 {
+            found.extend(half_written(&entry.path(), depth - 1));
+        } else if it.is_file() && is_temporary(&entry.file_name()) && is_older_than(&it, HALF_WRITTEN_AGE) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    found
 }
 
 /// Whether it is a folder with the name of a run's, and no link to one, which would lead out of the store.

@@ -108,6 +108,9 @@ const JS: &[File] = template![
     "wit/deps/fozzy-time.wit" = "js/wit/deps/fozzy-time.wit",
 ];
 
+/// Names of other files that are shown.
+const NAMES_SHOWN: usize = 5;
+
 /// What stands for it in the Rust template.
 const SDK_MARK: &str = "@SDK@";
 
@@ -143,6 +146,7 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
             );
         }
     }
+    let left = others_in(&args.folder, files.iter().map(|(name, _)| named(name)).collect());
     let mut fresh = Vec::new();
     for (name, text) in &files {
         let path = path_of(name);
@@ -159,7 +163,27 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
     if brings_sdk {
         sdk::write(&args.folder).inspect_err(|_| fresh.iter().for_each(|path| drop(std::fs::remove_file(path))))?;
     }
+    if let Some(left) = left {
+        context.printer.remark(&format!("{left} were there already and stay as they are\n"));
+    }
     finish(context, args, files.iter().map(|(name, _)| named(name)).collect(), next, brings_sdk)
+}
+
+/// What stands in a folder beside the files that are about to be written, in words.
+fn others_in(folder: &Path, ours: Vec<String>) -> Option<String> {
+    let is_ours = |name: &str| {
+        let first = |path: &String| path.split('/').next() == Some(name);
+        ours.iter().any(first) || name == ".fozzy" || name == ".git"
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| !is_ours(name));
+    names.sort();
+    match names.len() {
+        0 => None,
+        1..=NAMES_SHOWN => Some(names.join(", ")),
+        more => Some(format!("{} and {} more", names[..NAMES_SHOWN].join(", "), more - NAMES_SHOWN)),
+    }
 }
 
 /// Says what was written, and what comes next.

@@ -2,7 +2,7 @@
 
 use super::run::{conclude, show_output};
 use crate::args::{ReplayArgs, ReportFormatArg};
-use crate::context::{Context, exit};
+use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::error::DeferredError;
@@ -56,10 +56,12 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     if let Some(flag) = args.profile.asks() {
         context.printer.remark(&format!("{flag} has no effect: `fozzy profile` makes the profile of any trace\n"));
     }
+    let is_cut = recording.plan.limits.interrupted && summary.status == Status::Pass;
+    let summary = if is_cut { summary.interrupted() } else { summary };
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
     conclude(context, &folder, format, &summary, DeferredError::default())?;
     // A replay that is another run proves nothing about the recorded one, whatever its status.
-    Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit(summary.status) })
+    Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit_as_told(summary.status, is_cut) })
 }
 
 struct ReplayResult {

@@ -5,6 +5,7 @@ use super::run_seeds;
 use crate::args::{ReportFormatArg, RunArgs, SeedArg, request};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
+use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, ProgramOutput};
 use crate::progress;
 use fozzy_campaign::error::DeferredError;
@@ -19,10 +20,11 @@ use fozzy_report::suite::SuiteSummary;
 use fozzy_report::{MachineLine, RunMode, RunSummary, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, check_target, write_atomic};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Executor, NodeId, Plan, Seed, Status};
+use fozzy_trace::{Executor, HarnessError, NodeId, Plan, Seed, Status};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
@@ -55,8 +57,18 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
         session.watch(show_output(&prepared.planned.plan, args.interactive));
     }
     let at_work = progress::of_run(prepared.planned.plan.limits.fuel);
-    let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
+    if args.interactive {
+        prepared.interrupt.arm(Arc::new(crate::interrupt::has_been_asked_for_long));
+    }
+    let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT);
     drop(at_work);
+    if execution.as_ref().is_err_and(HarnessError::is_interruption) {
+        context.printer.remark(
+            "interrupted: the program computes and makes no call at which it could end, so that there is no trace\n",
+        );
+        return Ok(ExitCode::from(EXIT_INTERRUPTED));
+    }
+    let execution = execution?;
     prepared.planned.add_stdin();
     let recording = prepared.record(&execution, seed, RunMode::Run);
 

@@ -294,6 +294,12 @@ fn renamed(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
     Ok(renamed.finish())
 }
 
+/// Whether a component was made of a module of WASI preview 1, or of what came before.
+#[must_use]
+pub fn is_preview1(component: &[u8]) -> bool {
+    memory_place(component).is_some()
+}
+
 /// Which of the memories of an instance functions of preview 1 reach: that which the first core module exports that imports them.
 /// Other core modules of such a component, which the encoder makes, have no memories.
 pub(crate) fn memory_place(component: &[u8]) -> Option<u32> {

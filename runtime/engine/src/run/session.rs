@@ -20,6 +20,7 @@ use crate::run::profile::ProgramProfile;
 use crate::run::schedule;
 use fozzy_host::{CallerKind, Interrupt, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
+use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
@@ -410,17 +411,19 @@ impl Executor for Session {
         let unmet = run.world.unmet_expectations().into_iter();
         let unmet_input =
             unmet.map(|(node, unmet)| format!("standard input of `{node}`: {unmet}, which was not written"));
+        let disk_refusals: Vec<Refusal> = run.world.disk_refusals().collect();
         let unmatched = run.world.unmatched;
         let injected = CopyOnWrite::new(run.world.faults.report());
         let nodes = run.world.nodes.iter().flatten();
         let channels = nodes.filter_map(|node| Some((&node.name, node.stdin.channel()?)));
         let varied_input = channels.flat_map(|(name, channel)| channel.varied_input(name)).take(VARIED_SHOWN_MAX);
-        let facts = Facts {
+        let mut facts = Facts {
             injected,
             unmet_input: unmet_input.collect(),
             varied_input: varied_input.collect(),
             ..run.world.facts
         };
+        disk_refusals.into_iter().for_each(|refusal| facts.refusals.note(refusal));
         let disks: Vec<(NodeId, Disk)> = match &self.criteria {
             Some(_) => run.world.nodes.iter().flatten().map(|node| (node.id, node.disk.clone())).collect(),
             None => Vec::new(),

@@ -11,6 +11,7 @@ use super::{Answer, CallFailure};
 use crate::call::{Host, Import};
 use crate::disk_faults::whole;
 use fozzy_trace::observation::{FileKind, FileOperation, FileStat};
+use fozzy_trace::plan::Edition;
 use fozzy_trace::{Record, RunningDigest};
 use fozzy_world::files::{DescriptorFlags, DiskOperation, InodeKind, InodeStat};
 use fozzy_world::{OpenFile, Preview1Descriptor};
@@ -194,9 +195,19 @@ pub(super) fn fd_renumber(host: &mut Host, source: u32, target: u32) -> Result<u
     })
 }
 
+/// What is synced: a file, or a directory, whose names become durable. Before [`Edition::FOURTH`] a directory was refused.
+fn synced(host: &mut Host, import: Import, fd: u32) -> Answer<OpenFile> {
+    let has_directories = host.run.world.plan.edition >= Edition::FOURTH;
+    match host.descriptor(import, fd)? {
+        Preview1Descriptor::File { file, .. } => Ok(*file),
+        Preview1Descriptor::Directory { file, .. } if has_directories => Ok(*file),
+        _ => Err(WasiErrno::BADF.into()),
+    }
+}
+
 /// Syncing: the data, or all.
 fn sync(host: &mut Host, import: Import, fd: u32, data: bool) -> Result<u32> {
-    host.preview1(import, fd, |host| match host.file(import, fd)? {
+    host.preview1(import, fd, |host| match synced(host, import, fd)? {
         OpenFile::Disk(file) => {
             let fault = host.inject_file(&file, DiskOperation::Sync, None)?;
             whole(&fault)?;

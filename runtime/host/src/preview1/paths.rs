@@ -68,7 +68,7 @@ fn at_path<R: Record>(
         OpenFile::Disk(base) => {
             whole(&host.inject_file(&base, operation, Some(path))?)?;
             let now = host.wall_ns();
-            Ok(body(&mut host.node_mut().disk, &base, path, now)?)
+            Ok(host.with_disk(|disk| body(disk, &base, path, now))?)
         }
         OpenFile::Live(base) => live(host, base, path.to_owned()),
     }
@@ -201,7 +201,7 @@ fn between(
         (OpenFile::Disk(one), OpenFile::Disk(other)) => {
             whole(&host.inject_file(&one, operation, Some(path))?)?;
             let now = host.wall_ns();
-            Ok(body(&mut host.node_mut().disk, [(&one, path), (&other, new_path)], now)?)
+            Ok(host.with_disk(|disk| body(disk, [(&one, path), (&other, new_path)], now))?)
         }
         (OpenFile::Live(one), OpenFile::Live(other)) => {
             done(host, one, live(path.to_owned(), other.number, new_path.to_owned()))
@@ -364,7 +364,8 @@ pub(super) fn path_open(
                 let fault = host.inject_open(&base, path, how.lookup, how.open)?;
                 whole(&fault)?;
                 let now = host.wall_ns();
-                OpenFile::Disk(host.node_mut().disk.open_at(&base, how.lookup, path, how.open, how.flags, now)?)
+                let open = |disk: &mut Disk| disk.open_at(&base, how.lookup, path, how.open, how.flags, now);
+                OpenFile::Disk(host.with_disk(open)?)
             }
             OpenFile::Live(base) => {
                 OpenFile::Live(host.live_open(base, how.lookup, path.to_owned(), how.open, how.flags)??)

@@ -2,9 +2,11 @@
 
 use super::errno::WasiErrno;
 use super::{Answer, arguments};
-use crate::call::{GuestStop, Host, Import};
+use crate::call::{CallProgress, GuestStop, Host, Import};
 use crate::random::{DRAW_BYTES_MAX, GET_RANDOM_BYTES};
 use fozzy_trace::Purpose;
+use fozzy_trace::plan::Edition;
+use fozzy_world::Wait;
 use fozzy_world::clock::{CLOCK_TICK, ClockKind};
 use wasmtime::Result;
 
@@ -130,6 +132,28 @@ pub(super) fn random_get(host: &mut Host, buffer: u32, length: u32) -> Result<u3
     })
 }
 
-pub(super) fn sched_yield(host: &mut Host) -> Result<u32> {
-    host.preview1(SCHED_YIELD, (), |_| Ok(()))
+/// Whoever else can go on has a turn first, and a moment passes. Before [`Edition::FOURTH`] nothing happened.
+pub(super) async fn sched_yield(host: &mut Host) -> Result<u32> {
+    let mut over = None;
+    let attempt = |host: &mut Host| {
+        let over = match over {
+            Some(over) => over,
+            None => *over.insert(turn_again(host, SCHED_YIELD)?),
+        };
+        Ok(match host.is_ready(over)? {
+            true => CallProgress::Done(()),
+            false => CallProgress::Wait(vec![over]),
+        })
+    };
+    host.preview1_waiting(SCHED_YIELD, (), attempt).await
+}
+
+/// When a program that yields now has its turn again, if nobody else needs longer.
+fn turn_again(host: &mut Host, import: Import) -> Answer<Wait> {
+    if host.run.world.plan.edition < Edition::FOURTH {
+        return Ok(Wait::Nothing);
+    }
+    let calls = host.run.recorder.calls();
+    let span = host.preview1_table(import)?.yields(calls);
+    Ok(Wait::Until(host.run.world.clock.now().after(span)))
 }

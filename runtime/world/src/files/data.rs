@@ -144,6 +144,7 @@ impl Disk {
             done += step;
         }
         if done == 0 {
+            self.refused.get_or_insert(self.usage.bytes + length as u64);
             return Err(Errno::InsufficientSpace);
         }
         at.touch(now_ns);

@@ -117,6 +117,7 @@ impl Disk {
                         let InodeBody::Link(text) = &self.node(entry.node).body else {
                             unreachable!("an entry's kind is its node's")
                         };
+                        self.followed.add(text);
                         if text.starts_with('/') {
                             return Err(Errno::NotPermitted);
                         }

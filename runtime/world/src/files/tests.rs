@@ -547,6 +547,7 @@ fn a_full_disk_takes_what_fits() {
     assert_eq!(guest.disk.write(&file, 0, &[1; 4000], 1), Ok(4000));
     assert_eq!(guest.disk.write(&file, 4000, &[2; 4000], 1), Ok(1000));
     assert_eq!(guest.disk.write(&file, 5000, b"x", 1), Err(Errno::InsufficientSpace));
+    assert_eq!(guest.disk.refused(), Some(guest.disk.usage().bytes + 1));
     assert_eq!(guest.disk.write(&file, 0, &[3; 4000], 1), Ok(4000), "overwriting costs nothing");
     assert_eq!(guest.run("symlink x l"), "insufficient-space");
     assert_eq!(guest.disk.set_size(&file, 1 << 40, 1), Ok(()), "a hole costs nothing");

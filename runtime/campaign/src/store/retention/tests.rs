@@ -132,3 +132,25 @@ fn a_file_with_several_names_is_counted_once() {
     let bound = Retention { bytes: 60_000, ..ALL };
     assert_eq!(store.prune(bound, true).expect("looked at"), PrunedRuns::default(), "three names of one file fit");
 }
+
+#[test]
+fn what_killed_processes_were_writing_goes_wherever_it_is() {
+    let folder = tempfile::tempdir().expect("a temporary directory can be made");
+    let store = RunStore::new(folder.path());
+    let corpus = folder.path().join("corpora/app");
+    fs::create_dir_all(&corpus).expect("room");
+    let write = |name: &str, is_old: bool| {
+        let path = corpus.join(name);
+        let file = File::create(&path).expect("room");
+        if is_old {
+            file.set_modified(std::time::UNIX_EPOCH).expect("its time can be set");
+        }
+        path
+    };
+    let stale = write(".fozzy-a1b2c3.tmp", true);
+    let others = [write(".fozzy-d4e5f6.tmp", false), write("seed.tmp", true)];
+    assert_eq!(store.sweep(true).expect("looked at"), std::slice::from_ref(&stale));
+    assert!(stale.exists());
+    assert_eq!(store.sweep(false).expect("swept"), std::slice::from_ref(&stale));
+    assert!(!stale.exists() && others.iter().all(|path| path.exists()));
+}
