@@ -2,7 +2,7 @@
 //!
 //! Invariant: no wall facts in it: equal explorations have equal summaries, but for the paths.
 
-use crate::input_moment::{InputMoment, input_lines};
+use crate::input_moment::{InputArrival, input_lines};
 use crate::pretty::{Style, counted, fit, grouped, is_zero, lost_workers, unseen};
 use crate::sequence::{StepSequence, sequence_lines};
 use crate::strikes::{FaultSummary, PowerLossSummary, fault_rows};
@@ -134,7 +134,7 @@ pub struct ExploreFinding {
     pub power_losses: Vec<PowerLossSummary>,
     /// When parts of standard input came in them, where that is varied; absent when it is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub input: Vec<InputMoment>,
+    pub input: Vec<InputArrival>,
 }
 
 impl ExploreFinding {
@@ -143,7 +143,7 @@ impl ExploreFinding {
         self.sequence = sequence;
         self.faults = FaultSummary::all(&facts.injected);
         self.power_losses = PowerLossSummary::all(&facts.injected);
-        self.input = InputMoment::all(facts);
+        self.input = InputArrival::all(facts);
     }
 }
 

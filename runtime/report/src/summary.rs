@@ -5,7 +5,7 @@
 use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warnings};
 use crate::fuzz::FuzzSummary;
-use crate::input_moment::InputMoment;
+use crate::input_moment::InputArrival;
 use crate::pretty::is_zero;
 use crate::sequence::StepSequence;
 use crate::strikes::{FaultSummary, PowerLossSummary};
@@ -374,7 +374,7 @@ pub struct RunSummary {
     pub power_losses_more: u64,
     /// When parts of standard input came, where a search varied that; absent where none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub input: Vec<InputMoment>,
+    pub input: Vec<InputArrival>,
     /// What a scenario did; absent for a plain program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioSummary>,
@@ -541,7 +541,7 @@ impl RunSummary {
             faults: FaultSummary::all(&facts.injected),
             power_losses: PowerLossSummary::all(&facts.injected),
             power_losses_more: facts.injected.losses_more,
-            input: InputMoment::all(facts),
+            input: InputArrival::all(facts),
             scenario,
             properties: PropertySummary::all(&facts.properties),
             memory: MemorySummary::of(&facts.allocations),
