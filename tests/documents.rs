@@ -70,6 +70,9 @@ const CASES: &[(&str, &str)] = &[
     ("profile-env", "fozzy profile env --json"),
     ("profile-doctor", "fozzy profile doctor a.fozzy --deep --json"),
     ("profile-export", "fozzy profile export a.fozzy --format pprof --out p --json"),
+    ("memory-top", "fozzy memory top a.fozzy --json"),
+    ("memory-graph", "fozzy memory graph a.fozzy --json"),
+    ("memory-diff", "fozzy memory diff a.fozzy b.fozzy --json"),
     ("seeds", "fozzy seeds --json"),
     (
         "history-check",

@@ -64,6 +64,7 @@ mod fuzz;
 mod go_panics;
 mod goldens;
 mod harness;
+mod heap;
 mod holds;
 mod hostile_guests;
 mod init;

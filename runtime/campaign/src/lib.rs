@@ -25,6 +25,7 @@ pub mod gates;
 pub mod history_check;
 pub mod inputs;
 pub mod inspection;
+pub mod memory;
 pub mod migrate;
 mod model_component;
 pub mod options;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! trace ─┬─▶ in the build that counts ─▶ cpu: instructions by function, line and path
+//!        ├─▶ in the build that logs allocations ─▶ heap: blocks by function, line and path
 //!        └─▶ as it was recorded, told ─▶ latency, io, sched, timeline
 //! ```
 //!
@@ -12,14 +13,19 @@ mod activity;
 mod compare;
 mod cpu;
 mod doctor;
+mod heap;
 
 pub use activity::run_activity;
 pub use compare::{NamedRecording, profile_diff, profile_explain};
 pub use cpu::cpu_profile;
 pub use doctor::profile_doctor;
+pub use heap::heap_profile;
 
-use crate::error::CampaignError;
-use fozzy_report::profile::ProfileTop;
+use crate::error::{CampaignError, ErrorKind};
+use fozzy_instrument::AllocatorChoice;
+use fozzy_report::profile::{
+    HEAP_FORMATS, HeapFormat, PROFILE_FORMATS, ProfileFlame, ProfileTop, heap_format, profile_format,
+};
 use fozzy_trace::file::Recording;
 use std::path::Path;
 
@@ -28,6 +34,8 @@ use std::path::Path;
 pub struct ProfileDomains {
     /// Instructions.
     pub cpu: bool,
+    /// The program's own heap.
+    pub heap: bool,
     /// Virtual time.
     pub latency: bool,
     /// Bytes.
@@ -38,11 +46,12 @@ pub struct ProfileDomains {
 
 impl ProfileDomains {
     fn is_any(self) -> bool {
-        self.cpu || self.latency || self.io || self.sched
+        self.cpu || self.heap || self.latency || self.io || self.sched
     }
 }
 
-/// What costs most in a recorded run, `limit` rows of each list: the domains that are asked for, or all that have something.
+/// What costs most in a recorded run, `limit` rows of each list: the domains that are asked for, or all that have something. Functions that
+/// are `chosen` allocate, too.
 ///
 /// # Errors
 /// When what is executed is not the recorded run, or a domain that was asked for cannot be had.
@@ -50,6 +59,7 @@ pub fn profile_top(
     path: &Path,
     recording: &Recording,
     asked: ProfileDomains,
+    chosen: &[AllocatorChoice],
     limit: u64,
 ) -> Result<ProfileTop, CampaignError> {
     let all = !asked.is_any();
@@ -60,6 +70,14 @@ pub fn profile_top(
             Ok(tree) => top.add_cpu(&tree),
             Err(error) if asked.cpu => return Err(error),
             Err(error) => top.warnings.push(format!("no cpu: {error}")),
+        }
+    }
+    if all || asked.heap {
+        match heap_profile(path, recording, chosen) {
+            Ok(heap) if asked.heap || heap.total().blocks > 0 => top.add_heap(&heap),
+            Ok(_) => {}
+            Err(error) if asked.heap => return Err(error),
+            Err(error) => top.warnings.push(format!("no heap: {error}")),
         }
     }
     if all || asked.latency || asked.io || asked.sched {
@@ -73,4 +91,56 @@ pub fn profile_top(
         top.warnings.extend(activity.remarks);
     }
     Ok(top)
+}
+
+/// The names of all formats that a profile can be exported in.
+pub fn export_formats() -> impl Iterator<Item = &'static str> {
+    let of_heaps =
+        HEAP_FORMATS.iter().map(|row| row.name).filter(|name| PROFILE_FORMATS.iter().all(|row| row.name != *name));
+    PROFILE_FORMATS.iter().map(|row| row.name).chain(of_heaps)
+}
+
+/// A graph of the paths of calls of a recorded run, in a format that is text: of its instructions, or of its heap, where functions that are
+/// chosen allocate too.
+///
+/// # Errors
+/// When what is executed is not the recorded run.
+pub fn profile_flame(
+    path: &Path,
+    recording: &Recording,
+    heap: Option<&[AllocatorChoice]>,
+    format: &str,
+) -> Result<ProfileFlame, CampaignError> {
+    Ok(match heap {
+        None => ProfileFlame::of(&cpu_profile(path, recording)?, profile_format(format)),
+        Some(chosen) => ProfileFlame::of_heap(&heap_profile(path, recording, chosen)?, format_of_heaps(format)?),
+    })
+}
+
+/// The profile of a recorded run in a format, and what a reader has to know. Formats that are of heaps alone ask for the heap.
+///
+/// # Errors
+/// When what is executed is not the recorded run, or the format is not one of heaps.
+pub fn profile_export(
+    path: &Path,
+    recording: &Recording,
+    heap: Option<&[AllocatorChoice]>,
+    format: &str,
+) -> Result<(Vec<u8>, Vec<String>), CampaignError> {
+    let is_of_heaps = PROFILE_FORMATS.iter().all(|row| row.name != format);
+    let Some(chosen) = heap.or(is_of_heaps.then_some(&[])) else {
+        let tree = cpu_profile(path, recording)?;
+        return Ok(((profile_format(format).write)(&tree), tree.remarks));
+    };
+    let format = format_of_heaps(format)?;
+    let found = heap_profile(path, recording, chosen)?;
+    Ok(((format.write)(&found), found.tree.remarks))
+}
+
+fn format_of_heaps(name: &str) -> Result<&'static HeapFormat, CampaignError> {
+    heap_format(name).ok_or_else(|| {
+        let formats: Vec<&str> = HEAP_FORMATS.iter().map(|row| row.name).collect();
+        let message = format!("--format {name} is of instructions; a heap is written as one of {}", formats.join(", "));
+        CampaignError::new(ErrorKind::Usage, message)
+    })
 }

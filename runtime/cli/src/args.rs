@@ -5,6 +5,7 @@ mod check;
 mod corpus;
 mod criteria;
 mod gates;
+mod heap;
 mod memory;
 mod options;
 mod profile;
@@ -18,6 +19,7 @@ pub(crate) use corpus::{
 };
 pub(crate) use criteria::CriteriaArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
+pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use memory::{MemoryArgs, memory_size, percentage};
 pub(crate) use options::request;
 pub(crate) use profile::{ProfileArgs, ProfileCommand, ReplayProfileArgs};
@@ -138,9 +140,12 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.
     Coverage(CoverageArgs),
-    /// Show where recorded runs spend their instructions.
+    /// Show where recorded runs spend their instructions, time and memory.
     #[command(subcommand, disable_help_subcommand = true)]
     Profile(ProfileCommand),
+    /// Show what recorded runs allocate and leak.
+    #[command(subcommand, disable_help_subcommand = true)]
+    Memory(MemoryCommand),
     /// Verify and show traces.
     #[command(subcommand, disable_help_subcommand = true)]
     Trace(TraceCommand),

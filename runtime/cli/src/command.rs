@@ -18,6 +18,7 @@ mod gate;
 mod init;
 mod inspect;
 mod look;
+mod memory;
 mod migrate;
 mod profile;
 pub(crate) mod replay;
@@ -79,6 +80,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Inspect(args) => inspect::inspect(&context, args),
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Profile(args) => profile::profile(&context, args),
+            Command::Memory(args) => memory::memory(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
             Command::Trace(TraceCommand::Migrate(args)) => migrate::migrate(&context, args),

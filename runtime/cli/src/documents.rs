@@ -17,6 +17,7 @@ use fozzy_report::document::{
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
+use fozzy_report::memory::{MemoryDiff, MemoryGraph, MemoryTop};
 use fozzy_report::profile::{
     ProfileDiff, ProfileDoctor, ProfileEnv, ProfileExplain, ProfileExport, ProfileFlame, ProfileTimeline, ProfileTop,
 };
@@ -67,6 +68,9 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("profile-env", "`profile env` (`fozzy.profile_env.v4`)", of::<ProfileEnv>),
     row("profile-doctor", "`profile doctor` (`fozzy.profile_doctor.v1`)", of::<ProfileDoctor>),
     row("profile-export", "`profile export` (`fozzy.profile_export_result.v1`)", of::<ProfileExport>),
+    row("memory-top", "`memory top`", of::<MemoryTop>),
+    row("memory-graph", "`memory graph`", of::<MemoryGraph>),
+    row("memory-diff", "`memory diff`", of::<MemoryDiff>),
     row("corpus-list", "`corpus list`", of::<Vec<String>>),
     row("corpus-added", "`corpus add`", of::<CorpusAddDocument>),
     row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimizeDocument>),

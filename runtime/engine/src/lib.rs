@@ -106,6 +106,7 @@ pub use reactor::{
     TrackerKind,
 };
 pub use run::coverage::{ModuleBytes, ProgramCoverage};
+pub use run::heap::{HeapProfile, HeapSnapshot};
 pub use run::inspect_at::{ExecutionView, GuestView};
 pub use run::profile::{PathCounts, PathStep, ProgramProfile};
 pub use run::session::{Session, SessionError};

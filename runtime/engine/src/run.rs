@@ -13,6 +13,7 @@ pub(crate) mod callee;
 pub(crate) mod comparison_log;
 pub(crate) mod coverage;
 pub(crate) mod criteria;
+pub(crate) mod heap;
 pub(crate) mod inspect_at;
 pub(crate) mod memory_roles;
 pub(crate) mod preview1_memory;

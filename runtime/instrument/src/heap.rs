@@ -123,7 +123,10 @@ impl<'m> HeapLog<'m> {
     }
 
     /// All events. `position` finds nodes.
-    pub fn events(self, position: impl Fn(u32) -> Option<usize> + 'm) -> impl Iterator<Item = HeapEvent> + 'm {
+    pub fn events<'f>(self, position: impl Fn(u32) -> Option<usize> + 'f) -> impl Iterator<Item = HeapEvent> + 'f
+    where
+        'm: 'f,
+    {
         let count = self.word(END_AT).min(LOG_BYTES) / EVENT_BYTES;
         (0..count).filter_map(move |event| {
             let at = LOG_AT + event * EVENT_BYTES;

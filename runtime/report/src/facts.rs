@@ -150,7 +150,9 @@ impl PropertySummary {
 }
 
 impl MemorySummary {
-    pub(crate) fn of(told: &Allocations) -> Option<MemorySummary> {
+    /// What was told, if anything was.
+    #[must_use]
+    pub fn of(told: &Allocations) -> Option<MemorySummary> {
         told.is_told().then(|| MemorySummary {
             alloc_count: told.allocated,
             free_count: told.freed,

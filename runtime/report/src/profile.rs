@@ -21,6 +21,8 @@ mod domains;
 mod explain;
 mod export;
 mod folded;
+mod heap;
+mod massif;
 mod pprof;
 mod speedscope;
 mod svg;
@@ -42,6 +44,7 @@ pub use domains::{
 };
 pub use explain::{FirstDivergence, ProfileExplain, grown_path};
 pub use export::{ProfileExport, ProfileFlame};
+pub use heap::{HeapMoment, HeapPlace, HeapSite, HeapTree, ProfileTopHeap};
 pub use timeline::{ProfileTimeline, TIMELINE_FORMATS, TimelineEvent};
 pub use top::{LineCount, ProfileTop, ProfileTopCpu, ProfileTopFunction};
 
@@ -75,6 +78,30 @@ pub fn profile_format(name: &str) -> &'static ProfileFormat {
     PROFILE_FORMATS.iter().find(|format| format.name == name).expect("each argument is a row")
 }
 
+/// One format of `fozzy profile export --heap`.
+pub struct HeapFormat {
+    /// By which it is asked for.
+    pub name: &'static str,
+    /// Writes it.
+    pub write: fn(&HeapTree) -> Vec<u8>,
+}
+
+/// All of them. Graphs are of bytes allocated.
+pub const HEAP_FORMATS: &[HeapFormat] = &[
+    HeapFormat { name: "folded", write: |heap| folded::write(&heap.tree) },
+    HeapFormat { name: "svg", write: |heap| svg::write(&heap.tree) },
+    HeapFormat { name: "speedscope", write: |heap| speedscope::write(&heap.tree) },
+    HeapFormat { name: "pprof", write: pprof::write_heap },
+    HeapFormat { name: "massif", write: massif::write },
+    HeapFormat { name: "dhat", write: massif::write_dhat },
+];
+
+/// The format of this name, of heaps.
+#[must_use]
+pub fn heap_format(name: &str) -> Option<&'static HeapFormat> {
+    HEAP_FORMATS.iter().find(|format| format.name == name)
+}
+
 /// A function, as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CalledFunction {
@@ -86,10 +113,40 @@ pub struct CalledFunction {
     pub module: String,
 }
 
+/// What the costs of a tree of calls are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CostUnit {
+    /// Instructions; calls are calls.
+    #[default]
+    Instructions,
+    /// Bytes that were allocated; calls are blocks.
+    Bytes,
+}
+
+impl CostUnit {
+    /// What people read.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            CostUnit::Instructions => "instructions",
+            CostUnit::Bytes => "bytes",
+        }
+    }
+
+    /// What is measured so.
+    #[must_use]
+    pub fn domain(self) -> &'static str {
+        match self {
+            CostUnit::Instructions => "cpu",
+            CostUnit::Bytes => "heap",
+        }
+    }
+}
+
 /// What code costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeCost {
-    /// Instructions of the original program.
+    /// Instructions of the original program; in the tree of a heap, bytes that were allocated.
     pub instructions: u64,
     /// Bytes that bulk operations have moved, each of them one instruction.
     pub bulk_bytes: u64,
@@ -135,6 +192,8 @@ impl CallNode {
 pub struct CallTree {
     /// What the run is called.
     pub run: String,
+    /// What costs are.
+    pub unit: CostUnit,
     /// All functions, by name.
     pub functions: Vec<CalledFunction>,
     /// Callers stand before those that they call, these behind each other, by name and line.

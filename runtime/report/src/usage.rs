@@ -75,6 +75,11 @@ pub const USAGE: &[UsageGroup] = &[
                 "fozzy coverage run.fozzy --format html --out coverage.html",
             ),
             ("profile", "you want to know where a run spends its instructions", "fozzy profile top latest"),
+            (
+                "memory",
+                "you want to know what a run leaks, and who allocates",
+                "fozzy memory top latest --fail-on-leak",
+            ),
             ("trace", "you want to check or read a trace", "fozzy trace verify run.fozzy"),
             (
                 "report",

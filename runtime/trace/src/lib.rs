@@ -28,6 +28,7 @@ pub mod execution;
 pub mod facts;
 #[cfg(feature = "file")]
 pub mod file;
+mod heap;
 pub mod history;
 pub mod observation;
 pub mod outcome;
@@ -51,6 +52,7 @@ pub use execution::{
     UnmatchedRequest,
 };
 pub use facts::{Facts, FailureKind, ReportedFailure, cut};
+pub use heap::HeapCounts;
 pub use history::{ASIDE_BYTES_MAX, Aside, DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
 pub use observation::{BackendRequest, BackendResponse, LiveBackend, Observation};
 pub use outcome::{FailureSignature, Finding, FindingKind, PeerStack, Status, Verdict};

@@ -11,6 +11,7 @@ use super::steps::{Outcome, Steps, advisory, failed, passed, skipped};
 use crate::error::CampaignError;
 use crate::suite::project::ProjectScenarios;
 use fozzy_trace::{Seed, Status};
+use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -129,6 +130,17 @@ pub fn run(
     steps.step("replay", || of_trace(recorded, own, &["replay", &trace], |said| said.is("/replay/equal")));
     steps.step("ci", || of_trace(recorded, own, &["ci", &trace], |said| said.is("/ok")));
     chain
+}
+
+/// Profiles of the recorded run, and of the same run beside it.
+pub fn profile(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) {
+    let (trace, there) = (own.place(RECORDED), chain.recorded);
+    let has = |pointer: &'static str| move |said: &CommandOutput| said.document.pointer(pointer).is_some();
+    steps.step("profile_top", || of_trace(there, own, &["profile", "top", &trace], has("/run")));
+    let is_same = |said: &CommandOutput| said.document.pointer("/summary/regressionCount") == Some(&Value::from(0));
+    steps.step("profile_diff", || of_trace(there, own, &["profile", "diff", &trace, &trace], is_same));
+    let words = ["profile", "explain", &trace];
+    steps.step("profile_explain", || of_trace(there, own, &words, has("/regressionStatement")));
 }
 
 /// A step that is about the recorded run.

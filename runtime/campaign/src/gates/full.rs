@@ -9,7 +9,7 @@
 
 use super::chain::{self, Chain, NO_TRACE, RECORDED, of_trace};
 use super::own::{CommandOutput, CommandRunner};
-use super::steps::{NO_PROFILE, Outcome, Steps, failed, passed, skipped};
+use super::steps::{Outcome, Steps, failed, passed, skipped};
 use crate::error::CampaignError;
 use crate::suite::project::ProjectScenarios;
 use fozzy_report::document::StepStatus;
@@ -58,7 +58,6 @@ pub const STEPS: [&str; 38] = [
     "env",
 ];
 
-const NO_MEMORY: &str = "`fozzy memory` is not in this version";
 const NO_MAP: &str = "`fozzy map` is not in this version";
 /// Runs of the exploration.
 const EXPLORE_RUNS: &str = "10";
@@ -109,12 +108,8 @@ pub fn run(
     let chain = chain::run(steps, own, project.as_ref(), &chain_options);
     let shrink_classification = shrink(steps, own, &chain);
     artifacts(steps, own, &chain);
-    for name in ["memory_top", "memory_graph", "memory_diff"] {
-        steps.step(name, || Ok(skipped(NO_MEMORY)));
-    }
-    for name in ["profile_top", "profile_diff", "profile_explain"] {
-        steps.step(name, || Ok(skipped(NO_PROFILE)));
-    }
+    memory(steps, own, &chain);
+    chain::profile(steps, own, &chain);
     search(steps, own, project.as_ref(), options);
     corpus(steps, own);
     host(steps, own, project.as_ref(), seed);
@@ -217,6 +212,16 @@ fn artifacts(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) {
         }
         _ => Ok(skipped(NO_TRACE)),
     });
+}
+
+/// Memory of the recorded run, and of the same run beside it.
+fn memory(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) {
+    let (trace, there) = (own.place(RECORDED), chain.recorded);
+    let has = |pointer: &'static str| move |said: &CommandOutput| said.document.pointer(pointer).is_some();
+    steps.step("memory_top", || of_trace(there, own, &["memory", "top", &trace], has("/entries")));
+    steps.step("memory_graph", || of_trace(there, own, &["memory", "graph", &trace], has("/graph/nodes")));
+    let is_same = |said: &CommandOutput| said.document.pointer("/deltaPeakBytes") == Some(&Value::from(0));
+    steps.step("memory_diff", || of_trace(there, own, &["memory", "diff", &trace, &trace], is_same));
 }
 
 /// A campaign and an exploration, of what the scenario can be used as.

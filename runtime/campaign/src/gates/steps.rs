@@ -6,9 +6,6 @@ use crate::error::{CampaignError, ErrorKind};
 use fozzy_report::document::{GateStep, StepStatus};
 use std::collections::BTreeSet;
 
-/// Why the steps of a profiler are skipped.
-pub const NO_PROFILE: &str = "`fozzy profile` is not a step of the gates yet";
-
 /// How a step went, and what was seen.
 pub type Outcome = (StepStatus, String);
 

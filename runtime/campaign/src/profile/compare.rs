@@ -6,7 +6,7 @@
 //! one of each   ─▶ trees, and where their calls part ─▶ ProfileExplain
 //! ```
 
-use super::{ProfileDomains, cpu_profile, run_activity};
+use super::{ProfileDomains, cpu_profile, heap_profile, run_activity};
 use crate::error::CampaignError;
 use crate::pipeline::session_of;
 use fozzy_report::profile::{FirstDivergence, ProfileDiff, ProfileExplain, ProfileMetrics};
@@ -61,6 +61,9 @@ fn metrics(runs: &[NamedRecording], asked: ProfileDomains) -> Result<Vec<Profile
         let mut found = ProfileMetrics::of_seed(recording.seed.0);
         if all || asked.cpu {
             found.add_cpu(&cpu_profile(path, recording)?);
+        }
+        if all || asked.heap {
+            found.add_heap(&heap_profile(path, recording, &[])?);
         }
         if all || asked.latency || asked.io || asked.sched {
             let activity = run_activity(path, recording)?;

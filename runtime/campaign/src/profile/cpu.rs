@@ -17,13 +17,13 @@ use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
 use fozzy_engine::{Build, PathCounts, Program, ProgramProfile, Session};
 use fozzy_instrument::source::{DebugSymbols, LineInfo, SourceFrame};
-use fozzy_instrument::{ModuleChoice, ModuleOrdinal, OriginalOffset, ProfileCounter};
+use fozzy_instrument::{AllocatorChoice, ModuleChoice, ModuleOrdinal, OriginalOffset, ProfileCounter};
 use fozzy_report::MachineNames;
 use fozzy_report::profile::{CallNode, CallTree, CalledFunction, CodeCost, MERGED_FRAME};
 use fozzy_search::source_of;
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::{Execution, ExecutionEnd, Executor, NodeId, counted, grouped};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Which share of a budget the beginning of a run has that is counted.
@@ -42,7 +42,7 @@ const CALL_FUEL_MAX: u64 = 16;
 /// # Errors
 /// When the execution is not the recorded run, or cannot be counted.
 pub fn cpu_profile(path: &Path, recording: &Recording) -> Result<CallTree, CampaignError> {
-    let (session, beginning) = counted_session(path, recording)?;
+    let (session, beginning) = counted_session(path, recording, None)?;
     let mut draft = TreeDraft::default();
     let machines = session.profiles().keys().map(|(node, _)| *node).collect::<std::collections::BTreeSet<_>>();
     let names = MachineNames::of(&recording.plan);
@@ -70,13 +70,19 @@ pub fn cpu_profile(path: &Path, recording: &Recording) -> Result<CallTree, Campa
     }
     // Of a beginning, it is not known how much of that it has used.
     let used = if is_whole { recording.outcome.fuel_used } else { 0 };
-    Ok(CallTree { used, ..draft.finish(path.display().to_string(), merged, remarks) })
+    Ok(CallTree { used, ..draft.finish(path.display().to_string(), merged, remarks).0 })
 }
 
 /// A session that has executed the recorded run in the build that counts, and what a reader has to know of it.
-fn counted_session(path: &Path, recording: &Recording) -> Result<(Session, Option<String>), CampaignError> {
+/// With `heap` it logs allocations, too.
+pub(super) fn counted_session(
+    path: &Path,
+    recording: &Recording,
+    heap: Option<Vec<AllocatorChoice>>,
+) -> Result<(Session, Option<String>), CampaignError> {
     let starved = starved(recording);
     let build = if starved.is_empty() { Build::profile() } else { Build::profile_with_fuel() };
+    let build = Build { heap, ..build };
     let mut session = PreparedProgram::built_of_recording(recording, &build)?.session()?;
     if starved.is_empty() {
         let execution = session.execute(source_of(recording), 0..0)?;
@@ -177,7 +183,7 @@ fn fuel_of(session: &Session, node: NodeId) -> u64 {
 }
 
 /// Names and lines of one program.
-struct Namer<'p> {
+pub(super) struct Namer<'p> {
     program: &'p Program,
     symbols: DebugSymbols,
     /// Operators of the functions that were looked at: the frames of each, outermost first.
@@ -195,12 +201,12 @@ struct FunctionPlaces {
 }
 
 impl<'p> Namer<'p> {
-    fn new(program: &'p Program) -> Namer<'p> {
+    pub(super) fn new(program: &'p Program) -> Namer<'p> {
         Namer { program, symbols: DebugSymbols::new(program.component()), functions: BTreeMap::new() }
     }
 
     /// What its modules lack that lines and names come from.
-    fn missing(&self) -> Vec<String> {
+    pub(super) fn missing(&self) -> Vec<String> {
         let mut modules: Vec<ModuleOrdinal> = self.functions.keys().map(|(module, _)| *module).collect();
         modules.dedup();
         let nameless = |module: ModuleOrdinal| {
@@ -226,6 +232,12 @@ impl<'p> Namer<'p> {
             }
         });
         missing.collect()
+    }
+
+    /// The name of a function.
+    pub(super) fn name(&mut self, module: ModuleOrdinal, function: u32) -> String {
+        let places = self.places(module, function);
+        places.places.first().and_then(|frames| frames.first()).map(|frame| frame.function.clone()).unwrap_or_default()
     }
 
     fn places(&mut self, module: ModuleOrdinal, function: u32) -> &FunctionPlaces {
@@ -275,7 +287,7 @@ type NodeKey = (Option<usize>, usize, u32, bool);
 
 /// A tree while it is put together, in the order in which paths come.
 #[derive(Default)]
-struct TreeDraft {
+pub(super) struct TreeDraft {
     functions: BTreeMap<CalledFunction, usize>,
     nodes: Vec<CallNode>,
     positions: BTreeMap<NodeKey, usize>,
@@ -297,7 +309,7 @@ impl TreeDraft {
     }
 
     /// The root below which the calls of a machine stand.
-    fn machine(&mut self, names: &MachineNames, node: NodeId) -> usize {
+    pub(super) fn machine(&mut self, names: &MachineNames, node: NodeId) -> usize {
         let function =
             self.function(CalledFunction { name: format!("[{}]", names.name(node)), ..CalledFunction::default() });
         self.node(None, function, 0, false)
@@ -305,37 +317,98 @@ impl TreeDraft {
 
     /// Adds the counts of a guest below `root`.
     fn add(&mut self, namer: &mut Namer<'_>, counts: &ProgramProfile, root: Option<usize>) {
-        // For each path its node, and those of the calls in it.
+        let nodes = self.nodes_of(namer, counts, root, |_| true);
+        for (path, node) in counts.paths().iter().zip(nodes) {
+            self.count(namer, path, node);
+        }
+    }
+
+    /// For each path that is needed its node. All callers of a path that is needed must be, too.
+    fn nodes_of(
+        &mut self,
+        namer: &mut Namer<'_>,
+        counts: &ProgramProfile,
+        root: Option<usize>,
+        is_needed: impl Fn(usize) -> bool,
+    ) -> Vec<usize> {
         let mut nodes: Vec<usize> = Vec::with_capacity(counts.paths().len());
-        for path in counts.paths() {
+        for (position, path) in counts.paths().iter().enumerate() {
+            if !is_needed(position) {
+                nodes.push(usize::MAX);
+                continue;
+            }
             let step = path.step;
-            let caller = step.parent.map(|parent| {
-                let of = counts.paths()[parent].step;
-                let places = namer.places(of.module, of.function);
-                let at = step.call.map(|call| places.places[places.calls[call]].clone()).unwrap_or_default();
-                (nodes[parent], at, of.module)
-            });
-            let (parent, call_line) = match caller {
-                Some((caller, at, module)) => {
-                    let line = at.last().and_then(|frame| frame.line).unwrap_or(0);
-                    (Some(self.inner(namer.program, caller, &at, module)), line)
-                }
-                None if step.is_merged => {
-                    let function = CalledFunction { name: MERGED_FRAME.to_owned(), ..CalledFunction::default() };
-                    let function = self.function(function);
-                    (Some(self.node(root, function, 0, false)), 0)
-                }
-                None => (root, 0),
+            let caller = step.parent.map(|parent| self.call_place(namer, counts, position, nodes[parent]));
+            let parent = match caller {
+                Some((caller, _)) => Some(caller),
+                None if step.is_merged => Some(self.unknown_caller(root)),
+                None => root,
             };
             let places = namer.places(step.module, step.function);
             let outermost = places.places.first().and_then(|frames| frames.first()).cloned();
             let outermost =
                 outermost.map_or_else(CalledFunction::default, |frame| called(namer.program, frame, step.module));
             let function = self.function(outermost);
-            let node = self.node(parent, function, call_line, false);
+            let node = self.node(parent, function, caller.map_or(0, |(_, line)| line), false);
             nodes.push(node);
-            self.count(namer, path, node);
         }
+        nodes
+    }
+
+    /// The node below which calls stand whose path is not known.
+    pub(super) fn unknown_caller(&mut self, root: Option<usize>) -> usize {
+        let function = CalledFunction { name: MERGED_FRAME.to_owned(), ..CalledFunction::default() };
+        let function = self.function(function);
+        self.node(root, function, 0, false)
+    }
+
+    /// The callers of these paths: node and line. What is called from outside is its own caller.
+    pub(super) fn callers(
+        &mut self,
+        namer: &mut Namer<'_>,
+        counts: &ProgramProfile,
+        root: Option<usize>,
+        paths: &BTreeSet<usize>,
+    ) -> BTreeMap<usize, (usize, u32)> {
+        let parent = |path: &usize| counts.paths()[*path].step.parent;
+        let all: BTreeSet<usize> = paths.iter().flat_map(|path| std::iter::successors(Some(*path), parent)).collect();
+        // Functions of the allocator themselves are left out, unless nobody calls them.
+        let inside: BTreeSet<usize> = all.iter().filter_map(parent).collect();
+        let is_needed = |path: usize| inside.contains(&path) || parent(&path).is_none();
+        let needed = |path: usize| all.contains(&path) && is_needed(path);
+        let nodes = self.nodes_of(namer, counts, root, needed);
+        let mut found = BTreeMap::new();
+        for &path in paths {
+            let place = match counts.paths()[path].step.parent {
+                None => (nodes[path], 0),
+                Some(parent) => self.call_place(namer, counts, path, nodes[parent]),
+            };
+            found.insert(path, place);
+        }
+        found
+    }
+
+    /// Where in the function of `caller` the call of a path stands.
+    fn call_place(
+        &mut self,
+        namer: &mut Namer<'_>,
+        counts: &ProgramProfile,
+        path: usize,
+        caller: usize,
+    ) -> (usize, u32) {
+        let step = counts.paths()[path].step;
+        let of = counts.paths()[step.parent.expect("it has a caller")].step;
+        let places = namer.places(of.module, of.function);
+        let at = step.call.map(|call| places.places[places.calls[call]].clone()).unwrap_or_default();
+        let line = at.last().and_then(|frame| frame.line).unwrap_or(0);
+        (self.inner(namer.program, caller, &at, of.module), line)
+    }
+
+    /// Adds a cost and calls at a place.
+    pub(super) fn cost(&mut self, node: usize, line: u32, cost: u64, calls: u64) {
+        let node = &mut self.nodes[node];
+        node.lines.entry(line).or_default().add(CodeCost { instructions: cost, bulk_bytes: 0 });
+        node.calls += calls;
     }
 
     /// Adds the counts of a path at `node`, to it and to what is inlined into it.
@@ -381,8 +454,8 @@ impl TreeDraft {
         at
     }
 
-    /// The tree in its order, without what costs nothing and was not called.
-    fn finish(self, run: String, merged_calls: u64, remarks: Vec<String>) -> CallTree {
+    /// The tree in its order, and where each node is in it.
+    pub(super) fn finish(self, run: String, merged_calls: u64, remarks: Vec<String>) -> (CallTree, Vec<usize>) {
         let mut functions: Vec<(CalledFunction, usize)> = self.functions.into_iter().collect();
         let mut place = vec![0; functions.len()];
         for (rank, (_, position)) in functions.iter().enumerate() {
@@ -404,15 +477,18 @@ impl TreeDraft {
             list.sort_by_key(key);
         }
         let mut nodes: Vec<CallNode> = Vec::with_capacity(self.nodes.len());
+        let mut moved = vec![0; self.nodes.len()];
         let mut open: Vec<(usize, Option<usize>)> = roots.into_iter().rev().map(|root| (root, None)).collect();
         while let Some((position, parent)) = open.pop() {
             let node = &self.nodes[position];
             let at = nodes.len();
+            moved[position] = at;
             open.extend(children[position].iter().rev().map(|child| (*child, Some(at))));
             nodes.push(CallNode { parent, function: place[node.function], ..node.clone() });
         }
         let functions = functions.drain(..).map(|(function, _)| function).collect();
-        CallTree { run, functions, nodes, used: 0, merged_calls, remarks }
+        let tree = CallTree { run, functions, nodes, used: 0, merged_calls, remarks, ..CallTree::default() };
+        (tree, moved)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Whether the profiles of a recorded run can be had, and balance.
 
-use super::{cpu_profile, run_activity};
+use super::{cpu_profile, heap_profile, run_activity};
 use crate::error::CampaignError;
-use fozzy_report::profile::{ProfileDoctor, ProfileTimeline, RunActivity, profile_format};
+use fozzy_report::profile::{HeapTree, ProfileDoctor, ProfileTimeline, RunActivity, profile_format};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Duration, Instant, counted, grouped};
 use std::path::Path;
@@ -28,6 +28,18 @@ pub fn profile_doctor(path: &Path, recording: &Recording, deep: bool) -> Result<
         }
         tree.remarks.iter().for_each(|remark| doctor.warn("names", remark.clone()));
     }
+    let heap = heap_profile(path, recording, &[]);
+    let blocks = |heap: &HeapTree| counted(heap.total().blocks, "allocation");
+    doctor.check("heap", heap.as_ref().map(blocks).map_err(said));
+    if let Ok(heap) = &heap {
+        doctor.check("heap_balance", balance(heap));
+        if deep {
+            doctor.check("heap_again", equal(*heap == heap_profile(path, recording, &[])?));
+        }
+        let more =
+            heap.tree.remarks.iter().filter(|remark| cpu.as_ref().is_ok_and(|cpu| !cpu.remarks.contains(remark)));
+        more.for_each(|remark| doctor.warn("heap", remark.clone()));
+    }
     let activity = run_activity(path, recording);
     let length = |ns| format!("{} of virtual time", Duration(ns));
     doctor.check("activity", activity.as_ref().map(|activity| length(activity.end.0)).map_err(said));
@@ -47,6 +59,14 @@ pub fn profile_doctor(path: &Path, recording: &Recording, deep: bool) -> Result<
 fn within_use(counted: u64, used: u64) -> Result<String, String> {
     let said = format!("{} instructions of the program, {} used by the run", grouped(counted), grouped(used));
     if counted <= used { Ok(said) } else { Err(said) }
+}
+
+/// Whether blocks that were allocated are blocks that were freed and blocks in use.
+fn balance(heap: &HeapTree) -> Result<String, String> {
+    let (total, freed) = (heap.total(), heap.frees);
+    let said = format!("{} allocated, {} freed, {} in use", total.blocks, freed, total.live_blocks);
+    let is_right = heap.is_collected || total.blocks == freed + total.live_blocks;
+    if is_right { Ok(said) } else { Err(said) }
 }
 
 /// Whether each machine has waited no longer than its calls took, and its calls no longer than it was there.

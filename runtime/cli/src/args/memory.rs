@@ -45,7 +45,8 @@ pub(crate) fn percentage(text: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("expected a percentage from 0 to 100, such as 5 or 5%, found `{text}`"))
 }
 
-fn bytes(text: &str) -> Result<ByteSize, String> {
+/// A size; a number alone is in bytes.
+pub(super) fn bytes(text: &str) -> Result<ByteSize, String> {
     ByteSize::parse(text)
 }
 

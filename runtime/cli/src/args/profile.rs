@@ -1,8 +1,9 @@
 //! Arguments about profiles: of the command that makes them, and flags of version 1 that are accepted.
 
+use super::HeapArgs;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
-use fozzy_campaign::profile::ProfileDomains;
+use fozzy_campaign::profile::{ProfileDomains, export_formats};
 use fozzy_report::profile::{PROFILE_FORMATS, TIMELINE_FORMATS};
 use std::path::PathBuf;
 
@@ -90,6 +91,8 @@ pub(crate) struct ProfileTopArgs {
     /// Rows of each list.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: u64,
+    #[command(flatten)]
+    pub(crate) heap: HeapArgs,
 }
 
 /// What is measured.
@@ -98,6 +101,9 @@ pub(crate) struct DomainArgs {
     /// Instructions by function and line.
     #[arg(long)]
     cpu: bool,
+    /// Blocks of the program's own heap by function and line.
+    #[arg(long)]
+    heap: bool,
     /// Virtual time by call of the host, waits by who was waited for, and the critical path across machines.
     #[arg(long)]
     latency: bool,
@@ -110,8 +116,8 @@ pub(crate) struct DomainArgs {
 }
 
 impl From<DomainArgs> for ProfileDomains {
-    fn from(DomainArgs { cpu, latency, io, sched }: DomainArgs) -> ProfileDomains {
-        ProfileDomains { cpu, latency, io, sched }
+    fn from(DomainArgs { cpu, heap, latency, io, sched }: DomainArgs) -> ProfileDomains {
+        ProfileDomains { cpu, heap, latency, io, sched }
     }
 }
 
@@ -155,15 +161,20 @@ pub(crate) struct ProfileDoctorArgs {
 pub(crate) struct ProfileFlameArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) run: String,
-    /// Instructions (the default, and the only profile so far).
-    #[arg(long)]
+    /// Instructions (the default).
+    #[arg(long, conflicts_with = "heap")]
     pub(crate) cpu: bool,
+    /// Bytes that were allocated.
+    #[arg(long)]
+    pub(crate) heap: bool,
     /// The format of the graph.
     #[arg(long, value_name = "FORMAT", default_value = "folded", value_parser = PossibleValuesParser::new(graphs()))]
     pub(crate) format: String,
     /// Write it to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) allocators: HeapArgs,
 }
 
 /// Exit code: 0, or 2 when what was executed is not the recorded run.
@@ -184,12 +195,17 @@ pub(crate) struct ProfileTimelineArgs {
 pub(crate) struct ProfileExportArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) run: String,
-    /// The format.
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(PROFILE_FORMATS.iter().map(|row| row.name)))]
+    /// The format. `massif` and `dhat` are of the heap, `callgrind` is of instructions.
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(export_formats()))]
     pub(crate) format: String,
+    /// The heap, and not instructions.
+    #[arg(long)]
+    pub(crate) heap: bool,
     /// The file to write.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) allocators: HeapArgs,
 }
 
 /// Formats that people look at.

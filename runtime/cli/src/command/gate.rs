@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::gates::{passed_on, teller};
 use fozzy_campaign::gates::chain::{self, Options};
 use fozzy_campaign::gates::own::CommandRunner;
-use fozzy_campaign::gates::steps::{NO_PROFILE, Steps, passed, skipped};
+use fozzy_campaign::gates::steps::{Steps, passed, skipped};
 use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{GATE_SCHEMA, GateDocument};
 use std::process::ExitCode;
@@ -37,10 +37,8 @@ pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliEr
         suite_name: "test_det_strict",
         expect: args.allow_expected_failures,
     };
-    chain::run(&mut steps, &own, scoped.as_ref(), &options);
-    for name in ["profile_top", "profile_diff", "profile_explain"] {
-        steps.step(name, || Ok(skipped(NO_PROFILE)));
-    }
+    let chain = chain::run(&mut steps, &own, scoped.as_ref(), &options);
+    chain::profile(&mut steps, &own, &chain);
     let document = GateDocument {
         schema_version: GATE_SCHEMA.to_owned(),
         profile: match args.profile {

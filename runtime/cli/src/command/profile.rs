@@ -3,11 +3,13 @@
 use crate::args::ProfileCommand;
 use crate::context::Context;
 use crate::error::CliError;
-use fozzy_campaign::profile::{cpu_profile, profile_diff, profile_doctor, profile_explain, profile_top, run_activity};
+use fozzy_campaign::profile::{
+    profile_diff, profile_doctor, profile_explain, profile_export, profile_flame, profile_top, run_activity,
+};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::write_output;
 use fozzy_report::Layout;
-use fozzy_report::profile::{ProfileEnv, ProfileExport, ProfileFlame, ProfileTimeline, profile_format};
+use fozzy_report::profile::{ProfileEnv, ProfileExport, ProfileTimeline};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,11 +19,18 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
     match command {
         ProfileCommand::Top(args) => {
             let (path, recording) = recorded(&args.run)?;
-            printer.document(&profile_top(&path, &recording, args.domains.into(), args.limit)?)?;
+            printer.document(&profile_top(
+                &path,
+                &recording,
+                args.domains.into(),
+                &args.heap.allocator,
+                args.limit,
+            )?)?;
         }
         ProfileCommand::Flame(args) => {
             let (path, recording) = recorded(&args.run)?;
-            let flame = ProfileFlame::of(&cpu_profile(&path, &recording)?, profile_format(&args.format));
+            let heap = args.heap.then_some(args.allocators.allocator.as_slice());
+            let flame = profile_flame(&path, &recording, heap, &args.format)?;
             show_or_write(context, &flame, &flame.content, args.out.as_deref())?;
         }
         ProfileCommand::Timeline(args) => {
@@ -47,16 +56,23 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
         }
         ProfileCommand::Export(args) => {
             let (path, recording) = recorded(&args.run)?;
-            let (tree, format) = (cpu_profile(&path, &recording)?, profile_format(&args.format));
-            write_output(&args.out, &(format.write)(&tree))?;
-            printer.document(&ProfileExport::of(&tree, format, args.out.display().to_string()))?;
+            let heap = args.heap.then_some(args.allocators.allocator.as_slice());
+            let (written, warnings) = profile_export(&path, &recording, heap, &args.format)?;
+            write_output(&args.out, &written)?;
+            let (run, out) = (path.display().to_string(), args.out.display().to_string());
+            printer.document(&ProfileExport::new(run, &args.format, out, warnings))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints a document, or writes its text to a file.
-fn show_or_write(context: &Context, document: &impl Layout, text: &str, out: Option<&Path>) -> Result<(), CliError> {
+pub(crate) fn show_or_write(
+    context: &Context,
+    document: &impl Layout,
+    text: &str,
+    out: Option<&Path>,
+) -> Result<(), CliError> {
     let printer = &context.printer;
     out.iter().try_for_each(|path| write_output(path, text.as_bytes()))?;
     match out {

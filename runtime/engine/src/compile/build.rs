@@ -12,7 +12,8 @@
 use crate::compile::preview1_module;
 use crate::compile::settings::STACK_SLOTS;
 use fozzy_instrument::{
-    AccessorLayout, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options, SideMemory, SideTag,
+    AccessorLayout, AllocatorChoice, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options,
+    SideMemory, SideTag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,8 @@ pub struct Build {
     pub modules: ModuleChoice,
     /// Count instructions by call path; nothing else is put beside the program then.
     pub profile: bool,
+    /// With that, log allocations and frees: of the allocators that are recognised, and of these.
+    pub heap: Option<Vec<AllocatorChoice>>,
 }
 
 impl Default for Build {
@@ -46,6 +49,7 @@ impl Default for Build {
             coverage: CoverageMode::None,
             modules: ModuleChoice::Own,
             profile: false,
+            heap: None,
         }
     }
 }
@@ -69,6 +73,12 @@ impl Build {
         Build { fuel: false, profile: true, ..Build::default() }
     }
 
+    /// For a replay that logs allocations and frees, too: of the allocators that are recognised, and of these.
+    #[must_use]
+    pub fn heap(allocators: Vec<AllocatorChoice>) -> Build {
+        Build { heap: Some(allocators), ..Build::profile() }
+    }
+
     /// The same for a run that ends only because its budget is used up: it is to be given one, by [`crate::Session::give_fuel`].
     #[must_use]
     pub fn profile_with_fuel() -> Build {
@@ -90,6 +100,7 @@ impl Build {
             coverage: self.coverage,
             modules: self.modules.clone(),
             profile: self.profile,
+            heap: self.heap.clone(),
             ..Options::default()
         }
     }

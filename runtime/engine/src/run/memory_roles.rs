@@ -56,6 +56,11 @@ impl InstanceMemories {
         self.sides.iter().map(|(side, region)| (side.module, region.bytes()))
     }
 
+    /// The largest of the guest's own memories, as it is now: what its allocators hand out of. Call it while no guest runs.
+    pub(crate) fn largest(&self) -> &[u8] {
+        self.guest.iter().map(|region| region.bytes()).max_by_key(|bytes| bytes.len()).unwrap_or_default()
+    }
+
     /// The marks of written pages of each module; they are all for the one memory that there is.
     pub(crate) fn marks(&self) -> Vec<(Arc<Region>, Range<usize>)> {
         let marked = self.sides.iter().filter(|(side, _)| !side.marks.is_empty());

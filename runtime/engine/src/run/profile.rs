@@ -10,8 +10,9 @@
 //! Not here: how the program counts (`fozzy-instrument`), names and lines (`fozzy-campaign`).
 
 use crate::compile::program::Program;
+use crate::run::heap::HeapProfile;
 use crate::run::memory_roles::InstanceMemories;
-use fozzy_instrument::{ModuleOrdinal, OriginalOffset, ProfileSites};
+use fozzy_instrument::{HeapLog, ModuleOrdinal, OriginalOffset, ProfileSites};
 use std::collections::BTreeMap;
 
 /// What a call path is told from others by, below its caller.
@@ -47,6 +48,7 @@ pub struct ProgramProfile {
     paths: Vec<PathCounts>,
     positions: BTreeMap<PathStep, usize>,
     merged: u64,
+    heap: HeapProfile,
 }
 
 impl ProgramProfile {
@@ -54,16 +56,23 @@ impl ProgramProfile {
     pub(crate) fn of(program: &Program, told: &InstanceMemories, cut: Option<OriginalOffset>) -> ProgramProfile {
         let mut profile = ProgramProfile::default();
         for (module, bytes) in told.profiles() {
-            profile.add(program.profile_sites(), module, bytes, cut);
+            profile.add(program.profile_sites(), module, bytes, cut, told.largest());
         }
         profile
     }
 
-    fn add(&mut self, sites: &ProfileSites, module: ModuleOrdinal, bytes: &[u8], cut: Option<OriginalOffset>) {
-        let found = sites.read(module, bytes);
+    fn add(
+        &mut self,
+        sites: &ProfileSites,
+        module: ModuleOrdinal,
+        bytes: &[u8],
+        cut: Option<OriginalOffset>,
+        memory: &[u8],
+    ) {
+        let mut found = sites.read(module, bytes);
         self.merged += found.merged;
         let mut places = Vec::with_capacity(found.nodes.len());
-        for (position, node) in found.nodes.into_iter().enumerate() {
+        for (position, node) in std::mem::take(&mut found.nodes).into_iter().enumerate() {
             let parent = node.parent.map(|parent| places[parent]);
             let (function, call, is_merged) = (node.function, node.call, node.is_merged);
             let cut = cut.filter(|_| found.current == Some(position));
@@ -71,6 +80,12 @@ impl ProgramProfile {
             let cuts = cut.map(|cut| (cut, 1)).into_iter().collect();
             let step = PathStep { parent, call, module, function, is_merged };
             places.push(self.put(PathCounts { step, counters: node.counters, cuts }));
+        }
+        if let Some(log) = HeapLog::of(bytes) {
+            let mut heap = HeapProfile::of(log, &found, &places, memory);
+            let ended_in = found.current.map(|node| places[node]);
+            heap.open_calls.extend(ended_in.filter(|path| self.paths[*path].step.parent.is_some()));
+            self.heap.merge(&heap, |path| path);
         }
     }
 
@@ -98,6 +113,13 @@ impl ProgramProfile {
             counts.step.parent = counts.step.parent.map(|parent| places[parent]);
             places.push(self.put(counts));
         }
+        self.heap.merge(&other.heap, |path| places[path]);
+    }
+
+    /// What its allocators did, in a build that logs that. Paths are positions among [`ProgramProfile::paths`].
+    #[must_use]
+    pub fn heap(&self) -> &HeapProfile {
+        &self.heap
     }
 
     /// All paths; callers stand before those that they call.

@@ -11,7 +11,7 @@
 //! Invariants: two equal runs differ in nothing; the largest growth stands first.
 
 use super::activity::RunActivity;
-use super::{CallTree, ProfileTopFunction};
+use super::{CallTree, HeapTree, ProfileTopFunction};
 use crate::Layout;
 use crate::pretty::{Style, counted, fit, grouped};
 use fozzy_trace::Duration;
@@ -147,6 +147,23 @@ impl ProfileMetrics {
         for ProfileTopFunction { function, own, .. } in super::top::by_function(tree) {
             self.functions.insert(function.clone());
             self.add("cpu", format!("function {function}"), own);
+        }
+    }
+
+    /// Bytes and blocks of the program's own heap, by the function that allocates too.
+    pub fn add_heap(&mut self, heap: &HeapTree) {
+        let total = heap.total();
+        for (name, value) in [
+            ("allocations", total.blocks),
+            ("bytes allocated", total.bytes),
+            ("bytes in use at the peak", total.peak_bytes),
+            ("bytes in use at the end", total.live_bytes),
+            ("bytes leaked", heap.leaked().1),
+        ] {
+            self.add("heap", name.to_owned(), value);
+        }
+        for ProfileTopFunction { function, own, .. } in super::top::by_function(&heap.tree) {
+            self.add("heap", format!("bytes allocated by {function}"), own);
         }
     }
 

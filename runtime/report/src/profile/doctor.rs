@@ -60,6 +60,10 @@ impl ProfileEnv {
     pub fn here(strict: bool) -> ProfileEnv {
         let domains = [
             ("cpu", "instructions of the program by function, line and path of calls, counted at a replay: exact"),
+            (
+                "heap",
+                "blocks of the program's allocator by function, line and path of calls, watched at a replay: exact",
+            ),
             ("latency", "virtual time by call of the host and wait, and the critical path across machines: exact"),
             ("io", "bytes and calls by file, connection and process: exact"),
             ("sched", "turns, switches and waits by machine and task: exact"),

@@ -1,6 +1,6 @@
 //! What `fozzy profile flame` and `fozzy profile export` say of what they write.
 
-use super::{CallTree, ProfileFormat};
+use super::{CallTree, HeapFormat, HeapTree, ProfileFormat};
 use crate::{Layout, Style};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct ProfileFlame {
     pub schema_version: String,
     /// The trace.
     pub run: String,
-    /// What is counted: `cpu`, in instructions.
+    /// What is counted: `cpu`, in instructions, or `heap`, in bytes that were allocated.
     pub domain: String,
     /// Whether nothing was counted.
     pub empty: bool,
@@ -48,16 +48,26 @@ impl ProfileFlame {
     /// The calls of a run in a format that is text.
     #[must_use]
     pub fn of(tree: &CallTree, format: &ProfileFormat) -> ProfileFlame {
+        ProfileFlame::written(tree, format.name, (format.write)(tree))
+    }
+
+    /// What a heap has allocated, in a format that is text.
+    #[must_use]
+    pub fn of_heap(heap: &HeapTree, format: &HeapFormat) -> ProfileFlame {
+        ProfileFlame::written(&heap.tree, format.name, (format.write)(heap))
+    }
+
+    fn written(tree: &CallTree, format: &str, content: Vec<u8>) -> ProfileFlame {
         let empty = tree.total().instructions == 0;
         ProfileFlame {
             schema_version: "fozzy.profile_flame.v1".to_owned(),
             run: tree.run.clone(),
-            domain: "cpu".to_owned(),
+            domain: tree.unit.domain().to_owned(),
             empty,
-            reason: empty.then(|| "the run executed no instruction of the program".to_owned()),
+            reason: empty.then(|| format!("the program has no {}", tree.unit.name())),
             warnings: tree.remarks.clone(),
-            format: format.name.to_owned(),
-            content: String::from_utf8_lossy(&(format.write)(tree)).into_owned(),
+            format: format.to_owned(),
+            content: String::from_utf8_lossy(&content).into_owned(),
         }
     }
 }
@@ -65,14 +75,9 @@ impl ProfileFlame {
 impl ProfileExport {
     /// What was written to `out`.
     #[must_use]
-    pub fn of(tree: &CallTree, format: &ProfileFormat, out: String) -> ProfileExport {
-        ProfileExport {
-            schema_version: "fozzy.profile_export_result.v1".to_owned(),
-            run: tree.run.clone(),
-            format: format.name.to_owned(),
-            out,
-            warnings: tree.remarks.clone(),
-        }
+    pub fn new(run: String, format: &str, out: String, warnings: Vec<String>) -> ProfileExport {
+        let schema_version = "fozzy.profile_export_result.v1".to_owned();
+        ProfileExport { schema_version, run, format: format.to_owned(), out, warnings }
     }
 }
 

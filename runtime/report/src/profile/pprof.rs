@@ -6,11 +6,16 @@
 //! Invariants: no time and no name stands in the file, so that equal runs give equal bytes.
 //! Not here: compression; the content is stored, which every reader of gzip accepts.
 
-use super::CallTree;
+use super::{CallTree, HeapPlace, HeapTree};
+use fozzy_trace::HeapCounts;
 use std::collections::BTreeMap;
 
 /// Types of values: instructions, calls, bytes moved in bulk.
 const SAMPLE_TYPES: [(&str, &str); 3] = [("instructions", "count"), ("calls", "count"), ("bulk_bytes", "bytes")];
+
+/// The same of a heap.
+const HEAP_TYPES: [(&str, &str); 4] =
+    [("alloc_space", "bytes"), ("alloc_objects", "count"), ("inuse_space", "bytes"), ("inuse_objects", "count")];
 
 /// Bytes of a block of stored data.
 const STORED_BYTES_MAX: usize = u16::MAX as usize;
@@ -19,7 +24,14 @@ const STORED_BYTES_MAX: usize = u16::MAX as usize;
 type Place = Vec<(usize, u32)>;
 
 pub(super) fn write(tree: &CallTree) -> Vec<u8> {
-    let mut writer = ProfileWriter::new(tree);
+    let mut writer = ProfileWriter::new(tree, &SAMPLE_TYPES, None);
+    writer.samples();
+    gzip(&writer.finish())
+}
+
+/// The same of a heap, with the types of values that views of heaps know.
+pub(super) fn write_heap(heap: &HeapTree) -> Vec<u8> {
+    let mut writer = ProfileWriter::new(&heap.tree, &HEAP_TYPES, Some(&heap.counts));
     writer.samples();
     gzip(&writer.finish())
 }
@@ -62,16 +74,24 @@ struct ProfileWriter<'t> {
     texts: BTreeMap<&'t str, u64>,
     in_order: Vec<&'t str>,
     places: BTreeMap<Place, u64>,
-    values: BTreeMap<Vec<u64>, [u64; 3]>,
+    types: &'t [(&'static str, &'static str)],
+    heap: Option<&'t BTreeMap<HeapPlace, HeapCounts>>,
+    values: BTreeMap<Vec<u64>, Vec<u64>>,
 }
 
 impl<'t> ProfileWriter<'t> {
-    fn new(tree: &'t CallTree) -> ProfileWriter<'t> {
+    fn new(
+        tree: &'t CallTree,
+        types: &'t [(&'static str, &'static str)],
+        heap: Option<&'t BTreeMap<HeapPlace, HeapCounts>>,
+    ) -> ProfileWriter<'t> {
         let mut writer = ProfileWriter {
             tree,
             texts: BTreeMap::new(),
             in_order: Vec::new(),
             places: BTreeMap::new(),
+            types,
+            heap,
             values: BTreeMap::new(),
         };
         writer.text("");
@@ -96,7 +116,7 @@ impl<'t> ProfileWriter<'t> {
         let tree = self.tree;
         // For each node what stands below a sample in it: the places of the callers, and the rest of its own place.
         let mut below: Vec<(Vec<u64>, Place)> = Vec::with_capacity(tree.nodes.len());
-        for node in &tree.nodes {
+        for (position, node) in tree.nodes.iter().enumerate() {
             let (callers, rest) = match node.parent {
                 None => (Vec::new(), Vec::new()),
                 Some(parent) => {
@@ -118,10 +138,12 @@ impl<'t> ProfileWriter<'t> {
             for (line, cost) in lines {
                 let place = [vec![(node.function, line)], rest.clone()].concat();
                 let stack = [vec![self.place(place)], callers.clone()].concat();
-                let values = self.values.entry(stack).or_default();
-                values[0] += cost.instructions;
-                values[1] += std::mem::take(&mut calls);
-                values[2] += cost.bulk_bytes;
+                let found = match self.heap.map(|heap| heap.get(&(position, line)).copied().unwrap_or_default()) {
+                    None => vec![cost.instructions, std::mem::take(&mut calls), cost.bulk_bytes],
+                    Some(counts) => vec![counts.bytes, counts.blocks, counts.live_bytes, counts.live_blocks],
+                };
+                let values = self.values.entry(stack).or_insert_with(|| vec![0; found.len()]);
+                values.iter_mut().zip(found).for_each(|(sum, more)| *sum += more);
             }
             below.push((callers, rest));
         }
@@ -130,7 +152,7 @@ impl<'t> ProfileWriter<'t> {
     fn finish(mut self) -> Vec<u8> {
         let tree = self.tree;
         let mut profile = Message::default();
-        for (name, unit) in SAMPLE_TYPES {
+        for (name, unit) in self.types {
             let mut value = Message::default();
             value.number(1, self.text(name));
             value.number(2, self.text(unit));
@@ -176,7 +198,7 @@ impl<'t> ProfileWriter<'t> {
             written.number(4, self.text(function.file.as_deref().unwrap_or("")));
             profile.bytes(5, &written.0);
         }
-        let shown = self.text(SAMPLE_TYPES[0].0);
+        let shown = self.text(self.types[0].0);
         self.in_order.iter().for_each(|text| profile.bytes(6, text.as_bytes()));
         profile.number(14, shown);
         profile.0

@@ -1,7 +1,7 @@
 //! The file format of speedscope: one sample for each path that costs something, weighted with its instructions.
 //! <https://www.speedscope.app/file-format-schema.json>
 
-use super::CallTree;
+use super::{CallTree, CostUnit};
 use serde_json::{Value, json};
 
 pub(super) fn write(tree: &CallTree) -> Vec<u8> {
@@ -30,8 +30,8 @@ pub(super) fn write(tree: &CallTree) -> Vec<u8> {
         "shared": { "frames": frames },
         "profiles": [{
             "type": "sampled",
-            "name": "instructions",
-            "unit": "none",
+            "name": tree.unit.name(),
+            "unit": if tree.unit == CostUnit::Bytes { "bytes" } else { "none" },
             "startValue": 0,
             "endValue": tree.total().instructions,
             "samples": samples,

@@ -41,6 +41,7 @@ struct FlameGraph<'t> {
     body: String,
     rows: usize,
     left_out: u64,
+    unit: &'static str,
 }
 
 pub(super) fn write(tree: &CallTree) -> Vec<u8> {
@@ -59,7 +60,7 @@ pub(super) fn write(tree: &CallTree) -> Vec<u8> {
     }
     let total = tree.total().instructions;
     frames[0].instructions = total;
-    let mut drawing = FlameGraph { frames, total, body: String::new(), rows: 1, left_out: 0 };
+    let mut drawing = FlameGraph { frames, total, body: String::new(), rows: 1, left_out: 0, unit: tree.unit.name() };
     drawing.measure();
     drawing.draw();
     drawing.finish(&tree.run).into_bytes()
@@ -110,10 +111,11 @@ impl FlameGraph<'_> {
         };
         let _ = writeln!(
             self.body,
-            "<g class=\"f\" data-s=\"{start}\" data-n=\"{instructions}\"><title>{} ({} instructions, {share:.2} %)</title>\
+            "<g class=\"f\" data-s=\"{start}\" data-n=\"{instructions}\"><title>{} ({} {}, {share:.2} %)</title>\
              <rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" height=\"{}\" fill=\"{}\"/><text x=\"{:.2}\" y=\"{}\">{}</text></g>",
             escape(name),
             grouped(instructions),
+            self.unit,
             ROW - 1,
             colour(name),
             x + 3.0,
@@ -128,7 +130,7 @@ impl FlameGraph<'_> {
             0 => String::new(),
             many => format!("; {} frames of less than {} % are not drawn", grouped(many), 100.0 * SHARE_MIN),
         };
-        let foot = format!("{} instructions of the program{left_out}", grouped(self.total));
+        let foot = format!("{} {} of the program{left_out}", grouped(self.total), self.unit);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
              data-total=\"{}\">\n<title>{}</title>\n<style>text{{font:12px monospace;fill:#111}}.f{{cursor:pointer}}.f text{{pointer-events:none}}\

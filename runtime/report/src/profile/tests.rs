@@ -30,6 +30,7 @@ fn tree() -> CallTree {
             node(Some(1), 1, 10, 0, 30, 77),
             node(Some(1), 2, 11, 1, 5, 9),
         ],
+        unit: CostUnit::Instructions,
         used: 100,
         merged_calls: 0,
         remarks: Vec::new(),

@@ -1,7 +1,8 @@
 //! The functions and lines that cost most, as a document and as text.
 
 use super::domains::{ProfileTopIo, ProfileTopLatency, ProfileTopSched, io_lines, latency_lines, sched_lines};
-use super::{CallTree, CodeCost};
+use super::heap::heap_lines;
+use super::{CallTree, CodeCost, HeapTree, ProfileTopHeap};
 use crate::Layout;
 use crate::pretty::{Style, fit, grouped};
 use fozzy_trace::counted;
@@ -22,6 +23,9 @@ pub struct ProfileTop {
     /// Instructions by function and line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<ProfileTopCpu>,
+    /// What the program's allocator did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap: Option<ProfileTopHeap>,
     /// Where the virtual time went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<ProfileTopLatency>,
@@ -99,7 +103,26 @@ impl ProfileTop {
     #[must_use]
     pub fn new(run: String, limit: u64) -> ProfileTop {
         let schema_version = "fozzy.profile_top.v1".to_owned();
-        ProfileTop { schema_version, run, limit, cpu: None, latency: None, io: None, sched: None, warnings: Vec::new() }
+        ProfileTop {
+            schema_version,
+            run,
+            limit,
+            cpu: None,
+            heap: None,
+            latency: None,
+            io: None,
+            sched: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds what the program's allocator did.
+    pub fn add_heap(&mut self, heap: &HeapTree) {
+        let rows = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        self.heap = Some(ProfileTopHeap::of(heap, rows));
+        let more = heap.tree.remarks.iter().chain(&heap.doubt).filter(|remark| !self.warnings.contains(remark));
+        let more: Vec<String> = more.cloned().collect();
+        self.warnings.extend(more);
     }
 
     /// Adds the functions and lines that cost most.
@@ -157,7 +180,7 @@ pub(super) fn by_function(tree: &CallTree) -> Vec<ProfileTopFunction> {
     rows
 }
 
-fn by_line(tree: &CallTree) -> Vec<LineCount> {
+pub(super) fn by_line(tree: &CallTree) -> Vec<LineCount> {
     let mut found: BTreeMap<(&str, u32, usize), u64> = BTreeMap::new();
     for node in &tree.nodes {
         let Some(file) = &tree.functions[node.function].file else { continue };
@@ -180,6 +203,7 @@ impl Layout for ProfileTop {
     fn lay_out(&self, style: Style) -> String {
         let parts = [
             self.cpu.as_ref().map(|cpu| cpu_lines(cpu, style)),
+            self.heap.as_ref().map(|heap| heap_lines(heap, style)),
             self.latency.as_ref().map(|latency| latency_lines(latency, style)),
             self.io.as_ref().map(|io| io_lines(io, style)),
             self.sched.as_ref().map(|sched| sched_lines(sched, style)),

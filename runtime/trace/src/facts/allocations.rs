@@ -53,6 +53,11 @@ impl Allocations {
         self.live.len() as u64
     }
 
+    /// What is in use: addresses and bytes.
+    pub fn live(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.live.iter().map(|(address, bytes)| (*address, *bytes))
+    }
+
     /// So many bytes at an address. An address in use is moved: the old bytes are freed.
     ///
     /// # Errors

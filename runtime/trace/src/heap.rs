@@ -1,0 +1,54 @@
+//! Blocks of the heap, counted.
+//!
+//! Invariant: blocks in use, at the end or at a peak, are among those that were allocated.
+//! Not here: who counts (`fozzy-engine`), allocations that a program reports by itself (`facts`).
+
+/// Blocks of one call path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeapCounts {
+    /// Blocks that were allocated.
+    pub blocks: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Those of them that were in use at the end.
+    pub live_blocks: u64,
+    /// Bytes of them.
+    pub live_bytes: u64,
+    /// Those that were in use when the guest had most bytes in use.
+    pub peak_blocks: u64,
+    /// Bytes of them.
+    pub peak_bytes: u64,
+    /// The most blocks of this path in use at one moment of its own.
+    pub most_blocks: u64,
+    /// The same of bytes.
+    pub most_bytes: u64,
+    /// Those in use at the end that nothing points to.
+    pub lost_blocks: u64,
+    /// Bytes of them.
+    pub lost_bytes: u64,
+    /// The lives of all blocks, in time.
+    pub lifetimes: u64,
+}
+
+impl HeapCounts {
+    /// Adds blocks of another part of a program, or of another machine.
+    pub fn add(&mut self, other: &HeapCounts) {
+        let HeapCounts { blocks, bytes, live_blocks, live_bytes, peak_blocks, peak_bytes, .. } = *other;
+        let HeapCounts { most_blocks, most_bytes, lost_blocks, lost_bytes, lifetimes, .. } = *other;
+        for (sum, more) in [
+            (&mut self.blocks, blocks),
+            (&mut self.bytes, bytes),
+            (&mut self.live_blocks, live_blocks),
+            (&mut self.live_bytes, live_bytes),
+            (&mut self.peak_blocks, peak_blocks),
+            (&mut self.peak_bytes, peak_bytes),
+            (&mut self.most_blocks, most_blocks),
+            (&mut self.most_bytes, most_bytes),
+            (&mut self.lost_blocks, lost_blocks),
+            (&mut self.lost_bytes, lost_bytes),
+            (&mut self.lifetimes, lifetimes),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}

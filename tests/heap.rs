@@ -1,0 +1,205 @@
+//! The program's own heap: exact blocks and bytes for every way a run can end, and leaks by site.
+//!
+//! ```text
+//! planted programs, and the same mended ─▶ fozzy memory top ─▶ leaks to the byte, and none
+//! trace ─▶ fozzy profile --heap, in two folders ─▶ equal bytes, whose numbers sum up to the totals
+//! ```
+
+use crate::corpus;
+use crate::fozzy::Fozzy;
+use serde_json::Value;
+use std::path::Path;
+
+/// An allocator that hands out one block behind the other: each 64 bytes further.
+const BUMP: &str = "(global $next (mut i32) (i32.const 65536))
+    (func $malloc (param i32) (result i32) (local i32)
+      global.get $next local.set 1 global.get $next i32.const 64 i32.add global.set $next local.get 1)
+    (func $calloc (param i32 i32) (result i32) local.get 0 local.get 1 i32.mul call $malloc)
+    (func $free (param i32))";
+
+fn recorded(program: &str) -> Fozzy {
+    let fozzy = Fozzy::new();
+    let text = format!(
+        "(module (import \"wasi_snapshot_preview1\" \"proc_exit\" (func $exit (param i32)))
+           (memory (export \"memory\") 2) (global $sp (mut i32) (i32.const 1024)) {BUMP} {program})"
+    );
+    fozzy.write("program.wat", text);
+    let ran = fozzy.run(&["run", "program.wat", "--record", "a.fozzy", "--no-store"]);
+    assert!(fozzy.path("a.fozzy").exists(), "{}{}", ran.out(), ran.err());
+    fozzy
+}
+
+fn heap(fozzy: &Fozzy) -> Value {
+    fozzy.run(&["profile", "top", "a.fozzy", "--heap", "--limit", "1000", "--json"]).exits(0).json()["heap"].clone()
+}
+
+fn numbers(heap: &Value, keys: [&str; 6]) -> [u64; 6] {
+    keys.map(|key| heap[key].as_u64().unwrap_or_else(|| panic!("{key} in {heap:#}")))
+}
+
+const KEYS: [&str; 6] = ["allocCount", "allocBytes", "freeCount", "inUseBytes", "peakBytes", "leakedBytes"];
+
+#[test]
+fn every_ending_has_exactly_its_blocks() {
+    let stored = "i32.const 16 i32.const 10 call $malloc i32.store";
+    let lost = "i32.const 20 call $malloc drop";
+    let freed = "i32.const 30 call $malloc call $free";
+    let body = format!("{stored} {lost} {freed} i32.const 3 i32.const 4 call $calloc drop");
+    // One block of 10 bytes that memory points to; 20 and 12 that nothing does; 30 that were freed.
+    let all = [4, 72, 1, 42, 60];
+    let leaked = |bytes| [all[0], all[1], all[2], all[3], all[4], bytes];
+    for (what, program, expected) in [
+        ("end", format!("(func (export \"_start\") {body})"), leaked(32)),
+        ("exit", format!("(func (export \"_start\") {body} i32.const 3 call $exit)"), leaked(32)),
+        (
+            "exit in a nested call",
+            format!("(func $f {body} i32.const 3 call $exit) (func (export \"_start\") call $f)"),
+            leaked(0),
+        ),
+        ("trap", format!("(func $f {body} unreachable) (func (export \"_start\") call $f)"), leaked(0)),
+    ] {
+        let fozzy = recorded(&program);
+        let found = heap(&fozzy);
+        assert_eq!(numbers(&found, KEYS), expected, "{what}");
+        let own: u64 =
+            found["functions"].as_array().expect("a list").iter().filter_map(|row| row["own"].as_u64()).sum();
+        assert_eq!(own, 72, "{what}: functions sum up to the total");
+        let possible = found["possiblyLeakedBytes"].as_u64().expect("a number");
+        assert_eq!(possible, if expected[5] == 0 { 32 } else { 0 }, "{what}");
+        fozzy.run(&["profile", "doctor", "a.fozzy", "--deep"]).exits(0);
+    }
+}
+
+#[test]
+fn only_the_outermost_allocator_is_counted_and_a_stripped_one_can_be_named() {
+    let program = "(func $__rust_alloc (param i32 i32) (result i32) local.get 0 call $malloc)
+        (func (export \"_start\") i32.const 9 i32.const 1 call $__rust_alloc drop)";
+    assert_eq!(numbers(&heap(&recorded(program)), KEYS), [1, 9, 0, 9, 9, 9]);
+
+    let fozzy = Fozzy::new();
+    let module = "(module (memory (export \"memory\") 2) (func (param i32) (result i32) i32.const 4096)
+        (func (export \"_start\") i32.const 7 call 0 drop))";
+    fozzy.write("program.wat", module);
+    fozzy.run(&["run", "program.wat", "--record", "a.fozzy", "--no-store"]).exits(0);
+    let without = fozzy.run(&["memory", "top", "a.fozzy", "--json"]).exits(0).json();
+    let warned = without["warnings"].as_array().expect("a list").iter().filter_map(Value::as_str);
+    assert!(warned.clone().any(|line| line.contains("no allocator was recognised")), "{without:#}");
+    let named = fozzy.run(&["memory", "top", "a.fozzy", "--allocator", "malloc=func[0]", "--json"]).exits(0).json();
+    assert_eq!((&named["leakedBytes"], &named["leakedAllocs"]), (&7.into(), &1.into()), "{named:#}");
+    let wrong = fozzy.run(&["memory", "top", "a.fozzy", "--allocator", "free=func[0]"]).exits(2);
+    assert!(wrong.err().contains("no function of the program has this name and these parameters"), "{}", wrong.err());
+}
+
+/// Records a program with its arguments, and says what leaked.
+fn leaks(program: &Path, args: &[&str], code: i32) -> (Fozzy, Value) {
+    let fozzy = Fozzy::new();
+    std::fs::copy(program, fozzy.path("program.wasm")).expect("it is built");
+    fozzy.write("plan.toml", format!("args = {args:?}\n"));
+    fozzy.run(&["run", "program.wasm", "--plan", "plan.toml", "--record", "a.fozzy", "--no-store"]).exits(code);
+    let top = fozzy.run(&["memory", "top", "a.fozzy", "--limit", "100", "--json"]).exits(0).json();
+    (fozzy, top)
+}
+
+fn of_kind(top: &Value, kind: &str) -> Vec<(String, u64, u64)> {
+    let entries = top["entries"].as_array().expect("a list").iter().filter(|entry| entry["kind"] == kind);
+    let row = |entry: &Value| {
+        let label = entry["label"].as_str().expect("a label").to_owned();
+        Some((label, entry["bytes"].as_u64()?, entry["fields"]["blocks"].as_u64()?))
+    };
+    entries.filter_map(row).collect()
+}
+
+#[test]
+fn planted_leaks_in_rust_are_found_to_the_byte_and_mended_ones_are_not() {
+    let program = corpus::component("leaks");
+    let (fozzy, top) = leaks(&program, &["planted"], 0);
+    let found = of_kind(&top, "leak");
+    assert_eq!((&top["leakedBytes"], &top["leakedAllocs"]), (&3116.into(), &4.into()), "{top:#}");
+    let at =
+        |name: &str| found.iter().find(|(label, ..)| label.contains(name)).map(|(_, bytes, blocks)| (*bytes, *blocks));
+    assert_eq!((at("forgotten"), at("cycle")), (Some((3000, 3)), Some((116, 1))), "{top:#}");
+    assert!(found.iter().all(|(label, ..)| label.contains("main.rs:")), "{top:#}");
+    fozzy.run(&["memory", "top", "a.fozzy", "--fail-on-leak"]).exits(1);
+    fozzy.run(&["memory", "top", "a.fozzy", "--leak-budget", "3116"]).exits(0);
+    fozzy.run(&["memory", "top", "a.fozzy", "--leak-budget", "3115"]).exits(1);
+
+    let (mended, none) = leaks(&program, &["mended"], 0);
+    assert_eq!((&none["leakedBytes"], &none["leakedAllocs"]), (&0.into(), &0.into()), "{none:#}");
+    mended.run(&["memory", "top", "a.fozzy", "--fail-on-leak"]).exits(0);
+    std::fs::copy(mended.path("a.fozzy"), fozzy.path("mended.fozzy")).expect("it was recorded");
+    let diff = fozzy.run(&["memory", "diff", "mended.fozzy", "a.fozzy", "--json"]).exits(0).json();
+    assert_eq!((&diff["deltaLeakedBytes"], &diff["deltaLeakedAllocs"]), (&3116.into(), &4.into()), "{diff:#}");
+
+    // What a run holds when it ends in the middle is no certain leak.
+    for (how, code) in [("exit", 1), ("panic", 4), ("trap", 4)] {
+        let (_, top) = leaks(&program, &["mended", how], code);
+        assert_eq!((top["leakedBytes"].as_u64(), of_kind(&top, "leak").len()), (Some(0), 0), "{how}: {top:#}");
+    }
+}
+
+#[test]
+fn planted_leaks_in_c_are_found_to_the_byte_and_mended_ones_are_not() {
+    let program = corpus::program_in_c("leaks");
+    let (fozzy, top) = leaks(&program, &["planted"], 0);
+    assert_eq!((&top["leakedBytes"], &top["leakedAllocs"]), (&320.into(), &6.into()), "{top:#}");
+    let found = of_kind(&top, "leak");
+    let at = |name: &str| {
+        found.iter().find(|(label, ..)| label.starts_with(name)).map(|(_, bytes, blocks)| (*bytes, *blocks))
+    };
+    assert_eq!((at("leak"), at("zeroed")), (Some((200, 5)), Some((120, 1))), "{top:#}");
+    let graph = fozzy.run(&["memory", "graph", "a.fozzy", "--format", "dot"]).exits(0).out();
+    assert!(graph.starts_with("digraph memory {") && graph.contains("moved"), "{graph}");
+    let (_, none) = leaks(&program, &["mended"], 0);
+    assert_eq!((&none["leakedBytes"], &none["leakedAllocs"]), (&0.into(), &0.into()), "{none:#}");
+}
+
+#[test]
+fn heaps_of_two_folders_have_equal_bytes_and_balance_in_every_format() {
+    let program = corpus::component("leaks");
+    let formats = ["folded", "svg", "speedscope", "pprof", "massif", "dhat"];
+    let [first, again] = [(), ()].map(|()| {
+        let (fozzy, _) = leaks(&program, &["planted"], 0);
+        let mut outputs = vec![fozzy.run(&["profile", "top", "a.fozzy", "--heap", "--json"]).exits(0).stdout];
+        for format in formats {
+            fozzy.run(&["profile", "export", "a.fozzy", "--heap", "--format", format, "--out", format]).exits(0);
+            outputs.push(fozzy.read(format));
+        }
+        outputs
+    });
+    assert!(first == again, "the same run, in two folders and at two times, has equal bytes");
+    let top: Value = serde_json::from_slice(&first[0]).expect("it is JSON");
+    let [total, live] = ["allocBytes", "inUseBytes"].map(|key| top["heap"][key].as_u64().expect("a number"));
+    let text = |position: usize| String::from_utf8(first[position].clone()).expect("it is text");
+    let last = |line: &str| line.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok()).expect("a number");
+    assert_eq!(text(1).lines().map(last).sum::<u64>(), total, "folded stacks");
+    let speedscope: Value = serde_json::from_slice(&first[3]).expect("it is JSON");
+    let weights = speedscope["profiles"][0]["weights"].as_array().expect("a list").iter();
+    assert_eq!(weights.filter_map(Value::as_u64).sum::<u64>(), total);
+    let dhat: Value = serde_json::from_slice(&first[6]).expect("it is JSON");
+    let points = dhat["pps"].as_array().expect("a list");
+    let sum = |key: &str| points.iter().filter_map(|point| point[key].as_u64()).sum::<u64>();
+    assert_eq!((sum("tb"), sum("eb")), (total, live));
+    let massif = text(5);
+    let end = massif.lines().filter_map(|line| line.strip_prefix("mem_heap_B=")).next_back();
+    assert_eq!(end.and_then(|bytes| bytes.parse().ok()), Some(live), "the last snapshot is the end");
+}
+
+#[test]
+fn massif_and_pprof_are_read_by_their_own_readers() {
+    let annotate = corpus::callgrind_annotate();
+    let (go, cache) = corpus::go();
+    let (fozzy, _) = leaks(&corpus::component("leaks"), &["planted"], 0);
+    for format in ["massif", "pprof"] {
+        fozzy.run(&["profile", "export", "a.fozzy", "--heap", "--format", format, "--out", format]).exits(0);
+    }
+    let read = fozzy.command(&annotate.with_file_name("ms_print")).arg("massif").output().expect("it runs");
+    let text = String::from_utf8_lossy(&read.stdout).into_owned();
+    assert!(read.status.success() && read.stderr.is_empty(), "{text}{}", String::from_utf8_lossy(&read.stderr));
+    assert!(text.contains("(heap allocation functions)") && text.contains("forgotten"), "{text}");
+    let mut pprof = fozzy.command(&go);
+    pprof.args(["tool", "pprof", "-top", "-sample_index=inuse_space", "pprof"]).env("GOCACHE", cache);
+    let read = pprof.output().expect("it runs");
+    let text = String::from_utf8_lossy(&read.stdout).into_owned();
+    assert!(read.status.success(), "{text}{}", String::from_utf8_lossy(&read.stderr));
+    assert!(text.contains("Type: inuse_space") && text.contains("forgotten"), "{text}");
+}
