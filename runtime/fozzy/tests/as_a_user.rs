@@ -105,3 +105,13 @@ fn what_a_plan_expects_of_a_run_is_searched_for_too() {
     assert!(finding.input().contains(&b'n'), "{:?}", finding.input());
     assert_eq!(finding.trace().status(), Status::Fail);
 }
+
+#[test]
+fn a_campaign_begins_with_the_inputs_that_it_is_given() {
+    let parser = Program::from_bytes("parser.wat", PARSER).expect("a program");
+    let few = FuzzOptions::new().seed(3).executions(8).first_only();
+    let plain = parser.fuzz(&Plan::new(), &few).expect("it is fuzzed");
+    assert!(plain.findings().is_empty(), "{:?}", plain.findings());
+    let given = parser.fuzz(&Plan::new(), &few.begin_with(b"yes").begin_with(b"no")).expect("it is fuzzed");
+    assert_eq!(given.findings().first().map(|found| found.input()), Some(&b"no"[..]));
+}
