@@ -46,7 +46,7 @@ pub use ablate::{Ablation, ablate};
 pub use dependencies::StepDependencies;
 pub use explain::{Explanation, VariedPart, explain};
 pub use incremental_replay::SequenceTarget;
-pub use shortcuts::{StateBasis, StateSearch, StateSearchEnd};
+pub use shortcuts::StateSearch;
 
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, take};
 use fozzy_check::{FailureIdentity, identify};

@@ -1,7 +1,7 @@
-//! An ordinary program as the ground of an exploration: each step is a whole run, and a place is the beginning of its answers.
+//! An ordinary program as the target of an exploration: each step is a whole run, and a checkpoint is a prefix of its answers.
 //!
 //! ```text
-//! run       a a b c d e f ✓ something new      kept: a a b c │ cut after so many answers
+//! run       a a b c d e f ✓ something new      kept: a a b c │ cut after N answers
 //! from it   a a b c │ x y z …                  executed from the start: the same up to the place, and then other answers
 //! ```
 //!

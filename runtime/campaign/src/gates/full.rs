@@ -8,8 +8,8 @@
 //! Not here: how a step is run (`own`), and how it is told (`steps`).
 
 use super::chain::{self, Chain, NO_TRACE, RECORDED, of_trace};
-use super::own::{CommandOutput, CommandRunner};
 use super::steps::{NO_PROFILE, Outcome, Steps, failed, passed, skipped};
+use super::subprocess::{CommandOutput, CommandRunner};
 use crate::error::CampaignError;
 use crate::suite::project::ProjectScenarios;
 use fozzy_report::document::StepStatus;

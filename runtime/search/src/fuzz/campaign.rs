@@ -211,7 +211,7 @@ pub struct Campaign {
     schedule: PowerSchedule,
     budget: ComparisonBudget,
     stability: OperandStability,
-    /// Executions that went to comparisons.
+    /// Executions spent on CmpLog.
     comparison_executions: u64,
     length: LengthControl,
     findings: Findings,
@@ -222,7 +222,7 @@ pub struct Campaign {
     log: Vec<CmpLogEntry>,
 }
 
-/// Whom a campaign deals with.
+/// The target and the observer of a campaign.
 struct CampaignIo<'a> {
     target: &'a mut dyn FuzzTarget,
     observer: &'a mut dyn FuzzObserver,
