@@ -42,7 +42,7 @@ impl Trace {
     /// # Errors
     /// When it cannot be read, is damaged, or is of a version that is not known.
     pub fn read(path: &Path) -> Result<Trace, Error> {
-        Ok(Trace { recording: selector::read(path)? })
+        Ok(Trace { recording: selector::read(path).map_err(Error::of_campaign)? })
     }
 
     /// A trace from the bytes of its file.
@@ -67,8 +67,7 @@ impl Trace {
     /// # Errors
     /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<PathBuf, Error> {
-        Ok(fozzy_campaign::pipeline::write(&self.recording, path, CollisionPolicy::Overwrite)
-            .map_err(Error::of_campaign)?)
+        fozzy_campaign::pipeline::write(&self.recording, path, CollisionPolicy::Overwrite).map_err(Error::of_campaign)
     }
 
     /// How the recorded run ended.

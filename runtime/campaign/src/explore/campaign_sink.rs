@@ -36,7 +36,7 @@ const STATUS_EVERY_NS: u64 = 2_000_000_000;
 const REPORT_EVERY_NS: u64 = 200_000_000;
 /// What is left of the time for making findings smaller, and for the report: one part in this many.
 pub(super) const SHRINK_SHARE: u64 = 4;
-/// Steps between two looks at the clock, where so many take less than [`LOOK_EVERY_NS`].
+/// Steps between two looks at the clock, where that number takes less than [`LOOK_EVERY_NS`].
 const LOOK_EVERY: u64 = 16;
 const LOOK_EVERY_NS: u64 = 10_000_000;
 
@@ -78,7 +78,7 @@ pub struct WorkerEnds {
     pub supervisor: WorkerChannel<ExploreProtocol>,
     /// Exchanges finds with the other workers.
     pub exchange: WorkerExchange,
-    /// Runs and steps that were made before this exploration, which are nobody's share.
+    /// Runs and steps that were made before this exploration; they belong to no worker's share.
     pub before: (u64, u64),
 }
 

@@ -62,7 +62,7 @@ pub struct ExploreWorkers<'a> {
     pub findings_before: Vec<DecisionPath>,
     /// Where its state is saved while it runs; `None` when it is not.
     pub state: Option<StateFile>,
-    /// The run that was made before, if it is one of them; it is nobody's share.
+    /// The run that was made before, if it is one of them; it belongs to no worker's share.
     pub first: Option<AdoptedRun>,
 }
 
@@ -365,7 +365,7 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
     all.fold(Stats::default(), |sum, stats| Stats {
         runs: sum.runs + stats.runs,
         steps: sum.steps + stats.steps,
-        // What several have seen is not counted twice, as far as that is known here.
+        // What several have seen is counted once; the sums know the largest only.
         edges: sum.edges.max(stats.edges),
         features: sum.features.max(stats.features),
         states: sum.states.max(stats.states),

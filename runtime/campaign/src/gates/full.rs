@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Invariant: the steps are those of [`STEPS`], in that order.
-//! Not here: how a step is run (`own`), and how it is told (`steps`).
+//! Not here: how a step is run (`subprocess`), and how it is reported (`steps`).
 
 use super::chain::{self, Chain, NO_TRACE, RECORDED, of_trace};
 use super::steps::{NO_PROFILE, Outcome, Steps, failed, passed, skipped};

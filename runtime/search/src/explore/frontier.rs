@@ -117,7 +117,7 @@ impl Frontier {
         self.entry(place).map(|entry| &entry.node)
     }
 
-    /// The ways to the most promising places, so many with so many answers at the most, in the order in which they were kept.
+    /// The paths to the most promising checkpoints, within bounds of their number and of their answers, in the order in which they were kept.
     pub(crate) fn hottest(&self, most: usize, mut answers: usize) -> Vec<&Arc<PathNode>> {
         let ranked = self.ranks.iter().rev().filter_map(|(_, place)| self.node(*place)).take(most);
         let has_room = |node: &&Arc<PathNode>| {

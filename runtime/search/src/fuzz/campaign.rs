@@ -139,7 +139,7 @@ pub trait FuzzObserver {
     /// An execution was made. `false` ends the campaign.
     fn on_execution(&mut self, stats: &Stats) -> bool;
 
-    /// A testcase was found. It is told at once, so that nothing is lost when the machine fails.
+    /// A testcase was found. It is reported at once, so that nothing is lost when the machine fails.
     ///
     /// # Errors
     /// When it cannot be kept.
@@ -162,7 +162,7 @@ pub trait FuzzObserver {
     /// A failure that is known was seen again.
     fn on_repeat(&mut self, _found: &FailureRecord) {}
 
-    /// An execution failed in a way that a run of its input has not: that is no finding. It is told once for each signature.
+    /// An execution failed in a way that a run of its input has not: that is no finding. It is reported once for each signature.
     ///
     /// # Errors
     /// When it cannot be told.
