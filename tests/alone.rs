@@ -6,6 +6,7 @@
 //!
 //! A test that is only meant as a child does nothing when [`role`] says `None`: when it is run with all the others.
 
+use crate::wait;
 use std::process::{Command, Output};
 
 /// Names the role in the child's environment.
@@ -22,7 +23,7 @@ pub(crate) fn run(test: &str, role: &str, prepare: impl FnOnce(&mut Command)) ->
     let mut child = Command::new("/proc/self/exe");
     child.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(ROLE, role);
     prepare(&mut child);
-    child.output().expect("this binary starts")
+    wait::run(&mut child)
 }
 
 /// What a child said, for messages.

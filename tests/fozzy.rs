@@ -43,7 +43,7 @@ pub(crate) fn cache_folder() -> PathBuf {
 
 /// The binary, built in the profile of this test on the first call. Cargo decides whether there is anything to do.
 pub(crate) fn binary() -> &'static Path {
-    static BINARY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BINARY.get_or_init(|| {
         let folder = profile_folder();
         let profile = match folder.file_name().and_then(OsStr::to_str) {
@@ -56,19 +56,18 @@ pub(crate) fn binary() -> &'static Path {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_package)) {
             cargo.env_remove(name);
         }
-        let built = cargo
+        cargo
             // The whole workspace, so that features are those that `cargo test` has built already.
             .args(["build", "--quiet", "--workspace", "--bin", "fozzy"])
             .args(["--profile", profile, "--target-dir"])
             .arg(target_folder())
-            .current_dir(repository())
-            .stdin(Stdio::null())
-            .status()
-            .expect("cargo starts");
+            .current_dir(repository());
+        let built = wait::build(&mut cargo);
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
         fs::create_dir_all(cache_folder()).expect("the target folder can be written");
-        built.success().then(|| folder.join(format!("fozzy{}", std::env::consts::EXE_SUFFIX)))
+        built.status.success().then(|| folder.join(format!("fozzy{}", std::env::consts::EXE_SUFFIX))).ok_or(said)
     });
-    built.as_deref().expect("the binary does not build; the compiler's messages are above, once")
+    built.as_deref().unwrap_or_else(|said| panic!("the binary does not build: {said}"))
 }
 
 /// A fresh working folder in which the binary is run.

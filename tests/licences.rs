@@ -8,6 +8,7 @@
 //! Invariants: no crate is without a text; a text that several crates share stands once; the file changes only with the crates.
 //! `BLESS=1 cargo test -p fozzy-tests -- licences` writes it anew. Not here: whether a licence suits anybody.
 
+use crate::wait;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -150,20 +151,20 @@ fn linked_into(manifest: &str, package: &str, platform: Option<&str>) -> BTreeSe
 
 fn metadata(manifest: &str, platform: Option<&str>) -> Value {
     let platform = platform.map_or_else(host, str::to_owned);
-    let asked = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
         .args(["metadata", "--format-version", "1", "--locked", "--all-features", "--filter-platform", &platform])
         .arg("--manifest-path")
         .arg(repository().join(manifest))
-        .current_dir(repository())
-        .output()
-        .expect("cargo starts");
+        .current_dir(repository());
+    let asked = wait::run(&mut cargo);
     assert!(asked.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&asked.stderr));
     serde_json::from_slice(&asked.stdout).expect("JSON")
 }
 
 /// What rustc calls this machine.
 fn host() -> String {
-    let output = Command::new("rustc").arg("-vV").current_dir(repository()).output().expect("rustc");
+    let output = wait::run(Command::new("rustc").arg("-vV").current_dir(repository()));
     let text = String::from_utf8(output.stdout).expect("text");
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned()
 }

@@ -14,6 +14,7 @@ mod server;
 use crate::bad_input::forge;
 use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, Ran, binary};
+use crate::wait;
 use fozzy_plan::PlanFile;
 use fozzy_trace::Digest;
 use serde_json::{Value, json};
@@ -62,7 +63,7 @@ fn replays(trace: &[u8], recorded: &Value) {
     let verified = elsewhere.run(&["trace", "verify", TRACE, "--strict", "--json"]).exits(0).json();
     assert_eq!((&verified["ok"], &verified["checksumValid"]), (&json!(true), &json!(true)), "{verified:#}");
     let args = ["replay", TRACE, "--json"];
-    let output = elsewhere.command(binary()).args(args).env("PATH", "").output().expect("it starts");
+    let output = wait::run(elsewhere.command(binary()).args(args).env("PATH", ""));
     let replayed = Ran::of(&args, output).json();
     assert_eq!(replayed["replay"]["equal"], json!(true), "{replayed:#}");
     for key in ["status", "exitCode", "output", "historyDigest", "memoryDigest", "virtualTimeNs", "calls", "decisions"]

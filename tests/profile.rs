@@ -9,6 +9,7 @@
 
 use crate::corpus;
 use crate::fozzy::Fozzy;
+use crate::wait;
 use fozzy_engine::{Build, Program, ProgramProfile, Session, Switches};
 use fozzy_instrument::ProfileCounter;
 use fozzy_trace::plan::Inputs;
@@ -375,7 +376,7 @@ fn readers_of_other_tools_accept_what_is_exported() {
     assert!(errors.is_empty(), "{errors:?}");
     // callgrind, by its reader; without sources, where it stumbles over files of which no line is known.
     let mut callgrind = fozzy.command(&corpus::callgrind_annotate());
-    let read = callgrind.arg("--auto=no").arg(export("callgrind")).output().expect("it runs");
+    let read = wait::run(callgrind.arg("--auto=no").arg(export("callgrind")));
     let text = String::from_utf8_lossy(&read.stdout).into_owned();
     assert!(read.status.success() && read.stderr.is_empty(), "{text}{}", String::from_utf8_lossy(&read.stderr));
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
@@ -385,7 +386,7 @@ fn readers_of_other_tools_accept_what_is_exported() {
     let (go, cache) = corpus::go();
     let mut pprof = fozzy.command(&go);
     pprof.args(["tool", "pprof", "-top", "-sample_index=instructions"]).arg(export("pprof")).env("GOCACHE", cache);
-    let read = pprof.output().expect("it runs");
+    let read = wait::run(&mut pprof);
     let text = String::from_utf8_lossy(&read.stdout).into_owned();
     assert!(read.status.success(), "{text}{}", String::from_utf8_lossy(&read.stderr));
     assert!(text.contains(&format!("of {total} total")), "{text}");

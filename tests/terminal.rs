@@ -155,10 +155,10 @@ fn a_dialogue_that_is_interrupted_is_kept() {
     types(&mut keyboard, "hello\n");
     wait::while_running(&mut child, "the answer", || text(&seen).contains("you said: hello\r\n> "));
     fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
-    wait::until("the end", || !wait::runs(&mut child));
+    let ended = wait::exit(&mut child);
     wait::until("the summary", || text(&seen).contains("report    "));
     wait::until("who ended it", || text(&seen).contains("interrupted: the run ends"));
-    assert_eq!(child.wait().expect("it ran").code(), Some(130));
+    assert_eq!(ended.code(), Some(130));
     // It is no failure, and says so.
     assert!(text(&seen).contains("fozzy run INTERRUPTED"), "{}", text(&seen));
     let report = fozzy.run(&["report", "show", "latest", "--format", "json"]).exits(0).json();
@@ -183,5 +183,5 @@ fn a_run_without_an_end_says_how_it_ends() {
     wait::while_running(&mut child, "the line", || text(&seen).contains("at work for"));
     assert!(text(&seen).contains("Ctrl-C stops it, --fuel N ends it earlier"), "{}", text(&seen));
     fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
-    assert_eq!(child.wait().expect("it ran").code(), Some(130));
+    assert_eq!(wait::exit(&mut child).code(), Some(130));
 }

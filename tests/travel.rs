@@ -10,6 +10,7 @@
 
 use crate::corpus::{self, Target};
 use crate::fozzy::{self, Fozzy};
+use crate::wait;
 use serde_json::Value;
 
 /// Draws twenty bytes one by one, and traps at the end if the eighth one was below 16.
@@ -192,7 +193,7 @@ fn generated_tests_fail_until_the_program_is_repaired() {
     let test = || {
         let mut cargo = fozzy.command(std::path::Path::new("cargo"));
         cargo.args(["test", "--offline", "--quiet", "--test", "found"]).env("FOZZY", fozzy::binary());
-        cargo.output().expect("cargo can be started")
+        wait::build(&mut cargo)
     };
     let failed = test();
     let said = String::from_utf8_lossy(&failed.stdout).into_owned() + &String::from_utf8_lossy(&failed.stderr);

@@ -47,8 +47,7 @@ fn start(fozzy: &Fozzy, kind: &Kind, more: &[&str]) -> Child {
 }
 
 fn end(fozzy: &Fozzy, mut child: Child) -> Ran {
-    wait::until("the end of the campaign", || !wait::runs(&mut child));
-    let status = child.wait().expect("it has ended");
+    let status = wait::exit(&mut child);
     Ran::of(&["campaign"], std::process::Output { status, stdout: fozzy.read("out"), stderr: fozzy.read("err") })
 }
 
@@ -95,7 +94,7 @@ fn workers_end_when_their_parent_is_killed() {
                 wait::until("the workers' first finds", || has_begun(&fozzy, &kind));
             }
             parent.kill().expect("it runs");
-            parent.wait().expect("it was killed");
+            wait::exit(&mut parent);
             wait::until("the end of the workers", || !workers.iter().any(|worker| is_running(worker)));
         }
     }
@@ -245,8 +244,7 @@ fn nobody_reads_the_summary_and_no_worker_is_left() {
         wait::until("the workers' first finds", || has_begun(&fozzy, &kind));
         drop((parent.stdout.take(), parent.stderr.take()));
         signal(&fozzy, "TERM", &parent.id().to_string());
-        wait::until("its end", || !wait::runs(&mut parent));
-        assert_eq!(parent.wait().expect("it has ended").code(), Some(130));
+        assert_eq!(wait::exit(&mut parent).code(), Some(130));
         assert!(!workers.iter().any(|worker| is_running(worker)));
     }
 }

@@ -6,6 +6,7 @@ use crate::fozzy::{Fozzy, Ran, repository};
 use crate::wait;
 use fozzy_trace::file::verify;
 use std::process::Child;
+use std::process::Stdio;
 
 /// Nothing but these lies in the folder, and no run is half there.
 #[track_caller]
@@ -84,7 +85,8 @@ fn on_a_small_disk(fozzy: &Fozzy, script: &str) -> Option<Ran> {
     // As root, and as who becomes root in a namespace of users.
     for flags in ["-m", "-rm"] {
         let mut command = fozzy.command(std::path::Path::new("unshare"));
-        let output = command.args([flags, "sh", "-c", &script]).stdin(std::process::Stdio::null()).output().ok()?;
+        command.args([flags, "sh", "-c", &script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = wait::output(command.spawn().ok()?);
         let ran = Ran::of(&[&script], output);
         if ran.code != Some(77) && !ran.err().starts_with("unshare:") {
             return Some(ran);

@@ -4,7 +4,6 @@ use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, Ran};
 use crate::wait;
 use fozzy_trace::file::verify;
-use std::io::Read;
 use std::process::{Child, Command};
 
 fn probe() -> String {
@@ -13,10 +12,7 @@ fn probe() -> String {
 
 /// Reads some bytes of a child's stdout, and closes it.
 fn read_a_little(child: &mut Child) -> [u8; 10] {
-    let mut stdout = child.stdout.take().expect("a pipe");
-    let mut head = [0; 10];
-    stdout.read_exact(&mut head).expect("it prints that much");
-    head
+    wait::first_bytes(child.stdout.take().expect("a pipe")).0
 }
 
 #[test]
@@ -44,8 +40,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 /// Presses Ctrl-C.
 fn interrupt(child: &Child) {
-    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status();
-    assert!(sent.expect("there is a shell").success(), "it still runs");
+    let sent = wait::run(Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]));
+    assert!(sent.status.success(), "it still runs");
 }
 
 #[test]
@@ -54,8 +50,7 @@ fn ctrl_c_in_the_middle_of_a_recorded_run_leaves_nothing() {
     // Prints without end, so its first bytes show that it runs.
     let mut child = fozzy.start(&["run", &probe(), "--record", "a.fozzy", "--", "stdout-flood", "1000000"]);
     drop(child.stdin.take());
-    let mut stdout = child.stdout.take().expect("a pipe");
-    stdout.read_exact(&mut [0; 10]).expect("it prints");
+    let (_, _stdout) = wait::first_bytes(child.stdout.take().expect("a pipe"));
     interrupt(&child);
     let ran = Ran::of(&["run"], wait::output(child)).exits(130);
     assert!(ran.err().contains("interrupted: no half-written file is left"), "{ran}");
@@ -79,10 +74,9 @@ fn ctrl_c_ends_a_run_that_nobody_reads() {
     let mut child = fozzy.start(&["run", "flood.wat", "--record", "a.fozzy"]);
     drop(child.stdin.take());
     // The pipe stays open and is not emptied any more, so the program gets stuck in a write to it.
-    child.stderr.as_mut().expect("a pipe").read_exact(&mut [0; 10]).expect("it prints");
+    let (_, _stderr) = wait::first_bytes(child.stderr.take().expect("a pipe"));
     interrupt(&child);
-    wait::until("its end", || !wait::runs(&mut child));
-    assert_eq!(child.wait().expect("it has ended").code(), Some(130));
+    assert_eq!(wait::exit(&mut child).code(), Some(130));
     assert_eq!(fozzy.names(), ["flood.wat"]);
 }
 
@@ -111,7 +105,7 @@ fn ctrl_c_while_the_trace_is_written_leaves_nothing_or_all() {
         seen || !wait::runs(&mut child)
     });
     if seen {
-        let _ = Command::new("sh").args(["-c", &format!("kill -INT {} 2>/dev/null", child.id())]).status();
+        let _ = wait::run(Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]));
     }
     let ran = Ran::of(&["run"], wait::output(child));
     match ran.code {

@@ -19,6 +19,7 @@ use super::rust::Batch;
 use super::{C_BINARY, Package, Target};
 use crate::fozzy::repository;
 use crate::tier::{self, Requirement};
+use crate::wait;
 
 /// Settings of the nested release builds. Link-time optimisation would double the time for nothing that tests look at, and the
 /// debug information that some packages ask for would quintuple the size of the module.
@@ -529,7 +530,7 @@ pub(super) fn sources(folder: &Path) -> String {
 pub(super) fn run(command: &mut Command) -> Output {
     let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
     let line = format!("{} {}", command.get_program().display(), arguments.join(" "));
-    let output = command.output().unwrap_or_else(|error| panic!("cannot start `{line}`: {error}"));
+    let output = wait::build(command);
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "`{line}` failed ({}):\n{stdout}{stderr}", output.status);
     output

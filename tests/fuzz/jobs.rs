@@ -72,7 +72,7 @@ fn a_worker_that_is_killed_is_followed_by_another_that_goes_on() {
     // Without the main process, workers end by themselves.
     let left = workers();
     child.kill().expect("it runs");
-    child.wait().expect("it was killed");
+    wait::exit(&mut child);
     let runs = |pid: &String| {
         let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         !status.is_empty() && !status.contains(") Z ")

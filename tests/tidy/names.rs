@@ -16,6 +16,9 @@ use std::path::Path;
 /// Names that each module may have: the path gives the subject.
 const OF_THEIR_MODULE: [&str; 4] = ["Error", "Options", "Config", "Stats"];
 
+/// Exceptions at most: those of today. Whoever removes one lowers it.
+const EXCEPTIONS_MAX: usize = 4;
+
 /// Endings of participles.
 const ENDINGS: [&str; 8] = ["ed", "own", "ept", "old", "aid", "ound", "iven", "ing"];
 
@@ -97,15 +100,17 @@ fn sources() -> Vec<(&'static str, String, String)> {
 /// Exceptions of one rule: lines `rule Name  reason`.
 fn exceptions(rule: &str) -> BTreeSet<String> {
     let text = read(Path::new("tests/tidy/names.txt"));
-    let rows = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    rows.filter_map(|line| {
-        let mut words = line.split_whitespace();
-        let (of, name) = (words.next()?, words.next()?);
-        assert!(words.next().is_some(), "names.txt: `{line}` does not say why");
-        assert!(["twice", "participle"].contains(&of), "names.txt: there is no rule `{of}`");
-        (of == rule).then(|| name.to_owned())
-    })
-    .collect()
+    let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).collect();
+    assert!(rows.len() <= EXCEPTIONS_MAX, "names.txt has {} exceptions, and only shrinks", rows.len());
+    rows.into_iter()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let (of, name) = (words.next()?, words.next()?);
+            assert!(words.next().is_some(), "names.txt: `{line}` does not say why");
+            assert!(["twice", "participle"].contains(&of), "names.txt: there is no rule `{of}`");
+            (of == rule).then(|| name.to_owned())
+        })
+        .collect()
 }
 
 /// Holds what was found to the exceptions, in both directions.

@@ -17,7 +17,7 @@ use fozzy_trace::plan::Inputs;
 use fozzy_trace::{CmpLogEntry, DecisionSource, Execution, Executor, HarnessError, Plan};
 use std::sync::Arc;
 
-/// What logging costs is paid by so many budgets of instructions.
+/// Budgets of instructions of an execution that logs comparisons: logging costs instructions too.
 const FUEL_TIMES: u64 = 8;
 
 /// A program and the machines of its plan, built so that they log what they compare.

@@ -50,7 +50,7 @@ const WORDS_BYTES_MAX: u64 = 64 << 10;
 const SIGXCPU: i32 = 24;
 /// Ended because memory could not be had: what the standard library does then.
 const SIGABRT: i32 = 6;
-/// Ended by a kernel without memory, or by somebody: the bounds send other signals.
+/// Killed by a kernel without memory, or by a user: the bounds send other signals.
 const SIGKILL: i32 = 9;
 
 /// What the process is to do.
@@ -99,13 +99,13 @@ impl Bounds {
         };
         limit(Resource::Cpu, self.cpu_seconds, self.cpu_seconds + 1)?;
         limit(Resource::Data, self.memory_bytes, self.memory_bytes)?;
-        // What ends at a bound is nobody's bug.
+        // Reaching a bound is no bug.
         limit(Resource::Core, 0, 0)?;
         Ok(())
     }
 }
 
-/// Threads of the compiler on a machine with so many cores, where the environment asks for `asked`.
+/// Threads of the compiler on a machine with `cores` cores, where the environment asks for `asked`.
 fn threads(cores: usize, asked: Option<&str>) -> usize {
     let asked = asked.and_then(|asked| asked.parse().ok()).filter(|asked| *asked > 0);
     asked.unwrap_or(cores).clamp(1, THREADS_MAX)
@@ -254,7 +254,7 @@ fn answer(words: &str, code: u8) -> u8 {
     code
 }
 
-/// Nobody waits for the code of a process that compiles for another one when that has ended.
+/// A process that compiles for another one ends with it: its code is no longer needed.
 fn end_with_parent() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));

@@ -10,7 +10,6 @@ pub mod exchange;
 mod first_run;
 pub mod generated;
 pub mod guided_rate;
-pub mod place;
 pub mod program_target;
 pub mod regression_status;
 pub mod result;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! discover ─▶ Project { all, primary } ─▶ step: fozzy … --json ─▶ passed │ failed │ skipped (why) │ advisory
-//!                                          (own)                         (steps)
+//!                                          (subprocess)                  (steps)
 //! ```
 //!
 //! Invariants: a step that was not done is `skipped` and says why, never passed; each failure names the command that repeats
@@ -11,5 +11,5 @@
 
 pub mod chain;
 pub mod full;
-pub mod own;
 pub mod steps;
+pub mod subprocess;

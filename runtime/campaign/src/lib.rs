@@ -47,6 +47,7 @@ pub mod store;
 pub mod suite;
 pub mod time_travel;
 pub mod trace_check;
+pub mod trace_destination;
 pub mod walker;
 pub mod wall_clock;
 pub mod workers;

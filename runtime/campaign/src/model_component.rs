@@ -23,7 +23,7 @@ use std::sync::Arc;
 const INTERFACE: &str = "fozzy:model/sequential@0.1.0";
 /// Calls after which it is set back to its beginning.
 const CALLS_PER_STATE: u32 = 256;
-/// Instructions of so many calls: some seconds.
+/// The budget of instructions of all calls: some seconds.
 const FUEL: u64 = 10_000_000_000;
 /// Endings of files that are models of a user's own.
 const ENDINGS: [&str; 2] = [".wasm", ".wat"];

@@ -45,7 +45,7 @@ impl Remarks {
         Remarks { line, ..self }
     }
 
-    /// Whether somebody sees the line.
+    /// Whether a terminal shows the line.
     pub fn is_live(&self) -> bool {
         self.line.is_some()
     }

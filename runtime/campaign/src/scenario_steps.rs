@@ -179,7 +179,7 @@ fn free_name(trace: &Path, text: &[u8]) -> Option<PathBuf> {
         0 => PathBuf::from(format!("{whole}.json")),
         number => PathBuf::from(format!("{stem}-{number}.fozzy.json")),
     });
-    // What is there may be the scenario itself, or somebody's work.
+    // What is there may be the scenario itself, or a file of the user.
     names.into_iter().find(|name| match std::fs::read(name) {
         Ok(there) => there == text,
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,

@@ -89,7 +89,7 @@ pub(crate) fn unconfirmed_error() -> CampaignError {
     CampaignError::new(ErrorKind::Interrupted, message).hint("a longer --time leaves time for it")
 }
 
-/// The warning of a search that has given up so many runs at its end: what is found in no other run may be in these.
+/// The warning of a search that has given up this number of runs at its end: what is found in no other run may be in these.
 pub fn given_up_warning(runs: u64) -> Option<String> {
     (runs > 0).then(|| {
         format!(

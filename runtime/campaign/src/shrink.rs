@@ -24,18 +24,19 @@ use crate::store::RunFolder;
 use crate::walker::{SequenceProgram, SequenceWalker};
 use fozzy_check::FailureIdentity;
 use fozzy_engine::{Interrupt, Session};
-use fozzy_report::{LiteralLanguage, ShownInput, ShrinkSlip, StateBasisName, StateSearchEndName, StateSearchSummary};
+use fozzy_report::{LiteralLanguage, ShownInput, ShrinkSlip, StateSearchSummary};
 use fozzy_scenario_file::FailedPart;
 use fozzy_search::shrink::{
     self, CandidateSize, Explanation, Options, ReplayTarget, SequenceTarget, ShrinkCandidate, ShrinkError,
-    ShrinkProgress, ShrinkResult, StateBasis, StateSearch, StateSearchEnd, StepDependencies,
+    ShrinkProgress, ShrinkResult, StateSearch, StepDependencies,
 };
 use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
-    DecisionSource, Execution, Executor, FailureSignature, HarnessError, HistoryWindow, Plan, Verdict, counted,
+    DecisionSource, Execution, Executor, FailureSignature, HarnessError, HistoryWindow, Plan, StateBasis,
+    StateSearchEnd, Verdict, counted,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -255,24 +256,10 @@ pub fn shrink_beside(
 
 /// What was done by states, as a document; `None` where there is nothing to say, unless the shortest story was asked for.
 pub fn states_document(search: &StateSearch, is_asked: bool) -> Option<StateSearchSummary> {
-    let end = match search.end {
-        StateSearchEnd::NoSteps | StateSearchEnd::FixedSteps if !is_asked => return None,
-        StateSearchEnd::NoSteps => StateSearchEndName::NoSteps,
-        StateSearchEnd::NotAsked => StateSearchEndName::NotAsked,
-        StateSearchEnd::FixedSteps => StateSearchEndName::FixedSteps,
-        StateSearchEnd::NoWalk => StateSearchEndName::NoWalk,
-        StateSearchEnd::NoStates => StateSearchEndName::NoStates,
-        StateSearchEnd::Exhausted => StateSearchEndName::Exhausted,
-        StateSearchEnd::Sampled => StateSearchEndName::Sampled,
-        StateSearchEnd::Coarse => StateSearchEndName::Coarse,
-        StateSearchEnd::Bound => StateSearchEndName::Bound,
-        StateSearchEnd::Budget => StateSearchEndName::Budget,
-    };
-    let basis = match search.basis {
-        StateBasis::Unknown => StateBasisName::None,
-        StateBasis::Named => StateBasisName::Named,
-        StateBasis::Memory => StateBasisName::Memory,
-    };
+    let StateSearch { basis, end, .. } = *search;
+    if matches!(end, StateSearchEnd::NoSteps | StateSearchEnd::FixedSteps) && !is_asked {
+        return None;
+    }
     Some(StateSearchSummary {
         basis,
         loop_steps: search.loop_steps,
@@ -281,7 +268,7 @@ pub fn states_document(search: &StateSearch, is_asked: bool) -> Option<StateSear
         searched_steps: search.steps,
         end,
         // What a memory is learned to tell leaves something out.
-        shortest: end == StateSearchEndName::Exhausted && basis == StateBasisName::Named,
+        shortest: end == StateSearchEnd::Exhausted && basis == StateBasis::Named,
     })
 }
 

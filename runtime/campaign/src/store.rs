@@ -353,7 +353,7 @@ impl RunStore {
     fn begin_here(&self, id: String) -> Result<RunFolder, StoreError> {
         let path = self.runs.join(&id);
         fs::create_dir_all(&self.runs).map_err(|error| StoreError::io("create", &self.runs, error))?;
-        // Nobody takes the new folder for one that a killed process has left before it is locked.
+        // Until it is locked, no process takes the new folder for one that a killed process has left.
         let store = self.lock_file()?;
         fs::create_dir(&path).map_err(|error| StoreError::io("create", &path, error))?;
         let folder = File::open(&path).map_err(|error| StoreError::io("open", &path, error))?;

@@ -135,7 +135,7 @@ fn memory_parity(recording: &Recording, replayed: &ReplayResult) -> CiCheck {
     row("replay_memory_parity", equal, detail)
 }
 
-/// Whether one step in a hundred takes more virtual time than in the baseline, by more than so many percent.
+/// Whether one step in a hundred takes more virtual time than in the baseline, by more than this percentage.
 ///
 /// # Errors
 /// When this machine fails.

@@ -10,7 +10,7 @@ mod memory;
 mod options;
 mod profile;
 mod report;
-mod travel;
+mod time_travel;
 
 pub(crate) use artifacts::{ArtifactsCommand, ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
 pub(crate) use check::CheckArgs;
@@ -24,12 +24,14 @@ pub(crate) use memory::{MemoryArgs, memory_size, percentage};
 pub(crate) use options::request;
 pub(crate) use profile::{ProfileArgs, ProfileCommand, ReplayProfileArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
-pub(crate) use travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
+pub(crate) use time_travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
 use crate::help::commands_by_purpose;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_campaign::explore::state::is_state;
 use fozzy_campaign::options::seed_number;
+use fozzy_search::explore::{STRATEGIES, StrategyRow, strategy};
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
 use std::ffi::OsString;
@@ -493,8 +495,8 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
     pub(crate) steps: Option<u32>,
     /// The exploration strategy [default: coverage_guided; fifo for a scenario file of version 1 without --runs and --time]
-    #[arg(long, value_name = "STRATEGY")]
-    pub(crate) schedule: Option<ScheduleArg>,
+    #[arg(long, value_name = "STRATEGY", value_parser = schedules())]
+    pub(crate) schedule: Option<&'static StrategyRow>,
     /// Checkers of a distributed scenario, instead of its invariants: `kv_all_equal:KEY`, `kv_present_on_all:KEY`,
     /// `kv_node_equals:NODE:KEY:VALUE`.
     #[arg(long, value_name = "CHECKER", value_delimiter = ',')]
@@ -591,29 +593,10 @@ pub(crate) struct BranchArgs {
     pub(crate) reporter: Option<ReportFormatArg>,
 }
 
-/// How ways are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum ScheduleArg {
-    /// Always from the start; tasks take turns in the order in which they became ready.
-    Fifo,
-    /// Every answer of every step, the earliest places first.
-    Bfs,
-    /// Every answer of every step, the latest places first.
-    Dfs,
-    /// Always from the start; everything is drawn.
-    Random,
-    /// Always from the start; tasks by random priorities, which change up to twice in a run: probabilistic concurrency
-    /// testing, depth 1 to 3.
-    Pct,
-    /// Always from the start; a random priority for each pending step of a task: partial order sampling.
-    Pos,
-    /// Always from the start; every interleaving of tasks is as likely as the next: uniform random walk.
-    Urw,
-    /// Always from the start; each chance of a planned fault strikes alone, in turn, and then up to three together.
-    Faults,
-    /// From the start, or from places where something new was seen.
-    CoverageGuided,
+/// How paths are chosen, by the names of the table.
+fn schedules() -> impl TypedValueParser<Value = &'static StrategyRow> {
+    let names = STRATEGIES.iter().map(|row| PossibleValue::new(row.name).help(row.says));
+    PossibleValuesParser::new(names).map(|name| strategy(&name).expect("the parser has the names of the table"))
 }
 
 impl ExploreArgs {

@@ -17,7 +17,7 @@ mod fuzz;
 mod gate;
 mod init;
 mod inspect;
-mod look;
+mod inspect_at;
 mod memory;
 mod migrate;
 mod profile;

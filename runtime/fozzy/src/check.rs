@@ -64,7 +64,7 @@ impl Trace {
     /// # Ok::<(), fozzy::Error>(())
     /// ```
     pub fn check(bytes: &[u8]) -> Result<CheckReport, Error> {
-        let (checks, _) = check_trace(bytes, &file::verify(bytes))?;
+        let (checks, _) = check_trace(bytes, &file::verify(bytes)).map_err(Error::of_campaign)?;
         let checks = checks.into_iter().map(|check| Check {
             name: check.name,
             ok: check.ok,

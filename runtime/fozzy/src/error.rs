@@ -24,8 +24,9 @@ pub enum Error {
     Harness(String),
 }
 
-impl From<CampaignError> for Error {
-    fn from(error: CampaignError) -> Error {
+impl Error {
+    /// An error of the crate below.
+    pub(crate) fn of_campaign(error: CampaignError) -> Error {
         let text = error.to_string();
         match error.kind {
             ErrorKind::Target | ErrorKind::Build | ErrorKind::Scenario => Error::Program(text),
@@ -65,10 +66,9 @@ impl From<CampaignError> for Error {
             | ErrorKind::Internal => Error::Harness(text),
         }
     }
-}
 
-impl From<HarnessError> for Error {
-    fn from(error: HarnessError) -> Error {
+    /// A failure of the machine.
+    pub(crate) fn of_harness(error: HarnessError) -> Error {
         Error::Harness(error.what)
     }
 }

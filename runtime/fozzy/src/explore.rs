@@ -1,4 +1,4 @@
-//! Ways through the steps of a scenario that fail.
+//! Stateful exploration: runs of a scenario that fail.
 
 use crate::program::{Failure, project};
 use crate::{Error, Plan, Program, Trace};
@@ -146,13 +146,13 @@ impl Program {
             stop: Arc::new(|| false),
             only_simulated: true,
         };
-        let setup = ExplorationSetup::new(&project(), self.loaded(), &request)?;
-        let (exploration, mut recorder) = setup.in_memory()?;
+        let setup = ExplorationSetup::new(&project(), self.loaded(), &request).map_err(Error::of_campaign)?;
+        let (exploration, mut recorder) = setup.in_memory().map_err(Error::of_campaign)?;
         let stats = *exploration.stats();
         let mut failures = Vec::new();
         for found in exploration.findings().all() {
             let Some(failure) = Failure::of(&found.verdict) else { continue };
-            failures.push((failure, Trace::of(recorder.record(&found.input)?)));
+            failures.push((failure, Trace::of(recorder.record(&found.input).map_err(Error::of_campaign)?)));
         }
         Ok(ExploreReport { runs: stats.runs, steps: stats.steps, edges: stats.edges, failures })
     }

@@ -215,16 +215,17 @@ impl Program {
             stop: Arc::new(|| false),
             only_simulated: true,
         };
-        let setup = CampaignSetup::new(&project(), self.loaded(), &request)?;
+        let setup = CampaignSetup::new(&project(), self.loaded(), &request).map_err(Error::of_campaign)?;
         let origin = setup.prepared.origin(search.seed, RunMode::Fuzz);
         let (watch, time) = (Stopwatch::start(), options.time);
         let mut keeper = FindingCollector { corpus: Vec::new(), watch, time, calls: 0 };
-        let (campaign, mut confirmer) = setup.in_memory(search, &options.corpus, &mut keeper)?;
+        let (campaign, mut confirmer) =
+            setup.in_memory(search, &options.corpus, &mut keeper).map_err(Error::of_campaign)?;
         let stats = *campaign.stats();
         let mut findings = Vec::new();
         for found in campaign.findings().all() {
             let Some(failure) = Failure::of(&found.verdict) else { continue };
-            let run = confirmer.execute(&found.input, 0..ENTRIES_KEPT)?;
+            let run = confirmer.execute(&found.input, 0..ENTRIES_KEPT).map_err(Error::of_harness)?;
             let recording = origin.record(confirmer.session().program(), run.plan, &run.inputs, &run.execution);
             findings.push(Finding { input: found.input.clone(), failure, trace: Trace::of(recording) });
         }

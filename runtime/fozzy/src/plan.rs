@@ -5,6 +5,23 @@ use fozzy_trace::Duration;
 use std::path::Path;
 
 /// The world of a run: arguments, environment, files, faults, bounds. The default is an empty computer.
+///
+/// ```
+/// use fozzy::{Plan, Program, Status};
+///
+/// // Exits with the number of its arguments, its own name among them.
+/// let program = Program::from_bytes("count.wat", br#"(module
+///   (import "wasi_snapshot_preview1" "args_sizes_get" (func $sizes (param i32 i32) (result i32)))
+///   (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+///   (memory (export "memory") 1)
+///   (func (export "_start")
+///     (drop (call $sizes (i32.const 0) (i32.const 4)))
+///     (call $exit (i32.sub (i32.load (i32.const 0)) (i32.const 1)))))"#)?;
+/// let plan = Plan::new().fuel(100_000).env("LANG", "C");
+/// assert_eq!(program.run(&plan, 7)?.status(), Status::Pass);
+/// assert_eq!(program.run(&plan.arg("--verbose"), 7)?.status(), Status::Fail);
+/// # Ok::<(), fozzy::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     pub(crate) request: RunRequest,

@@ -28,8 +28,19 @@ impl Program {
     ///
     /// # Errors
     /// When it cannot be read or built, or is no program.
+    ///
+    /// ```
+    /// use fozzy::Program;
+    ///
+    /// # let folder = tempfile::tempdir().expect("a folder");
+    /// # let path = folder.path().join("nothing.wat");
+    /// # std::fs::write(&path, br#"(module (memory (export "memory") 1) (func (export "_start")))"#).expect("it is written");
+    /// let program = Program::load(&path)?;
+    /// assert!(program.name().ends_with("nothing.wat"));
+    /// # Ok::<(), fozzy::Error>(())
+    /// ```
     pub fn load(path: &Path) -> Result<Program, Error> {
-        Ok(Program { loaded: pipeline::load(path, &Remarks::none())? })
+        Ok(Program { loaded: pipeline::load(path, &Remarks::none()).map_err(Error::of_campaign)? })
     }
 
     /// A program from bytes, under a name for reports.
@@ -42,7 +53,7 @@ impl Program {
     /// assert!(matches!(refused, Err(fozzy::Error::Program(_))));
     /// ```
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Program, Error> {
-        Ok(Program { loaded: LoadedTarget::of_bytes(name, bytes)? })
+        Ok(Program { loaded: LoadedTarget::of_bytes(name, bytes).map_err(Error::of_campaign)? })
     }
 
     /// Its name in reports.
@@ -56,14 +67,15 @@ impl Program {
     /// When the plan does not fit, or this machine fails. A program that fails is no error.
     pub fn run(&self, plan: &Plan, seed: u64) -> Result<Run, Error> {
         let project = project();
-        let mut prepared = PreparedProgram::new(&project, self.loaded(), &plan.request)?;
+        let mut prepared = PreparedProgram::new(&project, self.loaded(), &plan.request).map_err(Error::of_campaign)?;
         if !plan.asks_real_computer {
             // A library runs programs of others.
-            prepared.planned.check_simulated()?;
+            prepared.planned.check_simulated().map_err(Error::of_campaign)?;
         }
         prepared.drive(plan.sequences, plan.flows);
-        let mut session = prepared.live_session(&project.config.base_dir)?;
-        let execution = session.execute(Box::new(SeededSource::new(Seed(seed))), 0..ENTRIES_KEPT)?;
+        let mut session = prepared.live_session(&project.config.base_dir).map_err(Error::of_campaign)?;
+        let execution =
+            session.execute(Box::new(SeededSource::new(Seed(seed))), 0..ENTRIES_KEPT).map_err(Error::of_harness)?;
         let (stdout, stderr) = pipeline::kept(&execution).target;
         let (stdout, stderr) = (stdout.to_vec(), stderr.to_vec());
         Ok(Run { stdout, stderr, recording: prepared.record(&execution, Seed(seed), RunMode::Run) })

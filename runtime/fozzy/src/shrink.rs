@@ -96,7 +96,7 @@ impl Trace {
     /// ```
     pub fn shrink(&self, executions_max: u64) -> Result<ShrinkReport, Error> {
         let recording = self.recording();
-        let mut targets = ProgramReplayTarget::several(recording, 1)?;
+        let mut targets = ProgramReplayTarget::several(recording, 1).map_err(Error::of_campaign)?;
         let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(recording), shortest: false };
         let go_on = &mut |progress: &ShrinkProgress| progress.tries < executions_max;
         let shrunk = shrink::shrink(recording, &mut targets, options, None, go_on);
@@ -104,7 +104,7 @@ impl Trace {
             ShrinkError::Harness(why) => Error::Harness(why.to_string()),
             refused => Error::Trace(refused.to_string()),
         })?;
-        let (smallest, _) = targets[0].record(recording, &shrunk.smallest)?;
+        let (smallest, _) = targets[0].record(recording, &shrunk.smallest).map_err(Error::of_campaign)?;
         let (before, after) = (Size::of(shrunk.before), Size::of(shrunk.after));
         Ok(ShrinkReport { trace: Trace::of(smallest), before, after, executions: shrunk.tries })
     }

@@ -42,7 +42,7 @@ impl Trace {
     /// # Errors
     /// When it cannot be read, is damaged, or is of a version that is not known.
     pub fn read(path: &Path) -> Result<Trace, Error> {
-        Ok(Trace { recording: selector::read(path)? })
+        Ok(Trace { recording: selector::read(path).map_err(Error::of_campaign)? })
     }
 
     /// A trace from the bytes of its file.
@@ -67,7 +67,7 @@ impl Trace {
     /// # Errors
     /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<PathBuf, Error> {
-        Ok(fozzy_campaign::pipeline::write(&self.recording, path, CollisionPolicy::Overwrite)?)
+        fozzy_campaign::pipeline::write(&self.recording, path, CollisionPolicy::Overwrite).map_err(Error::of_campaign)
     }
 
     /// How the recorded run ended.
@@ -85,7 +85,9 @@ impl Trace {
     /// # Errors
     /// When this machine fails. Another run than the recorded one is no error: see [`Replay::difference`].
     pub fn replay(&self) -> Result<Replay, Error> {
-        let replayed = fozzy_search::replay(&self.recording, &mut session_of(&self.recording)?, 0..0)?;
+        let replayed =
+            fozzy_search::replay(&self.recording, &mut session_of(&self.recording).map_err(Error::of_campaign)?, 0..0)
+                .map_err(Error::of_harness)?;
         let difference =
             replayed.difference.map(|found| format!("{}: recorded {}, found {}", found.what, found.left, found.right));
         Ok(Replay { verdict: replayed.verdict, difference })
@@ -96,10 +98,12 @@ impl Trace {
     /// # Errors
     /// When the program cannot be run under the plan of the trace, or this machine fails.
     pub fn replay_against(&self, program: &Program) -> Result<Replay, Error> {
-        let mut original = session_of(&self.recording)?;
-        let mut other =
-            PreparedProgram::against(&self.recording, program.loaded(), &MachinesOfToday::default())?.session()?;
-        let against = fozzy_search::replay_against(&self.recording, &mut original, &mut other)?;
+        let mut original = session_of(&self.recording).map_err(Error::of_campaign)?;
+        let mut other = PreparedProgram::against(&self.recording, program.loaded(), &MachinesOfToday::default())
+            .and_then(|prepared| prepared.session())
+            .map_err(Error::of_campaign)?;
+        let against =
+            fozzy_search::replay_against(&self.recording, &mut original, &mut other).map_err(Error::of_harness)?;
         let difference = against.divergence.map(|divergence| {
             let recorded = divergence.recorded.map_or_else(|| "nothing".to_owned(), |entry| entry.call);
             let asked = divergence.asked.map_or_else(|| "nothing".to_owned(), |entry| entry.call);

@@ -105,3 +105,21 @@ fn what_a_plan_expects_of_a_run_is_searched_for_too() {
     assert!(finding.input().contains(&b'n'), "{:?}", finding.input());
     assert_eq!(finding.trace().status(), Status::Fail);
 }
+
+/// Fails on `note`, which no comparison shows.
+const HASHED: &[u8] = br#"(module
+  (memory (export "memory") 2)
+  (func (export "LLVMFuzzerTestOneInput") (param $data i32) (param $size i32) (result i32)
+    (if (i32.eq (local.get $size) (i32.const 4)) (then
+      (if (i32.eq (i32.mul (i32.load (local.get $data)) (i32.const 0x9e3779b1)) (i32.const 0x02ce090e))
+        (then unreachable))))
+    (i32.const 0)))"#;
+
+#[test]
+fn a_campaign_begins_with_the_inputs_that_it_is_given() {
+    let hashed = Program::from_bytes("hashed.wat", HASHED).expect("a program");
+    let few = FuzzOptions::new().seed(3).executions(200).first_only();
+    assert_eq!(hashed.fuzz(&Plan::new(), &few).expect("it is fuzzed").findings().len(), 0);
+    let given = hashed.fuzz(&Plan::new(), &few.begin_with(b"yes").begin_with(b"note")).expect("it is fuzzed");
+    assert_eq!(given.findings().first().map(|found| found.input()), Some(&b"note"[..]));
+}

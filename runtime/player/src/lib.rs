@@ -19,7 +19,7 @@
 //!
 //! Invariants: what the file does not ask for is not asked of the host; arguments say who answers requests and
 //! commands that no step answers: `--http=nobody`, `--http=plan`, `--http=host`, and the same with `--proc`.
-//! Not here: the notation of files (`model/`), suites, which the command unfolds.
+//! Not here: the notation of files (`runtime/scenario-file`), suites, which the command unfolds.
 
 #![cfg_attr(not(feature = "program"), allow(dead_code, reason = "what steps yield is for version 2"))]
 

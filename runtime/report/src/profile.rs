@@ -36,7 +36,9 @@ pub use activity::{
     ActivityCollector, CallSpan, CallTimes, DurationCounts, IoCost, MachineTimes, MessageFlow, RunActivity, WaitKey,
 };
 pub use critical_path::{CriticalPath, PathPart, Sender, WaitSpan};
-pub use diff::{ConfidenceMeta, DiffSummary, MetricDiff, ProfileDiff, ProfileMetrics};
+pub use diff::{
+    ConfidenceMeta, DiffSummary, DifferenceTest, MetricDiff, ProfileDiff, ProfileMetrics, TestedDifference,
+};
 pub use doctor::{ProfileCheck, ProfileDoctor, ProfileEnv};
 pub use domains::{
     CallLatency, ChannelIo, CriticalShare, MachineSched, ProfileTopIo, ProfileTopLatency, ProfileTopSched, TaskTurns,

@@ -52,7 +52,7 @@ pub fn continuation(seed: Seed, at: u64, number: u64) -> Seed {
     Seed(fold.value())
 }
 
-/// So many moments, spread evenly from before the first decision to after the last one.
+/// Moments, spread evenly from before the first decision to after the last one.
 #[must_use]
 pub fn moments(decisions: u64, wanted: u64) -> Vec<u64> {
     let last = wanted.max(2) - 1;

@@ -42,4 +42,4 @@ pub use guided_source::{AnswerLog, GuidedSource};
 pub use options::{CheckpointStrategy, Options, StopCondition};
 pub use run_signs::NoveltyDimension;
 pub use stateful_target::{ConfirmReason, InputMoment, StatefulTarget};
-pub use strategy::{STRATEGIES, StrategyRow, strategy};
+pub use strategy::{DEFAULT_STRATEGY, STRATEGIES, StrategyRow, strategy};

@@ -59,7 +59,7 @@ pub struct Decision {
 pub enum AnswerDomain {
     /// Numbers below this one.
     Below(u64),
-    /// So many bytes.
+    /// Bytes, by their number.
     Bytes(usize),
 }
 

@@ -62,7 +62,7 @@ pub fn replay(
     executor: &mut dyn Executor,
     keep: HistoryWindow,
 ) -> Result<ReplayResult, HarnessError> {
-    // What the file has kept of the history is compared too, so it is made again, where nobody else asks for calls.
+    // What the file has kept of the history is compared too, so it is made again, unless calls are requested anyway.
     let kept = recording.entries.first().map_or(0, |entry| entry.index)..end_of(&recording.entries);
     let kept = if keep.is_empty() { kept } else { 0..0 };
     let mut execution =

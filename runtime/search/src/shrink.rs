@@ -46,7 +46,7 @@ pub use ablate::{Ablation, ablate};
 pub use dependencies::StepDependencies;
 pub use explain::{Explanation, VariedPart, explain};
 pub use incremental_replay::SequenceTarget;
-pub use shortcuts::{StateBasis, StateSearch, StateSearchEnd};
+pub use shortcuts::StateSearch;
 
 use crate::keyed_source::{Decision, DecisionKey, DecisionLog, KeyedSource, LOGGED_MAX, take};
 use fozzy_check::{FailureIdentity, identify};
@@ -469,7 +469,7 @@ impl<'a> Shrinker<'a> {
         }
     }
 
-    /// A candidate as it is executed: with the steps that its failure depends on, and without answers that nobody asks for.
+    /// A candidate as it is executed: with the steps that its failure depends on, and without answers to questions that are not asked.
     fn completed(&self, candidate: ShrinkCandidate) -> ShrinkCandidate {
         steps::relevant(self.dependencies.complete(candidate, self.position))
     }
@@ -517,7 +517,7 @@ impl<'a> Shrinker<'a> {
         self.log = log;
         self.position = result.position;
         self.smallest = candidate;
-        // Answers to what nobody asks any more, and steps after the failure, tell nothing.
+        // Answers to questions that are no longer asked, and steps after the failure, have no effect.
         if self.log.len() < LOGGED_MAX && !self.smallest.answers.is_empty() {
             let domain: BTreeSet<DecisionKey> = self.log.iter().map(|decision| decision.key).collect();
             self.smallest.answers.retain(|key, _| domain.contains(key));

@@ -36,6 +36,7 @@ pub mod plan;
 pub mod record;
 pub mod scheduler;
 pub mod source;
+mod state_search;
 pub mod step;
 mod stop_point;
 pub mod time;
@@ -59,6 +60,7 @@ pub use outcome::{FailureSignature, Finding, FindingKind, PeerStack, Status, Ver
 pub use plan::Plan;
 pub use record::Record;
 pub use scheduler::{ReadyTask, RunLengths, SchedulePolicy, Scheduler, SchedulingPoint};
+pub use state_search::{StateBasis, StateSearchEnd};
 pub use step::{CheckpointId, StepId, StepOutcome, StepTarget};
 pub use stop_point::StopPoint;
 pub use time::{Duration, Instant};

@@ -9,7 +9,6 @@
 //! no state hides no finding.
 
 use super::exchange::WorkerExchange;
-use super::place::Where;
 use super::result::{ExploreProtocol, FailureTrace, UnkeptFailure};
 use super::state_saver::StateSaver;
 use super::stateful_target::PathConfirmer;
@@ -21,6 +20,7 @@ use crate::progress::{LIVE_EVERY_NS, QUIET_EVERY_NS};
 use crate::remarks::Remarks;
 use crate::search_clock::{SearchClock, unconfirmed_error};
 use crate::store;
+use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
@@ -36,7 +36,7 @@ const STATUS_EVERY_NS: u64 = 2_000_000_000;
 const REPORT_EVERY_NS: u64 = 200_000_000;
 /// What is left of the time for making findings smaller, and for the report: one part in this many.
 pub(super) const SHRINK_SHARE: u64 = 4;
-/// Steps between two looks at the clock, where so many take less than [`LOOK_EVERY_NS`].
+/// Steps between two looks at the clock, where that number takes less than [`LOOK_EVERY_NS`].
 const LOOK_EVERY: u64 = 16;
 const LOOK_EVERY_NS: u64 = 10_000_000;
 
@@ -47,7 +47,7 @@ pub struct ExplorationSink {
     /// Repeats a finding as a run, to record it.
     pub confirmer: PathConfirmer,
     /// Where findings go.
-    pub place: Where,
+    pub destination: TraceDestination,
     /// Real time since the start, and when it is over.
     pub clock: Arc<SearchClock>,
     /// `None` when its runs are bounded instead.
@@ -78,7 +78,7 @@ pub struct WorkerEnds {
     pub supervisor: WorkerChannel<ExploreProtocol>,
     /// Exchanges finds with the other workers.
     pub exchange: WorkerExchange,
-    /// Runs and steps that were made before this exploration, which are nobody's share.
+    /// Runs and steps that were made before this exploration; they belong to no worker's share.
     pub before: (u64, u64),
 }
 
@@ -113,6 +113,13 @@ impl ExplorationSink {
         (self.said.at_ns, self.said.runs) = (now, stats.runs);
     }
 
+    /// Says how it went, where it was said all along.
+    pub(super) fn say_last(&mut self, stats: &Stats) {
+        if self.verbose {
+            self.say(stats, self.clock.elapsed_ns());
+        }
+    }
+
     /// Shows how it goes, in the line of a terminal.
     fn show(&mut self, stats: &Stats, now: u64) {
         let since = (stats.runs.saturating_sub(self.said.runs), now - self.said.at_ns);
@@ -132,7 +139,7 @@ impl ExplorationSink {
 
     fn write(&mut self, recording: &Recording) -> Result<PathBuf, CampaignError> {
         let (bytes, name) = named(recording)?;
-        let (path, collision) = self.place.of(self.kept.len(), Path::new(&name));
+        let (path, collision) = self.destination.of(self.kept.len(), Path::new(&name));
         let path = store::write_trace_as(&path, &bytes, collision, Durability::Cached)?;
         self.disk.written(path.clone());
         Ok(path)

@@ -9,7 +9,7 @@
 //! repaired, and all of them guard what they reach from then on.
 //!
 //! Invariants: the file is written last and at one stroke; what names it in a crate stays right when the crate is moved.
-//! Not here: the traces themselves (`ground`, `keeper`).
+//! Not here: the traces themselves (`stateful_target`, `campaign_sink`).
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_search::explore::DecisionPath;

@@ -49,7 +49,7 @@ pub(crate) struct GuidedCase<'a> {
     pub(crate) jobs: usize,
 }
 
-/// Ends an exploration after so many steps.
+/// Ends an exploration at its budget of steps.
 struct StepBound(u64);
 
 impl ExplorationObserver for StepBound {

@@ -1,7 +1,7 @@
-//! An ordinary program as the ground of an exploration: each step is a whole run, and a place is the beginning of its answers.
+//! An ordinary program as the target of an exploration: each step is a whole run, and a checkpoint is a prefix of its answers.
 //!
 //! ```text
-//! run       a a b c d e f ✓ something new      kept: a a b c │ cut after so many answers
+//! run       a a b c d e f ✓ something new      kept: a a b c │ cut after N answers
 //! from it   a a b c │ x y z …                  executed from the start: the same up to the place, and then other answers
 //! ```
 //!
@@ -38,14 +38,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Bytes and lines of each output that are looked at for what is new.
 const LOG_BYTES_MAX: usize = 64 << 10;
 const LOG_LINES_MAX: usize = 1024;
-/// What seeing edges costs is paid by so many budgets of instructions. Whatever uses more than the plan's is judged by the run that
+/// Budgets of instructions of an execution with coverage: counting edges costs instructions too. Whatever uses more than the plan's is judged by the run that
 /// repeats it without, so that more of them would only be waited for where a program never ends.
 const FUEL_TIMES: u64 = 2;
 /// Calls of a run between which input may come, where that comes at moments that vary.
 const MOMENT_CALLS_MAX: u64 = 1 << 12;
 /// Moments of a run that are shown.
 const MOMENTS_MAX: usize = 1 << 14;
-/// Compiling so many bytes of components takes about as long as a run of a small program.
+/// Bytes of components that compile in about the time of one run of a small program.
 const BYTES_A_PLAIN_RUN: u64 = 8 << 10;
 /// Runs before the first that logs what it compares.
 const PLAIN_RUNS_MIN: u64 = 4;

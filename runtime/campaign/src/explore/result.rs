@@ -1,6 +1,6 @@
 //! What an exploration came to, and what its workers tell their supervisor of it.
 //!
-//! Not here: how it is told (`crate::workers`), and what workers leave for each other (`exchange`).
+//! Not here: how it is transmitted (`crate::workers`), and what workers leave for each other (`exchange`).
 
 use crate::workers::WorkerProtocol;
 use fozzy_report::UnreachedBranch;

@@ -42,7 +42,7 @@ pub struct SavedFailures {
     pub folder: PathBuf,
     /// The project's folder, which paths in the files are below.
     root: Option<PathBuf>,
-    /// Which program it is; `None` where nobody has to know.
+    /// The program; `None` where it is not needed.
     place: Option<ProgramPlace>,
 }
 
@@ -260,7 +260,7 @@ fn below(root: Option<&Path>, text: &str) -> PathBuf {
 
 /// The plan file under which a saved failure was found, if one is remembered and still there.
 pub fn plan_of(project: &Project, trace: &Path) -> Option<PathBuf> {
-    // Beside any other trace it is a file of somebody else.
+    // Beside any other trace it is a file of the user.
     let seeds = project.config.base_dir.join("seeds").canonicalize().ok()?;
     let file = trace.with_extension(PLAN_ENDING).canonicalize().ok()?;
     let is_path = std::fs::metadata(&file).is_ok_and(|file| file.len() <= PATH_BYTES_MAX);

@@ -3,7 +3,9 @@
 //! Invariant: unknown keys are refused; what a flag says goes before it.
 
 use fozzy_plan::FaultRate;
-use fozzy_search::explore::{CheckpointStrategy, NoveltyDimension, Options};
+use fozzy_search::explore::{
+    CheckpointStrategy, DEFAULT_STRATEGY, NoveltyDimension, Options, STRATEGIES, StrategyRow, strategy,
+};
 use fozzy_trace::{Duration, Seed};
 use serde::Deserialize;
 use serde::de::Error;
@@ -31,8 +33,9 @@ pub struct ExploreSettings {
     /// How likely faults begin or end at a step.
     #[serde(deserialize_with = "share")]
     pub fault_toggle_prob: f64,
-    /// How ways are chosen.
-    pub schedule: ScheduleWord,
+    /// How paths are chosen.
+    #[serde(deserialize_with = "schedule")]
+    pub schedule: &'static StrategyRow,
     /// Processes that explore.
     pub workers: u32,
     /// Whether workers tell each other of edges, so that each looks for others.
@@ -96,60 +99,19 @@ impl NoveltyWord {
     }
 }
 
-/// The strategies, by their names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScheduleWord {
-    /// Always from the start; tasks take turns in the order in which they became ready.
-    Fifo,
-    /// Every answer of every step, the earliest places first.
-    Bfs,
-    /// Every answer of every step, the latest places first.
-    Dfs,
-    /// Always from the start; everything is drawn.
-    Random,
-    /// Always from the start; the task of the highest random priority runs on, but for up to 2 changes (probabilistic
-    /// concurrency testing, depth 1 to 3).
-    Pct,
-    /// Always from the start; each pending step of a task has a random priority (partial order sampling).
-    Pos,
-    /// Always from the start; every interleaving of tasks is as likely as the next (uniform random walk).
-    Urw,
-    /// Always from the start; each chance of a planned fault strikes alone, in turn, and then up to three together.
-    Faults,
-    /// From the start, or from places where something new was seen.
-    #[default]
-    CoverageGuided,
-}
-
-impl ScheduleWord {
-    /// The word on the command line and in `fozzy.toml`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ScheduleWord::Fifo => "fifo",
-            ScheduleWord::Bfs => "bfs",
-            ScheduleWord::Dfs => "dfs",
-            ScheduleWord::Random => "random",
-            ScheduleWord::Pct => "pct",
-            ScheduleWord::Pos => "pos",
-            ScheduleWord::Urw => "urw",
-            ScheduleWord::Faults => "faults",
-            ScheduleWord::CoverageGuided => "coverage_guided",
-        }
-    }
-}
-
 /// What ends an exploration, and how its ways are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExploreBounds {
-    /// How ways are chosen.
-    pub schedule: ScheduleWord,
+    /// How paths are chosen.
+    pub schedule: &'static StrategyRow,
     /// Runs.
     pub runs: Option<u64>,
     /// Real time.
     pub time: Option<Duration>,
 }
 
+/// The strategy of a file of version 1 for which none is named.
+const VERSION_1_STRATEGY: &str = "fifo";
 /// Runs of a file of version 1 for which another schedule than `fifo` was named, and no bound: some seconds.
 const RUNS_OF_VERSION_1: u64 = 100;
 
@@ -158,7 +120,7 @@ impl ExploreSettings {
     /// unless another schedule is named after the one run that `fifo` has.
     pub fn bounds(
         &self,
-        schedule: Option<ScheduleWord>,
+        schedule: Option<&'static StrategyRow>,
         runs: Option<u64>,
         time: Option<Duration>,
         is_version_1: bool,
@@ -168,8 +130,8 @@ impl ExploreSettings {
         let of_settings = (self.schedule != default.schedule).then_some(self.schedule);
         let time = time.or_else(|| (self.max_time != default.max_time && runs.is_none()).then_some(self.max_time));
         if is_version_1 && runs.is_none() && time.is_none() {
-            let schedule = schedule.or(of_settings).unwrap_or(ScheduleWord::Fifo);
-            let runs = if schedule == ScheduleWord::Fifo { 1 } else { RUNS_OF_VERSION_1 };
+            let schedule = schedule.or(of_settings).unwrap_or(known_strategy(VERSION_1_STRATEGY));
+            let runs = if schedule.name == VERSION_1_STRATEGY { 1 } else { RUNS_OF_VERSION_1 };
             return ExploreBounds { schedule, runs: Some(runs), time: None };
         }
         let time = time.or_else(|| runs.is_none().then_some(self.max_time));
@@ -189,7 +151,7 @@ impl Default for ExploreSettings {
             checkpoint_strategy: CheckpointWord::Energy,
             steps_per_run: options.steps_per_run,
             fault_toggle_prob: options.fault_toggle_prob,
-            schedule: ScheduleWord::CoverageGuided,
+            schedule: known_strategy(DEFAULT_STRATEGY),
             workers: 1,
             share_edges: true,
             share_checkpoints: true,
@@ -226,6 +188,19 @@ impl ExploreSettings {
     }
 }
 
+/// A strategy that the table has.
+fn known_strategy(name: &str) -> &'static StrategyRow {
+    strategy(name).expect("its name is that of a row")
+}
+
+fn schedule<'de, D: serde::Deserializer<'de>>(from: D) -> Result<&'static StrategyRow, D::Error> {
+    let name = String::deserialize(from)?;
+    strategy(&name).ok_or_else(|| {
+        let names: Vec<String> = STRATEGIES.iter().map(|row| format!("`{}`", row.name)).collect();
+        D::Error::custom(format!("unknown schedule `{name}`, expected one of {}", names.join(", ")))
+    })
+}
+
 fn time<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(from)?;
     Duration::parse(&text).map_err(D::Error::custom)
@@ -252,14 +227,15 @@ mod tests {
 
     #[test]
     fn a_file_of_version_1_ends_by_itself() {
-        let check = |schedule, runs, time, is_version_1, expected: (ScheduleWord, Option<u64>, Option<u64>)| {
+        let check = |schedule, runs, time, is_version_1, expected: (&'static StrategyRow, Option<u64>, Option<u64>)| {
             let found =
                 ExploreSettings::default().bounds(schedule, runs, Some(Duration(5)).filter(|_| time), is_version_1);
             assert_eq!((found.schedule, found.runs, found.time.map(|time| time.0)), expected);
         };
-        let (guided, minute) = (ScheduleWord::CoverageGuided, 60_000_000_000);
-        check(None, None, false, true, (ScheduleWord::Fifo, Some(1), None));
-        check(Some(ScheduleWord::Pct), None, false, true, (ScheduleWord::Pct, Some(RUNS_OF_VERSION_1), None));
+        let [guided, fifo, pct] = ["coverage_guided", "fifo", "pct"].map(known_strategy);
+        let minute = 60_000_000_000;
+        check(None, None, false, true, (fifo, Some(1), None));
+        check(Some(pct), None, false, true, (pct, Some(RUNS_OF_VERSION_1), None));
         check(None, Some(7), false, true, (guided, Some(7), None));
         check(None, None, true, true, (guided, None, Some(5)));
         check(None, None, false, false, (guided, None, Some(minute)));

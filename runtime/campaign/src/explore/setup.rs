@@ -12,7 +12,6 @@ use super::campaign_sink::{ExplorationSink, ProgressMark, SHRINK_SHARE, WorkerEn
 use super::cluster::{self, ClusterRequest};
 use super::exchange::WorkerExchange;
 use super::first_run::FirstRun;
-use super::place::Where;
 use super::program_target::ProgramTarget;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, without_doubles};
 use super::state::{ExploreState, StateFile};
@@ -27,6 +26,7 @@ use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
+use crate::trace_destination::TraceDestination;
 use crate::workers::{self, WorkerChannel, WorkerEvent};
 use fozzy_engine::Walker;
 use fozzy_report::{ExploreReward, ExploreSummary};
@@ -71,7 +71,7 @@ pub struct ExploreRequest<'a> {
 /// How an exploration is made.
 pub struct ExploreRun {
     /// Where findings go.
-    pub place: Where,
+    pub destination: TraceDestination,
     /// The budget of runs, if there is one.
     pub runs: Option<u64>,
     /// Whether a line says every two seconds how it goes.
@@ -268,13 +268,13 @@ impl ExplorationSetup {
             }
             None => (None, None),
         };
-        let ExploreRun { place, runs, verbose, remarks, state, shrinks } = run;
+        let ExploreRun { destination, runs, verbose, remarks, state, shrinks } = run;
         let (component, plan, seed) = (&self.prepared.loaded.component, &self.prepared.planned.plan, options.seed.0);
         let state = state.filter(|_| ends.is_none()).map(|path| StateFile::new(path, component, plan, seed));
         let mut sink = ExplorationSink {
             stop: self.stop,
             confirmer: self.confirmer,
-            place,
+            destination,
             clock: self.clock,
             time: self.time,
             runs,
@@ -309,6 +309,9 @@ impl ExplorationSetup {
             false => exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?,
         };
         sink.remarks.live("");
+        if sink.worker.is_none() {
+            sink.say_last(exploration.stats());
+        }
         let mut explored = result(&exploration, &sink, &*target, &paths, ended);
         explored.given_up = self.prepared.interrupt.has_struck().into();
         explored.first_runs = u64::from(is_run);
@@ -331,28 +334,28 @@ impl ExplorationSetup {
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
         let is_run = self.first.is_run(&self.options);
-        let ExploreRun { place, verbose, remarks, shrinks, state, .. } = run;
+        let ExploreRun { destination, verbose, remarks, shrinks, state, .. } = run;
         let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
-        // When something is found is known too late to those who watch the clock of several.
-        let time = self.time.map(|time| if shrinks { Duration(time.0 - time.0 / SHRINK_SHARE) } else { time });
-        let time = time.map(|time| Duration(time.0.saturating_sub(self.clock.elapsed_ns())));
+        let reserved = self.time.filter(|_| shrinks).map_or(Duration(0), |time| Duration(time.0 / SHRINK_SHARE));
+        let time = self.time.map(|time| Duration(time.0.saturating_sub(self.clock.elapsed_ns())));
         let resumed = self.resumed.map(|state| (state.stories, state.findings));
         let (stories_before, findings_before) = resumed.unwrap_or_default();
         let explorers = ExploreWorkers {
-            place: &place,
+            destination: &destination,
             workers,
             seed: self.options.seed,
             runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX).map(|runs| runs - u64::from(is_run)),
             before,
             time,
+            reserved,
             first_only: self.options.stop == StopCondition::FirstFinding,
             verbose,
             stop: self.stop,
             remarks,
             findings_before,
             state,
-            first: if is_run { Some(AdoptedRun::keep(self.first, &place)?) } else { None },
+            first: if is_run { Some(AdoptedRun::keep(self.first, &destination)?) } else { None },
         };
         let mut explored = explorers.run()?;
         explored.edges_total = explored.edges_total.max(self.target.edges_total());

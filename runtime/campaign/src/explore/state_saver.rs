@@ -36,7 +36,7 @@ impl StateSaver {
         self.file.is_some() && now_ns - self.saved_ns >= wait.max(SAVE_SHARE * self.took_ns)
     }
 
-    /// Saves it if that is due: so many runs and steps, so many findings, the paths of places and those of findings.
+    /// Saves it if that is due: the numbers of runs, steps and findings, the paths of places and those of findings.
     ///
     /// # Errors
     /// When it cannot be written.

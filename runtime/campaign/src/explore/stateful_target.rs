@@ -1,7 +1,7 @@
-//! A scenario as the ground of an exploration: walked through with checkpoints, and confirmed by runs of their own.
+//! A scenario as the target of an exploration: executed step by step with checkpoints, its findings confirmed by whole runs.
 //!
 //! ```text
-//! answers ─▶ Walker (checkpoints, steps) ─▶ went on │ failed: judged by how it ended
+//! answers ─▶ Walker (checkpoints, steps) ─▶ continues │ failed: judged by how it ended
 //! path ───▶ Session (the ordinary run, bounded steps) ─▶ Execution ─▶ verdict, Recording
 //! ```
 //!

@@ -62,7 +62,7 @@ impl SourceLines {
         self.text(line).is_none_or(|text| is_branch(&text))
     }
 
-    /// Whether what is compiled of the line is a macro's: an attribute's, or a call of one, whose branches nobody wrote.
+    /// Whether what is compiled of the line is a macro's: an attribute's, or a call of one, whose branches are generated.
     fn is_generated(&self, line: u32) -> bool {
         self.text(line).is_some_and(|text| text.starts_with("#[") || calls_macro(&text))
     }

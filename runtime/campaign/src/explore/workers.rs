@@ -13,7 +13,6 @@
 use super::campaign_sink::named;
 use super::exchange;
 use super::first_run::FirstRun;
-use super::place::Where;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, UnkeptFailure, without_doubles};
 use super::state::StateFile;
 use super::state_saver::StateSaver;
@@ -23,6 +22,7 @@ use crate::options::StopFlag;
 use crate::progress::QUIET_EVERY_NS;
 use crate::remarks::Remarks;
 use crate::selector;
+use crate::trace_destination::TraceDestination;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{
     Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 /// An exploration by several workers.
 pub struct ExploreWorkers<'a> {
     /// Where findings go.
-    pub place: &'a Where,
+    pub destination: &'a TraceDestination,
     /// Workers at a time.
     pub workers: u32,
     /// The seed of all.
@@ -48,6 +48,8 @@ pub struct ExploreWorkers<'a> {
     pub before: (u64, u64),
     /// Real time for all.
     pub time: Option<Duration>,
+    /// The part of it that is left for making findings smaller, once there are some.
+    pub reserved: Duration,
     /// Whether the first failure ends it.
     pub first_only: bool,
     /// Whether a line says every two seconds how it goes.
@@ -60,7 +62,7 @@ pub struct ExploreWorkers<'a> {
     pub findings_before: Vec<DecisionPath>,
     /// Where its state is saved while it runs; `None` when it is not.
     pub state: Option<StateFile>,
-    /// The run that was made before, if it is one of them; it is nobody's share.
+    /// The run that was made before, if it is one of them; it belongs to no worker's share.
     pub first: Option<AdoptedRun>,
 }
 
@@ -73,12 +75,12 @@ pub struct AdoptedRun {
 
 impl AdoptedRun {
     /// The first run; its failure is kept.
-    pub(super) fn keep(first: FirstRun, place: &Where) -> Result<AdoptedRun, CampaignError> {
+    pub(super) fn keep(first: FirstRun, destination: &TraceDestination) -> Result<AdoptedRun, CampaignError> {
         let FirstRun { path, recording, .. } = first;
         let steps = path.steps;
         let failure = recording.map(|recording| {
             let signature = recording.outcome.verdict.signature.clone();
-            let (path, unkept) = match trace_of(&recording, place) {
+            let (path, unkept) = match trace_of(&recording, destination) {
                 Ok(path) => (path, None),
                 Err(error) => {
                     let why = error.to_string();
@@ -97,7 +99,7 @@ impl ExploreWorkers<'_> {
     /// # Errors
     /// When workers cannot be started, or what they found cannot be kept.
     pub fn run(&self) -> Result<ExplorationResult, CampaignError> {
-        let folder = self.place.folder.join("workers");
+        let folder = self.destination.folder.join("workers");
         exchange::make(&folder)?;
         let found = self.first.iter().filter_map(|first| first.failure.clone()).collect::<Vec<_>>();
         for found in &found {
@@ -162,6 +164,11 @@ impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
         (self.plan.stop)()
     }
 
+    fn reserved_time(&self) -> std::time::Duration {
+        let has_more_to_do = !self.failures.is_empty();
+        if has_more_to_do { std::time::Duration::from_nanos(self.plan.reserved.0) } else { std::time::Duration::ZERO }
+    }
+
     fn on_found(&mut self, worker: u32, found: FailureTrace) -> Result<Direction, HarnessError> {
         self.keep(worker, found)?;
         Ok(if self.plan.first_only { Direction::Stop } else { Direction::Continue })
@@ -194,7 +201,7 @@ impl Collector<'_> {
         }
         let found = match found.unkept {
             Some(_) => found,
-            None => placed(found, self.plan.place, self.failures.len())?,
+            None => placed(found, self.plan.destination, self.failures.len())?,
         };
         let title = found.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         self.plan.remarks.text(&format!(
@@ -228,7 +235,7 @@ impl Collector<'_> {
     /// Saves what all have left for each other, so that an exploration that is killed can be continued.
     fn save(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) -> Result<(), CampaignError> {
         let records = || slots.iter().flat_map(WorkerSlot::records);
-        let folder = self.plan.place.folder.join("workers");
+        let folder = self.plan.destination.folder.join("workers");
         let stats = sum(records().filter_map(|record| record.progress));
         let (runs, steps) = self.plan.before;
         let watch = &self.watch;
@@ -358,7 +365,7 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
     all.fold(Stats::default(), |sum, stats| Stats {
         runs: sum.runs + stats.runs,
         steps: sum.steps + stats.steps,
-        // What several have seen is not counted twice, as far as that is known here.
+        // What several have seen is counted once; the sums know the largest only.
         edges: sum.edges.max(stats.edges),
         features: sum.features.max(stats.features),
         states: sum.states.max(stats.states),
@@ -374,18 +381,18 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
 }
 
 /// The trace of the first failure, written.
-fn trace_of(recording: &Recording, place: &Where) -> Result<PathBuf, CampaignError> {
+fn trace_of(recording: &Recording, destination: &TraceDestination) -> Result<PathBuf, CampaignError> {
     let (bytes, name) = named(recording)?;
-    let (path, collision) = place.of(0, Path::new(&name));
+    let (path, collision) = destination.of(0, Path::new(&name));
     crate::store::write_trace(&path, &bytes, collision)
 }
 
 /// A worker's finding, with its trace where traces of the run are. One that is not written there is a finding all the same.
-fn placed(found: FailureTrace, place: &Where, number: usize) -> Result<FailureTrace, CampaignError> {
+fn placed(found: FailureTrace, destination: &TraceDestination, number: usize) -> Result<FailureTrace, CampaignError> {
     let path = &found.path;
     let bytes = std::fs::read(path).map_err(|error| at_path(ErrorKind::Store, "cannot read", path, &error))?;
     let name = path.file_name().map(PathBuf::from).unwrap_or_default();
-    let (to, collision) = place.of(number, &name);
+    let (to, collision) = destination.of(number, &name);
     match crate::store::write_trace(&to, &bytes, collision) {
         Ok(path) => Ok(FailureTrace { path, ..found }),
         Err(error) => {

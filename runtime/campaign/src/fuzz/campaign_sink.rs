@@ -17,10 +17,11 @@ use super::protocol::FuzzProtocol;
 use super::summary::{CampaignReport, FindingReport, SavedFinding, Smaller, Subject};
 use crate::error::{CampaignError, DeferredError, ErrorKind};
 use crate::options::StopFlag;
-use crate::pipeline::{self, RecordingOrigin};
+use crate::pipeline::{self, ENTRIES_KEPT, RecordingOrigin};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::remarks::Remarks;
 use crate::search_clock::{SearchClock, unconfirmed_error};
+use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_report::{LiteralLanguage, ShownInput};
 use fozzy_search::FailureRecord;
@@ -45,49 +46,11 @@ const ARGUMENTS_SAID: usize = 400;
 /// Timeouts of one signature after which it is said how they cost less, and the divisor of the budget that is proposed.
 const TIMEOUTS_REMARKED: u64 = 20;
 const FUEL_DIVISOR: u64 = 20;
-/// Calls at the beginning of a run that stand in its trace in full.
-const ENTRIES_KEPT: u64 = 1_000;
-
-/// Where findings go.
-pub struct Place {
-    /// The folder of the run.
-    pub folder: PathBuf,
-    /// The file that was asked for.
-    pub record: Option<PathBuf>,
-    /// What to do when that file is there.
-    pub collision: CollisionPolicy,
-    /// The cargo-fuzz target whose artifacts they are, and their folder.
-    pub artifacts: Option<(CargoFuzz, PathBuf)>,
-}
-
-/// Keeps, and says.
+/// Keeps findings, and reports progress.
 pub struct CampaignSink {
-    /// Where inputs are kept that reached something new.
-    pub corpus: CorpusFolder,
-    /// Repeats a finding as a run, to record it.
-    pub confirmer: FindingConfirmer,
-    /// What traces say beside the execution.
-    pub origin: RecordingOrigin,
+    config: SinkConfig,
     /// The language in which inputs are written down.
     language: Option<LiteralLanguage>,
-    /// Where findings go.
-    pub place: Place,
-    /// Real time since the start, and when it is over.
-    pub clock: Arc<SearchClock>,
-    /// Real time after which it ends.
-    pub time: Option<Duration>,
-    /// The budget of executions, if there is one.
-    pub runs: Option<u64>,
-    /// What is executed.
-    pub subject: Subject,
-    /// Whether a stop was requested.
-    pub stop: StopFlag,
-    /// The supervisor, if it is one worker of several: that hears how it goes, and no person.
-    pub supervisor: Option<WorkerChannel<FuzzProtocol>>,
-    /// The person, if it is alone.
-    pub remarks: Remarks,
-    /// Bytes that an input can have.
-    pub input_bytes_max: usize,
     /// In the order of findings.
     pub kept: Vec<SavedFinding>,
     /// What could not be written of them.
@@ -103,7 +66,7 @@ pub struct CampaignSink {
     calls: u64,
 }
 
-/// What a keeper is made of.
+/// What a sink is made of.
 pub struct SinkConfig {
     /// Where inputs are kept that reached something new.
     pub corpus: CorpusFolder,
@@ -112,7 +75,9 @@ pub struct SinkConfig {
     /// What traces say beside the execution.
     pub origin: RecordingOrigin,
     /// Where findings go.
-    pub place: Place,
+    pub destination: TraceDestination,
+    /// The cargo-fuzz target whose artifacts they are, and their folder.
+    pub artifacts: Option<(CargoFuzz, PathBuf)>,
     /// What is executed.
     pub subject: Subject,
     /// Real time after which it ends.
@@ -133,35 +98,10 @@ pub struct SinkConfig {
 
 impl CampaignSink {
     /// A sink that has kept nothing yet; its time begins now.
-    pub fn new(keeping: SinkConfig) -> CampaignSink {
-        let SinkConfig {
-            corpus,
-            confirmer,
-            origin,
-            place,
-            subject,
-            time,
-            runs,
-            stop,
-            clock,
-            supervisor,
-            remarks,
-            input_bytes_max,
-        } = keeping;
+    pub fn new(config: SinkConfig) -> CampaignSink {
         CampaignSink {
-            language: LiteralLanguage::of(&fozzy_instrument::languages(&origin.component)),
-            corpus,
-            confirmer,
-            origin,
-            place,
-            clock,
-            time,
-            runs,
-            subject,
-            stop,
-            supervisor,
-            remarks,
-            input_bytes_max,
+            language: LiteralLanguage::of(&fozzy_instrument::languages(&config.origin.component)),
+            config,
             kept: Vec::new(),
             unkept: DeferredError::default(),
             blocked: None,
@@ -175,14 +115,16 @@ impl CampaignSink {
 
     /// Says it to a person, if one is there.
     fn remark(&self, text: &str) {
-        if self.supervisor.is_none() {
-            self.remarks.text(text);
+        if self.config.supervisor.is_none() {
+            self.config.remarks.text(text);
         }
     }
 
     /// Reports the last finding, as it is now.
     fn report_finding(&self) {
-        if let (Some(supervisor), Some(found), Some(kept)) = (&self.supervisor, self.found.last(), self.kept.last()) {
+        if let (Some(supervisor), Some(found), Some(kept)) =
+            (&self.config.supervisor, self.found.last(), self.kept.last())
+        {
             let unkept = self.unkept.first().filter(|_| kept.trace.as_os_str().is_empty()).map(ToString::to_string);
             supervisor.send(&WorkerEvent::Found { finding: FindingReport::of(found, kept, unkept) });
         }
@@ -191,13 +133,14 @@ impl CampaignSink {
     /// One line: what libFuzzer and others say, in their order.
     fn say(&mut self, stats: &Stats, now: u64) {
         let since = (now - self.said_at).max(1);
-        if self.remarks.is_live() {
+        if self.config.remarks.is_live() {
             let done = stats.executions;
             let since = (done - self.said_executions, since);
-            let (time_ns, found) = (self.time.map(|time| time.0), (stats.findings, "finding"));
+            let (time_ns, found) = (self.config.time.map(|time| time.0), (stats.findings, "finding"));
             let (unit, edges) = ("execution", Some(stats.edges));
-            self.remarks.live(
-                &CampaignLine { elapsed_ns: now, time_ns, unit, done, budget: self.runs, since, edges, found }.text(),
+            self.config.remarks.live(
+                &CampaignLine { elapsed_ns: now, time_ns, unit, done, budget: self.config.runs, since, edges, found }
+                    .text(),
             );
             (self.said_at, self.said_executions) = (now, done);
             return;
@@ -224,11 +167,11 @@ impl CampaignSink {
         path: &Path,
         collision: CollisionPolicy,
     ) -> Result<(PathBuf, PathBuf), CampaignError> {
-        let ConfirmedRun { execution, plan, inputs } = self.confirmer.confirm(input, 0..ENTRIES_KEPT)?;
-        let recording = self.origin.record(self.confirmer.session().program(), plan, &inputs, &execution);
+        let ConfirmedRun { execution, plan, inputs } = self.config.confirmer.confirm(input, 0..ENTRIES_KEPT)?;
+        let recording = self.config.origin.record(self.config.confirmer.session().program(), plan, &inputs, &execution);
         let trace = pipeline::write(&recording, path, collision)?;
         // libFuzzer's artifacts have no ending.
-        let beside = trace.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
+        let beside = trace.with_extension(if self.config.artifacts.is_some() { "" } else { "input" });
         self.keep_input(input, &beside)?;
         Ok((trace, beside))
     }
@@ -240,20 +183,20 @@ impl CampaignSink {
 
     /// What was called with `input`, which is said too.
     fn say_arguments(&self, input: &[u8]) -> Option<String> {
-        let arguments = self.confirmer.written(input)?;
+        let arguments = self.config.confirmer.written(input)?;
         let short: String = arguments.chars().take(ARGUMENTS_SAID).collect();
         let more = if short.len() < arguments.len() { "…" } else { "" };
         self.remark(&format!("  called with {short}{more}\n"));
         Some(arguments)
     }
 
-    /// The file of a finding's trace.
+    /// The file of a finding's trace: a name in the folder of the run, or a path to the artifacts of cargo-fuzz.
     fn path(&self, found: &FailureRecord) -> PathBuf {
         let digest = Digest::of(&found.input);
-        match &self.place.artifacts {
+        match &self.config.artifacts {
             None => {
                 let kind = found.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
-                self.place.folder.join(format!("{kind}-{}.fozzy", digest.short()))
+                format!("{kind}-{}.fozzy", digest.short()).into()
             }
             Some((_, folder)) => {
                 let memory = found.verdict.findings.first().is_some_and(|finding| finding.title == "out of memory");
@@ -271,28 +214,28 @@ impl CampaignSink {
 
 impl FuzzObserver for CampaignSink {
     fn on_execution(&mut self, stats: &Stats) -> bool {
-        if (self.stop)() {
+        if (self.config.stop)() {
             return false;
         }
         self.calls += 1;
         if !self.calls.is_multiple_of(LOOK_EVERY) {
             return true;
         }
-        let now = self.clock.elapsed_ns();
-        if let Some(supervisor) = &self.supervisor {
+        let now = self.config.clock.elapsed_ns();
+        if let Some(supervisor) = &self.config.supervisor {
             if now - self.said_at >= REPORT_EVERY_NS {
                 self.said_at = now;
-                let progress = CampaignReport::of(&self.subject, stats, &[], &[], "running").fuzz;
+                let progress = CampaignReport::of(&self.config.subject, stats, &[], &[], "running").fuzz;
                 supervisor.send(&WorkerEvent::Progress { progress });
             }
-        } else if now - self.said_at >= if self.remarks.is_live() { LIVE_EVERY_NS } else { STATUS_EVERY_NS } {
+        } else if now - self.said_at >= if self.config.remarks.is_live() { LIVE_EVERY_NS } else { STATUS_EVERY_NS } {
             self.say(stats, now);
         }
-        self.time.is_none_or(|time| now < time.0)
+        self.config.time.is_none_or(|time| now < time.0)
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
-        self.corpus.add(&testcase.input, &testcase.digest).map_err(|error| {
+        self.config.corpus.add(&testcase.input, &testcase.digest).map_err(|error| {
             self.blocked = Some(error.clone());
             harness(error)
         })
@@ -300,24 +243,19 @@ impl FuzzObserver for CampaignSink {
 
     /// Not for each round: with many files, a look takes long.
     fn peer_inputs(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
-        let now = self.clock.elapsed_ns();
+        let now = self.config.clock.elapsed_ns();
         let (at, took) = self.looked;
-        if self.supervisor.is_none() || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
+        if self.config.supervisor.is_none() || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
             return Ok(Vec::new());
         }
-        let inputs = self.corpus.added_by_others(self.input_bytes_max).map_err(harness)?;
-        let done = self.clock.elapsed_ns();
+        let inputs = self.config.corpus.added_by_others(self.config.input_bytes_max).map_err(harness)?;
+        let done = self.config.clock.elapsed_ns();
         self.looked = (done, done - now);
         Ok(inputs)
     }
 
     fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
-        let (path, collision) = match &self.place.record {
-            // Those after the first stand beside it.
-            Some(path) if self.kept.is_empty() => (path.clone(), self.place.collision),
-            Some(path) => (path.clone(), CollisionPolicy::Append),
-            None => (self.path(found), CollisionPolicy::Overwrite),
-        };
+        let (path, collision) = self.config.destination.of(self.kept.len(), &self.path(found));
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let written = if found.is_confirmed {
             self.keep(&found.input, &path, collision)
@@ -326,7 +264,7 @@ impl FuzzObserver for CampaignSink {
         };
         let (written, unconfirmed) = match written {
             Err(error) if error.kind == ErrorKind::Interrupted => {
-                let beside = path.with_extension(if self.place.artifacts.is_some() { "" } else { "input" });
+                let beside = path.with_extension(if self.config.artifacts.is_some() { "" } else { "input" });
                 let input = self.keep_input(&found.input, &beside).map(|()| beside);
                 (Err(unconfirmed_error()), input.ok())
             }
@@ -344,7 +282,7 @@ impl FuzzObserver for CampaignSink {
             counted(found.input.len() as u64, "byte"),
         ));
         let arguments = self.say_arguments(&found.input);
-        if let Some((target, _)) = &self.place.artifacts
+        if let Some((target, _)) = &self.config.artifacts
             && !self.unkept.is_set()
         {
             self.remark(&target.lines(&input));
@@ -362,7 +300,7 @@ impl FuzzObserver for CampaignSink {
         if found.times != TIMEOUTS_REMARKED || !used_its_budget {
             return;
         }
-        let (fuel, title) = (self.confirmer.fuel(), signature.to_string());
+        let (fuel, title) = (self.config.confirmer.fuel(), signature.to_string());
         self.remark(&format!(
             "{title} was met {}, after {} instructions each: with --fuel {} the campaign gives such inputs up earlier\n",
             counted(found.times, "time"),

@@ -1,10 +1,10 @@
-//! A component as a target of a campaign: called in the fast lane, and judged.
+//! A component as a target of a campaign: called in the fast build, and judged.
 //!
 //! ```text
-//! input ─▶ Caller (checkpoint, call) ─▶ returned │ ended: judged by how it ended
+//! input ─▶ FuzzExecutor (checkpoint, call) ─▶ returned │ ended: judged by how it ended
 //! ```
 //!
-//! Invariant: the fast lane only says where to look; what a finding is, a run says (`confirmer`).
+//! Invariant: the fast build only says where to look; a run decides what a finding is (`confirmer`).
 
 use super::confirmer::{ConfirmedRun, FindingConfirmer, caller_error};
 use super::target::CampaignTarget;
@@ -50,11 +50,6 @@ impl ComponentTarget {
         let caller = FuzzExecutor::new(component, &called, &planned.inputs, entry, seed, cache.as_ref());
         let caller = caller.map_err(|error| caller_error(&loaded.target.name, &error))?;
         Ok(ComponentTarget { caller, confirmer, exits_fail, last_run: None, skipped: 0 })
-    }
-
-    /// Runs an input as a run that can be recorded.
-    pub fn confirmer_mut(&mut self) -> &mut FindingConfirmer {
-        &mut self.confirmer
     }
 
     /// The executor of its calls, for measurements.

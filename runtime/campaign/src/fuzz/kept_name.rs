@@ -7,7 +7,7 @@
 //! .fozzy/findings/app.wasm-5e1f0c22.parse.json
 //! ```
 //!
-//! Invariants: a corpus of an older version, whose program nobody has written down, belongs to who is fuzzed first; a file that cannot
+//! Invariants: a corpus of an older version, whose program is not written down, belongs to the program that is fuzzed first; a file that cannot
 //! be written costs no campaign.
 
 use crate::pipeline::LoadedTarget;
@@ -25,7 +25,7 @@ pub struct KeptName {
     /// The program's file name, and the same without its extension: each told from others.
     name: String,
     stem: String,
-    /// The file that says whose the name is, and what it has to say, if nobody owns it yet.
+    /// The file that names the owner of the name, and its content, if it has no owner yet.
     unowned: Option<(PathBuf, String)>,
 }
 
@@ -47,7 +47,7 @@ impl KeptName {
         KeptName { base_dir: base_dir.to_owned(), name, stem, unowned }
     }
 
-    /// The program owns its file name from here on, if nobody has before.
+    /// The program owns its file name from here on, unless it has an owner.
     pub(super) fn claim(&self) {
         let Some((file, place)) = &self.unowned else { return };
         let folder = file.parent().map_or(Ok(()), fs::create_dir_all);

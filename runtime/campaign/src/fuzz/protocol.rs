@@ -1,6 +1,6 @@
 //! What the workers of one campaign tell their supervisor.
 //!
-//! Not here: how it is told (`crate::workers`).
+//! Not here: how it is transmitted (`crate::workers`).
 
 use super::summary::{CampaignReport, FindingReport};
 use crate::workers::WorkerProtocol;

@@ -10,7 +10,7 @@
 //! Invariant: with one worker, what is found depends on target, plan, seed, corpus and request; the clock only ends it.
 //! Not here: which input is tried next (`fozzy-search`), what of it is kept (`campaign_sink`), flags.
 
-use super::campaign_sink::{CampaignSink, Place, SinkConfig};
+use super::campaign_sink::{CampaignSink, SinkConfig};
 use super::cargo::CargoFuzz;
 use super::choose::{EntryPointChoice, TargetWords};
 use super::confirmer::FindingConfirmer;
@@ -28,12 +28,13 @@ use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
+use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::{Build, EntryPoint};
 use fozzy_report::{FuzzSummary, RunMode};
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, FuzzObserver, Options};
 use fozzy_trace::{Duration, Execution, Seed};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is asked of a campaign.
@@ -69,7 +70,9 @@ pub struct FuzzRun {
     /// How inputs are made, and which bounds it has; `executions_max` is that of this process.
     pub search: Options,
     /// Where findings go.
-    pub place: Place,
+    pub destination: TraceDestination,
+    /// The cargo-fuzz target whose artifacts they are, and their folder.
+    pub artifacts: Option<(CargoFuzz, PathBuf)>,
     /// The budget of executions of all workers, if there is one.
     pub runs: Option<u64>,
     /// Who hears how it goes; a worker tells its supervisor only.
@@ -223,14 +226,15 @@ impl<'a> CampaignSetup<'a> {
         }
         let corpus_dir = run.corpus.path().display().to_string();
         let subject = Subject { total_edges: target.edges_total(), corpus_dir, ..self.subject() };
-        let FuzzRun { corpus, mut seeds, dictionary, search, place, runs, remarks } = run;
+        let FuzzRun { corpus, mut seeds, dictionary, search, destination, artifacts, runs, remarks } = run;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max);
         let mut sink = CampaignSink::new(SinkConfig {
             corpus,
             origin: self.prepared.origin(self.seed, RunMode::Fuzz),
             confirmer: self.confirmer,
             // What several workers find, the supervisor puts where it was asked for.
-            place: Place { record: place.record.filter(|_| part.is_none()), ..place },
+            destination: TraceDestination { record: destination.record.filter(|_| part.is_none()), ..destination },
+            artifacts,
             subject: subject.clone(),
             runs,
             time: self.time,
@@ -271,7 +275,7 @@ impl<'a> CampaignSetup<'a> {
         // Compiled once, for all workers.
         let open = || campaign_target(&self.prepared, &self.entry, self.seed, self.exits_fail);
         drop(self.clock.excluding(open)?);
-        let Place { folder, record, collision, artifacts } = &run.place;
+        let TraceDestination { folder, record, collision } = &run.destination;
         let workers = FuzzWorkers {
             workers,
             seed: self.seed,
@@ -280,7 +284,7 @@ impl<'a> CampaignSetup<'a> {
             first_only: run.search.first_only,
             folder,
             record: record.as_deref().map(|path| (path, *collision)),
-            cargo: artifacts.as_ref().map(|(cargo, _)| cargo),
+            cargo: run.artifacts.as_ref().map(|(cargo, _)| cargo),
             stop: self.stop,
             remarks: run.remarks,
         };

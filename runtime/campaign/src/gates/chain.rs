@@ -6,8 +6,8 @@
 //!
 //! Invariant: steps that need the trace are skipped when there is none.
 
-use super::own::{CommandOutput, CommandRunner};
 use super::steps::{Outcome, Steps, advisory, failed, passed, skipped};
+use super::subprocess::{CommandOutput, CommandRunner};
 use crate::error::CampaignError;
 use crate::suite::project::ProjectScenarios;
 use fozzy_trace::{Seed, Status};

@@ -5,11 +5,11 @@
 //! ```
 //!
 //! Invariant: the steps are those of [`STEPS`], in that order.
-//! Not here: how a step is run (`own`), and how it is told (`steps`).
+//! Not here: how a step is run (`subprocess`), and how it is reported (`steps`).
 
 use super::chain::{self, Chain, NO_TRACE, RECORDED, of_trace};
-use super::own::{CommandOutput, CommandRunner};
 use super::steps::{Outcome, Steps, failed, passed, skipped};
+use super::subprocess::{CommandOutput, CommandRunner};
 use crate::error::CampaignError;
 use crate::suite::project::ProjectScenarios;
 use fozzy_report::document::StepStatus;

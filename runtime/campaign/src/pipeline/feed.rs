@@ -74,7 +74,7 @@ struct StdinFeed {
     read_with: fn(&mut [u8]) -> io::Result<usize>,
 }
 
-/// Reads until the end, an error, or until nobody wants more.
+/// Reads until the end, an error, or until the reader is gone.
 #[allow(
     clippy::disallowed_methods,
     reason = "a read of a terminal cannot be given up; what it brings, and when, is recorded"

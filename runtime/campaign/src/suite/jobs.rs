@@ -17,7 +17,7 @@ const STACK_BYTES: usize = fozzy_engine::STACK_BYTES + (8 << 20);
 
 /// What is told while jobs run.
 pub enum Event<'a, R> {
-    /// So many are done, and these are being worked on.
+    /// How many are done, and which are in progress.
     Working {
         /// Cases that have ended.
         done: usize,

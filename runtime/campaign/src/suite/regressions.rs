@@ -37,7 +37,7 @@ pub struct Regression {
     pub path: PathBuf,
     /// The place of its program among the cases.
     case: Option<usize>,
-    /// Whether an exploration has saved it, and nobody put it there.
+    /// Whether an exploration has saved it; otherwise a user put it there.
     is_saved: bool,
 }
 

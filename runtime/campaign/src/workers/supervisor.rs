@@ -73,6 +73,11 @@ pub trait SupervisorObserver<P: WorkerProtocol> {
     /// Whether the campaign has to end; asked many times a second.
     fn is_stop_requested(&self) -> bool;
 
+    /// Real time at the end of the campaign's time in which nothing is searched any more.
+    fn reserved_time(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// A worker has found something.
     ///
     /// # Errors
@@ -279,7 +284,8 @@ impl<P: WorkerProtocol> Fleet<'_, P> {
         if self.end.is_none() && observer.is_stop_requested() {
             self.stop(SupervisorEnd::Requested);
         }
-        let is_late = |time: Duration| self.ready_at.is_some_and(|ready| now - ready >= time);
+        let reserved = observer.reserved_time();
+        let is_late = |time: Duration| self.ready_at.is_some_and(|ready| now - ready + reserved >= time);
         if self.end.is_none() && self.plan.time.is_some_and(is_late) {
             self.stop(SupervisorEnd::Time);
         }

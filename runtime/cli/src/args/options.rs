@@ -1,10 +1,9 @@
 //! From arguments to what a campaign is asked for.
 
 use super::{
-    CollisionArg, CriteriaArgs, DurationsArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, ScheduleArg,
-    ScriptArg, WorldArgs,
+    CollisionArg, CriteriaArgs, DurationsArg, FilesArg, FuzzModeArg, Globals, InputArgs, LimitArgs, ScriptArg,
+    WorldArgs,
 };
-use fozzy_campaign::explore::settings::ScheduleWord;
 use fozzy_campaign::fuzz::choose::FuzzMode;
 use fozzy_campaign::inputs::InputOptions;
 use fozzy_campaign::options::{BackendOptions, CriteriaOptions, LimitOptions, RunRequest, WorldOptions};
@@ -111,22 +110,6 @@ impl From<FuzzModeArg> for FuzzMode {
         match mode {
             FuzzModeArg::Coverage => FuzzMode::Coverage,
             FuzzModeArg::Property => FuzzMode::Property,
-        }
-    }
-}
-
-impl From<ScheduleArg> for ScheduleWord {
-    fn from(schedule: ScheduleArg) -> ScheduleWord {
-        match schedule {
-            ScheduleArg::Fifo => ScheduleWord::Fifo,
-            ScheduleArg::Bfs => ScheduleWord::Bfs,
-            ScheduleArg::Dfs => ScheduleWord::Dfs,
-            ScheduleArg::Random => ScheduleWord::Random,
-            ScheduleArg::Pct => ScheduleWord::Pct,
-            ScheduleArg::Pos => ScheduleWord::Pos,
-            ScheduleArg::Urw => ScheduleWord::Urw,
-            ScheduleArg::Faults => ScheduleWord::Faults,
-            ScheduleArg::CoverageGuided => ScheduleWord::CoverageGuided,
         }
     }
 }

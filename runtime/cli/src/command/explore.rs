@@ -18,7 +18,6 @@ use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::explore::cluster::ClusterRequest;
 use fozzy_campaign::explore::exchange::WorkerExchange;
 use fozzy_campaign::explore::generated::{GeneratedTests, covering};
-use fozzy_campaign::explore::place::Where;
 use fozzy_campaign::explore::result::{ExploreProtocol, FailureTrace, UnkeptFailure};
 use fozzy_campaign::explore::saved_failures::{RunOfToday, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
@@ -35,11 +34,12 @@ use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_run;
 use fozzy_campaign::shrink::shrink_beside;
 use fozzy_campaign::store::store_error;
+use fozzy_campaign::trace_destination::TraceDestination;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_campaign::workers::{WorkerRole, failed_workers};
 use fozzy_check::judge;
 use fozzy_report::{ExploreFinding, RunMode, RunSummary, SeedState};
-use fozzy_search::explore::{DecisionPath, Options, StopCondition, strategy};
+use fozzy_search::explore::{DecisionPath, Options, StopCondition};
 use fozzy_search::source_of;
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::file::{RecordedOutcome, Recording};
@@ -65,7 +65,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let generated = args.generate_tests.as_ref().map(|file| GeneratedTests::new(file, &args.target)).transpose()?;
     let (mut prepared, bounds) = setup(context, args, None, stop_flag)?;
     if bounds.runs != args.runs.or(context.project.config.explore.max_runs) {
-        let what = format!("{} by {}", counted(bounds.runs.unwrap_or_default(), "run"), bounds.schedule.name());
+        let what = format!("{} by {}", counted(bounds.runs.unwrap_or_default(), "run"), bounds.schedule.name);
         context.printer.remark(&format!("{what}, as version 1 ends; --runs N or --time D explores more\n"));
     }
     let watch = Stopwatch::start();
@@ -99,9 +99,9 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         context.printer.remark(&format!("places are reached by calling again, because {obstacle}\n"));
     }
     let folder = context.runs.begin()?;
-    let place = Where { folder: folder.path.clone(), record: args.record.clone(), collision };
+    let destination = TraceDestination { folder: folder.path.clone(), record: args.record.clone(), collision };
     let stop = StopFlag::clone(&prepared.stop);
-    let mut run = run_of(context, args, &bounds, place);
+    let mut run = run_of(context, args, &bounds, destination);
     // Where nothing is kept of the run, nothing is kept beside it either, but for what was asked for by name.
     let is_kept = folder.is_kept();
     run.state = (is_kept || args.save_state.is_some()).then(|| (base.state.clone(), base.place.clone()));
@@ -228,9 +228,9 @@ fn shrink_time(bounds: &ExploreBounds, elapsed: Duration, left: usize) -> Durati
 fn part(context: &Context, args: &ExploreArgs, worker: &Worker<ExploreProtocol>) -> Result<(), CliError> {
     let (prepared, bounds) = setup(context, args, Some(&worker.role), || worker.stop_flag())?;
     let exchange = WorkerExchange::open(&worker.role, &context.project.config.explore)?;
-    let place = Where { folder: exchange.own(), record: None, collision: CollisionPolicy::Overwrite };
+    let destination = TraceDestination { folder: exchange.own(), record: None, collision: CollisionPolicy::Overwrite };
     let part = WorkerPart { channel: worker.channel.clone(), exchange, is_complete: &|| worker.is_complete() };
-    prepared.alone(run_of(context, args, &bounds, place), Some(part)).map(drop)
+    prepared.alone(run_of(context, args, &bounds, destination), Some(part)).map(drop)
 }
 
 /// Tests of all failures, and of the ways that cover most.
@@ -279,11 +279,9 @@ fn setup(
     let settings = &context.project.config.explore;
     let loaded = load(&args.target, &context.project.remarks)?;
     let is_version_1 = loaded.scenario.as_ref().is_some_and(ScenarioFile::is_version_1);
-    let bounds = settings.bounds(args.schedule.map(Into::into), args.runs, args.time, is_version_1);
-    let schedule = bounds.schedule;
-    let missing = || CliError::new(ErrorKind::Internal, format!("there is no strategy `{}`", schedule.name()));
+    let bounds = settings.bounds(args.schedule, args.runs, args.time, is_version_1);
     let request = ExploreRequest {
-        strategy: strategy(schedule.name()).ok_or_else(missing)?,
+        strategy: bounds.schedule,
         options: options(context, (settings, &bounds), args, role),
         steps: args.steps,
         run: RunRequest {
@@ -317,10 +315,10 @@ fn base(setup: &ExplorationSetup, context: &Context, args: &ExploreArgs) -> Base
     }
 }
 
-fn run_of(context: &Context, args: &ExploreArgs, bounds: &ExploreBounds, place: Where) -> ExploreRun {
+fn run_of(context: &Context, args: &ExploreArgs, bounds: &ExploreBounds, destination: TraceDestination) -> ExploreRun {
     let verbose = args.verbose || context.project.config.explore.report.verbose;
     let (runs, remarks) = (bounds.runs, context.project.remarks.clone());
-    ExploreRun { place, runs, verbose, remarks, state: None, shrinks: !args.no_shrink }
+    ExploreRun { destination, runs, verbose, remarks, state: None, shrinks: !args.no_shrink }
 }
 
 /// The defaults, the project's settings, the flags.

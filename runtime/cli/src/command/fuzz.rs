@@ -16,7 +16,6 @@ use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::Remarks;
-use fozzy_campaign::fuzz::campaign_sink::Place;
 use fozzy_campaign::fuzz::cargo::CargoFuzz;
 use fozzy_campaign::fuzz::choose::EntryPointChoice;
 use fozzy_campaign::fuzz::kept_name::KeptName;
@@ -30,6 +29,7 @@ use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
 use fozzy_campaign::search_clock::{given_up_warning, nothing_tried};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, RunFolder, store_error};
+use fozzy_campaign::trace_destination::TraceDestination;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_campaign::workers::{WorkerRole, failed_workers};
 use fozzy_check::judge;
@@ -88,7 +88,8 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         seeds,
         dictionary,
         search,
-        place: Place { folder, record: args.record.clone(), collision, artifacts },
+        destination: TraceDestination { folder, record: args.record.clone(), collision },
+        artifacts,
         runs: args.runs,
         remarks: if worker.is_none() { context.project.remarks.clone() } else { Remarks::none() },
     };

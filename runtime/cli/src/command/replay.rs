@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, CliError> {
     if let Some(until) = args.until().map_err(|what| CliError::new(ErrorKind::Usage, what))? {
-        return super::look::look(context, args, until);
+        return super::inspect_at::inspect_at(context, args, until);
     }
     let watch = Stopwatch::start();
     let (path, recording) = selector::recording(args.trace(), &context.runs)?;

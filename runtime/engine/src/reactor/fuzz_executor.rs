@@ -3,13 +3,13 @@
 //! ```text
 //! instantiate, ask for the names, warm up ─▶ checkpoint ─▶ call ─▶ coverage ─▶ restore ─▶ call ─▶ …
 //!
-//! lanes   fast       every call; cut when it takes long
+//! builds  fast       every call; cut when it takes long
 //!         exact      what was cut, with fuel: it decides, and its coverage counts
 //!         compared   as fast, and logs what is compared
 //! ```
 //!
-//! A call that takes long in the fast lane is repeated in the exact one, so that nothing depends on how quick the
-//! machine is. The exact lane pays fuel for what was put into the guest too, so it can only acquit: a call that stays within the
+//! A call that takes long in the fast build is repeated in the exact one, so that nothing depends on how quick the
+//! machine is. The exact build pays fuel for what was put into the guest too, so it can only acquit: a call that stays within the
 //! budget there stays within it in a run. Of any other it says [`CallOutcome::Undecided`]: a run decides, and
 //! [`FuzzExecutor::call_to_end`] then shows what a call reaches that a run has seen end. The watchdog's limit is so short
 //! that whatever uses up the budget is cut.
@@ -37,14 +37,14 @@ use fozzy_trace::{CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, Harne
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The shortest time after which a call is cut. With less fuel than that, all calls are made in the exact lane.
+/// The shortest time after which a call is cut. With less fuel than that, all calls are made in the exact build.
 const WATCH_MIN: Duration = Duration::from_millis(20);
 /// The fuel of a build with coverage and marks, in budgets of the plan: what is put in beside an instruction costs at most a few
 /// times that instruction. A call that a run has seen end and that uses more than this is a fault of ours, and said to be one.
 const FUEL_TIMES: u64 = 16;
-/// So many calls that were cut one after the other show a slow target: its calls begin in the exact lane for a while.
+/// Consecutive calls that are cut before a target counts as slow: its next calls begin in the exact build.
 const CUTS_IN_A_ROW: u32 = 4;
-/// Calls of a slow target that begin in the exact lane before the fast one is tried again.
+/// Calls of a slow target that begin in the exact build before the fast one is tried again.
 const EXACT_STRETCH: u32 = 64;
 
 /// The functions by which a component can be searched.
@@ -204,18 +204,18 @@ pub struct FuzzExecutor {
     searched: EntryPoint,
     seed: Seed,
     cache: Option<Cache>,
-    /// How long a call of the fast lane may take; `None` when there is none.
+    /// How long a call of the fast build may take; `None` when there is none.
     limit: Option<Duration>,
     fast: Option<ExecutorBuild>,
     exact: Option<ExecutorBuild>,
     compared: Option<ExecutorBuild>,
-    /// Whether the last call was made in the exact lane.
+    /// Whether the last call was made in the exact build.
     was_exact: bool,
-    /// Calls that were repeated in the exact lane.
+    /// Calls that were repeated in the exact build.
     repeated: u64,
     /// Calls that were cut since the last one that was not.
     cuts: u32,
-    /// Calls that are still to begin in the exact lane.
+    /// Calls that are still to begin in the exact build.
     exact_calls: u32,
 }
 
@@ -251,15 +251,16 @@ impl FuzzExecutor {
         };
         match caller.limit {
             Some(limit) => {
-                caller.fast =
-                    Some(caller.lane(&Build { coverage: CoverageMode::Counters, ..Build::fast() }, Some(limit))?)
+                caller.fast = Some(
+                    caller.start_build(&Build { coverage: CoverageMode::Counters, ..Build::fast() }, Some(limit))?,
+                )
             }
-            None => caller.exact = Some(caller.exact_lane()?),
+            None => caller.exact = Some(caller.exact_build()?),
         }
         Ok(caller)
     }
 
-    fn lane(&self, build: &Build, limit: Option<Duration>) -> Result<ExecutorBuild, ExecutorError> {
+    fn start_build(&self, build: &Build, limit: Option<Duration>) -> Result<ExecutorBuild, ExecutorError> {
         let switches = Switches::of(&self.plan);
         let program = Program::build(Arc::clone(&self.component), switches, build, self.cache.as_ref())?;
         let mut plan = self.plan.clone();
@@ -276,8 +277,8 @@ impl FuzzExecutor {
         Ok(ExecutorBuild { reactor, entry, start, is_fresh: true, budget })
     }
 
-    fn exact_lane(&self) -> Result<ExecutorBuild, ExecutorError> {
-        self.lane(&Build { coverage: CoverageMode::Counters, ..Build::exact() }, None)
+    fn exact_build(&self) -> Result<ExecutorBuild, ExecutorError> {
+        self.start_build(&Build { coverage: CoverageMode::Counters, ..Build::exact() }, None)
     }
 
     /// Calls the function with `input`; where it draws values, `source` answers.
@@ -330,7 +331,7 @@ impl FuzzExecutor {
         budget: FuelBudget,
     ) -> Result<CallOutcome, HarnessError> {
         if self.exact.is_none() {
-            self.exact = Some(self.exact_lane().map_err(unlikely)?);
+            self.exact = Some(self.exact_build().map_err(unlikely)?);
         }
         self.was_exact = true;
         let outcome = self.exact.as_mut().expect("just made").call(input, source, budget)?;
@@ -346,8 +347,8 @@ impl FuzzExecutor {
     }
 
     fn last(&self) -> &ExecutorBuild {
-        let lane = if self.was_exact { &self.exact } else { &self.fast };
-        lane.as_ref().expect("the last call was made in it")
+        let build = if self.was_exact { &self.exact } else { &self.fast };
+        build.as_ref().expect("the last call was made in it")
     }
 
     /// The coverage bytes of each module in the last call: how often each kept edge was taken, up to 255.
@@ -404,13 +405,13 @@ impl FuzzExecutor {
         if self.compared.is_none() {
             // With fuel, so that a call that does not end does, and always at the same comparison.
             let build = Build { coverage: CoverageMode::None, comparisons: true, ..Build::exact() };
-            self.compared = Some(self.lane(&build, None).map_err(unlikely)?);
+            self.compared = Some(self.start_build(&build, None).map_err(unlikely)?);
         }
-        let lane = self.compared.as_mut().expect("just made");
-        lane.prepare()?;
-        lane.reactor.log_comparisons(true);
-        lane.call(input, source, FuelBudget::Plan)?;
-        lane.reactor.read_comparisons(log);
+        let compared = self.compared.as_mut().expect("just made");
+        compared.prepare()?;
+        compared.reactor.log_comparisons(true);
+        compared.call(input, source, FuelBudget::Plan)?;
+        compared.reactor.read_comparisons(log);
         Ok(())
     }
 }

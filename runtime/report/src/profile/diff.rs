@@ -9,6 +9,7 @@
 //! With many metrics, some differ by chance: a difference counts if it would be rare among as many metrics (Bonferroni).
 //!
 //! Invariants: two equal runs differ in nothing; the largest growth stands first.
+//! Not here: the statistics (`fozzy-search`), which the caller passes as a [`DifferenceTest`].
 
 use super::activity::RunActivity;
 use super::{CallTree, HeapTree, ProfileTopFunction};
@@ -136,7 +137,8 @@ impl ProfileMetrics {
         ProfileMetrics { seed, ..ProfileMetrics::default() }
     }
 
-    fn add(&mut self, domain: &str, metric: String, value: u64) {
+    /// Adds to a metric of a domain.
+    pub fn add(&mut self, domain: &str, metric: String, value: u64) {
         *self.values.entry((domain.to_owned(), metric)).or_default() += value as f64;
     }
 
@@ -198,11 +200,12 @@ impl ProfileMetrics {
 }
 
 impl ProfileDiff {
-    /// What differs from the runs of `left` to those of `right`, `limit` rows.
+    /// What differs from the runs of `left` to those of `right` by `test`, `limit` rows.
     #[must_use]
     pub fn of(
         (left, left_runs): (String, &[ProfileMetrics]),
         (right, right_runs): (String, &[ProfileMetrics]),
+        test: &DifferenceTest,
         limit: usize,
     ) -> ProfileDiff {
         let keys: BTreeSet<&(String, String)> =
@@ -215,8 +218,8 @@ impl ProfileDiff {
         let seeds = |runs: &[ProfileMetrics]| runs.iter().map(|run| run.seed).collect::<Vec<u64>>();
         let is_paired = seeds(left_runs) == seeds(right_runs);
         let compared = keys.into_iter().filter_map(|key| {
-            let confidence = Comparison::of(&values(left_runs, key), &values(right_runs, key), is_paired)?;
-            Some(confidence.row(key, metrics))
+            let difference = test(&values(left_runs, key), &values(right_runs, key), is_paired)?;
+            Some(difference.row(key, metrics))
         });
         let mut rows: Vec<MetricDiff> = compared.collect();
         // A total says less than what it is made of.
@@ -286,60 +289,25 @@ fn other_programs(left: &[ProfileMetrics], right: &[ProfileMetrics]) -> Option<S
     })
 }
 
-/// One metric on both sides.
-struct Comparison {
-    left: f64,
-    right: f64,
+/// How one metric differs between two sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestedDifference {
+    /// The mean before.
+    pub left: f64,
+    /// The mean after.
+    pub right: f64,
     /// The chance of as large a difference, if there were none.
-    by_chance: f64,
-    meta: ConfidenceMeta,
+    pub by_chance: f64,
+    /// How that was found.
+    pub meta: ConfidenceMeta,
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
+/// Tests whether two samples differ, `None` when they do not. The last argument says whether they are pairs.
+pub type DifferenceTest = dyn Fn(&[f64], &[f64], bool) -> Option<TestedDifference>;
 
-fn variance(values: &[f64]) -> f64 {
-    let middle = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - middle) * (value - middle)).sum();
-    if values.len() < 2 { 0.0 } else { squares / (values.len() - 1) as f64 }
-}
-
-impl Comparison {
-    /// `None` when there is no difference.
-    fn of(left: &[f64], right: &[f64], is_paired: bool) -> Option<Comparison> {
-        let (before, after) = (mean(left), mean(right));
-        if left == right || before == after {
-            return None;
-        }
-        let (left_variance, right_variance) = (variance(left), variance(right));
-        let (n, m) = (left.len() as f64, right.len() as f64);
-        let deltas: Vec<f64> = left.iter().zip(right).map(|(left, right)| right - left).collect();
-        let (method, error, freedom) = if is_paired && left.len() > 1 {
-            ("paired", (variance(&deltas) / n).sqrt(), n - 1.0)
-        } else if left.len() == 1 && right.len() == 1 {
-            ("exact", 0.0, 1.0)
-        } else {
-            let (a, b) = (left_variance / n, right_variance / m);
-            let parts = a * a / (n - 1.0).max(1.0) + b * b / (m - 1.0).max(1.0);
-            ("welch", (a + b).sqrt(), if parts > 0.0 { (a + b) * (a + b) / parts } else { 1.0 })
-        };
-        // What does not vary at all differs for a reason.
-        let by_chance = if error > 0.0 { two_sided((after - before).abs() / error, freedom) } else { 0.0 };
-        let method = if error > 0.0 { method } else { "exact" };
-        let meta = ConfidenceMeta {
-            method: method.to_owned(),
-            left_sample_count: left.len() as u64,
-            right_sample_count: right.len() as u64,
-            left_std_dev: left_variance.sqrt(),
-            right_std_dev: right_variance.sqrt(),
-            pooled_std_err: error,
-        };
-        Some(Comparison { left: before, right: after, by_chance, meta })
-    }
-
+impl TestedDifference {
     fn row(self, (domain, metric): &(String, String), metrics: usize) -> MetricDiff {
-        let Comparison { left, right, by_chance, meta } = self;
+        let TestedDifference { left, right, by_chance, meta } = self;
         let delta = right - left;
         let delta_pct = (left != 0.0).then(|| 100.0 * delta / left);
         let is_regression = delta > 0.0;
@@ -373,55 +341,6 @@ impl Comparison {
             confidence_meta: meta,
         }
     }
-}
-
-/// The chance that Student's t is at least as far from 0 as `t`, with `freedom` degrees.
-fn two_sided(t: f64, freedom: f64) -> f64 {
-    beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
-}
-
-/// The regularised incomplete beta function, by its continued fraction (Lentz). <https://dlmf.nist.gov/8.17#v>
-fn beta(x: f64, a: f64, b: f64) -> f64 {
-    if x <= 0.0 || x >= 1.0 {
-        return x.clamp(0.0, 1.0);
-    }
-    if x > (a + 1.0) / (a + b + 2.0) {
-        return 1.0 - beta(1.0 - x, b, a);
-    }
-    const TINY: f64 = 1e-300;
-    let away = |value: f64| if value.abs() < TINY { TINY } else { value };
-    let front = (gamma_ln(a + b) - gamma_ln(a) - gamma_ln(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
-    let (mut c, mut d) = (1.0, 1.0 / away(1.0 - (a + b) * x / (a + 1.0)));
-    let mut fraction = d;
-    for step in 1..200 {
-        let n = f64::from(step);
-        let even = n * (b - n) * x / ((a + 2.0 * n - 1.0) * (a + 2.0 * n));
-        let odd = -(a + n) * (a + b + n) * x / ((a + 2.0 * n) * (a + 2.0 * n + 1.0));
-        for part in [even, odd] {
-            d = 1.0 / away(1.0 + part * d);
-            c = away(1.0 + part / c);
-            fraction *= c * d;
-        }
-        if (c * d - 1.0).abs() < 1e-12 {
-            break;
-        }
-    }
-    (front * fraction).clamp(0.0, 1.0)
-}
-
-/// The logarithm of the gamma function (Lanczos).
-fn gamma_ln(x: f64) -> f64 {
-    const PARTS: [f64; 6] = [
-        76.180_091_729_471_46,
-        -86.505_320_329_416_77,
-        24.014_098_240_830_91,
-        -1.231_739_572_450_155,
-        1.208_650_973_866_179e-3,
-        -5.395_239_384_953e-6,
-    ];
-    let near = x + 5.5;
-    let series: f64 = PARTS.iter().zip(1..).map(|(part, n)| part / (x + f64::from(n))).sum();
-    (x + 0.5) * near.ln() - near + (2.506_628_274_631_000_5 * (1.000_000_000_190_015 + series) / x).ln()
 }
 
 /// A value of a metric for people.
@@ -470,56 +389,5 @@ impl Layout for ProfileDiff {
         }
         let notes = self.warnings.iter().map(|warning| format!("note: {warning}\n"));
         text + &notes.collect::<String>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn runs(values: &[&[u64]]) -> Vec<ProfileMetrics> {
-        let run = |(seed, values): (usize, &&[u64])| {
-            let mut run = ProfileMetrics::of_seed(seed as u64);
-            values.iter().enumerate().for_each(|(n, value)| run.add("cpu", format!("function f{n}"), *value));
-            run
-        };
-        values.iter().enumerate().map(run).collect()
-    }
-
-    fn diff(left: &[ProfileMetrics], right: &[ProfileMetrics]) -> ProfileDiff {
-        ProfileDiff::of(("a".to_owned(), left), ("b".to_owned(), right), 10)
-    }
-
-    #[test]
-    fn one_run_a_side_is_compared_exactly() {
-        let same = diff(&runs(&[&[10, 20]]), &runs(&[&[10, 20]]));
-        assert_eq!((same.summary.verdict.as_str(), same.regressions.len()), ("equal", 0));
-        let grown = diff(&runs(&[&[10, 20, 500]]), &runs(&[&[11, 20, 400]]));
-        assert_eq!(grown.summary.top_regression_metric.as_deref(), Some("cpu: function f0"));
-        assert_eq!(grown.summary.verdict, "changed", "one grew and one shrank");
-        assert_eq!(grown.regressions[0].confidence, 1.0);
-    }
-
-    #[test]
-    fn seeds_vary_and_a_growth_of_every_pair_is_seen() {
-        let before: Vec<Vec<u64>> = (0..10).map(|n| vec![1_000 + 313 * (n * 7 % 10), 50]).collect();
-        let after: Vec<Vec<u64>> = before.iter().zip(0..).map(|(run, n)| vec![run[0] + 40 + n % 3, 50]).collect();
-        let [before, after] = [&before, &after].map(|all| runs(&all.iter().map(Vec::as_slice).collect::<Vec<_>>()));
-        let paired = diff(&before, &after);
-        assert_eq!(paired.summary.verdict, "regression");
-        assert_eq!(paired.regressions[0].confidence_meta.method, "paired");
-        // With other seeds on the right, the same growth drowns in the variation.
-        let others: Vec<ProfileMetrics> =
-            after.into_iter().map(|run| ProfileMetrics { seed: run.seed + 100, ..run }).collect();
-        let apart = diff(&before, &others);
-        assert_eq!((apart.summary.verdict.as_str(), apart.regressions[0].is_significant), ("changed", false));
-    }
-
-    #[test]
-    fn the_test_is_students() {
-        // Tables: t = 2.262 with 9 degrees, and 12.706 with 1, have 5 %.
-        for (t, freedom) in [(2.262, 9.0), (12.706, 1.0), (1.960, 1e6)] {
-            assert!((two_sided(t, freedom) - 0.05).abs() < 2e-4, "{t}: {}", two_sided(t, freedom));
-        }
     }
 }

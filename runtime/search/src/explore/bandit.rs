@@ -36,7 +36,7 @@ impl Reward {
     }
 }
 
-/// So many arms.
+/// A multi-armed bandit of `N` arms.
 #[derive(Clone, Debug)]
 pub(crate) struct Bandit<const N: usize> {
     names: [&'static str; N],

@@ -31,11 +31,11 @@ impl DecisionPath {
     }
 }
 
-/// Names a way of an exploration.
+/// Identifies a path of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PlaceId(pub(crate) u64);
+pub(crate) struct PathNodeId(pub(crate) u64);
 
-/// The way to a place.
+/// The path to a checkpoint, as a tree of common prefixes.
 #[derive(Debug, Default)]
 pub(crate) struct PathNode {
     before: Option<Arc<PathNode>>,
@@ -45,13 +45,18 @@ pub(crate) struct PathNode {
     weight: usize,
     /// Steps from the start; none before the beginning.
     pub(crate) steps: u32,
-    /// Which place it is; the start is the first.
-    pub(crate) id: PlaceId,
+    /// Its number; the start is the first.
+    pub(crate) id: PathNodeId,
 }
 
 impl PathNode {
-    /// The way that goes on from `before` by these answers.
-    pub(crate) fn from(before: Option<&Arc<PathNode>>, answers: &[Override], steps: u32, id: PlaceId) -> Arc<PathNode> {
+    /// The path that extends `before` by these answers.
+    pub(crate) fn from(
+        before: Option<&Arc<PathNode>>,
+        answers: &[Override],
+        steps: u32,
+        id: PathNodeId,
+    ) -> Arc<PathNode> {
         let (len, weight) = before.map_or((0, 0), |before| (before.len, before.weight));
         let (len, weight) = (len + answers.len(), weight + answers.iter().map(Override::weight).sum::<usize>());
         Arc::new(PathNode { before: before.cloned(), answers: CompactAnswers::of(answers), len, weight, steps, id })
@@ -108,9 +113,9 @@ mod tests {
     #[test]
     fn a_way_of_many_stretches_is_dropped_and_told_without_a_deep_stack() {
         const STRETCHES: u32 = 200_000;
-        let mut node = PathNode::from(None, &[], 0, PlaceId(0));
+        let mut node = PathNode::from(None, &[], 0, PathNodeId(0));
         for steps in 1..=STRETCHES {
-            node = PathNode::from(Some(&node), &[Override::Number(steps.into())], steps, PlaceId(steps.into()));
+            node = PathNode::from(Some(&node), &[Override::Number(steps.into())], steps, PathNodeId(steps.into()));
         }
         assert_eq!((node.len(), node.path(&[], 1).steps), (STRETCHES as usize, STRETCHES + 1));
         assert_eq!(node.path(&[], 0).answers[1], Override::Number(2));

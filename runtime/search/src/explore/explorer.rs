@@ -13,7 +13,7 @@ mod value_runs;
 
 use super::bandit::Bandit;
 use super::bandit::Reward;
-use super::decision_path::{DecisionPath, PathNode, PlaceId};
+use super::decision_path::{DecisionPath, PathNode, PathNodeId};
 use super::frontier::{Frontier, NoveltyKind};
 use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, TaskOrder};
 use super::moments::MomentProposals;
@@ -283,7 +283,7 @@ impl Exploration {
             findings: Findings::default(),
             stats: Stats::default(),
             adopted: 0,
-            start: PathNode::from(None, &start.snapshot(), 0, PlaceId(0)),
+            start: PathNode::from(None, &start.snapshot(), 0, PathNodeId(0)),
         }
     }
 
@@ -747,7 +747,7 @@ impl Exploration {
         }
         let answers = run.answers.snapshot();
         self.places += 1;
-        let place = PlaceId(self.places);
+        let place = PathNodeId(self.places);
         let (checkpoint, node) = if self.options.is_whole_run {
             // Where in it something new came is not known: any beginning of it may be what another run needs.
             let kept = self.choosing.between(0, answers.len());

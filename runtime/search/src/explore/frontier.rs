@@ -9,7 +9,7 @@
 //! least promising going first; a place is picked in logarithmic time; the last one that was kept stays.
 
 use super::compact_answers::CompactAnswers;
-use super::decision_path::{PathNode, PlaceId};
+use super::decision_path::{PathNode, PathNodeId};
 use super::options::CheckpointStrategy;
 use super::sum_tree::SumTree;
 use crate::rng::Rng;
@@ -62,7 +62,7 @@ struct FrontierEntry {
 
 impl FrontierEntry {
     /// In the order of energy; energies are positive, so that their bits have their order.
-    fn rank(&self) -> (u64, PlaceId) {
+    fn rank(&self) -> (u64, PathNodeId) {
         (self.energy.to_bits(), self.node.id)
     }
 }
@@ -72,11 +72,11 @@ impl FrontierEntry {
 pub(crate) struct Frontier {
     slots: Vec<Option<FrontierEntry>>,
     free: Vec<usize>,
-    places: BTreeMap<PlaceId, usize>,
+    places: BTreeMap<PathNodeId, usize>,
     /// The least promising first.
-    ranks: BTreeSet<(u64, PlaceId)>,
+    ranks: BTreeSet<(u64, PathNodeId)>,
     /// The same, of those with a checkpoint.
-    live: BTreeSet<(u64, PlaceId)>,
+    live: BTreeSet<(u64, PathNodeId)>,
     /// Energies, by kind and slot.
     energies: [SumTree; 3],
     /// The same, of those with a checkpoint.
@@ -113,11 +113,11 @@ impl Frontier {
     }
 
     /// The way to a place, if it is kept.
-    pub(crate) fn node(&self, place: PlaceId) -> Option<&Arc<PathNode>> {
+    pub(crate) fn node(&self, place: PathNodeId) -> Option<&Arc<PathNode>> {
         self.entry(place).map(|entry| &entry.node)
     }
 
-    /// The ways to the most promising places, so many with so many answers at the most, in the order in which they were kept.
+    /// The paths to the most promising checkpoints, within bounds of their number and of their answers, in the order in which they were kept.
     pub(crate) fn hottest(&self, most: usize, mut answers: usize) -> Vec<&Arc<PathNode>> {
         let ranked = self.ranks.iter().rev().filter_map(|(_, place)| self.node(*place)).take(most);
         let has_room = |node: &&Arc<PathNode>| {
@@ -130,7 +130,7 @@ impl Frontier {
         hottest
     }
 
-    fn entry(&self, place: PlaceId) -> Option<&FrontierEntry> {
+    fn entry(&self, place: PathNodeId) -> Option<&FrontierEntry> {
         self.slots[*self.places.get(&place)?].as_ref()
     }
 
@@ -187,7 +187,7 @@ impl Frontier {
     }
 
     /// A place has a checkpoint again; the answers are those that had to go for it. One that is not kept any more has not.
-    pub(crate) fn revive(&mut self, place: PlaceId, checkpoint: CheckpointId, live_max: usize) -> Vec<CheckpointId> {
+    pub(crate) fn revive(&mut self, place: PathNodeId, checkpoint: CheckpointId, live_max: usize) -> Vec<CheckpointId> {
         let Some(slot) = self.places.get(&place).copied() else { return vec![checkpoint] };
         let Some(entry) = &mut self.slots[slot] else { return vec![checkpoint] };
         let before = entry.checkpoint.replace(checkpoint);
@@ -197,7 +197,7 @@ impl Frontier {
     }
 
     /// Takes the checkpoints of the least promising places, but for `newest`.
-    fn cool(&mut self, newest: PlaceId, live_max: usize) -> Vec<CheckpointId> {
+    fn cool(&mut self, newest: PathNodeId, live_max: usize) -> Vec<CheckpointId> {
         let mut gone = Vec::new();
         while self.live.len() > live_max.max(1) {
             let Some(rank) = self.live.iter().find(|(_, place)| *place != newest).copied() else { break };
@@ -212,7 +212,7 @@ impl Frontier {
     }
 
     /// Forgets the least promising place, but for `newest`.
-    fn forget_least(&mut self, newest: PlaceId) -> Option<CheckpointId> {
+    fn forget_least(&mut self, newest: PathNodeId) -> Option<CheckpointId> {
         let rank = self.ranks.iter().find(|(_, place)| *place != newest).copied()?;
         self.ranks.remove(&rank);
         self.live.remove(&rank);
@@ -227,7 +227,7 @@ impl Frontier {
     }
 
     /// A run from a place found so much new.
-    pub(crate) fn reward(&mut self, place: PlaceId, fresh: u32) {
+    pub(crate) fn reward(&mut self, place: PathNodeId, fresh: u32) {
         let Some(slot) = self.places.get(&place).copied() else { return };
         let Some(entry) = &mut self.slots[slot] else { return };
         let before = entry.rank();
@@ -288,12 +288,12 @@ mod tests {
     use fozzy_trace::Seed;
 
     fn place(number: u64, before: Option<&Arc<PathNode>>) -> Arc<PathNode> {
-        PathNode::from(before, &[Override::Number(number)], number as u32, PlaceId(number))
+        PathNode::from(before, &[Override::Number(number)], number as u32, PathNodeId(number))
     }
 
     #[test]
     fn paths_are_kept_beyond_the_checkpoints_and_are_gone_to_from_the_nearest_one() {
-        let (mut frontier, start) = (Frontier::default(), PathNode::from(None, &[], 0, PlaceId(0)));
+        let (mut frontier, start) = (Frontier::default(), PathNode::from(None, &[], 0, PathNodeId(0)));
         let mut before = start;
         let mut gone = Vec::new();
         for number in 1..=1000 {
@@ -302,11 +302,11 @@ mod tests {
         }
         assert_eq!((frontier.len(), frontier.live(), gone.len()), (1000, 16, 984));
         let (checkpoint, from) = frontier.nearest_live(&before).expect("the newest stays");
-        assert_eq!((checkpoint, from.id), (CheckpointId(1000), PlaceId(1000)));
-        let early = Arc::clone(frontier.node(PlaceId(500)).expect("it is kept"));
+        assert_eq!((checkpoint, from.id), (CheckpointId(1000), PathNodeId(1000)));
+        let early = Arc::clone(frontier.node(PathNodeId(500)).expect("it is kept"));
         assert!(frontier.nearest_live(&early).is_none(), "only the start is before it");
-        assert_eq!(frontier.revive(PlaceId(500), CheckpointId(2000), 16).len(), 1);
-        let late = Arc::clone(frontier.node(PlaceId(503)).expect("it is kept"));
+        assert_eq!(frontier.revive(PathNodeId(500), CheckpointId(2000), 16).len(), 1);
+        let late = Arc::clone(frontier.node(PathNodeId(503)).expect("it is kept"));
         let (_, from) = frontier.nearest_live(&late).expect("that one");
         assert_eq!(Frontier::answers_between(&from, &late), [501, 502, 503].map(Override::Number));
     }
@@ -317,14 +317,14 @@ mod tests {
         for number in 1..=PLACES_MAX as u64 {
             frontier.add(CheckpointId(number), place(number, None), (NoveltyKind::Coarse, 1), 4);
         }
-        (1..=10).for_each(|number| frontier.reward(PlaceId(number), 0));
+        (1..=10).for_each(|number| frontier.reward(PathNodeId(number), 0));
         for number in 1..=10 {
             let number = PLACES_MAX as u64 + number;
             frontier.add(CheckpointId(number), place(number, None), (NoveltyKind::Coarse, 1), 4);
         }
         assert_eq!(frontier.len(), PLACES_MAX);
-        assert!((1..=10).all(|number| frontier.node(PlaceId(number)).is_none()), "they were barren");
-        assert!(frontier.node(PlaceId(11)).is_some());
+        assert!((1..=10).all(|number| frontier.node(PathNodeId(number)).is_none()), "they were barren");
+        assert!(frontier.node(PathNodeId(11)).is_some());
         let mut rng = Rng::new(Seed(1), 0);
         for how in [CheckpointStrategy::Energy, CheckpointStrategy::Uniform, CheckpointStrategy::Recent] {
             assert!(frontier.pick(how, None, &mut rng).is_some_and(|node| node.id.0 > 10));

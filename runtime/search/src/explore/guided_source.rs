@@ -1,11 +1,11 @@
-//! Who answers on a way: a script as long as there is one, then chance, in the manner of the strategy; all of it is noted.
+//! Decision source of an exploration: replays a script, then samples by the policy of the strategy; logs every answer.
 //!
 //! ```text
-//! script  7 0 │ then: anything, or the simplest │ faults: quiet or not, changed now and then from step to step
+//! script  7 0 │ then: any answer, or the simplest │ faults: quiet or not, changed now and then from step to step
 //! ```
 //!
-//! Invariants: every answer is noted in its order; a fork answers the same and notes nothing, as it repeats what is noted.
-//! Not here: which manner is worth trying (`strategy`).
+//! Invariants: every answer is logged in its order; a fork answers the same and logs nothing, as it repeats what is logged.
+//! Not here: which policy is worth trying (`strategy`).
 
 use super::strategy::alternatives::{Alternatives, AskedQuestion};
 use super::swarm::{self, AnswerMask};

@@ -17,7 +17,7 @@ use fozzy_trace::source::Override;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// One run in so many tries a moment: while there are kinds of which none was tried, and when there are none.
+/// The divisor of runs that try a moment: while there are kinds of which none was tried, and when there are none.
 const RUNS_PER_KIND: u64 = 2;
 const RUNS_PER_MOMENT: u64 = 6;
 /// Moments and kinds that are remembered as tried; beyond, none is tried.

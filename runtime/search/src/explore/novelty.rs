@@ -16,7 +16,7 @@ use crate::rng::Rng;
 
 /// Steps over which the share of new states is taken.
 const WINDOW_STEPS: u64 = 4096;
-/// The share of steps with a new state from which on a kind is too fine, as one in so many.
+/// The share of steps with a new state from which on a kind is too fine, as a divisor.
 const FINE_ONE_IN: u64 = 2;
 /// Steps without a new named state from which on those are too coarse, at least; and as many as it took to find the last.
 const COARSE_STEPS: u64 = 5_000;
@@ -68,7 +68,7 @@ impl NewCoverage {
     }
 }
 
-/// How often each kind was new of late.
+/// How often each kind was new recently.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NoveltyRates {
     steps: u64,

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// Things that are remembered of a dimension. Beyond, none counts as new.
 const SEEN_MAX: usize = 1 << 20;
-/// Runs over which it is told whether a dimension is too fine.
+/// Runs over which it is measured whether a dimension is too fine.
 const WINDOW: u32 = 32;
 /// A run counts at most so much in one dimension: what prints a thousand new lines is not a thousand times as new.
 const COUNT_MAX: u32 = 4;
@@ -55,7 +55,7 @@ struct DimensionHistory {
     all: BTreeSet<u64>,
     /// Runs of the window, and those that showed something new.
     window: (u32, u32),
-    /// It counts in one of so many runs.
+    /// It counts in one of this number of runs.
     thinned: u32,
     /// Runs since it counted last.
     since: u32,

@@ -18,7 +18,7 @@ pub struct InputMoment {
 
 /// A scenario that can be restored, with what a search observes of it.
 pub trait StatefulTarget: StepTarget {
-    /// Makes a checkpoint of a whole run, after so many of its answers.
+    /// Makes a checkpoint of a whole run, after a prefix of its answers.
     ///
     /// # Errors
     /// As for [`StepTarget::capture`].

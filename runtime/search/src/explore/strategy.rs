@@ -1,4 +1,4 @@
-//! Which way is tried next.
+//! Strategies of exploration: which path is executed next. [`STRATEGIES`] is the one table of them; flags and settings read it.
 //!
 //! ```text
 //! coverage_guided  fresh, or from a place where something new was seen      random   always fresh
@@ -16,7 +16,7 @@ mod fresh;
 mod systematic;
 
 use super::bandit::Reward;
-use super::decision_path::{PathNode, PlaceId};
+use super::decision_path::{PathNode, PathNodeId};
 use super::frontier::Frontier;
 use super::guided_source::{AnswerLog, AnswerPolicy, TaskOrder};
 use super::novelty::NewCoverage;
@@ -27,6 +27,7 @@ use fault_focused::FaultFocusedSearch;
 use fozzy_trace::SchedulePolicy;
 use fozzy_trace::source::Override;
 use fresh::FreshStart;
+use std::fmt;
 use std::sync::Arc;
 use systematic::SystematicSearch;
 pub(crate) use systematic::alternatives;
@@ -88,7 +89,7 @@ pub(crate) trait ExplorationStrategy {
     }
 
     /// A place was kept on the last way.
-    fn on_captured(&mut self, _place: PlaceId) {}
+    fn on_captured(&mut self, _place: PathNodeId) {}
 
     /// Whether no way was left out, once there are none left.
     fn is_exhaustive(&self) -> bool {
@@ -98,59 +99,74 @@ pub(crate) trait ExplorationStrategy {
 
 /// A strategy, by its name.
 pub struct StrategyRow {
-    /// As `--schedule` has it.
+    /// As `--schedule` and `fozzy.toml` have it.
     pub name: &'static str,
-    /// What it does.
+    /// What it does, for `--help`.
     pub says: &'static str,
     pub(crate) make: fn(&Options) -> Box<dyn ExplorationStrategy>,
 }
 
+impl PartialEq for StrategyRow {
+    fn eq(&self, other: &StrategyRow) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for StrategyRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The strategy of an exploration for which none is named.
+pub const DEFAULT_STRATEGY: &str = "coverage_guided";
+
 /// All of them.
-pub const STRATEGIES: &[StrategyRow] = &[
+pub static STRATEGIES: &[StrategyRow] = &[
     StrategyRow {
         name: "fifo",
-        says: "always from the start; tasks take turns in the order in which they became ready",
+        says: "Always from the start; tasks take turns in the order in which they became ready",
         make: |options| Box::new(FreshStart::new(options, TaskOrder::First)),
     },
     StrategyRow {
         name: "bfs",
-        says: "every answer of every step, few deviations from the simplest first, the earliest places first",
+        says: "Every answer of every step, few deviations from the simplest first, the earliest places first",
         make: |options| Box::new(SystematicSearch::new(options, false)),
     },
     StrategyRow {
         name: "dfs",
-        says: "every answer of every step, few deviations from the simplest first, the latest places first",
+        says: "Every answer of every step, few deviations from the simplest first, the latest places first",
         make: |options| Box::new(SystematicSearch::new(options, true)),
     },
     StrategyRow {
         name: "random",
-        says: "always from the start; everything is drawn",
+        says: "Always from the start; everything is drawn",
         make: |options| Box::new(FreshStart::new(options, TaskOrder::Any)),
     },
     StrategyRow {
         name: "pct",
-        says: "always from the start; the task of the highest random priority runs on, but for up to 2 changes \
+        says: "Always from the start; the task of the highest random priority runs on, but for up to 2 changes \
                (probabilistic concurrency testing, depth 1 to 3)",
         make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Pct { depth: 1 }))),
     },
     StrategyRow {
         name: "pos",
-        says: "always from the start; each pending step of a task has a random priority (partial order sampling)",
+        says: "Always from the start; each pending step of a task has a random priority (partial order sampling)",
         make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Pos))),
     },
     StrategyRow {
         name: "urw",
-        says: "always from the start; every interleaving of tasks is as likely as the next (uniform random walk)",
+        says: "Always from the start; every interleaving of tasks is as likely as the next (uniform random walk)",
         make: |options| Box::new(FreshStart::new(options, TaskOrder::by(SchedulePolicy::Urw))),
     },
     StrategyRow {
         name: "faults",
-        says: "always from the start; each chance of a planned fault strikes alone, in turn, and then up to three together",
+        says: "Always from the start; each chance of a planned fault strikes alone, in turn, and then up to three together",
         make: |options| Box::new(FaultFocusedSearch::new(options)),
     },
     StrategyRow {
-        name: "coverage_guided",
-        says: "from the start, or from places where something new was seen",
+        name: DEFAULT_STRATEGY,
+        says: "From the start, or from places where something new was seen",
         make: |options| Box::new(CoverageGuidedSearch::new(options)),
     },
 ];

@@ -87,7 +87,7 @@ struct KeptStep {
     steps: u32,
 }
 
-/// Whether a question has so many answers that a comparison is not met by chance.
+/// Whether a question has too many answers for a comparison to be met by chance.
 pub(super) fn is_wide(answer: &LoggedAnswer) -> bool {
     match answer.answer {
         Override::Bytes(_) => answer.is_drawn,

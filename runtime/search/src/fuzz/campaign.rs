@@ -139,7 +139,7 @@ pub trait FuzzObserver {
     /// An execution was made. `false` ends the campaign.
     fn on_execution(&mut self, stats: &Stats) -> bool;
 
-    /// A testcase was found. It is told at once, so that nothing is lost when the machine fails.
+    /// A testcase was found. It is reported at once, so that nothing is lost when the machine fails.
     ///
     /// # Errors
     /// When it cannot be kept.
@@ -162,7 +162,7 @@ pub trait FuzzObserver {
     /// A failure that is known was seen again.
     fn on_repeat(&mut self, _found: &FailureRecord) {}
 
-    /// An execution failed in a way that a run of its input has not: that is no finding. It is told once for each signature.
+    /// An execution failed in a way that a run of its input has not: that is no finding. It is reported once for each signature.
     ///
     /// # Errors
     /// When it cannot be told.
@@ -211,7 +211,7 @@ pub struct Campaign {
     schedule: PowerSchedule,
     budget: ComparisonBudget,
     stability: OperandStability,
-    /// Executions that went to comparisons.
+    /// Executions spent on CmpLog.
     comparison_executions: u64,
     length: LengthControl,
     findings: Findings,
@@ -222,7 +222,7 @@ pub struct Campaign {
     log: Vec<CmpLogEntry>,
 }
 
-/// Whom a campaign deals with.
+/// The target and the observer of a campaign.
 struct CampaignIo<'a> {
     target: &'a mut dyn FuzzTarget,
     observer: &'a mut dyn FuzzObserver,

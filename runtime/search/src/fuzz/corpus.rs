@@ -1,7 +1,7 @@
 //! The inputs that each showed something new, and which of them is the best for what.
 //!
 //! ```text
-//! feature 812  ─▶ best: testcase 3 (12 bytes, 140 edges)          favoured: best for some feature
+//! feature 812  ─▶ best: testcase 3 (12 bytes, 140 edges)
 //! feature 813  ─▶ best: testcase 9 ( 4 bytes,  90 edges)
 //! ```
 //!
@@ -69,12 +69,6 @@ impl Corpus {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
-    }
-
-    /// Testcases that are the best for some feature: together they show everything that was seen.
-    #[must_use]
-    pub fn favoured(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.best_for > 0).count()
     }
 
     pub(crate) fn contains(&self, digest: &Digest) -> bool {

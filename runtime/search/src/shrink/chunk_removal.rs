@@ -10,7 +10,7 @@
 
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 
-/// Elements of which blocks are tried: those of so many are some fifty executions.
+/// Elements up to which blocks are tried: blocks of this number take some fifty executions.
 const BLOCK_ITEMS_MAX: usize = 32;
 
 /// What is left of a list, and which run of it is tried next: lengths are doubled, and then halved.

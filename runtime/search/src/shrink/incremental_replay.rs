@@ -124,7 +124,7 @@ impl IncrementalReplay {
         }
     }
 
-    /// Its places are gone: somebody else has walked.
+    /// Its checkpoints are gone: another candidate was executed.
     pub(super) fn forget(&mut self) {
         self.ready = None;
         self.marks.clear();

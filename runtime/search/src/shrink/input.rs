@@ -179,7 +179,7 @@ impl DrawnInput {
         (!length.is_empty() && !bytes.is_empty()).then_some(DrawnInput { length, content: content.key, bytes })
     }
 
-    /// The same run with so many bytes of it.
+    /// The same run with these bytes only.
     fn shortened(&self, smallest: &ShrinkCandidate, rest: &[u8]) -> ShrinkCandidate {
         let mut smallest = smallest.clone();
         let length = rest.len() as u64;

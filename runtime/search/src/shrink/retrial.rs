@@ -3,7 +3,7 @@
 //! ```text
 //! recorded     loss strikes · retry · latency 7 ms ✗
 //! as keyed     the 1st question of the network is another one now, and 7 ms go to it          passes
-//! by sites     latency 7 ms wherever latency is asked; what nobody asked before is drawn      fails as before
+//! by sites     latency 7 ms wherever latency is asked; what was not asked before is drawn      fails as before
 //! ```
 //!
 //! These are the tries of an ablation, so that shrinking keeps no fault that an ablation shows to be unneeded. A try that fails as

@@ -15,11 +15,11 @@
 //! Not here: how a step is taken (`state_walk`).
 
 use super::incremental_replay::walkable;
-use super::state_walk::{StateWalk, StepAnswers, StepEnd, WalkPlace, WalkedStory, answers_of, moved};
+use super::state_walk::{StateWalk, StepAnswers, StepEnd, Trajectory, WalkCheckpoint, answers_of, moved};
 use super::{Dimension, ShrinkCandidate, ShrinkHalt, ShrinkProgress, Shrinker, steps, values};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, is_chance};
 use fozzy_trace::source::Override;
-use fozzy_trace::{DecisionPart, HarnessError, Purpose};
+use fozzy_trace::{DecisionPart, HarnessError, Purpose, StateBasis, StateSearchEnd};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Steps that a story has left from which on shortcuts are searched without being asked for: preparing a walk takes about as long
@@ -47,44 +47,6 @@ const QUESTIONS_MAX: usize = 16;
 const COMBINATIONS_MAX: u32 = 1 << 12;
 /// Loops that are cut one by one, where cutting all of them is another failure, or none.
 const LOOPS_MAX: usize = 64;
-
-/// By what states were told apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StateBasis {
-    /// They were not.
-    #[default]
-    Unknown,
-    /// By what the scenario says: `state!`.
-    Named,
-    /// By its memory.
-    Memory,
-}
-
-/// Why a search for a shorter story was not made, or has ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StateSearchEnd {
-    /// It was not looked for: the story has few steps, and nothing was asked.
-    #[default]
-    NotAsked,
-    /// There is nothing to be told apart: no steps, or one only.
-    NoSteps,
-    /// The steps are those of a file, and each is what the file says.
-    FixedSteps,
-    /// The program cannot be walked step by step.
-    NoWalk,
-    /// No state is told from another: the scenario names none, and its memory is different after each step.
-    NoStates,
-    /// All states within so many steps were searched: there is no shorter story.
-    Exhausted,
-    /// The same, but for answers out of many, of which some were tried.
-    Sampled,
-    /// The same, but the states are too few: the story comes to one of them twice, and needs what is between.
-    Coarse,
-    /// A bound was reached.
-    Bound,
-    /// The time budget is exhausted.
-    Budget,
-}
 
 /// What was done by the states that a story goes through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +78,7 @@ struct SearchNode {
     before: Option<usize>,
     depth: usize,
     answers: StepAnswers,
-    place: Option<WalkPlace>,
+    place: Option<WalkCheckpoint>,
 }
 
 /// What a search may take.
@@ -197,7 +159,7 @@ fn may_walk(shrinker: &mut Shrinker<'_>) -> Result<(), StateSearchEnd> {
     match shrinker.states {
         _ if !has_walker => Err(StateSearchEnd::NoWalk),
         // It was walked, and will tell no more when it is walked again.
-        StateSearch { basis: StateBasis::Unknown, steps: 1.., .. } => Err(StateSearchEnd::NoStates),
+        StateSearch { basis: StateBasis::None, steps: 1.., .. } => Err(StateSearchEnd::NoStates),
         _ => Ok(()),
     }
 }
@@ -206,7 +168,7 @@ impl Shrinker<'_> {
     /// Walks the smallest candidate, and does something with its story; `None` when it cannot be walked.
     fn with_story<T>(
         &mut self,
-        work: impl FnOnce(&mut StateWalk<'_>, &WalkedStory, &mut dyn FnMut() -> bool) -> Result<T, HarnessError>,
+        work: impl FnOnce(&mut StateWalk<'_>, &Trajectory, &mut dyn FnMut() -> bool) -> Result<T, HarnessError>,
     ) -> Result<Option<T>, ShrinkHalt> {
         let progress = ShrinkProgress { tries: self.tries, size: self.size() };
         let Shrinker { workers, may_continue, smallest, identity, seed, states, .. } = self;
@@ -391,7 +353,7 @@ fn take_shortcuts(shrinker: &mut Shrinker<'_>) -> Result<bool, ShrinkHalt> {
 /// Breadth first from a state of the story, until the failure is reached, or nothing is left within the bounds.
 fn search(
     walk: &mut StateWalk<'_>,
-    story: &WalkedStory,
+    story: &Trajectory,
     origin: usize,
     bounds: SearchBounds,
     may_continue: &mut dyn FnMut() -> bool,
@@ -421,7 +383,7 @@ fn comes_twice(states: &[Option<u64>]) -> bool {
 /// A search under way.
 struct ShortcutSearch<'s, 'w> {
     walk: &'s mut StateWalk<'w>,
-    story: &'s WalkedStory,
+    story: &'s Trajectory,
     origin: usize,
     bounds: SearchBounds,
     nodes: Vec<SearchNode>,
@@ -445,7 +407,7 @@ struct ShortcutSearch<'s, 'w> {
 impl<'s, 'w> ShortcutSearch<'s, 'w> {
     fn new(
         walk: &'s mut StateWalk<'w>,
-        story: &'s WalkedStory,
+        story: &'s Trajectory,
         origin: usize,
         bounds: SearchBounds,
     ) -> Result<ShortcutSearch<'s, 'w>, HarnessError> {
@@ -525,12 +487,12 @@ impl<'s, 'w> ShortcutSearch<'s, 'w> {
     }
 
     /// Takes the step after the node that is gone on from.
-    fn step(&mut self, script: Vec<(DecisionKey, Override)>) -> Result<TakenStep, HarnessError> {
+    fn step(&mut self, script: Vec<(DecisionKey, Override)>) -> Result<SearchStep, HarnessError> {
         let depth = self.nodes[self.at].depth;
         let number = (self.origin + depth) as u32;
         self.go(script)?;
         let step = self.walk.step(number)?;
-        let taken = |is_wanted| TakenStep { log: step.log.clone(), weights: step.weights.clone(), is_wanted };
+        let taken = |is_wanted| SearchStep { log: step.log.clone(), weights: step.weights.clone(), is_wanted };
         let answers = answers_of(&step.log);
         match step.end {
             StepEnd::Nowhere => return Ok(taken(false)),
@@ -672,8 +634,8 @@ impl<'s, 'w> ShortcutSearch<'s, 'w> {
     }
 }
 
-/// A step of a search.
-struct TakenStep {
+/// An executed step of a search.
+struct SearchStep {
     log: Vec<Decision>,
     weights: Vec<Vec<u32>>,
     /// Whether the failure was reached.
@@ -694,7 +656,7 @@ fn first_of_each(weights: &[u32]) -> Vec<u64> {
 }
 
 /// Walks to the state before a step of the story.
-fn go_to(walk: &mut StateWalk<'_>, story: &WalkedStory, origin: usize) -> Result<WalkPlace, HarnessError> {
+fn go_to(walk: &mut StateWalk<'_>, story: &Trajectory, origin: usize) -> Result<WalkCheckpoint, HarnessError> {
     let root = walk.root();
     if origin == 0 {
         return Ok(root);

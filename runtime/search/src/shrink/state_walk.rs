@@ -27,8 +27,8 @@ const LEARNING_STEPS: usize = 1024;
 /// The answers of one step.
 pub(super) type StepAnswers = Box<[(DecisionKey, Override)]>;
 
-/// Where a walk can be continued.
-pub(super) struct WalkPlace {
+/// A state from which a walk is continued.
+pub(super) struct WalkCheckpoint {
     checkpoint: CheckpointId,
     source: KeyedSource,
 }
@@ -40,12 +40,12 @@ pub(super) enum StepEnd {
     State(Option<u64>),
     /// The failure that is wanted.
     Wanted,
-    /// Something else that goes no further.
+    /// Any other end.
     Nowhere,
 }
 
-/// A step that was taken.
-pub(super) struct WalkedStep {
+/// What is recorded of an executed step.
+pub(super) struct StepRecord {
     /// What it decided, and for each decision the weights of its alternatives, if it has some.
     pub(super) log: Vec<Decision>,
     pub(super) weights: Vec<Vec<u32>>,
@@ -53,11 +53,11 @@ pub(super) struct WalkedStep {
 }
 
 /// A failing run, step by step.
-pub(super) struct WalkedStory {
+pub(super) struct Trajectory {
     /// The number of each step, and its answers.
     pub(super) steps: Vec<(u32, StepAnswers)>,
     /// What each step decided.
-    pub(super) logs: Vec<WalkedStep>,
+    pub(super) logs: Vec<StepRecord>,
     /// The state before each step, and after the last one where it is the end that fails.
     pub(super) states: Vec<Option<u64>>,
 }
@@ -67,7 +67,7 @@ pub(super) struct StateWalk<'w> {
     target: &'w mut dyn SequenceTarget,
     wanted: &'w FailureIdentity,
     stream: u32,
-    root: WalkPlace,
+    root: WalkCheckpoint,
     source: SharedSource,
     log: DecisionLog,
     weights: Arc<Mutex<Vec<Vec<u32>>>>,
@@ -96,7 +96,7 @@ impl<'w> StateWalk<'w> {
         if !target.open(plan, inputs, *sequence, Box::new(source.clone()))? {
             return Ok(None);
         }
-        let root = WalkPlace { checkpoint: target.start(), source: source.now() };
+        let root = WalkCheckpoint { checkpoint: target.start(), source: source.now() };
         let (stream, weights) = (ScenarioKind::Stateful.stream(*sequence), Arc::default());
         let mut walk = StateWalk {
             target,
@@ -119,7 +119,7 @@ impl<'w> StateWalk<'w> {
     }
 
     /// The place after the beginning.
-    pub(super) fn root(&self) -> WalkPlace {
+    pub(super) fn root(&self) -> WalkCheckpoint {
         self.root.copy()
     }
 
@@ -131,7 +131,7 @@ impl<'w> StateWalk<'w> {
     /// Goes back to a place. From there on `answers` are given, elsewhere the seed's, or the simplest there are.
     pub(super) fn restore(
         &mut self,
-        place: &WalkPlace,
+        place: &WalkCheckpoint,
         answers: BTreeMap<DecisionKey, Override>,
         is_simplest: bool,
     ) -> Result<(), HarnessError> {
@@ -148,7 +148,7 @@ impl<'w> StateWalk<'w> {
     }
 
     /// Takes one step.
-    pub(super) fn step(&mut self, number: u32) -> Result<WalkedStep, HarnessError> {
+    pub(super) fn step(&mut self, number: u32) -> Result<StepRecord, HarnessError> {
         self.steps += 1;
         let outcome = self.target.step(StepId::Step(number))?;
         let end = match outcome {
@@ -159,7 +159,7 @@ impl<'w> StateWalk<'w> {
         let mut weights = std::mem::take(&mut *self.weights.lock().unwrap_or_else(PoisonError::into_inner));
         let log = take(&self.log);
         weights.resize(log.len(), Vec::new());
-        Ok(WalkedStep { log, weights, end })
+        Ok(StepRecord { log, weights, end })
     }
 
     /// Whether the sequence fails as it is wanted when it ends here.
@@ -198,17 +198,17 @@ impl<'w> StateWalk<'w> {
     }
 
     /// Keeps where it is.
-    pub(super) fn capture(&mut self) -> Result<WalkPlace, HarnessError> {
-        Ok(WalkPlace { checkpoint: self.target.capture()?, source: self.source.now() })
+    pub(super) fn capture(&mut self) -> Result<WalkCheckpoint, HarnessError> {
+        Ok(WalkCheckpoint { checkpoint: self.target.capture()?, source: self.source.now() })
     }
 
     /// Gives up a place.
-    pub(super) fn release(&mut self, place: &WalkPlace) {
+    pub(super) fn release(&mut self, place: &WalkCheckpoint) {
         self.target.release(place.checkpoint);
     }
 
     /// Walks a failing candidate; `None` when it does not fail so.
-    pub(super) fn story(&mut self, candidate: &ShrinkCandidate) -> Result<Option<WalkedStory>, HarnessError> {
+    pub(super) fn story(&mut self, candidate: &ShrinkCandidate) -> Result<Option<Trajectory>, HarnessError> {
         let mut walked = 0;
         loop {
             let story = self.walk(candidate)?;
@@ -222,9 +222,9 @@ impl<'w> StateWalk<'w> {
         }
     }
 
-    fn walk(&mut self, candidate: &ShrinkCandidate) -> Result<Option<WalkedStory>, HarnessError> {
+    fn walk(&mut self, candidate: &ShrinkCandidate) -> Result<Option<Trajectory>, HarnessError> {
         let Some((_, numbers)) = walkable(candidate) else { return Ok(None) };
-        let mut story = WalkedStory { steps: Vec::new(), logs: Vec::new(), states: Vec::new() };
+        let mut story = Trajectory { steps: Vec::new(), logs: Vec::new(), states: Vec::new() };
         let (root, mut state) = (self.root(), None);
         self.restore(&root, candidate.answers.clone(), false)?;
         for number in numbers {
@@ -245,10 +245,10 @@ impl<'w> StateWalk<'w> {
     }
 }
 
-impl WalkPlace {
-    fn copy(&self) -> WalkPlace {
+impl WalkCheckpoint {
+    fn copy(&self) -> WalkCheckpoint {
         let source = self.source.fork_with(Arc::default(), DecisionLog::default());
-        WalkPlace { checkpoint: self.checkpoint, source }
+        WalkCheckpoint { checkpoint: self.checkpoint, source }
     }
 }
 

@@ -23,6 +23,8 @@ struct Log {
     stray: Vec<String>,
     /// Findings after which it has enough.
     found_max: Option<usize>,
+    /// The end of the time in which nothing is searched once there is a finding.
+    reserved: Duration,
     /// Findings after which the end is requested.
     request_at: Option<usize>,
     refuses: bool,
@@ -33,6 +35,10 @@ impl SupervisorObserver<Shell> for Log {
     fn is_stop_requested(&self) -> bool {
         self.asked.set(self.asked.get() + 1);
         self.request_at.is_some_and(|most| self.found.len() >= most)
+    }
+
+    fn reserved_time(&self) -> Duration {
+        if self.found.is_empty() { Duration::ZERO } else { self.reserved }
     }
 
     fn on_found(&mut self, _: u32, finding: String) -> Result<Direction, HarnessError> {
@@ -226,6 +232,21 @@ fn what_does_not_stop_is_killed_and_counted() {
     let report = run(1, None, &mut log, "progress 3; found it; trap '' TERM; cat >/dev/null").expect("it ends");
     assert_eq!((runs(&report), report.end), (vec![3], SupervisorEnd::Directed));
     assert_eq!((report.lost, report.restarted, log.losses.len()), (1, 0, 1));
+}
+
+#[test]
+fn without_a_finding_the_whole_time_is_searched() {
+    const HOUR: Duration = Duration::from_secs(3600);
+    let time = Duration::from_millis(200);
+    let mut log = Log { reserved: time, ..Log::default() };
+    let started = Stopwatch::start();
+    let report = run_for(Some(time), 2, None, &mut log, "ready; read order; ended 1").expect("it ends");
+    assert_eq!(report.end, SupervisorEnd::Time);
+    assert!(started.elapsed() >= time, "{:?}", started.elapsed());
+    // Once there is one, what is left is reserved: here all of an hour.
+    let mut log = Log { reserved: HOUR, ..Log::default() };
+    let report = run_for(Some(HOUR), 2, None, &mut log, "ready; found bad; read order; ended 1").expect("it ends");
+    assert_eq!((report.end, log.found.is_empty()), (SupervisorEnd::Time, false));
 }
 
 #[test]

@@ -16,7 +16,7 @@
 pub(crate) mod alternatives;
 
 use super::{CapturePolicy, ExplorationStrategy, RunOrigin, RunSpec};
-use crate::explore::decision_path::{PathNode, PlaceId};
+use crate::explore::decision_path::{PathNode, PathNodeId};
 use crate::explore::frontier::Frontier;
 use crate::explore::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, TaskOrder};
 use crate::explore::novelty::NewCoverage;
@@ -37,15 +37,15 @@ const OPEN_WEIGHT: usize = 8;
 /// What a deviation weighs against steps, when the earliest places come first.
 const DEVIATION: u32 = 4;
 
-/// How ways are ordered.
+/// The order of the search.
 #[derive(Clone, Copy, Debug)]
-struct WayOrder {
+struct SearchOrder {
     latest_first: bool,
     /// What a further step adds to a level.
     step: u32,
 }
 
-impl WayOrder {
+impl SearchOrder {
     /// The level of a step with deviations that cost so much, from a place.
     fn level(self, place: u32, deviations: u32) -> u32 {
         let weighs =
@@ -54,22 +54,22 @@ impl WayOrder {
     }
 }
 
-/// A place of which a step is taken; `None` is the start, where there is the beginning and no step.
-type StepPlace = Option<Arc<PathNode>>;
+/// The path that a step extends; `None` is the start, before the first step.
+type StepOrigin = Option<Arc<PathNode>>;
 
-/// What is not done with.
+/// What is left to search.
 #[derive(Clone, Debug)]
 enum OpenNode {
-    /// A place that is not continued yet.
-    Place { place: StepPlace, level: u32 },
-    /// A step that can be taken otherwise.
+    /// A path that is not extended yet.
+    Place { place: StepOrigin, level: u32 },
+    /// A step with other answers.
     Step(StepVariants),
 }
 
-/// The ways of a step that deviate once more than the one that was taken.
+/// Variants of a step that deviate once more than the one that was executed.
 #[derive(Clone, Debug)]
 struct StepVariants {
-    place: StepPlace,
+    place: StepOrigin,
     /// The level of the place.
     level: u32,
     /// What the deviations so far cost.
@@ -86,16 +86,16 @@ struct StepVariants {
     next: u64,
 }
 
-/// A step that is being taken.
-struct TakenStep {
-    place: StepPlace,
+/// The step that is executed now.
+struct PendingStep {
+    place: StepOrigin,
     level: u32,
     spent: u32,
     from: usize,
 }
 
 pub(super) struct SystematicSearch {
-    order: WayOrder,
+    order: SearchOrder,
     capture: CapturePolicy,
     /// Steps of a way, at most.
     steps: u32,
@@ -103,9 +103,9 @@ pub(super) struct SystematicSearch {
     /// What they weigh.
     weight: usize,
     turns: u64,
-    taken: Option<TakenStep>,
+    taken: Option<PendingStep>,
     /// The place that the last step has led to, and its level.
-    found: Option<(PlaceId, u32)>,
+    found: Option<(PathNodeId, u32)>,
     leaves_out: bool,
 }
 
@@ -114,7 +114,7 @@ impl SystematicSearch {
         // The steps of a file are given, and what its branches say of their places is no state of all.
         let is_file = options.steps_max < u32::MAX;
         let mut search = SystematicSearch {
-            order: WayOrder { latest_first, step: u32::from(!latest_first && !is_file) },
+            order: SearchOrder { latest_first, step: u32::from(!latest_first && !is_file) },
             capture: if is_file { CapturePolicy::All } else { CapturePolicy::States },
             steps: options.steps_per_run.min(options.steps_max),
             open: BTreeMap::new(),
@@ -162,11 +162,11 @@ impl SystematicSearch {
     }
 
     /// What is tried next: a step, and its first answers.
-    fn choose(&mut self) -> Option<(TakenStep, Arc<[Override]>)> {
+    fn choose(&mut self) -> Option<(PendingStep, Arc<[Override]>)> {
         loop {
             match self.take()? {
                 OpenNode::Place { place, level } => {
-                    return Some((TakenStep { place, level, spent: 0, from: 0 }, Arc::from([])));
+                    return Some((PendingStep { place, level, spent: 0, from: 0 }, Arc::from([])));
                 }
                 OpenNode::Step(mut step) => match step.next(self.order.latest_first) {
                     Some((at, answer)) => {
@@ -174,7 +174,7 @@ impl SystematicSearch {
                         let script = before.chain([Override::Number(answer)]).collect();
                         let (place, level, spent) = (step.place.clone(), step.level, step.spent + step.cost);
                         self.put_back(step);
-                        return Some((TakenStep { place, level, spent, from: at + 1 }, script));
+                        return Some((PendingStep { place, level, spent, from: at + 1 }, script));
                     }
                     None => step.dearer().into_iter().for_each(|step| self.add(OpenNode::Step(step))),
                 },
@@ -197,7 +197,7 @@ impl SystematicSearch {
 }
 
 impl OpenNode {
-    fn level(&self, order: WayOrder) -> u32 {
+    fn level(&self, order: SearchOrder) -> u32 {
         match self {
             OpenNode::Place { level, .. } => *level,
             OpenNode::Step(step) => order.level(step.level, step.spent + step.cost),
@@ -214,8 +214,8 @@ impl OpenNode {
 
 impl StepVariants {
     /// The variants of a step that was taken, if there are any.
-    fn of(taken: TakenStep, asked: Vec<AskedQuestion>) -> Option<StepVariants> {
-        let TakenStep { place, level, spent, from } = taken;
+    fn of(taken: PendingStep, asked: Vec<AskedQuestion>) -> Option<StepVariants> {
+        let PendingStep { place, level, spent, from } = taken;
         let costs = asked.iter().skip(from).fold(0, |costs, asked| costs | asked.alternatives.costs());
         let (asked, cost, done, next) = (Arc::from(asked), 0, 0, 0);
         StepVariants { place, level, spent, asked, from, costs, cost, done, next }.dearer()
@@ -274,7 +274,7 @@ impl ExplorationStrategy for SystematicSearch {
         variants.into_iter().for_each(|variants| self.add(OpenNode::Step(variants)));
     }
 
-    fn on_captured(&mut self, place: PlaceId) {
+    fn on_captured(&mut self, place: PathNodeId) {
         let taken = self.taken.as_ref();
         self.found = taken.map(|taken| (place, self.order.level(taken.level, taken.spent)));
     }

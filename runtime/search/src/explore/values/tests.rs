@@ -1,6 +1,6 @@
 //! Tests of the answers that comparisons propose.
 
-use super::super::decision_path::PlaceId;
+use super::super::decision_path::PathNodeId;
 use super::*;
 use crate::rng::Rng;
 use fozzy_trace::{ComparisonKind, Seed};
@@ -15,7 +15,7 @@ fn equal(bits: u8, left: u64, right: u64) -> CmpLogEntry {
 
 /// The answers of the step in each proposal, in full: what comes after the one that was changed is as it was.
 fn proposed(answers: &[LoggedAnswer], log: &[CmpLogEntry]) -> Vec<Vec<Override>> {
-    let origin = PathNode::from(None, &[], 0, PlaceId(0));
+    let origin = PathNode::from(None, &[], 0, PathNodeId(0));
     let mut values = ValueProposals::default();
     values.log().extend_from_slice(log);
     let step = TypedStep { origin: &origin, place: None, answers, begin: 0, steps: 1, is_new: false };
@@ -123,7 +123,7 @@ fn a_text_becomes_as_long_as_the_other_one() {
 
 #[test]
 fn a_step_that_showed_something_new_is_gone_on_from_and_tried_again_with_a_part_of_it_drawn_anew() {
-    let origin = PathNode::from(None, &[], 0, PlaceId(0));
+    let origin = PathNode::from(None, &[], 0, PathNodeId(0));
     let answers = [drawn(1, 4), drawn(77, 1 << 32), drawn(2, 8), drawn(99, 1 << 32)];
     let (mut values, mut rng) = (ValueProposals::default(), Rng::new(Seed(1), 0));
     assert!(!values.can_propose(Reward::default(), Reward::default()) && values.next(&mut rng).is_none());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Alternatives of one question that are listed; of more answers some are tried, evenly spread.
 pub(crate) const ANSWERS_MAX: u64 = 64;
-/// So many answers are as near as the nearest: flows, and tasks that are ready.
+/// How many answers are as near as the nearest: flows, and tasks that are ready.
 const ANSWERS_NEAR: u64 = 8;
 /// What the furthest alternative costs.
 pub(super) const COST_MAX: u32 = 2 + ANSWERS_MAX.ilog2();

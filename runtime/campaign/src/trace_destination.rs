@@ -1,20 +1,21 @@
-//! Where the traces of an exploration's findings go.
+//! Where the traces of a search's findings go.
 
 use fozzy_trace::file::store::CollisionPolicy;
 use std::path::{Path, PathBuf};
 
-/// Where findings go.
-pub struct Where {
+/// Where traces of findings go.
+#[derive(Clone, Debug)]
+pub struct TraceDestination {
     /// The folder of the run.
     pub folder: PathBuf,
-    /// The file that was asked for.
+    /// The file that was requested.
     pub record: Option<PathBuf>,
-    /// What to do when that file is there.
+    /// The policy for a requested file that exists.
     pub collision: CollisionPolicy,
 }
 
-impl Where {
-    /// The place of the finding of this number, which is called so in the folder.
+impl TraceDestination {
+    /// The file of the finding of this number; unless one was requested, `name` in the folder.
     pub fn of(&self, number: usize, name: &Path) -> (PathBuf, CollisionPolicy) {
         match &self.record {
             // Those after the first stand beside it.

@@ -10,7 +10,7 @@ use fozzy_report::{MachineNames, entry_line, state_lines};
 use fozzy_trace::StopPoint;
 use std::process::ExitCode;
 
-pub(super) fn look(context: &Context, args: &ReplayArgs, until: StopPoint) -> Result<ExitCode, CliError> {
+pub(super) fn inspect_at(context: &Context, args: &ReplayArgs, until: StopPoint) -> Result<ExitCode, CliError> {
     let (path, recording) = selector::recording(args.trace(), &context.runs)?;
     let format = context.format(args.reporter);
     let dump = args.dump_events;
