@@ -7,6 +7,7 @@
 
 use crate::corpus;
 use crate::fozzy::Fozzy;
+use crate::wait;
 use serde_json::Value;
 use std::path::Path;
 
@@ -192,13 +193,13 @@ fn massif_and_pprof_are_read_by_their_own_readers() {
     for format in ["massif", "pprof"] {
         fozzy.run(&["profile", "export", "a.fozzy", "--heap", "--format", format, "--out", format]).exits(0);
     }
-    let read = fozzy.command(&annotate.with_file_name("ms_print")).arg("massif").output().expect("it runs");
+    let read = wait::run(fozzy.command(&annotate.with_file_name("ms_print")).arg("massif"));
     let text = String::from_utf8_lossy(&read.stdout).into_owned();
     assert!(read.status.success() && read.stderr.is_empty(), "{text}{}", String::from_utf8_lossy(&read.stderr));
     assert!(text.contains("(heap allocation functions)") && text.contains("forgotten"), "{text}");
     let mut pprof = fozzy.command(&go);
     pprof.args(["tool", "pprof", "-top", "-sample_index=inuse_space", "pprof"]).env("GOCACHE", cache);
-    let read = pprof.output().expect("it runs");
+    let read = wait::run(&mut pprof);
     let text = String::from_utf8_lossy(&read.stdout).into_owned();
     assert!(read.status.success(), "{text}{}", String::from_utf8_lossy(&read.stderr));
     assert!(text.contains("Type: inuse_space") && text.contains("forgotten"), "{text}");

@@ -24,6 +24,7 @@ mod folded;
 mod heap;
 mod massif;
 mod pprof;
+mod ranking;
 mod speedscope;
 mod svg;
 mod timeline;
@@ -47,8 +48,9 @@ pub use domains::{
 pub use explain::{FirstDivergence, ProfileExplain, grown_path};
 pub use export::{ProfileExport, ProfileFlame};
 pub use heap::{HeapMoment, HeapPlace, HeapSite, HeapTree, ProfileTopHeap};
+pub use ranking::{LineCount, ProfileTopFunction};
 pub use timeline::{ProfileTimeline, TIMELINE_FORMATS, TimelineEvent};
-pub use top::{LineCount, ProfileTop, ProfileTopCpu, ProfileTopFunction};
+pub use top::{ProfileTop, ProfileTopCpu};
 
 use std::collections::BTreeMap;
 

@@ -146,7 +146,7 @@ impl ProfileMetrics {
     pub fn add_cpu(&mut self, tree: &CallTree) {
         self.add("cpu", "instructions".to_owned(), tree.total().instructions);
         self.add("cpu", "bulk bytes".to_owned(), tree.total().bulk_bytes);
-        for ProfileTopFunction { function, own, .. } in super::top::by_function(tree) {
+        for ProfileTopFunction { function, own, .. } in super::ranking::by_function(tree) {
             self.functions.insert(function.clone());
             self.add("cpu", format!("function {function}"), own);
         }
@@ -164,7 +164,7 @@ impl ProfileMetrics {
         ] {
             self.add("heap", name.to_owned(), value);
         }
-        for ProfileTopFunction { function, own, .. } in super::top::by_function(&heap.tree) {
+        for ProfileTopFunction { function, own, .. } in super::ranking::by_function(&heap.tree) {
             self.add("heap", format!("bytes allocated by {function}"), own);
         }
     }

@@ -12,7 +12,7 @@
 //! Not here: who counts (`fozzy-engine`), who names (`fozzy-campaign`).
 
 use super::CallTree;
-use super::top::{LineCount, ProfileTopFunction, by_function, by_line};
+use super::ranking::{LineCount, ProfileTopFunction, by_function, by_line};
 use crate::pretty::{Style, bytes, fit, grouped};
 use fozzy_trace::{HeapCounts, counted};
 use schemars::JsonSchema;
