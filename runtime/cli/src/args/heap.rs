@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct HeapArgs {
     /// A function of the allocator, beside those that are recognised by their names: one of malloc, calloc, realloc, free, aligned_alloc,
-    /// posix_memalign, and the name of a function with the same parameters, or func[INDEX]. Can be repeated.
+    /// posix_memalign, and the name of a function with the same parameters, or `func[INDEX]`. Can be repeated.
     #[arg(long, value_name = "ROLE=FUNCTION")]
     pub(crate) allocator: Vec<AllocatorChoice>,
 }
