@@ -108,10 +108,12 @@ impl Workspace {
         let mut section = "";
         for line in manifest.lines() {
             section = if line.starts_with('[') { line } else { section };
-            let is_file = line.starts_with("default = [\"file\"]") || line.starts_with("file = [");
-            if section == "[dev-dependencies]" || section == "[lints]" || is_file {
+            let is_default = line.starts_with("default = [\"file\"]");
+            if section == "[dev-dependencies]" || section == "[lints]" || is_default {
                 continue;
             }
+            // The compiler is to know the name of what is left out.
+            let line = if line.starts_with("file = [") { "file = []" } else { line };
             out.push_str(&self.line(line, section, up)?);
             out.push('\n');
         }

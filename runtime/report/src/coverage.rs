@@ -23,6 +23,8 @@ mod json;
 mod lcov;
 mod summary;
 
+pub use summary::is_macro_line;
+
 use crate::Style;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

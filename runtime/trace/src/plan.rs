@@ -128,7 +128,8 @@ pub struct Plan {
 /// - third: time passes for a program that polls its standard input without end; peers hear the last line of a program that ends
 ///   without a line end.
 /// - fourth: a restart costs little of the instruction budget, so that a machine may be restarted ten thousand times; of WASI preview 1,
-///   `sched_yield` lets the other machines go on, and `fd_sync` of a directory makes its names durable.
+///   `sched_yield` lets the other machines go on, and `fd_sync` of a directory makes its names durable; a hang names the machine that
+///   standard input never comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -161,10 +162,11 @@ impl Plan {
     /// That a program is of WASI preview 1, which needs [`Edition::FOURTH`], no plan says: who knows it raises the edition.
     pub fn renew_edition(&mut self) {
         let machines = std::iter::once(&self.main).chain(self.nodes.iter().map(|node| &node.program.machine));
-        let has_channel = machines.into_iter().any(|machine| machine.stdin.channel.is_some());
+        let channels = || machines.clone().filter_map(|machine| machine.stdin.channel.as_ref());
+        let (has_channel, has_pipe) = (channels().next().is_some(), channels().any(|channel| channel.from.is_some()));
         let has_others = self.nodes.iter().any(|node| !node.called);
         self.edition = match has_channel {
-            _ if self.may_restart() => Edition::FOURTH,
+            _ if has_pipe || self.may_restart() => Edition::FOURTH,
             true => Edition::THIRD,
             false if has_others || !self.faults.is_empty() => Edition::SECOND,
             false => Edition::FIRST,

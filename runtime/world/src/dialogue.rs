@@ -92,6 +92,11 @@ impl Dialogues {
         };
         Dialogues { pipes: (0..).zip(machines).filter_map(pipe).collect(), ..Dialogues::default() }
     }
+
+    /// Whose output is the standard input of `node`.
+    pub(crate) fn writer(&self, node: NodeId) -> Option<NodeId> {
+        self.pipes.iter().find(|(_, to, _)| *to == node).map(|(from, ..)| *from)
+    }
 }
 
 impl World {

@@ -374,9 +374,11 @@ impl World {
     /// A channel may say what it waits for itself.
     fn stdin_words(&self, node: NodeId) -> String {
         let Some(channel) = self.node(node).stdin.channel() else { return Wait::Stdin(node).to_string() };
-        match channel.unmet() {
-            Some(unmet) => format!("standard input that never comes: its {unmet}, which is never written"),
-            None => "standard input that never comes".to_owned(),
+        let writer = self.dialogues.writer(node).filter(|_| self.plan.edition >= Edition::FOURTH);
+        match (channel.unmet(), writer) {
+            (Some(unmet), _) => format!("standard input that never comes: its {unmet}, which is never written"),
+            (None, Some(writer)) => format!("standard input that never comes from `{}`", self.node(writer).name),
+            (None, None) => "standard input that never comes".to_owned(),
         }
     }
 

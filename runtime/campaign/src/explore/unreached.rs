@@ -10,6 +10,7 @@
 use crate::coverage::component;
 use fozzy_engine::{Catalogue, Program, ProgramCoverage};
 use fozzy_report::UnreachedBranch;
+use fozzy_report::coverage::is_macro_line;
 use std::collections::BTreeMap;
 
 /// Locations that are listed at most.
@@ -62,9 +63,9 @@ impl SourceLines {
         self.text(line).is_none_or(|text| is_branch(&text))
     }
 
-    /// Whether what is compiled of the line is a macro's: an attribute's, or a call of one, whose branches are generated.
+    /// Whether what is compiled of the line is a macro's, whose branches are generated.
     fn is_generated(&self, line: u32) -> bool {
-        self.text(line).is_some_and(|text| text.starts_with("#[") || calls_macro(&text))
+        self.text(line).is_some_and(|text| is_macro_line(&text))
     }
 }
 
@@ -76,13 +77,6 @@ const BRANCH_SIGNS: [&str; 4] = ["?", "&&", "||", "=>"];
 fn is_branch(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.any(|word| BRANCH_WORDS.contains(&word)) || BRANCH_SIGNS.iter().any(|sign| text.contains(sign))
-}
-
-/// `always!(a < b, "…")`, also of a path: a word, an exclamation mark and a bracket, at the beginning of the line.
-fn calls_macro(text: &str) -> bool {
-    let Some((path, rest)) = text.split_once('!') else { return false };
-    let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
-    is_path && rest.starts_with(['(', '[', '{'])
 }
 
 #[cfg(test)]

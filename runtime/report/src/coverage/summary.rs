@@ -99,10 +99,12 @@ fn not_taken(text: &mut String, document: &CoverageDocument, view: &CoverageView
         .flat_map(|(_, file)| {
             file.functions.iter().filter(|function| function.hits == 0).map(move |found| (file, found))
         })
+        .filter(|(file, found)| !is_generated(view, file, found.line))
         .map(|(file, found)| [place(file, found.line, None, found.offset), clean(&found.name), String::new()])
         .collect();
     let branches =
         document.shown(view.all).flat_map(|(_, file)| one_way(file).into_iter().map(move |edge| (file, edge)));
+    let branches = branches.filter(|(file, edge)| !is_generated(view, file, edge.line));
     let branches: Vec<[String; 3]> = branches
         .map(|(file, edge)| {
             let source = edge.line.and_then(|line| source_line(view, &file.path, line)).unwrap_or_default();
@@ -155,6 +157,23 @@ pub(super) fn what(edge: &EdgeCoverage) -> &'static str {
         kind if kind.starts_with("arm") => "a case never taken",
         _ => "went one way only",
     }
+}
+
+/// Whether the code of a line is a macro's, which nobody wrote; `--all` lists it.
+fn is_generated(view: &CoverageView, file: &FileCoverage, line: Option<u32>) -> bool {
+    let text = line.filter(|_| !view.all).and_then(|line| source_line(view, &file.path, line));
+    text.is_some_and(|text| is_macro_line(&text))
+}
+
+/// Whether what is compiled of a line of Rust is a macro's: an attribute's, or that of `always!(a < b, "…")`, also of a path: a word, an
+/// exclamation mark and a bracket, at the beginning of the line.
+#[must_use]
+pub fn is_macro_line(text: &str) -> bool {
+    let calls = |(path, rest): (&str, &str)| {
+        let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
+        is_path && rest.starts_with(['(', '[', '{'])
+    };
+    text.starts_with("#[") || text.split_once('!').is_some_and(calls)
 }
 
 fn source_line(view: &CoverageView, path: &str, line: u32) -> Option<String> {

@@ -57,7 +57,7 @@ fn the_output_of_a_machine_is_the_input_of_another_one() {
     assert_eq!(world.present_wait_words(Wait::Stdin(OTHER)), "standard input, of which more comes at 3ns");
     assert_eq!(reads(&mut world, OTHER), (3, "one\ntwo".to_owned()));
     let blocked = world.clone().block(&[Wait::Stdin(OTHER)]).expect_err("nobody prints");
-    assert_eq!(blocked.waiting, ["standard input that never comes"]);
+    assert_eq!(blocked.waiting, ["standard input that never comes from `main`"]);
     // It ends with the program that prints.
     within(&mut world, MAIN, |world, context| world.guest_ended(MAIN, GuestExit::Code(0), context));
     assert_eq!(reads(&mut world, OTHER), (6, String::new()));
