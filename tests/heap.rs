@@ -85,6 +85,10 @@ fn only_the_outermost_allocator_is_counted_and_a_stripped_one_can_be_named() {
     let without = fozzy.run(&["memory", "top", "a.fozzy", "--json"]).exits(0).json();
     let warned = without["warnings"].as_array().expect("a list").iter().filter_map(Value::as_str);
     assert!(warned.clone().any(|line| line.contains("no allocator was recognised")), "{without:#}");
+    // What is not known is no pass.
+    for budget in ["--fail-on-leak", "--leak-budget=10"] {
+        fozzy.run(&["memory", "top", "a.fozzy", budget]).refuses(&["no allocator was recognised"]);
+    }
     let named = fozzy.run(&["memory", "top", "a.fozzy", "--allocator", "malloc=func[0]", "--json"]).exits(0).json();
     assert_eq!((&named["leakedBytes"], &named["leakedAllocs"]), (&7.into(), &1.into()), "{named:#}");
     let wrong = fozzy.run(&["memory", "top", "a.fozzy", "--allocator", "free=func[0]"]).exits(2);

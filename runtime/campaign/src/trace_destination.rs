@@ -17,11 +17,16 @@ pub struct TraceDestination {
 impl TraceDestination {
     /// The file of the finding of this number; unless one was requested, `name` in the folder.
     pub fn of(&self, number: usize, name: &Path) -> (PathBuf, CollisionPolicy) {
+        self.requested_or(number, || self.folder.join(name))
+    }
+
+    /// The same; unless one was requested, a file wherever it is.
+    pub fn requested_or(&self, number: usize, other: impl FnOnce() -> PathBuf) -> (PathBuf, CollisionPolicy) {
         match &self.record {
             // Those after the first stand beside it.
             Some(path) if number == 0 => (path.clone(), self.collision),
             Some(path) => (path.clone(), CollisionPolicy::Append),
-            None => (self.folder.join(name), CollisionPolicy::Overwrite),
+            None => (other(), CollisionPolicy::Overwrite),
         }
     }
 }

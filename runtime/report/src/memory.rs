@@ -168,6 +168,15 @@ impl MemoryFacts {
         }
     }
 
+    /// Whether it is known what was allocated.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        match self {
+            MemoryFacts::Heap(heap) => !heap.allocators.is_empty(),
+            MemoryFacts::Declared { .. } => true,
+        }
+    }
+
     /// Blocks and bytes that have leaked.
     #[must_use]
     pub fn leaked(&self) -> (u64, u64) {

@@ -190,13 +190,13 @@ impl CampaignSink {
         Some(arguments)
     }
 
-    /// The file of a finding's trace: a name in the folder of the run, or a path to the artifacts of cargo-fuzz.
+    /// The file of a finding's trace: in the folder of the run, or among the artifacts of cargo-fuzz.
     fn path(&self, found: &FailureRecord) -> PathBuf {
         let digest = Digest::of(&found.input);
         match &self.config.artifacts {
             None => {
                 let kind = found.verdict.signature.as_ref().map_or("failure", |signature| signature.kind.name());
-                format!("{kind}-{}.fozzy", digest.short()).into()
+                self.config.destination.folder.join(format!("{kind}-{}.fozzy", digest.short()))
             }
             Some((_, folder)) => {
                 let memory = found.verdict.findings.first().is_some_and(|finding| finding.title == "out of memory");
@@ -255,7 +255,7 @@ impl FuzzObserver for CampaignSink {
     }
 
     fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
-        let (path, collision) = self.config.destination.of(self.kept.len(), &self.path(found));
+        let (path, collision) = self.config.destination.requested_or(self.kept.len(), || self.path(found));
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let written = if found.is_confirmed {
             self.keep(&found.input, &path, collision)

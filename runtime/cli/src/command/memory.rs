@@ -3,7 +3,7 @@
 use crate::args::{HeapArgs, MemoryCommand};
 use crate::command::profile::show_or_write;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorKind};
 use fozzy_campaign::memory::memory_facts;
 use fozzy_campaign::selector;
 use fozzy_report::memory::{MemoryDiff, MemoryFacts, MemoryGraph, MemoryTop};
@@ -17,9 +17,16 @@ pub(crate) fn memory(context: &Context, command: &MemoryCommand) -> Result<ExitC
     };
     match command {
         MemoryCommand::Top(args) => {
-            let top = MemoryTop::of(&facts(&args.run, &args.heap)?, args.limit);
-            printer.document(&top)?;
             let budget = args.leak_budget.map(|size| size.0).or(args.fail_on_leak.then_some(0));
+            let facts = facts(&args.run, &args.heap)?;
+            if budget.is_some() && !facts.is_known() {
+                let message = format!("{}: no allocator was recognised, so that nothing is known of leaks", args.run);
+                return Err(CliError::new(ErrorKind::Target, message).hint(
+                    "names of functions must be there (no stripping), or `--allocator malloc=FUNCTION` names them",
+                ));
+            }
+            let top = MemoryTop::of(&facts, args.limit);
+            printer.document(&top)?;
             let is_over =
                 budget.is_some_and(|budget| top.leaked_bytes > budget || budget == 0 && top.leaked_allocs > 0);
             return Ok(if is_over { ExitCode::from(1) } else { ExitCode::SUCCESS });
