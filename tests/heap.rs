@@ -72,6 +72,31 @@ fn every_ending_has_exactly_its_blocks() {
 }
 
 #[test]
+fn a_machine_that_still_runs_leaves_the_leaks_of_others_certain() {
+    let fozzy = Fozzy::new();
+    // Each allocates, and sleeps: the first for a millisecond, the other for an hour, in which the run ends.
+    let program = |bytes: u32, nanoseconds: u64| {
+        format!(
+            "(module (import \"wasi_snapshot_preview1\" \"poll_oneoff\" (func $poll (param i32 i32 i32 i32) (result i32)))
+              (memory (export \"memory\") 2) {BUMP}
+              (func $sleep
+                (drop (call $malloc (i32.const {bytes})))
+                (i32.store (i32.const 16) (i32.const 1))
+                (i64.store (i32.const 24) (i64.const {nanoseconds}))
+                (drop (call $poll (i32.const 0) (i32.const 64) (i32.const 1) (i32.const 256))))
+              (func (export \"_start\") call $sleep))"
+        )
+    };
+    fozzy.write("leaks.wat", program(20, 1_000_000));
+    fozzy.write("sleeps.wat", program(7, 3_600_000_000_000));
+    fozzy.write("plan.toml", "[[node]]\nname = \"server\"\ncomponent = \"sleeps.wat\"\n");
+    fozzy.run(&["run", "leaks.wat", "--plan", "plan.toml", "--record", "a.fozzy", "--no-store"]).exits(0);
+    let top = fozzy.run(&["memory", "top", "a.fozzy", "--fail-on-leak", "--json"]).exits(1).json();
+    assert_eq!((&top["leakedAllocs"], &top["leakedBytes"]), (&1.into(), &20.into()), "{top:#}");
+    assert_eq!(of_kind(&top, "possible_leak").len(), 1, "{top:#}");
+}
+
+#[test]
 fn only_the_outermost_allocator_is_counted_and_a_stripped_one_can_be_named() {
     let program = "(func $__rust_alloc (param i32 i32) (result i32) local.get 0 call $malloc)
         (func (export \"_start\") i32.const 9 i32.const 1 call $__rust_alloc drop)";

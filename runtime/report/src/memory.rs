@@ -218,27 +218,33 @@ fn heap_warnings(heap: &HeapTree) -> Vec<String> {
 }
 
 fn heap_entries(heap: &HeapTree) -> Vec<MemoryEntry> {
-    let word = if heap.doubt.is_some() { "possible_leak" } else { "leak" };
     let entry = |kind: &str, site: &HeapSite, blocks: u64, bytes: u64| MemoryEntry {
         kind: kind.to_owned(),
         label: site.to_string(),
         bytes,
         fields: MemoryEntryFields { blocks, signature: format!("{kind} {}", site.function) },
     };
-    let lost = |counts: &HeapCounts| if heap.is_collected { 0 } else { counts.lost_blocks };
-    let mut leaks: Vec<MemoryEntry> = Vec::new();
-    for (site, counts) in heap.by_site(lost) {
-        leaks.push(entry(word, &site, counts.lost_blocks, counts.lost_bytes));
+    // Blocks and bytes of each kind. What is collected does not leak.
+    let lost = |counts: &HeapCounts| (counts.lost_blocks, counts.lost_bytes);
+    let doubtful = |counts: &HeapCounts| (counts.doubtful_blocks, counts.doubtful_bytes);
+    let used = |counts: &HeapCounts| {
+        let (blocks, bytes) = (counts.lost_blocks + counts.doubtful_blocks, counts.lost_bytes + counts.doubtful_bytes);
+        (counts.live_blocks - blocks, counts.live_bytes - bytes)
+    };
+    let rows = |kind: &str, part: &dyn Fn(&HeapCounts) -> (u64, u64)| {
+        let sites = heap.by_site(|counts| part(counts).0).into_iter();
+        let rows = sites.map(|(site, counts)| entry(kind, &site, part(&counts).0, part(&counts).1));
+        let mut rows: Vec<MemoryEntry> = rows.collect();
+        rows.sort_by_key(|entry| std::cmp::Reverse(entry.bytes));
+        rows
+    };
+    let mut entries = Vec::new();
+    if !heap.is_collected {
+        entries.extend(rows("leak", &lost));
+        entries.extend(rows("possible_leak", &doubtful));
     }
-    leaks.sort_by_key(|entry| std::cmp::Reverse(entry.bytes));
-    let mut used: Vec<MemoryEntry> = Vec::new();
-    for (site, counts) in heap.by_site(|counts| counts.live_blocks - counts.lost_blocks) {
-        let (blocks, bytes) = (counts.live_blocks - counts.lost_blocks, counts.live_bytes - counts.lost_bytes);
-        used.push(entry("in_use", &site, blocks, bytes));
-    }
-    used.sort_by_key(|entry| std::cmp::Reverse(entry.bytes));
-    leaks.extend(used);
-    leaks
+    entries.extend(rows("in_use", &used));
+    entries
 }
 
 fn declared_entries(live: &[(u64, u64)]) -> Vec<MemoryEntry> {

@@ -26,6 +26,10 @@ pub struct HeapCounts {
     pub lost_blocks: u64,
     /// Bytes of them.
     pub lost_bytes: u64,
+    /// Those in use at the end that nothing points to but perhaps the calls in which the guest ended.
+    pub doubtful_blocks: u64,
+    /// Bytes of them.
+    pub doubtful_bytes: u64,
     /// The lives of all blocks, in time.
     pub lifetimes: u64,
 }
@@ -35,6 +39,7 @@ impl HeapCounts {
     pub fn add(&mut self, other: &HeapCounts) {
         let HeapCounts { blocks, bytes, live_blocks, live_bytes, peak_blocks, peak_bytes, .. } = *other;
         let HeapCounts { most_blocks, most_bytes, lost_blocks, lost_bytes, lifetimes, .. } = *other;
+        let HeapCounts { doubtful_blocks, doubtful_bytes, .. } = *other;
         for (sum, more) in [
             (&mut self.blocks, blocks),
             (&mut self.bytes, bytes),
@@ -46,6 +51,8 @@ impl HeapCounts {
             (&mut self.most_bytes, most_bytes),
             (&mut self.lost_blocks, lost_blocks),
             (&mut self.lost_bytes, lost_bytes),
+            (&mut self.doubtful_blocks, doubtful_blocks),
+            (&mut self.doubtful_bytes, doubtful_bytes),
             (&mut self.lifetimes, lifetimes),
         ] {
             *sum = sum.saturating_add(more);

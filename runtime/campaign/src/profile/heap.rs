@@ -167,15 +167,16 @@ impl HeapDraft {
         for ((node, _), counts) in &mut found.counts {
             if tree.name(*node) == ARGUMENTS_OF_C {
                 (counts.lost_blocks, counts.lost_bytes) = (0, 0);
+                (counts.doubtful_blocks, counts.doubtful_bytes) = (0, 0);
             }
         }
         found.tree = CallTree { unit: CostUnit::Bytes, ..tree };
         found.allocators = self.allocators.into_iter().collect();
         let all = found.counts.keys().copied().chain(found.freed_by.keys().map(|(_, by)| *by));
         found.sites = all.collect::<BTreeSet<_>>().into_iter().map(|place| (place, site(&found, place))).collect();
-        let lost = found.total().lost_blocks;
-        found.doubt = self.open.into_iter().next().filter(|_| lost > 0).map(|call| {
-            format!("the run ended inside of calls (`{call}`), whose own pointers are not seen: what nothing else points to has possibly leaked")
+        let doubtful = found.total().doubtful_blocks;
+        found.doubt = self.open.into_iter().next().filter(|_| doubtful > 0).map(|call| {
+            format!("a machine ended inside of calls (`{call}`), whose own pointers are not seen: what nothing else points to has possibly leaked")
         });
         found
     }

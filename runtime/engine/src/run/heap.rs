@@ -111,6 +111,15 @@ impl HeapProfile {
         profile
     }
 
+    /// The instance ended inside of this call: what is lost is so only if the call does not know it.
+    pub(crate) fn ended_in(&mut self, call: usize) {
+        self.open_calls.insert(call);
+        for counts in self.counts.values_mut() {
+            counts.doubtful_blocks += std::mem::take(&mut counts.lost_blocks);
+            counts.doubtful_bytes += std::mem::take(&mut counts.lost_bytes);
+        }
+    }
+
     /// Goes through the events once more, for what was in use at the peak and at moments between.
     fn note_moments(&mut self, ended: &BlockTable, events: impl Iterator<Item = (Option<usize>, HeapEventKind)>) {
         let step = (ended.time / SNAPSHOTS).max(1);

@@ -84,7 +84,9 @@ impl ProgramProfile {
         if let Some(log) = HeapLog::of(bytes) {
             let mut heap = HeapProfile::of(log, &found, &places, memory);
             let ended_in = found.current.map(|node| places[node]);
-            heap.open_calls.extend(ended_in.filter(|path| self.paths[*path].step.parent.is_some()));
+            if let Some(call) = ended_in.filter(|path| self.paths[*path].step.parent.is_some()) {
+                heap.ended_in(call);
+            }
             self.heap.merge(&heap, |path| path);
         }
     }

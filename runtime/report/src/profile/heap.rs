@@ -98,11 +98,11 @@ impl HeapTree {
         sum
     }
 
-    /// Blocks that have leaked for certain: none where there is a doubt.
+    /// Blocks that have leaked for certain.
     #[must_use]
     pub fn leaked(&self) -> (u64, u64) {
         let total = self.total();
-        if self.doubt.is_some() || self.is_collected { (0, 0) } else { (total.lost_blocks, total.lost_bytes) }
+        if self.is_collected { (0, 0) } else { (total.lost_blocks, total.lost_bytes) }
     }
 
     /// Blocks by site, the one with most bytes by `key` first.
@@ -198,7 +198,6 @@ impl ProfileTopHeap {
         functions.truncate(rows);
         lines.truncate(rows);
         let (leaked_allocs, leaked_bytes) = heap.leaked();
-        let possible = heap.doubt.is_some() && !heap.is_collected;
         ProfileTopHeap {
             allocators: heap.allocators.clone(),
             alloc_count: total.blocks,
@@ -211,8 +210,8 @@ impl ProfileTopHeap {
             peak_bytes: total.peak_bytes,
             leaked_allocs,
             leaked_bytes,
-            possibly_leaked_allocs: if possible { total.lost_blocks } else { 0 },
-            possibly_leaked_bytes: if possible { total.lost_bytes } else { 0 },
+            possibly_leaked_allocs: if heap.is_collected { 0 } else { total.doubtful_blocks },
+            possibly_leaked_bytes: if heap.is_collected { 0 } else { total.doubtful_bytes },
             collected: heap.is_collected,
             heap_bytes: heap.area.0,
             attributed_bytes: heap.area.1,
