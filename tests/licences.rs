@@ -19,7 +19,7 @@ const FILE: &str = "THIRD-PARTY-LICENSES";
 
 /// Where code of others comes from: the manifest, the package that is looked at, and the platform.
 const ROOTS: [(&str, &str, Option<&str>); 2] =
-    [("Cargo.toml", "fozzy-cli", None), ("runtime/player/Cargo.toml", "player", Some("wasm32-wasip2"))];
+    [("Cargo.toml", "fozzy-cli", None), ("runtime/player/Cargo.toml", "cluster-player", Some("wasm32-wasip2"))];
 
 /// How a file with a licence begins its name.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];

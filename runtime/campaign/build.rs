@@ -1,11 +1,9 @@
-//! Builds the player for wasm32-wasip2, so that it can be embedded, and the node that distributed scenarios are played with.
+//! Builds the players for wasm32-wasip2, so that they can be embedded, and the node that distributed scenarios are played with.
 //!
 //! ```text
-//! runtime/{player,scenario-file}, guest-sdk ─cargo build─┬─▶ OUT_DIR/player.wasm
-//!                                                 ├─▶ OUT_DIR/program.wasm    the same with the feature `program`
-//!                                                 └─▶ OUT_DIR/cluster.wasm    the same with the feature `distributed`
-//! scenarios/kv-node/ ────────────────────────────────▶ OUT_DIR/kv-node.wasm
-//! guest-sdk, runtime/trace ─ build/sdk.rs ───────────▶ OUT_DIR/sdk.txt        the sources of the SDK, for projects
+//! runtime/{player,scenario-file}, guest-sdk ─cargo─▶ OUT_DIR/{steps,program,cluster}.wasm
+//! scenarios/kv-node/ ────────────────────────cargo─▶ OUT_DIR/kv-node.wasm
+//! guest-sdk, runtime/trace ─ build/sdk.rs ─────────▶ OUT_DIR/sdk.txt    the sources of the SDK, for projects
 //!
 //! each of these ─deflate─▶ OUT_DIR/<name>.deflate ─▶ include_bytes! in src/embedded.rs
 //! ```
@@ -30,18 +28,18 @@ const SDK: &str = "sdk.txt";
 const TARGET: &str = "wasm32-wasip2";
 
 fn main() {
-    if let Err(why) = player() {
+    if let Err(why) = embed() {
         println!("cargo::error={}", why.replace('\n', " "));
     }
 }
 
-fn player() -> Result<(), String> {
+fn embed() -> Result<(), String> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set"));
     let (package, out) = (variable("CARGO_MANIFEST_DIR")?, variable("OUT_DIR")?);
     println!("cargo::rerun-if-changed=build.rs");
     let repository = package.join("../..");
     if !repository.join("runtime/player/Cargo.toml").is_file() {
-        let names = GUESTS.iter().map(|guest| guest.name).chain([SDK]);
+        let names = GUESTS.iter().flat_map(|guests| guests.files).map(|(name, _)| *name).chain([SDK]);
         return names.into_iter().try_for_each(|name| {
             unpack(name, &package, &out)?;
             deflate(name, &out)
@@ -55,10 +53,7 @@ fn player() -> Result<(), String> {
     std::fs::write(out.join(SDK), packed).map_err(|error| format!("{SDK} cannot be written: {error}"))?;
     add_target(&repository)?;
     deflate(SDK, &out)?;
-    GUESTS.iter().try_for_each(|guest| {
-        guest.build(&repository, &out, variable("CARGO")?)?;
-        deflate(guest.name, &out)
-    })
+    GUESTS.iter().try_for_each(|guests| guests.build(&repository, &out, variable("CARGO")?))
 }
 
 /// Makes what is embedded of a file. A higher level takes seconds more for a fiftieth.
@@ -71,8 +66,11 @@ fn deflate(name: &str, out: &Path) -> Result<(), String> {
 }
 
 /// What the components are made of.
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 22] = [
     "runtime/player/src",
+    "runtime/player/steps",
+    "runtime/player/program",
+    "runtime/player/cluster",
     "runtime/player/Cargo.toml",
     "runtime/player/Cargo.lock",
     "runtime/scenario-file/src",
@@ -93,44 +91,36 @@ const SOURCES: [&str; 19] = [
     "scenarios/Cargo.lock",
 ];
 
-/// A component that is embedded.
-struct Guest {
-    /// The file in OUT_DIR.
-    name: &'static str,
+/// Components that are embedded, from one workspace: one call of cargo builds them side by side.
+struct Guests {
     folder: &'static str,
-    /// What cargo calls the file.
-    built: &'static str,
-    features: &'static [&'static str],
-    /// What is left out of it: a player travels in each trace, and needs no debug sections.
+    flags: &'static [&'static str],
+    /// What is left out of them: a player travels in each trace, and needs no debug sections.
     strip: &'static str,
+    /// The files in OUT_DIR, and what cargo calls them.
+    files: &'static [(&'static str, &'static str)],
 }
 
-const GUESTS: [Guest; 4] = [
-    Guest { name: "player.wasm", folder: "runtime/player", built: "player.wasm", features: &[], strip: "symbols" },
-    Guest {
-        name: "program.wasm",
+const GUESTS: [Guests; 2] = [
+    Guests {
         folder: "runtime/player",
-        built: "player.wasm",
-        features: &["--features", "program"],
+        flags: &["--workspace"],
         strip: "symbols",
+        files: &[
+            ("steps.wasm", "steps_player.wasm"),
+            ("program.wasm", "program_player.wasm"),
+            ("cluster.wasm", "cluster_player.wasm"),
+        ],
     },
-    Guest {
-        name: "cluster.wasm",
-        folder: "runtime/player",
-        built: "player.wasm",
-        features: &["--features", "distributed"],
-        strip: "symbols",
-    },
-    Guest {
-        name: "kv-node.wasm",
+    Guests {
         folder: "scenarios/kv-node",
-        built: "kv_node.wasm",
-        features: &["--no-default-features"],
+        flags: &["--no-default-features"],
         strip: "debuginfo",
+        files: &[("kv-node.wasm", "kv_node.wasm")],
     },
 ];
 
-impl Guest {
+impl Guests {
     fn build(&self, repository: &Path, out: &Path, cargo: PathBuf) -> Result<(), String> {
         let folder = repository.join(self.folder);
         let home = cargo_home();
@@ -146,7 +136,7 @@ impl Guest {
         let built = cargo
             .args(["build", "--release", "--locked", "--quiet", "--target", TARGET, "--target-dir"])
             .arg(out.join("player"))
-            .args(self.features)
+            .args(self.flags)
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
             // An example is built to be looked into, and what is embedded is not.
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
@@ -157,10 +147,12 @@ impl Guest {
         if !built.status.success() {
             return Err(format!("{} does not build: {}", folder.display(), String::from_utf8_lossy(&built.stderr)));
         }
-        let wasm = out.join("player").join(TARGET).join("release").join(self.built);
-        std::fs::copy(&wasm, out.join(self.name))
-            .map_err(|error| format!("{} cannot be copied: {error}", wasm.display()))?;
-        Ok(())
+        self.files.iter().try_for_each(|(name, built)| {
+            let wasm = out.join("player").join(TARGET).join("release").join(built);
+            std::fs::copy(&wasm, out.join(name))
+                .map_err(|error| format!("{} cannot be copied: {error}", wasm.display()))?;
+            deflate(name, out)
+        })
     }
 }
 

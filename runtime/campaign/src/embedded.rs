@@ -2,7 +2,7 @@
 //! it is asked for.
 //!
 //! ```text
-//! OUT_DIR/player.wasm ─deflate (build.rs)─▶ include_bytes! ─▶ EmbeddedFile ─ bytes() ─▶ the component
+//! OUT_DIR/steps.wasm  ─deflate (build.rs)─▶ include_bytes! ─▶ EmbeddedFile ─ bytes() ─▶ the component
 //! ```
 //!
 //! So they are a third as large in the binary; inflating one takes some milliseconds.
@@ -24,8 +24,8 @@ macro_rules! embedded {
     };
 }
 
-/// The component that plays scenario files; see `runtime/campaign/build.rs`.
-pub(crate) static PLAYER: EmbeddedFile = embedded!("player.wasm");
+/// The component that plays scenario files of version 1; see `runtime/campaign/build.rs`.
+pub(crate) static STEPS_PLAYER: EmbeddedFile = embedded!("steps.wasm");
 /// The one that plays those of version 2.
 pub(crate) static PROGRAM_PLAYER: EmbeddedFile = embedded!("program.wasm");
 /// The one that plays distributed ones: it imports the interface of a node.
@@ -52,7 +52,7 @@ mod tests {
     fn what_is_embedded_is_what_was_built() {
         let of = |name: &str| std::fs::read(format!("{}/{name}", env!("OUT_DIR"))).expect("the build script wrote it");
         for (file, name) in [
-            (&PLAYER, "player.wasm"),
+            (&STEPS_PLAYER, "steps.wasm"),
             (&PROGRAM_PLAYER, "program.wasm"),
             (&CLUSTER_PLAYER, "cluster.wasm"),
             (&KV_NODE, "kv-node.wasm"),

@@ -12,7 +12,7 @@
 //!
 //! Not here: what a file must look like (`runtime/scenario-file`), what a step does (`runtime/player`).
 
-use crate::embedded::{CLUSTER_PLAYER, KV_NODE, PLAYER, PROGRAM_PLAYER};
+use crate::embedded::{CLUSTER_PLAYER, KV_NODE, PROGRAM_PLAYER, STEPS_PLAYER};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::selector::unread;
 use fozzy_scenario_file::{
@@ -142,7 +142,7 @@ impl ScenarioFile {
         match self.scenario {
             ParsedScenario::Cluster(_) => CLUSTER_PLAYER.bytes().into(),
             ParsedScenario::Program(_) => PROGRAM_PLAYER.bytes().into(),
-            ParsedScenario::Steps(_) | ParsedScenario::Suites(_) => PLAYER.bytes().into(),
+            ParsedScenario::Steps(_) | ParsedScenario::Suites(_) => STEPS_PLAYER.bytes().into(),
         }
     }
 

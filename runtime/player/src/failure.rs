@@ -4,30 +4,30 @@ use fozzy_sdk::bindings::tools::fozzy::properties::assertions;
 
 /// Why a step failed.
 #[derive(Debug)]
-pub(crate) struct StepFailure {
+pub struct StepFailure {
     /// Which step, as a name that is the same in each run: `steps[3]: get_kv_assert`.
-    pub(crate) site: String,
+    pub site: String,
     /// In which way it failed, of those that its kind has: a part of what makes two failures the same.
     class: &'static str,
     /// Expected and found.
-    pub(crate) what: String,
+    pub what: String,
     /// Whether the scenario has broken itself off.
     is_panic: bool,
 }
 
 impl StepFailure {
     /// Something that was to hold does not. The site is put in by who knows the step.
-    pub(crate) fn new(what: impl Into<String>) -> StepFailure {
+    pub fn new(what: impl Into<String>) -> StepFailure {
         StepFailure { site: String::new(), class: "", what: what.into(), is_panic: false }
     }
 
     /// The scenario breaks itself off.
-    pub(crate) fn panic(what: &str) -> StepFailure {
+    pub fn panic(what: &str) -> StepFailure {
         StepFailure { is_panic: true, ..StepFailure::new(what) }
     }
 
     /// The same, with the words of the scenario for it before.
-    pub(crate) fn said(msg: Option<&str>, what: impl Into<String>) -> StepFailure {
+    pub fn said(msg: Option<&str>, what: impl Into<String>) -> StepFailure {
         let what = what.into();
         StepFailure::new(match msg {
             Some(msg) => format!("{msg}: {what}"),
@@ -36,12 +36,12 @@ impl StepFailure {
     }
 
     /// It failed in this way.
-    pub(crate) fn of(self, class: &'static str) -> StepFailure {
+    pub fn of(self, class: &'static str) -> StepFailure {
         StepFailure { class, ..self }
     }
 
     /// Unless it is known already.
-    pub(crate) fn at(mut self, site: impl FnOnce() -> String) -> StepFailure {
+    pub fn at(mut self, site: impl FnOnce() -> String) -> StepFailure {
         if self.site.is_empty() {
             self.site = match self.class {
                 "" => site(),
@@ -52,7 +52,7 @@ impl StepFailure {
     }
 
     /// Ends the run with it.
-    pub(crate) fn tell(self) -> ! {
+    pub fn tell(self) -> ! {
         if self.is_panic {
             assertions::panicked(&self.site, &self.what);
         }
@@ -62,7 +62,7 @@ impl StepFailure {
 }
 
 /// The scenario itself is wrong.
-pub(crate) fn invalid(site: &str, message: &str) -> ! {
+pub fn invalid(site: &str, message: &str) -> ! {
     assertions::fail(assertions::Failure::Invalid, site, message);
     unreachable!("the run ends at a failure")
 }

@@ -1,15 +1,15 @@
-//! The player: a scenario that does what a `*.fozzy.json` file says.
+//! What players share: a player is a scenario that does what a `*.fozzy.json` file says.
 //!
 //! ```text
-//! standard input ─parse─▶ Scenario ─┬─ steps         step(n) does the n-th step of the file
-//!                                   ├─ program       the same in version 2: variables, loops, branches (`program`)
-//!                                   └─ distributed   see `distributed.rs`
+//! standard input ─parse─▶ the file ─┬─ steps/    step(n) does the n-th step of the file
+//!                                   ├─ program/  the same in version 2: variables, loops, branches
+//!                                   └─ cluster/  a distributed scenario, whose nodes are instances of the target
 //! ```
 //!
-//! It is a guest like any other: files are those of WASI, requests go through `wasi:http`, commands through `fozzy:process`,
-//! chance through `fozzy:choices`. So a scenario file has faults, replay, checkpoints and shrinking without any code for them.
-//! A step keeps its number when others are left out, and each has a stream of choices of its own: leaving one out changes no
-//! value of another.
+//! Each of the three is a guest like any other, and travels in the traces of its files: so each has only what its files need.
+//! Files are those of WASI, requests go through `wasi:http`, commands through `fozzy:process`, chance through `fozzy:choices`.
+//! So a scenario file has faults, replay, checkpoints and shrinking without any code for them. A step keeps its number when
+//! others are left out, and each has a stream of choices of its own: leaving one out changes no value of another.
 //!
 //! ```text
 //! describe()           flows are the kinds of steps that the file has, as the command tells them: --name, --kinds
@@ -21,23 +21,17 @@
 //! commands that no step answers: `--http=nobody`, `--http=plan`, `--http=host`, and the same with `--proc`.
 //! Not here: the notation of files (`runtime/scenario-file`), suites, which the command unfolds.
 
-#![cfg_attr(not(feature = "program"), allow(dead_code, reason = "what steps yield is for version 2"))]
-
-#[cfg(feature = "distributed")]
-mod distributed;
-mod failure;
-#[cfg(feature = "program")]
-mod program;
-mod steps;
+pub mod failure;
+pub mod steps;
 
 use failure::StepFailure;
-use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Guest, Info, StepResult};
-use fozzy_scenario_file::ParsedScenario;
+use fozzy_scenario_file::ScenarioProblem;
+use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Info, StepResult};
 use std::cell::RefCell;
 use std::io::Read;
 
 /// A scenario that is being played.
-pub(crate) trait ScenarioPlayer {
+pub trait ScenarioPlayer {
     /// The sequence begins.
     fn begin(&mut self) -> Result<(), StepFailure> {
         Ok(())
@@ -58,75 +52,82 @@ thread_local! {
 }
 
 /// What the command has told by an argument that begins so.
-pub(crate) fn told(start: &str) -> String {
+pub fn told(start: &str) -> String {
     std::env::args().find_map(|word| word.strip_prefix(start).map(str::to_owned)).unwrap_or_default()
 }
 
 /// The kinds of steps of the scenario; each is a flow. The command passes them, so that a file is read once.
-pub(crate) fn kinds() -> Vec<String> {
+pub fn kinds() -> Vec<String> {
     told("--kinds=").split(',').map(str::to_owned).collect()
 }
 
-/// The scenario that stands on standard input. The command has read it before, so it can be read.
-fn scenario() -> ParsedScenario {
+/// The scenario that stands on standard input, and who plays it. The command has read it before, so it can be read.
+fn scenario(play: impl FnOnce(&[u8]) -> Result<Box<dyn ScenarioPlayer>, ScenarioProblem>) -> Box<dyn ScenarioPlayer> {
     // Room for a common file, so that it comes at once.
     let mut text = Vec::with_capacity(TEXT_BYTES);
-    let read = std::io::stdin().read_to_end(&mut text);
-    let parsed = read
-        .map_err(|error| error.to_string())
-        .and_then(|_| ParsedScenario::parse(&text).map_err(|problem| problem.to_string()));
-    parsed.unwrap_or_else(|why| failure::invalid("the scenario cannot be read", &why))
+    let read = std::io::stdin().read_to_end(&mut text).map_err(|error| error.to_string());
+    let played = read.and_then(|_| play(&text).map_err(|problem| problem.to_string()));
+    played.unwrap_or_else(|why| failure::invalid("the scenario cannot be read", &why))
 }
 
-fn play(scenario: ParsedScenario) -> Box<dyn ScenarioPlayer> {
-    match scenario {
-        ParsedScenario::Steps(file) => Box::new(steps::StepsPlayer::new(file)),
-        #[cfg(feature = "program")]
-        ParsedScenario::Program(file) => Box::new(program::ProgramPlayer::new(file)),
-        #[cfg(not(feature = "program"))]
-        ParsedScenario::Program(_) => {
-            failure::invalid("version 2 is not played", "this build of the player is for version 1")
+/// What the host calls, in the order of the interface. For `export_player!`.
+pub fn describe() -> Info {
+    let flow = |name: String| Flow { name, weight: 1, max_times: None };
+    Info { name: told("--name="), flows: kinds().into_iter().map(flow).collect(), invariants: Vec::new() }
+}
+
+/// See [`describe`].
+pub fn begin_sequence(play: impl FnOnce(&[u8]) -> Result<Box<dyn ScenarioPlayer>, ScenarioProblem>) {
+    let mut played = scenario(play);
+    if let Err(failure) = played.begin() {
+        failure.tell();
+    }
+    PLAYED.set(Some(played));
+}
+
+/// See [`describe`].
+pub fn step(step: u32) -> StepResult {
+    PLAYED.with_borrow_mut(|played| {
+        let Some(played) = played else { return StepResult::Stuck("the sequence was not begun".to_owned()) };
+        match played.step(step) {
+            Ok(Some(flow)) => StepResult::Ran(flow),
+            Ok(None) => StepResult::Stuck(format!("the scenario has no step {step}")),
+            Err(failure) => failure.tell(),
         }
-        #[cfg(feature = "distributed")]
-        ParsedScenario::Cluster(file) => distributed::play(file),
-        #[cfg(not(feature = "distributed"))]
-        ParsedScenario::Cluster(_) => failure::invalid("clusters are not played", "this build of the player has no target"),
-        ParsedScenario::Suites(_) => failure::invalid("suites are not played", "the command runs the scenarios of suites"),
+    })
+}
+
+/// See [`describe`].
+pub fn end_sequence() {
+    if let Some(Err(failure)) = PLAYED.take().map(|mut played| played.end()) {
+        failure.tell();
     }
 }
 
-struct Player;
+/// Exports a player: `play` makes one of the text of a file.
+#[macro_export]
+macro_rules! export_player {
+    ($play:path) => {
+        struct Player;
 
-impl Guest for Player {
-    fn describe() -> Info {
-        let flow = |name: String| Flow { name, weight: 1, max_times: None };
-        Info { name: told("--name="), flows: kinds().into_iter().map(flow).collect(), invariants: Vec::new() }
-    }
-
-    fn begin_sequence(_: u32) {
-        let mut played = play(scenario());
-        if let Err(failure) = played.begin() {
-            failure.tell();
-        }
-        PLAYED.set(Some(played));
-    }
-
-    fn step(step: u32) -> StepResult {
-        PLAYED.with_borrow_mut(|played| {
-            let Some(played) = played else { return StepResult::Stuck("the sequence was not begun".to_owned()) };
-            match played.step(step) {
-                Ok(Some(flow)) => StepResult::Ran(flow),
-                Ok(None) => StepResult::Stuck(format!("the scenario has no step {step}")),
-                Err(failure) => failure.tell(),
+        impl ::fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::Guest for Player {
+            fn describe() -> ::fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::Info {
+                $crate::describe()
             }
-        })
-    }
 
-    fn end_sequence(_: u32) {
-        if let Some(Err(failure)) = PLAYED.take().map(|mut played| played.end()) {
-            failure.tell();
+            fn begin_sequence(_: u32) {
+                $crate::begin_sequence($play);
+            }
+
+            fn step(step: u32) -> ::fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::StepResult {
+                $crate::step(step)
+            }
+
+            fn end_sequence(_: u32) {
+                $crate::end_sequence();
+            }
         }
-    }
-}
 
-fozzy_sdk::bindings::stateful::export_stateful!(Player with_types_in fozzy_sdk::bindings::stateful);
+        ::fozzy_sdk::bindings::stateful::export_stateful!(Player with_types_in ::fozzy_sdk::bindings::stateful);
+    };
+}

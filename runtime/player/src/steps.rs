@@ -22,12 +22,12 @@ mod time;
 
 use crate::ScenarioPlayer;
 use crate::failure::StepFailure;
+use fozzy_scenario_file::{Payload, Step, StepsFile};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use fozzy_scenario_file::{Payload, Step, StepsFile};
 use serde_json::{Value, json};
 
-pub(crate) use store::KeyValueStore;
+pub use store::KeyValueStore;
 
 /// Who answers a request or a command that no step of the scenario answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,18 +52,18 @@ impl Answerer {
 
 /// What steps do something to. Cheap to keep and to bring back but for files, which the host keeps.
 #[derive(Clone, Default)]
-pub(crate) struct StepState {
-    pub(crate) store: store::KeyValueStore,
-    pub(crate) files: files::FilesState,
+pub struct StepState {
+    pub store: store::KeyValueStore,
+    pub files: files::FilesState,
     http: http::HttpState,
     processes: processes::ProcessState,
     network: network::NetworkState,
     memory: memory::AllocationState,
-    pub(crate) time: time::StepClock,
+    pub time: time::StepClock,
 }
 
 /// A file with steps, on its way.
-pub(crate) struct StepsPlayer {
+pub struct StepsPlayer {
     steps: Vec<Step>,
     /// The names of all kinds of the file.
     kinds: Vec<String>,
@@ -71,7 +71,7 @@ pub(crate) struct StepsPlayer {
 }
 
 impl StepsPlayer {
-    pub(crate) fn new(file: StepsFile) -> StepsPlayer {
+    pub fn new(file: StepsFile) -> StepsPlayer {
         StepsPlayer { steps: file.steps, kinds: crate::kinds(), state: StepState::default() }
     }
 }
@@ -91,7 +91,7 @@ impl ScenarioPlayer for StepsPlayer {
 
 impl StepState {
     /// Does a step, and says what it yields: `null` where that is nothing.
-    pub(crate) fn run_for_value(&mut self, step: &Step) -> Result<Value, StepFailure> {
+    pub fn run_for_value(&mut self, step: &Step) -> Result<Value, StepFailure> {
         Ok(match step {
             Step::RandU64 { key } => self.draw(key.as_deref()).into(),
             Step::GetKvAssert(read) => {
@@ -144,7 +144,7 @@ impl StepState {
         drawn
     }
 
-    pub(crate) fn run(&mut self, step: &Step) -> Result<(), StepFailure> {
+    pub fn run(&mut self, step: &Step) -> Result<(), StepFailure> {
         match step {
             Step::TraceEvent { name, fields } => {
                 let fields =
@@ -262,7 +262,7 @@ impl StepState {
 
 impl StepState {
     /// What steps that must fail are going to change.
-    pub(crate) fn keep(&mut self, keeps_files: bool) -> Result<StepState, StepFailure> {
+    pub fn keep(&mut self, keeps_files: bool) -> Result<StepState, StepFailure> {
         let before = self.clone();
         if keeps_files {
             self.files.keep()?;
@@ -271,7 +271,7 @@ impl StepState {
     }
 
     /// Afterwards everything is as it was.
-    pub(crate) fn bring_back(&mut self, before: StepState, keeps_files: bool) -> Result<(), StepFailure> {
+    pub fn bring_back(&mut self, before: StepState, keeps_files: bool) -> Result<(), StepFailure> {
         self.memory.give_back(&before.memory);
         let now = std::mem::replace(self, before);
         if keeps_files {

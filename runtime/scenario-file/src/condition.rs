@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Invariant: a condition is an object with one key.
-//! Not here: whether it holds (`runtime/player/src/program`).
+//! Not here: whether it holds (`runtime/player/program`).
 
 use crate::json::{JsonNode, JsonValue};
 use crate::read::{ReadProblem, unknown};

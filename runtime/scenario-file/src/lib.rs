@@ -12,7 +12,7 @@
 //!
 //! Invariants: what is refused is refused with its line and column; no input makes it panic or recurse without bound; nothing
 //! that a file says is ignored.
-//! Not here: what a step does (`runtime/player/src/`).
+//! Not here: what a step does (`runtime/player`).
 
 mod cluster;
 mod condition;
@@ -67,9 +67,6 @@ pub enum ParsedScenario {
     Suites(SuitesFile),
 }
 
-/// Whether version 2 is read, with all that it takes. A constant, so that a player without it has nothing of it.
-const READS_2: bool = cfg!(feature = "version-2");
-
 /// The versions that are read.
 const VERSIONS: [u64; 2] = [1, 2];
 
@@ -103,9 +100,6 @@ impl ParsedScenario {
         let shapes: Vec<&str> =
             ["steps", "distributed", "suites"].into_iter().filter(|name| member(name).is_some()).collect();
         let scenario = match shapes[..] {
-            ["steps"] if number == 2 && !READS_2 => {
-                return Err(read::ReadProblem::at(version.at, "this build reads version 1 only"));
-            }
             ["steps"] if number == 2 => ParsedScenario::Program(program::read(root)?),
             [shape] if number == 2 => {
                 let what = format!("version: expected 1 with `{shape}`, found 2, which has `steps` only");

@@ -72,10 +72,6 @@ pub(crate) const PAYLOAD: &str = "Payload";
 
 impl<'de> Deserialize<'de> for Payload {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Payload, D::Error> {
-        // Small in the player of version 1, which has many fields of this type.
-        if !crate::READS_2 {
-            return String::deserialize(from).map(Payload::Text);
-        }
         from.deserialize_newtype_struct(PAYLOAD, Form)
     }
 }

@@ -13,7 +13,7 @@
 //! can stand (`template`).
 //!
 //! Invariants: a name that nothing before gives a value to is refused when the file is read; what is refused has its place.
-//! Not here: how steps are done (`runtime/player/src/program`).
+//! Not here: how steps are done (`runtime/player/program`).
 
 use crate::STEPS_MAX;
 use crate::condition::Condition;

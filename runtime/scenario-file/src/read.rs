@@ -10,7 +10,6 @@
 //! A step of version 2 is read twice: with its variables still in it, when anything that such a string can become will do, and
 //! each time that it is done, filled in.
 
-use crate::READS_2;
 use crate::json::{JsonKey, JsonNode, JsonNumber, JsonValue};
 use crate::payload::PAYLOAD;
 use crate::problem::{ScenarioProblem, SourcePosition};
@@ -65,14 +64,14 @@ impl de::Error for ReadProblem {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> ReadProblem {
-        if READS_2 && FIELDS_OF_2.contains(&field) {
+        if FIELDS_OF_2.contains(&field) {
             return de::Error::custom(needs_2(&format!("`{field}`")));
         }
         de::Error::custom(unknown("field", field, expected))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> ReadProblem {
-        if READS_2 && crate::program::StepShape::KINDS.contains(&variant) {
+        if crate::program::StepShape::KINDS.contains(&variant) {
             return de::Error::custom(needs_2(&format!("`{variant}`")));
         }
         de::Error::custom(unknown("kind", variant, expected))
@@ -213,16 +212,14 @@ impl<'a> Reader<'a> {
 
     /// Whether anything may come of it when it is filled in.
     fn is_open(&self) -> bool {
-        READS_2
-            && self.how.mode() == VariableMode::Template
-            && matches!(&self.node.value, JsonValue::Text(text) if is_one(text))
+        self.how.mode() == VariableMode::Template && matches!(&self.node.value, JsonValue::Text(text) if is_one(text))
     }
 
     /// The number that it is, or that its text is.
     fn number(&self) -> Option<JsonNumber> {
         match &self.node.value {
             _ if self.is_open() => Some(JsonNumber::Unsigned(1)),
-            JsonValue::Text(text) if READS_2 && self.how.mode() == VariableMode::Filled => {
+            JsonValue::Text(text) if self.how.mode() == VariableMode::Filled => {
                 let unsigned = text.parse().map(JsonNumber::Unsigned);
                 unsigned.or_else(|_| text.parse().map(JsonNumber::Signed)).ok()
             }
@@ -232,9 +229,6 @@ impl<'a> Reader<'a> {
 
     /// A number is read as one, and as what may become one.
     fn read_number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
-        if !READS_2 {
-            return self.deserialize_any(visitor);
-        }
         let read = match self.number() {
             Some(JsonNumber::Unsigned(number)) => visitor.visit_u64(number),
             Some(JsonNumber::Signed(number)) => visitor.visit_i64(number),
@@ -245,12 +239,9 @@ impl<'a> Reader<'a> {
 
     /// A string is read as one, and, filled in, from any value.
     fn read_text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
-        if !READS_2 {
-            return self.deserialize_any(visitor);
-        }
         let text = match &self.node.value {
-            JsonValue::Bool(value) if READS_2 && self.how.mode() == VariableMode::Filled => value.to_string(),
-            JsonValue::Number(number) if READS_2 && self.how.mode() == VariableMode::Filled => number.to_string(),
+            JsonValue::Bool(value) if self.how.mode() == VariableMode::Filled => value.to_string(),
+            JsonValue::Number(number) if self.how.mode() == VariableMode::Filled => number.to_string(),
             _ => return self.deserialize_any(visitor),
         };
         visitor.visit_str(&text).map_err(|found: ReadProblem| found.or(self.node.at))
@@ -289,9 +280,6 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadProblem> {
-        if !READS_2 {
-            return visitor.visit_newtype_struct(self);
-        }
         match (name, &self.node.value) {
             (SPAN, _) if self.is_open() => {
                 let any: StrDeserializer<'_, ReadProblem> = "1ms".into_deserializer();
@@ -318,9 +306,6 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
-        if !READS_2 {
-            return self.deserialize_any(visitor);
-        }
         let value = match &self.node.value {
             _ if self.is_open() => true,
             JsonValue::Text(text) if self.how.mode() == VariableMode::Filled && (text == "true" || text == "false") => {
@@ -364,9 +349,6 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
-        if !READS_2 {
-            return self.deserialize_any(visitor);
-        }
         match self.is_open() {
             true => {
                 visitor.visit_map(Members { rest: [].iter(), value: None, mode: self.how.mode(), skips_tag: false })
@@ -376,9 +358,6 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadProblem> {
-        if !READS_2 {
-            return self.deserialize_any(visitor);
-        }
         match self.is_open() {
             true => visitor.visit_seq(Elements([].iter(), self.how.mode())),
             false => self.deserialize_any(visitor),
@@ -392,7 +371,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, ReadProblem> {
         let read = match &self.node.value {
-            JsonValue::Text(_) if READS_2 && self.is_open() && !variants.is_empty() => {
+            JsonValue::Text(_) if self.is_open() && !variants.is_empty() => {
                 visitor.visit_enum(IntoDeserializer::<ReadProblem>::into_deserializer(variants[0]))
             }
             JsonValue::Text(text) => {

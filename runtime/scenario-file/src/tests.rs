@@ -77,14 +77,12 @@ fn each_mistake_in_a_step_is_said_with_its_place() {
     }
 }
 
-#[cfg(feature = "version-2")]
 fn with_step_of_2(step: &str) -> String {
     said(&format!(
         "{{\"version\":2,\"name\":\"a\",\"vars\":{{\"n\":1,\"list\":[1]}},\"functions\":{{\"f\":{{\"params\":[\"p\"],\"do\":[{{\"type\":\"set\",\"name\":\"q\",\"value\":\"${{p}}\"}}]}}}},\"steps\":[\n{step}]}}"
     ))
 }
 
-#[cfg(feature = "version-2")]
 #[test]
 fn each_mistake_in_a_step_of_version_2_is_said_with_its_place() {
     for (step, expected) in [
@@ -151,7 +149,6 @@ fn each_mistake_in_a_step_of_version_2_is_said_with_its_place() {
     }
 }
 
-#[cfg(feature = "version-2")]
 #[test]
 fn what_is_new_is_refused_in_version_1_with_the_version_that_it_needs() {
     for (step, expected) in [

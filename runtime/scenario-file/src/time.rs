@@ -35,10 +35,7 @@ struct SpanText(String);
 
 impl<'de> Deserialize<'de> for StepDuration {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<StepDuration, D::Error> {
-        let text = match crate::READS_2 {
-            true => SpanText::deserialize(from)?.0,
-            false => String::deserialize(from)?,
-        };
+        let text = SpanText::deserialize(from)?.0;
         StepDuration::parse(&text).ok_or_else(|| {
             D::Error::custom(format!(
                 "expected a span of time, a whole number with `ms`, `s`, `m` or `h` such as \"250ms\", found {}",

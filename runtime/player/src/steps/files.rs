@@ -3,8 +3,8 @@
 //! Real files have no snapshots: of those, what the scenario has touched is kept and written back.
 
 use crate::failure::StepFailure;
-use fozzy_sdk::tools;
 use fozzy_scenario_file::Payload;
+use fozzy_sdk::tools;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use std::path::Path;
 type FileContents = BTreeMap<String, Option<Vec<u8>>>;
 
 #[derive(Clone, Default)]
-pub(crate) struct FilesState {
+pub struct FilesState {
     /// Paths that were written or read.
     touched: BTreeSet<String>,
     /// Snapshots of real files; those of virtual ones the host keeps.
@@ -38,11 +38,10 @@ impl FilesState {
     }
 
     /// What a file holds.
-    pub(crate) fn read(&mut self, path: &str) -> Result<Payload, StepFailure> {
+    pub fn read(&mut self, path: &str) -> Result<Payload, StepFailure> {
         self.touched.insert(path.to_owned());
         let found = fs::read(path);
-        let failed =
-            |error| StepFailure::new(format!("{path}: cannot read: {}", reason(&error))).of("cannot be read");
+        let failed = |error| StepFailure::new(format!("{path}: cannot read: {}", reason(&error))).of("cannot be read");
         found.map(Payload::of).map_err(failed)
     }
 
@@ -50,7 +49,8 @@ impl FilesState {
         if tools::snapshot_files(name).is_ok() {
             return Ok(());
         }
-        let kept: Result<FileContents, String> = self.touched.iter().map(|path| Ok((path.clone(), get(path)?))).collect();
+        let kept: Result<FileContents, String> =
+            self.touched.iter().map(|path| Ok((path.clone(), get(path)?))).collect();
         self.real.insert(name.to_owned(), kept.map_err(StepFailure::new)?);
         Ok(())
     }

@@ -10,8 +10,8 @@
 use super::Answerer;
 use super::store::KeyValueStore;
 use crate::failure::StepFailure;
-use fozzy_sdk::http as rules;
 use fozzy_scenario_file::{BodyContent, HttpRequest, HttpRuleStep, Payload};
+use fozzy_sdk::http as rules;
 use serde_json::Value;
 use std::rc::Rc;
 use wasip2::http::outgoing_handler::handle;
@@ -44,10 +44,10 @@ impl Default for HttpState {
     }
 }
 
-pub(crate) struct HttpResponse {
-    pub(crate) status: u16,
-    pub(crate) headers: Vec<(String, Vec<u8>)>,
-    pub(crate) body: Vec<u8>,
+pub struct HttpResponse {
+    pub status: u16,
+    pub headers: Vec<(String, Vec<u8>)>,
+    pub body: Vec<u8>,
 }
 
 impl HttpState {
@@ -56,7 +56,7 @@ impl HttpState {
         Ok(())
     }
 
-    pub(crate) fn request(&mut self, request: &HttpRequest, store: &mut KeyValueStore) -> Result<HttpResponse, StepFailure> {
+    pub fn request(&mut self, request: &HttpRequest, store: &mut KeyValueStore) -> Result<HttpResponse, StepFailure> {
         let is_real = self.answerer == Answerer::Host;
         let shown = format!("{} {}", request.method, request.path);
         let (host, path) = place(&request.path);
@@ -103,8 +103,9 @@ impl HttpState {
         }
         if let Some(key) = &request.save_body_as {
             let text = std::str::from_utf8(&response.body);
-            let text =
-                text.map_err(|_| StepFailure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`")))?;
+            let text = text.map_err(|_| {
+                StepFailure::new(format!("{shown}: the body is no text, and cannot be kept as `{key}`"))
+            })?;
             store.set(key, text);
         }
         Ok(response)

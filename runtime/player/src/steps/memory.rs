@@ -13,8 +13,8 @@
 mod fragmentation;
 
 use crate::failure::StepFailure;
-use fozzy_sdk::bindings::tools::fozzy::memory::allocations;
 use fozzy_scenario_file::{AllocKey, Step};
+use fozzy_sdk::bindings::tools::fozzy::memory::allocations;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
@@ -55,7 +55,7 @@ impl AllocationState {
     }
 
     /// The number of the allocation.
-    pub(crate) fn alloc(&mut self, bytes: u64, key: Option<&str>, tag: Option<&str>) -> Result<u64, StepFailure> {
+    pub fn alloc(&mut self, bytes: u64, key: Option<&str>, tag: Option<&str>) -> Result<u64, StepFailure> {
         self.count += 1;
         let effective = self.effective(bytes);
         let after = self.in_use.checked_add(effective);

@@ -6,17 +6,17 @@
 //! ```
 
 use crate::failure::StepFailure;
+use fozzy_scenario_file::{DeliveryStrategy, Payload};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use fozzy_scenario_file::{Payload, DeliveryStrategy};
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
 
 #[derive(Clone)]
-pub(crate) struct NetworkMessage {
-    pub(crate) from: String,
-    pub(crate) to: String,
-    pub(crate) payload: Payload,
+pub struct NetworkMessage {
+    pub from: String,
+    pub to: String,
+    pub payload: Payload,
 }
 
 /// As the history shows it.
@@ -60,7 +60,7 @@ impl NetworkState {
     }
 
     /// The message that arrived, unless it was lost.
-    pub(crate) fn deliver(&mut self, strategy: Option<DeliveryStrategy>) -> Result<Option<NetworkMessage>, StepFailure> {
+    pub fn deliver(&mut self, strategy: Option<DeliveryStrategy>) -> Result<Option<NetworkMessage>, StepFailure> {
         let reaches = |message: &NetworkMessage| {
             self.partitions.is_empty() || !self.partitions.contains(&pair(&message.from, &message.to))
         };

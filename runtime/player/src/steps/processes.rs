@@ -8,8 +8,8 @@
 use super::Answerer;
 use super::store::KeyValueStore;
 use crate::failure::StepFailure;
+use fozzy_scenario_file::{Payload, ProcRuleStep, ProcSpawn};
 use fozzy_sdk::process::{self, Command, Output, Status};
-use fozzy_scenario_file::{Payload, ProcSpawn, ProcRuleStep};
 use std::rc::Rc;
 
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl ProcessState {
         self.rules.push(Rule { when: Rc::new(when.clone()), answered: 0 });
     }
 
-    pub(crate) fn spawn(&mut self, spawn: &ProcSpawn, store: &mut KeyValueStore) -> Result<Output, StepFailure> {
+    pub fn spawn(&mut self, spawn: &ProcSpawn, store: &mut KeyValueStore) -> Result<Output, StepFailure> {
         let fits = |rule: &&mut Rule| {
             let is_left = rule.when.times.is_none_or(|times| rule.answered < times);
             is_left && rule.when.cmd == spawn.cmd && rule.when.args == spawn.args
@@ -70,8 +70,8 @@ impl ProcessState {
         expect(&shown, spawn.expect_exit, [&spawn.expect_stdout, &spawn.expect_stderr], &output)?;
         if let Some(key) = &spawn.save_stdout_as {
             let text = std::str::from_utf8(&output.stdout);
-            let text =
-                text.map_err(|_| StepFailure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
+            let text = text
+                .map_err(|_| StepFailure::new(format!("{shown}: stdout is no text, and cannot be kept as `{key}`")))?;
             store.set(key, text);
         }
         Ok(output)

@@ -6,14 +6,14 @@ use fozzy_scenario_file::{KvPoll, KvRead};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
-pub(crate) struct KeyValueStore(BTreeMap<String, String>);
+pub struct KeyValueStore(BTreeMap<String, String>);
 
 impl KeyValueStore {
-    pub(crate) fn set(&mut self, key: &str, value: &str) {
+    pub fn set(&mut self, key: &str, value: &str) {
         self.0.insert(key.to_owned(), value.to_owned());
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+    pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
@@ -38,19 +38,19 @@ impl KeyValueStore {
     }
 
     /// Whether it is there now.
-    pub(crate) fn is(&self, poll: &KvPoll) -> bool {
+    pub fn is(&self, poll: &KvPoll) -> bool {
         self.get(&poll.key) == Some(&poll.equals)
     }
 
     /// It was not there in time.
-    pub(crate) fn not_in_time(&self, poll: &KvPoll) -> StepFailure {
+    pub fn not_in_time(&self, poll: &KvPoll) -> StepFailure {
         let what =
             expected_found(&poll.key, &format!("{:?} within {:?}", poll.equals, poll.within.0), self.get(&poll.key));
         StepFailure::said(poll.msg.as_deref(), what)
     }
 
     /// It is there, and was never to be.
-    pub(crate) fn is_there(poll: &KvPoll) -> StepFailure {
+    pub fn is_there(poll: &KvPoll) -> StepFailure {
         let what = format!("`{}` is {:?}, which it was never to be", poll.key, poll.equals);
         StepFailure::said(poll.msg.as_deref(), what)
     }

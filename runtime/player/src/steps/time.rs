@@ -6,12 +6,12 @@
 //! ```
 
 use crate::failure::StepFailure;
-use fozzy_sdk::tools;
 use fozzy_scenario_file::StepDuration;
+use fozzy_sdk::tools;
 use std::time::Duration;
 
 #[derive(Clone, Default)]
-pub(crate) struct StepClock {
+pub struct StepClock {
     frozen: bool,
     /// What steps have let pass; without what requests and commands took.
     passed: Duration,
@@ -19,12 +19,12 @@ pub(crate) struct StepClock {
 
 impl StepClock {
     /// What waiting takes now.
-    pub(crate) fn waits(&self, span: Duration) -> Duration {
+    pub fn waits(&self, span: Duration) -> Duration {
         if self.frozen { Duration::ZERO } else { span }
     }
 
     /// Branches have let this pass.
-    pub(crate) fn pass(&mut self, time: Duration) {
+    pub fn pass(&mut self, time: Duration) {
         self.passed += time;
     }
 
@@ -46,7 +46,9 @@ impl StepClock {
         if let Some(at) = at_ms.map(Duration::from_millis) {
             let Some(ahead) = at.checked_sub(self.passed) else {
                 let (at, now) = (at.as_millis(), self.passed.as_millis());
-                return Err(StepFailure::new(format!("time cannot go back to {at} ms: it is {now} ms since the start")));
+                return Err(StepFailure::new(format!(
+                    "time cannot go back to {at} ms: it is {now} ms since the start"
+                )));
             };
             self.advance(StepDuration(ahead))?;
         }

@@ -11,9 +11,8 @@
 const PERCENT_MAX: u64 = 30;
 
 /// The initial state of SHA-256, as of BLAKE3.
-const IV: [u32; 8] = [
-    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-];
+const IV: [u32; 8] =
+    [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 /// The order in which a round takes the words of the one before it.
 const PERMUTATION: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
 const ROUNDS: usize = 7;
@@ -50,8 +49,14 @@ fn first_word(input: &[u8; 24]) -> u32 {
 
 fn round(state: &mut [u32; 16], block: &[u32; 16]) {
     const COLUMNS_AND_DIAGONALS: [[usize; 4]; 8] = [
-        [0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15],
-        [0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14],
+        [0, 4, 8, 12],
+        [1, 5, 9, 13],
+        [2, 6, 10, 14],
+        [3, 7, 11, 15],
+        [0, 5, 10, 15],
+        [1, 6, 11, 12],
+        [2, 7, 8, 13],
+        [3, 4, 9, 14],
     ];
     for (places, words) in COLUMNS_AND_DIAGONALS.into_iter().zip(block.chunks_exact(2)) {
         mix(state, places, words[0], words[1]);

@@ -3,9 +3,9 @@
 //! Invariant: numbers are whole and exact; what does not fit is a failure and wraps nowhere. A text that is a number counts as
 //! that number beside a number, as keys hold texts only.
 
-use crate::failure::StepFailure;
-use crate::steps::KeyValueStore;
-use fozzy_scenario_file::{ConditionOperator, Condition, Calculation, Variables, fill, kind, plain};
+use fozzy_scenario_file::{Calculation, Condition, ConditionOperator, Variables, fill, kind, plain};
+use player::failure::StepFailure;
+use player::steps::KeyValueStore;
 use serde_json::Value;
 use std::cmp::Ordering;
 

@@ -17,17 +17,18 @@
 mod calculate;
 mod scope;
 
-use crate::ScenarioPlayer;
-use crate::failure::{self, StepFailure};
-use crate::steps::{StepState, KeyValueStore};
 use calculate::{compute, judge};
+use fozzy_scenario_file::{
+    Condition, JsonNode, KvPoll, ParsedScenario, ProgramFile, ProgramStep, ROUNDS_MAX, ScenarioProblem, Statement,
+    Step, TargetCall, fill, fill_wave, filled, kind, plain,
+};
 use fozzy_sdk::bindings::target::fozzy::target::control;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::bindings::tools::fozzy::properties::assertions;
 use fozzy_sdk::{task, tools};
-use fozzy_scenario_file::{
-    ProgramStep, TargetCall, Condition, Statement, KvPoll, JsonNode, ProgramFile, ROUNDS_MAX, Step, fill, fill_wave, filled, kind, plain,
-};
+use player::ScenarioPlayer;
+use player::failure::{self, StepFailure};
+use player::steps::{KeyValueStore, StepState};
 use scope::Scope;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
@@ -44,12 +45,21 @@ const CALLS_MAX: u32 = 64;
 const PATH_BYTES_MAX: usize = 180;
 
 /// A file of version 2, on its way.
-pub(crate) struct ProgramPlayer {
+struct ProgramPlayer {
     world: &'static World,
     /// The names of all kinds of its steps.
     kinds: Vec<String>,
     scope: Rc<Scope>,
 }
+
+fn play(text: &[u8]) -> Result<Box<dyn ScenarioPlayer>, ScenarioProblem> {
+    match ParsedScenario::parse(text)? {
+        ParsedScenario::Program(file) => Ok(Box::new(ProgramPlayer::new(file))),
+        _ => failure::invalid("the scenario is not played", "this player is for lists of steps of version 2"),
+    }
+}
+
+player::export_player!(play);
 
 /// What all steps share. It lives as long as the instance, which plays one sequence: so tasks can have it.
 struct World {
@@ -85,11 +95,11 @@ struct Branch {
 }
 
 impl ProgramPlayer {
-    pub(crate) fn new(file: ProgramFile) -> ProgramPlayer {
+    fn new(file: ProgramFile) -> ProgramPlayer {
         let vars = Rc::new(Scope::default());
         let scope = Scope::inside(&vars);
         let world = World { file, state: RefCell::default(), vars };
-        ProgramPlayer { world: Box::leak(Box::new(world)), kinds: crate::kinds(), scope }
+        ProgramPlayer { world: Box::leak(Box::new(world)), kinds: player::kinds(), scope }
     }
 }
 
@@ -241,7 +251,9 @@ impl World {
                     self.round(acts, None, here).await?;
                 }
                 return match self.judge(condition, here)? {
-                    Ok(()) => Err(StepFailure::new(format!("the condition still holds after {max} rounds")).of("no end")),
+                    Ok(()) => {
+                        Err(StepFailure::new(format!("the condition still holds after {max} rounds")).of("no end"))
+                    }
                     Err(_) => Ok(()),
                 };
             }

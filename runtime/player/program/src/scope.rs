@@ -7,8 +7,8 @@
 //!
 //! Invariant: a name has its value in the innermost scope that has it.
 
-use crate::failure::StepFailure;
 use fozzy_scenario_file::{DEPTH_MAX, Variables};
+use player::failure::StepFailure;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -26,14 +26,8 @@ pub mod example {
                 pub body: _rt::Vec<u8>,
             }
             impl ::core::fmt::Debug for Message {
-                fn fmt(
-                    &self,
-                    f: &mut ::core::fmt::Formatter<'_>,
-                ) -> ::core::fmt::Result {
-                    f.debug_struct("Message")
-                        .field("to", &self.to)
-                        .field("body", &self.body)
-                        .finish()
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Message").field("to", &self.to).field("body", &self.body).finish()
                 }
             }
             /// What a node has under a key.
@@ -43,14 +37,8 @@ pub mod example {
                 pub version: u64,
             }
             impl ::core::fmt::Debug for Entry {
-                fn fmt(
-                    &self,
-                    f: &mut ::core::fmt::Formatter<'_>,
-                ) -> ::core::fmt::Result {
-                    f.debug_struct("Entry")
-                        .field("value", &self.value)
-                        .field("version", &self.version)
-                        .finish()
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Entry").field("value", &self.value).field("version", &self.version).finish()
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
@@ -61,15 +49,9 @@ pub mod example {
                 unsafe {
                     #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
                     #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
-                    struct RetArea(
-                        [::core::mem::MaybeUninit<
-                            u8,
-                        >; 3 * ::core::mem::size_of::<*const u8>()],
-                    );
-                    let mut ret_area = RetArea(
-                        [::core::mem::MaybeUninit::uninit(); 3
-                            * ::core::mem::size_of::<*const u8>()],
-                    );
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 3 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 3 * ::core::mem::size_of::<*const u8>()]);
                     let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
                     #[link(wasm_import_module = "example:cluster/node@0.1.0")]
@@ -86,32 +68,25 @@ pub mod example {
                     let result13 = match l2 {
                         0 => {
                             let e = {
-                                let l3 = *ptr0
-                                    .add(::core::mem::size_of::<*const u8>())
-                                    .cast::<*mut u8>();
-                                let l4 = *ptr0
-                                    .add(2 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<usize>();
+                                let l3 = *ptr0.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l4 = *ptr0.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                 let base9 = l3;
                                 let len9 = l4;
                                 let mut result9 = _rt::Vec::with_capacity(len9);
                                 for i in 0..len9 {
-                                    let base = base9
-                                        .add(i * (3 * ::core::mem::size_of::<*const u8>()));
+                                    let base = base9.add(i * (3 * ::core::mem::size_of::<*const u8>()));
                                     let e9 = {
                                         let l5 = *base.add(0).cast::<i32>();
-                                        let l6 = *base
-                                            .add(::core::mem::size_of::<*const u8>())
-                                            .cast::<*mut u8>();
-                                        let l7 = *base
-                                            .add(2 * ::core::mem::size_of::<*const u8>())
-                                            .cast::<usize>();
+                                        let l6 = *base.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                        let l7 = *base.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                         let len8 = l7;
                                         Message {
                                             to: l5 as u32,
-                                            body: <_ as From<
-                                                _rt::Vec<_>,
-                                            >>::from(_rt::Vec::from_raw_parts(l6.cast(), len8, len8)),
+                                            body: <_ as From<_rt::Vec<_>>>::from(_rt::Vec::from_raw_parts(
+                                                l6.cast(),
+                                                len8,
+                                                len8,
+                                            )),
                                         }
                                     };
                                     result9.push(e9);
@@ -127,18 +102,10 @@ pub mod example {
                         }
                         1 => {
                             let e = {
-                                let l10 = *ptr0
-                                    .add(::core::mem::size_of::<*const u8>())
-                                    .cast::<*mut u8>();
-                                let l11 = *ptr0
-                                    .add(2 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<usize>();
+                                let l10 = *ptr0.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l11 = *ptr0.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                 let len12 = l11;
-                                let bytes12 = _rt::Vec::from_raw_parts(
-                                    l10.cast(),
-                                    len12,
-                                    len12,
-                                );
+                                let bytes12 = _rt::Vec::from_raw_parts(l10.cast(), len12, len12);
                                 _rt::string_lift(bytes12)
                             };
                             Err(e)
@@ -151,22 +118,13 @@ pub mod example {
             #[allow(unused_unsafe, clippy::all)]
             /// A client writes. When that is answered it is on the disk.
             #[allow(async_fn_in_trait)]
-            pub fn put(
-                key: &str,
-                value: &str,
-            ) -> Result<_rt::Vec<Message>, _rt::String> {
+            pub fn put(key: &str, value: &str) -> Result<_rt::Vec<Message>, _rt::String> {
                 unsafe {
                     #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
                     #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
-                    struct RetArea(
-                        [::core::mem::MaybeUninit<
-                            u8,
-                        >; 3 * ::core::mem::size_of::<*const u8>()],
-                    );
-                    let mut ret_area = RetArea(
-                        [::core::mem::MaybeUninit::uninit(); 3
-                            * ::core::mem::size_of::<*const u8>()],
-                    );
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 3 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 3 * ::core::mem::size_of::<*const u8>()]);
                     let vec0 = key;
                     let ptr0 = vec0.as_ptr().cast::<u8>();
                     let len0 = vec0.len();
@@ -178,22 +136,10 @@ pub mod example {
                     #[link(wasm_import_module = "example:cluster/node@0.1.0")]
                     unsafe extern "C" {
                         #[link_name = "put"]
-                        fn wit_import3(
-                            _: *mut u8,
-                            _: usize,
-                            _: *mut u8,
-                            _: usize,
-                            _: *mut u8,
-                        );
+                        fn wit_import3(_: *mut u8, _: usize, _: *mut u8, _: usize, _: *mut u8);
                     }
                     #[cfg(not(target_arch = "wasm32"))]
-                    unsafe extern "C" fn wit_import3(
-                        _: *mut u8,
-                        _: usize,
-                        _: *mut u8,
-                        _: usize,
-                        _: *mut u8,
-                    ) {
+                    unsafe extern "C" fn wit_import3(_: *mut u8, _: usize, _: *mut u8, _: usize, _: *mut u8) {
                         unreachable!()
                     }
                     wit_import3(ptr0.cast_mut(), len0, ptr1.cast_mut(), len1, ptr2);
@@ -201,32 +147,25 @@ pub mod example {
                     let result15 = match l4 {
                         0 => {
                             let e = {
-                                let l5 = *ptr2
-                                    .add(::core::mem::size_of::<*const u8>())
-                                    .cast::<*mut u8>();
-                                let l6 = *ptr2
-                                    .add(2 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<usize>();
+                                let l5 = *ptr2.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l6 = *ptr2.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                 let base11 = l5;
                                 let len11 = l6;
                                 let mut result11 = _rt::Vec::with_capacity(len11);
                                 for i in 0..len11 {
-                                    let base = base11
-                                        .add(i * (3 * ::core::mem::size_of::<*const u8>()));
+                                    let base = base11.add(i * (3 * ::core::mem::size_of::<*const u8>()));
                                     let e11 = {
                                         let l7 = *base.add(0).cast::<i32>();
-                                        let l8 = *base
-                                            .add(::core::mem::size_of::<*const u8>())
-                                            .cast::<*mut u8>();
-                                        let l9 = *base
-                                            .add(2 * ::core::mem::size_of::<*const u8>())
-                                            .cast::<usize>();
+                                        let l8 = *base.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                        let l9 = *base.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                         let len10 = l9;
                                         Message {
                                             to: l7 as u32,
-                                            body: <_ as From<
-                                                _rt::Vec<_>,
-                                            >>::from(_rt::Vec::from_raw_parts(l8.cast(), len10, len10)),
+                                            body: <_ as From<_rt::Vec<_>>>::from(_rt::Vec::from_raw_parts(
+                                                l8.cast(),
+                                                len10,
+                                                len10,
+                                            )),
                                         }
                                     };
                                     result11.push(e11);
@@ -242,18 +181,10 @@ pub mod example {
                         }
                         1 => {
                             let e = {
-                                let l12 = *ptr2
-                                    .add(::core::mem::size_of::<*const u8>())
-                                    .cast::<*mut u8>();
-                                let l13 = *ptr2
-                                    .add(2 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<usize>();
+                                let l12 = *ptr2.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l13 = *ptr2.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                 let len14 = l13;
-                                let bytes14 = _rt::Vec::from_raw_parts(
-                                    l12.cast(),
-                                    len14,
-                                    len14,
-                                );
+                                let bytes14 = _rt::Vec::from_raw_parts(l12.cast(), len14, len14);
                                 _rt::string_lift(bytes14)
                             };
                             Err(e)
@@ -266,22 +197,13 @@ pub mod example {
             #[allow(unused_unsafe, clippy::all)]
             /// A message of a peer arrives.
             #[allow(async_fn_in_trait)]
-            pub fn receive(
-                sender: u32,
-                body: &[u8],
-            ) -> Result<_rt::Vec<Message>, _rt::String> {
+            pub fn receive(sender: u32, body: &[u8]) -> Result<_rt::Vec<Message>, _rt::String> {
                 unsafe {
                     #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
                     #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
-                    struct RetArea(
-                        [::core::mem::MaybeUninit<
-                            u8,
-                        >; 3 * ::core::mem::size_of::<*const u8>()],
-                    );
-                    let mut ret_area = RetArea(
-                        [::core::mem::MaybeUninit::uninit(); 3
-                            * ::core::mem::size_of::<*const u8>()],
-                    );
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 3 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 3 * ::core::mem::size_of::<*const u8>()]);
                     let vec0 = body;
                     let ptr0 = vec0.as_ptr().cast::<u8>();
                     let len0 = vec0.len();
@@ -293,12 +215,7 @@ pub mod example {
                         fn wit_import2(_: i32, _: *mut u8, _: usize, _: *mut u8);
                     }
                     #[cfg(not(target_arch = "wasm32"))]
-                    unsafe extern "C" fn wit_import2(
-                        _: i32,
-                        _: *mut u8,
-                        _: usize,
-                        _: *mut u8,
-                    ) {
+                    unsafe extern "C" fn wit_import2(_: i32, _: *mut u8, _: usize, _: *mut u8) {
                         unreachable!()
                     }
                     wit_import2(_rt::as_i32(&sender), ptr0.cast_mut(), len0, ptr1);
@@ -306,32 +223,25 @@ pub mod example {
                     let result14 = match l3 {
                         0 => {
                             let e = {
-                                let l4 = *ptr1
-                                    .add(::core::mem::size_of::<*const u8>())
-                                    .cast::<*mut u8>();
-                                let l5 = *ptr1
-                                    .add(2 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<usize>();
+                                let l4 = *ptr1.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l5 = *ptr1.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                 let base10 = l4;
                                 let len10 = l5;
                                 let mut result10 = _rt::Vec::with_capacity(len10);
                                 for i in 0..len10 {
-                                    let base = base10
-                                        .add(i * (3 * ::core::mem::size_of::<*const u8>()));
+                                    let base = base10.add(i * (3 * ::core::mem::size_of::<*const u8>()));
                                     let e10 = {
                                         let l6 = *base.add(0).cast::<i32>();
-                                        let l7 = *base
-                                            .add(::core::mem::size_of::<*const u8>())
-                                            .cast::<*mut u8>();
-                                        let l8 = *base
-                                            .add(2 * ::core::mem::size_of::<*const u8>())
-                                            .cast::<usize>();
+                                        let l7 = *base.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                        let l8 = *base.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                         let len9 = l8;
                                         Message {
                                             to: l6 as u32,
-                                            body: <_ as From<
-                                                _rt::Vec<_>,
-                                            >>::from(_rt::Vec::from_raw_parts(l7.cast(), len9, len9)),
+                                            body: <_ as From<_rt::Vec<_>>>::from(_rt::Vec::from_raw_parts(
+                                                l7.cast(),
+                                                len9,
+                                                len9,
+                                            )),
                                         }
                                     };
                                     result10.push(e10);
@@ -347,18 +257,10 @@ pub mod example {
                         }
                         1 => {
                             let e = {
-                                let l11 = *ptr1
-                                    .add(::core::mem::size_of::<*const u8>())
-                                    .cast::<*mut u8>();
-                                let l12 = *ptr1
-                                    .add(2 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<usize>();
+                                let l11 = *ptr1.add(::core::mem::size_of::<*const u8>()).cast::<*mut u8>();
+                                let l12 = *ptr1.add(2 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                 let len13 = l12;
-                                let bytes13 = _rt::Vec::from_raw_parts(
-                                    l11.cast(),
-                                    len13,
-                                    len13,
-                                );
+                                let bytes13 = _rt::Vec::from_raw_parts(l11.cast(), len13, len13);
                                 _rt::string_lift(bytes13)
                             };
                             Err(e)
@@ -374,15 +276,9 @@ pub mod example {
             pub fn get(key: &str) -> Option<Entry> {
                 unsafe {
                     #[repr(align(8))]
-                    struct RetArea(
-                        [::core::mem::MaybeUninit<
-                            u8,
-                        >; 16 + 2 * ::core::mem::size_of::<*const u8>()],
-                    );
-                    let mut ret_area = RetArea(
-                        [::core::mem::MaybeUninit::uninit(); 16
-                            + 2 * ::core::mem::size_of::<*const u8>()],
-                    );
+                    struct RetArea([::core::mem::MaybeUninit<u8>; 16 + 2 * ::core::mem::size_of::<*const u8>()]);
+                    let mut ret_area =
+                        RetArea([::core::mem::MaybeUninit::uninit(); 16 + 2 * ::core::mem::size_of::<*const u8>()]);
                     let vec0 = key;
                     let ptr0 = vec0.as_ptr().cast::<u8>();
                     let len0 = vec0.len();
@@ -404,22 +300,11 @@ pub mod example {
                         1 => {
                             let e = {
                                 let l4 = *ptr1.add(8).cast::<*mut u8>();
-                                let l5 = *ptr1
-                                    .add(8 + 1 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<usize>();
+                                let l5 = *ptr1.add(8 + 1 * ::core::mem::size_of::<*const u8>()).cast::<usize>();
                                 let len6 = l5;
-                                let bytes6 = _rt::Vec::from_raw_parts(
-                                    l4.cast(),
-                                    len6,
-                                    len6,
-                                );
-                                let l7 = *ptr1
-                                    .add(8 + 2 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<i64>();
-                                Entry {
-                                    value: _rt::string_lift(bytes6),
-                                    version: l7 as u64,
-                                }
+                                let bytes6 = _rt::Vec::from_raw_parts(l4.cast(), len6, len6);
+                                let l7 = *ptr1.add(8 + 2 * ::core::mem::size_of::<*const u8>()).cast::<i64>();
+                                Entry { value: _rt::string_lift(bytes6), version: l7 as u64 }
                             };
                             Some(e)
                         }
@@ -433,8 +318,8 @@ pub mod example {
 }
 mod _rt {
     #![allow(dead_code, unused_imports, clippy::all)]
-    pub use alloc_crate::vec::Vec;
     pub use alloc_crate::string::String;
+    pub use alloc_crate::vec::Vec;
     pub fn as_i32<T: AsI32>(t: T) -> i32 {
         t.as_i32()
     }
@@ -521,9 +406,7 @@ mod _rt {
     pub use alloc_crate::alloc;
 }
 #[cfg(target_arch = "wasm32")]
-#[unsafe(
-    link_section = "component-type:wit-bindgen:0.57.1:example:cluster@0.1.0:kv-cluster:encoded world"
-)]
+#[unsafe(link_section = "component-type:wit-bindgen:0.57.1:example:cluster@0.1.0:kv-cluster:encoded world")]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
 pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 377] = *b"\
@@ -541,4 +424,3 @@ cluster\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.24
 pub fn __link_custom_section_describing_imports() {
     wit_bindgen::rt::maybe_link_cabi_realloc();
 }
-

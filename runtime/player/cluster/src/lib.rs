@@ -18,12 +18,14 @@ mod bindings;
 mod nodes;
 mod wire;
 
-use crate::ScenarioPlayer;
-use crate::failure::{self, StepFailure};
+use fozzy_scenario_file::{
+    Cluster, ClusterFault, ClusterFile, ClusterInvariant, ClusterOptions, ClusterStep, ParsedScenario, ScenarioProblem,
+};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws::{self, ReadyTask, Schedule, SchedulingPoint};
 use fozzy_sdk::tools;
 use nodes::Nodes;
-use fozzy_scenario_file::{Cluster, ClusterFault, ClusterFile, ClusterInvariant, ClusterOptions, ClusterStep};
+use player::ScenarioPlayer;
+use player::failure::{self, StepFailure};
 use wire::{DeliverableMessage, NodePair};
 
 /// Messages that arrive in one sequence, at most: a cluster whose nodes answer each other for ever comes to an end here.
@@ -51,17 +53,35 @@ struct ClusterPlayer {
     next_step: usize,
 }
 
+fn play(text: &[u8]) -> Result<Box<dyn ScenarioPlayer>, ScenarioProblem> {
+    match ParsedScenario::parse(text)? {
+        ParsedScenario::Cluster(file) => Ok(begin(file)),
+        _ => failure::invalid("the scenario is not played", "this player is for clusters"),
+    }
+}
+
+player::export_player!(play);
+
 /// A cluster, before its first step.
-pub(crate) fn play(file: ClusterFile) -> Box<dyn ScenarioPlayer> {
+fn begin(file: ClusterFile) -> Box<dyn ScenarioPlayer> {
     let wrong = |why: String| -> ! { failure::invalid("the cluster cannot be played", &why) };
-    let options = match crate::told(OPTIONS).as_str() {
+    let options = match player::told(OPTIONS).as_str() {
         "" => Ok(ClusterOptions::default()),
         text => serde_json::from_str(text),
     };
     let options: ClusterOptions = options.unwrap_or_else(|why| wrong(why.to_string()));
     let cluster = options.apply(file.distributed).unwrap_or_else(|why| wrong(why));
     let nodes = Nodes::new(cluster.names());
-    Box::new(ClusterPlayer { cluster, options, kinds: crate::kinds(), nodes, delivered: 0, touched: None, stepped: 0, next_step: 0 })
+    Box::new(ClusterPlayer {
+        cluster,
+        options,
+        kinds: player::kinds(),
+        nodes,
+        delivered: 0,
+        touched: None,
+        stepped: 0,
+        next_step: 0,
+    })
 }
 
 impl ScenarioPlayer for ClusterPlayer {
@@ -102,11 +122,8 @@ impl ClusterPlayer {
             if waiting == 0 {
                 return Ok(());
             }
-            let next = if self.options.asks && waiting + others > 1 {
-                self.next(&deliverable, others_are_next)
-            } else {
-                0
-            };
+            let next =
+                if self.options.asks && waiting + others > 1 { self.next(&deliverable, others_are_next) } else { 0 };
             if next >= waiting {
                 return Ok(());
             }

@@ -48,7 +48,9 @@ impl Wire {
     }
 
     fn open(&self, is_up: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
-        let is_open = move |(_, sent): &(u64, SentMessage)| is_up(sent.to) && !self.cuts.contains(&NodePair::of(sent.from, sent.to));
+        let is_open = move |(_, sent): &(u64, SentMessage)| {
+            is_up(sent.to) && !self.cuts.contains(&NodePair::of(sent.from, sent.to))
+        };
         self.sent.iter().enumerate().filter(move |(_, sent)| is_open(sent)).map(|(place, _)| place)
     }
 

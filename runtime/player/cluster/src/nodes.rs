@@ -4,8 +4,8 @@
 
 use super::bindings::example::cluster::node::{self, Entry, Message};
 use super::wire::{DeliverableMessage, NodePair, SentMessage, Wire};
-use crate::failure::{self, StepFailure};
 use fozzy_sdk::{target, tools};
+use player::failure::{self, StepFailure};
 use std::collections::BTreeSet;
 
 pub(super) struct Nodes {
@@ -76,7 +76,9 @@ impl Nodes {
 
     pub(super) fn deliver(&mut self, of_deliverable: usize) -> Result<(), StepFailure> {
         let up = &self.up;
-        let Some(SentMessage { from, to, body }) = self.wire.take(of_deliverable, |number| up[number]) else { return Ok(()) };
+        let Some(SentMessage { from, to, body }) = self.wire.take(of_deliverable, |number| up[number]) else {
+            return Ok(());
+        };
         tools::event("deliver", &format!("{} -> {}", self.names[from], self.names[to]));
         let answer = target::on(to as u32, || node::receive(from as u32, &body));
         self.answered(to, answer)
