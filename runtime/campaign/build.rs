@@ -8,11 +8,11 @@
 //! each of these ─deflate─▶ OUT_DIR/<name>.deflate ─▶ include_bytes! in src/embedded.rs
 //! ```
 //!
-//! A package of this crate has not the sources of these guests but the guests: `.ci/package` puts them into `embedded/`, and from
-//! there they are taken. So whoever installs a package needs no toolchain for WebAssembly.
+//! A package of this crate contains the compiled guests instead of their sources: `.ci/package` puts them into
+//! `embedded/`, and the build takes them from there. So installing a package needs no toolchain for WebAssembly.
 //!
-//! Invariants: the folders of this machine are in no byte of it; nothing of the build around it (flags, target folder) reaches
-//! the build inside.
+//! Invariants: the guests contain no path of this machine; nothing of the outer build (flags, target folder) reaches
+//! the inner build.
 
 #![allow(clippy::disallowed_methods, reason = "a build script is told everything by its environment")]
 

@@ -6,8 +6,9 @@
 //!      └─▶ ls · diff (compared) · export, pack, bundle (a folder or a zip)
 //! ```
 //!
-//! Invariants: only files inside of the folder of a run whose report and manifest agree are taken, or a bare trace: whoever sends a
-//! folder cannot name a file of whoever packs it. Links are not followed. What is called a trace is one.
+//! Invariants: only files inside the folder of a run whose report and manifest agree are taken, or a bare trace, so
+//! that a folder from somebody else cannot name files outside of itself. Links are not followed. A file that is called
+//! a trace is one.
 //! Not here: which run is meant (`selector`), what a report says (`fozzy-report`).
 
 pub mod bundle;

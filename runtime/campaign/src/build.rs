@@ -23,7 +23,7 @@ use std::process::{Command, Stdio};
 
 const TARGET: &str = "wasm32-wasip2";
 
-/// A line of cargo's JSON messages, as far as we read it.
+/// A line of cargo's JSON messages, with the fields that we read.
 #[derive(Deserialize)]
 struct Message {
     reason: String,

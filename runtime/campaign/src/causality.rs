@@ -128,7 +128,7 @@ impl<'a> FailingRun<'a> {
         Ok(judge(&execution).signature.as_ref() == Some(&self.signature))
     }
 
-    /// The plan without what comes after the failing step: a continuation that fails later has not failed so.
+    /// The plan cut after the failing step: a continuation that fails later is another failure.
     fn as_far_as_it_went(&self) -> Result<Plan, CampaignError> {
         let mut plan = self.recording.plan.clone();
         let execution = self.session(&plan)?.execute(source_of(self.recording), 0..0)?;
@@ -139,7 +139,7 @@ impl<'a> FailingRun<'a> {
         let to = |sequence| if sequence == last { position.step.map_or(flows, |step| step + 1) } else { flows };
         let kept = |sequence| KeptSequence { kind: ScenarioKind::Stateful, sequence, steps: vec![(0, to(sequence))] };
         plan.scenario = Some(ScenarioPlan { only: (0..=last).map(kept).collect(), ..scenario.clone() });
-        // What is no sequence of steps has other sequences too, and goes as far as it is planned.
+        // A scenario with sequences of another kind does not fail under this plan; it keeps its whole plan.
         let same = self.fails(&mut self.session(&plan)?, source_of(self.recording))?;
         Ok(if same { plan } else { self.recording.plan.clone() })
     }

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The environment variable that makes a process one that compiles: a [`Request`] as JSON.
 const VARIABLE: &str = "FOZZY_COMPILER";
-/// With `off`, the command compiles by itself and without bounds.
+/// With `off`, the command compiles in its own process, without bounds.
 const LIMITS_VARIABLE: &str = "FOZZY_COMPILE_LIMITS";
 /// CPU time for any program, in seconds: a hundred times that of a small one.
 const CPU_SECONDS_MIN: u64 = 3;

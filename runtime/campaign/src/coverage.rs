@@ -257,7 +257,7 @@ impl Builder<'_> {
     }
 }
 
-/// A path without `.` and `..`, as far as its own words tell.
+/// The path with `.` and `..` removed lexically, without a look at the file system.
 fn plain(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

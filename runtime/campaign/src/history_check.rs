@@ -35,13 +35,13 @@ use std::path::{Path, PathBuf};
 
 /// Names under which Jepsen keeps the history of a test in its folder; the first that is there counts.
 const HISTORY_NAMES: [&str; 3] = ["history.edn", "history.json", "history.jsonl"];
-/// The ending of Cobra's logs, of which a folder has one a session.
+/// The file extension of Cobra's logs; a folder has one log for each session.
 const COBRA_ENDING: &str = "log";
 /// Bytes of a history that are read.
 const HISTORY_BYTES_MAX: u64 = 2 << 30;
-/// What a history is held to if time does not count.
+/// The consistency model when real time does not count.
 const SEQUENTIAL: &str = "sequential";
-/// Parts of a history of which the document says what is wrong with them.
+/// Most parts of a history whose violations the document explains.
 const PARTS_MAX: usize = 16;
 
 /// What a history is judged by.
@@ -351,7 +351,7 @@ fn read_cobra_folder(path: &Path) -> Result<(PathBuf, OperationHistory), Campaig
     }
     files.sort();
     let logs: Vec<Vec<u8>> = files.iter().map(|file| read_bytes(file)).collect::<Result<_, _>>()?;
-    // A Jepsen log is text, and a history by itself.
+    // A Jepsen log is text too, but one file is a whole history.
     if let [log] = logs.as_slice()
         && HistoryFormat::recognise(log) == HistoryFormat::JepsenLog
     {

@@ -148,7 +148,7 @@ fn nearest(name: &str) -> Option<String> {
 
 /// Bytes to insert, remove or replace to make one of the other (Levenshtein).
 fn distance(left: &str, right: &str) -> usize {
-    // A name of a hostile component may be long; what is so much longer is like nothing.
+    // A hostile component may have a long name; a name of this length resembles nothing.
     if left.len() > 256 {
         return left.len();
     }

@@ -27,7 +27,7 @@ use std::path::Path;
 /// Bytes of an old trace that are read: version 1 wrote some 400 a step.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// A trace of version 1, as far as it says what was run.
+/// The fields of a trace of version 1 that say what was run.
 #[derive(Deserialize)]
 struct OldTrace {
     format: String,

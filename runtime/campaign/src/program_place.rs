@@ -51,7 +51,7 @@ pub fn project_root(base_dir: &Path) -> Option<PathBuf> {
     base_dir.parent().map(whole)
 }
 
-/// `path` without links, as far as it is there.
+/// `path` with its links resolved if it exists, otherwise only made absolute.
 fn whole(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }

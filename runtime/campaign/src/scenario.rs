@@ -241,7 +241,7 @@ fn memory(plan: &MemoryPlan) -> Option<String> {
     (!words.is_empty()).then(|| format!("--memory={}", words.join(" ")))
 }
 
-/// Adds machines to a plan, each of which runs a node: the one of version 1, or the target that was named.
+/// Adds the machines of the nodes to a plan. Each runs the named target, or else the built-in node of version 1.
 fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), CampaignError> {
     let named = plan.nodes.iter().find(|node| node.called).map(|node| node.program.clone());
     let program = named.unwrap_or_else(|| {

@@ -142,8 +142,8 @@ fn value_end(text: &[u8], at: usize) -> usize {
     text.len()
 }
 
-/// Writes the scenario file of a shrunk recording with the steps that are left, when it has fewer than before and fails in the
-/// same way by itself: as `trace` with `.json` behind it.
+/// Writes a scenario file with the remaining steps of a shrunk recording, if they are fewer than before and the file
+/// alone fails in the same way. Its name is that of `trace` with `.json` appended.
 pub fn write_smaller(project: &Project, smallest: &Recording, trace: &Path) -> Result<Option<PathBuf>, CampaignError> {
     if smallest.target.kind != scenario::KIND || !smallest.plan.faults.is_empty() {
         return Ok(None);
@@ -186,7 +186,7 @@ fn free_name(trace: &Path, text: &[u8]) -> Option<PathBuf> {
     })
 }
 
-/// Whether the file fails by itself as the recording did, but for the numbers of steps.
+/// Whether the file alone fails as the recording did, apart from the numbers of steps.
 fn fails_alike(project: &Project, smallest: &Recording, path: &Path) -> Result<bool, CampaignError> {
     let mut prepared = PreparedProgram::new(project, load(path, &project.remarks)?, &RunRequest::default())?;
     prepared.drive(None, None);

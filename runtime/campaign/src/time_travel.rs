@@ -1,10 +1,11 @@
 //! A run as it is at a moment: its tasks, timers, files, last calls and memory.
 //!
 //! ```text
-//! trace ─▶ its own decisions, as far as the moment ─▶ StateDocument
+//! trace ─▶ its own decisions, up to the moment ─▶ StateDocument
 //! ```
 //!
-//! Invariant: what is shown is proven to be the recorded run, as far as the marks of the recording tell, or it is an error.
+//! Invariant: what is shown agrees with the marks of the recording, which prove that it is the recorded run; if it does
+//! not, it is an error.
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::session_of;

@@ -59,7 +59,7 @@ pub fn check_run(
     Ok((document(checks), checked))
 }
 
-/// Checks the bytes of a trace, of which `found` was verified.
+/// Checks the bytes of a trace; `found` is the result of their verification.
 ///
 /// # Errors
 /// When this machine fails.

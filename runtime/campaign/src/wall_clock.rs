@@ -11,7 +11,7 @@ pub fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// Whether a file was written longer ago than this, as far as its file system's clock and ours agree.
+/// Whether a file was last written more than `age` ago, if its file system's clock and ours agree.
 pub fn is_older_than(file: &std::fs::Metadata, age: Duration) -> bool {
     let modified = file.modified().ok();
     modified.and_then(|at| SystemTime::now().duration_since(at).ok()).is_some_and(|found| found > age)

@@ -13,8 +13,8 @@
 //! reported. A *slot* is one share of the work; the processes that stand in it one after the other have *streams* of the
 //! seed of their own.
 //!
-//! Invariants: the shares of the slots sum to the runs of the campaign, and so do the runs that are reported, whoever was
-//! replaced; no worker outlives its supervisor by more than [`ORPHAN_GRACE`]; replacements are bounded by
+//! Invariants: the shares of the slots sum to the runs of the campaign, and so do the reported runs, also when workers
+//! were replaced; no worker outlives its supervisor by more than [`ORPHAN_GRACE`]; replacements are bounded by
 //! [`RESTARTS_MAX`], and each loss is an event.
 //! Not here: what a worker does, how its reports are summed, and what is printed of them.
 

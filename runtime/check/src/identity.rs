@@ -77,7 +77,7 @@ pub(crate) fn own_words(end: &ExecutionEnd, stderr: &[u8]) -> String {
         ExecutionEnd::Trapped { trap } if trap.contains("unreachable") => {
             last_panic(stderr).map(|panic| panic.message).unwrap_or_default()
         }
-        // A code alone is that of any error: the last line says of which.
+        // An exit code alone does not tell errors apart: the last line of standard error does.
         ExecutionEnd::Exited { code } if *code != 0 => {
             let text = String::from_utf8_lossy(stderr);
             text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()

@@ -50,7 +50,7 @@ pub struct IsolationVerdict {
     pub counts: Vec<(String, u64)>,
     /// What that means.
     pub levels: LevelVerdict,
-    /// Kinds of cycles of which it is not known whether there is one.
+    /// Kinds of cycles that were neither found nor ruled out.
     pub undecided: Vec<String>,
     /// Levels that the history is known to have, with all that they imply.
     pub proved: Vec<&'static str>,
@@ -351,7 +351,7 @@ fn judge_weak_levels(
     report
 }
 
-/// In words: a cycle of transactions of which each must commit before the next.
+/// Explains a cycle of transactions in which each must commit before the next.
 fn explain_order(
     history: &OperationHistory,
     set: &TransactionSet,

@@ -34,11 +34,11 @@ const ROUND_FACTOR: usize = 8;
 /// Configurations that are spent to show where a violation lies that another algorithm has found.
 const ILLUSTRATION_CONFIGURATIONS: usize = 1 << 16;
 
-/// What judging may use. The crate reads no clock: whoever has one says when time is over.
+/// The bounds of a check. The crate reads no clock: the caller says when time is over.
 pub struct CheckLimits<'a> {
     /// Bytes of the configurations and states of one partition.
     pub memory_bytes_max: usize,
-    /// Whether judging should end.
+    /// Whether the check should end.
     pub is_over: &'a dyn Fn() -> bool,
 }
 
@@ -258,7 +258,7 @@ fn judge_unique(
     if is_valid {
         return Some(verdict);
     }
-    // The search shows where it lies, as far as it comes.
+    // A bounded search shows where the violation is.
     let budget = SearchBudget {
         configurations_max: ILLUSTRATION_CONFIGURATIONS,
         bytes_max: limits.memory_bytes_max,

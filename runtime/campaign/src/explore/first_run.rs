@@ -1,12 +1,13 @@
-//! The run that is made before all others: it says whether there is anything to explore, and is judged as any other.
+//! The first run of an exploration: it shows whether there is anything to explore, and is judged like any other.
 //!
 //! ```text
 //! seed ─▶ answers, noted ─▶ Execution ─▶ verdict ─ a failure? ▶ the first finding, with its path and its recording
 //! ```
 //!
-//! Of a program it is a whole run, the first of its exploration. Of a scenario it is one step, which is no run: its end is judged too soon.
+//! For a program it is a whole run, the first one of the exploration. For a scenario it is one step, which does not
+//! count as a run: the end of the scenario would be judged too early.
 //!
-//! Invariant: the path has all answers, whoever gave them, so that an exploration that is continued goes it again.
+//! Invariant: the path has all answers, whatever their source, so that a continued exploration can replay it.
 
 use super::stateful_target::PathConfirmer;
 use fozzy_check::judge;

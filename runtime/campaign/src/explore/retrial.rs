@@ -54,7 +54,7 @@ pub struct Retrial {
 }
 
 impl Retrial {
-    /// Tries `recording` on `loaded`, of which `plan` is the plan.
+    /// Tries `recording` on `loaded`, whose current plan is `plan`.
     pub fn new(recording: &Recording, loaded: &LoadedTarget, plan: &PlanOfToday) -> Result<Retrial, CampaignError> {
         let signature = recording.outcome.verdict.signature.as_ref().map(|signature| plan.signature(signature));
         let is_same_program = loaded.component == recording.component && plan.planned.plan == recording.plan;

@@ -116,8 +116,8 @@ const VERSION_1_STRATEGY: &str = "fifo";
 const RUNS_OF_VERSION_1: u64 = 100;
 
 impl ExploreSettings {
-    /// What holds, of flags and settings. A file of version 1 for which neither says a bound ends as it did there: by itself, and
-    /// unless another schedule is named after the one run that `fifo` has.
+    /// The bounds that apply, from flags and settings. A file of version 1 for which neither sets a bound ends as it
+    /// did in version 1, after a fixed number of runs: one with `fifo`, which is the default there.
     pub fn bounds(
         &self,
         schedule: Option<&'static StrategyRow>,

@@ -78,9 +78,9 @@ pub struct ExploreRun {
     pub verbose: bool,
     /// Who hears how it goes.
     pub remarks: Remarks,
-    /// The file that its state is kept in while it goes on; `None` when it is not.
+    /// The file in which the state of the running exploration is saved; `None` when it is not saved.
     pub state: Option<(PathBuf, Option<ProgramPlace>)>,
-    /// Whether its time is also that of making its findings smaller.
+    /// Whether its time includes shrinking its findings.
     pub shrinks: bool,
 }
 
@@ -396,7 +396,7 @@ pub(crate) fn explored(
     Ok(ExploredProgram { target, confirmer: confirmer()? })
 }
 
-/// A program of which all runs are one.
+/// The error for a program whose runs are all the same.
 fn nothing_varies(name: &str) -> CampaignError {
     let message = format!(
         "{name} asks for nothing that could be varied: it draws no random bytes, no planned fault has a chance to strike, no \

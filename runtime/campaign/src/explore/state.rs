@@ -47,7 +47,7 @@ pub struct ExploreState {
     pub findings: Vec<DecisionPath>,
 }
 
-/// Where the state of an exploration is kept while it goes on.
+/// The file in which the state of a running exploration is saved.
 #[derive(Clone, Debug)]
 pub struct StateFile {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! Saves the state of an exploration while it goes on, so that one that is killed can be continued.
+//! Saves the state of a running exploration, so that one that is killed can be continued.
 //!
 //! Invariant: saving takes a bounded part of the time.
 //! Not here: what a state is (`state`).
@@ -13,10 +13,10 @@ const SAVE_FOUND_NS: u64 = 1_000_000_000;
 /// Keeping the state takes one part in this many of the time, at the most.
 const SAVE_SHARE: u64 = 20;
 
-/// Keeps the state of an exploration while it goes on.
+/// Saves the state of a running exploration.
 #[derive(Debug, Default)]
 pub struct StateSaver {
-    /// `None` when it is not kept.
+    /// `None` when the state is not saved.
     pub file: Option<StateFile>,
     saved_ns: u64,
     took_ns: u64,

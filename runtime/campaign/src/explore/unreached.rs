@@ -1,4 +1,4 @@
-//! Lines that ran, and one way out of which no step has taken, with the line that would say so in each report.
+//! Branches that ran but never went one of their ways, each with an SDK call that makes every report say so.
 //!
 //! ```text
 //! if sum > 3 {      ran, and was never true: it went one way only
@@ -22,7 +22,7 @@ pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Ve
     let has_sdk = program.catalogue() != Catalogue::Unneeded;
     let mut places = BTreeMap::new();
     for file in found.files.iter().filter(|file| file.own && file.has_source) {
-        // What was tried, and never went this way.
+        // Branches that ran, and never took this edge.
         let missed = file.edges.iter().filter(|edge| edge.reached && edge.hits == 0 && edge.is_branch());
         let lines = SourceLines::read(&file.path);
         let missed = missed.filter_map(|edge| Some((edge.line?, missed_way(&edge.kind))));
@@ -57,8 +57,8 @@ impl SourceLines {
         self.0.get(line.checked_sub(1)? as usize).filter(|text| !text.is_empty()).cloned()
     }
 
-    /// Whether who wrote the line has written a branch. If not, the branch is a check that the compiler has put in, of a bound or an overflow:
-    /// the line has run, and what was not reached is only its panic. A line that is not here may be anything.
+    /// Whether the source line has a branch. If not, the compiler has inserted the branch as a check of a bound or an
+    /// overflow: the line has run, and only its panic was not reached. A line without source counts as a branch.
     fn branches(&self, line: u32) -> bool {
         self.text(line).is_none_or(|text| is_branch(&text))
     }

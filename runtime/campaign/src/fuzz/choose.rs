@@ -1,4 +1,4 @@
-//! What of a program is searched, as far as flags and the program itself say.
+//! Chooses the entry point of a program to search, from the flags and from what the program exports.
 //!
 //! ```text
 //! --stdin, --input-file, --arg   the program, from beginning to end

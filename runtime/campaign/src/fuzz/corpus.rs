@@ -31,7 +31,7 @@ pub struct SeedInputs {
     files: std::vec::IntoIter<PathBuf>,
     /// Files that are longer than an input can be.
     pub too_long: usize,
-    /// Links, which are not followed: whoever sends a corpus does not read other files of its user by them.
+    /// Links, which are not followed: a corpus from somebody else must not read other files of its user.
     pub links: usize,
     /// All others.
     pub number: usize,
@@ -83,8 +83,8 @@ impl CorpusFolder {
         Ok(SeedInputs { files: files.into_iter(), too_long, links, number, failed: None })
     }
 
-    /// What others have added since this was asked last: only what is named by its content. What cannot be read is left out,
-    /// since whoever has added it has it.
+    /// Inputs that others have added since the last call: only files that are named by their content. Unreadable files
+    /// are left out, since the process that added one has its input.
     pub fn added_by_others(&mut self, bytes_max: usize) -> Result<Vec<Vec<u8>>, CampaignError> {
         let failed = |error: io::Error| at_path(ErrorKind::Corpus, "cannot read", &self.path, &error);
         let mut names = Vec::new();

@@ -1,10 +1,10 @@
-//! A campaign from its request to its result: prepared once, then made in this process or in several.
+//! A campaign from its request to its result: prepared once, then run in this process or in several.
 //!
 //! ```text
 //! LoadedTarget + FuzzRequest ─▶ CampaignSetup ─┬─ inputs ────▶ each file once
 //!   (plan, entry point, confirmer, probe)      ├─ alone ─────▶ CampaignReport
 //!                                              ├─ together ──▶ the same, of several workers
-//!                                              └─ in_memory ─▶ Campaign, of which nothing is kept
+//!                                              └─ in_memory ─▶ Campaign that saves nothing
 //! ```
 //!
 //! Invariant: with one worker, what is found depends on target, plan, seed, corpus and request; the clock only ends it.
@@ -316,7 +316,7 @@ impl<'a> CampaignSetup<'a> {
         Ok(target)
     }
 
-    /// What stays the same over the campaign, as far as no corpus and no edges are concerned.
+    /// What stays the same over the campaign, apart from its corpus and its edges.
     fn subject(&self) -> Subject {
         let (function, execution) = (self.entry.name().to_owned(), execution_of(&self.entry));
         Subject { function, execution, ..Subject::default() }

@@ -20,7 +20,7 @@ pub const RECORDED: &str = "run.fozzy";
 /// Why steps about a trace are skipped.
 pub const NO_TRACE: &str = "no run was recorded";
 
-/// Whether everything is committed, as far as git can say: worth knowing, but not a failure.
+/// Whether everything is committed, if git can tell: worth knowing, but not a failure.
 pub fn clean_tree(steps: &mut Steps<'_>, strict: bool) {
     steps.step("clean_tree", || {
         if !strict {

@@ -177,7 +177,7 @@ impl InputFeed for StdinFeed {
     }
 }
 
-/// An input of which nothing more comes.
+/// An input that has ended.
 fn ended() -> Receiver<io::Result<Vec<u8>>> {
     sync_channel(0).1
 }

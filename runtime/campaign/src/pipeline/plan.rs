@@ -1,4 +1,4 @@
-//! From flags, plan file and settings to a plan, its inputs, and the real computer as far as it was opened.
+//! From flags, plan file and settings to a plan, its inputs, and the parts of the real computer that they open.
 //!
 //! ```text
 //! defaults < fozzy.toml < fozzy.toml [target."app.wasm"] < --plan < flags ──▶ RunPlan
@@ -201,7 +201,7 @@ impl RunPlan {
         RunPlan { plan, inputs, stdin: None, secrets: Vec::new() }
     }
 
-    /// Opens the real computer to `session` as far as the plan says so, without the run store at `store`.
+    /// Opens the parts of the real computer that the plan allows to `session`, without the run store at `store`.
     pub(super) fn open(&self, session: &mut Session, store: &Path) -> Result<(), CampaignError> {
         if self.is_live() { real_computer::open(&self.plan, &self.secrets, session, store) } else { Ok(()) }
     }

@@ -98,7 +98,7 @@ impl PreparedProgram {
         Ok(PreparedProgram { interrupt: self.interrupt.clone(), reprieve: self.reprieve.clone(), ..rebuilt })
     }
 
-    /// Compiles a program of which functions are called, whatever it exports.
+    /// Compiles a program to call its functions, whatever it exports.
     pub fn to_call(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
         let component = Arc::clone(&loaded.component);
         let cache = cache_for(Some(&loaded.target.name));
@@ -129,11 +129,12 @@ impl PreparedProgram {
         PreparedProgram::compile(loaded, today.planned)
     }
 
-    /// Drives a scenario so far, or as far as its file or the defaults say. `false` for a program that runs by itself.
+    /// Plans this many sequences and flows of a scenario, by default those of its file or of [`ScenarioPlan`]. `false`
+    /// for a program that is no scenario.
     pub fn drive(&mut self, sequences: Option<u32>, flows: Option<u32>) -> bool {
         let default = ScenarioPlan::default();
         self.planned.plan.scenario = match self.planned.plan.scenario.take() {
-            // A scenario file has as many steps as it has; no more of them are run.
+            // A scenario file has a fixed number of steps; no more of them are run.
             Some(own) => {
                 let flows = flows.map_or(own.flows, |flows| flows.min(own.flows));
                 Some(ScenarioPlan::all(sequences.unwrap_or(own.sequences), flows))
@@ -158,7 +159,7 @@ impl PreparedProgram {
         Ok(session)
     }
 
-    /// A session that asks the real computer, as far as the plan says so. The run store at `store` is hidden from it.
+    /// A session that may use the parts of the real computer that the plan allows. The run store at `store` is hidden.
     pub fn live_session(&self, store: &Path) -> Result<Session, CampaignError> {
         let mut session = self.session()?;
         self.planned.open(&mut session, store)?;

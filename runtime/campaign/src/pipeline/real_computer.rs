@@ -1,4 +1,4 @@
-//! Opens the real computer to a session, as far as its plan says so.
+//! Opens the parts of the real computer that a plan allows to its session.
 //!
 //! Invariant: without the feature `live` this library holds no HTTP, no TLS and no way to start a process; a plan that asks for
 //! them is refused here.

@@ -54,7 +54,7 @@ pub fn engine_id(program: &Program) -> EngineId {
     }
 }
 
-/// What was written, as far as it was kept.
+/// The output of an execution that was kept.
 pub fn kept(execution: &Execution) -> KeptOutput<'_> {
     KeptOutput::of(execution)
 }

@@ -25,7 +25,7 @@ pub fn run_activity(path: &Path, recording: &Recording) -> Result<RunActivity, C
     session.tell_activity(Box::new(move |it| others.lock().unwrap_or_else(PoisonError::into_inner).activity(it)));
     let execution = session.execute(source_of(recording), 0..u64::MAX)?;
     let mut outcome = RecordedOutcome::of(&execution, judge(&execution));
-    // Criteria are judged when a run is recorded, and not when it is told.
+    // Criteria are judged when a run is recorded, and not in a replay for a profile.
     outcome.verdict.clone_from(&recording.outcome.verdict);
     if let Some(difference) = fozzy_search::compare(&recording.outcome, &outcome) {
         let (what, left, right) = (difference.what, difference.left, difference.right);

@@ -50,7 +50,7 @@ pub struct Suite<'a> {
     pub collision: CollisionPolicy,
 }
 
-/// A scenario that is ready to be run, as far as that can be said without loading it.
+/// A scenario to run, with what is known of it before it is loaded.
 pub struct Case {
     /// Its name in reports.
     pub name: String,

@@ -30,7 +30,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Seeds of one sweep at the most: each has its line in the report.
 pub const SEEDS_MAX: u64 = 100_000;
-/// Failures of which a trace is kept; what fails in more ways is not read to its end by anybody.
+/// Most failures whose traces are kept: nobody reads a longer list to its end.
 const TRACES_MAX: usize = 64;
 
 /// Consecutive seeds, both ends included.

@@ -65,7 +65,7 @@ impl<P: WorkerProtocol> WorkerSlot<P> {
         &self.records
     }
 
-    /// The runs that were made, as far as they were reported.
+    /// The runs that were reported.
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.records.iter().filter_map(|record| record.progress.as_ref()).map(P::runs).sum()

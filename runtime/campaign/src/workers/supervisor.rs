@@ -126,7 +126,7 @@ pub enum SupervisorEnd {
     Requested,
     /// Workers were lost that cannot be replaced; why, for people.
     Failed(String),
-    /// No worker can go on, and none could in its place: the disk is full, in these words.
+    /// No worker can continue, and neither could a replacement: the disk is full. The message for people.
     Blocked(String),
 }
 

@@ -1,4 +1,4 @@
-//! Counts of completions, in all and by function; a function of which nothing succeeded makes the history invalid.
+//! Counts of completions, in total and by function; a function without any success makes the history invalid.
 //!
 //! The reference's text says that such a history is unknown; its code, which counts, says invalid.
 

@@ -72,7 +72,7 @@ pub(super) struct CycleWitness {
 #[derive(Debug, Default)]
 pub(super) struct CycleReport {
     pub(super) cycles: Vec<CycleWitness>,
-    /// Kinds of which it is not known whether there is one.
+    /// Kinds that were neither found nor ruled out.
     pub(super) undecided: Vec<(CycleKind, CycleOrder)>,
     /// Transactions that are on some cycle.
     pub(super) cyclic: u32,
@@ -273,7 +273,8 @@ impl<'a> CycleSearch<'a> {
         }
     }
 
-    /// A shortest cycle of each component, as far as the steps last; whether that is all there is to know.
+    /// A shortest cycle of each component, within the budget of steps. The second value is `false` if the budget ended
+    /// before any cycle was found.
     fn shortest(
         &mut self,
         shape: &SearchShape<'_>,
@@ -283,7 +284,7 @@ impl<'a> CycleSearch<'a> {
         self.steps = 0;
         let mut found: Vec<(Vec<CycleEdge>, bool)> = Vec::new();
         let mut done: Vec<u32> = Vec::new();
-        // First steps behind which there is more than the depth allowed.
+        // First edges behind which the depth cut the search off.
         let mut open: Vec<u32> = (0..starts.len() as u32).collect();
         let mut depth = 1;
         while !open.is_empty() && found.len() < WITNESSES_MAX {
@@ -294,7 +295,7 @@ impl<'a> CycleSearch<'a> {
                     continue;
                 }
                 match self.from(shape, start, depth, STEPS_MAX) {
-                    // Such a walk has a cycle of a stronger kind in it, which is reported.
+                    // Such a walk contains a cycle of a stronger kind, which is reported.
                     SearchOutcome::Found(edges) if !is_simple(&edges) => {}
                     SearchOutcome::Found(edges) => {
                         found.push((edges, true));
@@ -325,7 +326,7 @@ impl<'a> CycleSearch<'a> {
         (Vec::new(), true)
     }
 
-    /// The shortest way back to where a first step began, of at most so many steps.
+    /// The shortest way back to the beginning of `start`, at most `depth_max` deep; `steps_max` bounds the search.
     fn from(&mut self, shape: &SearchShape<'_>, start: CycleEdge, depth_max: u32, steps_max: u64) -> SearchOutcome {
         let graph = self.graph;
         self.epoch += 1;

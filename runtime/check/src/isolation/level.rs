@@ -122,7 +122,7 @@ pub const ISOLATION_LEVELS: &[IsolationLevel] = &[
     level("read-your-writes", &[], &[], &[]),
 ];
 
-/// Levels of single operations, and one that no cycle rules out by itself: not named among those that a history may still have.
+/// Levels of single operations, and one that no cycle alone rules out. They are not listed as possible levels.
 const UNNAMED: [&str; 9] = [
     "view-serializable",
     "linearizable",

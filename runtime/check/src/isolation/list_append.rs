@@ -5,9 +5,9 @@
 //! wr: writer of the last element of a read -> reader        rw: reader -> writer of the element after the last
 //! ```
 //!
-//! Each element is appended once, so a read tells all versions before it, and the longest read of a key the order of its appends.
-//! An append that nobody saw stands behind all that was seen, in no order with others of that kind: any order of them gives the same
-//! reads, so a history without anomalies is strictly serializable, and that is no guess.
+//! Each element is appended once, so a read shows all versions before it, and the longest read of a key shows the order
+//! of its appends. Appends that no transaction read come after all that were read, without an order among each other:
+//! any order of them gives the same reads, so a history without anomalies is proved to be strictly serializable.
 //!
 //! Invariants: transactions that failed take no part, nor do those with an unknown end, until one of their appends was seen by one that
 //! completed. Source: Alvaro, Kingsbury, "Elle" (2020). Not here: cycles.
@@ -23,11 +23,11 @@ const NO_WRITE: u32 = u32::MAX;
 /// What is known of a key.
 #[derive(Clone, Debug, Default)]
 struct KeyOrder {
-    /// The writes of the longest read, in its order; `NO_WRITE` where nobody wrote an element.
+    /// The writes of the longest read, in its order; `NO_WRITE` for an element that no transaction wrote.
     writes: Vec<u32>,
     /// For each length of a read, the next write that takes part.
     next: Vec<u32>,
-    /// Writes that take part, and which nobody saw.
+    /// Writes that take part, and that no transaction read.
     unseen: Vec<u32>,
     /// Whether reads contradict each other, so that there is no order.
     is_broken: bool,
@@ -77,7 +77,7 @@ impl<'a> ListAppend<'a> {
         Ok(inference)
     }
 
-    /// Whether a transaction took effect, as far as that is known.
+    /// Whether a transaction is known to have taken effect.
     pub(super) fn takes_part(&self, transaction: u32) -> bool {
         self.takes_part[transaction as usize]
     }
@@ -267,11 +267,11 @@ impl<'a> ListAppend<'a> {
         self.keys[key].next = next;
     }
 
-    /// What each transaction shows by itself, and together with who wrote what it read.
+    /// Checks each transaction alone, and against the writers of what it read.
     fn check_transactions(&mut self) {
         let set = self.words.set;
         let mut own: Vec<DatumId> = Vec::new();
-        // Where each key first has what failed, or nobody wrote: most have nothing of the kind.
+        // By key, the first element that a failed transaction wrote, or none did: most keys have no such element.
         let failed: Vec<usize> = self.keys.iter().map(|order| self.first_bad(order)).collect();
         for (key, first) in failed.iter().enumerate().filter(|(_, first)| **first != usize::MAX) {
             self.note_dirty_update(key, *first);
@@ -293,7 +293,7 @@ impl<'a> ListAppend<'a> {
         }
     }
 
-    /// The place of the first element of an order that failed, or that nobody wrote.
+    /// The position of the first element of an order that a failed transaction wrote, or none did.
     fn first_bad(&self, order: &KeyOrder) -> usize {
         let is_bad = |write: &u32| {
             *write == NO_WRITE || self.words.set.outcome(self.table.writer(*write)) == OperationType::Fail
@@ -424,7 +424,7 @@ impl<'a> ListAppend<'a> {
     }
 
     fn add_edges(&self, builder: &mut GraphBuilder) {
-        // Readers of the last version of a key stand before all appends that nobody saw.
+        // Readers of the last version of a key come before all appends that no transaction read.
         let mut last_readers: Vec<(u32, u32)> = Vec::new();
         for (id, read) in self.reads() {
             if !self.is_compatible(read) {
@@ -467,7 +467,7 @@ impl<'a> ListAppend<'a> {
         }
     }
 
-    /// Transactions whose appends to a key nobody saw, each once.
+    /// Transactions with appends to a key that no transaction read, each once.
     fn unseen_writers(&self, key: u32) -> Vec<u32> {
         let mut writers: Vec<u32> =
             self.keys[key as usize].unseen.iter().map(|write| self.table.writer(*write)).collect();

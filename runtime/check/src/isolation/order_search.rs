@@ -1,7 +1,7 @@
 //! Search for an order of all transactions in which each read returns what stood there.
 //!
 //! ```text
-//! executed {T1, T3} · versions {x: 4, y: initial}     next: T2, if it reads x = 4 and nobody else still needs x = 4
+//! executed {T1, T3} · versions {x: 4, y: initial}     next: T2, if it reads x = 4 and no other still needs x = 4
 //! ```
 //!
 //! Each value is written to a key once, so a version that is overwritten never comes back: a transaction may write a key only when all
@@ -30,7 +30,7 @@ pub(super) struct KeyAccess {
     pub(super) reads: Option<u32>,
     /// The version that it leaves, if it writes.
     pub(super) writes: Option<u32>,
-    /// Whether nobody else may write the key from here on, or may again.
+    /// Whether it takes the exclusive right to write the key, releases it, or neither.
     pub(super) lock: KeyLock,
 }
 
@@ -102,7 +102,7 @@ struct OrderSearch<'a> {
     waits: Vec<u32>,
     /// The current version of each key.
     versions: Vec<u32>,
-    /// Keys that somebody has the right to write.
+    /// Keys whose exclusive right to write is taken.
     is_locked: Vec<bool>,
     /// Readers that each version still has: those of initial versions by key, then those of versions that were written.
     readers: Vec<u32>,
@@ -110,7 +110,7 @@ struct OrderSearch<'a> {
     executed: Vec<u64>,
     left: u32,
     index: HashIndex,
-    /// Dead ends: executed transactions and versions, so many words each.
+    /// Dead ends, in a fixed number of words each: the executed transactions and the versions.
     dead_ends: Vec<u64>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> OrderSearch<'a> {
                 search.ready.insert(id);
             }
         }
-        // What stands between transactions and waits for nobody.
+        // Auxiliary nodes between transactions that wait for none.
         let free: Vec<u32> =
             (graph.transactions..graph.len()).filter(|node| search.waits[*node as usize] == 0).collect();
         free.into_iter().for_each(|node| search.release(node));
@@ -224,8 +224,8 @@ impl<'a> OrderSearch<'a> {
         })
     }
 
-    /// Whether a transaction overwrites only what it reads, or what nobody else may write: nothing can come between its versions, so it
-    /// may as well come now.
+    /// Whether a transaction overwrites only what it reads, or what no other may write: nothing can come between its
+    /// versions, so that it can be executed now without a choice.
     fn is_certain(&self, id: u32) -> bool {
         self.transactions[id as usize].accesses.iter().all(|one| match one.lock {
             KeyLock::Untouched => one.writes.is_none() || one.reads.is_some(),

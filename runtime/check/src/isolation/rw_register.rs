@@ -65,7 +65,7 @@ impl<'a> RwRegister<'a> {
         Ok(inference)
     }
 
-    /// Whether a transaction took effect, as far as that is known.
+    /// Whether a transaction is known to have taken effect.
     pub(super) fn takes_part(&self, transaction: u32) -> bool {
         self.takes_part[transaction as usize]
     }
@@ -207,7 +207,7 @@ impl<'a> RwRegister<'a> {
         }
     }
 
-    /// What a transaction shows by itself, and together with who wrote what it read; and which versions it uses.
+    /// Checks a transaction alone, and against the writers of what it read; notes which versions it uses.
     fn check_transaction(&mut self, id: u32) {
         let words = self.words;
         let steps = words.set.steps(id);

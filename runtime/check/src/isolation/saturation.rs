@@ -14,7 +14,7 @@
 //!
 //! Invariant: exact, if each value is written to a key once and each read names its writer. Sources: Biswas, Enea, "On the Complexity of
 //! Checking Transactional Consistency" (2019), for the levels; Møldrup et al., "AWDIT" (2025), for the least pairs that suffice.
-//! Not here: what a transaction shows by itself (`rw_register`).
+//! Not here: what a single transaction shows (`rw_register`).
 
 use super::components::{NONE, Successors, components};
 use crate::linearizability::CheckLimits;
@@ -107,13 +107,13 @@ pub(super) enum SaturationVerdict {
         reader: u32,
         key: u32,
     },
-    /// Transactions of which each must come before the next, and the last one before the first; whether there is no shorter such cycle.
+    /// A cycle of transactions in which each must come before the next; whether there is no shorter one.
     Cycle(Vec<OrderEdge>, bool),
     /// Time or memory was used up.
     Unknown,
 }
 
-/// Which transactions come before which, as far as that is known; bounded.
+/// The known pairs of transactions of which one comes before the other; bounded.
 struct EdgeList<'a> {
     edges: Vec<OrderEdge>,
     limits: &'a CheckLimits<'a>,

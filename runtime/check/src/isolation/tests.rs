@@ -47,7 +47,7 @@ struct TransactionPlan {
     end: Option<usize>,
 }
 
-/// A few transactions that overlap, of which each reads what some order of the others may have left, or nearly so.
+/// A few overlapping transactions. Each reads what some order of the others may have left, or nearly so.
 fn random_plan(stream: &mut Stream) -> Vec<TransactionPlan> {
     let count = 2 + stream.below(3) as usize;
     let keys = 1 + stream.below(2);
@@ -251,7 +251,7 @@ fn is_snapshot(
     for at in (0..plans.len()).filter(|at| plans[*at].outcome != OperationType::Fail) {
         let bit = 1 << at;
         if begun & bit == 0 {
-            // Whoever must come before has committed, and nobody who must come after has begun.
+            // All that must come before have committed, and none that must come after has begun.
             let is_early = (0..plans.len()).any(|other| {
                 other != at
                     && (needed(other) && committed >> other & 1 == 0 && must_precede(&plans[other], &plans[at], order)
@@ -416,7 +416,7 @@ struct CommittedTransaction {
     writes: Vec<u64>,
 }
 
-/// What transactions read from each other; `None` if one shows by itself that something is wrong.
+/// What transactions read from each other; `None` if one is wrong already on its own.
 fn committed(plans: &[TransactionPlan]) -> Option<Vec<CommittedTransaction>> {
     let last_writes = |plan: &TransactionPlan| -> BTreeMap<u64, i64> {
         plan.steps
@@ -630,7 +630,7 @@ fn cycles_are_those_of_brute_force_and_the_shortest() {
             .map(|_| TransactionPlan { steps: Vec::new(), process: 0, outcome: OperationType::Ok, begin: 0, end: None })
             .collect();
         give_times(&mut plans, &mut stream);
-        // Two that overlap all, and two of which one is over before the other begins.
+        // Two that overlap all others, and two that do not overlap each other: one ends before the other begins.
         let is_parted = stream.chance(15);
         if is_parted {
             plans.truncate(4);
@@ -808,7 +808,7 @@ fn long_history(count: usize, is_register: bool) -> OperationHistory {
             }
         }
         let (asked, answered) = (history.pool.vector(&asked), history.pool.vector(&answered));
-        // Ten processes, of which each completes before its next transaction.
+        // Ten processes. Each completes a transaction before it begins the next one.
         if open.len() == 10 {
             let (process, value) = open.remove(stream.below(10) as usize);
             history.push(process, OperationType::Ok, "txn", value);

@@ -104,7 +104,7 @@ impl TransactionSet {
                     *number = set.keys.len() as u32;
                     set.keys.push(key);
                 }
-                // What a transaction read whose end is not known, nobody was told.
+                // The reads of a transaction whose end is unknown were never returned to a client.
                 if action == MicroAction::Read && value.is_nil() && call.outcome != OperationType::Ok {
                     continue;
                 }

@@ -43,7 +43,7 @@ fn brute_force(
     })
 }
 
-/// A random history for a model: concurrent calls, of which some fail, and some never return.
+/// A random history for a model: concurrent calls, some of which fail, and some never return.
 fn random_history(name: &str, stream: &mut Stream) -> OperationHistory {
     let mut history = OperationHistory::default();
     let functions = model(name).expect("a model").functions;

@@ -142,7 +142,7 @@ fn a_worker_that_a_signal_asked_to_stop_has_reported_and_is_followed_by_another(
 #[test]
 fn replacements_are_bounded_and_the_bound_is_a_word() {
     let mut log = Log::default();
-    // One goes on until it is asked to stop, and what it came to is there.
+    // One runs until it is asked to stop, and its result is kept.
     let script = "ready; if [ $slot = 0 ]; then read order; ended 1; exit; fi; kill -9 $$";
     let report = run(8, Some(800), &mut log, script).expect("it ends");
     let SupervisorEnd::Failed(why) = &report.end else { panic!("{:?}", report.end) };

@@ -32,7 +32,7 @@ pub(super) fn is_possible(stays: &[Stay], empty: &[Interval]) -> bool {
     empty.iter().all(|(from, to)| gaps.first(*from) < *to)
 }
 
-/// Gaps between events, each named by the event before it, of which some are filled.
+/// Gaps between events, each named by the event before it. Some are filled.
 struct FreeGaps {
     next: Vec<u32>,
 }

@@ -6,10 +6,11 @@
 //! 3                      ├push┤ ═ ├pop┤           where one is there, one is the lowest: 1
 //! ```
 //!
-//! A value whose push and pop overlap can come and go at one moment, and keeps nobody. The others are there for certain for a while,
-//! which splits time into stretches in which the stack is not empty. In a stretch one value is the lowest from its beginning to its end:
-//! its push begins before the stretch, and its pop ends after. If there is none, there is no order; if there is, it can be left
-//! out, whichever of several it is, since all others can be moved into the stretch. What is left is split again.
+//! A value whose push and pop overlap can come and go at one moment, and constrains no other. The others are there for
+//! certain for a while, which splits time into stretches in which the stack is not empty. In a stretch one value is the
+//! lowest from its beginning to its end: its push begins before the stretch, and its pop ends after. If there is no
+//! such value, there is no order. If there is one, it can be left out, whichever of several it is, since all others can
+//! be moved into the stretch. The remaining values are split again.
 //!
 //! Whether gaps between events are covered is kept in a tree; the pushes that are pending where a stretch begins are found lane by
 //! lane, where the pushes of a lane do not overlap. Time is n (log n + lanes). Sources: Abdulla et al., "Efficient Linearizability Monitoring"
@@ -149,7 +150,7 @@ impl Coverage {
 /// From one gap up to another.
 type GapRange = (usize, usize);
 
-/// Pushes, in lanes of which none has two at once.
+/// Pushes in lanes; those of one lane do not overlap.
 struct Lanes {
     /// Begin, end and number of each push.
     lanes: Vec<Vec<(u32, u32, u32)>>,
