@@ -2,7 +2,7 @@
 //! first of their spellings.
 //!
 //! ```text
-//! explore app.wasm --no-shrink --minimize     `--minimize` cannot be used with …, and not `--shrink`, of which it is another name
+//! explore app.wasm --no-shrink --minimize     `--minimize` cannot be used with …, and not `--shrink`, its alias
 //! ```
 
 use crate::error::{CliError, ErrorKind as KindOfError};

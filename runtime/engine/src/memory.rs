@@ -248,8 +248,8 @@ impl Region {
         self.filed.fetch_max(bytes, Ordering::Relaxed);
     }
 
-    /// A digest of the contents: of every block that is not zero, with its number. Blocks that nobody
-    /// touched are zero, and are not even read: most of a memory never is. Call it as [`Region::bytes`].
+    /// A digest of the contents: of every block that is not zero, with its number. Blocks that were never touched are
+    /// zero, and are not even read: most of a memory is never touched. Call it as [`Region::bytes`].
     pub(crate) fn digest(&self) -> u128 {
         let (bytes, mut hasher) = (self.bytes(), Xxh3::new());
         self.touched(|run| {

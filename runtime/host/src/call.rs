@@ -408,7 +408,7 @@ impl Host {
         self.run.with_context(node, body)
     }
 
-    /// Stands still for a while; the other guests go on.
+    /// Stands still for a while; the other guests continue.
     pub(crate) async fn stand_still(&mut self, span: Duration) -> Result<(), GuestStop> {
         let over = self.run.world.clock.now().after(span);
         while self.run.world.clock.now() < over {

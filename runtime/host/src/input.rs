@@ -28,12 +28,12 @@ pub struct LazyInput {
     dialogue: Mutex<RecordedDialogue>,
 }
 
-/// Where input comes from while the run goes on: a person, or a pipe.
+/// A source of input during the run: a person, or a pipe.
 pub trait InputFeed: Send {
-    /// What comes within this time, for which it is waited; without a bound whatever comes next.
+    /// Waits up to this time for the next input; without a bound, until there is one.
     fn next(&mut self, at_most: Option<Duration>) -> FeedEvent;
 
-    /// Whether the run is to come to its end.
+    /// Whether the run has to stop.
     fn is_stopped(&self) -> bool;
 }
 
@@ -78,13 +78,13 @@ impl LazyInput {
         LazyInput { read: Mutex::new(Some(read)), bytes: OnceLock::new(), feed: None, dialogue: Mutex::default() }
     }
 
-    /// An input that comes while the one run goes on that has it.
+    /// An input that comes during a run, which is the only one that has it.
     pub fn live(feed: Box<dyn InputFeed>) -> LazyInput {
         let feed = Some(Mutex::new(feed));
         LazyInput { read: Mutex::default(), bytes: OnceLock::new(), feed, dialogue: Mutex::default() }
     }
 
-    /// Where it comes from, if it comes while the run goes on.
+    /// Its source, if it comes during the run.
     pub(crate) fn feed(&self) -> Option<std::sync::MutexGuard<'_, Box<dyn InputFeed>>> {
         self.feed.as_ref().map(|feed| feed.lock().unwrap_or_else(PoisonError::into_inner))
     }

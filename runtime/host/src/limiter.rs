@@ -87,12 +87,13 @@ struct Room {
     total: u64,
     /// Bytes of the disk and the output.
     beside: u64,
-    /// Bytes of memories that the rewriter has added, which nobody is told.
+    /// Bytes of memories that the rewriter has added, which no message counts.
     added: u64,
 }
 
 impl Room {
-    /// Under these limits, when the disk and the output take so many bytes. Memories that the rewriter adds are no part of them.
+    /// Under these limits, when the disk and the output take `beside` bytes. The limits do not count the memories that
+    /// the rewriter adds, of `added` bytes.
     fn of(limits: &Limits, beside: u64, added: u64) -> Option<Room> {
         let host = limits.host?;
         let tables = limits.memory_bytes.min(TABLE_BYTES_MAX);
@@ -102,7 +103,7 @@ impl Room {
 }
 
 impl Room {
-    /// What memories and tables of so many bytes would be with all else, and what may be.
+    /// A refusal of memories and tables of `bytes`: the sum with everything else, and its bound.
     fn refusal(&self, bytes: u64) -> Refusal {
         let all = |bytes: u64| (bytes + self.beside).saturating_sub(self.added);
         Refusal { part: HeldPart::Total, asked: all(bytes), bound: all(self.total) }

@@ -79,8 +79,8 @@ impl Host {
         }
     }
 
-    /// The guest has ended as `outcome` says. If it did so by itself, its processes of the real computer that still waited
-    /// for input get the end of it, and run; one that was stopped asks the real computer for nothing more.
+    /// The guest has ended as `outcome` says. If it was not stopped, its processes of the real computer that still wait
+    /// for input get the end of their input, and run; a guest that was stopped asks nothing more of the real computer.
     pub fn ended<T>(&mut self, outcome: Result<T>) -> Result<T> {
         let stopped = match &outcome {
             Ok(_) => false,

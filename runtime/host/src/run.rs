@@ -83,7 +83,7 @@ pub struct Run {
     activity: Option<ActivitySink>,
     pub(crate) long_output: Option<LongOutputObserver>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
-    /// Standard input of the target that comes while the run goes on.
+    /// Standard input of the target that comes during the run.
     feed: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn LiveBackend>>,
     observed_bytes: u64,
@@ -146,13 +146,13 @@ impl Run {
         Run { activity, ..self }
     }
 
-    /// Whether somebody is told of turns, waits and bytes.
+    /// Whether an observer receives turns, waits and bytes.
     #[inline]
     pub fn is_told(&self) -> bool {
         self.activity.is_some()
     }
 
-    /// Tells it to the observer, if there is one.
+    /// Reports it to the observer, if there is one.
     #[inline]
     pub fn tell(&mut self, activity: impl FnOnce(&World) -> Activity) {
         if let Some(sink) = &mut self.activity {
@@ -328,7 +328,7 @@ impl Run {
         self.aftermath.as_ref().map(|aftermath| aftermath.until)
     }
 
-    /// The program of `node` ended by itself or crashed, and starts again after a while.
+    /// The program of `node` exited or crashed, and starts again after `after`.
     pub fn restart(&mut self, node: NodeId, after: Duration) {
         self.with_context(node, |world, context| world.program_ended(context));
         let up = self.world.clock.now().after(after);
@@ -365,7 +365,7 @@ impl Run {
         }
     }
 
-    /// The same, before the next turn: while other guests go on, the target may be waiting for its standard input.
+    /// The same, before the next turn: while other guests run, the target may be waiting for its standard input.
     pub fn look_for_input(&mut self) {
         let target = NodeId(0);
         if self.feed.is_some() && self.world.node(target).waiting.contains(&Wait::Stdin(target)) {

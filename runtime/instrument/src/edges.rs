@@ -155,7 +155,7 @@ pub(crate) struct EdgePass {
     stretches: Vec<(u32, Option<u32>)>,
     /// Block of the code that is being walked; `None` where it cannot be reached.
     current: Option<u32>,
-    /// What the operator about to be validated has on the stack, as far as it is needed.
+    /// The operands that the operator about to be validated takes from the stack, where they are needed.
     takes: Vec<ValType>,
     /// For each edge of the function, whether it is kept.
     told_by: Vec<Option<Range<u32>>>,

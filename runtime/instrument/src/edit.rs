@@ -47,7 +47,7 @@ pub(crate) struct Edits {
     list: Vec<Edit>,
     /// Encoded operators of all edits, one after the other.
     code: Vec<u8>,
-    /// Locals that are appended to the function's own: how many, of which type.
+    /// Locals that are appended to the function's own: how many of each type.
     appended: Vec<(u32, ValType)>,
     /// First index that an appended local gets.
     locals_start: u32,

@@ -117,7 +117,7 @@ pub struct InstrumentedComponent {
     pub comparisons: ComparisonSites,
     /// What is counted by call path; empty unless asked for.
     pub profile: ProfileSites,
-    /// What was put beside the memories of each module that needs it, in the order of the bytes.
+    /// The side memory of each module that needs one, in the order of the modules' bytes.
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.
     pub tag: Option<SideTag>,

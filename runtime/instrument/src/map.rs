@@ -158,8 +158,8 @@ impl ModuleMap {
         self.name.as_deref()
     }
 
-    /// All names that it is chosen by: its own, and what the component around it calls it. The latter is known only where
-    /// something was put beside memories.
+    /// All names that select it: its own, and its name in the component around it. The latter is known only for modules
+    /// with a side memory.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.name.as_deref().into_iter().chain(self.alias.as_deref())
     }

@@ -15,8 +15,8 @@
 //! - Stores into the function's own frame (`L = global 0 - N`, where L is set once) are marked where L is set.
 //! - A bulk operation marks its range in a helper function.
 //!
-//! An address that is no unchanged local is kept in a new local when it is pushed. To know which operator has pushed it,
-//! the operand stack is followed, as far as that is easy; where it is not, address and value are put aside before the store.
+//! An address that is no unchanged local is kept in a new local when it is pushed. To know which operator has pushed
+//! it, the operand stack is followed in simple code; elsewhere, address and value are saved before the store.
 //!
 //! The host writes too. What a call of an import writes through a return pointer is marked before the call: its page, and the
 //! next. What goes through a `realloc` is marked by a wrapper around that function (`helpers.rs`). Which components
@@ -66,7 +66,7 @@ struct StackOperand {
     on_top_at: Option<(u32, u32)>,
 }
 
-/// The operand stack: only operands of which something is known take a place, so that a high stack costs nothing by itself.
+/// The operand stack. Only known operands take an entry, so that a high stack alone costs nothing.
 #[derive(Debug, Default)]
 struct OperandStack {
     /// By their height, which goes up.
@@ -88,7 +88,7 @@ impl OperandStack {
         self.height = height;
     }
 
-    /// Says what the topmost operand is, of which nothing was known.
+    /// Sets what is known of the topmost operand, which was unknown before.
     fn set_top(&mut self, operand: StackOperand) {
         if let Some(at) = self.height.checked_sub(1) {
             self.known.push((at, operand));
@@ -205,9 +205,9 @@ impl MarksPass {
         self.at_start = true;
     }
 
-    /// Takes note of the operator that stands in `span`; `reachable` says whether control gets here. Behind it the stack has
-    /// `stack.end` operands, of which those below `stack.start` belong to the blocks around. `module` knows the functions
-    /// that are called.
+    /// Follows the operator in `span`; `reachable` says whether control gets here. After it the stack has `stack.end`
+    /// operands; those below `stack.start` belong to the enclosing blocks. `module` knows the functions that are
+    /// called.
     pub(crate) fn operator(
         &mut self,
         operator: &Operator<'_>,
@@ -515,7 +515,7 @@ impl MarksPass {
         }
     }
 
-    /// Marks each of the remaining stores by itself.
+    /// Marks each of the remaining stores separately.
     fn mark_others(&mut self, marker: &PageMarker, edits: &mut Edits) {
         let mut kept: BTreeMap<u32, u32> = BTreeMap::new();
         let mut below: Option<u32> = None;

@@ -28,8 +28,8 @@ pub struct Options {
     pub modules: ModuleChoice,
     /// Look for obstacles to checkpoints, and append an accessor if there are none.
     pub access: bool,
-    /// Count instructions by call path, of all modules but the one by which we call programs of preview 1. Nothing else can be put beside the program then: other switches than the depth are not
-    /// looked at.
+    /// Count instructions by call path, in all modules but the one by which we call programs of preview 1. This
+    /// excludes all other side memories: of the other switches, only the depth is used.
     pub profile: bool,
     /// With [`Options::profile`], log allocations and frees: of the allocators that are recognised, and of these.
     pub heap: Option<Vec<AllocatorChoice>>,

@@ -16,9 +16,9 @@
 //! it, and nothing behind it. Only a trap ends a segment in its middle; who reads the counts takes away what stands behind the
 //! operator that trapped ([`ProfileSites::cut`]).
 //!
-//! Recursion is folded: a call site that stands on the path already, with the same callee, goes on in the node that it made. So the
-//! number of nodes is bounded by the shape of the program; where memory ends nevertheless, calls go to the spare node of
-//! their function, whose path is not known.
+//! Recursion is folded: a call site that is on the path already, with the same callee, continues in the node that it
+//! made. So the number of nodes is bounded by the shape of the program. If the memory is full nevertheless, calls go to
+//! the spare node of their function, whose path is not known.
 //!
 //! What is entered from outside, by the host or by another module, finds no list of a caller: it hangs below the call of an import that is
 //! open, or is a root.

@@ -27,7 +27,7 @@ use wasmparser::{
     DataSectionReader, Encoding, Instance, Operator, Parser, Payload,
 };
 
-/// Segments that a compiler takes in its stride: a module of so many is left alone.
+/// Segments that a compiler handles well: a module with no more than these is left unchanged.
 const SEGMENTS_KEPT: u32 = 64;
 /// Zeros that are written between two segments. Fewer than a page of the host has, so that each page that is written has bytes of a segment.
 const GAP_BYTES_MAX: u64 = 1024;
@@ -96,7 +96,7 @@ pub(crate) fn instantiated_once(component: &[u8]) -> Result<BTreeSet<u32>, Error
     Ok(instances.into_iter().filter(|(_, count)| *count == 1).map(|(module, _)| module).collect())
 }
 
-/// Whether a section of a component lets somebody else instantiate a module of it.
+/// Whether a section of a component passes a module on, so that it can be instantiated elsewhere.
 fn hands_module_on(payload: &Payload<'_>) -> Result<bool, Error> {
     let mut found = false;
     match payload {

@@ -90,7 +90,7 @@ impl SideTag {
     }
 }
 
-/// Where what is in the side memory of one module. All ranges are bytes from the start of that memory.
+/// The layout of the side memory of one module. All ranges are bytes from the start of that memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SideMemory {
     /// Whose it is.
@@ -106,8 +106,8 @@ pub struct SideMemory {
     /// One byte for each page of memory 0, 1 when it was written to; empty without marks. The host clears it, and
     /// only while no function of the guest is active, since a function may mark pages before it writes to them.
     pub marks: Range<u32>,
-    /// The mutable globals of the module, [`crate::SLOT_BYTES`] each, as its code takes them over when it is told so at
-    /// [`HEADER_PENDING_AT`]; empty when it does not.
+    /// The mutable globals of the module, [`crate::SLOT_BYTES`] each. Its code loads them when [`HEADER_PENDING_AT`] is
+    /// set; empty when it has no such code.
     pub globals: Range<u32>,
 }
 

@@ -87,7 +87,7 @@ pub struct CodeRange {
 enum EdgeSource {
     /// By its own byte.
     Kept(u32),
-    /// It was taken when one of these edges was, all of which come later.
+    /// It was taken if any of these edges was; all of them come later.
     AnyOf { start: u32, end: u32 },
 }
 

@@ -8,8 +8,8 @@
 //!
 //! Invariants: what is captured is the same for the same directory on every machine (sorted, by content,
 //! without times, owners and modes); nothing outside the directory is read, not even through a symbolic
-//! link; what cannot be captured faithfully is refused by name, never left out. What is live is asked of nobody
-//! but [`LiveComputer`], reaches nothing that was not switched on, and never holds a secret.
+//! link; what cannot be captured faithfully is refused by name, never left out. Live requests go through
+//! [`LiveComputer`] only, reach nothing that was not switched on, and never hold a secret.
 //! The feature `computer` has [`LiveComputer`], with TLS and all; a plan is read without it.
 //! Not here: the disk that the capture is copied onto (`fozzy-world`), standard input (`fozzy`), recording.
 

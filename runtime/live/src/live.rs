@@ -122,7 +122,7 @@ impl std::fmt::Debug for LiveComputer {
 }
 
 impl LiveComputer {
-    /// The real computer, as far as `options` opens it.
+    /// The parts of the real computer that `options` opens.
     ///
     /// # Errors
     /// For a root that is no directory, placeholders that are none and certificates that are none.

@@ -67,7 +67,7 @@ struct Bounds {
 }
 
 impl ProcessBackend {
-    /// Processes that start in `root`, by commands in the directories of `path`, as far as `policy` allows them.
+    /// Processes that start in `root`, by commands in the directories of `path` that `policy` allows.
     ///
     /// # Errors
     /// What the operating system says of the root.

@@ -91,12 +91,12 @@ impl Secrets {
         Ok(secrets)
     }
 
-    /// Who puts secrets in the place of their placeholders; they stay where nobody `is_trusted` with them.
+    /// Replaces placeholders by their secrets if the receiver `is_trusted`; otherwise the placeholders stay.
     pub(crate) fn revealing(&self, is_trusted: bool) -> SecretRevealer<'_> {
         SecretRevealer(is_trusted.then_some(&self.reveals))
     }
 
-    /// Puts placeholders in the place of all secrets, each in the notation in which the secret stands.
+    /// Replaces all secrets by their placeholders, each in the notation in which the secret stands.
     pub(crate) fn hide<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         self.hides.scanner.cover(bytes, Cover::Texts(&self.hides.texts))
     }
@@ -256,8 +256,8 @@ impl SecretHider {
         }
     }
 
-    /// How many bytes at the end of a text that goes on may belong to a value that is not whole yet: what begins as a value does, and the line
-    /// that has no end, in which a value can stand in another notation.
+    /// How many bytes at the end of an unfinished text may belong to an incomplete value: a prefix of a value, and the
+    /// last line without its end, since a value in it may be in another notation.
     #[must_use]
     pub fn undecided(&self, text: &[u8]) -> usize {
         if self.is_idle() {

@@ -216,7 +216,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     Ok(exit_as_told(summary.status, summary.interrupted))
 }
 
-/// Real time for making the next of so many findings smaller: an equal share of what is left of the campaign's.
+/// Real time for shrinking the next of `left` findings: an equal share of what is left of the campaign's time.
 fn shrink_time(bounds: &ExploreBounds, elapsed: Duration, left: usize) -> Duration {
     let Some(time) = bounds.time else { return SHRINK_TIME };
     let rest = Duration::from_nanos(time.0).saturating_sub(elapsed);

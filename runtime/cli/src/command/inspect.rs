@@ -1,7 +1,7 @@
 //! `fozzy inspect`: what a program is, needs and can be used for, without running it.
 //!
-//! Invariants: what is no program is refused as `fozzy run` refuses it. Nothing is started, also no build: whoever inspects a
-//! folder does not trust it yet.
+//! Invariants: a file that is no program is refused as `fozzy run` refuses it. Nothing is started, not even a build: an
+//! inspected folder is not trusted yet.
 
 use crate::args::InspectArgs;
 use crate::context::Context;

@@ -88,7 +88,7 @@ pub(crate) fn schema(context: &Context, args: &SchemaArgs) -> Result<ExitCode, C
             CliError::new(ErrorKind::Usage, message)
         })?,
     };
-    // A schema is JSON whoever reads it.
+    // A schema is printed as JSON, with or without `--json`.
     let text =
         serde_json::to_string_pretty(&schema).map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
     context.printer.data(&format!("{text}\n"));

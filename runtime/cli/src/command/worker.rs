@@ -28,19 +28,19 @@ impl<P: WorkerProtocol> Worker<P> {
         Ok(Some(Worker { role, channel }))
     }
 
-    /// Does the worker's part of the campaign, which reports its end by itself.
+    /// Does the worker's part of the campaign. The part reports its own success; only an error is reported here.
     pub(crate) fn run(self, part: impl FnOnce(&Worker<P>) -> Result<(), CampaignError>) -> ExitCode {
         let Err(error) = part(&self) else { return ExitCode::SUCCESS };
         self.channel.send(&WorkerEvent::Failed { message: error.to_string(), lasting: error.kind == ErrorKind::Store });
         ExitCode::from(EXIT_ERROR)
     }
 
-    /// Whether nobody but the supervisor has ended it.
+    /// Whether it ran to its end or to a stop by the supervisor, and was not interrupted by a signal.
     pub(crate) fn is_complete(&self) -> bool {
         self.channel.is_stopped() || !interrupt::is_asked_to_stop()
     }
 
-    /// Whether it has to come to its end: the supervisor says so, or a signal.
+    /// Whether it has to stop: because of the supervisor, or of a signal.
     pub(crate) fn stop_flag(&self) -> StopFlag {
         let channel = self.channel.clone();
         Arc::new(move || channel.is_stopped() || interrupt::is_asked_to_stop())

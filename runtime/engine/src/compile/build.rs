@@ -1,9 +1,9 @@
-//! How a program is compiled: what is put into it beside its own code.
+//! How a program is compiled: what is added to its own code.
 //!
 //! ```text
 //! exact   fuel and depth                                   verdicts and traces
 //! fast    depth, coverage, marks, an accessor; no fuel     search; what runs away is repeated in the exact one
-//! profile depth, counts by call path; no fuel              a replay, of which it is known that it ends
+//! profile depth, counts by call path; no fuel              a replay, which is known to end
 //! ```
 //!
 //! Invariant: what a program does is the same in all builds, as long as it ends.
@@ -32,7 +32,7 @@ pub struct Build {
     pub coverage: CoverageMode,
     /// Which modules get coverage.
     pub modules: ModuleChoice,
-    /// Count instructions by call path; nothing else is put beside the program then.
+    /// Count instructions by call path; excludes all other side memories.
     pub profile: bool,
     /// With that, log allocations and frees: of the allocators that are recognised, and of these.
     pub heap: Option<Vec<AllocatorChoice>>,
@@ -148,8 +148,8 @@ impl CompiledMetadata {
         accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
     }
 
-    /// What is put in for an instance that is to start with `fuel`: so much that as much is left after its start as the original
-    /// would have left.
+    /// The fuel that an instance gets instead of `fuel`, so that after its start as much is left as the original would
+    /// have left.
     pub(crate) fn fuel_before_start(&self, fuel: u64) -> u64 {
         fuel.saturating_add_signed(self.startup_fuel)
     }

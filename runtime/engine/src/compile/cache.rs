@@ -16,8 +16,8 @@
 //!
 //! Invariants: an entry is whole or absent (written to a temporary file, then renamed); two processes
 //! that race write the same key, the last one wins, and both names stay valid; a damaged entry is
-//! dropped and compiled again, never run. What several want at once is made by one of them, and the others wait for it; whoever
-//! cannot lock makes it as well.
+//! dropped and compiled again, never run. An entry that several need at once is made by one of them, and the others
+//! wait for it; a process that cannot lock makes it too.
 //! Not here: where the directory is (the command line decides).
 
 #![allow(unsafe_code, reason = "deserialises code that this user wrote; the block carries its argument")]
@@ -144,7 +144,7 @@ impl Cache {
         unsafe { Component::deserialize_file(engine, &path) }.ok()
     }
 
-    /// Waits until nobody else, in this process or another one, makes the entry of `key`. It may be there then.
+    /// Waits until no other thread, of this process or another one, is making the entry of `key`. It may exist then.
     pub(crate) fn making(&self, key: &str) -> MakingLock {
         let path = self.directory.join(format!("making-{}", key.get(..LOCK_DIGITS).unwrap_or(key)));
         let locked = File::options().create(true).append(true).open(path).and_then(|file| file.lock().map(|()| file));

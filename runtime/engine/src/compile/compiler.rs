@@ -6,9 +6,9 @@
 //!               └───────────────────────────── code, by its key ◀──────────────────────────────────────┘
 //! ```
 //!
-//! A compiler can take minutes and gigabytes for some kilobytes of somebody else's program: register allocation of nested loops
-//! with many live values is cubic. In a process of its own that ends with an error, and neither with a machine without
-//! memory nor with a crash of the command.
+//! A compiler can take minutes and gigabytes for some kilobytes of an untrusted program: register allocation of nested
+//! loops with many live values is cubic. In a process of its own, this ends with an error, and neither exhausts the
+//! memory of the machine nor crashes the command.
 //!
 //! Invariant: what is compiled is the same, wherever it is; the code goes through the cache with its checksums.
 //! Not here: which process, and its bounds (`fozzy-campaign`).
@@ -78,7 +78,7 @@ pub fn run_job(job: &CompileJob, component: &[u8]) -> Result<(), CompileFailure>
     let engine = settings::engine(switches, &build).map_err(|error| refused(&error))?;
     let compiled = Component::from_binary(&engine, component).map_err(|error| refused(&error))?;
     let cache = Cache::open(&job.cache).map_err(|error| CompileFailure::Unavailable(error.to_string()))?;
-    // Code that cannot be kept is compiled again by whoever wants it, now that its cost is known to be bounded.
+    // Code that cannot be cached is compiled again by the caller, now that its cost is known to be bounded.
     cache.keep_code(&job.key, &compiled);
     Ok(())
 }

@@ -15,7 +15,7 @@ pub const WASMTIME_VERSION: &str = "48.0.8";
 /// Slots that the calls of one core instance may use. Beyond it the guest traps with "call stack
 /// exhausted", at the same call on every machine.
 pub(crate) const STACK_SLOTS: u32 = fozzy_instrument::STACK_SLOTS_DEFAULT;
-/// Native stack for wasm frames, in bytes: so much that the counter of the rewriter always fires first.
+/// Native stack for wasm frames, in bytes: large enough that the counter of the rewriter always fires first.
 /// Only touched pages cost memory.
 const NATIVE_STACK_BYTES: usize = fozzy_instrument::NATIVE_STACK_BYTES_PER_SLOT as usize * STACK_SLOTS as usize;
 /// Native stack left for the host's own frames above the guest's.

@@ -108,7 +108,7 @@ impl Symbolizer {
             let remedy = symbols.line_info(ordinal).remedy()?;
             Some(format!("frames have no lines of source, as `{name}` {remedy}"))
         });
-        // Adapters never have lines; only when nobody has any is something missing.
+        // Adapters never have lines; they are missing only when no frame has one.
         let without_any = || frames.iter().all(|frame| frame.source.line.is_none());
         let absent = || {
             let mut all = modules.filter(|(_, name)| bare(name));

@@ -48,8 +48,8 @@ pub enum FirstInputs {
     None,
     /// These texts.
     Texts(&'static [&'static str]),
-    /// Random bytes of these lengths. An input that is used up gives the simplest values, so that nothing would reward a
-    /// longer one by itself.
+    /// Random bytes of these lengths. An exhausted input gives the simplest values, so that a longer input alone would
+    /// never be rewarded.
     Random(&'static [usize]),
 }
 

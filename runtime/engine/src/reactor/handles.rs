@@ -101,8 +101,8 @@ impl GuestHandles {
         Ok(found as usize == expected)
     }
 
-    /// Makes the guest's table, of which `now` is the model, one of which `target` is. `false` when it turns out not
-    /// to be what the model says: then it is spoilt.
+    /// Changes the guest's table from the state of the model `now` to that of the model `target`. `false` when the
+    /// table did not agree with its model: then it must not be used any more.
     pub(crate) fn rebuild(
         &mut self,
         store: &mut Store<Host>,

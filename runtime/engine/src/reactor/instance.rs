@@ -173,8 +173,8 @@ const CALLS_ANOTHER: &str = "it calls another component, whose memory is not kep
 /// What an instantiation gives: the store, the instance, and its memories.
 type Instantiation = (Store<Host>, Instance, Vec<Arc<Region>>);
 
-/// Instantiates `program` and hands it `run`. Its memories are those of `offered`, as far as they fit; what it calls, runs on
-/// machines as they are in `start`.
+/// Instantiates `program` and hands it `run`. It reuses the memories of `offered` that fit. Its calls run on machines
+/// in the state of `start`.
 fn instantiate(
     program: &Program,
     start: &World,

@@ -66,7 +66,7 @@ impl From<GuestEnd> for GuestView {
 }
 
 impl Session {
-    /// Executes as far as `until`, or to the end when that comes before.
+    /// Executes up to `until`, or to the end if that comes first.
     ///
     /// # Errors
     /// When the execution fails for reasons of the machine.

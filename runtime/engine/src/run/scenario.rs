@@ -116,7 +116,7 @@ pub(crate) enum StepResult {
     Stuck(String),
 }
 
-/// Drives a scenario as far as the plan says. The answer is the host, the result, and the fuel that is left.
+/// Drives the steps of a scenario that the plan says. Returns the host, the result, and the remaining fuel.
 pub(crate) async fn drive(
     program: &Program,
     host: Host,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each guest is a store of its own, because a trap poisons its store, and a fiber, so that it can wait in
-//! the middle of a call. A guest that is alone never leaves its fiber: it lets time pass by itself.
+//! the middle of a call. A guest that is alone never leaves its fiber: it advances virtual time itself.
 //!
 //! Invariants: which guest runs next is a question, asked only when several are ready; the run ends when the target ends.
 //! Not here: what guests wait for (`fozzy-world`).

@@ -229,7 +229,7 @@ impl Session {
         self.fuel_times = times.max(1);
     }
 
-    /// Gives the guests of these machines so much fuel, and all others as much as there is. The budget of host calls stays.
+    /// Gives the guests of these machines this much fuel, and all others the maximum. The budget of host calls stays.
     pub fn give_fuel(&mut self, fuel: BTreeMap<NodeId, u64>) {
         self.given_fuel = Some(fuel);
     }

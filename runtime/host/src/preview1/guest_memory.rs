@@ -1,4 +1,4 @@
-//! The guest's memory, as far as functions of preview 1 reach it: checked against its size at each access.
+//! Accesses of preview 1 functions to the guest's memory: each is checked against the size of the memory.
 //!
 //! ```text
 //! buffers 1024, count 2      ─▶ [(2048, 0), (4096, 64)] ─▶ the first that is not empty, as in wasmtime

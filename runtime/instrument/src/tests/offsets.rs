@@ -46,8 +46,8 @@ pub(super) fn check_map(input: &[u8]) {
     }
 }
 
-/// Checks the map of a component in which everything is put in: each original operator is reached, by itself or by what stands
-/// for it, and appended functions lead nowhere.
+/// Checks the map of a component with all instrumentation: each original operator is reached, directly or by its
+/// replacement, and appended functions map to nothing.
 pub(super) fn check_map_of_all_ways(input: &[u8]) {
     for options in ways() {
         let output = instrumented_with(input, &options);

@@ -8,7 +8,7 @@ use wasmparser::{DataKind, Operator, Parser, Payload};
 /// More than are left alone.
 const MANY: u32 = 100;
 
-/// A component with one module, of which so many instances are made.
+/// A component with one module and this many instances of it.
 fn program(module: &str, instances: u32) -> Vec<u8> {
     let instances: String = (0..instances).map(|_| "(core instance (instantiate $m))").collect();
     wat::parse_str(format!("(component (core module $m {module}) {instances})")).expect("the test's module parses")
@@ -126,7 +126,7 @@ fn memories_are_not_mixed_up() {
 fn what_may_not_be_as_new_or_may_trap_is_left_alone() {
     let offsets = || (0..MANY).map(|i| i * 16);
     let own = module(1, offsets());
-    // Instantiated never or twice, or by somebody else, its fuel could not be told.
+    // If it is instantiated never, twice, or elsewhere, its fuel would be unknown.
     untouched(&program(&own, 0));
     untouched(&program(&own, 2));
     let exported =

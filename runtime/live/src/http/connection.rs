@@ -167,7 +167,7 @@ impl HttpConnection {
             Err(_) => true,
         };
         if tls.process_new_packets().is_err() {
-            // What is wrong is told to the other side as far as it still listens; the answer is the same.
+            // The peer gets the TLS alert if it still listens; the result is the same either way.
             drop(tls.write_tls(&mut self.socket));
             return Err(HttpFailure::Reset);
         }

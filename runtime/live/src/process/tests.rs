@@ -174,7 +174,7 @@ fn at_the_deadline_the_whole_group_is_killed() {
     assert_eq!(machine.shell("trap '' TERM; echo x; sleep 1000"), "Signal(9) late [x\\n] []");
 }
 
-/// Whether a process ends within ten seconds, perhaps unreaped by whoever inherited it.
+/// Whether a process ends within ten seconds; its new parent may not have reaped it yet.
 fn gone(pid: &str) -> bool {
     let path = format!("/proc/{pid}/stat");
     (0..1000).any(|_| {

@@ -59,7 +59,7 @@ const CHECK_PROTECTED: u64 = 1 << 1;
 /// Stretches that one call answers.
 const STRETCHES: usize = 1024;
 
-/// Answers which pages of this process are of which kind.
+/// Asks the kernel which pages of this process have which properties.
 pub(crate) struct Pagemap {
     file: File,
     stretches: Vec<PageRegion>,
