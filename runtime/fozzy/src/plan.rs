@@ -65,8 +65,9 @@ impl Plan {
         self
     }
 
-    /// Lets a run ask the real computer, below the current directory, as far as `[backends]` of the plan file say `host`. What it
-    /// answers is in the trace, so that a replay needs no real computer. Campaigns stay on the simulated one.
+    /// Lets a run ask the real computer, below the current directory, for those `[backends]` that the plan file sets to
+    /// `host`. The answers are in the trace, so that a replay needs no real computer. Campaigns stay on the simulated
+    /// one.
     #[cfg(feature = "live")]
     #[must_use]
     pub fn ask_real_computer(mut self) -> Plan {
@@ -95,7 +96,8 @@ impl Plan {
         self
     }
 
-    /// How many sequences of a scenario are run, and how many steps each has. A program that runs by itself has none.
+    /// How many sequences of a scenario are run, and how many steps each has. Without effect on a program that is no
+    /// scenario.
     #[must_use]
     pub fn sequences(mut self, sequences: u32, steps: u32) -> Plan {
         (self.sequences, self.flows) = (Some(sequences), Some(steps));

@@ -13,7 +13,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Steps of a scenario; 0 of a program that runs by itself.
+    /// Steps of a scenario; 0 for a program that is no scenario.
     pub fn steps(&self) -> usize {
         self.steps
     }

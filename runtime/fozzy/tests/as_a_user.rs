@@ -1,4 +1,4 @@
-//! The library as somebody else's test uses it: a program with a fault, found, made smaller, kept as a file, and tried again.
+//! The library as a user's test uses it: a failure of a program is found, shrunk, saved as a file, and tried again.
 
 use fozzy::{Error, ExploreOptions, FuzzOptions, Plan, Program, Status, Trace};
 

@@ -125,7 +125,7 @@ fn open(text: &str) -> Result<Document<'_>, Vec<Problem>> {
     Document::parse(text).map_err(|errors| errors.into_iter().map(problem).collect())
 }
 
-/// The plan file that a value describes, as far as it can be had.
+/// The plan file that a value describes, if it can be read in spite of its problems.
 fn examine(mut value: Value, within: &[DocumentStep], problems: &mut Problems) -> Option<PlanFile> {
     walk::walk(schema::shared(), &mut value, problems);
     match serde_path_to_error::deserialize::<_, PlanFile>(value) {

@@ -1,7 +1,7 @@
 //! The JSON Schema of plan files, made from the types that they are read into.
 //!
-//! Invariant: it is what the reader walks, so it refuses what the reader refuses, as far as a schema can say it;
-//! what stands across keys (`status` beside `fail`) is in `check.rs`.
+//! Invariant: the reader walks this schema, so the schema refuses what the reader refuses. Only rules across keys
+//! (`status` beside `fail`) are in `check.rs`.
 
 use crate::file::PlanFile;
 use fozzy_world::fault::FAULTS;

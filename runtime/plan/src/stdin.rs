@@ -173,7 +173,7 @@ fn key(name: &str) -> Vec<DocumentStep> {
     vec![name.into()]
 }
 
-/// Everything that is wrong with standard input, as far as the file says it.
+/// All problems of standard input that the file alone shows.
 pub(crate) fn problems(stdin: &StdinFile) -> Vec<StdinProblem> {
     match stdin {
         StdinFile::Text(_) => Vec::new(),

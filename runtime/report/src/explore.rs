@@ -172,7 +172,7 @@ pub struct SeedState {
     pub note: Option<String>,
 }
 
-/// What it means that a systematic search has ended by itself.
+/// What it means that a systematic search has ended without reaching a bound.
 fn everything_tried(explore: &ExploreSummary) -> Option<String> {
     let is_systematic = ["bfs", "dfs"].contains(&explore.schedule.as_str());
     let line = match explore.ended.as_str() {

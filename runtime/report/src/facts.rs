@@ -22,7 +22,7 @@ const PROPERTIES_SHOWN: usize = 40;
 pub const HEALTH_SUFFIX: &str = " finds something to check";
 /// Fewer cases say nothing about a property's health.
 const HEALTH_CASES_MIN: u64 = 20;
-/// Of so many cases, one at the least is to be checked.
+/// One in this many cases is to be checked, at least.
 const HEALTH_SHARE: u64 = 10;
 
 /// What a scenario did.

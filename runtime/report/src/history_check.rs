@@ -166,7 +166,7 @@ pub struct HistoryCall {
 /// Characters of a line, and of what a call is called in a table.
 const LINE_CHARS: usize = 80;
 const CALL_CHARS_MAX: usize = 32;
-/// Calls of which a table is drawn.
+/// Most calls for which a table is drawn.
 const TABLE_CALLS_MAX: usize = 24;
 
 impl HistoryCall {
@@ -309,7 +309,7 @@ fn violation_lines(violation: &HistoryViolation, style: Style) -> String {
     text
 }
 
-/// Text of at most so many characters, cut in the middle: long values often differ at their ends.
+/// Text of at most `room` characters, cut in the middle: long values often differ at their ends.
 pub(crate) fn middle(text: &str, room: usize) -> String {
     let count = text.chars().count();
     if count <= room {

@@ -50,7 +50,7 @@ pub enum LiteralLanguage {
 }
 
 impl LiteralLanguage {
-    /// By the names that compilers leave in a program; whoever calls C from another language is of that one.
+    /// By the names that compilers leave in a program. A program of another language that calls C is of that language.
     #[must_use]
     pub fn of(languages: &[String]) -> Option<LiteralLanguage> {
         let any = |start: &str| languages.iter().any(|language| language.starts_with(start));
@@ -67,7 +67,7 @@ impl LiteralLanguage {
         match self {
             LiteralLanguage::Rust => format!("b\"{}\"", bytes.escape_ascii().to_string().replace("\\'", "'")),
             LiteralLanguage::Go => format!("[]byte(\"{}\")", bytes.escape_ascii().to_string().replace("\\'", "'")),
-            // A hexadecimal escape of C goes on as long as there are digits; an octal one has three at the most.
+            // A hexadecimal escape of C extends over all digits that follow; an octal one has at most three.
             LiteralLanguage::C => format!("\"{}\"", bytes.iter().map(|byte| of_c(*byte)).collect::<String>()),
             LiteralLanguage::JavaScript => {
                 let numbers: Vec<String> = bytes.iter().map(ToString::to_string).collect();
@@ -123,7 +123,7 @@ impl ShownInput {
     }
 }
 
-/// The parts of an input in lines under each other, the first of which has the key.
+/// The parts of an input in lines; the first line has the key.
 fn folded(key: &str, parts: impl Iterator<Item = String>, separator: &str, more: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for part in parts {

@@ -67,16 +67,16 @@ impl Style {
         short
     }
 
-    /// Characters that are left of a line after so many; all of them where lines have no bound.
+    /// Characters that are left of a line after `used`; unlimited where lines have no bound.
     pub(crate) fn room(self, used: usize) -> usize {
         if self.width == 0 { usize::MAX } else { self.width.saturating_sub(used).max(ROOM_MIN) }
     }
 }
 
-/// Characters that are shown on however narrow a terminal.
+/// Characters that are shown on the narrowest terminal.
 const ROOM_MIN: usize = 20;
 
-/// Text that has at most so many characters; where it is cut it says so.
+/// Text of at most `room` characters; a cut is shown by an ellipsis.
 pub(crate) fn fit(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_owned();
@@ -87,7 +87,7 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
 /// Characters before the value of a row.
 const ROW_MARGIN: usize = 12;
 
-/// Text in lines of at most so many characters, broken at spaces; marks take no room. What has no space stays whole.
+/// Text in lines of at most `room` characters, broken at spaces; marks take no room. What has no space stays whole.
 pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
     let visible = |text: &str| {
         let mut within = false;
@@ -263,7 +263,7 @@ fn shrink_line(shrink: &ShrinkSummary) -> String {
         (before.decisions, after.decisions, "decision", " other than the simplest"),
         (before.input_bytes, after.input_bytes, "byte", ""),
     ];
-    // What stayed as it was says nothing: the bytes of a scenario file, of which steps are left out.
+    // Unchanged sizes say nothing, such as the bytes of a scenario file whose steps are left out.
     let shown = rows.iter().filter(|(before, after, ..)| before != after);
     let part = |(before, after, what, which): &(usize, usize, &str, &str)| {
         format!("{}{which} to {}", counted(*before as u64, what), grouped(*after as u64))

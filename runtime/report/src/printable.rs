@@ -4,8 +4,8 @@
 //! panicked at "ESC ] 0 ; title BEL"   ─▶   panicked at "\u{1b}]0;title\u{7}"
 //! ```
 //!
-//! Whoever sends a program, a trace or a corpus chooses names and messages; what they hold must not move the cursor of whoever
-//! looks at them, set titles, overwrite lines, or show text in another order than it has.
+//! The author of a program, a trace or a corpus chooses its names and messages. They must not move the reader's cursor,
+//! set titles, overwrite lines, or show text in another order than it has.
 //!
 //! A person who talks to a program by hand (`run -i`) has asked for its screen: there colours, erasing and moves of the cursor are
 //! passed on, and nothing else: no titles, no clipboard, no question that the terminal would answer into the program's input.
@@ -91,9 +91,9 @@ fn shown_bytes(bytes: &[u8], held: &mut Vec<u8>, is_dialogue: bool) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DrawingSequence {
     None,
-    /// As far as it is there, it may be one.
+    /// An incomplete one, perhaps.
     Cut,
-    /// One of so many bytes.
+    /// One of this many bytes.
     Whole(usize),
 }
 

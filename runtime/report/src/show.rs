@@ -106,7 +106,7 @@ fn in_singular(recorded: &str) -> String {
     text + rest
 }
 
-/// An answer as it is shown: of an error, its name and the first line of what is said of it. Documents have all of it.
+/// An answer as it is shown: of an error, its name and the first line of its message. Documents have the whole answer.
 fn answer_words(answer: &str) -> Cow<'_, str> {
     let part = |begin: &str, rest: &'_ str| rest.find(begin).map(|at| at + begin.len());
     let named = || {

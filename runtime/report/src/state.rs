@@ -164,7 +164,7 @@ pub fn state_lines(state: &StateDocument, names: &MachineNames, style: Style) ->
         let waits = task.waits_for.join(", or ");
         let waits = if waits.is_empty() { waits } else { format!(" for {waits}") };
         row("task", &format!("{:<9} {}{waits}", task.node, task.state));
-        // Its own frames, as far as they can be told: what waits is a function of a library.
+        // The program's own frames, where they are known: the function that waits is one of a library.
         let own = |frame: &&StackFrame| is_own(frame);
         let any_own = task.stack.iter().any(is_own);
         let shown: Vec<&StackFrame> =

@@ -162,7 +162,7 @@ impl CaseSummary {
         }
     }
 
-    /// One seed of many, of which no more is said than how it ended, and which seed before it failed in the same way.
+    /// One seed of many, with no more than how it ended, and which seed before it failed in the same way.
     #[must_use]
     pub fn of_seed(name: &str, path: &str, status: Status, first: Option<&CaseSummary>) -> CaseSummary {
         let result = if status == Status::Pass { CaseResult::Passed } else { CaseResult::Failed };

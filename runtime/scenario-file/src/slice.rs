@@ -15,8 +15,8 @@
 //!
 //! Invariants: what is not known for sure - a key with a variable in it, what a loop does - counts as written and never as
 //! overwritten; only steps before the failing one are named.
-//! Not here: which steps a search tries to leave out (`fozzy-search`). Not followed: the state of a target, of which a file
-//! does not say what its functions read and write.
+//! Not here: which steps a search tries to leave out (`fozzy-search`). Not followed: the state of a target, since a
+//! file does not say what the target's functions read and write.
 //!
 //! Source: Weiser, "Program Slicing" (1981).
 

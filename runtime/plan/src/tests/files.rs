@@ -1,4 +1,4 @@
-//! What plans name on the real computer, and what is said when it is not there.
+//! Files of the real computer that plans name, and the messages when they are missing.
 
 use super::parsed;
 use crate::{PLAN_BYTES_MAX, PlanFile, read_text, validate_deep};
@@ -114,7 +114,7 @@ fn files_that_are_no_plans_are_refused() {
     assert!(refused(folder.path()).contains("something that is no file"));
     fs::write(&path, b"args = ['a']\n# \xff").expect("a file");
     assert!(refused(&path).ends_with(":2:3: expected UTF-8, found other bytes"), "{}", refused(&path));
-    // A hundred megabytes, of which the file system keeps none.
+    // A sparse file of a hundred megabytes.
     fs::File::create(&path).and_then(|file| file.set_len(100 << 20)).expect("a file");
     assert!(refused(&path).contains("more than the 4194304 bytes"), "{}", refused(&path));
     fs::write(&path, " ".repeat(PLAN_BYTES_MAX)).expect("a file");

@@ -1,4 +1,4 @@
-//! Texts that nobody means: none may panic, and none may take long.
+//! Hostile texts: none may cause a panic, and none may take long.
 
 use super::{parsed, problems};
 use crate::{PLAN_BYTES_MAX, PROBLEMS_MAX, RULES_MAX};

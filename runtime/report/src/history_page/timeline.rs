@@ -16,7 +16,7 @@ use fozzy_trace::grouped;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls that a page shows of one history. A browser draws so many in a few milliseconds.
+/// Most calls of one history that a page shows. A browser draws this many in a few milliseconds.
 const CALLS_MAX: usize = 20_000;
 /// Characters of a value in the page.
 const VALUE_CHARS_MAX: usize = 160;
@@ -192,7 +192,7 @@ impl HistoryTimeline {
     }
 }
 
-/// Calls of a part that are shown if there is room for so many: those that are marked, and what is nearest to them.
+/// The calls of a part that are shown, at most `room`: the marked ones, and those nearest to them.
 fn shown_calls(part: &TimelinePart, room: usize) -> Vec<u32> {
     if part.calls.len() <= room {
         return part.calls.clone();

@@ -1,4 +1,4 @@
-//! What the machines of a run did with their virtual time, and which bytes they moved: collected while a replay goes on.
+//! What the machines of a run did with their virtual time, and which bytes they moved: collected during a replay.
 //!
 //! ```text
 //! calls, turns, waits, bytes ─▶ ActivityCollector ─▶ RunActivity ─┬─▶ latency: calls, waits, the critical path
@@ -219,7 +219,7 @@ struct UnreadBytes {
     bytes: u64,
 }
 
-/// Puts a [`RunActivity`] together, from what it is told in the order in which it happens.
+/// Builds a [`RunActivity`] from events, in the order in which they happen.
 #[derive(Debug)]
 pub struct ActivityCollector {
     found: RunActivity,

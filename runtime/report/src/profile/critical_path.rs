@@ -5,8 +5,8 @@
 //! server          ░░░░░████▲                 path: main ▸ message ▸ server … ▸ timer
 //! ```
 //!
-//! A machine that waited for bytes goes on because of the machine that sent them: the path goes over to the sender, at the moment
-//! at which it sent them. A machine that waited for a moment stays on the path.
+//! A machine that waited for bytes continues because of the machine that sent them: the path moves to the sender, at
+//! the moment at which it sent them. A machine that waited for a moment stays on the path.
 //!
 //! Invariant: the parts follow each other without gaps, so that their sum is the length of the run.
 

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A callee that has at least this share of its caller's growth is where the path goes on.
+/// The path continues in a callee that has at least this share of its caller's growth.
 const SHARE: f64 = 0.5;
 /// Frames of a path.
 const FRAMES_MAX: usize = 64;
@@ -105,7 +105,7 @@ pub fn grown_path(before: Option<&CallTree>, after: &CallTree) -> (Vec<String>, 
 }
 
 impl ProfileExplain {
-    /// What there is to say of a run by itself.
+    /// Explains a run on its own, without another one to compare with.
     #[must_use]
     pub fn of(after: &CallTree) -> ProfileExplain {
         let (path, instructions) = grown_path(None, after);

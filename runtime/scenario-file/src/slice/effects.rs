@@ -70,7 +70,7 @@ pub(super) struct Effects {
     pub(super) writes: BTreeSet<StepResource>,
     /// What it writes for sure, whatever was there.
     pub(super) overwrites: BTreeSet<StepResource>,
-    /// Functions that it runs, of which nothing is in the rest.
+    /// Functions that it runs; their effects are not in the fields above.
     calls: BTreeSet<FunctionCall>,
 }
 
@@ -220,7 +220,7 @@ pub(super) fn plain_step(step: &ProgramStep) -> Option<Step> {
     }
 }
 
-/// What the functions of a file of version 2 do, each by itself: functions may run each other, and themselves.
+/// The direct effects of each function of a file of version 2: functions may run each other, and themselves.
 pub(super) struct ProgramEffects<'a> {
     functions: BTreeMap<&'a str, Effects>,
 }

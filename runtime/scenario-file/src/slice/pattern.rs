@@ -1,4 +1,4 @@
-//! Names of keys, files and variables, as far as a file says them.
+//! Names of keys, files and variables, with the parts that a file leaves open.
 //!
 //! ```text
 //! "deposit/${i}"    begins with `deposit/`, ends with anything
@@ -6,7 +6,7 @@
 
 use crate::template::{TemplatePiece, pieces};
 
-/// A name of which parts may be unknown.
+/// A name with parts that may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NamePattern {
     begin: String,
