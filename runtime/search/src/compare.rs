@@ -39,8 +39,8 @@ pub struct CallDivergence {
 }
 
 /// The first difference of two outcomes, in the order in which people want to know it: first how a replay
-/// left the recording by asking the real computer for something else. Verdicts follow from the rest; whoever compares with a file,
-/// which may claim another one, compares them too (`replay`).
+/// left the recording by asking the real computer for something else. Verdicts follow from the rest; a comparison with
+/// a file, which may claim another one, includes them too (`replay`).
 #[must_use]
 pub fn compare(left: &RecordedOutcome, right: &RecordedOutcome) -> Option<OutcomeDifference> {
     if left.end != right.end

@@ -208,7 +208,7 @@ impl DecisionSource for KeyedSource {
             out[common..].fill(0);
             Origin::Explicit
         } else {
-            // Bytes of a recording are no draw of the seed: whoever leaves them out has another run.
+            // Bytes of a recording are not drawn from the seed: a run without them is another run.
             drawn
         };
         self.record(key, question.site, AnswerDomain::Bytes(out.len()), || Override::Bytes(hex(out)), origin);

@@ -28,7 +28,7 @@ pub struct ReplayResult {
     pub verdict: Verdict,
     /// In what it differs from the recording; `None` when it is the same run.
     pub difference: Option<OutcomeDifference>,
-    /// The stretch of calls that holds the first difference, as far as the recording tells.
+    /// The range of calls with the first difference, as narrow as the recording's digests allow.
     pub stretch: Option<Range<u64>>,
     /// What the file says and no replay can tell, by the names of reports.
     pub claimed: Vec<&'static str>,

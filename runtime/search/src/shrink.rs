@@ -99,7 +99,7 @@ pub trait ReplayTarget {
         let _ = allowed;
     }
 
-    /// The steps that a failure at this position depends on, as far as the program says what its steps are.
+    /// The steps that a failure at this position depends on, if the program says what its steps do.
     fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
         let _ = (failure, position);
         StepDependencies::default()
@@ -178,7 +178,7 @@ pub struct CandidateSize {
     pub steps: usize,
     /// Planned faults.
     pub faults: usize,
-    /// How often they strike, as far as decisions are looked at.
+    /// How often they strike, within the decisions that are examined.
     pub strikes: usize,
     /// Decisions that are not the simplest of their kind.
     pub decisions: usize,
@@ -226,8 +226,8 @@ pub enum ShrinkError {
     Harness(#[from] HarnessError),
 }
 
-/// The smallest candidate of a recording's failure, as far as `may_continue` gives time. Each of `targets` executes the recorded program;
-/// there is at least one, and the result is the same with any number of them.
+/// The smallest candidate of a recording's failure that is found while `may_continue` gives time. Each of `targets`
+/// executes the recorded program; there is at least one, and the result is the same with any number of them.
 ///
 /// # Errors
 /// When the recording passed or does not repeat, or the machine fails.

@@ -41,7 +41,7 @@ const BARREN_STEPS: u64 = 20_000;
 const BARREN_TIMES: u64 = 3;
 /// The stream of chance from which ways are chosen; runs have those of their numbers.
 const CHOOSING: u64 = u64::MAX - 1;
-/// Paths that are kept when an exploration is over, or may be: each is gone again by whoever continues it.
+/// Most paths that are kept at the end of an exploration, or when it may end: a continued exploration replays each.
 const PATHS_MAX: usize = 4096;
 /// Answers of all of them.
 const PATHS_ANSWERS_MAX: usize = 1 << 20;
@@ -632,19 +632,19 @@ impl Exploration {
             if is_again && number + 1 == again + beginnings {
                 self.arrive(io, &mut run, &origin)?;
             }
-            // What has taken no step yet is no run.
+            // A run without a step is not counted.
             let runs = self.stats.runs - u64::from(run.steps == 0);
             if !io.observer.on_step(&Stats { runs, ..self.stats }) {
                 if !is_step || !self.options.is_whole_run {
                     self.stats.runs = runs;
                     return Ok((Some(ExplorationEnd::Stopped), run));
                 }
-                // It was made, and is judged.
+                // The run was made, and is judged.
                 is_stopped = true;
             }
         }
         let stopped = is_stopped.then_some(ExplorationEnd::Stopped);
-        // What has not ended goes on elsewhere, or comes to its end here.
+        // A run that has not ended continues elsewhere, or ends here.
         if (!spec.capture.is_by_steps() || self.is_at_end(&run, spec.capture)) && run.steps > 0 {
             let ended = match io.target.step(StepId::End)? {
                 StepOutcome::Returned { .. } => match io.target.judge_end() {

@@ -156,7 +156,7 @@ impl Frontier {
         parts.into_iter().rev().flat_map(CompactAnswers::iter).collect()
     }
 
-    /// Adds a place that showed so much new; the answers are the checkpoints that had to go for it.
+    /// Adds a checkpoint that showed `fresh` new things; returns the checkpoints that were evicted for it.
     pub(crate) fn add(
         &mut self,
         checkpoint: CheckpointId,
@@ -226,7 +226,7 @@ impl Frontier {
         entry.checkpoint
     }
 
-    /// A run from a place found so much new.
+    /// A run from a place found `fresh` new things.
     pub(crate) fn reward(&mut self, place: PathNodeId, fresh: u32) {
         let Some(slot) = self.places.get(&place).copied() else { return };
         let Some(entry) = &mut self.slots[slot] else { return };

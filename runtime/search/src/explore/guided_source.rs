@@ -81,7 +81,7 @@ struct AnswerLogState {
     is_truncated: bool,
     /// How often it was asked which task runs next.
     ordered: u64,
-    /// Of each question whether a planned fault strikes, which kind of fault it was, and of which machine.
+    /// For each question whether a planned fault strikes: the kind of fault, and the machine.
     chances: Vec<ChanceGroup>,
     /// What was learned of the length of runs of tasks.
     lengths: RunLengths,
@@ -102,7 +102,7 @@ impl AnswerLog {
         self.lock().answers.clone()
     }
 
-    /// The answers follow a way that weighs so much.
+    /// The answers follow a path of this weight.
     pub(crate) fn continue_behind(&self, weight: usize) {
         self.lock().weight = weight;
     }

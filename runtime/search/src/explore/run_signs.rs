@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 const SEEN_MAX: usize = 1 << 20;
 /// Runs over which it is measured whether a dimension is too fine.
 const WINDOW: u32 = 32;
-/// A run counts at most so much in one dimension: what prints a thousand new lines is not a thousand times as new.
+/// Most that a run counts in one dimension: a run that prints a thousand new lines is not a thousand times as new.
 const COUNT_MAX: u32 = 4;
 /// A dimension that is too fine counts in one of this many runs, at the least.
 const THINNED_MAX: u32 = 1 << 10;
@@ -92,7 +92,7 @@ impl DimensionHistory {
 }
 
 impl RunSigns {
-    /// Looks at a run, of which `show` shows things; the answer is how much is new.
+    /// Observes the things of a run that `show` passes on; returns how much is new.
     pub(crate) fn observe(
         &mut self,
         dimensions: &[NoveltyDimension],

@@ -42,7 +42,7 @@ struct FaultCompany {
     /// How often each had struck on this way, and how often each property had been evaluated, when it was looked at last.
     before: Vec<u64>,
     evaluated: BTreeMap<String, u64>,
-    /// Two of them, by their places in the plan, of which one struck in a step and the other in it or before.
+    /// Two faults, by their places in the plan: one struck in a step, the other in the same step or before.
     pairs: BTreeSet<(usize, usize)>,
     /// A flow in which one struck, and a property that was evaluated in it.
     cells: BTreeSet<(Option<u32>, usize, String)>,

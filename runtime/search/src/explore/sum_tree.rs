@@ -1,4 +1,4 @@
-//! Weights of many places, of which one is drawn in logarithmic time.
+//! Weights of many places, and a draw of one of them in logarithmic time.
 //!
 //! ```text
 //!          10                 draw 7 of 10: not in the left half (3), so 4 of 7 in the right one, …

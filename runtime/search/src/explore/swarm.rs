@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Alternatives of a question whose answers are left out one by one; of those that have more, none is.
 pub(crate) const ALTERNATIVES_MAX: u64 = 64;
-/// Masks that found something, of which one is tried again.
+/// Most masks that found something and are kept, so that one of them is tried again.
 const MASKS_MAX: usize = 64;
 /// What is left of a mask's energy after a run that found nothing, and the energy at which it is given up.
 const BARREN: f64 = 0.9;

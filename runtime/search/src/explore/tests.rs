@@ -287,7 +287,7 @@ impl StatefulTarget for Interrupted {
     }
 }
 
-/// Whether each failure that it is told was confirmed.
+/// For each reported failure, whether it was confirmed.
 #[derive(Default)]
 struct Told(Vec<bool>);
 

@@ -36,7 +36,7 @@ const WIDE_MIN: u64 = 90;
 const STEP_PROPOSALS_MAX: usize = 48;
 /// Proposals that wait; the oldest ones go first, as what was compared later lies deeper.
 const QUEUE_MAX: usize = 256;
-/// The same, of those that put no value, and of steps that go on from something new.
+/// The same for proposals that put no value, and for steps that continue from something new.
 const OTHERS_MAX: usize = 64;
 const FURTHER_MAX: usize = 64;
 /// Answers of a run up to which it is repeated by a proposal.
@@ -45,7 +45,7 @@ const ANSWERS_MAX: usize = 1 << 14;
 const INPUT_BYTES_MAX: usize = 1 << 14;
 /// Runs that each payment is worth.
 const PAYMENT_RUNS: u64 = 32;
-/// How often is gone on at once from a step that showed something new, to what is compared next.
+/// How often a search continues at once from a step that showed something new, to what is compared next.
 const CONTINUATIONS: usize = 4;
 /// Steps that showed something new and are tried again with a part of them drawn anew, the latest ones.
 const STEPS_MAX: usize = 32;
@@ -135,8 +135,9 @@ impl ValueProposals {
         self.queue.len()
     }
 
-    /// Whether there is anything to try, by what the strategy and values had so far: of those that put a value, or go on from
-    /// something new, half of the steps are, of the others a quarter; and half of the runs, as long as they do not pay.
+    /// Whether there is anything to try within the shares of the strategy and of values: proposals that put a value, or
+    /// continue from something new, get half of the steps, the others a quarter; and half of the runs, as long as they
+    /// do not pay.
     pub(super) fn can_propose(&self, strategy: Reward, values: Reward) -> bool {
         if values.runs > strategy.runs + PAYMENT_RUNS * self.paid {
             return false;
@@ -374,7 +375,8 @@ impl Layout {
         Some((changed, end))
     }
 
-    /// A number of which neither side is seen is one side but for what was added to it: it is moved by the difference.
+    /// If neither side of a comparison is seen in the answers, one is a number plus a constant: the number is moved by
+    /// the difference of the sides.
     fn shift(&self, own: &[LoggedAnswer], pair: &InputToStatePair) -> Vec<(Vec<Override>, usize, OperandFixup)> {
         let (Some((by, bits)), false) = (pair.difference(), self.is_text) else { return Vec::new() };
         let mut shifted = Vec::new();

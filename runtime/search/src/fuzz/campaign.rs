@@ -37,7 +37,7 @@ const SHORTEN_TRIES: u64 = 24;
 const SHORT_BYTES: usize = 4;
 /// Executions that are spent on putting sides of comparisons into a testcase when it is picked first.
 const COMPARISON_TRIES: usize = 256;
-/// The same, for an input that shows nothing new by itself: what it compares may be behind what all testcases compare.
+/// The same, for an input that alone shows nothing new: its comparisons may be behind those of all testcases.
 const STRAY_TRIES: usize = 48;
 /// What a testcase compares that is kept for its mutations: a tenth of a kilobyte each.
 const PAIRS_KEPT: usize = 64;
@@ -47,7 +47,7 @@ const COMPARING_SHARE: u64 = 3;
 const COMPARING_FREE: u64 = 8192;
 /// Executions that are spent on the comparisons of a testcase beyond that share.
 const COMPARISON_TRIES_LEAST: usize = 8;
-/// Inputs that are like a testcase but for a part, of which what they compare is looked at too, where executions are slow.
+/// Variants of a testcase whose comparisons are logged too, if executions are slow: each differs from it in one part.
 const SIMILAR_INPUTS: usize = 8;
 /// One round in this many looks at what such an input compares.
 const STRAY_ROUNDS: u64 = 4;
@@ -350,7 +350,7 @@ impl Campaign {
         let pairs = parent.and_then(|parent| self.corpus.testcases()[parent as usize].pairs.clone());
         let fixups = if self.uses_comparisons() { self.fixups_of(parent) } else { Arc::from([]) };
         let (most, stats) = (self.options.input_bytes_max, self.stats);
-        // A mutator by itself has to do with all the room there is.
+        // A mutator that is used alone gets all the room there is.
         let bytes_max = match self.options.only {
             Some(_) => most,
             None => self.length.of_round(&mut self.rng, base.len(), most, stats.executions, stats.last_new),
@@ -390,7 +390,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// `base` with random bytes behind it, as far as there is room.
+    /// `base` with random bytes appended, up to the room there is.
     fn lengthened(&mut self, base: &[u8]) -> Vec<u8> {
         let tail = self.rng.between(*TAIL_BYTES.start(), *TAIL_BYTES.end());
         let mut input = base.to_vec();

@@ -50,7 +50,7 @@ pub fn minimize_corpus(inputs: &[InputCoverage]) -> Vec<usize> {
     without_spare(inputs, chosen)
 }
 
-/// `chosen` without those of which the others reach everything.
+/// `chosen` without inputs whose coverage the others reach too.
 fn without_spare(inputs: &[InputCoverage], mut chosen: Vec<usize>) -> Vec<usize> {
     let largest = chosen.iter().flat_map(|place| &inputs[*place].reached).max().map_or(0, |it| *it as usize + 1);
     let mut times = vec![0u32; largest];

@@ -93,7 +93,7 @@ impl InputToStatePair {
         self.shift.is_some()
     }
 
-    /// What is to be added to a number, of which neither side was seen, and the bits of the comparison.
+    /// The difference to add to a number if neither side of the comparison was seen, and the bits of the comparison.
     pub(crate) fn difference(&self) -> Option<(u64, u32)> {
         let shift = self.shift.filter(|shift| shift.adds && !shift.big)?;
         Some((shift.by, u32::from(shift.width) * 8))
@@ -118,7 +118,7 @@ impl InputToStatePair {
     /// The places at which it can be tried.
     pub(crate) fn places<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let find = self.find.bytes();
-        // The first byte by itself: most windows are refused by it, without a call.
+        // The first byte is compared separately: it refuses most windows without a call.
         let fits = move |window: &[u8]| self.shift.is_some() || (window.first() == find.first() && window == find);
         input.windows(self.width()).enumerate().filter(move |(_, window)| fits(window)).map(|(place, _)| place)
     }
@@ -248,7 +248,7 @@ pub(crate) fn pairs(log: &[CmpLogEntry], input: &[u8], dictionary: &mut Dictiona
     pairs
 }
 
-/// Shifts for the last comparisons that are not met, and of which no side stands in the input.
+/// Shifts for the last comparisons that are not met, and whose sides are not in the input.
 fn shifts(log: &[CmpLogEntry], pairs: &[InputToStatePair], input: &[u8]) -> Vec<InputToStatePair> {
     let mut sites = BTreeSet::new();
     let mut shifts = Vec::new();

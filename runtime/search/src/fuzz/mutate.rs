@@ -127,7 +127,7 @@ impl Mutators {
     }
 }
 
-/// Inserts `bytes` at `index`, as far as there is room.
+/// Inserts at `place` the beginning of `bytes` that fits in `room`.
 pub(crate) fn insert(input: &mut Vec<u8>, place: usize, bytes: &[u8], room: usize) {
     let bytes = &bytes[..bytes.len().min(room)];
     let len = input.len();

@@ -6,12 +6,12 @@
 //! without io-error, latency   passed in 10 of 10 tries          one of them is needed
 //! ```
 //!
-//! A fault that is left out does not strike, and everything else is answered as it was recorded, wherever it is still asked. A
-//! program that goes on without the fault asks for what was never recorded; so a run that passes is no proof, and the rest is
-//! drawn several times before a fault counts as needed.
+//! A fault that is left out does not strike, and everything else is answered as it was recorded, wherever it is still
+//! asked. A program that continues without the fault asks questions that were never recorded. So one run that passes is
+//! no proof: their answers are drawn several times before a fault counts as needed.
 //!
-//! Invariants: what is drawn depends on the recording and on the number of the try only; of several faults those are listed
-//! without which the failure is gone, and no others, since that the failure stays says nothing new.
+//! Invariants: draws depend only on the recording and on the number of the try; of several faults, only those are
+//! listed without which the failure is gone, since a failure that stays says nothing new.
 
 use super::{InitialReplay, ReplayTarget, ShrinkCandidate, ShrinkError, first, source};
 use crate::site_source::{RecordedAnswers, SiteSource};
@@ -44,8 +44,8 @@ const PAIRS_OF_MAX: usize = 64;
 /// Most faults that are left out three by three.
 const TRIPLES_OF_MAX: usize = 16;
 
-/// Each planned fault left out; then those pairs of which neither alone made a difference, and those triples of which no pair
-/// did, without which the failure is gone.
+/// Leaves out each planned fault; then pairs, if neither fault alone made a difference, and triples, if no pair in them
+/// did. Pairs and triples are listed if the failure is gone without them.
 ///
 /// # Errors
 /// When the recording passed, or the machine fails.

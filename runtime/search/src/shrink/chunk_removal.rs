@@ -81,7 +81,7 @@ impl Shrinker<'_> {
         Ok(removal.left)
     }
 
-    /// Leaves out one block of `items`, of which none can go alone. Whether there is one that can.
+    /// Leaves out one block of `items`, none of which can be left out alone. Returns whether there was such a block.
     pub(super) fn remove_block<T: Clone>(
         &mut self,
         items: &[T],

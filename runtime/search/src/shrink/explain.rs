@@ -1,4 +1,4 @@
-//! What of a candidate matters: answers and bytes that may be anything, apart from those on which the failure depends.
+//! What matters in a candidate: tells answers and bytes that may be anything from those on which the failure depends.
 //!
 //! ```text
 //! draws.int("amount") below 1000 -> 80       others tried: 0, 1, 999, 412, 77     passes with 0: it matters
@@ -6,7 +6,8 @@
 //! standard input, byte 0          -> 21       others tried: 00                    passes with 0: it matters
 //! ```
 //!
-//! Invariants: the candidate stays as it is; what is said to be free was tried with several other answers, and is no proof for all.
+//! Invariants: the candidate stays as it is. An answer that is called free was tried with several others, which is no
+//! proof for all.
 
 use super::{ReplayTarget, ShrinkCandidate, ShrinkError, source};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, take};
@@ -60,9 +61,9 @@ pub struct Explanation {
     pub is_free: bool,
 }
 
-/// Tries other answers to each decision of a failing candidate, and other bytes of its standard input unless `keeps_stdin`, as
-/// long as `may_continue` gives time. Of bytes that matter together, each is then tried by itself. A variation that is interrupted
-/// ends it.
+/// Tries other answers to each decision of a failing candidate, and other bytes of its standard input unless
+/// `keeps_stdin`, as long as `may_continue` gives time. Bytes that matter together are then tried one by one. An
+/// interrupted variation ends the search.
 ///
 /// # Errors
 /// When the machine fails.

@@ -30,13 +30,13 @@ pub(super) fn strikes(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     Ok(())
 }
 
-/// A run of strikes none of which can be left out alone.
+/// Leaves out a block of strikes, none of which can be left out alone.
 pub(super) fn block(shrinker: &mut Shrinker<'_>) -> Result<bool, ShrinkHalt> {
     let all = striking(shrinker);
     shrinker.remove_block(&all, |smallest, rest| without(smallest, &all, rest))
 }
 
-/// What chance and faults have decided in an execution, but for what a calm source answers by itself.
+/// The decisions of chance and faults in an execution, except for those that a calm source answers in the same way.
 pub(super) fn chance<'a>(plan: &'a Plan, log: &'a [Decision]) -> impl Iterator<Item = (DecisionKey, Override)> + 'a {
     let decided = log.iter().filter(|decision| is_chance(decision.key.purpose) && !is_simplest(decision));
     let is_told = |decision: &&Decision| strikes_at(plan, decision) || !is_strike(plan, decision);

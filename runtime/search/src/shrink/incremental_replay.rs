@@ -5,8 +5,8 @@
 //! candidate    begin  3  4 │ 9 10 11 │    20 21 …          brought back to the second │, two steps taken
 //! ```
 //!
-//! Invariants: what a candidate comes to is what a whole run of it would, as far as a verdict tells; where that is not sure
-//! (something was cut because it took long) a whole run is made, and the smallest candidate is confirmed by one in any case.
+//! Invariants: a candidate gets the verdict that a whole run of it would get; where that is not certain (something was
+//! cut because it took long) a whole run is made, and the smallest candidate is always confirmed by one.
 //! Not here: how a step is taken (the engine's `Walker`).
 
 use super::{CandidateResult, ReplayTarget, ShrinkCandidate};

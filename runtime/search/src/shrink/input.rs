@@ -170,7 +170,8 @@ impl DrawnInput {
     fn at(log: &[Decision], at: usize) -> Option<DrawnInput> {
         let content = log.get(at).filter(|decision| decision.site == INPUT_SITE)?;
         let is_length = |before: &&Decision| before.site == INPUT_LENGTH_SITE && before.key.part == content.key.part;
-        // That of a call which is all of a run is one number, any other two, of which the second is not asked for beside nothing.
+        // The length is one number if the call is the whole run, and two otherwise; the second one is not asked for an
+        // empty input.
         let mut length: Vec<DecisionKey> =
             log[..at].iter().rev().take(2).take_while(is_length).map(|decision| decision.key).collect();
         length.reverse();

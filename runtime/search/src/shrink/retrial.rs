@@ -21,11 +21,11 @@ use fozzy_trace::Origin;
 use fozzy_trace::plan::Plan;
 use std::sync::Arc;
 
-/// Most strikes of which each is left out: each takes as many tries as a planned fault, and where more are left it is their number
-/// that counts.
+/// Most strikes that are left out one by one: each takes as many tries as a planned fault, and if there are more, their
+/// number is what matters.
 const STRIKES_MAX: usize = 8;
 
-/// Leaves out one planned fault, or one place where a fault strikes. Whether there is one that can go.
+/// Leaves out one planned fault, or one place where a fault strikes. Returns whether there was one.
 pub(super) fn without_a_fault(shrinker: &mut Shrinker<'_>) -> Result<bool, ShrinkHalt> {
     if !shrinker.smallest.calm || shrinker.log.len() == LOGGED_MAX {
         return Ok(false);

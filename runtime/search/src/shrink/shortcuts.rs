@@ -1,4 +1,4 @@
-//! Shorter stories, by the states that they go through: loops between equal states are cut, then shortcuts are searched.
+//! Shorter stories, by their states: loops between equal states are cut, then shortcuts are searched.
 //!
 //! ```text
 //! story      A ─▶ B ─▶ C ─▶ B ─▶ D ─▶ E ─▶ ✗      loop: B again, two steps fewer
@@ -6,12 +6,12 @@
 //!            A ─▶ G ─▶ ✗                          or the failure itself
 //! ```
 //!
-//! That no step can be left out says nothing about other steps. A search from the first state that went through all states within
-//! so many steps has the shortest story there is; one that reaches its bound is continued from later states of the story, and finds
-//! what is near it.
+//! That no step can be left out says nothing about other steps. A search from the first state that covers all states
+//! within the length of the story finds the shortest one. A search that reaches its bound is continued from later
+//! states of the story, and finds what is near it.
 //!
-//! Invariants: a state is only a hint, each shorter story is executed as any candidate; what is called the shortest was searched
-//! for with every answer of every question, as far as states are told apart.
+//! Invariants: a state is only a hint, and each shorter story is executed like any candidate. A story that is called
+//! the shortest was searched for with every answer of every question; states that look equal count as one.
 //! Not here: how a step is taken (`state_walk`).
 
 use super::incremental_replay::walkable;

@@ -90,7 +90,7 @@ impl Shrinker<'_> {
         Ok(self.workers[0].execute(candidate, self.seed, &self.observations, keep)?)
     }
 
-    /// Executes a candidate, and those that `next` expects after it with whoever else there is.
+    /// Executes a candidate, and on the idle targets the candidates that `next` expects after it.
     pub(super) fn replay_speculatively(
         &mut self,
         candidate: &ShrinkCandidate,

@@ -157,7 +157,7 @@ pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     Ok(())
 }
 
-/// A run of steps none of which can go alone.
+/// Leaves out a block of steps, none of which can be left out alone.
 pub(super) fn block(shrinker: &mut Shrinker<'_>) -> Result<bool, ShrinkHalt> {
     let all = steps_of(shrinker);
     // The last one fails.
@@ -212,7 +212,7 @@ pub(super) fn steps_of(shrinker: &Shrinker<'_>) -> Vec<StepPosition> {
     places.take(STEPS_MAX + 1).collect()
 }
 
-/// How many steps a candidate runs, as far as its failure lets it.
+/// How many steps a candidate runs up to its failure.
 pub(super) fn count(plan: &Plan, position: Option<ScenarioPosition>) -> usize {
     let Some(scenario) = &plan.scenario else { return 0 };
     let of = |steps: &[(u32, u32)]| steps.iter().map(|(from, to)| (to - from.min(to)) as usize).sum::<usize>();
@@ -221,7 +221,7 @@ pub(super) fn count(plan: &Plan, position: Option<ScenarioPosition>) -> usize {
     }
     let Some(ScenarioPosition { sequence: Some(sequence), step, .. }) = position else { return 0 };
     let whole = sequence as usize * scenario.flows as usize;
-    // What fails after the last step has all of them before it.
+    // A failure after the last step has all of them before it.
     whole + step.map_or(scenario.flows as usize, |step| step as usize + 1)
 }
 

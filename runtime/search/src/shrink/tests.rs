@@ -149,7 +149,7 @@ fn eight(steps: &[Step]) -> Option<&'static str> {
     (steps.iter().filter(|step| step.flow == 3).count() >= 8).then_some("eight")
 }
 
-/// The same, of which only what is drawn late counts, so that the failing run is long.
+/// The same, but only late draws count, so that the failing run is long.
 fn late(steps: &[Step]) -> Option<&'static str> {
     let late: Vec<Step> = steps.iter().copied().filter(|step| step.number >= 300).collect();
     eight(&late)

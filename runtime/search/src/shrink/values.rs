@@ -62,7 +62,7 @@ pub(super) fn parts(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     Ok(())
 }
 
-/// Each value by itself.
+/// Makes each value simpler, one at a time.
 pub(super) fn each(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     // By place in the log, which changes with each success; what stands before it stays.
     let mut place = 0;

@@ -6,7 +6,7 @@
 //!         1 + σ (N - 1) + κ N (N - 1)     κ  what each pair of workers costs (coherence)
 //! ```
 //!
-//! `N / X(N)` is linear in `1/λ`, `σ/λ` and `κ/λ`, so the fit is one of least squares with three unknowns, of which the last two
+//! `N / X(N)` is linear in `1/λ`, `σ/λ` and `κ/λ`, so the fit is one of least squares with three unknowns; the last two
 //! must not be negative. Each measurement counts by its relative error.
 //!
 //! Source: Gunther, "Guerrilla Capacity Planning" (2007), chapter 4.

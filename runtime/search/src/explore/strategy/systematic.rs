@@ -46,7 +46,7 @@ struct SearchOrder {
 }
 
 impl SearchOrder {
-    /// The level of a step with deviations that cost so much, from a place.
+    /// The level of a step from `place` with deviations of this cost.
     fn level(self, place: u32, deviations: u32) -> u32 {
         let weighs =
             if self.latest_first { deviations.saturating_sub(1) } else { deviations.saturating_mul(DEVIATION) };

@@ -273,7 +273,7 @@ fn times(log: &[CmpLogEntry], site: u64) -> usize {
 }
 
 impl Layout {
-    /// Which bytes of which answers these are.
+    /// The answers that these bytes come from, and their bytes in each.
     fn pinned(&self, place: usize, width: usize) -> Vec<PinnedBytes> {
         let of = |part: &super::LayoutPart| {
             let (from, to) = (place.max(part.at), (place + width).min(part.at + part.width));

@@ -1,4 +1,4 @@
-//! Each mutator, by itself: what it does, that it keeps its bound, and a case that is made for it.
+//! Each mutator alone: what it does, that it keeps its bound, and a case that is made for it.
 
 use super::*;
 use crate::fuzz::tests::{SimulatedGuest, campaign};
@@ -38,7 +38,7 @@ fn no_mutator_grows_an_input_past_its_bound_nor_says_it_did_what_it_did_not() {
 
 type Code = fn(&[u8], &mut SimulatedGuest) -> Result<(), &'static str>;
 
-/// A case that one mutator solves by itself, from these seeds, within a number of executions.
+/// A case that one mutator solves alone, from these seeds, within a number of executions.
 struct Case {
     mutator: &'static str,
     seeds: &'static [&'static [u8]],

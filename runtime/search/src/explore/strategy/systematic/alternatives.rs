@@ -1,11 +1,11 @@
-//! What else could have been answered to a question, and how far each answer is from the simplest one.
+//! Other possible answers to a question, and the cost of each: how far it is from the simplest one.
 //!
 //! ```text
 //! below 3         1, 2: each costs 1             below 2^64     the last, 1, and some between: 2, 3, 3, 4, 4, 4, 4, …
 //! weights 5 0 2   the beginning of the third     bytes          none but zeros
 //! ```
 //!
-//! Invariant: the alternatives of a question come in the order of their costs, none of which is above [`COST_MAX`].
+//! Invariant: the alternatives of a question come in the order of their costs, and no cost exceeds [`COST_MAX`].
 
 use fozzy_trace::source::Override;
 use std::sync::Arc;
