@@ -216,7 +216,7 @@ impl StreamOutput {
             self.tail.extend_from_slice(&self.kept[self.kept.len() - OUTPUT_TAIL_BYTES..]);
         }
         let last = &beyond[beyond.len().saturating_sub(OUTPUT_TAIL_BYTES)..];
-        // Twice its length, so that it is moved once in so many bytes.
+        // The buffer may have twice the length of the tail, so that bytes are moved only once per tail length.
         if self.tail.len() + last.len() > 2 * OUTPUT_TAIL_BYTES {
             let stays = OUTPUT_TAIL_BYTES - last.len();
             self.tail.drain(..self.tail.len() - stays);

@@ -130,7 +130,7 @@ pub struct EngineId {
     pub configuration: Digest,
 }
 
-/// How the execution went, as far as a replay is compared with it.
+/// The outcome of the execution, with what a replay is compared with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct RecordedOutcome {
@@ -161,7 +161,7 @@ pub struct RecordedOutcome {
     pub nodes: Vec<NodeOutcome>,
 }
 
-/// How another machine went, as far as a replay is compared with it.
+/// The outcome of another machine, with what a replay is compared with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct NodeOutcome {

@@ -286,10 +286,10 @@ impl ScenarioPlan {
         kept.steps.iter().map(|(from, to)| (*from, (*to).min(self.flows))).collect()
     }
 
-    /// Whether its numbers are those of a run, which a plan that somebody else wrote may not have.
+    /// Checks that its numbers are possible in a run, which those of a foreign plan may not be.
     ///
     /// # Errors
-    /// What is expected of the first that is none, and what was found.
+    /// What is expected of the first impossible number, and what was found.
     pub fn check(&self) -> Result<(), (String, String)> {
         let at_most = |what: &str, most: u32, found: u32| match found <= most {
             true => Ok(()),
@@ -358,7 +358,7 @@ pub struct MachinePlan {
     /// Whether the disk has what the directories bring and nothing else, no `/tmp` of its own.
     #[serde(default, skip_serializing_if = "is_false")]
     pub bare: bool,
-    /// Directories of the disk that nobody can change, by their absolute paths, with all that came with them.
+    /// Read-only directories of the disk, by their absolute paths, with all their original contents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_only: Vec<String>,
     /// Which directories of the disk the guest is given; `None` is all of it, as `/`.

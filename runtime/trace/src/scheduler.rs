@@ -17,8 +17,8 @@
 //! which several tasks are ready count: at the others there is nothing to choose, and a change of priority there does what it
 //! does at the next one.
 //!
-//! Invariants: a pick is a function of the points so far and of one draw a point; what a run has shown is used by the next
-//! run of its kind, never by itself.
+//! Invariants: a pick is a function of the points so far and of one draw a point; what a run has shown is used by the
+//! next run of its kind, never by that run.
 //! Not here: who asks (`fozzy-host`, `fozzy-engine`), where the draw comes from (`source`).
 
 mod draws;

@@ -64,7 +64,7 @@ pub struct Channel {
     /// What the program wrote, in which something expected is looked for.
     written: WrittenOutput,
     nonblocking: bool,
-    /// Whether somebody may still add something: a person, or another machine.
+    /// Whether a person or another machine may still add something.
     is_open: bool,
     /// When the program looked in vain last, and how often at this moment.
     looked: (Instant, u32),
@@ -246,7 +246,7 @@ impl Channel {
         }
     }
 
-    /// Adds bytes that somebody else sends, not before those that are on their way; says when they come.
+    /// Adds bytes from another sender, not before those that are on their way; returns when they come.
     pub fn send(&mut self, bytes: Arc<[u8]>, at: Instant) -> Instant {
         let at = at.max(self.last);
         let to = bytes.len();
@@ -391,7 +391,7 @@ impl Channel {
     }
 }
 
-/// Up to so much, in steps: nothing for nothing, without a question.
+/// A time up to `most`, in steps; zero for zero, without a question.
 pub(crate) fn jitter(most: Duration, site: &str, context: &mut OpContext<'_>) -> Duration {
     if most.0 == 0 {
         return Duration(0);

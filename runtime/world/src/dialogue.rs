@@ -6,8 +6,8 @@
 //!          ──▶ peers              each line; a peer answers with bytes for standard inputs, at moments from now on
 //! ```
 //!
-//! A router of a protocol over standard streams is a [`StdioPeer`]: it is told each line that a machine prints, decides by the
-//! run's decisions what becomes of it, and delivers lines to standard inputs.
+//! A router of a protocol over standard streams is a [`StdioPeer`]: it receives each line that a machine prints,
+//! chooses by the run's decisions what becomes of it, and delivers lines to standard inputs.
 //!
 //! Invariants: outputs are those of the plan's machines, not of processes that they start; what is delivered is in the order of the
 //! deliveries to each machine.
@@ -189,8 +189,8 @@ impl World {
         self.dialogues.peers = peers;
     }
 
-    /// Puts deliveries into the inputs. A peer knows what it has sent, so that an input that nobody reads is no failure of
-    /// the machine that printed last: what is too much is lost, as on a network.
+    /// Puts deliveries into the inputs. A peer knows what it has sent, so that an input that is not read is no failure
+    /// of the machine that printed last: what exceeds the bound is lost, as on a network.
     fn deliver(&mut self, deliveries: Vec<StdinDelivery>, now: Instant) {
         for StdinDelivery { to, bytes, at } in deliveries {
             let at = at.max(now);
@@ -203,7 +203,7 @@ impl World {
 
     /// The program of a machine has ended: its output has, too.
     pub(crate) fn output_ended(&mut self, node: NodeId, context: &mut OpContext<'_>) {
-        // A last line without a line end is one, and what is said to it comes before the end.
+        // A last line without a line end is a line too, and what answers it comes before the end.
         let last = self.dialogues.lines.remove(&node).filter(|_| self.plan.edition >= Edition::THIRD);
         if let Some(line) = last {
             self.ask_peers(context, |peer, context| peer.line(node, &line, context));
@@ -219,7 +219,7 @@ impl World {
         }
     }
 
-    /// Fixes when the scripted input of the context's machine comes, as far as that is known.
+    /// Fixes when the scripted input of the context's machine comes, where that is known.
     pub fn arm_stdin(&mut self, context: &mut OpContext<'_>) {
         if let Some(channel) = self.node_mut(context.node).stdin.channel_mut() {
             channel.arm(context);

@@ -194,7 +194,7 @@ impl Disk {
         self.refused
     }
 
-    /// It has so many bytes from here on; what is there stays.
+    /// Sets the size of the disk in bytes; what is on it stays.
     pub fn bound(&mut self, bytes: u64) {
         self.limits.bytes = bytes;
     }

@@ -111,7 +111,7 @@ pub struct World {
     pub facts: Facts,
     /// Stretches of time that guests have begun and not ended.
     pub spans: Spans,
-    /// Time does not pass beyond this moment while guests wait: whoever looks at it then sees who waits for what.
+    /// Time does not pass beyond this moment while guests wait, so that an inspection at it shows who waits for what.
     pub until: Option<Instant>,
 }
 

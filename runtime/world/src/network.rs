@@ -113,7 +113,7 @@ pub struct Network {
     connections: Slab<Connection>,
     /// Bytes in pipes, inboxes and datagrams on their way.
     held: usize,
-    /// Kinds of messages that were read; `None` when nobody asks.
+    /// Kinds of messages that were read; `None` unless requested.
     messages: Option<MessageLog>,
 }
 

@@ -50,14 +50,14 @@ pub struct Node {
     pub killed: bool,
 }
 
-/// How a guest ended, as far as other guests can see it.
+/// How a guest ended, as other guests can see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestExit {
-    /// By itself, with this code.
+    /// It exited with this code.
     Code(u32),
-    /// By a trap, or for want of time or instructions.
+    /// It trapped, or ran out of time or instructions.
     Crashed,
-    /// From outside.
+    /// It was stopped from outside.
     Killed,
 }
 

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 /// What a pipe holds before its writer waits, in bytes: as on Linux (`pipe(7)`).
 pub const PIPE_BYTES_MAX: u64 = 65_536;
-/// What is written at once or not at all, in bytes: as on Linux (`PIPE_BUF`). A pipe with less room than that has
-/// none, so that whoever waits for room gets enough for one blocking write of WASI.
+/// Bytes that are written at once or not at all, as on Linux (`PIPE_BUF`). A pipe with less room than that has
+/// none, so that a wait for room ends with enough for one blocking write of WASI.
 pub const PIPE_ATOMIC_BYTES: u64 = 4_096;
 /// What all collecting and given pipes of a run together hold, in bytes. More is refused: such bytes are whole
 /// inputs and outputs, which would otherwise grow as long as guests write.
@@ -261,7 +261,7 @@ impl Pipes {
             PipeEnd::Read => pipe.reader_held = false,
             PipeEnd::Write => pipe.writer_held = false,
         }
-        // A collector waits for us, whoever else has gone.
+        // A collector waits for us, even if both ends are gone.
         let ours = matches!(pipe.content, Content::Collector { .. });
         if !pipe.reader_held && !pipe.writer_held && !ours {
             self.remove(id);

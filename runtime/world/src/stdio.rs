@@ -36,7 +36,7 @@ impl Stdin {
         Stdin { tape: bytes, position: 0, stays_open, channel: None }
     }
 
-    /// The input of a plan, of which `bytes` are the bytes.
+    /// The input of a plan with these `bytes`.
     ///
     /// # Errors
     /// When arrivals bring more bytes than there are, are too many, or expect something that is no regular expression.
@@ -95,7 +95,7 @@ impl Stdin {
         rest[..taken].to_vec()
     }
 
-    /// Lets somebody else write to it from now on.
+    /// Lets other senders write to it from now on.
     pub(crate) fn open(&mut self) {
         let channel = self.channel.get_or_insert_with(|| Box::new(Channel::empty()));
         channel.open();

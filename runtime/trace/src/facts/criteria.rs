@@ -8,11 +8,12 @@ use super::cut;
 /// Bytes of each text that are kept of an unmet criterion.
 pub const UNMET_TEXT_BYTES_MAX: usize = 2048;
 
-/// Bytes of a line that is shown whole beside what was expected; of a longer one, so many characters before the first difference.
+/// Bytes of a line that is shown whole beside what was expected.
 const LINE_BYTES_WHOLE: usize = 160;
+/// Characters of a longer line that are shown before the first difference.
 const CONTEXT_CHARS: u64 = 40;
 
-/// What a run was held to, as far as a verdict needs it.
+/// The criteria of a run, with what a verdict needs of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriteriaReport {
     /// The codes with which the target may exit; only 0 when it is empty.
@@ -32,10 +33,10 @@ pub enum UnmetCriterion {
         machine: String,
         /// `stdout` or `stderr`.
         stream: &'static str,
-        /// The first line of which it matches a part.
+        /// The first line that it matches in part.
         line: String,
     },
-    /// Whether a machine has written what it must not cannot be said, which is no verdict on the run.
+    /// It is unknown whether a machine has written what it must not, which is no verdict on the run.
     UnjudgedOutput {
         /// The pattern that matches nothing of what could be judged.
         pattern: String,

@@ -106,8 +106,8 @@ pub fn write_trace_as(
     Ok(if written == target { path.to_owned() } else { written })
 }
 
-/// Whether a trace could be written there, as far as that can be seen now: asked before a long
-/// execution, so that a wrong name costs no hour.
+/// Checks before a long execution whether a trace can probably be written at `path`, so that a wrong name is found at
+/// once.
 ///
 /// # Errors
 /// The same as [`write_trace`] would give for a name that is taken or not a file's, or a missing folder.

@@ -9,13 +9,13 @@ use super::{Recording, TRACE_BYTES_MAX, TraceError, VERSION, container, manifest
 pub struct Verification {
     /// Whether it is a whole and sound trace.
     pub ok: bool,
-    /// Its version, as far as it can be made out; said of damaged files too.
+    /// Its version, if it can be read; also that of damaged files.
     pub version: Option<u32>,
     /// Whether it ends with a checksum.
     pub checksum_present: bool,
     /// Whether the checksum is that of its bytes.
     pub checksum_valid: bool,
-    /// What is not wrong, but worth knowing. Strict mode takes them for errors.
+    /// Warnings. Strict mode treats them as errors.
     pub warnings: Vec<String>,
     /// Why it is not ok.
     pub error: Option<TraceError>,

@@ -98,7 +98,7 @@ impl Recording {
         Ok(contents)
     }
 
-    /// The first field in which two recordings differ, as far as the file carries them.
+    /// The first field in which two recordings differ, of those that the file carries.
     fn differs_in(&self, other: &Recording) -> Option<&'static str> {
         let equal = [
             ("target", self.target == other.target),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct NetworkPlan {
     /// Least time of a packet on its way.
     pub latency: Duration,
-    /// Up to so much more, drawn for each packet from the seed.
+    /// The most that a packet takes beyond `latency`, drawn for each packet from the seed.
     pub jitter: Duration,
     /// Bytes a second in each direction between two machines; `None` is no bound.
     pub bandwidth_bytes_per_s: Option<u64>,

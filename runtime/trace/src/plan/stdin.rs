@@ -26,7 +26,7 @@ pub struct StdinPlan {
     pub bytes: Digest,
     /// Whether it stays open after its last byte, like a terminal without input.
     pub stays_open: bool,
-    /// How the bytes come; `None` is a tape, of which each read gets the next bytes at once.
+    /// How the bytes come; `None` is a tape: each read gets the next bytes at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<Box<ChannelPlan>>,
 }
@@ -64,13 +64,13 @@ pub struct ArrivalPlan {
     pub bytes: u64,
     /// When.
     pub when: ArrivalTime,
-    /// Up to so much later; how much is a decision.
+    /// The most that it comes later than planned; how much is a decision.
     #[serde(default, skip_serializing_if = "is_none")]
     pub jitter: Duration,
     /// Whether the input ends with it. If no arrival ends it, the last one does, unless it stays open.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub end: bool,
-    /// Up to so much later where the channel [varies](ChannelPlan::varies); `None` says nothing about it.
+    /// The most that it comes later where the channel [varies](ChannelPlan::varies); `None` says nothing about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vary: Option<Duration>,
 }
@@ -132,7 +132,7 @@ pub struct StdinPipe {
     pub node: NodeId,
     /// How long it is on its way.
     pub latency: Duration,
-    /// Up to so much longer; how much is a decision for each write.
+    /// The most that a write takes beyond `latency`; how much is a decision for each write.
     pub jitter: Duration,
 }
 
@@ -147,7 +147,8 @@ impl StdinPlan {
         StdinPlan { bytes, stays_open: self.stays_open, channel }
     }
 
-    /// Has what comes at planned moments come later by a decision: up to so much, unless an arrival says how much itself or has a jitter.
+    /// Lets arrivals at planned moments come later by a decision, by up to `most`, unless an arrival sets its own bound
+    /// or has a jitter.
     pub fn vary(&mut self, most: Duration) {
         let Some(channel) = self.channel.as_deref_mut() else { return };
         for arrival in &mut channel.arrivals {

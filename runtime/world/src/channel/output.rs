@@ -14,7 +14,7 @@ use regex_lite::{Regex, RegexBuilder};
 
 /// Bytes of output in which something expected is looked for: what was written before them is not found any more.
 pub const EXPECTED_WINDOW_BYTES: usize = 64 << 10;
-/// Bytes before a write in which a match may begin that ends in it: each write searches so many again.
+/// Bytes before a write in which a match may begin that ends in it: each write searches this many again.
 const REGEX_WINDOW_BYTES: usize = 4 << 10;
 /// Size of a compiled regular expression, in bytes.
 const REGEX_BYTES_MAX: usize = 1 << 20;
@@ -25,13 +25,13 @@ pub(super) enum Matcher {
     Regex(Regex),
 }
 
-/// What a program has written, as far as something can still be found in it.
+/// The part of a program's output in which something can still be found.
 #[derive(Clone, Default)]
 pub(super) struct WrittenOutput {
     bytes: Vec<u8>,
     /// Where the first match may begin: the end of the one before it.
     from: usize,
-    /// Where that begins which was not looked at.
+    /// Where the part begins that was not searched yet.
     fresh: usize,
 }
 
@@ -51,7 +51,8 @@ pub fn output_regex(text: &str) -> Result<Regex, String> {
     built.map_err(|error| format!("no regular expression: {}", error.to_string().replace('\n', " ")))
 }
 
-/// A write in stretches that are searched one after another: as many whole lines as fit, or so much of a line.
+/// A write in stretches that are searched one after another: as many whole lines as fit, or the part of a line that
+/// fits.
 pub(super) fn stretches(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let most = bytes.len().min(EXPECTED_WINDOW_BYTES);
@@ -141,7 +142,7 @@ impl OutputText {
     }
 }
 
-/// Output as text: one U+FFFD for what is none, and nothing for a last character of which bytes are missing.
+/// Output as text: one U+FFFD for each invalid sequence, and nothing for an incomplete last character.
 fn text_of(written: &[u8]) -> String {
     let mut text = String::with_capacity(written.len());
     let mut left = written.len();

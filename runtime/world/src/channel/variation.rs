@@ -22,7 +22,7 @@ const VARIATION_HALVINGS: u32 = 20;
 /// Answers of each halving, and those that they have beside them by their length.
 const ANSWERS_PER_HALVING: u64 = 100;
 const ANSWERS_BY_LENGTH: u64 = 1 << 11;
-/// For each exact answer, so many others: most draws are of them.
+/// Other answers for each exact one: most draws are of them.
 const OTHERS_PER_EXACT: u64 = 15;
 /// The longest variation that has exact answers, some years: all of them together are a number.
 const EXACT_MAX: u64 = 1 << 58;
@@ -42,7 +42,7 @@ const fn answers_of(halving: u32) -> u64 {
     ANSWERS_PER_HALVING + (ANSWERS_BY_LENGTH >> (halving + 1))
 }
 
-/// Up to so much later.
+/// A delay of up to `most`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variation {
     most: Duration,
@@ -76,8 +76,8 @@ impl Variation {
         }
     }
 
-    /// Some answers mean nothing, half of the others are spread evenly over the length, and half over its halvings, since nobody
-    /// knows whether a program cares for microseconds or for seconds.
+    /// Some answers mean no delay; half of the others are spread evenly over the length, and half over its halvings,
+    /// since it is unknown whether a program is sensitive to microseconds or to seconds.
     fn roughly(self, answer: u64) -> Duration {
         let Some(mut left) = answer.checked_sub(AS_PLANNED) else { return Duration(0) };
         // From the shortest to the longest, so that a smaller answer is a shorter time.

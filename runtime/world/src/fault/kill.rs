@@ -1,4 +1,4 @@
-//! Kill: the program of a machine is gone, as by SIGKILL or the OOM killer, and nobody starts it again.
+//! Kill: the program of a machine is gone, as by SIGKILL or the OOM killer, and is not restarted.
 //!
 //! ```text
 //! wait, write, file operation ─▶ strikes: the guest is gone, what it wrote is there     its connections are reset

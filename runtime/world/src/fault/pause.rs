@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! server   holds a lease ─ ✗ pause ........ 3 s ........ ─▶ writes, and believes that it still holds it
-//! others   go on ─▶ the lease is over, and another has it
+//! others   continue ─▶ the lease is over, and another has it
 //! ```
 //!
-//! Strikes before a wait and before a write to a stream or a socket: what else a program does, no other machine can see. How long
-//! is drawn for each strike, up to the strength. Its clocks go on meanwhile.
+//! Strikes before a wait and before a write to a stream or a socket: other machines see nothing else of a program. The
+//! length is drawn for each strike, up to the strength. The machine's clocks continue meanwhile.
 
 use super::{FaultKind, FaultTarget};
 

@@ -97,7 +97,7 @@ impl Faults {
         self.rules.iter().any(|rule| rule.kind.name == kind.name)
     }
 
-    /// Until when the faults of `kind` that can strike `target` now can go on: the end of the first of them.
+    /// Until when all faults of `kind` that can strike `target` now remain possible: the end of the first of them.
     pub(crate) fn open_until(&self, kind: &FaultKind, target: &str, now: Instant) -> Instant {
         let open = self.rules.iter().filter(|rule| rule.kind.name == kind.name && rule.is_open(now));
         let open = open.filter(|rule| matches(&rule.plan.target, target));

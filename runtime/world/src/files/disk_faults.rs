@@ -18,12 +18,12 @@ use crate::fault::{
 };
 use fozzy_trace::{Duration, Purpose};
 
-/// What is done to a file or directory, as far as faults tell it apart.
+/// The operations on files and directories that faults tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskOperation {
     /// Reading data.
     Read,
-    /// Writing data, of which a part may be taken.
+    /// Writing data that may be taken in part.
     Write,
     /// Writing data that is taken as a whole or not: of streams, whose room is asked for before.
     WriteWhole,

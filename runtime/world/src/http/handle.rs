@@ -119,7 +119,7 @@ impl World {
         }
     }
 
-    /// Closes a handle and returns what it stood for; whoever gets it lets it go.
+    /// Closes a handle and returns what it stood for; the caller releases that.
     ///
     /// # Errors
     /// When it is not open, none of HTTP, or a body with an open stream.
@@ -139,7 +139,7 @@ impl World {
         Ok(*handle)
     }
 
-    /// Closes a handle and lets go what it stood for.
+    /// Closes a handle and releases what it stood for.
     ///
     /// # Errors
     /// As for [`http_take`](World::http_take).

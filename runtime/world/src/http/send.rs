@@ -321,7 +321,7 @@ impl World {
             }
             let _ = self.node_mut(node).table.remove(*rep);
         }
-        // What is no handle of HTTP is refused, and left to whoever it belongs to.
+        // A handle that is not one of HTTP is refused, and left to its owner.
         for rep in reps {
             let _ = self.http_drop(node, rep);
         }

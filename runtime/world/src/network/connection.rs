@@ -22,8 +22,8 @@ use crate::fault::CONNECTION_RESET;
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::net::SocketAddr;
 
-/// A writer waits until there is room for this many bytes, as long as a blocking write of WASI may be: so it is not woken for a
-/// few, and whoever waits for the whole of such a write gets room for it.
+/// A writer waits until there is room for this many bytes, as long as a blocking write of WASI may be: so it is not
+/// woken for a few, and a wait for the whole of such a write ends with room for it.
 pub(super) const ROOM_BYTES_MIN: usize = 4096;
 /// Bytes that one read gives and one permission to write allows, at the most (wasmtime-wasi, `MAX_READ_SIZE_ALLOC`).
 const TRANSFER_BYTES_MAX: usize = 64 * 1024;

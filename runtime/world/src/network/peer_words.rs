@@ -31,7 +31,7 @@ impl Network {
         Some(TcpStreams { name: self.peer_of(id)?, peer: Some(ends.end(side.other()).node), incoming, outgoing })
     }
 
-    /// The streams that somebody waits for.
+    /// The streams that this readiness waits for.
     #[must_use]
     pub fn streams_awaited(&self, readiness: Readiness) -> Option<TcpStreams> {
         match readiness {

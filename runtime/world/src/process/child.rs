@@ -71,9 +71,9 @@ pub struct Processes {
 pub(super) struct ChildProcess {
     pub(super) kind: ChildKind,
     pub(super) streams: StandardStreams,
-    /// Later than this it does not end.
+    /// It ends at this moment at the latest.
     pub(super) deadline: Instant,
-    /// Its own end is seen so much later.
+    /// How much later its own end is seen.
     pub(super) delay: Duration,
     /// A fault says how it ends.
     pub(super) injected: Option<ProcessExit>,

@@ -212,7 +212,7 @@ impl ChildProcess {
     }
 }
 
-/// The first bytes, as far as they arrive.
+/// The first bytes, at most `max`: those that arrive.
 pub(super) fn cut(bytes: Arc<[u8]>, max: Option<u64>) -> Arc<[u8]> {
     match max {
         Some(max) if max < bytes.len() as u64 => Arc::from(&bytes[..max as usize]),

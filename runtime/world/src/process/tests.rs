@@ -386,7 +386,7 @@ fn captured(stdout: &str) -> HostProcessResult {
 fn the_real_computer_is_asked_when_the_input_is_complete() {
     let mut world = given().scripted("git", None, 0, "scripted").host().world();
     assert_eq!(run(&mut world, command("git status")), r#"1s Code(0) "scripted""#);
-    // A taken stream completes the input when it closes; one that was not taken, when somebody waits.
+    // A taken stream completes the input when it closes; one that was not taken, at the first wait.
     for taken in [true, false] {
         let asked = ProcessCommand { stdin: b"a".to_vec(), ..command("cat") };
         let pid = start(&mut world, asked, StdioMode::Streaming).expect("the host may have it");

@@ -26,7 +26,7 @@ pub(super) struct HistoryMonitor {
     ids: BTreeSet<String>,
     counter: CounterBounds,
     added: BTreeSet<String>,
-    /// By key and element: whether a failed transaction wrote it, or somebody has read it.
+    /// By key and element: what failed transactions wrote, and what was read.
     failed_writes: BTreeSet<(String, String)>,
     reads: BTreeSet<(String, String)>,
     log: LogState,
@@ -267,7 +267,7 @@ fn output_of<'a>(operation: &'a Operation, name: &str, is_end: bool) -> Option<&
     }
 }
 
-/// A value as EDN or JSON write it, as far as it matters here: names have no colon, texts no quotes.
+/// A value in EDN or JSON, without what does not matter here: names have no colon, texts no quotes.
 #[derive(Debug, PartialEq)]
 enum Node {
     Atom(String),

@@ -58,7 +58,7 @@ pub enum StoreError {
     TooLarge {
         /// The name.
         path: PathBuf,
-        /// Its length, as far as it was read.
+        /// The bytes of it that were read.
         bytes: u64,
     },
     /// The file system refused.

@@ -104,7 +104,7 @@ pub fn is_temporary(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(MARKS.0) && name.ends_with(MARKS.1))
 }
 
-/// The system's error without the temporary name that it is told with: nobody knows that name, and it is another one each time.
+/// The system's error without the temporary name in its message: users do not know that name, and it differs each time.
 fn unnamed(error: io::Error) -> io::Error {
     /// Between the system's words and the name, as tempfile writes them.
     const PLACE: &str = " at path \"";

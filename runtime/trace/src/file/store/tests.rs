@@ -130,7 +130,7 @@ fn of_two_that_find_a_stale_lock_one_gets_it() {
 /// Between two tries to take a lock that another thread holds.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
 
-/// A minute of pauses: nobody holds it for a thousandth of that.
+/// A minute of pauses: the lock is held for less than a thousandth of that.
 const PAUSES_MAX: u32 = 60_000;
 
 #[test]

@@ -169,7 +169,7 @@ fn inputs_are_exactly_what_the_plan_names() {
     check(&with_content(&typed, b"TYPED\n"), &format!("entry `{typed}`: expected the content that its name is"));
     let mut plan = sample().plan;
     plan.main.stdin.bytes = Digest::of(b"elsewhere");
-    // Both the old input, which nobody names now, and the new one are wrong; either may be said first.
+    // Both the old input, which is unused now, and the new one are wrong; either may be reported first.
     check(&with_content("plan.json", &manifest::pretty(&plan)), "malformed trace: ");
     plan = sample().plan;
     plan.main.dirs[0]
@@ -441,7 +441,7 @@ fn observations_are_exchanges_that_could_have_been() {
 
 #[test]
 fn the_bytes_of_observations_are_exactly_there() {
-    // Without observations their bytes are nobody's; with one more, its bytes are missing.
+    // Without observations their bytes are unused; with one more, its bytes are missing.
     check(&with_observations(|_| String::new()), ": neither the plan nor an observation names it");
     let absent = Digest::of(b"elsewhere");
     let file = FileRequest { on: 0, operation: FileOperation::Append { bytes: absent } };
@@ -465,7 +465,7 @@ fn nodes_are_read_as_strictly() {
     check(&manifest(|m| m["outcome"]["nodes"][0]["end"] = json!({"end": "diverged"})), "missing field `recorded`");
     let mut plan = sample().plan;
     plan.nodes[0].program.component = Digest::of(b"elsewhere");
-    // Both the old component, which nobody names now, and the new one are wrong; either may be said first.
+    // Both the old component, which is unused now, and the new one are wrong; either may be reported first.
     check(&with_content("plan.json", &manifest::pretty(&plan)), "malformed trace: ");
 }
 

@@ -215,7 +215,7 @@ fn a_request_is_sent_when_its_body_is_finished() {
         }
         assert_eq!(world.http.bodies.held_bytes(), 0);
     }
-    // A future that is dropped before: the body is read by nobody.
+    // A future that is dropped before: the body has no reader.
     let upload = open(&mut world);
     let sent = handle(&mut world, with(upload), RequestOptions::default());
     let (id, _) = sent.expect("it can be sent");

@@ -141,7 +141,7 @@ fn an_address_belongs_to_one_listener() {
         let mut lab = Lab::new();
         let [one, other] = [first, second]
             .map(|at| lab.network.tcp_create(CLIENT, AddressFamily::of(address(at).ip())).expect("room"));
-        // While nobody listens, both can be bound: WASI demands `SO_REUSEADDR`.
+        // While no socket listens, both can be bound: WASI demands `SO_REUSEADDR`.
         lab.bind(one, first).expect("free");
         lab.network.tcp_start_listen(one).expect("free");
         let expected = if is_free { Ok(()) } else { Err(AddressInUse) };
