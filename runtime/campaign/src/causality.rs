@@ -224,7 +224,7 @@ struct DecisionPlace {
 }
 
 impl DecisionPlace {
-    /// A strike is told before the call that it strikes.
+    /// A strike comes before the call that it strikes.
     fn see(&mut self, entry: HistoryEntry) {
         if Aside::of(&entry) == Some(Aside::Fault) {
             self.struck = Some((entry.index, entry.asked));

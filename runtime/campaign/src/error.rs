@@ -21,7 +21,8 @@ pub struct CampaignError {
     pub hint: Option<String>,
 }
 
-/// What could not be written on the way to a verdict. That is told first, whatever the disk takes, and the first error ends the command then.
+/// Errors of writing on the way to a verdict. The verdict is reported first, whatever the disk takes; then the first
+/// error ends the command.
 #[derive(Clone, Debug, Default)]
 pub struct DeferredError(Option<CampaignError>);
 

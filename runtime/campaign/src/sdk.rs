@@ -9,7 +9,7 @@
 //!
 //! So a project builds on every machine, and on none it needs a clone of Fozzy.
 //!
-//! Invariants: a project of another version is told so when it is built, and builds; nothing outside of `vendor/fozzy` is written.
+//! Invariants: a project of another version builds, with a message; nothing outside of `vendor/fozzy` is written.
 //! Not here: how the sources come into the command (`build/sdk.rs`).
 
 use crate::embedded::SDK;

@@ -5,8 +5,8 @@
 //!    └─ text of a scenario file ─▶ place and values of each step
 //! ```
 //!
-//! Invariants: what is told ended as the recording did, else the execution is told without the guest's words, or nothing is;
-//! memory is bounded, however long the run.
+//! Invariants: an execution is shown only if it ended as the recording did, otherwise one without the guest's words, or
+//! none; memory is bounded, however long the run.
 //! Not here: how steps look (`fozzy-report`).
 
 use crate::pipeline::session_of;
@@ -130,7 +130,7 @@ fn nth_step(stretches: &[(u32, u32)], mut n: u64) -> Option<u32> {
     None
 }
 
-/// Makes steps of what is told.
+/// Builds steps from the entries of a history.
 #[derive(Default)]
 struct SequenceCollector {
     sequences: u64,
@@ -199,8 +199,8 @@ impl SequenceCollector {
         }
     }
 
-    /// A text that is kept with the step that is told. The first steps go when there is too much of it, as they do where there are
-    /// too many.
+    /// A text that is kept with the current step. The first steps are dropped when there is too much text, or when
+    /// there are too many steps.
     fn kept(&mut self, text: &str) -> String {
         let text = fozzy_trace::cut(text, TEXT_BYTES_MAX);
         self.bytes += text.len();
@@ -211,7 +211,7 @@ impl SequenceCollector {
         text
     }
 
-    /// The step that is told.
+    /// The current step.
     fn step_now(&mut self) -> &mut ExecutedStep {
         if self.steps.is_empty() {
             self.step();

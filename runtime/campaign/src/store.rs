@@ -9,7 +9,8 @@
 //!
 //! Invariants: runs are ordered by the sequence number that they get when they finish, under a lock, never
 //! by wall time; each file is whole or absent; the manifest is written last, so a run with a manifest is
-//! a finished one. The folder of a run in progress is locked by its process, so that what a killed one has left is told from it.
+//! a finished one. The folder of a run in progress is locked by its process, which tells it from the rest of a killed
+//! run.
 //! What of that has traces is finished for it (`adoption`).
 //! The store is bounded (`retention`): the oldest runs go, never the last one of each outcome.
 

@@ -98,7 +98,7 @@ fn here() -> &'static str {
 static STDOUT_LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// Writes to stdout and says whether anyone reads it; a closed pipe is silently accepted, any other failure
-/// is told by [`settle`].
+/// is reported by [`settle`].
 pub(crate) fn stdout(bytes: &[u8]) -> bool {
     progress::clear();
     progress::writes(bytes);

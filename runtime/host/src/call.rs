@@ -355,7 +355,7 @@ impl Host {
         }
     }
 
-    /// Shows something that is no call to who is told the run.
+    /// Shows something that is no call to the reader of a narrated run.
     #[inline]
     pub fn aside(&mut self, kind: Aside, what: impl FnOnce() -> (String, String)) {
         let node = self.node;
@@ -363,7 +363,7 @@ impl Host {
         run.recorder.aside(kind, node, run.world.clock.now(), what);
     }
 
-    /// Tells the flow of the step to who is told the run.
+    /// Shows the flow of the step to the reader of a narrated run.
     pub(crate) fn tell_flow(&mut self, flow: u32) {
         let flows = self.run.world.facts.scenario.as_ref().map_or(&[][..], |scenario| &scenario.flows);
         if let Some(name) = flows.get(flow as usize).map(|flow| flow.name.clone()) {

@@ -54,7 +54,8 @@ impl Host {
         self.call(import, asked, |host| body(host).map(|answer| host.told(answer)))
     }
 
-    /// What the guest is told; a loop that asks again and again must come to an end.
+    /// The answer for the guest. `WouldBlock` moves the clock, so that a loop that asks again and again comes to an
+    /// end.
     fn told<T>(&mut self, answer: NetworkResult<T>) -> std::result::Result<T, ErrorCode> {
         if matches!(answer, Err(world::SocketErrorCode::WouldBlock)) {
             self.world().clock.tick();

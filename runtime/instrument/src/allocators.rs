@@ -149,7 +149,7 @@ impl Allocators {
         self.functions.is_empty()
     }
 
-    /// Whether some of them frees what it has allocated by itself, unseen: then it is not known which blocks are in use.
+    /// Whether one of them frees blocks unseen, like a garbage collector: then it is not known which blocks are in use.
     #[must_use]
     pub fn collects(&self) -> bool {
         let collected = |role| matches!(role, AllocatorRole::GoAllocate | AllocatorRole::AllocateCollected { .. });

@@ -1,4 +1,4 @@
-//! Data segments: thousands of small ones become a few, and what that adds to the fuel of a start is told.
+//! Data segments: thousands of small ones become a few, and the change in the fuel of a start is reported.
 //!
 //! ```text
 //! original   │ abc │ 12 zeros │ de │ 9 zeros │ fgh │     three segments; linkers leave out runs of zeros

@@ -147,7 +147,7 @@ impl HttpBackend {
         let watch = AnswerTimer::start();
         self.head_took.set(None);
         let mut url = Url::parse(&ask.url).ok_or(HttpFailure::Reset)?;
-        // Not in the host: a name that is looked up is told to everybody on the way.
+        // Not in the host: the lookup of a name is visible to everybody on the way.
         url.target = secrets.text(&url.target);
         if url.target.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
             return Err(HttpFailure::Reset);

@@ -7,7 +7,7 @@
 //!
 //! Invariants: what is not switched on cannot be reached; nothing here reads the environment, so that the caller
 //! says which variables matter; every answer is bounded, in bytes and in time, by a named constant.
-//! How long an answer took is told beside it, if the policy says so.
+//! How long an answer took is returned beside it, if the policy says so.
 //! Not here: recording (the caller's source of decisions), when an answer arrives in virtual time (`fozzy-world`).
 
 use crate::deadline::AnswerTimer;

@@ -158,7 +158,7 @@ impl ProcessBackend {
                 if rustix::fs::access(&file, rustix::fs::Access::EXEC_OK).is_ok() {
                     return Ok(file);
                 }
-                // As a shell: what may not be run is told only if nothing later may.
+                // Like a shell: a file that may not be run is reported only if no later one may.
                 found = Err(ProcessFailure::NotPermitted);
             }
         }

@@ -1,4 +1,4 @@
-//! What an observer of a run is told beside its calls: turns, waits, and bytes that move.
+//! Events that an observer of a run receives beside its calls: turns, waits, and bytes that move.
 //!
 //! ```text
 //! engine  Turn(server, others that could run)      whose turn it is

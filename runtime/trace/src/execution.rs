@@ -62,7 +62,7 @@ pub enum ExecutionEnd {
         /// The machine.
         node: String,
     },
-    /// A planned fault killed it, and nobody started it again: no fault of its own.
+    /// A planned fault killed it, and it was not restarted: no failure of its own.
     Killed,
     /// A replay asked the real computer for something that was not recorded, so there is no answer.
     Diverged {

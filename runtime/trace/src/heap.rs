@@ -1,7 +1,7 @@
 //! Blocks of the heap, counted.
 //!
 //! Invariant: blocks in use, at the end or at a peak, are among those that were allocated.
-//! Not here: who counts (`fozzy-engine`), allocations that a program reports by itself (`facts`).
+//! Not here: who counts (`fozzy-engine`), allocations that a program itself reports (`facts`).
 
 /// Blocks of one call path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

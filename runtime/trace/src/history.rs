@@ -89,7 +89,7 @@ pub struct History {
     pub observed: Inputs,
 }
 
-/// What a run that is told to people shows beside its calls.
+/// What a run that is narrated to people shows beside its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aside {
     /// A planned fault strikes: what, and how hard.
@@ -143,7 +143,7 @@ pub struct Recorder {
     /// Calls at which the next mark is due: a multiple of the interval.
     next_mark: u64,
     decided: bool,
-    /// Whether the run is told to people, who are shown more than its calls.
+    /// Whether the run is narrated to people, who are shown more than its calls.
     is_narrated: bool,
 }
 
@@ -163,21 +163,21 @@ impl Recorder {
         }
     }
 
-    /// A recorder of a run that is told to people: guests say the values of their steps, and [`Recorder::aside`] tells what is no
-    /// call. Such a run is shown and never recorded.
+    /// A recorder of a run that is narrated to people: guests report the values of their steps, and [`Recorder::aside`]
+    /// shows what is no call. Such a run is shown and never recorded.
     #[must_use]
     pub fn narrated(self, is_narrated: bool) -> Recorder {
         Recorder { is_narrated, ..self }
     }
 
-    /// Whether the run is told to people.
+    /// Whether the run is narrated to people.
     #[must_use]
     pub fn is_narrated(&self) -> bool {
         self.is_narrated
     }
 
-    /// Shows something that is no call to who is told the run; a strike of a fault to who follows its calls, too. Texts are cut to
-    /// [`ASIDE_BYTES_MAX`]. It is no part of the history.
+    /// Shows something that is no call to the reader of a narrated run; a strike of a fault also to those who follow
+    /// the calls. Texts are cut to [`ASIDE_BYTES_MAX`]. It is no part of the history.
     #[inline]
     pub fn aside(&mut self, kind: Aside, node: NodeId, at: Instant, what: impl FnOnce() -> (String, String)) {
         let index = self.history.calls;

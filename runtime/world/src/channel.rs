@@ -180,7 +180,7 @@ impl Channel {
         planned.expect("nothing was planned").1
     }
 
-    /// Somebody else may write to it from now on.
+    /// Other senders may write to it from now on.
     pub(crate) fn open(&mut self) {
         self.is_open = true;
     }

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes of a line that peers are told at once. A longer one is told in pieces.
+/// Bytes of a line that peers get at once. They get a longer one in pieces.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes for the standard input of a machine.

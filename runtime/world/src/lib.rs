@@ -253,7 +253,7 @@ impl World {
         Ok(id)
     }
 
-    /// The guest of `node` ended. Whoever waits for it is ready; a machine that was launched for it goes with it.
+    /// The guest of `node` ended. Guests that wait for it are ready; a machine that was launched for it is removed.
     pub fn guest_ended(&mut self, node: NodeId, exit: GuestExit, context: &mut OpContext<'_>) {
         let now = self.clock.now();
         let ended = self.node_mut(node);

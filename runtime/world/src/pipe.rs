@@ -268,8 +268,8 @@ impl Pipes {
         }
     }
 
-    /// An end closes at `moment`, or when it would have closed anyway, if that is earlier. Whoever holds it, holds
-    /// it on.
+    /// An end closes at `moment`, or when it would have closed anyway, if that is earlier. Its holder continues to
+    /// hold it.
     pub fn close_at(&mut self, id: PipeId, end: PipeEnd, moment: Instant) {
         let Some(pipe) = self.get_mut(id) else { return };
         let closes = match end {

@@ -105,8 +105,9 @@ impl Preview1Table {
         self.is_open
     }
 
-    /// How long the program gives way for by a `sched_yield` before which the run has had so many calls: a tick, and twice as long
-    /// each time while nothing else happens, so that a program that spins waits for the others and not they for it.
+    /// How long the program gives way for at a `sched_yield`, if the run had `calls` calls before: a tick, and twice as
+    /// long each time while nothing else happens, so that a program that spins waits for the others and not they for
+    /// it.
     pub fn yields(&mut self, calls: u64) -> Duration {
         let span = match self.yielded {
             Some((before, span)) if calls <= before + YIELD_CALLS => Duration(span.0 * 2).min(YIELD_MAX),
@@ -243,7 +244,7 @@ mod tests {
     fn who_does_nothing_but_yield_gives_way_for_longer_and_longer() {
         let (_, mut table) = table();
         assert_eq!([0, 1, 3, 7].map(|calls| table.yields(calls).0), [1_000, 2_000, 4_000, 8_000]);
-        // Somebody did something else.
+        // There were other calls.
         assert_eq!([12, 13].map(|calls| table.yields(calls).0), [1_000, 2_000]);
         assert_eq!((14..99).map(|calls| table.yields(calls)).max(), Some(YIELD_MAX));
     }

@@ -7,8 +7,8 @@
 //!             <run>/panic-5e1f0c22a9d4.min.*   the same, made smaller
 //! ```
 //!
-//! Invariants: nothing here has an influence on the campaign but that it ends when its time is over; a finding that cannot be written is told
-//! all the same.
+//! Invariants: nothing here influences the campaign, except that it ends when its time is over; a finding that cannot
+//! be written is reported all the same.
 
 use super::cargo::CargoFuzz;
 use super::confirmer::{ConfirmedRun, FindingConfirmer};

@@ -1,4 +1,4 @@
-//! What a campaign is told by name or by file: its mutator, its dictionary.
+//! Settings of a campaign that are given by name or by file: its mutator, its dictionary.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use fozzy_search::fuzz::{Dictionary, MUTATORS, Mutator};

@@ -29,7 +29,7 @@ pub fn advisory(detail: impl Into<String>) -> Outcome {
     (StepStatus::Advisory, detail.into())
 }
 
-/// What is told of a step: that it or a phase begins, or that it is over.
+/// An event of a step: it or a phase begins, or it is over.
 pub struct StepNews<'s> {
     /// `step_started`, `step_finished` or `phase_started`.
     pub event: &'static str,

@@ -65,7 +65,7 @@ pub fn write(recording: &Recording, path: &Path, collision: CollisionPolicy) -> 
     store::write_trace(path, &bytes, collision)
 }
 
-/// Whether nothing of a run needs to be kept: a dialogue that a person has ended is one to go on with.
+/// Whether nothing of a run needs to be kept: a dialogue that a person has ended is kept, since it can be continued.
 fn has_passed(recording: &Recording) -> bool {
     recording.outcome.verdict.status == Status::Pass && !recording.plan.limits.interrupted
 }

@@ -1,6 +1,6 @@
-//! What the machines of a recorded run did: the run once more, as it was recorded, and each call, turn, wait and byte told.
+//! What the machines of a recorded run did: replays the run, and observes each call, turn, wait and byte.
 //!
-//! Invariant: what is told is proven to be the recorded run - calls, output, memory, end - or it is an error.
+//! Invariant: what is observed is proved to be the recorded run - calls, output, memory, end - or it is an error.
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::session_of;

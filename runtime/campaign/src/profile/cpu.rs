@@ -282,7 +282,7 @@ impl<'p> Namer<'p> {
 /// A frame's function, file and line.
 type SourceKey = (String, Option<String>, Option<u32>);
 
-/// What a node is told from others by, below its caller.
+/// What distinguishes the nodes below one caller.
 type NodeKey = (Option<usize>, usize, u32, bool);
 
 /// A tree while it is put together, in the order in which paths come.
@@ -372,7 +372,7 @@ impl TreeDraft {
     ) -> BTreeMap<usize, (usize, u32)> {
         let parent = |path: &usize| counts.paths()[*path].step.parent;
         let all: BTreeSet<usize> = paths.iter().flat_map(|path| std::iter::successors(Some(*path), parent)).collect();
-        // Functions of the allocator themselves are left out, unless nobody calls them.
+        // Functions of the allocator themselves are left out, unless they have no caller.
         let inside: BTreeSet<usize> = all.iter().filter_map(parent).collect();
         let is_needed = |path: usize| inside.contains(&path) || parent(&path).is_none();
         let needed = |path: usize| all.contains(&path) && is_needed(path);

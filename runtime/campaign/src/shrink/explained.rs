@@ -4,7 +4,7 @@
 //! decision 5 ─look─▶ the last call that decided: 12 ─look─▶ the stack before it ─▶ its first own frame
 //! ```
 //!
-//! Invariant: a decision whose call is not found is told without one.
+//! Invariant: a decision whose call is not found is shown without one.
 
 use crate::error::CampaignError;
 use crate::pipeline::session_of;

@@ -121,7 +121,7 @@ impl RunStore {
     }
 }
 
-/// Real time after which nobody is writing a file any more: each is written in a moment.
+/// Real time after which a file is no longer being written: each is written in a moment.
 const HALF_WRITTEN_AGE: Duration = Duration::from_secs(600);
 
 /// Files in a folder, and in folders inside of it to that depth, that killed processes were writing. Links are not followed.

@@ -75,7 +75,7 @@ pub(super) fn named(word: &str, found: &mut SuiteEntries) -> Result<(), Campaign
             return Err(CampaignError::new(ErrorKind::Suite, format!("{word} is a trace of one run, not a scenario"))
                 .hint(format!("fozzy replay {word}; kept in regressions/, it is tried at each `fozzy test`")));
         }
-        // What it is is told by its content.
+        // Its content says what kind of program it is.
         None => add(path, Kind::Program, found),
     }
     Ok(())
@@ -132,7 +132,7 @@ fn below(
 
 fn kind_of(path: &Path) -> Option<Kind> {
     if path.is_dir() {
-        // A recipe that cannot be read, or names nothing, is told when it is to be followed.
+        // A recipe that cannot be read, or names nothing, is reported when it is used.
         let is_made = recipe(path).is_ok_and(|recipe| recipe.is_some());
         return match (is_made, path.join("expect.toml").is_file()) {
             (true, _) => Some(Kind::Folder),

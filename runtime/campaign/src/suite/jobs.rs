@@ -15,7 +15,7 @@ use std::sync::mpsc;
 /// Stack of a job: programs are compiled and judged on it, and guests called.
 const STACK_BYTES: usize = fozzy_engine::STACK_BYTES + (8 << 20);
 
-/// What is told while jobs run.
+/// What is reported while jobs run.
 pub enum Event<'a, R> {
     /// How many are done, and which are in progress.
     Working {

@@ -105,7 +105,7 @@ pub struct SeedSweep<'a> {
     pub record: RecordPolicy<'a>,
 }
 
-/// What is told meanwhile.
+/// What is reported during a sweep.
 pub enum SweepEvent<'a> {
     /// How it goes, in a line.
     Progress(String),

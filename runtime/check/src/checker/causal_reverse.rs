@@ -16,7 +16,7 @@ pub(super) const CAUSAL_REVERSE: CheckerRow = CheckerRow {
     check,
 };
 
-/// Missing writes that one read is told to lack.
+/// Most missing writes that are reported of one read.
 const MISSING_MAX: usize = 4;
 
 /// Writes of a key: when each was invoked, and when it was acknowledged.

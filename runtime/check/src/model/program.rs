@@ -19,7 +19,7 @@ const KNOWN_BYTES_MAX: usize = 256 << 20;
 const STATE_BYTES_MAX: usize = 1 << 20;
 const STATES_MAX: usize = 4096;
 
-/// A call as a program is told of it: values are JSON.
+/// A call as a program gets it: values are JSON.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProgramCall {
     /// Who called.
@@ -85,7 +85,7 @@ struct KnownCall {
 }
 
 impl<'p> ProgramModel<'p> {
-    /// The model of a history, whose calls the program is told of.
+    /// The model of a history, whose calls the program gets.
     ///
     /// # Errors
     /// When the calls do not pair, or the program fails.
@@ -192,7 +192,7 @@ impl SequentialModel for ProgramModel<'_> {
 
     fn describe(&self, _pool: &DatumPool, state: &[u8]) -> String {
         let state = String::from_utf8_lossy(state);
-        // Whoever has failed is not asked again.
+        // A program that has failed is not asked again.
         match self.failure.borrow().is_none().then(|| self.program.borrow_mut().describe(&state)) {
             Some(Ok(words)) => words,
             _ => state.into_owned(),

@@ -176,7 +176,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
             args.generate_tests.as_deref().unwrap_or(Path::new("")).display()
         ));
     }
-    // The worst is told first. The figures are those of its run, if there is one, and else those of a run from the start.
+    // The worst is reported first. The figures are those of its run, if there is one, and else those of a run from the
+    // start.
     findings.sort_by_key(|(verdict, _)| Reverse(verdict.status.gravity()));
     let (verdicts, kept_findings): (Vec<_>, Vec<_>) = findings.into_iter().unzip();
     let worst = kept_findings.iter().flatten().next();

@@ -33,7 +33,7 @@ pub(crate) fn as_json(of: &Val) -> Value {
         Val::U32(v) => (*v).into(),
         Val::S64(v) => (*v).into(),
         Val::U64(v) => (*v).into(),
-        // What is no number in JSON is its word.
+        // A value that JSON has no number for is written as a word.
         Val::Float32(v) if v.is_finite() => f64::from(*v).into(),
         Val::Float64(v) if v.is_finite() => (*v).into(),
         Val::Float32(_)

@@ -15,7 +15,7 @@ use crate::run::memory_roles::InstanceMemories;
 use fozzy_instrument::{HeapLog, ModuleOrdinal, OriginalOffset, ProfileSites};
 use std::collections::BTreeMap;
 
-/// What a call path is told from others by, below its caller.
+/// What distinguishes the call paths below one caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathStep {
     /// Position of the caller among the nodes; `None` for what was called from outside of its module.

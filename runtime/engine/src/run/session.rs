@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, OnceLock};
 
-/// Parts of standard input of which is told when they came.
+/// Most parts of standard input whose arrival times are reported.
 const VARIED_SHOWN_MAX: usize = 64;
 
 /// A program with a plan, ready to be executed any number of times.
@@ -365,7 +365,7 @@ impl Session {
 
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
-        // What is told to people is judged by no checker: it is no recording.
+        // A run that is narrated to people is no recording, and no checker judges it.
         let is_streamed = self.sink.is_some();
         let wanted = self.criteria.as_ref().map_or(0, |criteria| criteria.history_wanted());
         let window = if is_streamed || wanted == 0 { keep.clone() } else { 0..keep.end.max(wanted) };

@@ -108,8 +108,8 @@ pub(crate) fn ending(
     }
 }
 
-/// Whether a fault, in wasmtime's words, is of a recursion whose frames in memory have used up the room for them. Where they are
-/// cleared or copied as a whole, no address is told: then nothing but the recursion stands on the stack.
+/// Whether a fault, in wasmtime's words, is of a recursion whose frames in memory have used up the room for them. Where
+/// they are cleared or copied as a whole, the message has no address: then only the recursion is on the stack.
 fn is_stack_in_memory(words: &str, frames: &[StackFrame]) -> bool {
     let is_deep = || frames.len() >= BACKTRACE_FRAMES_MAX;
     let is_of_stack = if words.contains(FAULT_ADDRESS) { is_below_zero(words) } else { is_deep() };

@@ -132,7 +132,7 @@ pub(super) fn random_get(host: &mut Host, buffer: u32, length: u32) -> Result<u3
     })
 }
 
-/// Whoever else can go on has a turn first, and a moment passes. Before [`Edition::FOURTH`] nothing happened.
+/// All other guests that are ready have a turn first, and a moment passes. Before [`Edition::FOURTH`] nothing happened.
 pub(super) async fn sched_yield(host: &mut Host) -> Result<u32> {
     let mut over = None;
     let attempt = |host: &mut Host| {
@@ -148,7 +148,7 @@ pub(super) async fn sched_yield(host: &mut Host) -> Result<u32> {
     host.preview1_waiting(SCHED_YIELD, (), attempt).await
 }
 
-/// When a program that yields now has its turn again, if nobody else needs longer.
+/// When a program that yields now has its turn again, if no other guest needs longer.
 fn turn_again(host: &mut Host, import: Import) -> Answer<Wait> {
     if host.run.world.plan.edition < Edition::FOURTH {
         return Ok(Wait::Nothing);

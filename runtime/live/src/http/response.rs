@@ -5,7 +5,7 @@
 //! HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n           hello<end>                 Head, b"hello", cut
 //! ```
 //!
-//! Invariants: what is no HTTP is a failure before the body and a cut in it; nothing is allocated because of a
+//! Invariants: invalid HTTP is a failure before the body and a cut in it; nothing is allocated because of a
 //! length that a server merely claims.
 
 use super::connection::HttpConnection;

@@ -16,7 +16,7 @@ pub(super) struct Url {
     pub(super) host: String,
     /// As given, or the scheme's own.
     pub(super) port: u16,
-    /// Host and port, as the server is told them.
+    /// Host and port, as the server gets them.
     pub(super) authority: String,
     /// Path and query.
     pub(super) target: String,

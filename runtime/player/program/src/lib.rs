@@ -7,8 +7,8 @@
 //!                 └─ parallel                           a task for each branch: who is next is a question of the run
 //! ```
 //!
-//! Between two steps of a branch, any other may go on; one step is never interrupted, but for `sleep` and the two that look at
-//! a key for some time.
+//! Between two steps of a branch, any other branch may run; a step is never interrupted, except for `sleep` and the two
+//! that read a key for some time.
 //!
 //! Invariants: a step has one name wherever it is reached from: `steps[3].do[0]: set_kv`, whatever the round; what
 //! `assert_throws` runs leaves variables and state as they were, and no other branch sees it.
@@ -149,7 +149,7 @@ impl Here {
         fill(node, &*self.scope).map_err(no_value)
     }
 
-    /// The branch, if others may go on now.
+    /// The branch, if others may run now.
     fn task(&self) -> Option<&Branch> {
         self.branch.as_deref().filter(|_| !self.catches)
     }
@@ -271,7 +271,7 @@ impl World {
         judge(condition, &*here.scope, &self.state.borrow().store)
     }
 
-    /// Others go on first, perhaps; the history and searches are told of steps that are inside of others.
+    /// Lets others run first, perhaps; reports steps that are inside of others to the history and to searches.
     async fn arrive(&self, act: &ProgramStep, here: &Here) {
         let is_done_here = act.inner().next().is_none();
         if let Some(branch) = here.task().filter(|_| is_done_here)
@@ -317,7 +317,7 @@ impl World {
         if yields { state.run_for_value(step) } else { state.run(step).map(|()| Value::Null) }
     }
 
-    /// Waits while others go on.
+    /// Waits while others run.
     async fn wait(&self, branch: &Branch, span: Duration) {
         let span = self.state.borrow().time.waits(span);
         if span.is_zero() {
@@ -327,7 +327,7 @@ impl World {
         task::sleep(span).await;
     }
 
-    /// Looks at a key again and again while others go on.
+    /// Reads a key again and again while others run.
     async fn look(&self, branch: &Branch, poll: &KvPoll, is_wanted: bool) -> Result<(), StepFailure> {
         let mut left = poll.within.0;
         loop {
@@ -417,7 +417,7 @@ impl World {
         for (param, value) in given {
             scope.define(param, here.fill(value)?)?;
         }
-        // One name, whoever calls it.
+        // One name for all callers.
         let path = format!("functions.{name}.do");
         let inner = Here { path, scope, calls: here.calls + 1, ..here.clone() };
         self.acts(&function.acts, &inner).await?;

@@ -11,7 +11,7 @@
 use crate::history_check::{HistoryCall, HistoryCheck, TransactionAnomalyReport, middle};
 use crate::html::escape;
 
-/// Transactions of a cycle that is drawn; a longer one is told in words.
+/// Most transactions of a cycle that is drawn; a longer one is described in words.
 const TRANSACTIONS_MAX: usize = 16;
 /// Width of a drawing, and half the size of a transaction's box.
 const WIDTH: f64 = 400.0;

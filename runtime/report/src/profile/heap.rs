@@ -1,7 +1,7 @@
 //! The heap of a run: who allocated, what was in use at the peak and at the end, what leaked.
 //!
 //! ```text
-//! HeapTree  tree of calls, down to whoever called the allocator
+//! HeapTree  tree of calls, down to the caller of the allocator
 //!           counts of blocks by node and line of it            ─▶ ProfileTopHeap, massif, DHAT, `fozzy memory`
 //!           how much was in use over time
 //! ```

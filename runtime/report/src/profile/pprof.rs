@@ -1,7 +1,7 @@
 //! The format of pprof: a gzip file with one message `perftools.profiles.Profile`.
 //! <https://github.com/google/pprof/blob/main/proto/profile.proto>
 //!
-//! Inlined code is told from calls: a location has a line for each function that is inlined there, the caller last.
+//! Inlined code differs from calls: a location has a line for each function that is inlined there, the caller last.
 //!
 //! Invariants: no time and no name stands in the file, so that equal runs give equal bytes.
 //! Not here: compression; the content is stored, which every reader of gzip accepts.

@@ -5,8 +5,8 @@
 //!                                                             failure ─▶ the whole path, run alone ─▶ finding
 //! ```
 //!
-//! Invariants: what a run does depends on the seed, its number, and what the runs before it have shown; a finding is told at
-//! once; a failure that its path does not show again is counted, and is no finding.
+//! Invariants: what a run does depends on the seed, its number, and what the runs before it have shown; a finding is
+//! reported at once; a failure that its path does not reproduce is counted, and is no finding.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
 mod value_runs;

@@ -29,8 +29,8 @@ pub(crate) const ANSWERS_MAX: usize = 1 << 20;
 const ANSWERS_FEW: usize = 64;
 /// Draws of one answer, until it is one that the mask allows.
 const TRIES: u32 = 8;
-/// What the history of a way is told: that nothing need be stored. Whoever walks has noted the answers, and each place would
-/// keep all of its way a second time.
+/// The origin in the history of a path, so that the history stores no answers: the walker has noted them, and each
+/// checkpoint would keep its whole path a second time.
 const ORIGIN: Origin = Origin::Seed;
 
 /// Chances of one kind of fault on one machine.
@@ -366,7 +366,7 @@ impl GuidedSource {
         if asks_order {
             return match self.policy.order {
                 TaskOrder::First => 0,
-                // Whoever does not say which tasks there are can only be answered by chance.
+                // A question that does not name its tasks can only be answered by chance.
                 TaskOrder::Any | TaskOrder::Policy(..) => self.rng.below(bound),
             };
         }

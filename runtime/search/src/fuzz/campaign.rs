@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Invariants: every execution is counted before it is made, and none is made past the bound, but for those
-//! that make a failure smaller; what the observer is told, it is reported in the same order in equal campaigns.
+//! that shrink a failure; equal campaigns report the same events in the same order to the observer.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
 use super::comparison_budget::ComparisonBudget;

@@ -5,7 +5,7 @@
 //! second player    candidate n+1
 //! ```
 //!
-//! Invariant: what is told of a candidate depends on it alone, so that it does not matter who tells it, and when.
+//! Invariant: the result of a candidate depends on it alone, so that it does not matter which worker gets it, and when.
 
 use super::incremental_replay::{IncrementalReplay, SequenceTarget};
 use super::{CandidateResult, NextCandidates, ReplayTarget, ShrinkCandidate, ShrinkHalt, Shrinker, digest, source};

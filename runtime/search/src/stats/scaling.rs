@@ -63,7 +63,7 @@ impl ScalingRegime {
     }
 }
 
-/// Why no law is told.
+/// Why no law is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum FitError {
     /// There are too few measurements, or some that are no work at all.

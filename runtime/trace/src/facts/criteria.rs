@@ -8,9 +8,8 @@ use super::cut;
 /// Bytes of each text that are kept of an unmet criterion.
 pub const UNMET_TEXT_BYTES_MAX: usize = 2048;
 
-/// Bytes of a line that is shown whole beside what was expected.
+/// Bytes of a line that is shown whole, and characters of a longer one that are shown before the first difference.
 const LINE_BYTES_WHOLE: usize = 160;
-/// Characters of a longer line that are shown before the first difference.
 const CONTEXT_CHARS: u64 = 40;
 
 /// The criteria of a run, with what a verdict needs of them.

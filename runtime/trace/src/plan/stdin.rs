@@ -147,8 +147,7 @@ impl StdinPlan {
         StdinPlan { bytes, stays_open: self.stays_open, channel }
     }
 
-    /// Lets arrivals at planned moments come later by a decision, by up to `most`, unless an arrival sets its own bound
-    /// or has a jitter.
+    /// Lets arrivals at planned moments come up to `most` later by a decision, unless one has a bound of its own or a jitter.
     pub fn vary(&mut self, most: Duration) {
         let Some(channel) = self.channel.as_deref_mut() else { return };
         for arrival in &mut channel.arrivals {

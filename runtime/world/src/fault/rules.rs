@@ -1,4 +1,4 @@
-//! The faults of a plan at work: whether one strikes, and what is told of it afterwards.
+//! The faults of a plan at work: whether one strikes, and what is reported of it afterwards.
 //!
 //! ```text
 //! asked     read of /data/log on server, at 2.1s

@@ -49,9 +49,9 @@ pub(super) struct ConnectionEnd {
     is_broken: bool,
     /// The reason, until it is reported to the guest.
     error: Option<SocketErrorCode>,
-    /// The reader was told of the end, or wanted it.
+    /// The reader has got the end, or wanted it.
     is_read_over: bool,
-    /// What every writer is told.
+    /// What every writer gets.
     write_end: Option<StreamEnd>,
 }
 
@@ -125,7 +125,7 @@ impl Connection {
         end.is_read_over || end.is_broken || pipe.readable() > 0 || pipe.fin == Fin::Arrived
     }
 
-    /// Whether a writer is told at once that it cannot write.
+    /// Whether a writer gets an error at once because it cannot write.
     pub(super) fn is_write_over(&self, side: ConnectionSide) -> bool {
         let end = self.end(side);
         end.write_end.is_some() || end.is_broken || self.out(side).fin != Fin::Open

@@ -43,7 +43,7 @@ pub(super) struct UdpSocket {
     options: SocketOptions,
     inbox: VecDeque<(SocketAddr, Vec<u8>)>,
     inbox_bytes: usize,
-    /// What the next operation is told.
+    /// The error that the next operation returns.
     error: Option<SocketErrorCode>,
     /// Handles of the guest that need it, and those of them that are streams.
     handles: u32,
@@ -333,7 +333,7 @@ impl Network {
         }
     }
 
-    /// A machine reports that no socket listens there. Only a socket with that peer is told.
+    /// A machine reports that no socket listens there. Only a socket with that peer gets the error.
     pub(super) fn datagram_unheard(&mut self, id: UdpId, to: SocketAddr) {
         if let Some(socket) = self.udp.get_mut(id.0)
             && socket.peer == Some(to)

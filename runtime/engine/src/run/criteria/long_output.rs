@@ -203,7 +203,7 @@ fn match_bytes_max(pattern: &str) -> Option<usize> {
                 if inside.contains(',') && most.is_empty() {
                     return None;
                 }
-                // What is no number is none of a repetition.
+                // Text that is no number is no bound of a repetition.
                 bytes = bytes.saturating_mul(most.parse::<usize>().unwrap_or(1).max(1));
             }
             _ => {}

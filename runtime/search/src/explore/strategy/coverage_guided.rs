@@ -94,7 +94,7 @@ impl CoverageGuidedSearch {
 
     fn fresh_share(&self) -> f64 {
         let share = (1.0 - self.checkpoint_prob) * 0.5f64.powi(self.barren / BARREN_RUNS);
-        // Whoever wants no places gets none.
+        // Without checkpoints, all runs are fresh ones.
         if self.checkpoint_prob > 0.0 { share.max(FRESH_MIN) } else { 1.0 }
     }
 }
