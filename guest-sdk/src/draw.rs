@@ -277,7 +277,7 @@ crate::__local! {
     static ELEMENTS_LEFT: Cell<u64> = const { Cell::new(LENGTH_MAX) };
 }
 
-/// A length, mostly short: whoever is in a collection has a part of its elements.
+/// A length, mostly short: a collection inside another one gets a part of the elements that are left.
 pub(crate) fn length(site: &str) -> usize {
     let left = ELEMENTS_LEFT.get();
     if host::weighted(site, &[7, 1]) == 0 {

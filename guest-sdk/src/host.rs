@@ -42,7 +42,7 @@ pub(crate) enum ReportedFailure {
     Invariant,
 }
 
-/// The scenario is wrong, and cannot go on.
+/// The scenario is wrong, and cannot continue.
 #[doc(hidden)]
 pub fn invalid(site: &str, message: &str) -> ! {
     fail(ReportedFailure::Invalid, site, message)

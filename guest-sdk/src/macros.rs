@@ -270,9 +270,9 @@ macro_rules! sometimes_at_least {
     }};
 }
 
-/// Says in which state the program is, for `fozzy explore`: `state!(self.position, "position")`. It goes on from states that
-/// it has not seen before, so name what brings the program nearer to something, and leave out what always changes. Where nothing
-/// is named, an exploration learns from the memory, at half the speed.
+/// Reports the state of the program to `fozzy explore`: `state!(self.position, "position")`. It continues from states
+/// that it has not seen before, so name what brings the program nearer to something, and leave out what always changes.
+/// If no state is named, an exploration learns from the memory, at half the speed.
 ///
 /// ```
 /// use fozzy_sdk::prelude::*;

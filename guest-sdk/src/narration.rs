@@ -1,13 +1,13 @@
-//! What people are told of a step: the values that it drew, and what it came to.
+//! What people are shown of a step: the values that it drew, and its result.
 //!
 //! ```text
 //! fn get(&mut self, key: u8) -> Option<u32>     ─▶  drew("key", "1")  returned("None")   ─▶  get(key=1) -> None
 //! ```
 //!
-//! Values are written only in an execution that is told to people, which repeats a recorded one: all others ask once a
-//! sequence whether they are told, and write nothing.
+//! Values are written only in an execution that is narrated to people, which repeats a recorded one: all others ask
+//! once a sequence whether they are narrated, and write nothing.
 //!
-//! Invariant: whether a run is told changes nothing but what is told.
+//! Invariant: whether a run is narrated changes nothing but the narration.
 
 use crate::host;
 use crate::property_return::{ReturnedFailure, property_fails};
@@ -16,26 +16,26 @@ use alloc::string::String;
 use core::cell::Cell;
 use core::fmt::Debug;
 
-/// Bytes of a value that are told; the rest is cut.
+/// Bytes of a value that are shown; the rest is cut.
 const VALUE_BYTES_MAX: usize = 1024;
 
 crate::__local! {
     static IS_NARRATED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Asks whether this run is told.
+/// Asks whether this run is narrated.
 pub fn begin() {
     IS_NARRATED.set(host::is_narrated());
 }
 
-/// Whether this run is told.
+/// Whether this run is narrated.
 #[inline]
 #[must_use]
 pub fn is_narrated() -> bool {
     IS_NARRATED.get()
 }
 
-/// An argument: what is drawn for its parts is not told beside it.
+/// An argument: the draws of its parts are not shown beside it.
 #[doc(hidden)]
 pub fn argument<T>(draw: impl FnOnce() -> T) -> T {
     let before = IS_NARRATED.get();
@@ -45,7 +45,7 @@ pub fn argument<T>(draw: impl FnOnce() -> T) -> T {
     value
 }
 
-/// Tells a value, if somebody is told.
+/// Shows a value, if the run is narrated.
 #[inline]
 pub(crate) fn drew(value: &impl Debug) {
     if is_narrated() {
@@ -53,7 +53,7 @@ pub(crate) fn drew(value: &impl Debug) {
     }
 }
 
-/// Tells a value that has a name.
+/// Shows a value that has a name.
 pub fn drew_as(name: &str, value: &str) {
     host::drew(name, value);
 }
@@ -125,7 +125,7 @@ impl<T> FlowReturn<T> {
 
 /// Whether it went well, or a reason to do nothing: `false` is a failure, as of a property.
 pub trait VerdictReturn {
-    /// As an outcome; the value is told.
+    /// As an outcome; the value is shown.
     fn outcome(&self, flow: &str) -> Outcome;
 }
 
@@ -149,7 +149,7 @@ impl VerdictReturn for &&&&&FlowReturn<Result<bool, Skip>> {
 
 /// The same, or an error.
 pub trait FallibleVerdict {
-    /// As an outcome; the value is told.
+    /// As an outcome; the value is shown.
     fn outcome(&self, flow: &str) -> Outcome;
 }
 
@@ -185,7 +185,7 @@ impl<T: IntoOutcome> PlainReturn for &&&FlowReturn<T> {
 
 /// A value, or a reason to do nothing.
 pub trait SkippableReturn {
-    /// As an outcome; the value is told.
+    /// As an outcome; the value is shown.
     fn outcome(&self, flow: &str) -> Outcome;
 }
 
@@ -199,7 +199,7 @@ impl<T: Debug> SkippableReturn for &&FlowReturn<Result<T, Skip>> {
 
 /// A value or an error, which is a failure as in a test.
 pub trait FallibleReturn {
-    /// As an outcome; the value is told.
+    /// As an outcome; the value is shown.
     fn outcome(&self, flow: &str) -> Outcome;
 }
 
@@ -216,7 +216,7 @@ impl<T: Debug, E: Debug> FallibleReturn for &FlowReturn<Result<T, E>> {
 
 /// Any other value.
 pub trait DebugReturn {
-    /// As an outcome; the value is told.
+    /// As an outcome; the value is shown.
     fn outcome(&self, flow: &str) -> Outcome;
 }
 
@@ -227,7 +227,7 @@ impl<T: Debug> DebugReturn for FlowReturn<T> {
     }
 }
 
-/// Tells what a step came to, if somebody is told.
+/// Shows the result of a step, if the run is narrated.
 pub(crate) fn returned(value: &impl Debug) {
     if is_narrated() {
         host::returned(&text_of(value));

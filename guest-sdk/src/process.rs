@@ -131,7 +131,7 @@ impl Command {
         Command { stdin: bytes.to_owned(), ..self }
     }
 
-    /// After so much virtual time it is ended by signal 9.
+    /// The virtual time after which it is ended by signal 9.
     pub fn deadline(self, deadline: Duration) -> Command {
         Command { deadline: Some(deadline), ..self }
     }

@@ -1,19 +1,19 @@
 //! What the property macros call. Use the macros: they make each property known before the run.
 //!
 //! ```text
-//! always!(true)    told      ─▶ evaluated 1, held 1
+//! always!(true)    reported  ─▶ evaluated 1, held 1
 //! always!(true)    counted      says nothing new
 //! always!(true)    counted
-//! end of sequence  told      ─▶ evaluated 3, held 3
-//! always!(false)   told at once, with what was counted before
+//! end of sequence  reported  ─▶ evaluated 3, held 3
+//! always!(false)   reported at once, with what was counted before
 //! ```
 //!
-//! Telling takes a call of the host, some fifty times of what counting takes. So of each place in the program, what says
-//! something new is told: the first time that it holds, the first time that it does not, a number closer to its bound.
-//! All else is counted, and told when the sequence, the fuzz target or the property ends. A program that is run as a
-//! command has no such end: it tells all.
+//! A report takes a call of the host, some fifty times as long as counting. So each place in the program reports only
+//! what is new: the first time that it holds, the first time that it does not, a number closer to its bound. All else
+//! is counted, and reported when the sequence, the fuzz target or the property ends. A program that is run as a command
+//! has no such end: it reports everything.
 //!
-//! Invariant: what fails is told at once. When a trap ends a sequence, what it had counted is not told.
+//! Invariant: a failure is reported at once. When a trap ends a sequence, its counts are not reported.
 
 use crate::host::{self, Comparison};
 use alloc::string::String;
@@ -152,7 +152,7 @@ pub(crate) fn checked(health: &str, is_checked: bool) {
     host::sometimes(health, is_checked, None);
 }
 
-/// The run ends at what comes: what was counted before is told first.
+/// The run ends at the failure that follows: the counts are reported first.
 #[cold]
 fn failing(details: Option<String>) -> Option<String> {
     tell();

@@ -108,7 +108,7 @@ pub fn invariant_fails(name: &str, failure: &ReturnedFailure) {
 
 /// A value, or a reason to check nothing.
 pub trait SkippableCheck<T> {
-    /// The value. How often there was one is told under `health`, where that is a name.
+    /// The value. How often there was one is reported under `health`, where that is a name.
     fn value(&self, health: &str) -> Result<Option<T>, ReturnedFailure>;
 }
 
@@ -158,7 +158,7 @@ impl<T> ValueCheck<T> for PropertyReturn<T> {
     }
 }
 
-/// A value that says by itself whether the property holds.
+/// A value that itself says whether the property holds.
 pub trait VerdictValue {
     /// Whether it holds.
     fn judge(&self) -> Result<(), ReturnedFailure>;

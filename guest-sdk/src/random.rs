@@ -130,7 +130,7 @@ impl<T: Int> RandomInt<T> {
         }
         let others = max - min + 1 - edges.len() as i128;
         let whole = if others == 0 { sum.max(1) } else { WHOLE };
-        // What is no edge comes first, so that the simplest is the smallest of them.
+        // Values that are no edge come first, so that the simplest is the smallest of them.
         let rest = whole - sum.min(whole);
         let drawn = host::choose(site, whole);
         let Some(mut left) = drawn.checked_sub(rest).filter(|_| sum > 0) else {

@@ -1,4 +1,4 @@
-//! In which state a program is, as far as a search should tell states apart.
+//! The state of a program, reported so that a search can tell states apart.
 //!
 //! ```text
 //! state!(self.position, "position")   ─▶ a position that was not seen before is worth going on from
@@ -9,7 +9,7 @@
 use crate::host;
 use core::hash::{Hash, Hasher};
 
-/// Tells the run the state of `name`. Use [`state!`](crate::state!).
+/// Reports the state of `name` to the run. Use [`state!`](crate::state!).
 ///
 /// ```
 /// fozzy_sdk::state::state("position", &(3, 4));

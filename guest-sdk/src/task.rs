@@ -25,8 +25,8 @@
 //! Invariants: one task runs at a time; which one is asked only when several can; tasks that are left when `block_on`
 //! returns are dropped.
 //! Which task runs is answered by the run: by the seed, with the [`Schedule`] of the program; by a trace; or by a search, whose
-//! `--schedule` then counts. Only [`Schedule::Fifo`] is nobody's choice.
-//! Not here: threads; the algorithms of the schedules (`fozzy-trace`). What waits without one of these futures blocks everybody.
+//! `--schedule` then counts. Only [`Schedule::Fifo`] leaves no choice.
+//! Not here: threads; the algorithms of the schedules (`fozzy-trace`). Any other wait than these futures blocks all tasks.
 
 pub mod channel;
 mod executor;
@@ -151,7 +151,7 @@ pub enum Schedule {
     Urw,
 }
 
-/// A moment at which several tasks can go on, as the host is told of it.
+/// A moment at which several tasks can continue, as it is reported to the host.
 pub(crate) struct SchedulingMoment<'a> {
     /// Tells executors of a future from those of others.
     pub(crate) kind: u64,

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Each function registers itself before the program begins, so there may be any number in any module. What exists once in a
-//! crate is made by the first attribute. Which one that is, is remembered for each crate and stays so: whoever expands an
-//! attribute again, or expands many crates in one process, as editors do, is given the same again.
+//! crate is made by the first attribute. Which one that is, is remembered for each crate and stays so: a process that
+//! expands an attribute again, or expands many crates, as editors do, gets the same again.
 
 use crate::derive::bounded;
 use proc_macro2::{Span, TokenStream};

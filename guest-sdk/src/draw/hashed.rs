@@ -1,7 +1,7 @@
 //! Collections that hash.
 //!
-//! Invariant: what is drawn is drawn before it is hashed, so it does not depend on the order of the collection. Whoever walks
-//! through one has an order that std's own hasher makes: natively another one in each process, in the sandbox that of the
+//! Invariant: values are drawn before they are hashed, so they do not depend on the order of the collection.
+//! An iteration has the order of std's own hasher: natively another one in each process, in the sandbox that of the
 //! seed.
 
 #![allow(clippy::disallowed_types, reason = "they are the user's own; their order is never looked at here")]

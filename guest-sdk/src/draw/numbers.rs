@@ -148,7 +148,7 @@ impl Draw for char {
         if host::weighted(site, &[7, 1]) == 0 {
             return (b' ' + host::choose(site, 95) as u8) as char;
         }
-        // What is no character lies in one stretch, which is jumped over.
+        // Numbers that are no character lie in one stretch, which is skipped.
         let number = host::choose(site, 0x11_0000 - 0x800) as u32;
         char::from_u32(if number < 0xD800 { number } else { number + 0x800 }).unwrap_or(' ')
     }

@@ -318,7 +318,7 @@ pub(crate) fn sleep_until(moment: Duration) {
     with(|context| context.now = context.now.max(moment));
 }
 
-/// What a command is told natively.
+/// The error that a command gets natively.
 const NO_PROCESSES: &str = "natively there are no simulated processes";
 
 pub(crate) fn run(command: process::Command) -> Result<process::Output, String> {

@@ -167,7 +167,7 @@ fn base(clock: clockid_t) -> Option<Duration> {
 /// `wanted` can be read; `rest` is null or can be written.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nanosleep(wanted: *const timespec, rest: *mut timespec) -> c_int {
-    // SAFETY: the caller's; without flags the two mean the same, but for how an error is told.
+    // SAFETY: the caller's; without flags the two mean the same, except for how an error is returned.
     let error = unsafe { clock_nanosleep(libc::CLOCK_REALTIME, 0, wanted, rest) };
     if error == 0 {
         return 0;

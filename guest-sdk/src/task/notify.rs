@@ -1,7 +1,7 @@
 //! Notifications between tasks, as tokio's `Notify`.
 //!
 //! ```text
-//! notify_one       one of those who wait, or whoever waits next
+//! notify_one       one of the tasks that wait, or the next one that waits
 //! notify_waiters   all tasks that wait now, no later one: a task that checks first and waits then may miss it
 //! ```
 

@@ -2,8 +2,8 @@
 //!
 //! What tasks wait for is an object, and each operation on it touches it: so the scheduler knows which steps are in a race.
 //!
-//! Invariant: whoever waits is woken at each change of what it waits for, and looks again; so a waiter that gave up takes
-//! no wake-up with it.
+//! Invariant: a waiter is woken at each change of what it waits for, and checks again; so a waiter that gave up loses
+//! no wake-up of another one.
 
 use super::executor;
 use std::cell::{Cell, RefCell};
@@ -54,7 +54,7 @@ impl Waiters {
         Waiters { wakers: RefCell::default(), object }
     }
 
-    /// Somebody passes without having to wait.
+    /// A task passes without having to wait.
     pub(super) fn touch(&self) {
         self.object.touch();
     }

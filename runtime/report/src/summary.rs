@@ -145,7 +145,7 @@ pub struct NodeSummary {
     pub output: OutputSummary,
 }
 
-/// What programs wrote, as far as it was kept.
+/// The output of programs that was kept.
 #[derive(Clone, Debug, Default)]
 pub struct KeptOutput<'a> {
     /// Standard output and standard error of the target.

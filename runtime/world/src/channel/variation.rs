@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! answer   0 … 1023        …                                  VARIATION_ANSWERS      + nanoseconds
-//!          as planned      ever longer, by halvings and evenly                        exactly so much, if the plan has that
+//!          as planned      ever longer, by halvings and evenly                        exactly that long, if the plan allows it
 //! share    a fifth         the rest, but for a sixteenth                              a sixteenth
 //! ```
 //!
