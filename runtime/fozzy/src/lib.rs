@@ -26,9 +26,9 @@
 //! # Ok::<(), fozzy::Error>(())
 //! ```
 //!
-//! The library uses the compile cache of the command (`FOZZY_CACHE_DIR`), and otherwise reads and writes only the files
-//! that its caller names. With the feature `live`, a run may ask the real computer too, if its plan and its caller both
-//! allow it (`Plan::ask_real_computer`).
+//! The library asks nothing of the machine except the compile cache of the command (`FOZZY_CACHE_DIR`), and reads and
+//! writes only the files that its caller names. With the feature `live`, a run may ask the real computer too, if its
+//! plan and its caller both allow it (`Plan::ask_real_computer`).
 
 mod check;
 mod error;

@@ -91,7 +91,7 @@ impl Secrets {
         Ok(secrets)
     }
 
-    /// Replaces placeholders by their secrets if the receiver `is_trusted`; otherwise the placeholders stay.
+    /// A revealer that replaces placeholders by their secrets if the receiver `is_trusted`, and otherwise leaves them.
     pub(crate) fn revealing(&self, is_trusted: bool) -> SecretRevealer<'_> {
         SecretRevealer(is_trusted.then_some(&self.reveals))
     }
