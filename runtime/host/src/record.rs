@@ -15,7 +15,7 @@ use crate::bindings::wasi::sockets::network;
 use crate::streams::StreamOpFailure;
 use fozzy_trace::{Record, RunningDigest};
 use std::fmt::Write;
-use words::Words;
+use words::{Notation, Words};
 
 impl Record for Datetime {
     fn fold(&self, fold: &mut RunningDigest) {
@@ -46,17 +46,17 @@ impl Record for StreamOpFailure {
     }
 }
 
-/// A value that is folded and shown by its words.
+/// A value that is folded by its words, and shown in the notation of WAVE.
 pub(crate) struct WordRecord<T>(pub(crate) T);
 
 impl<T: Words> Record for WordRecord<T> {
     fn fold(&self, fold: &mut RunningDigest) {
         let mut words = String::new();
-        self.0.words(&mut words);
+        self.0.words(Notation::Folded, &mut words);
         fold.bytes(words.as_bytes());
     }
     fn show(&self, out: &mut String) {
-        self.0.words(out);
+        self.0.words(Notation::Shown, out);
     }
 }
 

@@ -179,8 +179,9 @@ impl<T: Record, E: Record> Record for Result<T, E> {
                 }
             }
             Err(error) => {
-                out.push_str("error ");
+                out.push_str("err(");
                 error.show(out);
+                out.push(')');
             }
         }
     }
@@ -292,7 +293,7 @@ mod tests {
         assert_eq!(show(&vec![0u8, 255]), "00ff (2 bytes)");
         assert_eq!(show(&(1u32, "x", None::<u64>)), r#"1, "x", none"#);
         assert_eq!(show(&Ok::<(), u8>(())), "ok");
-        assert_eq!(show(&Err::<(), u8>(3)), "error 3");
+        assert_eq!(show(&Err::<(), u8>(3)), "err(3)");
         // What is cut looks different when it is different.
         let mut long = vec![b'a'; 1000];
         assert!(show(&long).contains("… (1000 bytes #"));

@@ -1,13 +1,14 @@
-//! Fixed words for values of WIT's types.
+//! Values of WIT's types as text, in two notations.
 //!
 //! ```text
-//! ErrorCode::NoEntry                        a case
-//! ErrorCode::DnsError(DnsErrorPayload { rcode: None, info-code: Some(3) })
-//! (READ|WRITE)                              flags
+//! folded                                                                  shown, as in WAVE
+//! ErrorCode::NoEntry                                                      no-entry                                  a case
+//! ErrorCode::DnsError(DnsErrorPayload { rcode: None, info-code: Some(3) })  DNS-error({rcode: none, info-code: some(3)})
+//! (READ|WRITE)                                                            {read, write}                             flags
 //! ```
 //!
-//! They are folded into digests of histories, so they are part of the determinism contract: a word stays for ever, whatever the type or
-//! the case is called in Rust, and whatever its `Debug` prints. They began as what `Debug` printed.
+//! What is folded into digests of histories is part of the determinism contract: a word stays for ever, whatever the type or the case
+//! is called in Rust, and whatever its `Debug` prints. They began as what `Debug` printed. What is shown is for people only.
 //!
 //! Invariant: equal values have equal words, and different values of a type have different ones.
 
@@ -18,64 +19,89 @@ use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types as fs;
 use crate::bindings::wasi::http::types as http;
 use crate::bindings::wasi::sockets::network;
+use crate::wave;
 use fozzy_world::network::{AddressFamily, Shutdown};
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 
+/// What words are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notation {
+    /// The words that digests have.
+    Folded,
+    /// The notation of WAVE.
+    Shown,
+}
+
 /// Writes the words of a value.
 pub(crate) trait Words {
-    fn words(&self, out: &mut String);
+    fn words(&self, to: Notation, out: &mut String);
 }
 
 /// Values that the standard library writes: numbers, texts in quotes, addresses.
 macro_rules! standard {
     ($($kind:ty),* $(,)?) => {$(
         impl Words for $kind {
-            fn words(&self, out: &mut String) {
+            fn words(&self, _: Notation, out: &mut String) {
                 let _ = write!(out, "{self:?}");
             }
         }
     )*};
 }
-standard!(bool, u8, u16, u32, u64, i32, String, &str, IpAddr, SocketAddr);
+standard!(bool, u8, u16, u32, u64, i32, IpAddr, SocketAddr);
+
+impl Words for str {
+    fn words(&self, to: Notation, out: &mut String) {
+        match to {
+            Notation::Folded => drop(write!(out, "{self:?}")),
+            Notation::Shown => wave::text(out, self),
+        }
+    }
+}
+
+impl Words for String {
+    fn words(&self, to: Notation, out: &mut String) {
+        self.as_str().words(to, out);
+    }
+}
 
 impl<T: Words + ?Sized> Words for &T {
-    fn words(&self, out: &mut String) {
-        (**self).words(out);
+    fn words(&self, to: Notation, out: &mut String) {
+        (**self).words(to, out);
     }
 }
 
 impl<T: Words> Words for Option<T> {
-    fn words(&self, out: &mut String) {
+    fn words(&self, to: Notation, out: &mut String) {
         match self {
-            Some(value) => case(out, "Some", value),
-            None => out.push_str("None"),
+            Some(value) => case(to, out, "Some", value),
+            None => word(to, out, "None"),
         }
     }
 }
 
 impl<T: Words, E: Words> Words for Result<T, E> {
-    fn words(&self, out: &mut String) {
+    fn words(&self, to: Notation, out: &mut String) {
         match self {
-            Ok(value) => case(out, "Ok", value),
-            Err(error) => case(out, "Err", error),
+            Ok(value) => case(to, out, "Ok", value),
+            Err(error) => case(to, out, "Err", error),
         }
     }
 }
 
 impl<T: Words> Words for Vec<T> {
-    fn words(&self, out: &mut String) {
-        list(out, ('[', ']'), self.iter().map(|value| value as &dyn Words));
+    fn words(&self, to: Notation, out: &mut String) {
+        list(to, out, ('[', ']'), self.iter().map(|value| value as &dyn Words));
     }
 }
 
 macro_rules! tuples {
     ($($($name:ident)+,)*) => {$(
         impl<$($name: Words),+> Words for ($($name,)+) {
-            fn words(&self, out: &mut String) {
+            fn words(&self, to: Notation, out: &mut String) {
                 #[allow(non_snake_case, reason = "values are called as their types")]
                 let ($($name,)+) = self;
-                list(out, ('(', ')'), [$($name as &dyn Words),+].into_iter());
+                list(to, out, ('(', ')'), [$($name as &dyn Words),+].into_iter());
             }
         }
     )*};
@@ -83,43 +109,80 @@ macro_rules! tuples {
 tuples!(A B, A B C, A B C D, A B C D E,);
 
 /// `[a, b]`, `(a, b)`.
-fn list<'a>(out: &mut String, (open, close): (char, char), values: impl Iterator<Item = &'a dyn Words>) {
+fn list<'a>(to: Notation, out: &mut String, (open, close): (char, char), values: impl Iterator<Item = &'a dyn Words>) {
     out.push(open);
     for (place, value) in values.enumerate() {
         if place > 0 {
             out.push_str(", ");
         }
-        value.words(out);
+        value.words(to, out);
     }
     out.push(close);
 }
 
+/// The name of a case: `Error::NotFound`, or `not-found`.
+fn word(to: Notation, out: &mut String, folded: &str) {
+    match to {
+        Notation::Folded => out.push_str(folded),
+        Notation::Shown => kebab(folded.rsplit("::").next().unwrap_or(folded), out),
+    }
+}
+
+/// A name of Rust as WIT has it: `NotFound` and `NOT_FOUND` are `not-found`. WIT writes some words in capitals.
+fn kebab(name: &str, out: &mut String) {
+    const CAPITALS: [&str; 7] = ["dns", "http", "https", "ip", "tls", "uri", "rst"];
+    let is_upper = !name.contains(|c: char| c.is_ascii_lowercase());
+    let mut parts: Vec<String> = Vec::new();
+    for c in name.chars() {
+        match parts.last_mut() {
+            _ if c == '_' => parts.push(String::new()),
+            Some(part) if is_upper || !c.is_ascii_uppercase() => part.push(c.to_ascii_lowercase()),
+            _ => parts.push(c.to_ascii_lowercase().to_string()),
+        }
+    }
+    for (place, part) in parts.iter().enumerate() {
+        if place > 0 {
+            out.push('-');
+        }
+        match CAPITALS.contains(&part.as_str()) {
+            true => out.push_str(&part.to_ascii_uppercase()),
+            false => out.push_str(part),
+        }
+    }
+}
+
 /// `word(value)`.
-fn case(out: &mut String, word: &str, value: &dyn Words) {
-    out.push_str(word);
+fn case(to: Notation, out: &mut String, name: &str, value: &dyn Words) {
+    word(to, out, name);
     out.push('(');
-    value.words(out);
+    value.words(to, out);
     out.push(')');
 }
 
-/// `Word { field: value, … }`.
-fn record(out: &mut String, word: &str, fields: &[(&str, &dyn Words)]) {
-    out.push_str(word);
+/// `Word { field: value, … }`, or `{field: value, …}`.
+fn record(to: Notation, out: &mut String, name: &str, fields: &[(&str, &dyn Words)]) {
+    let (open, close) = match to {
+        Notation::Folded => (" { ", " }"),
+        Notation::Shown => ("{", "}"),
+    };
+    if to == Notation::Folded {
+        out.push_str(name);
+    }
     for (place, (field, value)) in fields.iter().enumerate() {
-        out.push_str(if place == 0 { " { " } else { ", " });
+        out.push_str(if place == 0 { open } else { ", " });
         out.push_str(field);
         out.push_str(": ");
-        value.words(out);
+        value.words(to, out);
     }
-    out.push_str(" }");
+    out.push_str(close);
 }
 
 /// Types whose cases hold nothing, each with the words of its cases.
 macro_rules! cases {
     ($($start:literal $kind:ty { $($case:ident),* $(,)? })*) => {$(
         impl Words for $kind {
-            fn words(&self, out: &mut String) {
-                out.push_str(match self { $(<$kind>::$case => concat!($start, stringify!($case)),)* });
+            fn words(&self, to: Notation, out: &mut String) {
+                word(to, out, match self { $(<$kind>::$case => concat!($start, stringify!($case)),)* });
             }
         }
     )*};
@@ -142,10 +205,21 @@ cases! {
 macro_rules! flags {
     ($($kind:ty { $($flag:ident),* $(,)? })*) => {$(
         impl Words for $kind {
-            fn words(&self, out: &mut String) {
+            fn words(&self, to: Notation, out: &mut String) {
                 let all = [$((<$kind>::$flag, stringify!($flag)),)*];
-                let set: Vec<&str> = all.iter().filter(|(flag, _)| self.contains(*flag)).map(|(_, word)| *word).collect();
-                let _ = write!(out, "({})", set.join("|"));
+                let set = all.iter().filter(|(flag, _)| self.contains(*flag)).map(|(_, name)| *name);
+                let (open, between, close) = match to {
+                    Notation::Folded => ('(', "|", ')'),
+                    Notation::Shown => ('{', ", ", '}'),
+                };
+                out.push(open);
+                for (place, name) in set.enumerate() {
+                    if place > 0 {
+                        out.push_str(between);
+                    }
+                    word(to, out, name);
+                }
+                out.push(close);
             }
         }
     )*};
@@ -162,8 +236,8 @@ flags! {
 macro_rules! records {
     ($($word:literal $kind:ty { $($name:literal $field:ident),* $(,)? })*) => {$(
         impl Words for $kind {
-            fn words(&self, out: &mut String) {
-                record(out, $word, &[$(($name, &self.$field)),*]);
+            fn words(&self, to: Notation, out: &mut String) {
+                record(to, out, $word, &[$(($name, &self.$field)),*]);
             }
         }
     )*};
@@ -183,49 +257,49 @@ records! {
 }
 
 impl Words for fs::NewTimestamp {
-    fn words(&self, out: &mut String) {
+    fn words(&self, to: Notation, out: &mut String) {
         match self {
-            fs::NewTimestamp::NoChange => out.push_str("NewTimestamp::NoChange"),
-            fs::NewTimestamp::Now => out.push_str("NewTimestamp::Now"),
-            fs::NewTimestamp::Timestamp(time) => case(out, "NewTimestamp::Timestamp", time),
+            fs::NewTimestamp::NoChange => word(to, out, "NewTimestamp::NoChange"),
+            fs::NewTimestamp::Now => word(to, out, "NewTimestamp::Now"),
+            fs::NewTimestamp::Timestamp(time) => case(to, out, "NewTimestamp::Timestamp", time),
         }
     }
 }
 
 impl Words for run::ExitStatus {
-    fn words(&self, out: &mut String) {
+    fn words(&self, to: Notation, out: &mut String) {
         match self {
-            run::ExitStatus::Code(code) => case(out, "ExitStatus::Code", code),
-            run::ExitStatus::Signal(signal) => case(out, "ExitStatus::Signal", signal),
+            run::ExitStatus::Code(code) => case(to, out, "ExitStatus::Code", code),
+            run::ExitStatus::Signal(signal) => case(to, out, "ExitStatus::Signal", signal),
         }
     }
 }
 
 impl Words for run::Error {
-    fn words(&self, out: &mut String) {
+    fn words(&self, to: Notation, out: &mut String) {
         match self {
-            run::Error::NotFound => out.push_str("Error::NotFound"),
-            run::Error::NotPermitted => out.push_str("Error::NotPermitted"),
-            run::Error::OutputTooLarge => out.push_str("Error::OutputTooLarge"),
-            run::Error::TooManyProcesses => out.push_str("Error::TooManyProcesses"),
-            run::Error::Other(why) => case(out, "Error::Other", why),
+            run::Error::NotFound => word(to, out, "Error::NotFound"),
+            run::Error::NotPermitted => word(to, out, "Error::NotPermitted"),
+            run::Error::OutputTooLarge => word(to, out, "Error::OutputTooLarge"),
+            run::Error::TooManyProcesses => word(to, out, "Error::TooManyProcesses"),
+            run::Error::Other(why) => case(to, out, "Error::Other", why),
         }
     }
 }
 
 impl Words for http::Scheme {
-    fn words(&self, out: &mut String) {
+    fn words(&self, to: Notation, out: &mut String) {
         match self {
-            http::Scheme::Http => out.push_str("Scheme::Http"),
-            http::Scheme::Https => out.push_str("Scheme::Https"),
-            http::Scheme::Other(name) => case(out, "Scheme::Other", name),
+            http::Scheme::Http => word(to, out, "Scheme::Http"),
+            http::Scheme::Https => word(to, out, "Scheme::Https"),
+            http::Scheme::Other(name) => case(to, out, "Scheme::Other", name),
         }
     }
 }
 
 impl Words for http::Method {
-    fn words(&self, out: &mut String) {
-        out.push_str(match self {
+    fn words(&self, to: Notation, out: &mut String) {
+        let name = match self {
             http::Method::Get => "Method::Get",
             http::Method::Head => "Method::Head",
             http::Method::Post => "Method::Post",
@@ -235,8 +309,9 @@ impl Words for http::Method {
             http::Method::Options => "Method::Options",
             http::Method::Trace => "Method::Trace",
             http::Method::Patch => "Method::Patch",
-            http::Method::Other(name) => return case(out, "Method::Other", name),
-        });
+            http::Method::Other(name) => return case(to, out, "Method::Other", name),
+        };
+        word(to, out, name);
     }
 }
 
@@ -244,10 +319,10 @@ impl Words for http::Method {
 macro_rules! http_errors {
     (plain { $($plain:ident),* $(,)? } with { $($with:ident),* $(,)? }) => {
         impl Words for http::ErrorCode {
-            fn words(&self, out: &mut String) {
+            fn words(&self, to: Notation, out: &mut String) {
                 match self {
-                    $(http::ErrorCode::$plain => out.push_str(concat!("ErrorCode::", stringify!($plain))),)*
-                    $(http::ErrorCode::$with(value) => case(out, concat!("ErrorCode::", stringify!($with)), value),)*
+                    $(http::ErrorCode::$plain => word(to, out, concat!("ErrorCode::", stringify!($plain))),)*
+                    $(http::ErrorCode::$with(value) => case(to, out, concat!("ErrorCode::", stringify!($with)), value),)*
                 }
             }
         }
@@ -277,7 +352,7 @@ mod tests {
     /// The words of a value, which are what `Debug` prints, as they were from the first trace on.
     fn pinned(value: &(impl Words + Debug), expected: &str) {
         let mut found = String::new();
-        value.words(&mut found);
+        value.words(Notation::Folded, &mut found);
         assert_eq!(found, expected);
         assert_eq!(found, format!("{value:?}"), "this is what old traces have");
     }
@@ -353,7 +428,37 @@ mod tests {
         let (v4, v6): (SocketAddr, SocketAddr) =
             ("127.0.0.1:80".parse().expect("one"), "[::1]:80".parse().expect("one"));
         pinned(&(v4, v6.ip(), true), "(127.0.0.1:80, ::1, true)");
-        let kind: Result<run::ExitStatus, &str> = Err("not found");
+        let kind: Result<run::ExitStatus, String> = Err("not found".to_owned());
         pinned(&(Some(vec!["a".to_owned()]), None::<u64>, kind, 5_u64), r#"(Some(["a"]), None, Err("not found"), 5)"#);
+    }
+
+    /// The words of a value for people.
+    fn shown(value: &impl Words) -> String {
+        let mut found = String::new();
+        value.words(Notation::Shown, &mut found);
+        found
+    }
+
+    #[test]
+    fn people_are_shown_the_notation_of_wave() {
+        assert_eq!(shown(&fs::ErrorCode::NoEntry), "no-entry");
+        assert_eq!(shown(&fs::Advice::WillNeed), "will-need");
+        assert_eq!(shown(&(fs::OpenFlags::CREATE | fs::OpenFlags::TRUNCATE)), "{create, truncate}");
+        assert_eq!(shown(&fs::DescriptorFlags::FILE_INTEGRITY_SYNC), "{file-integrity-sync}");
+        assert_eq!(shown(&fs::PathFlags::empty()), "{}");
+        let time = Datetime { seconds: 7, nanoseconds: 8 };
+        assert_eq!(shown(&fs::NewTimestamp::Timestamp(time)), "timestamp({seconds: 7, nanoseconds: 8})");
+        let entry = fs::DirectoryEntry { type_: fs::DescriptorType::Fifo, name: "a\"\n".to_owned() };
+        assert_eq!(shown(&entry), r#"{type: fifo, name: "a\"\n"}"#);
+        let payload = http::DnsErrorPayload { rcode: None, info_code: Some(3) };
+        assert_eq!(shown(&http::ErrorCode::DnsError(payload)), "DNS-error({rcode: none, info-code: some(3)})");
+        assert_eq!(shown(&http::ErrorCode::HttpRequestUriTooLong), "HTTP-request-URI-too-long");
+        assert_eq!(shown(&http::Scheme::Https), "HTTPS");
+        assert_eq!(shown(&run::Error::Other("why".to_owned())), r#"other("why")"#);
+        let ending = run::Ending { status: run::ExitStatus::Signal(9), deadline_passed: true };
+        assert_eq!(shown(&ending), "{status: signal(9), deadline-passed: true}");
+        assert_eq!(shown(&Shutdown::Both), "both");
+        let kind: Result<run::ExitStatus, String> = Err("not found".to_owned());
+        assert_eq!(shown(&(Some(vec!["a".to_owned()]), None::<u64>, kind)), r#"(some(["a"]), none, err("not found"))"#);
     }
 }
