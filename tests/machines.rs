@@ -122,6 +122,55 @@ fn ten_thousand_restarts_of_a_machine_have_the_memory_of_one() {
     assert_eq!((&ran["status"], &ran["nodes"][0]["restarts"]), (&"pass".into(), &10_000.into()), "{ran}");
 }
 
+/// Waits for five seconds.
+const SLEEPER: &str = r#"(module
+  (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "_start")
+    (i32.store (i32.const 16) (i32.const 1))
+    (i64.store (i32.const 24) (i64.const 5000000000))
+    (drop (call $poll (i32.const 0) (i32.const 64) (i32.const 1) (i32.const 128)))))"#;
+
+#[test]
+fn a_machine_that_starts_again_at_once_and_for_ever_uses_up_the_budget() {
+    let fozzy = Fozzy::new();
+    fozzy.write("main.wat", SLEEPER);
+    fozzy.write("none.wat", r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
+    let machine = |restart: &str| {
+        format!(
+            "[limits]\nfuel = 5_000_000\n\n[[node]]\nname = \"w\"\ncomponent = \"none.wat\"\nrestart = \"{restart}\"\n"
+        )
+    };
+    fozzy.write("plan.toml", machine("0s"));
+    let ran = fozzy.run(&["run", "main.wat", "--plan", "plan.toml", "--record", "run.fozzy", "--json"]).exits(3).json();
+    assert_eq!((&ran["status"], &ran["nodes"][0]["restarts"]), (&"timeout".into(), &50.into()), "{ran:#}");
+    assert!(ran["findings"][0]["message"].to_string().contains("instruction budget ran out"), "{ran:#}");
+    fozzy.run(&["replay", "run.fozzy"]).exits(3);
+    fozzy.write("plan.toml", machine("1s"));
+    fozzy.run(&["run", "main.wat", "--plan", "plan.toml"]).exits(0);
+}
+
+#[test]
+fn a_machine_that_starts_again_and_prints_too_much_is_told() {
+    let fozzy = Fozzy::new();
+    fozzy.write("main.wat", SLEEPER);
+    fozzy.write(
+        "says.wat",
+        r#"(module
+          (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+          (memory (export "memory") 1)
+          (data (i32.const 0) "\10\00\00\00\10\00\00\00")
+          (data (i32.const 16) "again and again\0a")
+          (func (export "_start") (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))))"#,
+    );
+    let plan =
+        "[limits]\noutput = 32\n\n[[node]]\nname = \"w\"\ncomponent = \"says.wat\"\nends = \"any\"\nrestart = \"1s\"\n";
+    fozzy.write("plan.toml", plan);
+    let ran = fozzy.run(&["run", "main.wat", "--plan", "plan.toml", "--json"]).exits(0).json();
+    let warnings = ran["warnings"].to_string();
+    assert!(warnings.contains("output of a machine of 48 bytes, and 32 bytes may be (--output-limit"), "{ran:#}");
+}
+
 #[test]
 fn ten_thousand_restarts_of_a_target_have_the_memory_of_one() {
     let (caller, peer) = (corpus::component("caller"), corpus::component("peer"));

@@ -34,6 +34,26 @@ fn a_trace_of_the_first_edition_replays_as_it_was_recorded() {
     replays(&recording);
 }
 
+#[test]
+fn a_trace_of_the_third_edition_replays_as_it_was_recorded() {
+    let recording = Recording::read(&kept("v5-polls.fozzy")).expect("a trace of version 5");
+    assert_eq!(recording.plan.edition, Edition::THIRD);
+    assert_eq!(recording.outcome.ended_at, Instant(21_000), "time passed for a program that polls");
+    replays(&recording);
+}
+
+#[test]
+fn a_trace_of_the_fourth_edition_replays_as_it_was_recorded() {
+    let recording = Recording::read(&kept("v5-yield.fozzy")).expect("a trace of version 5");
+    assert_eq!(recording.plan.edition, Edition::FOURTH);
+    assert_eq!(
+        recording.outcome.end,
+        ExecutionEnd::Exited { code: 256 },
+        "its file has its name after the loss of power"
+    );
+    replays(&recording);
+}
+
 /// The same story as was recorded; what the engine decides (fuel, memory layout) may change with the engine.
 fn replays(recording: &Recording) {
     let plan = Arc::new(recording.plan.clone());

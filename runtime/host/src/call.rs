@@ -14,7 +14,8 @@
 use crate::outgoing_call::TargetHost;
 use crate::preview1::GuestMemory;
 use crate::run::RunGuard;
-use fozzy_trace::facts::{FailureKind, ReportedFailure};
+use fozzy_trace::facts::{FailureKind, HeldPart, Refusal, ReportedFailure};
+use fozzy_trace::plan::Edition;
 use fozzy_trace::source::Override;
 use fozzy_trace::{
     Activity, Aside, AwaitedEvent, BackendRequest, DecisionPart, Duration, HarnessError, IoChannel, NodeId,
@@ -470,7 +471,7 @@ impl Host {
                 self.run.look();
                 return Err(GuestStop::Looked);
             }
-            return Ok(blocked?);
+            return blocked.map_err(|blocked| self.end_of_waiting(blocked));
         }
         self.node_mut().waiting = waits.to_vec();
         self.settle_memory();
@@ -480,11 +481,21 @@ impl Host {
         }
         self.node_mut().waiting.clear();
         if let Some(blocked) = self.run.blocked.take() {
-            return Err(GuestStop::Hang(blocked));
+            return Err(self.end_of_waiting(blocked));
         }
         match self.run.over() {
             Some(node) => Err(GuestStop::PeerEnded { node }),
+            None if self.run.is_spent() => Err(GuestStop::FuelExhausted),
             None => Ok(()),
+        }
+    }
+
+    /// What everybody waits for never comes: the run hangs, unless a person stopped it meanwhile. Before [`Edition::FIFTH`] it hung.
+    fn end_of_waiting(&mut self, blocked: Deadlock) -> GuestStop {
+        let plan = &self.run.world.plan;
+        match plan.limits.interrupted && plan.edition >= Edition::FIFTH {
+            true => self.end_of_time(),
+            false => GuestStop::Hang(blocked),
         }
     }
 
@@ -540,6 +551,10 @@ impl Host {
         if let Some(limit) = limit.filter(|limit| written > *limit) {
             let message =
                 format!("standard output and standard error have more than {limit} bytes: --output-limit allows more");
+            if node != NodeId(0) {
+                // What ends a machine may be allowed, and is known all the same.
+                run.world.facts.refusals.note(Refusal { part: HeldPart::Output, asked: written, bound: limit });
+            }
             let failure = ReportedFailure::new(FailureKind::Assertion, OUTPUT_LIMIT, &message);
             return Err(GuestStop::Failed(Box::new(failure)));
         }

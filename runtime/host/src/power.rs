@@ -42,7 +42,10 @@ impl power::Host for Host {
             if is_busy(&node.disk, &node.table) || node.preview1.is_busy(&node.disk) {
                 return Ok(Err(power::Error::Busy));
             }
-            host.with_context(|world, context| world.node_mut(context.node).disk.crash(context));
+            host.with_context(|world, context| {
+                let edition = world.plan.edition;
+                world.node_mut(context.node).disk.crash(edition, context);
+            });
             Ok(Ok(()))
         })
     }

@@ -90,6 +90,8 @@ pub struct Run {
     /// Fuel that host calls have used, and how much they may.
     pub(crate) work: u64,
     work_max: u64,
+    /// Whether restarts have used up the instruction budget.
+    is_spent: bool,
     /// The fuel of host calls at which the interrupt is polled next; at most `work_max`.
     pub(crate) work_until_look: u64,
     interrupt: Option<Interrupt>,
@@ -120,6 +122,7 @@ impl Run {
             observed_bytes: 0,
             work: 0,
             work_max,
+            is_spent: false,
             work_until_look: work_max,
             interrupt: None,
         }
@@ -274,6 +277,7 @@ impl Run {
             observed_bytes: self.observed_bytes,
             work: self.work,
             work_max: self.work_max,
+            is_spent: self.is_spent,
             work_until_look: self.work_max,
             interrupt: None,
         }
@@ -328,12 +332,23 @@ impl Run {
         self.aftermath.as_ref().map(|aftermath| aftermath.until)
     }
 
-    /// The program of `node` exited or crashed, and starts again after `after`.
-    pub fn restart(&mut self, node: NodeId, after: Duration) {
-        self.with_context(node, |world, context| world.program_ended(context));
-        let up = self.world.clock.now().after(after);
-        self.world.node_mut(node).waiting = vec![Wait::Until(up)];
-        self.charge_restart();
+    /// The program of `node` exited or crashed, and starts again after `after`, unless the instruction budget is used up: then the run
+    /// ends, even where no program makes a call. Before [`Edition::FIFTH`] it continued.
+    pub fn restart(&mut self, node: NodeId, after: Duration) -> bool {
+        self.is_spent = self.work > self.work_max && self.world.plan.edition >= Edition::FIFTH;
+        if !self.is_spent {
+            self.with_context(node, |world, context| world.program_ended(context));
+            let up = self.world.clock.now().after(after);
+            self.world.node_mut(node).waiting = vec![Wait::Until(up)];
+            self.charge_restart();
+        }
+        !self.is_spent
+    }
+
+    /// Whether restarts have used up the instruction budget: the run ends with the target's next turn.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.is_spent
     }
 
     fn charge_restart(&mut self) {

@@ -130,12 +130,16 @@ pub struct Plan {
 /// - fourth: a restart costs little of the instruction budget, so that a machine may be restarted ten thousand times; of WASI preview 1,
 ///   `sched_yield` lets the other machines go on, and `fd_sync` of a directory makes its names durable; a hang names the machine that
 ///   standard input never comes from.
+/// - fifth: under a plan with `lost-write` or `torn-write`, names are lost as under any other; restarts end with the instruction
+///   budget; a run that a person stops while everybody waits was stopped, and does not hang.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
 
 /// Kinds of faults after which a machine starts again.
 const RESTARTING_FAULTS: [&str; 3] = ["kill", "power-loss", "restart"];
+/// Kinds of faults that say what a loss of power takes of contents.
+const LOSING_FAULTS: [&str; 2] = ["lost-write", "torn-write"];
 
 impl Edition {
     /// The first.
@@ -146,8 +150,10 @@ impl Edition {
     pub const THIRD: Edition = Edition(2);
     /// The fourth.
     pub const FOURTH: Edition = Edition(3);
+    /// The fifth.
+    pub const FIFTH: Edition = Edition(4);
     /// The last one that is known.
-    pub const LATEST: Edition = Edition::FOURTH;
+    pub const LATEST: Edition = Edition::FIFTH;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
     fn is_first(&self) -> bool {
@@ -165,7 +171,11 @@ impl Plan {
         let channels = || machines.clone().filter_map(|machine| machine.stdin.channel.as_ref());
         let (has_channel, has_pipe) = (channels().next().is_some(), channels().any(|channel| channel.from.is_some()));
         let has_others = self.nodes.iter().any(|node| !node.called);
+        let is_losing = |fault: &FaultPlan| LOSING_FAULTS.contains(&&*fault.kind);
         self.edition = match has_channel {
+            _ if self.faults.iter().any(is_losing) || self.nodes.iter().any(|node| node.restart.is_some()) => {
+                Edition::FIFTH
+            }
             _ if has_pipe || self.may_restart() => Edition::FOURTH,
             true => Edition::THIRD,
             false if has_others || !self.faults.is_empty() => Edition::SECOND,
@@ -173,10 +183,9 @@ impl Plan {
         };
     }
 
-    /// Whether the plan itself restarts a machine.
+    /// Whether a fault of the plan restarts a machine.
     fn may_restart(&self) -> bool {
-        let is_restarting = |fault: &FaultPlan| RESTARTING_FAULTS.contains(&&*fault.kind);
-        self.faults.iter().any(is_restarting) || self.nodes.iter().any(|node| node.restart.is_some())
+        self.faults.iter().any(|fault| RESTARTING_FAULTS.contains(&&*fault.kind))
     }
 }
 

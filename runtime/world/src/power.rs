@@ -24,7 +24,8 @@ impl World {
     /// The machine of the moment loses power.
     pub fn power_loss(&mut self, context: &mut OpContext<'_>) {
         self.program_lost(context);
-        self.node_mut(context.node).disk.crash(context);
+        let edition = self.plan.edition;
+        self.node_mut(context.node).disk.crash(edition, context);
     }
 
     /// The program of the moment's machine is gone, with all that it held; what it wrote is there.

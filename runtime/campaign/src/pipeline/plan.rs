@@ -107,7 +107,8 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
             let channel = ChannelPlan { terminal: feed::is_terminal(), ..ChannelPlan::default() };
             let planned = &mut plan.main.stdin;
             (planned.stays_open, planned.channel) = (true, Some(planned.channel.take().unwrap_or(Box::new(channel))));
-            plan.renew_edition();
+            // That a person has stopped it is known at its end.
+            plan.edition = Edition::LATEST;
             Some(feed::live_stdin(&project.remarks, hider, stop))
         }
         None => reads_own.then(|| load::own_stdin(&project.remarks, hider)),

@@ -177,8 +177,9 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result
                 let end = ended.end.as_ref().expect("it has ended");
                 let planned = planned(&plan, guest.node);
                 let is_allowed = planned.and_then(|node| node.ends).is_none_or(|ends| ends.allows(end));
-                if let (Some(after), true) = (planned.and_then(|node| node.restart), is_allowed) {
-                    run.restart(guest.node, after);
+                if let (Some(after), true) = (planned.and_then(|node| node.restart), is_allowed)
+                    && run.restart(guest.node, after)
+                {
                     run.guests += 1;
                     *restarts.entry(guest.node).or_default() += 1;
                     guests.push(start(session, guest.launch, &plan.limits, &slot, Vec::new()));
@@ -354,7 +355,7 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
     run.world.end_overdue();
     run.look_for_input();
     loop {
-        if run.over().is_some() {
+        if run.over().is_some() || run.is_spent() {
             return main();
         }
         // In the order of nodes, whatever order they stand in here.

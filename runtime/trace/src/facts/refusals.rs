@@ -20,6 +20,8 @@ pub enum HeldPart {
     Disk,
     /// All of these and the kept output together.
     Total,
+    /// What the program of a machine beside the target prints, in all of its lives: the one that is refused more ends.
+    Output,
 }
 
 /// What was asked for, and what may be.
@@ -49,6 +51,9 @@ impl fmt::Display for Refusal {
             HeldPart::Total => {
                 let what = "memories, tables, disk and kept output together";
                 (what, bytes(*asked), bytes(*bound), "`total` of [limits]")
+            }
+            HeldPart::Output => {
+                ("output of a machine", bytes(*asked), bytes(*bound), "--output-limit; its program ended there")
             }
         };
         write!(f, "{what} of {asked}, and {bound} may be ({key})")

@@ -13,8 +13,8 @@
 //!
 //! The simplest answer to everything is zero, and then nothing is lost: the mildest crash.
 //!
-//! Where a plan has faults of the kinds `lost-write` or `torn-write`, only these decide about data, and all names
-//! are kept: so one kind of loss can be looked at alone.
+//! Where a plan has faults of the kinds `lost-write` or `torn-write`, only these decide about data. Names are lost as they are
+//! without them, but under plans before [`Edition::FIFTH`], which kept all names then.
 //!
 //! Invariants: what was synced is there; what is there was written, or is a hole of zeros between what was
 //! written. Not here: handles and the guest, which end with the machine (`World::power_loss`).
@@ -27,6 +27,7 @@ use crate::OpContext;
 use crate::fault::{LOST_WRITE, TORN_WRITE};
 use fozzy_trace::Purpose;
 use fozzy_trace::facts::LOST_KEPT_MAX;
+use fozzy_trace::plan::Edition;
 
 /// What a disk writes wholly or not at all, in bytes.
 pub const SECTOR_BYTES: u64 = 512;
@@ -51,11 +52,12 @@ enum Fate {
 impl Disk {
     /// The machine loses power, and starts again with what is on the disk. All descriptors are gone. Without
     /// [`Disk::track_durability`] nothing is lost.
-    pub fn crash(&mut self, context: &mut OpContext<'_>) {
+    pub fn crash(&mut self, edition: Edition, context: &mut OpContext<'_>) {
         let restricted = context.faults.plans(&LOST_WRITE) || context.faults.plans(&TORN_WRITE);
         let mut losses = DiskLosses::default();
         let pending = self.names_pending();
-        if pending > 0 && !restricted {
+        let keeps_names = restricted && edition < Edition::FIFTH;
+        if pending > 0 && !keeps_names {
             for _ in 0..context.below(Purpose::Fault, NAMES, pending + 1) {
                 losses.add(|| self.last_change());
                 self.undo_names();

@@ -6,7 +6,7 @@ use super::super::{DescriptorFlags, Disk, DiskLimits, Errno, FileDescriptor, Ino
 use super::super::{JOURNAL_OPERATIONS_MAX, PENDING_BYTES_MAX, PENDING_CHANGES_MAX};
 use super::SECTOR_BYTES;
 use crate::{Decider, Faults, OpContext};
-use fozzy_trace::plan::{FaultPlan, NameDurability};
+use fozzy_trace::plan::{Edition, FaultPlan, NameDurability};
 use fozzy_trace::{Duration, Instant, NodeId, Question};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,10 +117,16 @@ impl Machine {
 
     /// The machine after a crash with these answers.
     fn crashed(&self, faults: &[FaultPlan], decider: &mut dyn Decider) -> Machine {
+        self.crashed_in(Edition::LATEST, faults, decider)
+    }
+
+    fn crashed_in(&self, edition: Edition, faults: &[FaultPlan], decider: &mut dyn Decider) -> Machine {
         let mut after = self.clone();
         after.disk.closed(after.root.node);
         let mut faults = Faults::new(faults).expect("kinds that there are");
-        after.disk.crash(&mut OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, decider });
+        after
+            .disk
+            .crash(edition, &mut OpContext { now: Instant::START, node: NodeId(0), faults: &mut faults, decider });
         after.root = after.disk.open_root(true);
         after
     }
@@ -232,7 +238,9 @@ fn lost(machine: &Machine, faults: &[FaultPlan], answers: &[u64]) -> Vec<String>
     let mut faults = Faults::new(faults).expect("kinds that there are");
     let mut decider = ScriptedAnswers(answers.to_vec());
     let now = Instant(7);
-    after.disk.crash(&mut OpContext { now, node: NodeId(0), faults: &mut faults, decider: &mut decider });
+    after
+        .disk
+        .crash(Edition::LATEST, &mut OpContext { now, node: NodeId(0), faults: &mut faults, decider: &mut decider });
     let [loss] = &faults.report().losses[..] else { panic!("one loss of power") };
     assert_eq!((loss.at, &*loss.machine), (now, "n0"));
     loss.lost.clone()
@@ -317,13 +325,24 @@ fn planned_kinds_of_loss_decide_alone() {
     let torn = machine.crashed(&[rule("torn-write", 1_000_000, None)], &mut ScriptedAnswers(vec![0])).read("log");
     assert_eq!(torn.map(|text| text.len()), Ok(512));
     let torn =
-        machine.crashed(&[rule("torn-write", 1_000_000, Some(1))], &mut ScriptedAnswers(vec![0, 6, 0])).read("log");
+        machine.crashed(&[rule("torn-write", 1_000_000, Some(1))], &mut ScriptedAnswers(vec![0, 0, 6, 0])).read("log");
     assert_eq!(torn.map(|text| text.len()), Ok(7));
     let lost = machine.crashed(&[rule("lost-write", 1_000_000, None)], &mut ScriptedAnswers(vec![])).read("log");
     assert_eq!(lost.as_deref(), Ok(""));
     let elsewhere = FaultPlan { target: "/other/*".to_owned(), ..rule("lost-write", 1_000_000, None) };
     let kept = machine.crashed(&[elsewhere], &mut ScriptedAnswers(vec![])).read("log");
     assert_eq!(kept.map(|text| text.len()), Ok(1024));
+}
+
+#[test]
+fn names_are_lost_whatever_decides_about_contents() {
+    let mut machine = Machine::new();
+    machine.write("log", 0, b"a");
+    let faults = [rule("lost-write", 1_000_000, None)];
+    assert_eq!(machine.crashed(&faults, &mut ScriptedAnswers(vec![1])).read("log"), Err(Errno::NoEntry));
+    assert_eq!(machine.crashed(&faults, &mut ScriptedAnswers(vec![0])).read("log").as_deref(), Ok(""));
+    let before = machine.crashed_in(Edition::FOURTH, &faults, &mut ScriptedAnswers(vec![])).read("log");
+    assert_eq!(before.as_deref(), Ok(""), "nobody was asked about names");
 }
 
 #[test]
