@@ -73,7 +73,7 @@ fn a_finding_shows_its_smallest_input_and_the_figures_of_its_run() {
 fn a_long_collection_is_drawn_in_a_campaign_and_in_a_run() {
     let fozzy = Fozzy::new();
     let sizes = corpus::component("sizes");
-    let found = campaign(&fozzy, &sizes, 3, 20_000, &["length_fits_a_byte", "--crash-only"]).exits(1).json();
+    let found = campaign(&fozzy, &sizes, 1, 20_000, &["length_fits_a_byte", "--crash-only"]).exits(1).json();
     assert_eq!(super::signatures(&found), ["assertion at a length has one byte"]);
     replays_alone(&fozzy, &found["fuzz"]["findings"][0]["tracePath"], 1);
     campaign(&fozzy, &sizes, 3, 300, &["bounds_hold"]).exits(0);

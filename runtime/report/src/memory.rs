@@ -11,12 +11,12 @@
 
 use crate::html::escape;
 use crate::pretty::{Style, bytes};
-use crate::profile::{HeapPlace, HeapSite, HeapTree};
+use crate::profile::{HeapPlace, HeapSite, HeapTree, by_function, different_programs};
 use crate::{Layout, MemorySummary};
 use fozzy_trace::{HeapCounts, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// What a run says of its memory.
@@ -106,6 +106,9 @@ pub struct MemoryDiff {
     pub delta_leaked_allocs: i64,
     /// How much higher the peak is.
     pub delta_peak_bytes: i64,
+    /// What a reader has to know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// `fozzy memory graph`.
@@ -279,7 +282,16 @@ impl MemoryDiff {
             delta_leaked_bytes: delta(left_leaked_bytes, right_leaked_bytes),
             delta_leaked_allocs: delta(left_leaked_allocs, right_leaked_allocs),
             delta_peak_bytes: delta(left_peak_bytes, right_peak_bytes),
+            warnings: MemoryDiff::warnings(left, right),
         }
+    }
+
+    fn warnings(left: &MemoryFacts, right: &MemoryFacts) -> Vec<String> {
+        let (MemoryFacts::Heap(left), MemoryFacts::Heap(right)) = (left, right) else { return Vec::new() };
+        let functions = |heap: &HeapTree| by_function(&heap.tree).into_iter().map(|row| row.function).collect();
+        let remarks = [left, right].into_iter().flat_map(|heap| heap.tree.remarks.iter().chain(&heap.doubt).cloned());
+        let remarks: BTreeSet<String> = remarks.collect();
+        different_programs(&functions(left), &functions(right)).into_iter().chain(remarks).collect()
     }
 }
 

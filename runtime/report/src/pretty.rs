@@ -298,7 +298,8 @@ fn in_one_line(message: &str) -> String {
 
 /// `step 3  amount = 80  matters  (call 12, src/lib.rs:53:9)`
 fn explained_line(decision: &ExplainedDecision, style: Style) -> String {
-    let ExplainedDecision { step, site, answer, tried, free, call, place } = decision;
+    let ExplainedDecision { step, site, answer, words, tried, free, call, place } = decision;
+    let answer = words.as_ref().unwrap_or(answer);
     let step = step.map(|step| format!("step {step}  ")).unwrap_or_default();
     let what = match (free, tried) {
         (true, 1) => "may be any: the other one fails in the same way".to_owned(),

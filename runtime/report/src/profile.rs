@@ -37,6 +37,7 @@ pub use activity::{
     ActivityCollector, CallSpan, CallTimes, DurationCounts, IoCost, MachineTimes, MessageFlow, RunActivity, WaitKey,
 };
 pub use critical_path::{CriticalPath, PathPart, Sender, WaitSpan};
+pub(crate) use diff::different_programs;
 pub use diff::{
     ConfidenceMeta, DiffSummary, DifferenceTest, MetricDiff, ProfileDiff, ProfileMetrics, TestedDifference,
 };
@@ -48,6 +49,7 @@ pub use domains::{
 pub use explain::{FirstDivergence, ProfileExplain, grown_path};
 pub use export::{ProfileExport, ProfileFlame};
 pub use heap::{HeapMoment, HeapPlace, HeapSite, HeapTree, ProfileTopHeap};
+pub(crate) use ranking::by_function;
 pub use ranking::{LineCount, ProfileTopFunction};
 pub use timeline::{ProfileTimeline, TIMELINE_FORMATS, TimelineEvent};
 pub use top::{ProfileTop, ProfileTopCpu};

@@ -270,6 +270,9 @@ pub struct ExplainedDecision {
     pub site: String,
     /// The answer, as a number or as hexadecimal digits.
     pub answer: String,
+    /// The same in words, where it is a moment or text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// Other answers that were tried.
     pub tried: u64,
     /// Whether the failure was the same with each of them.

@@ -62,9 +62,25 @@ pub fn compare(left: &RecordedOutcome, right: &RecordedOutcome) -> Option<Outcom
         ("memory", memory(left), memory(right)),
         ("fuel", left.fuel_used.to_string(), right.fuel_used.to_string()),
     ];
-    let differing = rows.into_iter().find(|(_, left, right)| left != right);
+    let differing = rows.into_iter().find(|(_, left, right)| left != right).map(|row| match row.0 {
+        "end" => ("end", end_words(&left.end), end_words(&right.end)),
+        _ => row,
+    });
     let differing = differing.or_else(|| first_differing_node(&left.nodes, &right.nodes));
     differing.map(|(what, left, right)| OutcomeDifference { what, left, right })
+}
+
+/// All that an end says.
+fn end_words(end: &ExecutionEnd) -> String {
+    let words = end.words();
+    match end {
+        ExecutionEnd::FuelExhausted { fuel } => format!("{words} ({fuel})"),
+        ExecutionEnd::TimeExhausted { limit } => format!("{words} ({limit})"),
+        ExecutionEnd::Hang { waiting } => format!("{words}: waits for {}", waiting.join(", ")),
+        ExecutionEnd::Failed { failure } => format!("{words}: {}", failure.message.escape_debug()),
+        ExecutionEnd::Diverged { recorded, asked } => format!("{words}: {asked} instead of {recorded}"),
+        _ => words,
+    }
 }
 
 fn first_differing_node(left: &[NodeOutcome], right: &[NodeOutcome]) -> Option<(&'static str, String, String)> {
@@ -73,7 +89,7 @@ fn first_differing_node(left: &[NodeOutcome], right: &[NodeOutcome]) -> Option<(
         nodes.get(at).map_or_else(
             || "no such machine".to_owned(),
             |NodeOutcome { name, end, stdout, stderr, memory, restarts }| {
-                let end = end.as_ref().map_or_else(|| "still running".to_owned(), |end| format!("{end:?}"));
+                let end = end.as_ref().map_or_else(|| "still running".to_owned(), end_words);
                 format!(
                     "`{name}`: {end}, {} bytes out ({}), {} bytes err ({}), memory {memory}, {restarts} restarts",
                     stdout.bytes, stdout.sha256, stderr.bytes, stderr.sha256

@@ -13,6 +13,7 @@ use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, fir
 use fozzy_check::{judge, judge_by_exit_code};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::history::first_difference;
+use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use fozzy_trace::source::RecordedSource;
 use fozzy_trace::{
     DecisionSource, Digest, Execution, Executor, Finding, HarnessError, History, HistoryEntry, HistoryWindow, Verdict,
@@ -186,10 +187,25 @@ fn different_verdict(recording: &Recording, found: &Verdict) -> Option<OutcomeDi
 /// All that a finding says, on one line.
 fn words(finding: Option<&Finding>) -> String {
     let Some(Finding { kind, title, message, location, backtrace, peers }) = finding else { return "none".to_owned() };
-    let place = location.as_ref().map_or_else(String::new, |at| format!(" at {at:?}"));
-    let frames: Vec<String> = backtrace.iter().map(|frame| format!("{frame:?}")).collect();
-    let peers: Vec<String> = peers.iter().map(|peer| format!(" {peer:?}")).collect();
-    format!("{} `{title}`: {message:?}{place} [{}]{}", kind.name(), frames.join(", "), peers.concat())
+    let stack = |frames: &[StackFrame]| frames.iter().map(frame).collect::<Vec<_>>().join(", ");
+    let at = location.as_ref().map_or_else(String::new, |at| format!(" at {}", place(at)));
+    let peers: Vec<String> =
+        peers.iter().map(|peer| format!("; {} waits in {}", peer.node, stack(&peer.backtrace))).collect();
+    let stack = if backtrace.is_empty() { String::new() } else { format!(", in {}", stack(backtrace)) };
+    format!("{} `{title}`: \"{}\"{at}{stack}{}", kind.name(), message.escape_debug(), peers.concat())
+}
+
+/// A frame with all that is known of it: `add (main+0x2a, src/lib.rs:3:9)`.
+fn frame(frame: &StackFrame) -> String {
+    let StackFrame { module, function, offset, source } = frame;
+    let place = if *source == SourceLocation::default() { String::new() } else { format!(", {}", place(source)) };
+    format!("{function} ({module}+{offset:#x}{place})")
+}
+
+/// `src/lib.rs:3:9`, as far as it is known.
+fn place(at: &SourceLocation) -> String {
+    let numbers = [at.line, at.col].into_iter().flatten().map(|number| format!(":{number}"));
+    std::iter::once(at.file.clone().unwrap_or_else(|| "?".to_owned())).chain(numbers).collect()
 }
 
 fn different_source(recording: &Recording) -> Option<OutcomeDifference> {

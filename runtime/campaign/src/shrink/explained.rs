@@ -13,9 +13,12 @@ use fozzy_engine::Session;
 use fozzy_report::ExplainedDecision;
 use fozzy_search::shrink::{Explanation, VariedPart};
 use fozzy_search::source_of;
+use fozzy_trace::digest::unhex;
+use fozzy_trace::facts::VariedInput;
 use fozzy_trace::file::Recording;
+use fozzy_trace::plan::ARRIVAL_SITE;
 use fozzy_trace::source::Override;
-use fozzy_trace::{HistoryEntry, Plan, StopPoint};
+use fozzy_trace::{Executor, HistoryEntry, Plan, StopPoint};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,7 +31,11 @@ pub fn explained_decisions(
         return Ok(Vec::new());
     }
     let mut calls = DecidingCalls::of(smallest)?;
-    let documents = explained.iter().map(|explanation| document(explanation, &mut calls));
+    let mut moments = input_moments(smallest, explained)?.into_iter();
+    let documents = explained.iter().map(|explanation| {
+        let words = if is_moment(&explanation.subject) { moments.next() } else { text(&explanation.subject) };
+        document(explanation, words, &mut calls)
+    });
     let documents: Result<Vec<_>, _> = documents.collect();
     let numbered = |explained: ExplainedDecision| {
         let step = explained.step.map(|step| number_of_step(&smallest.plan, step));
@@ -45,7 +52,46 @@ fn number_of_step(plan: &Plan, step: u32) -> u32 {
     if is_named { before + 1 } else { step + 1 }
 }
 
-fn document(explanation: &Explanation, calls: &mut DecidingCalls<'_>) -> Result<ExplainedDecision, CampaignError> {
+/// Whether it is when something of standard input comes.
+fn is_moment(subject: &VariedPart) -> bool {
+    matches!(subject, VariedPart::Decision(decision) if decision.site == ARRIVAL_SITE)
+}
+
+/// When what came of standard input was decided to come, in the order of the decisions; nothing where these are of several machines.
+fn input_moments(smallest: &Recording, explained: &[Explanation]) -> Result<Vec<String>, CampaignError> {
+    let asked = explained.iter().filter(|explanation| is_moment(&explanation.subject)).count();
+    if asked == 0 {
+        return Ok(Vec::new());
+    }
+    let varied = session_of(smallest)?.execute(source_of(smallest), 0..0)?.facts.varied_input;
+    let is_known = varied.len() == asked && varied.windows(2).all(|pair| pair[0].node == pair[1].node);
+    let words = |input: &VariedInput| match input.at == input.planned {
+        true => format!("{}, as planned", input.at),
+        false => format!("{}, planned for {}", input.at, input.planned),
+    };
+    Ok(varied.iter().filter(|_| is_known).map(words).collect())
+}
+
+/// Bytes as the text that they are.
+fn text(subject: &VariedPart) -> Option<String> {
+    let is_text = |bytes: &[u8]| bytes.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'));
+    match subject {
+        VariedPart::Byte { byte, .. } | VariedPart::Stdin { byte, .. } => {
+            is_text(&[*byte]).then(|| format!("{:?}", char::from(*byte)))
+        }
+        VariedPart::Decision(decision) => {
+            let Override::Bytes(digits) = &decision.answer else { return None };
+            let bytes = unhex(digits).filter(|bytes| !bytes.is_empty() && is_text(bytes))?;
+            Some(format!("{:?}", String::from_utf8(bytes).ok()?))
+        }
+    }
+}
+
+fn document(
+    explanation: &Explanation,
+    words: Option<String>,
+    calls: &mut DecidingCalls<'_>,
+) -> Result<ExplainedDecision, CampaignError> {
     let Explanation { subject, number, tried, is_free } = explanation;
     let (step, site, answer) = match subject {
         VariedPart::Decision(decision) => {
@@ -64,7 +110,7 @@ fn document(explanation: &Explanation, calls: &mut DecidingCalls<'_>) -> Result<
         Some(number) => calls.of_decision(*number)?,
         None => (None, None),
     };
-    Ok(ExplainedDecision { step, site, answer, tried: *tried as u64, free: *is_free, call, place })
+    Ok(ExplainedDecision { step, site, answer, words, tried: *tried as u64, free: *is_free, call, place })
 }
 
 /// The calls of a recording that decided something.

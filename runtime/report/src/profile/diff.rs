@@ -30,6 +30,8 @@ const SAME_PROGRAM: f64 = 0.5;
 pub struct ProfileMetrics {
     values: BTreeMap<(String, String), f64>,
     functions: BTreeSet<String>,
+    /// What a reader of them has to know.
+    remarks: BTreeSet<String>,
     /// The seed of the run.
     pub seed: u64,
 }
@@ -144,6 +146,7 @@ impl ProfileMetrics {
 
     /// Instructions, by function too.
     pub fn add_cpu(&mut self, tree: &CallTree) {
+        self.remarks.extend(tree.remarks.iter().cloned());
         self.add("cpu", "instructions".to_owned(), tree.total().instructions);
         self.add("cpu", "bulk bytes".to_owned(), tree.total().bulk_bytes);
         for ProfileTopFunction { function, own, .. } in super::ranking::by_function(tree) {
@@ -154,6 +157,7 @@ impl ProfileMetrics {
 
     /// Bytes and blocks of the program's own heap, by the function that allocates too.
     pub fn add_heap(&mut self, heap: &HeapTree) {
+        self.remarks.extend(heap.tree.remarks.iter().chain(&heap.doubt).cloned());
         let total = heap.total();
         for (name, value) in [
             ("allocations", total.blocks),
@@ -165,6 +169,7 @@ impl ProfileMetrics {
             self.add("heap", name.to_owned(), value);
         }
         for ProfileTopFunction { function, own, .. } in super::ranking::by_function(&heap.tree) {
+            self.functions.insert(function.clone());
             self.add("heap", format!("bytes allocated by {function}"), own);
         }
     }
@@ -232,8 +237,11 @@ impl ProfileDiff {
         let surely = |is_regression| {
             rows.iter().filter(|row| row.is_regression == is_regression && row.is_significant).count() as u64
         };
+        let others = other_programs(left_runs, right_runs);
         let verdict = match (rows.is_empty(), surely(true), surely(false)) {
             (true, ..) => "equal",
+            // What is less in another program is no improvement.
+            _ if others.is_some() => "changed",
             (_, 1.., 0) => "regression",
             (_, 0, 1..) => "improvement",
             _ => "changed",
@@ -246,6 +254,8 @@ impl ProfileDiff {
             significant_regression_count: surely(true),
             top_regression_metric: top.map(|row| format!("{}: {}", row.domain, row.metric)),
         };
+        let remarks: BTreeSet<String> =
+            left_runs.iter().chain(right_runs).flat_map(|run| run.remarks.clone()).collect();
         let left_out = rows.len().saturating_sub(limit) as u64;
         rows.truncate(limit);
         ProfileDiff {
@@ -258,7 +268,7 @@ impl ProfileDiff {
             summary,
             regressions: rows,
             left_out,
-            warnings: other_programs(left_runs, right_runs).into_iter().collect(),
+            warnings: others.into_iter().chain(remarks).collect(),
         }
     }
 }
@@ -277,8 +287,12 @@ fn weight(row: &MetricDiff) -> f64 {
 /// Why two sides should not be compared.
 fn other_programs(left: &[ProfileMetrics], right: &[ProfileMetrics]) -> Option<String> {
     let all = |runs: &[ProfileMetrics]| runs.iter().flat_map(|run| run.functions.clone()).collect::<BTreeSet<String>>();
-    let (left, right) = (all(left), all(right));
-    let (both, least) = (left.intersection(&right).count(), left.len().min(right.len()));
+    different_programs(&all(left), &all(right))
+}
+
+/// The same of two sets of functions.
+pub(crate) fn different_programs(left: &BTreeSet<String>, right: &BTreeSet<String>) -> Option<String> {
+    let (both, least) = (left.intersection(right).count(), left.len().min(right.len()));
     let differ = least > 0 && (both as f64) < SAME_PROGRAM * least as f64;
     differ.then(|| {
         format!(

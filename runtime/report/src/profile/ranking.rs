@@ -41,7 +41,7 @@ pub struct LineCount {
 }
 
 /// All functions that have code, the most expensive first.
-pub(super) fn by_function(tree: &CallTree) -> Vec<ProfileTopFunction> {
+pub(crate) fn by_function(tree: &CallTree) -> Vec<ProfileTopFunction> {
     let mut found: BTreeMap<usize, ProfileTopFunction> = BTreeMap::new();
     for ((position, node), inclusive) in tree.nodes.iter().enumerate().zip(tree.inclusive()) {
         let function = &tree.functions[node.function];

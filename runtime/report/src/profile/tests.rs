@@ -127,3 +127,23 @@ fn pprof_tells_inlined_code_from_calls() {
     let lines = of(4).map(|location| location.iter().filter(|(field, ..)| *field == 4).count());
     assert_eq!(lines.filter(|lines| *lines == 2).count(), 1, "the place in `number` is in `parse`, too");
 }
+
+#[test]
+fn a_comparison_of_different_programs_is_no_improvement_and_says_so() {
+    let of = |name: &str, remark: &str| {
+        let mut tree = tree();
+        tree.functions.iter_mut().for_each(|function| function.name = format!("{name} {}", function.name));
+        tree.remarks = vec![remark.to_owned()];
+        let mut metrics = ProfileMetrics::of_seed(1);
+        metrics.add_cpu(&tree);
+        [metrics]
+    };
+    let tested: &DifferenceTest = &|left, right, _| {
+        let meta = ConfidenceMeta { method: "exact".to_owned(), ..ConfidenceMeta::default() };
+        (left != right).then(|| TestedDifference { left: left[0], right: right[0], by_chance: 0.0, meta })
+    };
+    let (bank, shop) = (of("bank", "no names"), of("shop", "no names"));
+    let diff = ProfileDiff::of(("a".to_owned(), &bank), ("b".to_owned(), &shop), tested, 10);
+    assert_eq!(diff.summary.verdict, "changed");
+    assert!(diff.warnings[0].contains("different programs") && diff.warnings[1] == "no names", "{:?}", diff.warnings);
+}

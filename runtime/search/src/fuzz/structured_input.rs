@@ -8,7 +8,8 @@
 //!
 //! Each number takes as many bytes as its bound needs. What is used up gives the simplest answers, so that a shorter input is
 //! a simpler one, and every input is valid. A length (the site `length`, or one that ends with ` length`) is at most what is left, so that a text ends with the
-//! input, and grows and shrinks with it. What is drawn last can take all that is left (the site `rest`), whatever it is: so files
+//! input, and grows and shrinks with it; but one number in eight for a collection that may be long is a length whatever is left, since inputs
+//! grow slowly. What is drawn last can take all that is left (the site `rest`), whatever it is: so files
 //! of texts are inputs of a function that takes a text.
 //!
 //! Invariant: only what a program draws through `fozzy:choices` is read off; the seed answers all else, as it would without.
@@ -20,6 +21,10 @@ use std::sync::Arc;
 /// The site of questions for how long something is, and how such a site ends in the SDK.
 const LENGTH: &str = "length";
 const LENGTH_SUFFIX: &str = " length";
+/// Bounds up to this one are of short collections.
+const SHORT_MAX: u64 = 256;
+/// Of so many numbers for the length of a collection that may be long, one is the length whatever is left.
+const FREE_LENGTHS: u64 = 8;
 /// The site of the question how long the last thing is.
 const REST: &str = "rest";
 
@@ -58,8 +63,11 @@ impl DecisionSource for StructuredInput {
         self.take(&mut word[..bytes]);
         let number = u64::from_le_bytes(word) % bound;
         let left = (self.input.len() - self.used) as u64;
-        let is_length = question.site == LENGTH || question.site.ends_with(LENGTH_SUFFIX);
-        (if is_length { number.min(left) } else { number }, Origin::Explicit)
+        let is_collection = question.site.ends_with(LENGTH_SUFFIX);
+        let is_free =
+            is_collection && bound > SHORT_MAX && u64::from_le_bytes(word) / bound % FREE_LENGTHS == FREE_LENGTHS - 1;
+        let is_length = is_collection || question.site == LENGTH;
+        (if is_length && !is_free { number.min(left) } else { number }, Origin::Explicit)
     }
 
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
@@ -103,6 +111,13 @@ mod tests {
         assert_eq!(drawn.below(length, 4097), (3, Origin::Explicit), "no more than is left");
         let mut named = StructuredInput::new(Seed(1), b"\xff\x0fabc");
         assert_eq!(named.below(Question { site: "data length", ..choice }, 4097), (3, Origin::Explicit));
+        let long = Question { site: "data length", ..choice };
+        // 7 * 513 + 300
+        assert_eq!(
+            StructuredInput::new(Seed(1), b"\x33\x0fabc").below(long, 513).0,
+            300,
+            "elements beyond are the simplest"
+        );
         assert_eq!(
             drawn.below(Question { site: REST, ..choice }, 4097),
             (3, Origin::Explicit),
