@@ -276,6 +276,28 @@ fn a_failure_that_a_checker_found_is_one_of_today() {
 }
 
 #[test]
+fn another_program_in_the_place_of_one_that_failed_is_no_repair() {
+    let fozzy = Fozzy::new();
+    let program = |function: &str, body: &str| {
+        format!(
+            r#"(module (memory (export "memory") 1)
+                 (func ${function} (i32.store (i32.const 0) (i32.const 1)) {body})
+                 (func (export "_start") (call ${function})))"#
+        )
+    };
+    fozzy.write("app.wat", program("transfer", "unreachable"));
+    fozzy.run(&["explore", "app.wat", "--runs", "3", "--no-shrink"]).exits(4);
+    fozzy.write("app.wat", program("transfer", ""));
+    assert_eq!(seed(&fozzy, 0)["state"], "fixed");
+    fozzy.write("app.wat", program("sell", ""));
+    let other = seed(&fozzy, 0);
+    assert_eq!(other["state"], "stale", "{other:#}");
+    assert!(other["note"].as_str().is_some_and(|note| note.contains("another program") && note.contains("transfer")));
+    let said = fozzy.run(&["seeds", "app.wat"]).exits(0).err();
+    assert!(said.contains("all of them are stale, so that nothing was judged"), "{said}");
+}
+
+#[test]
 fn a_program_that_is_gone_hides_no_failures_of_others() {
     let fozzy = Fozzy::new();
     for file in ["gone.wat", "app.wat"] {

@@ -280,6 +280,18 @@ fn a_component_that_is_judged_is_no_scenario_and_its_repair_is_seen() {
 }
 
 #[test]
+fn a_checker_that_a_plan_names_is_no_scenario() {
+    let suite = Suite::new();
+    suite.put("app.wat", "(module (memory (export \"memory\") 1) (func (export \"_start\")))");
+    suite.put("judge.wat", "(module (memory (export \"memory\") 1) (func (export \"_start\") unreachable))");
+    suite.put("app.plan.toml", "[expect]\ncheck = \"judge.wat\"\n");
+    suite.put("tests/.keep", "");
+    let document = suite.run(&["--json"]).json();
+    let names: Vec<_> = document["scenarios"].as_array().expect("a list").iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["app"], "{document:#}");
+}
+
+#[test]
 fn an_expected_failure_passes_under_expect_only() {
     let suite = Suite::new();
     for name in ["bank", "cache", "counter", "kv-judge", "parser", "queue", "retry"] {

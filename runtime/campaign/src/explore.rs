@@ -10,6 +10,7 @@ pub mod exchange;
 mod first_run;
 pub mod generated;
 pub mod guided_rate;
+mod other_program;
 pub mod program_target;
 pub mod regression_status;
 pub mod result;

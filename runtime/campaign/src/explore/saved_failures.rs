@@ -12,6 +12,7 @@
 //! of one file name have a folder each. A folder of an older version has no `program`: it belongs to what its `target` is.
 //! Not here: `regressions/`, which belong to a suite (`suite`); when a failure counts as fixed (`retrial`).
 
+use super::other_program::other_program;
 use super::regression_status::RegressionStatus;
 use super::retrial::Retrial;
 use crate::build;
@@ -313,6 +314,11 @@ fn standing(
     let machines = machines(project, &recording, (today, plan_file.as_deref()), run)?;
     let plan = PlanOfToday::new(&recording, today, None, &machines)?;
     let Retrial { state, note, verdict, .. } = Retrial::new(&recording, today, &plan)?;
+    let is_fixed = state == RegressionStatus::Fixed && today.scenario.is_none();
+    let (state, note) = match other_program(&recording, &today.component).filter(|_| is_fixed) {
+        Some(other) => (RegressionStatus::Stale, Some(other)),
+        None => (state, note),
+    };
     let signature = recording.outcome.verdict.signature.clone();
     let signature_today = signature.as_ref().map(|signature| plan.signature(signature));
     let status = match state {

@@ -468,6 +468,13 @@ impl ExplorationResult {
             ));
         }
         let own_runs = own_runs.saturating_sub(self.first_runs);
+        if own_runs == 0 && self.ended == "time" {
+            return Some(error_of(
+                "nothing was searched",
+                "only the first run, in which nothing is varied, came to its end before the time was over: a longer --time leaves some \
+                 for others",
+            ));
+        }
         if own_runs == 0 || cut < own_runs {
             let is_idle = !self.has_run && steps > 0 && before.is_none();
             return is_idle.then(|| probe.clone());
@@ -547,6 +554,9 @@ mod tests {
         assert_eq!(of(stats(5, 0), Some(5)), Some(Status::Error), "nothing more was tried");
         let first = |stats| ExplorationResult { first_runs: 1, ..explored(stats) };
         assert_eq!(first(stats(1, 0)).nothing_tested(&probe, None), None);
+        let over = ExplorationResult { ended: "time".to_owned(), ..first(stats(1, 0)) };
+        let found = over.nothing_tested(&probe, None).map(|verdict| verdict.findings[0].title.clone());
+        assert_eq!(found.as_deref(), Some("nothing was searched"));
         assert!(first(stats(3, 2)).nothing_tested(&probe, None).is_some(), "all but the first were cut");
         let interrupted = ExplorationResult { ended: "interrupted".to_owned(), ..explored(stats(0, 0)) };
         assert_eq!(interrupted.nothing_tested(&probe, None), None, "that is said otherwise");

@@ -7,13 +7,14 @@
 //! ```
 //!
 //! Invariants: a suite without a scenario is an error; the order is that of the paths; a component that a scenario of the suite
-//! judges is none of its scenarios.
+//! judges is none of its scenarios, and neither is the checker that a plan of theirs names.
 
 use super::entry::{SuiteEntry, shown};
-use super::expect::Expect;
+use super::expect::{Expect, own_plan};
 use super::find::{SuiteEntries, everything, named};
 use super::unfold::unfold;
 use crate::error::{CampaignError, ErrorKind};
+use fozzy_plan::{PlanFile, read_text};
 use fozzy_trace::counted;
 use std::path::PathBuf;
 
@@ -26,7 +27,7 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
     for word in globs {
         named(word, &mut found)?;
     }
-    let judged: Vec<PathBuf> = found.values().filter_map(judged).collect();
+    let judged: Vec<PathBuf> = found.values().flat_map(|one| judged(one).into_iter().chain(checker(one))).collect();
     found.retain(|path, _| path.canonicalize().map_or(true, |path| !judged.contains(&path)));
     let all = found.len();
     if all == 0 {
@@ -58,4 +59,11 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
 fn judged(selected: &SuiteEntry) -> Option<PathBuf> {
     let expect = Expect::of(&selected.path, selected.kind).ok()?;
     expect.judged(&selected.path)?.canonicalize().ok()
+}
+
+/// The program that judges the runs of a scenario under its own plan. What is wrong with that plan is said when it is run.
+fn checker(selected: &SuiteEntry) -> Option<PathBuf> {
+    let path = own_plan(&selected.path, selected.kind)?;
+    let plan = PlanFile::parse(&read_text(&path).ok()?, &path).ok()?;
+    plan.expect.check?.canonicalize().ok()
 }

@@ -52,6 +52,12 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
         if document.seeds.is_empty() {
             context.printer.remark("no failures are saved; `fozzy explore` saves those that it finds\n");
         }
+        if !document.seeds.is_empty() && document.seeds.iter().all(|seed| seed.state == RegressionStatus::Stale.word())
+        {
+            context.printer.remark(
+                "all of them are stale, so that nothing was judged: record the failures anew, or delete them\n",
+            );
+        }
         document.pruned.iter().for_each(|path| context.printer.remark(&format!("removed {path}\n")));
     }
     Ok(ExitCode::from(u8::from(fails)))
