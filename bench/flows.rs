@@ -10,15 +10,15 @@
 
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};
+use crate::ours;
 use crate::table::{Bound, Row, Unit};
-use fozzy_engine::{Program, Session, Switches};
+use fozzy_engine::Session;
 use fozzy_sdk::native::{self, Settings};
 use fozzy_sdk::scenario::Scenario;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{ExecutionEnd, Executor, Plan, Seed};
 use std::path::Path;
-use std::sync::Arc;
 
 #[path = "../scenarios/bank/src/lib.rs"]
 #[allow(unreachable_pub, reason = "it is a crate of its own in the sandbox")]
@@ -68,10 +68,8 @@ fn sequences(component: &Path) -> Row {
 
 fn session(component: &Path, sequences: u32, flows: u32) -> Session {
     let bytes = std::fs::read(component).expect("the scenario was built");
-    let loaded = fozzy_engine::load(&bytes, None).expect("it is a component");
     let plan = Plan { scenario: Some(ScenarioPlan::all(sequences, flows)), ..Plan::default() };
-    let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("it compiles");
-    Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan")
+    ours::session("scenario", &bytes, plan, Inputs::default())
 }
 
 fn run(session: &mut Session) {

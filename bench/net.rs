@@ -10,15 +10,16 @@
 
 use crate::guests;
 use crate::measure::{Clock, Pair, process_seconds};
+use crate::ours;
 use crate::table::Row;
-use fozzy_engine::{Program, Session, Switches};
+use fozzy_campaign::pipeline::LoadedTarget;
+use fozzy_engine::Session;
 use fozzy_trace::plan::{self, Inputs, MachinePlan, NodePlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{ExecutionEnd, Executor, Plan, Seed};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Requests of one measurement.
@@ -48,22 +49,19 @@ fn order(url: &str, connections: u32) -> Vec<String> {
 
 /// Our side: both components in one run.
 fn simulated(server: &Path, client: &Path, connections: u32) -> Session {
-    let component = |path: &Path| {
-        let bytes = std::fs::read(path).expect("the guest was built");
-        fozzy_engine::load(&bytes, None).expect("the guest is a component").component
-    };
+    let read = |path: &Path| std::fs::read(path).expect("the guest was built");
+    let server = LoadedTarget::of_bytes("net-server", &read(server)).expect("the guest is a component");
     let mut inputs = Inputs::default();
     let listen = ["net-server", "0.0.0.0:8080"].map(str::to_owned).to_vec();
     let machine = MachinePlan { args: listen, ..MachinePlan::default() };
-    let program = plan::ProgramPlan { component: inputs.add(component(server)), machine };
+    let program = plan::ProgramPlan { component: inputs.add(server.component.to_vec()), machine };
     let args = [vec!["net-client".to_owned()], order("http://server:8080", connections)].concat();
     let plan = Plan {
         main: MachinePlan { args, ..MachinePlan::default() },
         nodes: vec![NodePlan { name: "server".to_owned(), program, called: false, ends: None, restart: None }],
         ..Plan::default()
     };
-    let program = Program::new(component(client).into(), Switches::of(&plan), None).expect("the guest compiles");
-    Session::new(program, Arc::new(plan), &inputs).expect("a plain plan")
+    ours::session("net-client", &read(client), plan, inputs)
 }
 
 /// Wall seconds of one execution.

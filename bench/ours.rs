@@ -1,10 +1,17 @@
-//! Our side of the measures in process: a session, executed again and again.
+//! Our side of the measures in process: a session of the pipeline, executed again and again.
 
-use fozzy_engine::{Program, Session, Switches};
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
+use fozzy_engine::Session;
 use fozzy_trace::plan::{Inputs, MachinePlan, StdinPlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{ExecutionEnd, Executor, Plan, Seed};
-use std::sync::Arc;
+
+/// A session of a program, made as every command makes one.
+pub(crate) fn session(name: &str, program: &[u8], plan: Plan, inputs: Inputs) -> Session {
+    let loaded = LoadedTarget::of_bytes(name, program).expect("it is a program");
+    let prepared = PreparedProgram::compile(loaded, RunPlan::of(plan, inputs)).expect("it compiles");
+    prepared.session().expect("a plain plan")
+}
 
 /// A program in the simulated computer.
 pub(crate) struct Ours {
@@ -19,9 +26,7 @@ impl Ours {
         let main =
             MachinePlan { stdin: StdinPlan { bytes, stays_open: false, channel: None }, ..MachinePlan::default() };
         let plan = Plan { main, ..Plan::default() };
-        let loaded = fozzy_engine::load(guest, None).expect("the guest is a component");
-        let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("the guest compiles");
-        Ours { session: Session::new(program, Arc::new(plan), &inputs).expect("a plain plan") }
+        Ours { session: session("guest", guest, plan, inputs) }
     }
 
     /// Runs it once, from instantiation to drop.
