@@ -129,6 +129,32 @@ fn an_explanation_varies_standard_input_byte_by_byte() {
     assert_eq!(explained, expected);
 }
 
+/// Traps when its input comes later than after nine tenths of a second.
+const LATE: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "clock_time_get" (func $clock (param i32 i64 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\10\00\00\00\08\00\00\00")
+  (func (export "_start")
+    (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 8)))
+    (drop (call $clock (i32.const 1) (i64.const 0) (i32.const 128)))
+    (if (i64.gt_u (i64.load (i32.const 128)) (i64.const 900000000)) (then unreachable))))"#;
+
+#[test]
+fn an_explanation_says_moments_as_times_and_bytes_as_text() {
+    let fozzy = Fozzy::new();
+    fozzy.write("late.wat", LATE);
+    fozzy.write("plan.toml", "[[stdin]]\nat = \"2ms\"\nline = \"b\"\n");
+    let explore =
+        "explore late.wat --plan plan.toml --runs 300 --record late.fozzy --no-shrink --no-seeds --stop failure";
+    fozzy.run(&explore.split(' ').collect::<Vec<_>>()).exits(4);
+    let document = fozzy.run(&["shrink", "late.fozzy", "--explain", "--json"]).exits(4).json();
+    let explained = &document["shrink"]["explained"];
+    let moment = explained[0]["words"].as_str().unwrap_or_default();
+    assert!(moment.starts_with('9') && moment.ends_with("ms, planned for 2ms"), "{explained:#}");
+    assert_eq!((&explained[0]["free"], &explained[1]["words"]), (&false.into(), &"'b'".into()), "{explained:#}");
+}
+
 /// A run of the guest that writes a file, under these faults.
 fn faulty(fozzy: &Fozzy, faults: &str) -> Ran {
     let guest = corpus::component("faults").display().to_string();
