@@ -9,7 +9,7 @@
 //! findings, the calls that were kept, the digest's marks, the answers, the beginnings of the output, the digest of the program's file.
 //! What it cannot tell is named ([`ReplayResult::claimed`]), so that readers are shown it as what the file says.
 
-use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, first_differing_entry, locate};
+use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
 use fozzy_check::{judge, judge_by_exit_code};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::history::first_difference;
@@ -129,13 +129,50 @@ fn different_history(
     if kept.is_empty() {
         return None;
     }
-    let divergence = first_differing_entry(&recording.entries, &execution.history.entries)?;
-    let words = |entry: Option<HistoryEntry>| match entry {
+    let (recorded, found) = (&recording.entries, &execution.history.entries);
+    let longer = recorded.len().max(found.len());
+    let at = (0..longer).find(|at| !is_same_call(recorded.get(*at), found.get(*at)))?;
+    let words = |entry: Option<&HistoryEntry>| match entry {
         Some(HistoryEntry { index, call, asked, answer, .. }) => format!("call {index} {call}({asked}) -> {answer}"),
         None => "no such call".to_owned(),
     };
-    let (left, right) = (words(divergence.recorded), words(divergence.asked));
+    let (left, right) = (words(recorded.get(at)), words(found.get(at)));
     Some(OutcomeDifference { what: "event", left, right })
+}
+
+/// Whether two kept calls say the same. Their digests are equal by now; their words may be of different notations, because values were
+/// shown as Rust writes them before they were shown as WAVE does.
+fn is_same_call(recorded: Option<&HistoryEntry>, found: Option<&HistoryEntry>) -> bool {
+    let plain = |entry: &HistoryEntry| HistoryEntry {
+        asked: without_notation(&entry.asked),
+        answer: without_notation(&entry.answer),
+        ..entry.clone()
+    };
+    recorded == found || recorded.map(plain) == found.map(plain)
+}
+
+/// A value without what notations differ in: `error ErrorCode::NoEntry` and `err(no-entry)` are both `errnoentry`.
+fn without_notation(text: &str) -> String {
+    let mut plain = String::new();
+    let mut from = 0;
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_path = c == ':' && rest.peek() == Some(&':');
+        let is_record = c == ' ' && rest.peek() == Some(&'{');
+        if is_path || is_record {
+            // The name of a type.
+            plain.truncate(from);
+        }
+        if c.is_alphanumeric() {
+            plain.extend(c.to_lowercase());
+        } else if c != '-' && c != '_' {
+            if &plain[from..] == "error" {
+                plain.truncate(from + "err".len());
+            }
+            from = plain.len();
+        }
+    }
+    plain
 }
 
 /// Answers that no question took are in no run, so the file cannot claim them either.
@@ -240,5 +277,28 @@ fn recorded_history(recording: &Recording) -> History {
         digest: recording.outcome.history,
         marks: recording.marks.clone(),
         ..History::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_both_notations_are_the_same_and_other_values_are_not() {
+        for (before, now) in [
+            ("error noent", "err(noent)"),
+            ("error ErrorCode::NoEntry", "err(no-entry)"),
+            ("(READ|MUTATE_DIRECTORY)", "{read, mutate-directory}"),
+            ("Datetime { seconds: 3, nanoseconds: 5 }", "{seconds: 3, nanoseconds: 5}"),
+            (
+                "error ErrorCode::DnsError(DnsErrorPayload { rcode: None, info-code: Some(3) })",
+                "err(DNS-error({rcode: none, info-code: some(3)}))",
+            ),
+        ] {
+            assert_eq!(without_notation(before), without_notation(now));
+        }
+        assert_ne!(without_notation("error noent"), without_notation("err(perm)"));
+        assert_ne!(without_notation("{seconds: 3}"), without_notation("{seconds: 4}"));
     }
 }
