@@ -81,8 +81,8 @@ impl Record for FdStat {
         fold.word(self.inheriting);
     }
     fn show(&self, out: &mut String) {
-        let FdStat { filetype, flags, rights, inheriting } = self;
-        let _ = write!(out, "{{type: {filetype}, flags: {flags}, rights: {rights:#x}, inheriting: {inheriting:#x}}}");
+        let _ =
+            write!(out, "type {} flags {} rights {:#x} {:#x}", self.filetype, self.flags, self.rights, self.inheriting);
     }
 }
 
@@ -134,10 +134,7 @@ impl Record for WasiFileStat {
     }
     fn show(&self, out: &mut String) {
         let WasiFileStat { filetype, links, size, times: [accessed, modified, changed], .. } = self;
-        let _ = write!(
-            out,
-            "{{type: {filetype}, links: {links}, size: {size}, times: ({accessed}, {modified}, {changed})}}"
-        );
+        let _ = write!(out, "type {filetype} links {links} size {size} times {accessed} {modified} {changed}");
     }
 }
 
