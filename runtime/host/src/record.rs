@@ -15,7 +15,7 @@ use crate::bindings::wasi::sockets::network;
 use crate::streams::StreamOpFailure;
 use fozzy_trace::{Record, RunningDigest};
 use std::fmt::Write;
-use words::{Notation, Words};
+use words::{ValueNotation, Words};
 
 impl Record for Datetime {
     fn fold(&self, fold: &mut RunningDigest) {
@@ -52,11 +52,11 @@ pub(crate) struct WordRecord<T>(pub(crate) T);
 impl<T: Words> Record for WordRecord<T> {
     fn fold(&self, fold: &mut RunningDigest) {
         let mut words = String::new();
-        self.0.words(Notation::Folded, &mut words);
+        self.0.words(ValueNotation::Folded, &mut words);
         fold.bytes(words.as_bytes());
     }
     fn show(&self, out: &mut String) {
-        self.0.words(Notation::Shown, out);
+        self.0.words(ValueNotation::Shown, out);
     }
 }
 

@@ -8,7 +8,7 @@
 //! with the indentation of the generated source where that has several lines. All of it is in digests, so all of it stays, whatever
 //! WIT and generator say today.
 
-use super::words::{Notation, Words};
+use super::words::{ValueNotation, Words};
 use crate::bindings::wasi::filesystem::types as fs;
 use crate::bindings::wasi::sockets::network;
 use std::fmt::Write;
@@ -27,11 +27,11 @@ fn write((code, name, lines): ErrorText, indent: usize, out: &mut String) {
 macro_rules! error_words {
     ($($indent:expr => $kind:ty { $($case:ident $code:literal $name:literal $lines:expr),* $(,)? })*) => {$(
         impl Words for $kind {
-            fn words(&self, to: Notation, out: &mut String) {
+            fn words(&self, to: ValueNotation, out: &mut String) {
                 let text: ErrorText = match self { $(<$kind>::$case => ($code, $name, &$lines),)* };
                 match to {
-                    Notation::Folded => write(text, $indent, out),
-                    Notation::Shown => out.push_str(text.1),
+                    ValueNotation::Folded => write(text, $indent, out),
+                    ValueNotation::Shown => out.push_str(text.1),
                 }
             }
         }
@@ -124,7 +124,7 @@ mod tests {
         let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         for error in T::ALL {
             let mut words = String::new();
-            error.words(Notation::Folded, &mut words);
+            error.words(ValueNotation::Folded, &mut words);
             assert_eq!(squeezed(&words), squeezed(&format!("{error:?}")), "this is what old traces have");
             let indents = words.split("\\n").skip(1).map(|line| line.len() - line.trim_start().len());
             assert!(indents.into_iter().all(|found| found == indent), "this is what old traces have: {words}");

@@ -26,7 +26,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// What words are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Notation {
+pub(crate) enum ValueNotation {
     /// The words that digests have.
     Folded,
     /// The notation of WAVE.
@@ -35,14 +35,14 @@ pub(crate) enum Notation {
 
 /// Writes the words of a value.
 pub(crate) trait Words {
-    fn words(&self, to: Notation, out: &mut String);
+    fn words(&self, to: ValueNotation, out: &mut String);
 }
 
 /// Values that the standard library writes: numbers, texts in quotes, addresses.
 macro_rules! standard {
     ($($kind:ty),* $(,)?) => {$(
         impl Words for $kind {
-            fn words(&self, _: Notation, out: &mut String) {
+            fn words(&self, _: ValueNotation, out: &mut String) {
                 let _ = write!(out, "{self:?}");
             }
         }
@@ -51,28 +51,28 @@ macro_rules! standard {
 standard!(bool, u8, u16, u32, u64, i32, IpAddr, SocketAddr);
 
 impl Words for str {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         match to {
-            Notation::Folded => drop(write!(out, "{self:?}")),
-            Notation::Shown => wave::text(out, self),
+            ValueNotation::Folded => drop(write!(out, "{self:?}")),
+            ValueNotation::Shown => wave::text(out, self),
         }
     }
 }
 
 impl Words for String {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         self.as_str().words(to, out);
     }
 }
 
 impl<T: Words + ?Sized> Words for &T {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         (**self).words(to, out);
     }
 }
 
 impl<T: Words> Words for Option<T> {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         match self {
             Some(value) => case(to, out, "Some", value),
             None => word(to, out, "None"),
@@ -81,7 +81,7 @@ impl<T: Words> Words for Option<T> {
 }
 
 impl<T: Words, E: Words> Words for Result<T, E> {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         match self {
             Ok(value) => case(to, out, "Ok", value),
             Err(error) => case(to, out, "Err", error),
@@ -90,7 +90,7 @@ impl<T: Words, E: Words> Words for Result<T, E> {
 }
 
 impl<T: Words> Words for Vec<T> {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         list(to, out, ('[', ']'), self.iter().map(|value| value as &dyn Words));
     }
 }
@@ -98,7 +98,7 @@ impl<T: Words> Words for Vec<T> {
 macro_rules! tuples {
     ($($($name:ident)+,)*) => {$(
         impl<$($name: Words),+> Words for ($($name,)+) {
-            fn words(&self, to: Notation, out: &mut String) {
+            fn words(&self, to: ValueNotation, out: &mut String) {
                 #[allow(non_snake_case, reason = "values are called as their types")]
                 let ($($name,)+) = self;
                 list(to, out, ('(', ')'), [$($name as &dyn Words),+].into_iter());
@@ -109,7 +109,12 @@ macro_rules! tuples {
 tuples!(A B, A B C, A B C D, A B C D E,);
 
 /// `[a, b]`, `(a, b)`.
-fn list<'a>(to: Notation, out: &mut String, (open, close): (char, char), values: impl Iterator<Item = &'a dyn Words>) {
+fn list<'a>(
+    to: ValueNotation,
+    out: &mut String,
+    (open, close): (char, char),
+    values: impl Iterator<Item = &'a dyn Words>,
+) {
     out.push(open);
     for (place, value) in values.enumerate() {
         if place > 0 {
@@ -121,10 +126,10 @@ fn list<'a>(to: Notation, out: &mut String, (open, close): (char, char), values:
 }
 
 /// The name of a case: `Error::NotFound`, or `not-found`.
-fn word(to: Notation, out: &mut String, folded: &str) {
+fn word(to: ValueNotation, out: &mut String, folded: &str) {
     match to {
-        Notation::Folded => out.push_str(folded),
-        Notation::Shown => kebab(folded.rsplit("::").next().unwrap_or(folded), out),
+        ValueNotation::Folded => out.push_str(folded),
+        ValueNotation::Shown => kebab(folded.rsplit("::").next().unwrap_or(folded), out),
     }
 }
 
@@ -152,7 +157,7 @@ fn kebab(name: &str, out: &mut String) {
 }
 
 /// `word(value)`.
-fn case(to: Notation, out: &mut String, name: &str, value: &dyn Words) {
+fn case(to: ValueNotation, out: &mut String, name: &str, value: &dyn Words) {
     word(to, out, name);
     out.push('(');
     value.words(to, out);
@@ -160,12 +165,12 @@ fn case(to: Notation, out: &mut String, name: &str, value: &dyn Words) {
 }
 
 /// `Word { field: value, … }`, or `{field: value, …}`.
-fn record(to: Notation, out: &mut String, name: &str, fields: &[(&str, &dyn Words)]) {
+fn record(to: ValueNotation, out: &mut String, name: &str, fields: &[(&str, &dyn Words)]) {
     let (open, close) = match to {
-        Notation::Folded => (" { ", " }"),
-        Notation::Shown => ("{", "}"),
+        ValueNotation::Folded => (" { ", " }"),
+        ValueNotation::Shown => ("{", "}"),
     };
-    if to == Notation::Folded {
+    if to == ValueNotation::Folded {
         out.push_str(name);
     }
     for (place, (field, value)) in fields.iter().enumerate() {
@@ -181,7 +186,7 @@ fn record(to: Notation, out: &mut String, name: &str, fields: &[(&str, &dyn Word
 macro_rules! cases {
     ($($start:literal $kind:ty { $($case:ident),* $(,)? })*) => {$(
         impl Words for $kind {
-            fn words(&self, to: Notation, out: &mut String) {
+            fn words(&self, to: ValueNotation, out: &mut String) {
                 word(to, out, match self { $(<$kind>::$case => concat!($start, stringify!($case)),)* });
             }
         }
@@ -205,12 +210,12 @@ cases! {
 macro_rules! flags {
     ($($kind:ty { $($flag:ident),* $(,)? })*) => {$(
         impl Words for $kind {
-            fn words(&self, to: Notation, out: &mut String) {
+            fn words(&self, to: ValueNotation, out: &mut String) {
                 let all = [$((<$kind>::$flag, stringify!($flag)),)*];
                 let set = all.iter().filter(|(flag, _)| self.contains(*flag)).map(|(_, name)| *name);
                 let (open, between, close) = match to {
-                    Notation::Folded => ('(', "|", ')'),
-                    Notation::Shown => ('{', ", ", '}'),
+                    ValueNotation::Folded => ('(', "|", ')'),
+                    ValueNotation::Shown => ('{', ", ", '}'),
                 };
                 out.push(open);
                 for (place, name) in set.enumerate() {
@@ -236,7 +241,7 @@ flags! {
 macro_rules! records {
     ($($word:literal $kind:ty { $($name:literal $field:ident),* $(,)? })*) => {$(
         impl Words for $kind {
-            fn words(&self, to: Notation, out: &mut String) {
+            fn words(&self, to: ValueNotation, out: &mut String) {
                 record(to, out, $word, &[$(($name, &self.$field)),*]);
             }
         }
@@ -257,7 +262,7 @@ records! {
 }
 
 impl Words for fs::NewTimestamp {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         match self {
             fs::NewTimestamp::NoChange => word(to, out, "NewTimestamp::NoChange"),
             fs::NewTimestamp::Now => word(to, out, "NewTimestamp::Now"),
@@ -267,7 +272,7 @@ impl Words for fs::NewTimestamp {
 }
 
 impl Words for run::ExitStatus {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         match self {
             run::ExitStatus::Code(code) => case(to, out, "ExitStatus::Code", code),
             run::ExitStatus::Signal(signal) => case(to, out, "ExitStatus::Signal", signal),
@@ -276,7 +281,7 @@ impl Words for run::ExitStatus {
 }
 
 impl Words for run::Error {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         match self {
             run::Error::NotFound => word(to, out, "Error::NotFound"),
             run::Error::NotPermitted => word(to, out, "Error::NotPermitted"),
@@ -288,7 +293,7 @@ impl Words for run::Error {
 }
 
 impl Words for http::Scheme {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         match self {
             http::Scheme::Http => word(to, out, "Scheme::Http"),
             http::Scheme::Https => word(to, out, "Scheme::Https"),
@@ -298,7 +303,7 @@ impl Words for http::Scheme {
 }
 
 impl Words for http::Method {
-    fn words(&self, to: Notation, out: &mut String) {
+    fn words(&self, to: ValueNotation, out: &mut String) {
         let name = match self {
             http::Method::Get => "Method::Get",
             http::Method::Head => "Method::Head",
@@ -319,7 +324,7 @@ impl Words for http::Method {
 macro_rules! http_errors {
     (plain { $($plain:ident),* $(,)? } with { $($with:ident),* $(,)? }) => {
         impl Words for http::ErrorCode {
-            fn words(&self, to: Notation, out: &mut String) {
+            fn words(&self, to: ValueNotation, out: &mut String) {
                 match self {
                     $(http::ErrorCode::$plain => word(to, out, concat!("ErrorCode::", stringify!($plain))),)*
                     $(http::ErrorCode::$with(value) => case(to, out, concat!("ErrorCode::", stringify!($with)), value),)*
@@ -352,7 +357,7 @@ mod tests {
     /// The words of a value, which are what `Debug` prints, as they were from the first trace on.
     fn pinned(value: &(impl Words + Debug), expected: &str) {
         let mut found = String::new();
-        value.words(Notation::Folded, &mut found);
+        value.words(ValueNotation::Folded, &mut found);
         assert_eq!(found, expected);
         assert_eq!(found, format!("{value:?}"), "this is what old traces have");
     }
@@ -435,7 +440,7 @@ mod tests {
     /// The words of a value for people.
     fn shown(value: &impl Words) -> String {
         let mut found = String::new();
-        value.words(Notation::Shown, &mut found);
+        value.words(ValueNotation::Shown, &mut found);
         found
     }
 
