@@ -284,7 +284,7 @@ fn everything_of_the_header_for_c_does_what_it_says() {
     let commands = asked("fozzy:process/rules.add");
     assert_eq!(
         commands[0],
-        r#""resize", (Some(["-w", "*.png"]), Some(2), Ok(ExitStatus::Code(4)), 3000), "out" (3 bytes), "wrong" (5 bytes)"#
+        r#""resize", (some(["-w", "*.png"]), some(2), ok(code(4)), 3000), "out" (3 bytes), "wrong" (5 bytes)"#
     );
     assert!(commands[1].contains("Signal(9)") && commands[2].contains("not permitted"), "{commands:?}");
     let requests = asked("fozzy:http/rules.add");

@@ -254,8 +254,9 @@ impl ProfileDiff {
             significant_regression_count: surely(true),
             top_regression_metric: top.map(|row| format!("{}: {}", row.domain, row.metric)),
         };
-        let remarks: BTreeSet<String> =
-            left_runs.iter().chain(right_runs).flat_map(|run| run.remarks.clone()).collect();
+        // What is missing in equal runs misleads nobody.
+        let differing = left_runs.iter().chain(right_runs).filter(|_| !rows.is_empty());
+        let remarks: BTreeSet<String> = differing.flat_map(|run| run.remarks.clone()).collect();
         let left_out = rows.len().saturating_sub(limit) as u64;
         rows.truncate(limit);
         ProfileDiff {
