@@ -161,6 +161,7 @@ impl Seen {
         let end = match execution.end {
             ExecutionEnd::Exited { .. } => "exited",
             ExecutionEnd::Trapped { .. } => "trapped",
+            ExecutionEnd::MemoryError { .. } => "memory error",
             ExecutionEnd::Hang { .. } => "hang",
             ExecutionEnd::FuelExhausted { .. } => "fuel",
             ExecutionEnd::TimeExhausted { .. } => "time",

@@ -172,13 +172,16 @@ fn tables_are_bounded() {
 fn asynchronous_components_are_refused_not_scheduled_by_chance() {
     let text = "(component (core func (canon waitable-set.new)))";
     let loaded = fozzy_engine::load(text.as_bytes(), None).expect("it assembles");
-    let error = Program::new(loaded.component.into(), Switches { canonical_nans: true }, None).err().expect("refused");
+    let error = Program::new(loaded.component.into(), Switches { canonical_nans: true, memcheck: false }, None)
+        .err()
+        .expect("refused");
     assert!(error.to_string().contains("async"), "{error}");
 }
 
 #[test]
 fn the_configuration_digest_names_the_switches() {
-    let (on, off) = (Switches { canonical_nans: true }, Switches { canonical_nans: false });
+    let (on, off) =
+        (Switches { canonical_nans: true, memcheck: false }, Switches { canonical_nans: false, memcheck: false });
     assert_ne!(on.configuration(), off.configuration());
 }
 

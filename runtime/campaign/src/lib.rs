@@ -10,6 +10,7 @@
 //! caller.
 
 pub mod artifacts;
+pub mod block_stacks;
 pub mod build;
 pub mod causality;
 pub mod comparisons;

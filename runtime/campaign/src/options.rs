@@ -55,6 +55,8 @@ pub struct WorldOptions {
     pub target_instances: Option<u32>,
     /// Whether NaNs keep the bits that the machine gives them.
     pub no_canonical_nans: bool,
+    /// Whether programs check their accesses to memory.
+    pub memcheck: bool,
     /// The virtual wall clock at the start, in seconds since 1970.
     pub wall_start: Option<u64>,
 }

@@ -100,7 +100,8 @@ fn printable(words: &str) -> String {
 }
 
 fn finding(status: Status, kind: FindingKind, title: String, message: String, site: String) -> JudgedFinding {
-    let finding = Finding { kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() };
+    let finding =
+        Finding { kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new(), related: Vec::new() };
     JudgedFinding { status, finding, site, words: String::new() }
 }
 

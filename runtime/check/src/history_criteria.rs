@@ -106,7 +106,8 @@ fn finding(criterion: &HistoryCriterion, violation: Violation) -> JudgedFinding 
     let title = format!("{name}: {}", message.lines().next().unwrap_or_default());
     let message = format!("{name}: {message}");
     let kind = FindingKind::Checker;
-    let finding = Finding { kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() };
+    let finding =
+        Finding { kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new(), related: Vec::new() };
     JudgedFinding { status, finding, site: one_line(&site), words: String::new() }
 }
 

@@ -45,7 +45,7 @@ impl FailureIdentity {
                 is_alike && !self.wording.is_empty() && machine(&own.site) == machine(&others.site)
             }
             // Their sites begin with what happened.
-            FindingKind::Trap | FindingKind::Timeout | FindingKind::Hang => {
+            FindingKind::Trap | FindingKind::MemoryError | FindingKind::Timeout | FindingKind::Hang => {
                 is_alike && own.site.split(" in ").next() == others.site.split(" in ").next()
             }
             _ => false,

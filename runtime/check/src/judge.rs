@@ -240,10 +240,16 @@ fn found_in_end(end: &ExecutionEnd, part: ProgramOutput<'_>) -> Option<JudgedFin
                 location: None,
                 backtrace: Vec::new(),
                 peers: Vec::new(),
+                related: Vec::new(),
             };
             found(Status::Fail, finding, format!("exit code {code}"))
         }
         ExecutionEnd::Trapped { trap } => crash(trap, part),
+        ExecutionEnd::MemoryError { error } => {
+            let title = error.class.name().to_owned();
+            let site = site(&title, backtrace);
+            found(Status::Crash, located(FindingKind::MemoryError, title, error.to_string(), backtrace), site)
+        }
         ExecutionEnd::FuelExhausted { fuel } => {
             let title = "the instruction budget ran out".to_owned();
             let message = format!(
@@ -329,6 +335,7 @@ fn panicked(found_panic: GoPanic, stderr: &[u8]) -> JudgedFinding {
         location,
         backtrace: shown(&stack),
         peers: Vec::new(),
+        related: Vec::new(),
     };
     JudgedFinding { words: message, ..found(Status::Crash, finding, one_line(&site)) }
 }
@@ -356,6 +363,7 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
             location: project_location(location, backtrace),
             backtrace: shown(backtrace),
             peers: Vec::new(),
+            related: Vec::new(),
         };
         return found(Status::Crash, finding, site);
     }
@@ -366,7 +374,15 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
 }
 
 fn located(kind: FindingKind, title: String, message: String, backtrace: &[StackFrame]) -> Finding {
-    Finding { kind, title, message, location: own_location(backtrace), backtrace: shown(backtrace), peers: Vec::new() }
+    Finding {
+        kind,
+        title,
+        message,
+        location: own_location(backtrace),
+        backtrace: shown(backtrace),
+        peers: Vec::new(),
+        related: Vec::new(),
+    }
 }
 
 fn shown(backtrace: &[StackFrame]) -> Vec<StackFrame> {

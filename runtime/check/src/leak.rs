@@ -19,7 +19,14 @@ pub(crate) fn found(allocations: &Allocations) -> Option<JudgedFinding> {
     // Of the ways to set the budget none is named: a file of version 1 has one of 0 without any.
     let message = format!("{title}: {bytes} in {allocations}, and the leak budget is {}", counted(budget, "byte"));
     let site = "end".to_owned();
-    let finding =
-        Finding { kind: FindingKind::Leak, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() };
+    let finding = Finding {
+        kind: FindingKind::Leak,
+        title,
+        message,
+        location: None,
+        backtrace: Vec::new(),
+        peers: Vec::new(),
+        related: Vec::new(),
+    };
     Some(JudgedFinding { status: Status::Fail, finding, site, words: String::new() })
 }

@@ -55,6 +55,7 @@ fn finding(request: &UnmatchedRequest) -> JudgedFinding {
         location: None,
         backtrace: Vec::new(),
         peers: Vec::new(),
+        related: Vec::new(),
     };
     let identity = match kind {
         RequestKind::Http => asked.split(['?', '#']).next(),

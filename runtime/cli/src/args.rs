@@ -704,6 +704,10 @@ pub(crate) struct WorldArgs {
     /// family of processors.
     #[arg(long)]
     pub(crate) no_canonical_nans: bool,
+    /// Check each access to memory: heap overflows, use after free, wrong frees and more end the run, with stacks. Slower, and another
+    /// program, whose blocks have other addresses.
+    #[arg(long)]
+    pub(crate) memcheck: bool,
 }
 
 /// Writes the smallest run found with the same failure signature as a trace. For a long sequence of a scenario, candidates

@@ -9,6 +9,7 @@
 //!
 //! Not here: checkpoints (`reactor`), what the host answers (`fozzy-host`).
 
+pub(crate) mod block_stop;
 pub(crate) mod callee;
 pub(crate) mod comparison_log;
 pub(crate) mod coverage;

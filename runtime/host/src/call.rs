@@ -176,6 +176,12 @@ pub trait ComparisonLog: Send + Sync {
     fn read_out(&self);
 }
 
+/// Is told when an instance of a guest was made, on the thread on which it was.
+pub trait InstanceObserver: Send + Sync {
+    /// Its memories are those that were created last.
+    fn instance_made(&self);
+}
+
 /// The host of one guest: its turn at the run, and which machine is its own.
 pub struct Host {
     /// What all guests of the run share, while it is this guest's turn.
@@ -196,6 +202,8 @@ pub struct Host {
     pub memory: Option<Box<dyn GuestMemory>>,
     /// What the guest compares, if that is logged.
     pub comparisons: Option<Arc<dyn ComparisonLog>>,
+    /// Whom to tell of instances, if anyone.
+    pub observer: Option<Box<dyn InstanceObserver>>,
     /// Whether the guest continues when one of them ends.
     pub(crate) outlives: bool,
 }
@@ -216,6 +224,7 @@ impl Host {
             selected: 0,
             memory: None,
             comparisons: None,
+            observer: None,
             outlives: false,
         }
     }
@@ -244,6 +253,9 @@ impl Host {
         self.settle_memory();
         if let Some(comparisons) = &self.comparisons {
             comparisons.begin();
+        }
+        if let Some(observer) = &self.observer {
+            observer.instance_made();
         }
     }
 

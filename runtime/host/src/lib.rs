@@ -54,7 +54,7 @@ mod values;
 pub mod wave;
 
 pub use bindings::{IncomingRequestResource, ResponseOutparamResource};
-pub use call::{ComparisonLog, GuestStop, HOST_CALL_FUEL, Host};
+pub use call::{ComparisonLog, GuestStop, HOST_CALL_FUEL, Host, InstanceObserver};
 pub use draws::{DecisionDraws, DrawSource};
 pub use handles::{StaleHandle, TargetHandles};
 pub use import_numbers::{history_name, number_collision};

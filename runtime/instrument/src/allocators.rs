@@ -11,6 +11,11 @@
 //! Invariant: what is not certain is left out; so a program without names has no allocator, which who asks must say.
 //! Not here: what is done with the calls (`heap`), allocators of 64-bit memories, `resize` of Zig's own allocators.
 
+pub(crate) mod role;
+
+pub use role::AllocatorRole;
+use role::{SpecialFunction, special_of};
+
 use crate::names::{self, functions, readable};
 use crate::options::ModuleChoice;
 use crate::prescan::survey;
@@ -19,44 +24,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use wasmparser::{CompositeInnerType, Encoding, ExternalKind, Parser, Payload, TypeRef, ValType};
-
-/// What a function of an allocator does, and in which of its parameters the numbers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AllocatorRole {
-    /// Returns a block of `size` bytes, times `count` if there is one; 0 when it has none.
-    Allocate {
-        /// Bytes.
-        size: u32,
-        /// How many times as much.
-        count: Option<u32>,
-    },
-    /// Writes the address of a block to where its first parameter points, and returns 0; another number when it has none.
-    AllocateInto {
-        /// Bytes.
-        size: u32,
-    },
-    /// Returns a block with the contents of another one, which it frees; 0 when it has none, and the other one stays.
-    Reallocate {
-        /// The other one; 0 when there is none.
-        address: u32,
-        /// Bytes.
-        size: u32,
-        /// A size of 0 is no block at all.
-        is_nothing_at_zero: bool,
-    },
-    /// Frees a block.
-    Free {
-        /// The block; 0 is none.
-        address: u32,
-    },
-    /// Go's: parameters are on its own stack, the first one is the size. Blocks are collected later, unseen.
-    GoAllocate,
-    /// As [`AllocatorRole::Allocate`], of a collector that frees unseen.
-    AllocateCollected {
-        /// Bytes.
-        size: u32,
-    },
-}
 
 /// One function of an allocator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +69,7 @@ impl fmt::Display for AllocatorChoice {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allocators {
     functions: BTreeMap<(ModuleOrdinal, u32), AllocatorFunction>,
+    special: BTreeMap<(ModuleOrdinal, u32), SpecialFunction>,
     /// Choices that no function is there for.
     pub unknown: Vec<AllocatorChoice>,
     /// Modules of the program that have no names at all.
@@ -141,6 +109,12 @@ impl Allocators {
     pub(crate) fn roles(&self, module: ModuleOrdinal) -> BTreeMap<u32, AllocatorRole> {
         let own = self.functions.range((module, 0)..=(module, u32::MAX));
         own.map(|((_, function), it)| (*function, it.role)).collect()
+    }
+
+    /// What is special about functions of a module, by index.
+    pub(crate) fn special(&self, module: ModuleOrdinal) -> BTreeMap<u32, SpecialFunction> {
+        let own = self.special.range((module, 0)..=(module, u32::MAX));
+        own.map(|((_, function), it)| (*function, *it)).collect()
     }
 
     /// Whether there is none.
@@ -262,6 +236,11 @@ impl NamedModule {
             if let Some(role) = role_of(name).filter(|role| self.fits(index, *role)) {
                 let function = AllocatorFunction { name: names::readable(name), role };
                 found.functions.entry((self.ordinal, index)).or_insert(function);
+            }
+        }
+        for &(index, name) in named.iter().filter(|(index, _)| is_own(*index)) {
+            if let Some(special) = special_of(name) {
+                found.special.entry((self.ordinal, index)).or_insert(special);
             }
         }
         self.prefer_inner_layer(found);

@@ -7,14 +7,19 @@
 //! at twice: validation, facts and passes share one reading of its operators.
 
 use crate::Error;
+use crate::allocators::role::SpecialFunction;
 use crate::compare::{ComparePass, ComparisonSites};
 use crate::compile_cost::CompileCost;
 use crate::depth::DepthPass;
 use crate::edges::EdgePass;
 use crate::edit::{BodySpans, EditPosition, Edits, RewrittenBody, offset_u32};
 use crate::heap::HeapPass;
+use crate::helpers::Helper;
 use crate::map::SegmentKind;
 use crate::marks::MarksPass;
+use crate::memcheck::access::{AccessHelpers, AccessPass};
+use crate::memcheck::helpers::Shadow;
+use crate::memcheck::wrappers;
 use crate::module::ModuleRewriter;
 use crate::options::CoverageMode;
 use crate::profile::{ProfilePass, ProfileSites};
@@ -69,6 +74,7 @@ pub(crate) struct BodyRewriter {
     compare: ComparePass,
     counts: ProfilePass,
     heap: HeapPass,
+    accesses: AccessPass,
     /// What the bodies of the component cost a compiler so far.
     cost: CompileCost,
     /// The comparisons of the component so far.
@@ -123,6 +129,8 @@ impl BodyRewriter {
         }
         let logs_heap = module.allocators.is_some();
         self.heap.begin();
+        let (checks, has_stack) = (module.checked.is_some(), module.checked.as_ref().is_some_and(|it| it.has_stack));
+        self.accesses.begin();
         let mut height_max = 0;
         let mut operators = OperatorsReader::new(reader);
         while !operators.eof() {
@@ -152,6 +160,9 @@ impl BodyRewriter {
             if module.profile {
                 self.counts.operator(&operator, span.clone(), module);
             }
+            if checks {
+                self.accesses.operator(&operator, span.clone(), reachable, has_stack);
+            }
             if logs_heap {
                 self.heap.operator(&operator, span.clone(), module);
             }
@@ -180,6 +191,15 @@ impl BodyRewriter {
 
         self.edits.reset(validator.len_locals());
         self.allocations = validator.into_allocations();
+        if let Some(wrapped) = module.checked_function(index) {
+            let (start, shadow) = (facts.spans.operators.start, Shadow { memory: module.shadow_memory });
+            let (params, results) = (wrapped.params, wrapped.results);
+            let wrapper = module.helper(Helper::Wrapper { function: index, params, results })?;
+            // Before all other passes, since it returns.
+            self.edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |code| {
+                wrappers::divert(shadow, &wrapped, wrapper, code);
+            });
+        }
         if let Some(helper) = module.taking_globals(index)? {
             let (start, memory_index) = (facts.spans.operators.start, module.side_memory);
             self.edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |code| {
@@ -191,11 +211,19 @@ impl BodyRewriter {
             Some(role) => Some((role, self.heap.leave(role, facts.spans.operators.end, module, &mut self.edits)?)),
             None => None,
         };
-        // A frame around the body of an allocator makes all its ways out one.
-        if module.depth && self.depth.counts(&facts) || allocator.is_some() {
+        let has_zone = module.checked.as_ref().is_some_and(|checked| self.accesses.has_frame(index, checked));
+        if has_zone {
+            let shadow = Shadow { memory: module.shadow_memory };
+            self.accesses.frame(&facts.spans.operators, shadow, &mut self.edits);
+        }
+        // A frame around the body makes all its ways out one.
+        if module.depth && self.depth.counts(&facts) || allocator.is_some() || has_zone {
             let depth = module.depth_global()?;
             let results = module.block_type(ty)?;
             self.depth.finish(&facts, depth, results, &mut self.edits);
+        }
+        if checks {
+            self.check_accesses(index, facts.spans.operators.start, module)?;
         }
         if covers {
             self.edges.finish(&facts.spans, index, module, &mut self.sites, &mut self.edits)?;
@@ -228,5 +256,34 @@ impl BodyRewriter {
         self.written.add_to(&mut module.segments, module.code.len());
         module.code.extend_from_slice(&self.written.bytes);
         module.check_segments(range.start)
+    }
+
+    /// Asks for the looks at accesses.
+    fn check_accesses(&mut self, index: u32, start: u32, module: &mut ModuleRewriter<'_>) -> Result<(), Error> {
+        let needs = self.accesses.needs();
+        if needs.grow {
+            self.accesses.grow(module.helper(Helper::CheckedGrow)?, &mut self.edits);
+        }
+        if module.checked_function(index).is_some() {
+            return Ok(());
+        }
+        let special = module.special(index);
+        let copies = special == Some(SpecialFunction::CopiesMemory) && module.has_words(index, 3);
+        let mut helpers = AccessHelpers::default();
+        if copies {
+            helpers.overlap = Some(module.helper(Helper::CheckOverlap)?);
+        }
+        for (is_needed, place, helper) in [
+            (needs.access, &mut helpers.access, Helper::CheckAccess),
+            (needs.copy, &mut helpers.copy, Helper::CheckCopy),
+            (needs.fill, &mut helpers.fill, Helper::CheckFill),
+        ] {
+            if is_needed {
+                *place = module.helper(helper)?;
+            }
+        }
+        let shadow = Shadow { memory: module.shadow_memory };
+        self.accesses.finish(start, special, shadow, &helpers, &mut self.edits);
+        Ok(())
     }
 }

@@ -13,6 +13,9 @@ use crate::compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, KIND_BYTES, KIND_SEARCH,
 };
 use crate::heap;
+use crate::memcheck::allocators::CheckedModule;
+use crate::memcheck::helpers::Shadow;
+use crate::memcheck::wrappers::{self, WrapperCalls};
 use crate::profile;
 use crate::side::{
     HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, MARKED_PAGE_BITS, SideLayout,
@@ -47,6 +50,39 @@ pub(crate) enum Helper {
     EnterNode,
     /// `(kind, address, bytes, address before)`: see [`heap::heap_event`].
     HeapEvent,
+    /// `(address, what)`: see [`Shadow::access`].
+    CheckAccess,
+    /// `(target, source, bytes) -> the same`: see [`Shadow::bulk`].
+    CheckCopy,
+    /// `(target, anything, bytes) -> the same`: see [`Shadow::bulk`].
+    CheckFill,
+    /// `(target, source, bytes)`: see [`Shadow::overlap`].
+    CheckOverlap,
+    /// `(pages) -> pages before`: see [`Shadow::grow`].
+    CheckedGrow,
+    /// See [`Shadow::fill`].
+    Shade,
+    /// See [`Shadow::place`].
+    PlaceBlock,
+    /// See [`Shadow::valid`].
+    ValidBlock,
+    /// See [`Shadow::layout`].
+    CheckLayout,
+    /// See [`Shadow::free`].
+    FreeBlock,
+    /// See [`Shadow::release`].
+    ReleaseBlock,
+    /// See [`Shadow::flush`].
+    FlushBlocks,
+    /// Stands for a function of an allocator: see [`wrappers::wrapper`].
+    Wrapper {
+        /// Its index.
+        function: u32,
+        /// How many words it takes.
+        params: u32,
+        /// How many it returns.
+        results: u32,
+    },
 }
 
 /// Where helpers find things.
@@ -61,12 +97,16 @@ pub(crate) struct HelperContext<'s> {
     pub(crate) globals_start: u32,
     /// Indices of the helpers that are used by the one that is written, in the order of [`Helper::uses`].
     pub(crate) used: Vec<u32>,
+    /// What is checked here, where memory is.
+    pub(crate) checked: Option<&'s CheckedModule>,
+    /// The shadow of its memory.
+    pub(crate) shadow: u32,
 }
 
 impl Helper {
     /// Its parameters and results.
     pub(crate) fn signature(self) -> (&'static [ValType], &'static [ValType]) {
-        const WORDS: [ValType; 4] = [ValType::I32; 4];
+        const WORDS: [ValType; 5] = [ValType::I32; 5];
         const LONGS: [ValType; 4] = [ValType::I64, ValType::I64, ValType::I32, ValType::I32];
         match self {
             Helper::Range => (&WORDS[..2], &[]),
@@ -81,6 +121,15 @@ impl Helper {
             Helper::Globals => (&[], &[]),
             Helper::EnterNode => (&WORDS[..3], &WORDS[..1]),
             Helper::HeapEvent => (&WORDS[..4], &[]),
+            Helper::CheckAccess | Helper::FreeBlock => (&WORDS[..2], &[]),
+            Helper::CheckCopy | Helper::CheckFill => (&WORDS[..3], &WORDS[..3]),
+            Helper::CheckOverlap | Helper::Shade | Helper::CheckLayout => (&WORDS[..3], &[]),
+            Helper::CheckedGrow => (&WORDS[..1], &WORDS[..1]),
+            Helper::PlaceBlock => (&WORDS[..5], &WORDS[..1]),
+            Helper::ValidBlock => (&WORDS[..1], &[]),
+            Helper::ReleaseBlock => (&[], &[]),
+            Helper::FlushBlocks => (&[], &WORDS[..1]),
+            Helper::Wrapper { params, results, .. } => (&WORDS[..params as usize], &WORDS[..results as usize]),
         }
     }
 
@@ -92,7 +141,19 @@ impl Helper {
             | Helper::Entry
             | Helper::Globals
             | Helper::EnterNode
-            | Helper::HeapEvent => &[],
+            | Helper::HeapEvent
+            | Helper::CheckAccess
+            | Helper::CheckOverlap
+            | Helper::Shade
+            | Helper::ValidBlock => &[],
+            Helper::CheckCopy | Helper::CheckFill => &[Helper::CheckAccess],
+            Helper::CheckedGrow | Helper::PlaceBlock | Helper::ReleaseBlock => &[Helper::Shade],
+            Helper::CheckLayout => &[Helper::ValidBlock],
+            Helper::FreeBlock => &[Helper::ValidBlock, Helper::Shade, Helper::ReleaseBlock],
+            Helper::FlushBlocks => &[Helper::ReleaseBlock],
+            Helper::Wrapper { .. } => {
+                &[Helper::PlaceBlock, Helper::FreeBlock, Helper::FlushBlocks, Helper::ValidBlock, Helper::CheckLayout]
+            }
             Helper::Bulk | Helper::Realloc(_) => &[Helper::Range],
             Helper::Log32 | Helper::Log64 | Helper::LogBytes | Helper::LogSearch => &[Helper::Counts, Helper::Entry],
         }
@@ -124,6 +185,36 @@ impl Helper {
             Helper::Globals => set_globals(around),
             Helper::EnterNode => profile::enter_node(around.memory),
             Helper::HeapEvent => heap::heap_event(around.memory, profile::CURRENT_AT),
+            check => check.checking(around),
+        }
+    }
+}
+
+impl Helper {
+    /// The body of one that checks memory.
+    fn checking(self, around: &HelperContext<'_>) -> Function {
+        let shadow = Shadow { memory: around.shadow };
+        let used = |position: usize| around.used[position];
+        let checked = || around.checked.expect("only a checked module has it");
+        match self {
+            Helper::CheckAccess => shadow.access(),
+            Helper::CheckCopy => shadow.bulk(used(0), true),
+            Helper::CheckFill => shadow.bulk(used(0), false),
+            Helper::CheckOverlap => shadow.overlap(),
+            Helper::CheckedGrow => shadow.grow(used(0)),
+            Helper::Shade => shadow.fill(),
+            Helper::PlaceBlock => shadow.place(used(0)),
+            Helper::ValidBlock => shadow.valid(),
+            Helper::CheckLayout => shadow.layout(used(0)),
+            Helper::FreeBlock => shadow.free([used(0), used(1), used(2)]),
+            Helper::ReleaseBlock => shadow.release(checked(), used(0)),
+            Helper::FlushBlocks => shadow.flush(used(0)),
+            Helper::Wrapper { function, .. } => {
+                let [place, free, flush, valid, layout] = [0, 1, 2, 3, 4].map(used);
+                let calls = WrapperCalls { place, free, flush, valid, layout };
+                wrappers::wrapper(shadow, checked(), function, &calls)
+            }
+            _ => unreachable!("it has a body of its own"),
         }
     }
 }

@@ -16,6 +16,7 @@
 //! - Counts of instructions by call path (`profile.rs`), in such a memory too, and a log of allocations and frees (`heap.rs`) of
 //!   the functions that `allocators.rs` recognises.
 //! - An accessor for the state of the guest (`access.rs`).
+//! - Checks of accesses to memory (`memcheck.rs`), with a shadow memory that belongs to the guest's state.
 //!
 //! And something is taken out: data segments, where there are thousands (`segments.rs`).
 //!
@@ -44,6 +45,7 @@ mod languages;
 mod map;
 mod marks;
 mod marks_soundness;
+mod memcheck;
 mod module;
 mod names;
 mod nesting;
@@ -76,6 +78,7 @@ pub use languages::languages;
 pub use map::{CodeLocation, CodeOrigin, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset};
 pub use marks::STRADDLE_BYTES;
 pub use marks_soundness::{MarksReason, MarksVerdict};
+pub use memcheck::{MemoryCheck, MemoryCheckReport};
 pub use options::{CoverageMode, ModuleChoice, Options, hit_class};
 pub use profile::{
     ModuleProfile, ProfileCall, ProfileCallee, ProfileCounter, ProfileNode, ProfileSites, ProfiledFunction,
@@ -129,6 +132,8 @@ pub struct InstrumentedComponent {
     pub obstacles: Vec<Obstacle>,
     /// Fuel that an instantiation takes beyond the original's, to be given in addition.
     pub startup_fuel: i64,
+    /// What the shadow of a checked memory begins with; `None` when no memory is checked.
+    pub shadow: Option<SideTag>,
 }
 
 /// Validates `component` and rewrites every core module in it, nested components included.

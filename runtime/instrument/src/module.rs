@@ -14,17 +14,19 @@
 //! custom sections only the names are kept: all others that tools know hold offsets that are wrong now
 //! (DWARF, branch hints, source maps) or are not read after linking.
 
-use crate::allocators::AllocatorRole;
+use crate::allocators::role::SpecialFunction;
+use crate::allocators::{AllocatorRole, Allocators};
 use crate::compare::{LOG_BYTES, MemoryComparison, fits};
 use crate::edit::offset_u32;
 use crate::helpers::{Helper, HelperContext};
 use crate::map::{ModuleMap, ModuleOrdinal, SegmentKind, Segments};
+use crate::memcheck::allocators::{CheckedFunction, CheckedModule};
 use crate::options::{CoverageMode, RUN_ADAPTER};
 use crate::prescan::{ModulePrescan, may_return_through_memory};
 use crate::profile::{self, PROFILE_BYTES};
 use crate::segments::{self, MergedSegments};
 use crate::side::{SideLayout, SideMemory, SideTag, WASM_PAGE_BYTES};
-use crate::{Error, Options, body, names};
+use crate::{Error, Options, body, memcheck, names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
@@ -186,6 +188,14 @@ pub(crate) struct ModuleRewriter<'a> {
     pub(crate) spares: u32,
     /// Functions of its allocator, where their calls are logged.
     pub(crate) allocators: Option<BTreeMap<u32, AllocatorRole>>,
+    /// What the shadow of its memory begins with, where accesses to it are to be checked.
+    pub(crate) shadow: Option<SideTag>,
+    /// What is checked, where accesses to memory are.
+    pub(crate) checked: Option<CheckedModule>,
+    /// Index of the shadow: behind all memories of the original.
+    pub(crate) shadow_memory: u32,
+    /// What the first global starts with, if it is the module's own and a constant of 32 bits.
+    first_global: Option<i32>,
     /// For each global, whether it is an i32 that can be set; known where allocations are logged.
     words: Vec<bool>,
     data: Option<SectionList>,
@@ -254,6 +264,10 @@ impl<'a> ModuleRewriter<'a> {
             profile,
             spares: 0,
             allocators: None,
+            shadow: None,
+            checked: None,
+            shadow_memory: 0,
+            first_global: None,
             words: Vec::new(),
             kept: 0,
             data: None,
@@ -265,6 +279,11 @@ impl<'a> ModuleRewriter<'a> {
             code: Vec::new(),
             segments: Segments::default(),
         }
+    }
+
+    /// The names that it is chosen by.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.surveyed.names()
     }
 
     pub(crate) fn ordinal(&self) -> ModuleOrdinal {
@@ -305,8 +324,17 @@ impl<'a> ModuleRewriter<'a> {
     }
 
     /// Takes note of the globals that the module defines.
-    pub(crate) fn global_section<T: FromReader<'a>>(&mut self, reader: &SectionLimited<'a, T>) {
+    pub(crate) fn global_section(&mut self, reader: &SectionLimited<'a, wasmparser::Global<'a>>) {
         self.globals = Some(SectionList::of(reader));
+        if self.globals_imported == 0
+            && let Some(Ok(first)) = reader.clone().into_iter().next()
+        {
+            let value = match first.init_expr.get_operators_reader().read() {
+                Ok(wasmparser::Operator::I32Const { value }) => Some(value),
+                _ => None,
+            };
+            self.first_global = value.filter(|_| first.ty.mutable && first.ty.content_type == ValType::I32);
+        }
     }
 
     /// Takes note of the imports.
@@ -382,7 +410,7 @@ impl<'a> ModuleRewriter<'a> {
     }
 
     /// The code section starts, and `types` says what stands before it.
-    pub(crate) fn code_section(&mut self, bodies: u32, types: TypesRef<'_>) {
+    pub(crate) fn code_section(&mut self, bodies: u32, types: TypesRef<'_>, known: Option<&Allocators>) {
         self.globals_count = types.global_count();
         self.side_memory = types.memory_count();
         if self.coverage != CoverageMode::None {
@@ -392,6 +420,11 @@ impl<'a> ModuleRewriter<'a> {
         // Marks of 64-bit memories are not even tried.
         self.memory32 = self.side_memory > 0 && !types.memory_at(0).memory64;
         self.marks &= self.memory32 || self.side_memory == 0;
+        if let Some(known) = known.filter(|_| self.shadow.is_some()) {
+            self.check_memory(known);
+            self.shadow_memory = self.side_memory;
+            self.side_memory += u32::from(self.checked.is_some());
+        }
         self.bodies = bodies;
         if let Some(allocators) = &mut self.allocators {
             let is_word = |ty: wasmparser::GlobalType| ty.mutable && ty.content_type == ValType::I32;
@@ -450,6 +483,57 @@ impl<'a> ModuleRewriter<'a> {
     /// What a function does for the allocator, where that is logged.
     pub(crate) fn allocator_role(&self, function: u32) -> Option<AllocatorRole> {
         self.allocators.as_ref()?.get(&function).copied()
+    }
+
+    /// Has its accesses to memory checked, if that can be done.
+    fn check_memory(&mut self, allocators: &Allocators) {
+        let &[Some(bytes)] = &self.memory_bytes[..] else { return };
+        if !self.memory32 {
+            return;
+        }
+        let own = allocators.iter().filter(|(module, ..)| *module == self.ordinal);
+        let named: Vec<_> = own.map(|(_, index, function)| (index, function.name.as_str(), function.role)).collect();
+        let mut checked = CheckedModule::of(&named, allocators.special(self.ordinal), |function| {
+            let signature = self.signature(self.type_of(function));
+            (&signature.params, &signature.results)
+        });
+        let low = memcheck::LOW_BYTES;
+        checked.has_stack = self.first_global.is_some_and(|start| start.cast_unsigned() >= low);
+        checked.pages = u32::try_from(bytes / u64::from(WASM_PAGE_BYTES)).unwrap_or(u32::MAX);
+        self.checked = Some(checked);
+    }
+
+    /// The function of an allocator with this index.
+    pub(crate) fn checked_function(&self, function: u32) -> Option<CheckedFunction> {
+        self.checked.as_ref()?.functions.get(&function).copied()
+    }
+
+    /// What is special about a function, where memory is checked.
+    pub(crate) fn special(&self, function: u32) -> Option<SpecialFunction> {
+        self.checked.as_ref()?.special(function)
+    }
+
+    /// Whether a function takes so many words.
+    pub(crate) fn has_words(&self, function: u32, count: usize) -> bool {
+        self.signature(self.type_of(function)).params == vec![ValType::I32; count]
+    }
+
+    /// Bytes of the lowest addresses that nothing is at, in a program of LLVM.
+    fn low_bytes(&self) -> u32 {
+        if !self.checked.as_ref().is_some_and(|checked| checked.has_stack) {
+            return 0;
+        }
+        let lowest =
+            self.segments_read.clone().into_iter().flatten().flatten().filter_map(|segment| match segment.kind {
+                wasmparser::DataKind::Active { memory_index: 0, offset_expr } => {
+                    match offset_expr.get_operators_reader().read() {
+                        Ok(wasmparser::Operator::I32Const { value }) => Some(value.cast_unsigned()),
+                        _ => Some(0),
+                    }
+                }
+                _ => None,
+            });
+        lowest.min().unwrap_or(u32::MAX).min(memcheck::LOW_BYTES) & !7
     }
 
     /// Makes room for the spare node of a function.
@@ -603,9 +687,11 @@ impl<'a> ModuleRewriter<'a> {
                     self.write_types(component, &mut out);
                 }
                 (SectionId::Global, _) if self.depth_used => self.write_globals(component, &mut out),
-                (SectionId::Memory, _) if let Some(side) = &side => self.write_memories(side, component, &mut out),
+                (SectionId::Memory, _) if side.is_some() || self.checked.is_some() => {
+                    self.write_memories(side.as_ref(), component, &mut out);
+                }
                 (SectionId::DataCount, Some(_)) => self.write_data_count(tag, &mut out),
-                (SectionId::Data, _) if tag.is_some() || self.merged.is_some() => {
+                (SectionId::Data, _) if tag.is_some() || self.merged.is_some() || self.checked.is_some() => {
                     self.write_data(tag, component, &mut out);
                 }
                 (SectionId::Function, Some(_)) if !types.is_empty() => {
@@ -680,6 +766,8 @@ impl<'a> ModuleRewriter<'a> {
                 globals: &self.taken,
                 globals_start: complete.globals.start,
                 used,
+                checked: self.checked.as_ref(),
+                shadow: self.shadow_memory,
             };
             self.segments.push(offset_u32(self.code.len()), 0, SegmentKind::Helper);
             helper.body(&around).encode(&mut self.code);
@@ -705,27 +793,43 @@ impl<'a> ModuleRewriter<'a> {
         Ok(Some(self.complete()))
     }
 
-    fn write_memories(&self, side: &SideMemory, component: &[u8], out: &mut Vec<u8>) {
-        let pages = u64::from(side.bytes / WASM_PAGE_BYTES);
+    fn write_memories(&self, side: Option<&SideMemory>, component: &[u8], out: &mut Vec<u8>) {
         let mut added = wasm_encoder::MemorySection::new();
-        added.memory(wasm_encoder::MemoryType {
-            minimum: pages,
-            maximum: Some(pages),
-            memory64: false,
-            shared: false,
-            page_size_log2: None,
-        });
+        let mut add = |minimum: u64, maximum: Option<u64>| {
+            let (memory64, shared, page_size_log2) = (false, false, None);
+            added.memory(wasm_encoder::MemoryType { minimum, maximum, memory64, shared, page_size_log2 });
+        };
+        // A shadow grows with what it is the shadow of.
+        if let Some(checked) = &self.checked {
+            add(u64::from(checked.pages / 8 + 2), None);
+        }
+        if let Some(side) = side {
+            let pages = u64::from(side.bytes / WASM_PAGE_BYTES);
+            add(pages, Some(pages));
+        }
         write_list(SectionId::Memory, self.memories.as_ref(), component, added.len(), &body_of(&added), out);
+    }
+
+    /// Data segments that are put in.
+    fn added_segments(&self, tag: Option<&SideTag>) -> u32 {
+        u32::from(tag.is_some()) + u32::from(self.checked.is_some())
     }
 
     fn write_data_count(&self, tag: Option<&SideTag>, out: &mut Vec<u8>) {
         let mut count = Vec::new();
-        (self.data_count() + u32::from(tag.is_some())).encode(&mut count);
+        (self.data_count() + self.added_segments(tag)).encode(&mut count);
         write_section(SectionId::DataCount as u8, &[&count], out);
     }
 
     fn write_data(&self, tag: Option<&SideTag>, component: &[u8], out: &mut Vec<u8>) {
         let mut added = wasm_encoder::DataSection::new();
+        if let (Some(tag), Some(_)) = (self.shadow, &self.checked) {
+            let mut header = tag.header(self.ordinal);
+            let (start, low) = (memcheck::SHADOW_AT as usize, self.low_bytes() as usize / 8);
+            header.resize(start, 0);
+            header.resize(start + low, memcheck::shade::LOW);
+            added.active(self.shadow_memory, &ConstExpr::i32_const(0), header);
+        }
         if let Some(tag) = tag {
             let mut header = tag.header(self.ordinal);
             if self.profile {

@@ -33,6 +33,8 @@ pub struct Options {
     pub profile: bool,
     /// With [`Options::profile`], log allocations and frees: of the allocators that are recognised, and of these.
     pub heap: Option<Vec<AllocatorChoice>>,
+    /// Check accesses to memory.
+    pub memcheck: bool,
 }
 
 impl Default for Options {
@@ -47,6 +49,7 @@ impl Default for Options {
             access: false,
             profile: false,
             heap: None,
+            memcheck: false,
         }
     }
 }

@@ -346,6 +346,13 @@ impl ComponentShape {
         module.added_exports.extend(globals.chain(memories));
     }
 
+    /// A module has got a further memory, which belongs to its state.
+    pub(crate) fn add_memory(&mut self, module: ModuleOrdinal, memory: u32) {
+        if let Some(shape) = self.modules.get_mut(&module.0) {
+            shape.memories.push((memory, false));
+        }
+    }
+
     /// The component is complete; `types` is what the validator knows of it.
     pub(crate) fn finish(&mut self, types: &Types) {
         let types = types.as_ref();

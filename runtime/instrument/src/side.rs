@@ -74,6 +74,13 @@ impl SideTag {
         SideTag(tag)
     }
 
+    /// What the shadow of a memory of an original component begins with: another tag than that of its side memories, since it
+    /// belongs to the state of the guest.
+    #[must_use]
+    pub fn of_shadow(component: &[u8]) -> SideTag {
+        SideTag::of(&[&Digest::of(component).0[..], b"shadow"].concat())
+    }
+
     /// Which module's side memory starts with `bytes`; `None` when it is none of this component, or of another layout.
     #[must_use]
     pub fn recognise(&self, bytes: &[u8]) -> Option<ModuleOrdinal> {

@@ -24,7 +24,7 @@ use crate::prescan::{Prescan, survey};
 use crate::segments::instantiated_once;
 use crate::shape::ComponentShape;
 use crate::side::{SideMemory, SideTag};
-use crate::{Error, InstrumentedComponent, Options, access, features};
+use crate::{Error, InstrumentedComponent, ModuleChoice, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
 /// A component while the walk is inside it.
@@ -45,9 +45,10 @@ enum OpenItem<'a> {
 pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedComponent, Error> {
     nesting::check(component)?;
     let beside = options.beside();
-    let mut surveyed = if beside { survey(component)? } else { Prescan::default() };
+    let shadow = options.memcheck.then(|| SideTag::of_shadow(component));
+    let mut surveyed = if beside || options.memcheck { survey(component)? } else { Prescan::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
-    let choices = options.heap.as_deref().filter(|_| options.profile);
+    let choices = options.heap.as_deref().filter(|_| options.profile).or(options.memcheck.then_some(&[]));
     let allocators = choices.map(|choices| Allocators::of(component, choices)).transpose()?;
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
@@ -91,7 +92,10 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 modules_count += 1;
                 let mut module = ModuleRewriter::new(ordinal, range.start, options, known);
                 module.merges = once.contains(&ordinal.0);
-                if let Some(allocators) = allocators.as_ref().filter(|_| module.profile) {
+                if let Some(tag) = shadow.filter(|_| ModuleChoice::Own.includes(module.names())) {
+                    module.shadow = Some(tag);
+                }
+                if let Some(allocators) = allocators.as_ref().filter(|_| module.profile && options.heap.is_some()) {
                     module.allocators = Some(allocators.roles(ordinal));
                 }
                 open.push(OpenItem::Module(Box::new(module)));
@@ -101,7 +105,8 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
                     let marks = options.marks.then_some(surveyed.verdict);
-                    return Ok(finished(closed, options.access.then_some(&shape), bodies, tag, marks));
+                    let found = finished(closed, options.access.then_some(&shape), bodies, tag, marks);
+                    return Ok(InstrumentedComponent { shadow, ..found });
                 };
                 let OpenItem::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
                 if let OpenItem::Module(module) = &closed
@@ -121,7 +126,10 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 (Payload::CodeSectionStart { count, range, .. }, _) => {
                     let types = validator.types(0).expect("the validator is inside this module");
                     module.section(wasm_encoder::SectionId::Code as u8, range.clone());
-                    module.code_section(*count, types);
+                    module.code_section(*count, types, allocators.as_ref());
+                    if module.checked.is_some() && options.access {
+                        shape.add_memory(module.ordinal(), module.shadow_memory);
+                    }
                 }
                 (payload, _) => core_section(module, payload)?,
             },
@@ -231,5 +239,6 @@ fn finished(
         access,
         obstacles,
         startup_fuel,
+        shadow: None,
     }
 }

@@ -25,6 +25,8 @@ pub struct PlanFile {
     /// Whether every NaN that a computation produces gets one bit pattern. Off is faster for float-heavy programs, and
     /// ties a trace to one family of processors. Default: true.
     pub canonical_nans: Option<bool>,
+    /// Whether the programs check their accesses to memory, which makes them some two to three times slower. Default: false.
+    pub memcheck: Option<bool>,
     /// Bounds of the execution.
     pub limits: LimitsFile,
     /// What allocations are held to.

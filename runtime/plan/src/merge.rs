@@ -21,6 +21,7 @@ impl PlanFile {
             machine: self.machine.over(lower.machine),
             wall_start: self.wall_start.or(lower.wall_start),
             canonical_nans: self.canonical_nans.or(lower.canonical_nans),
+            memcheck: self.memcheck.or(lower.memcheck),
             limits: self.limits.over(lower.limits),
             memory: self.memory.over(lower.memory),
             backends: self.backends.over(lower.backends),

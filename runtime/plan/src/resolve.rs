@@ -161,6 +161,7 @@ impl Resolve<'_, '_> {
             wall_start_s: file.wall_start.map_or(WALL_START_DEFAULT, |start| start.0),
             limits: self::limits(&file.limits),
             canonical_nans: file.canonical_nans.unwrap_or(true),
+            memcheck: file.memcheck.unwrap_or(false),
             allow_error_exit: file.allow_error_exit.unwrap_or(false),
             backends: Backends {
                 files: files(file.backends.files),

@@ -13,6 +13,7 @@ use crate::summary::{
 };
 use crate::wasi_errors::names_of_errors;
 use fozzy_check::generated_frames;
+use fozzy_trace::outcome::RelatedStack;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Finding, PeerStack, Status};
 pub(crate) use fozzy_trace::{counted, grouped};
@@ -357,6 +358,10 @@ pub(crate) fn finding_lines(finding: &Finding, style: Style, is_own: impl Fn(&St
         text.push_str(&format!("  `{}` waits here\n", node.escape_debug()));
         text.push_str(&frame_lines(backtrace, style, &is_own));
     }
+    for RelatedStack { what, backtrace } in &finding.related {
+        text.push_str(&format!("  {}\n", what.escape_debug()));
+        text.push_str(&frame_lines(backtrace, style, &is_own));
+    }
     text
 }
 
@@ -510,6 +515,7 @@ mod tests {
             location: None,
             backtrace: vec![tokio(), frame("main", "/p/src/main.rs"), tokio(), tokio()],
             peers: Vec::new(),
+            related: Vec::new(),
         };
         let lines = finding_lines(&finding, Style::PLAIN.on(80, "/p"), fozzy_check::is_own);
         assert!(lines.lines().all(|line| line.chars().count() <= 80), "{lines}");
@@ -563,7 +569,15 @@ mod tests {
     fn a_missing_rule_is_an_indented_block_and_each_machine_a_line() {
         let finding = |kind, title: &str, message: &str| {
             let (title, message) = (title.to_owned(), message.to_owned());
-            Finding { kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() }
+            Finding {
+                kind,
+                title,
+                message,
+                location: None,
+                backtrace: Vec::new(),
+                peers: Vec::new(),
+                related: Vec::new(),
+            }
         };
         let findings = vec![
             finding(FindingKind::TargetBehavior, "the program exited with code 1", "the program exited with code 1"),

@@ -244,13 +244,22 @@ impl CaseSummary {
             location: None,
             backtrace: Vec::new(),
             peers: Vec::new(),
+            related: Vec::new(),
         };
         let found = self.run.iter().flat_map(|run| run.findings.iter().cloned());
         let mut all: Vec<Finding> = self.refusal().map(refused).into_iter().chain(found).collect();
         if all.is_empty() {
             let note = self.note.clone().unwrap_or_default();
             let (kind, location, backtrace) = (FindingKind::Checker, None, Vec::new());
-            all.push(Finding { kind, title: note.clone(), message: note, location, backtrace, peers: Vec::new() });
+            all.push(Finding {
+                kind,
+                title: note.clone(),
+                message: note,
+                location,
+                backtrace,
+                peers: Vec::new(),
+                related: Vec::new(),
+            });
         }
         all
     }

@@ -11,7 +11,8 @@ use crate::sequence::StepSequence;
 use crate::strikes::{FaultSummary, PowerLossSummary};
 use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::file::{NodeOutcome, RecordedOutcome, RecordedTarget, StreamDigest};
-use fozzy_trace::{Digest, Execution, ExecutionEnd, Facts, FailureSignature, Finding, Seed, Status};
+use fozzy_trace::outcome::RelatedStack;
+use fozzy_trace::{Digest, Execution, ExecutionEnd, Facts, FailureSignature, Finding, FindingKind, Seed, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -527,6 +528,15 @@ impl RunSummary {
             scenario.ended_in_flow(&step.flow);
         }
         RunSummary { sequence, ..self }
+    }
+
+    /// The same, with stacks of other moments for its memory error.
+    #[must_use]
+    pub fn with_related(mut self, related: Vec<RelatedStack>) -> RunSummary {
+        if let Some(finding) = self.findings.iter_mut().find(|finding| finding.kind == FindingKind::MemoryError) {
+            finding.related = related;
+        }
+        self
     }
 
     /// The same, with what the program told about itself.

@@ -241,7 +241,9 @@ fn different_verdict(recording: &Recording, found: &Verdict) -> Option<OutcomeDi
 
 /// All that a finding says, on one line.
 fn words(finding: Option<&Finding>) -> String {
-    let Some(Finding { kind, title, message, location, backtrace, peers }) = finding else { return "none".to_owned() };
+    let Some(Finding { kind, title, message, location, backtrace, peers, related: _ }) = finding else {
+        return "none".to_owned();
+    };
     let stack = |frames: &[StackFrame]| frames.iter().map(frame).collect::<Vec<_>>().join(", ");
     let at = location.as_ref().map_or_else(String::new, |at| format!(" at {}", place(at)));
     let peers: Vec<String> =

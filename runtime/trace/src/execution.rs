@@ -34,6 +34,11 @@ pub enum ExecutionEnd {
         /// The trap's standard words, such as `integer divide by zero`.
         trap: String,
     },
+    /// Checks of memory have found an error.
+    MemoryError {
+        /// Which.
+        error: crate::memory_error::MemoryError,
+    },
     /// The instruction budget ran out.
     FuelExhausted {
         /// The budget.
@@ -84,6 +89,7 @@ impl ExecutionEnd {
         match self {
             ExecutionEnd::Exited { code } => format!("exited with code {code}"),
             ExecutionEnd::Trapped { trap } => format!("trapped: {trap}"),
+            ExecutionEnd::MemoryError { error } => error.to_string(),
             ExecutionEnd::FuelExhausted { .. } => "out of instructions".to_owned(),
             ExecutionEnd::TimeExhausted { .. } => "out of virtual time".to_owned(),
             ExecutionEnd::Hang { .. } => "hangs".to_owned(),

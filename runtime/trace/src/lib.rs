@@ -30,6 +30,7 @@ pub mod facts;
 pub mod file;
 mod heap;
 pub mod history;
+pub mod memory_error;
 pub mod observation;
 pub mod outcome;
 pub mod plan;
@@ -55,6 +56,7 @@ pub use execution::{
 pub use facts::{Facts, FailureKind, ReportedFailure, cut};
 pub use heap::HeapCounts;
 pub use history::{ASIDE_BYTES_MAX, Aside, DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
+pub use memory_error::MemoryError;
 pub use observation::{BackendRequest, BackendResponse, LiveBackend, Observation};
 pub use outcome::{FailureSignature, Finding, FindingKind, PeerStack, Status, Verdict};
 pub use plan::Plan;

@@ -74,6 +74,8 @@ pub enum FindingKind {
     Panic,
     /// The program trapped: out of bounds, division by zero, stack exhausted, unreachable.
     Trap,
+    /// An access to memory that no block allows, or a block that is freed wrongly.
+    MemoryError,
     /// A budget of instructions or virtual time ran out.
     Timeout,
     /// Every task waits, and no deadline is left.
@@ -99,6 +101,7 @@ impl FindingKind {
             FindingKind::Invariant => "invariant",
             FindingKind::Panic => "panic",
             FindingKind::Trap => "trap",
+            FindingKind::MemoryError => "memory_error",
             FindingKind::Timeout => "timeout",
             FindingKind::Hang => "hang",
             FindingKind::Leak => "leak",
@@ -162,6 +165,20 @@ pub struct Finding {
     /// Where the other machines were; absent when they have no part in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerStack>,
+    /// Stacks of other moments, such as when the block of a memory error was allocated; found out for reports, and absent in traces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<RelatedStack>,
+}
+
+/// Where the program was at another moment.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelatedStack {
+    /// What happened then.
+    pub what: String,
+    /// The stack, innermost first.
+    pub backtrace: Vec<StackFrame>,
 }
 
 /// Where the program of another machine was.

@@ -71,6 +71,9 @@ pub struct Plan {
     /// Whether every NaN that a computation produces gets one bit pattern. Off is faster for
     /// float-heavy guests and ties the trace to one processor family.
     pub canonical_nans: bool,
+    /// Whether the program checks its accesses to memory: then it is another program, whose blocks have other addresses.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub memcheck: bool,
     /// What answers files, HTTP and processes.
     pub backends: Backends,
     /// Scripted HTTP, tried in this order.
@@ -654,6 +657,7 @@ impl Default for Plan {
             wall_start_s: WALL_START_DEFAULT,
             limits: Limits::default(),
             canonical_nans: true,
+            memcheck: false,
             backends: Backends::default(),
             http: Vec::new(),
             processes: Vec::new(),

@@ -105,7 +105,15 @@ impl SavedFailure {
         let path = self.path.display();
         let plan = self.plan_file.as_ref().map(|plan| format!(" --plan {}", plan.display())).unwrap_or_default();
         let message = format!("{title}\n{path}\nfozzy replay {path} --against {}{plan}", target.display());
-        Some(Finding { kind: signature.kind, title, message, location: None, backtrace: Vec::new(), peers: Vec::new() })
+        Some(Finding {
+            kind: signature.kind,
+            title,
+            message,
+            location: None,
+            backtrace: Vec::new(),
+            peers: Vec::new(),
+            related: Vec::new(),
+        })
     }
 }
 

@@ -529,6 +529,7 @@ fn error_of(title: &str, message: &str) -> Verdict {
         location: None,
         backtrace: Vec::new(),
         peers: Vec::new(),
+        related: Vec::new(),
     };
     Verdict { status: Status::Error, findings: vec![finding], signature: None }
 }

@@ -296,12 +296,13 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
         ..LimitsFile::default()
     };
     let canonical_nans = world.no_canonical_nans.then_some(false);
+    let memcheck = world.memcheck.then_some(true);
     let wall_start = world.wall_start.map(WallStart);
     let allow_error_exit = world.allow_error_exit.then_some(true);
     let target = world.judged.clone().map(ComponentFile::Path);
     let target_instances = world.target_instances;
     let file = PlanFile { machine, limits, memory, target, target_instances, fault, ..PlanFile::default() };
-    Ok(PlanFile { wall_start, canonical_nans, allow_error_exit, ..file })
+    Ok(PlanFile { wall_start, canonical_nans, memcheck, allow_error_exit, ..file })
 }
 
 /// What helps who has named something else as a checker.

@@ -8,6 +8,7 @@
 
 use super::entry::{CaseOverrides, Kind, SuiteEntry, shown};
 use super::expect::{Expect, own_plan};
+use crate::block_stacks::block_stacks;
 use crate::error::CampaignError;
 use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
@@ -158,7 +159,10 @@ impl Case {
         let identity = identity(folder, seed, trace.as_deref());
         let summary =
             RunSummary::of(RunMode::Test, identity, target, &recording.outcome, kept(&execution), watch.facts());
-        Ok(summary.telling(&execution.facts).with_steps(failing_sequence(&recording)))
+        Ok(summary
+            .telling(&execution.facts)
+            .with_steps(failing_sequence(&recording))
+            .with_related(block_stacks(&recording)))
     }
 }
 

@@ -11,6 +11,7 @@
 //! Not here: several programs (`select`, `case`), and searches that learn from what they see (`explore`).
 
 use super::jobs::{Event, in_order};
+use crate::block_stacks::block_stacks;
 use crate::error::{CampaignError, DeferredError, ErrorKind};
 use crate::options::StopFlag;
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
@@ -213,7 +214,10 @@ impl SeedSweep<'_> {
         let target = prepared.loaded.summary();
         let summary =
             RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts());
-        Ok(summary.telling(&execution.facts).with_steps(failing_sequence(&recording)))
+        Ok(summary
+            .telling(&execution.facts)
+            .with_steps(failing_sequence(&recording))
+            .with_related(block_stacks(&recording)))
     }
 }
 

@@ -43,6 +43,7 @@ impl WorldArgs {
             target_instances: self.target_instances,
             allow_error_exit: self.allow_error_exit,
             no_canonical_nans: self.no_canonical_nans,
+            memcheck: self.memcheck,
             wall_start: self.wall_start,
         }
     }

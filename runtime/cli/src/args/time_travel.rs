@@ -22,6 +22,9 @@ pub(crate) struct ReplayArgs {
     /// recorded.
     #[arg(long, value_name = "FILE", requires = "against")]
     pub(crate) plan: Option<PathBuf>,
+    /// Execute the recorded decisions with checks of memory: another run than the recorded one, unless that had them too.
+    #[arg(long, conflicts_with_all = ["against", "until", "step", "call"])]
+    pub(crate) memcheck: bool,
     /// Stop at this virtual time, and show the state of the run.
     #[arg(long, value_name = "TIME", value_parser = Duration::parse, conflicts_with = "against")]
     pub(crate) until: Option<Duration>,

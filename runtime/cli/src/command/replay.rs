@@ -5,6 +5,7 @@ use crate::args::{ReplayArgs, ReportFormatArg};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
+use fozzy_campaign::block_stacks::block_stacks;
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::explore::saved_failures::plan_of;
 use fozzy_campaign::pipeline::{LoadedTarget, MachinesOfToday, PreparedProgram, identity, kept, load, session_of};
@@ -26,7 +27,14 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let (path, recording) = selector::recording(args.trace(), &context.runs)?;
     let format = context.format(args.reporter);
     let mut original = session_of(&recording)?;
+    let is_checked = args.memcheck && !recording.plan.memcheck;
     let replayed = match &args.against {
+        None if is_checked => {
+            context.printer.remark(
+                "with checks of memory, this is another run than the recorded one: blocks have other addresses\n",
+            );
+            against(&recording, &mut original, &mut checked_session(&recording)?, TargetSummary::of(&recording.target))?
+        }
         None => same(&recording, &mut original, args, format == ReportFormatArg::Pretty)?,
         Some(program) => {
             let loaded = load(program, &context.project.remarks)?;
@@ -53,6 +61,12 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
             steps.filter(|_| recording.outcome.verdict.status != Status::Pass || format == ReportFormatArg::Json),
         );
     }
+    if args.against.is_none() {
+        // What was found is in the same place of the same decisions.
+        let mut found = Recording { outcome: outcome.clone(), ..recording.clone() };
+        found.plan.memcheck |= args.memcheck;
+        summary = summary.with_related(block_stacks(&found));
+    }
     if let Some(flag) = args.profile.asks() {
         context.printer.remark(&format!("{flag} has no effect: `fozzy profile` makes the profile of any trace\n"));
     }
@@ -60,6 +74,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let summary = if is_cut { summary.interrupted() } else { summary };
     let diverged = summary.replay.as_ref().is_some_and(|replay| !replay.equal);
     conclude(context, &folder, format, &summary, DeferredError::default())?;
+    let diverged = diverged && !(is_checked && summary.status == Status::Crash);
     // A replay that is another run proves nothing about the recorded one, whatever its status.
     Ok(if diverged { ExitCode::from(EXIT_ERROR) } else { exit_as_told(summary.status, is_cut) })
 }
@@ -137,13 +152,32 @@ fn other(
     let recorded_machines =
         if loaded.scenario.is_some() { Vec::new() } else { machines.recorded_ones(&recording.plan) };
     let mut changed = PreparedProgram::against(recording, loaded.clone(), machines)?.session()?;
-    let against = fozzy_search::replay_against(recording, original, &mut changed)?;
+    let mut replayed = against(recording, original, &mut changed, loaded.summary())?;
+    replayed.comparison.recorded_machines = recorded_machines;
+    Ok(replayed)
+}
+
+/// Replays the recorded decisions in another session, of this program.
+fn against(
+    recording: &Recording,
+    original: &mut Session,
+    changed: &mut Session,
+    program: TargetSummary,
+) -> Result<ReplayResult, CliError> {
+    let against = fozzy_search::replay_against(recording, original, changed)?;
     let divergence = against.divergence.map(|found| divergence_document(found, &MachineNames::of(&recording.plan)));
-    let (equal, program, claimed) = (divergence.is_none(), loaded.summary(), vec!["target.name".to_owned()]);
-    let against_program = Some(program);
+    let (equal, claimed, program) = (divergence.is_none(), vec!["target.name".to_owned()], Some(program));
+    let recorded_machines = Vec::new();
     let comparison =
-        ReplaySummary { equal, claimed, against: against_program, recorded_machines, difference: None, divergence };
+        ReplaySummary { equal, claimed, against: program, recorded_machines, difference: None, divergence };
     Ok(ReplayResult { execution: against.execution, verdict: against.verdict, comparison })
+}
+
+/// The recorded run with checks of memory.
+fn checked_session(recording: &Recording) -> Result<Session, CliError> {
+    let mut checked = recording.clone();
+    checked.plan.memcheck = true;
+    session_of(&checked)
 }
 
 fn divergence_finding(title: &str, message: String) -> Finding {
@@ -154,6 +188,7 @@ fn divergence_finding(title: &str, message: String) -> Finding {
         location: None,
         backtrace: Vec::new(),
         peers: Vec::new(),
+        related: Vec::new(),
     }
 }
 

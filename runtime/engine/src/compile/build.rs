@@ -10,7 +10,7 @@
 //! Not here: the rewriting (`fozzy-instrument`), the settings of wasmtime (`settings`).
 
 use crate::compile::preview1_module;
-use crate::compile::settings::STACK_SLOTS;
+use crate::compile::settings::{STACK_SLOTS, Switches};
 use fozzy_instrument::{
     AccessorLayout, AllocatorChoice, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options,
     SideMemory, SideTag,
@@ -91,11 +91,13 @@ impl Build {
     }
 
     /// What the rewriter is asked for; the symbolizer asks for the same to get the same maps.
-    pub(crate) fn options(&self) -> Options {
+    pub(crate) fn options(&self, switches: Switches) -> Options {
         Options {
+            memcheck: switches.memcheck,
             stack_slots: STACK_SLOTS,
             access: self.access,
-            marks: self.marks,
+            // What is written to a shadow is not marked.
+            marks: self.marks && !switches.memcheck,
             comparisons: self.comparisons,
             coverage: self.coverage,
             modules: self.modules.clone(),
@@ -126,6 +128,9 @@ pub(crate) struct CompiledMetadata {
     /// Fuel that an instantiation takes beyond the original's.
     #[serde(default)]
     startup_fuel: i64,
+    /// What shadows of memories begin with, where accesses are checked.
+    #[serde(default)]
+    pub(crate) shadow: Option<SideTag>,
 }
 
 impl CompiledMetadata {
@@ -133,6 +138,7 @@ impl CompiledMetadata {
         CompiledMetadata {
             preview1_memory: preview1_module::memory_place(original),
             startup_fuel: instrumented.startup_fuel,
+            shadow: instrumented.shadow,
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),
             access: instrumented.access.clone(),
@@ -141,11 +147,14 @@ impl CompiledMetadata {
         }
     }
 
-    /// Bytes of the memories that were put in, when each module is instantiated once. The guest's own bound does not
-    /// count them.
-    pub(crate) fn appended_bytes(&self) -> u64 {
+    /// Bytes of the memories that were put in, when each module is instantiated once, for a guest that may have `allowed`. The guest's own
+    /// bound does not count them.
+    pub(crate) fn appended_bytes(&self, allowed: u64) -> u64 {
+        /// What the shadow of each memory has beyond an eighth of it.
+        const SHADOW_BYTES: u64 = 1 << 20;
+        let shadow = self.shadow.map_or(0, |_| allowed / 8 + SHADOW_BYTES);
         let accessor = self.access.as_ref().map_or(0, AccessorLayout::memory_bytes);
-        accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
+        shadow + accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
     }
 
     /// The fuel that an instance gets instead of `fuel`, so that after its start as much is left as the original would

@@ -74,7 +74,7 @@ pub fn run_job(job: &CompileJob, component: &[u8]) -> Result<(), CompileFailure>
     let refused =
         |error: &wasmtime::Error| CompileFailure::Refused(crate::compile::load::one_line(&format!("{error:#}")));
     let build = Build { fuel: job.fuel, ..Build::default() };
-    let switches = Switches { canonical_nans: job.canonical_nans };
+    let switches = Switches { canonical_nans: job.canonical_nans, memcheck: false };
     let engine = settings::engine(switches, &build).map_err(|error| refused(&error))?;
     let compiled = Component::from_binary(&engine, component).map_err(|error| refused(&error))?;
     let cache = Cache::open(&job.cache).map_err(|error| CompileFailure::Unavailable(error.to_string()))?;

@@ -366,7 +366,7 @@ impl Program {
 
     /// Maps and symbols, made at the first use.
     pub(crate) fn symbols(&self) -> &Symbolizer {
-        self.inner.symbols.get_or_init(|| Symbolizer::new(&self.inner.original, &self.inner.build))
+        self.inner.symbols.get_or_init(|| Symbolizer::new(&self.inner.original, &self.inner.build, self.inner.switches))
     }
 }
 
@@ -416,7 +416,7 @@ fn compiled(
         return Ok(found);
     }
     tracing::info!(key = cached.as_ref().map(|(_, key)| key), bytes = component.len(), "compiling a program");
-    let instrumented = fozzy_instrument::instrument(component, &build.options())?;
+    let instrumented = fozzy_instrument::instrument(component, &build.options(switches))?;
     let facts = CompiledMetadata::of(&instrumented, component);
     let isolated = match &cached {
         Some((cache, key)) => cache.compile(engine, key, (switches, build), &instrumented.component)?,

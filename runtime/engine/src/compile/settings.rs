@@ -46,13 +46,15 @@ pub(crate) const HOSTCALL_FUEL: usize = 128 << 20;
 pub struct Switches {
     /// See [`fozzy_trace::Plan::canonical_nans`].
     pub canonical_nans: bool,
+    /// See [`fozzy_trace::Plan::memcheck`].
+    pub memcheck: bool,
 }
 
 impl Switches {
     /// The switches that a plan asks for.
     #[must_use]
     pub fn of(plan: &fozzy_trace::Plan) -> Switches {
-        Switches { canonical_nans: plan.canonical_nans }
+        Switches { canonical_nans: plan.canonical_nans, memcheck: plan.memcheck }
     }
 
     /// A digest of everything that decides what a program does here, besides component, plan and
@@ -61,12 +63,13 @@ impl Switches {
     pub fn configuration(self) -> Digest {
         let text = format!(
             "wasmtime {WASMTIME_VERSION}; rewriter {}; memory digest 2; stack slots {STACK_SLOTS}; canonical NaNs {}; \
-             relaxed SIMD deterministic; fuel; host call {}; clock tick {}; hostcall fuel {HOSTCALL_FUEL}; handles {}",
+             relaxed SIMD deterministic; fuel; host call {}; clock tick {}; hostcall fuel {HOSTCALL_FUEL}; handles {}{}",
             fozzy_instrument::REWRITER_VERSION,
             self.canonical_nans,
             fozzy_host::HOST_CALL_FUEL,
             fozzy_world::clock::CLOCK_TICK,
             fozzy_world::table::HANDLES_MAX,
+            if self.memcheck { "; memory checks 1" } else { "" },
         );
         Digest::of(text.as_bytes())
     }

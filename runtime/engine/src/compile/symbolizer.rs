@@ -9,6 +9,7 @@
 //! Invariant: hostile debug information costs names and lines, never a panic.
 
 use crate::compile::build::Build;
+use crate::compile::settings::Switches;
 use fozzy_instrument::source::{DebugSymbols, LineInfo};
 use fozzy_instrument::{
     CodeOrigin, ComparisonSites, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, ProfileSites, RewrittenOffset,
@@ -37,8 +38,8 @@ const ABSENT_LINES: &str = "; to have them, build it with `debug = \"line-tables
                             (CARGO_PROFILE_RELEASE_DEBUG=1 does it once), with `-g` in C and C++, without `-ldflags=-w` in Go, and do not strip it";
 
 impl Symbolizer {
-    pub(crate) fn new(component: &[u8], build: &Build) -> Symbolizer {
-        let instrumented = fozzy_instrument::instrument(component, &build.options());
+    pub(crate) fn new(component: &[u8], build: &Build, switches: Switches) -> Symbolizer {
+        let instrumented = fozzy_instrument::instrument(component, &build.options(switches));
         let found = instrumented.map(|found| (found.maps, found.sites, found.comparisons, found.profile));
         let (maps, sites, comparisons, profile) = found.unwrap_or_default();
         Symbolizer {
@@ -74,8 +75,9 @@ impl Symbolizer {
     /// Where an error has cut off code that is observed: the operator in the innermost frame. A call that was too deep has
     /// reached nothing of its function.
     pub(crate) fn cut(&self, error: &wasmtime::Error) -> Option<OriginalOffset> {
-        let innermost = error.downcast_ref::<WasmBacktrace>()?.frames().first()?;
-        let (module, location) = self.locate(innermost)?;
+        // What checks memory has ended the program in a function of its own.
+        let frames = error.downcast_ref::<WasmBacktrace>()?.frames();
+        let (module, location) = frames.iter().take(2).find_map(|frame| self.locate(frame))?;
         let observed = self.sites.kept(module) > 0 || !self.profile.is_empty();
         let counted = location.kind != CodeOrigin::DepthCheck && observed;
         // Fuel runs out where it is checked: between segments, and before a bulk operation.

@@ -189,7 +189,7 @@ fn instantiate(
     turn.begin();
     let limits = turn.world.plan.limits.clone();
     drop(memory::collect());
-    let memory_bytes = limits.memory_bytes + program.facts().appended_bytes();
+    let memory_bytes = limits.memory_bytes + program.facts().appended_bytes(limits.memory_bytes);
     let mut host = Host::new(turn, NodeId(0), memory_bytes);
     host.called = callees.into_iter().map(|callee| Box::new(callee) as _).collect();
     host.memory = preview1_memory(program);
@@ -206,7 +206,10 @@ fn instantiate(
     let regions = memory::collect();
     match instance {
         Ok(instance) => Ok((store, instance, regions)),
-        Err(error) => Err(ended(program, &store, &error.context(InstantiationContext))),
+        Err(error) => {
+            let told = InstanceMemories::apart(regions, program.facts());
+            Err(ended(program, &store, &error.context(InstantiationContext), &told))
+        }
     }
 }
 
@@ -357,7 +360,7 @@ impl ReactorInstance {
         match result {
             Ok(result) => Ok(result),
             Err(_) if cut => Err(CallError::Runaway),
-            Err(error) => Err(ended(&self.program, &self.store, &error)),
+            Err(error) => Err(ended(&self.program, &self.store, &error, &self.told)),
         }
     }
 
@@ -370,7 +373,7 @@ impl ReactorInstance {
             StepId::Step(step) => host.begin_step(sequence, stream, step),
             StepId::End => host.end_sequence(sequence, stream),
         };
-        told.map_err(|error| ended(&self.program, &self.store, &error))
+        told.map_err(|error| ended(&self.program, &self.store, &error, &self.told))
     }
 
     /// Cuts calls that take longer than `limit` in real time.
@@ -592,9 +595,9 @@ fn metered(store: &mut Store<Host>, fuel: Option<u64>) -> Result<(), HarnessErro
 }
 
 /// What an error of a call means.
-fn ended(program: &Program, store: &Store<Host>, error: &wasmtime::Error) -> CallError {
+fn ended(program: &Program, store: &Store<Host>, error: &wasmtime::Error, told: &InstanceMemories) -> CallError {
     let host = store.data();
-    match ending(error, program, &host.run.world.plan.limits, host.limiter.refused()) {
+    match ending(error, program, &host.run.world.plan.limits, host.limiter.refused(), told) {
         Ok((end, backtrace)) => CallError::Ended { end, backtrace },
         Err(error) => CallError::Harness(error),
     }

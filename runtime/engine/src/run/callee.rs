@@ -141,7 +141,8 @@ impl TargetInstance {
         }
         let mut guard = RunGuard::new(Arc::clone(&self.slot));
         guard.put(run);
-        let memory_bytes = self.limits.memory_bytes.saturating_add(self.program.facts().appended_bytes());
+        let memory_bytes =
+            self.limits.memory_bytes.saturating_add(self.program.facts().appended_bytes(self.limits.memory_bytes));
         let mut host = Host::new(guard, self.start.id, memory_bytes);
         host.part = part;
         let (store, filled) = store(&self.program, host, self.fuel);
@@ -213,7 +214,8 @@ impl TargetInstance {
             self.down = up_after.is_none().then(|| "a planned fault killed it".to_owned());
             return CallResult::Down;
         }
-        let (end, frames) = match ending(error, &self.program, &self.limits, refused) {
+        let told = InstanceMemories::apart(self.memories.clone(), self.program.facts());
+        let (end, frames) = match ending(error, &self.program, &self.limits, refused, &told) {
             Ok((ExecutionEnd::Exited { code }, frames)) => {
                 (ExecutionEnd::Trapped { trap: format!("it exited with code {code} instead of answering") }, frames)
             }

@@ -12,8 +12,8 @@
 use crate::compile::build::CompiledMetadata;
 use crate::memory::Region;
 use fozzy_instrument::{
-    ACCESSOR, ComparisonSites, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LoggedComparison, ModuleOrdinal,
-    SideMemory,
+    ACCESSOR, ComparisonSites, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LoggedComparison, MemoryCheck,
+    MemoryCheckReport, ModuleOrdinal, SideMemory,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -65,6 +65,22 @@ impl InstanceMemories {
     pub(crate) fn marks(&self) -> Vec<(Arc<Region>, Range<usize>)> {
         let marked = self.sides.iter().filter(|(side, _)| !side.marks.is_empty());
         marked.map(|(side, region)| (Arc::clone(region), bytes(&side.marks))).collect()
+    }
+
+    /// The shadow of a memory of the guest, and that memory, where accesses are checked. Call it while no guest runs.
+    pub(crate) fn shadow(&self, facts: &CompiledMetadata) -> Option<(&Arc<Region>, &Arc<Region>)> {
+        let tag = facts.shadow?;
+        let is_shadow = |region: &&Arc<Region>| tag.recognise(region.bytes()).is_some();
+        let shadow = self.guest.iter().find(is_shadow)?;
+        // A module's shadow is made right after its memory.
+        let place = self.guest.iter().position(|region| Arc::ptr_eq(region, shadow))?;
+        Some((shadow, self.guest.get(place.checked_sub(1)?)?))
+    }
+
+    /// What checks of memory have found, if they have ended the guest. Call it while no guest runs.
+    pub(crate) fn memory_check(&self, facts: &CompiledMetadata) -> Option<MemoryCheckReport> {
+        let (shadow, memory) = self.shadow(facts)?;
+        MemoryCheck::of(shadow.bytes(), memory.bytes())?.report()
     }
 
     /// Switches the comparison log on or off, and empties it. Call it while no guest runs.

@@ -14,6 +14,7 @@ use crate::compile::program::Program;
 use crate::memory::{self, Region};
 use crate::run::memory_roles::InstanceMemories;
 use fozzy_host::GuestMemory;
+use fozzy_instrument::MemoryCheck;
 use std::sync::{Arc, OnceLock};
 
 /// The memory of the instance that begins, or has begun.
@@ -22,12 +23,14 @@ struct Preview1Memory {
     /// Which of the guest's own memories it is.
     place: u32,
     region: OnceLock<Arc<Region>>,
+    /// Its shadow, if it has one.
+    shadow: OnceLock<Option<Arc<Region>>>,
 }
 
 /// The memory for the next instance of `program`, if it needs one.
 pub(crate) fn preview1_memory(program: &Program) -> Option<Box<dyn GuestMemory>> {
     let place = program.facts().preview1_memory?;
-    Some(Box::new(Preview1Memory { program: program.clone(), place, region: OnceLock::new() }))
+    Some(Box::new(Preview1Memory { program: program.clone(), place, region: OnceLock::new(), shadow: OnceLock::new() }))
 }
 
 impl Preview1Memory {
@@ -43,6 +46,13 @@ impl Preview1Memory {
         let region = own.into_iter().nth(self.place as usize)?;
         // An instance runs on one thread, so this is the first value.
         Some(self.region.get_or_init(|| region))
+    }
+
+    #[cold]
+    fn find_shadow(&self) -> Option<Arc<Region>> {
+        let facts: &CompiledMetadata = self.program.facts();
+        let told = InstanceMemories::apart(memory::created(), facts);
+        told.shadow(facts).map(|(shadow, _)| Arc::clone(shadow))
     }
 
     fn there(&self) -> &Region {
@@ -64,7 +74,24 @@ impl GuestMemory for Preview1Memory {
         self.there().write_for_guest(at as usize, bytes);
     }
 
+    fn allows(&self, at: u32, length: u32, writes: bool) -> bool {
+        if length == 0 || self.program.facts().shadow.is_none() {
+            return true;
+        }
+        let Some(shadow) = self.shadow.get_or_init(|| self.find_shadow()) else { return true };
+        let Some(check) = MemoryCheck::of(shadow.bytes(), self.there().bytes()) else { return true };
+        if check.allows(at, length) {
+            return true;
+        }
+        let (place, report) = MemoryCheck::report_of_host(at, length, writes);
+        shadow.write_for_guest(place, &report);
+        false
+    }
+
     fn settle(&self) {
         let _ = self.region();
+        if self.program.facts().shadow.is_some() {
+            self.shadow.get_or_init(|| self.find_shadow());
+        }
     }
 }

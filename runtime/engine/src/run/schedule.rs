@@ -24,8 +24,8 @@ use crate::run::scenario;
 use crate::run::session::Session;
 use crate::run::trap::{InstantiationContext, ending};
 use fozzy_host::{
-    ComparisonLog, GuestStop, Host, INTERRUPT_FUEL, IncomingRequestResource, Interrupt, ResponseOutparamResource, Run,
-    RunGuard, RunSlot, TargetHost,
+    ComparisonLog, GuestStop, Host, INTERRUPT_FUEL, IncomingRequestResource, InstanceObserver, Interrupt,
+    ResponseOutparamResource, Run, RunGuard, RunSlot, TargetHost,
 };
 use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
@@ -417,7 +417,9 @@ fn start<'a>(
     let limits = Limits { fuel: session.fuel(launch.node, limits.fuel), ..limits.clone() };
     let earlier = EarlierCoverage::default();
     let compared = session.logs_comparisons().then(|| Arc::new(GuestComparisons::new(program)));
-    let life = Box::pin(live(program, launch, limits, turn, called, (Rc::clone(&earlier), compared.clone())));
+    let observer = session.block_stop().map(|stop| stop.observer(program.facts()));
+    let observed = (Rc::clone(&earlier), compared.clone(), observer);
+    let life = Box::pin(live(program, launch, limits, turn, called, observed));
     ScheduledGuest { node: launch.node, launch, program, life, memories: Vec::new(), earlier, compared, turns: 0 }
 }
 
@@ -428,12 +430,13 @@ async fn live(
     limits: Limits,
     turn: RunGuard,
     called: Vec<Box<dyn TargetHost>>,
-    (earlier, compared): (EarlierCoverage, Option<Arc<GuestComparisons>>),
+    (earlier, compared, observer): (EarlierCoverage, Option<Arc<GuestComparisons>>, Option<Box<dyn InstanceObserver>>),
 ) -> GuestOutcome {
-    let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes());
+    let memory_bytes = limits.memory_bytes.saturating_add(program.facts().appended_bytes(limits.memory_bytes));
     let mut host = Host::new(turn, launch.node, memory_bytes);
     host.called = called;
     host.comparisons = compared.map(|compared| compared as _);
+    host.observer = observer;
     host.run.begin();
     // After a loss of power, the guest waited for its machine.
     host.run.world.node_mut(launch.node).waiting.clear();
@@ -515,7 +518,7 @@ pub(crate) fn export(
 fn end_of(guest: &ScheduledGuest<'_>, limits: &Limits, life: GuestOutcome) -> Result<GuestEnd, HarnessError> {
     let (end, backtrace) = match &life.outcome {
         Ok(success) => (ExecutionEnd::Exited { code: u32::from(!success) }, Vec::new()),
-        Err(error) => ending(error, guest.program, limits, life.refused)?,
+        Err(error) => ending(error, guest.program, limits, life.refused, &guest.told())?,
     };
     Ok(GuestEnd { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.told().guest })
 }

@@ -13,6 +13,7 @@ use crate::compile::link::LinkError;
 use crate::compile::program::{Program, ProgramError};
 use crate::entry::entry_point::is_plain;
 use crate::memory::Region;
+use crate::run::block_stop::BlockStop;
 use crate::run::callee::{self, TargetInstance};
 use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage, add_modules};
 use crate::run::criteria::CriteriaJudge;
@@ -65,6 +66,8 @@ pub struct Session {
     varied: Vec<(NodeId, VariedArrival)>,
     /// Kinds of messages that machines have read in the last execution, if coverage bytes are wanted.
     messages: Vec<u64>,
+    /// Where executions are to stop.
+    block_stop: Option<Arc<BlockStop>>,
     /// `None` when the plan has no criteria.
     criteria: Option<Box<CriteriaJudge>>,
 }
@@ -166,6 +169,7 @@ impl Session {
             compared: None,
             varied: Vec::new(),
             messages: Vec::new(),
+            block_stop: None,
             criteria,
         })
     }
@@ -222,6 +226,22 @@ impl Session {
     pub fn narrate(&mut self, sink: HistorySink) {
         self.sink = Some(sink);
         self.is_narrated = true;
+    }
+
+    /// Has the next execution stop at an allocation or free, by its number, of one of the instances of the run, counted from one. Without
+    /// such a number, the instances are only counted.
+    pub fn stop_at_block(&mut self, event: u32, instance: u32) {
+        self.block_stop = Some(BlockStop::new(event, instance));
+    }
+
+    /// How many instances the last execution has made, if it was to stop at a block of one.
+    #[must_use]
+    pub fn instances(&self) -> u32 {
+        self.block_stop.as_ref().map_or(0, |stop| stop.made())
+    }
+
+    pub(crate) fn block_stop(&self) -> Option<&Arc<BlockStop>> {
+        self.block_stop.as_ref()
     }
 
     /// Multiplies the fuel of every guest: code that counts its edges uses more of it.

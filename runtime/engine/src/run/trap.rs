@@ -4,7 +4,9 @@
 
 use crate::compile::program::Program;
 use crate::compile::settings::BACKTRACE_FRAMES_MAX;
+use crate::run::memory_roles::InstanceMemories;
 use fozzy_host::{GuestStop, MachineOutOfMemory};
+use fozzy_instrument::MemoryCheckReport;
 use fozzy_trace::facts::Refusal;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Limits;
@@ -24,6 +26,12 @@ const GC_OBJECT_TOO_LARGE: &str = "a garbage-collected object of 64 MiB or more,
 /// How a machine that lost power or was restarted in the middle of a call is said to have ended, where nothing starts it again.
 pub(crate) const POWER_LOST: &str = "the machine lost power";
 
+/// How a program ends that was to stop at an allocation or free, of this block.
+#[must_use]
+pub fn stopped_at_block(address: u32) -> String {
+    format!("stopped at the block {address:#x}")
+}
+
 /// Marks errors from before the program was called. Without a frame of the guest on the stack, they are
 /// not the guest's.
 #[derive(Debug)]
@@ -35,14 +43,22 @@ impl fmt::Display for InstantiationContext {
     }
 }
 
-/// What `error` means for a guest of `program`; `refused` says what it was refused last.
+/// What `error` means for a guest of `program`; `refused` says what it was refused last, and `memories` are those of its instance.
 pub(crate) fn ending(
     error: &wasmtime::Error,
     program: &Program,
     limits: &Limits,
     refused: Option<Refusal>,
+    memories: &InstanceMemories,
 ) -> Result<(ExecutionEnd, Vec<StackFrame>), HarnessError> {
     let frames = || program.symbols().frames(error);
+    match memories.memory_check(program.facts()) {
+        Some(MemoryCheckReport::Error(error)) => return Ok((ExecutionEnd::MemoryError { error }, frames())),
+        Some(MemoryCheckReport::Stopped { address }) => {
+            return Ok((ExecutionEnd::Trapped { trap: stopped_at_block(address) }, frames()));
+        }
+        None => {}
+    }
     if let Some(stop) = error.downcast_ref::<GuestStop>() {
         let quiet = |end| Ok((end, Vec::new()));
         return match stop.clone() {

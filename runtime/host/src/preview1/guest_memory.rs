@@ -25,6 +25,8 @@ pub trait GuestMemory: Send + Sync {
     fn read(&self, at: u32, out: &mut [u8]);
     /// Copies bytes into it; they lie inside.
     fn write(&self, at: u32, bytes: &[u8]);
+    /// Whether the program may have these bytes read or written, where its accesses are checked; if not, that is its end.
+    fn allows(&self, at: u32, length: u32, writes: bool) -> bool;
     /// Finds the memory now, if it is there: later it may not be told any more.
     fn settle(&self);
 }
@@ -39,12 +41,15 @@ pub(super) struct GuestRange {
 impl Host {
     /// Refuses what is not inside the memory.
     #[inline]
-    fn inside(&self, import: Import, at: u32, length: u64) -> Result<&dyn GuestMemory, GuestStop> {
+    fn inside(&self, import: Import, at: u32, length: u64, writes: bool) -> Result<&dyn GuestMemory, GuestStop> {
         let misuse = |what: String| GuestStop::Misuse { import: import.name, what };
         let found = self.memory.as_deref().and_then(|memory| Some((memory, memory.size()?)));
         let (memory, size) = found.ok_or_else(|| misuse("the program exports no `memory` of its own".to_owned()))?;
         if u64::from(at) + length > size {
             return Err(misuse(format!("{length} bytes at {at:#x} are not inside the memory of {size:#x} bytes")));
+        }
+        if !memory.allows(at, length as u32, writes) {
+            return Err(misuse(format!("{length} bytes at {at:#x} are no memory of the program")));
         }
         Ok(memory)
     }
@@ -61,7 +66,7 @@ impl Host {
     pub(super) fn value<const N: usize>(&self, import: Import, at: u32, to: u32) -> Result<[u8; N], GuestStop> {
         Self::aligned(import, at, to)?;
         let mut bytes = [0; N];
-        self.inside(import, at, N as u64)?.read(at, &mut bytes);
+        self.inside(import, at, N as u64, false)?.read(at, &mut bytes);
         Ok(bytes)
     }
 
@@ -70,7 +75,7 @@ impl Host {
         if u64::from(range.length) > CALL_BYTES_MAX {
             return Err(WasiErrno::NOMEM.into());
         }
-        let memory = self.inside(import, range.at, range.length.into())?;
+        let memory = self.inside(import, range.at, range.length.into(), false)?;
         let mut bytes = vec![0; range.length as usize];
         memory.read(range.at, &mut bytes);
         Ok(bytes)
@@ -104,7 +109,7 @@ impl Host {
 
     /// Writes bytes as they are.
     pub(super) fn put(&self, import: Import, at: u32, bytes: &[u8]) -> Result<(), GuestStop> {
-        let memory = self.inside(import, at, bytes.len() as u64)?;
+        let memory = self.inside(import, at, bytes.len() as u64, true)?;
         if !bytes.is_empty() {
             memory.write(at, bytes);
         }

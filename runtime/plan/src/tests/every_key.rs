@@ -20,6 +20,7 @@ stdin-terminal = true
 stdin-nonblocking = true
 wall-start = 2025-06-01T12:00:00Z
 canonical-nans = false
+memcheck = true
 allow-error-exit = true
 target-instances = 2
 read-only = ["/data"]
@@ -208,7 +209,13 @@ fn a_plan_is_made_of_it() {
     let resolved = file.resolve("app.wasm", &mut loader, &mut inputs).expect("everything is there");
     assert_eq!(asked, ["child.wasm", "handler.wasm", "judge.wasm"], "each once");
     let plan = resolved.plan;
-    assert!(resolved.stdin_given && plan.main.stdin.stays_open && !plan.canonical_nans && plan.allow_error_exit);
+    assert!(
+        resolved.stdin_given
+            && plan.main.stdin.stays_open
+            && !plan.canonical_nans
+            && plan.memcheck
+            && plan.allow_error_exit
+    );
     assert_eq!(plan.main.args, ["app.wasm", "--verbose"]);
     assert_eq!(plan.main.env, [("RUST_LOG".to_owned(), "info".to_owned()), ("A".to_owned(), "1".to_owned())]);
     assert_eq!(plan.main.stdin.bytes, Digest::of(b"input"));

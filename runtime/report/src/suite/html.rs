@@ -146,6 +146,10 @@ fn finding(finding: &Finding, is_own: impl Fn(&StackFrame) -> bool) -> String {
         text.push_str(&format!("<p><code>{}</code> waits here</p>\n", escape(&peer.node)));
         text.push_str(&stack(&peer.backtrace, &is_own));
     }
+    for related in &finding.related {
+        text.push_str(&format!("<p>{}</p>\n", escape(&related.what)));
+        text.push_str(&stack(&related.backtrace, &is_own));
+    }
     text
 }
 

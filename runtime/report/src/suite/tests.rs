@@ -27,6 +27,7 @@ fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
         location,
         backtrace: Vec::new(),
         peers: Vec::new(),
+        related: Vec::new(),
     };
     let signature = FailureSignature { kind: FindingKind::Assertion, site: "total".to_owned() };
     let failed = status != Status::Pass;

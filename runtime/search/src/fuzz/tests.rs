@@ -102,6 +102,7 @@ fn verdict(site: &str) -> Verdict {
         location: None,
         backtrace: Vec::new(),
         peers: Vec::new(),
+        related: Vec::new(),
     };
     Verdict { status: Status::Crash, findings: vec![finding], signature: Some(FailureSignature { kind, site: text }) }
 }

@@ -82,6 +82,7 @@ fn sample() -> Recording {
         location: Some(source),
         backtrace: vec![frame.clone()],
         peers: vec![PeerStack { node: "db".to_owned(), backtrace: vec![frame] }],
+        related: Vec::new(),
     };
     let signature = Some(FailureSignature { kind: FindingKind::Trap, site: "f".to_owned() });
     let verdict = Verdict { status: Status::Crash, findings: vec![finding], signature };
