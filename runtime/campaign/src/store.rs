@@ -386,7 +386,7 @@ impl RunStore {
     fn conclude(&self, folder: &Path, id: &str, report: &impl RunReport) -> Result<(), CampaignError> {
         write_json(&folder.join("report.json"), report)?;
         let locked = self.lock()?;
-        let sequence = self.last_sequence() + 1;
+        let sequence = self.last_sequence().saturating_add(1);
         let text = format!("{sequence}\n");
         write_output(&self.runs.join(SEQUENCE_NAME), text.as_bytes())?;
         drop(locked);

@@ -177,7 +177,9 @@ fn memory_policy(recording: &Recording, replayed: &ReplayResult) -> CiCheck {
     let skipped = |why: &str| CiCheck { skipped: true, ..row(name, true, why.to_owned()) };
     match recording.plan.memory.as_ref().and_then(|memory| memory.leak_budget_bytes) {
         None => skipped("the plan has no leak budget: record with --leak-budget or --fail-on-leak"),
-        Some(_) if !told.is_told() => skipped("the program reported no allocations, so there is no leak to check"),
+        Some(_) if !told.is_told() => {
+            skipped("the program reports no allocations: `fozzy memory top RUN --fail-on-leak` judges its own heap")
+        }
         Some(budget) => {
             let detail = format!("{} in use at the end, {budget} may be", counted(told.in_use_bytes, "byte"));
             row(name, !told.is_over_budget(), detail)

@@ -695,7 +695,7 @@ pub(crate) struct WorldArgs {
     #[arg(long)]
     pub(crate) stdin_stays_open: bool,
     /// The wall clock at the start, in seconds since 1970 [default: 1735689600]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=fozzy_plan::WallStart::SECONDS_MAX))]
     pub(crate) wall_start: Option<u64>,
     /// An exit with an error is no failure once a planned fault has struck: what is then found is worse.
     #[arg(long)]

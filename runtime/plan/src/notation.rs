@@ -177,6 +177,9 @@ impl Bandwidth {
 }
 
 impl WallStart {
+    /// The last second at which a wall clock can start: the end of the year 2499.
+    pub const SECONDS_MAX: u64 = 16_725_225_599;
+
     /// Reads `2025-01-01T00:00:00Z`, as RFC 3339 has it, in whole seconds.
     ///
     /// # Errors
@@ -186,7 +189,18 @@ impl WallStart {
         let usual = "a moment such as 2025-01-01T00:00:00Z or the seconds since 1970";
         let moment: jiff::Timestamp = text.parse().map_err(|_| refuse(usual))?;
         let seconds = u64::try_from(moment.as_second()).map_err(|_| refuse("a moment not before 1970"))?;
-        (moment.subsec_nanosecond() == 0).then_some(WallStart(seconds)).ok_or_else(|| refuse("a whole second"))
+        if moment.subsec_nanosecond() != 0 {
+            return Err(refuse("a whole second"));
+        }
+        WallStart::bounded(seconds)
+    }
+
+    /// Clocks count nanoseconds since 1970 in 64 bits.
+    fn bounded(seconds: u64) -> Result<WallStart, String> {
+        let is_bounded = seconds <= WallStart::SECONDS_MAX;
+        is_bounded
+            .then_some(WallStart(seconds))
+            .ok_or_else(|| format!("expected a moment before the year 2500, found {seconds} s after 1970"))
     }
 }
 
@@ -328,7 +342,7 @@ impl Notation for WallStart {
         WallStart::parse(text)
     }
     fn of_number(number: &serde_json::Number) -> Option<Result<WallStart, String>> {
-        Some(not_negative(number).map(WallStart))
+        Some(not_negative(number).and_then(WallStart::bounded))
     }
     fn schema() -> Schema {
         json_schema!({ "type": ["integer", "string"], "minimum": 0, "format": "date-time" })

@@ -176,6 +176,7 @@ pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
     let unhealthy = flows.chain(properties).filter_map(|(name, checked, skipped)| unhealthy(&name, checked, skipped));
     let refusals = facts.refusals.iter().map(|refusal| format!("refused: {refusal}"));
     let unjudged = unjudged_history(&facts.operations);
+    let unjudged = unjudged.into_iter().chain(unjudged_leaks(facts));
     unhealthy.chain(refusals).chain(unjudged).chain(facts.unmet_input.iter().cloned()).collect()
 }
 
@@ -188,6 +189,15 @@ fn unjudged_history(operations: &Operations) -> Option<String> {
             "no operation was recorded, so that {} judged nothing: clients record theirs by the SDK (`invoke`, `complete`)",
             names.join(", ")
         )
+    })
+}
+
+/// The warning of a leak budget for a program that reports no allocations. Files of version 1 always have a budget.
+fn unjudged_leaks(facts: &Facts) -> Option<String> {
+    let is_asked = facts.allocations.leak_budget_bytes.is_some() && facts.scenario.is_none();
+    (is_asked && !facts.allocations.is_told()).then(|| {
+        "the program reports no allocations (`fozzy:memory`), so that no leak was looked for: `fozzy memory top RUN --fail-on-leak` judges its own heap"
+            .to_owned()
     })
 }
 
@@ -289,6 +299,15 @@ mod tests {
             "passed        a good one  always, 1 time, at src/lib.rs:3",
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_leak_budget_that_nothing_is_held_to_is_warned_of() {
+        let mut facts = Facts::default();
+        facts.allocations.leak_budget_bytes = Some(0);
+        assert!(health_warnings(&facts)[0].starts_with("the program reports no allocations"));
+        facts.scenario = Some(Default::default());
+        assert!(health_warnings(&facts).is_empty(), "files of version 1 always have a budget");
     }
 
     #[test]

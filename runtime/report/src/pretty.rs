@@ -3,6 +3,7 @@
 use crate::explore::explore_lines;
 use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
+use crate::html::visible;
 use crate::input_moment::input_lines;
 use crate::sequence::{StepSequence, sequence_lines};
 use crate::show::{divergence_lines, folded_lines};
@@ -147,7 +148,7 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     let is_claimed =
         summary.replay.as_ref().is_some_and(|replay| replay.claimed.iter().any(|name| name == "target.name"));
     let claimed = if is_claimed { ", as the trace names it" } else { "" };
-    row("target", &format!("{} ({}){claimed}", summary.target.name, summary.target.kind));
+    row("target", &format!("{} ({}){claimed}", visible(&summary.target.name), summary.target.kind));
     row("run", &format!("{}  seed {}", summary.identity.run_id, summary.identity.seed));
     // Without a finding there is no run whose figures would say anything.
     if summary.mode != RunMode::Fuzz || !summary.findings.is_empty() {

@@ -12,5 +12,6 @@ pub const CLOCK_FREEZE: FaultKind = FaultKind {
     target: FaultTarget::Node,
     unit: "",
     strength: 0,
-    rate_ppm: 1_000_000,
+    // Clocks that always stood still would hide what other faults do to them.
+    rate_ppm: 250_000,
 };
