@@ -38,3 +38,20 @@ fn tiny_trace() -> (Fozzy, Vec<u8>) {
     let bytes = fozzy.read("tiny.fozzy");
     (fozzy, bytes)
 }
+
+#[test]
+fn forged_counters_names_and_moments_are_bounded() {
+    let fozzy = Fozzy::new();
+    let program = "(module (memory (export \"memory\") 1) (func (export \"_start\")))";
+    fozzy.write("a.wat", program);
+    fozzy.run(&["run", "a.wat"]).exits(0);
+    fozzy.write(".fozzy/runs/sequence", u64::MAX.to_string());
+    fozzy.run(&["run", "a.wat"]).exits(0);
+    fozzy.write("x\nfozzy run PASS.wat", program);
+    let ran = fozzy.run(&["run", "x\nfozzy run PASS.wat", "--expect-exit", "3", "--no-store"]).exits(1);
+    assert!(!format!("{}{}", ran.out(), ran.err()).contains("\nfozzy run PASS"), "{ran}");
+    let refused = fozzy.run(&["run", "a.wat", "--wall-start", "99999999999999"]).exits(2);
+    assert!(refused.err().contains("is not in 0..=16725225599"), "{refused}");
+    fozzy.write("late.toml", "wall-start = 99999999999999\n");
+    fozzy.run(&["run", "a.wat", "--plan", "late.toml"]).refuses(&["before the year 2500"]);
+}

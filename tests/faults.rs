@@ -8,6 +8,7 @@
 //! Not here: what each kind does to each operation (`fozzy-world`), faults of the network, HTTP and processes.
 
 use crate::corpus;
+use crate::fozzy::Fozzy;
 use fozzy_engine::{Program, Session, Switches};
 use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan};
 use fozzy_trace::source::{RecordedSource, SeededSource};
@@ -158,4 +159,30 @@ fn the_book_has_every_kind() {
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn a_clock_that_stands_still_at_times_does_not_hide_its_steps() {
+    let fozzy = Fozzy::new();
+    // Ends with 7 when the wall clock goes back.
+    fozzy.write(
+        "back.wat",
+        "(module (import \"wasi_snapshot_preview1\" \"clock_time_get\" (func $now (param i32 i64 i32) (result i32)))
+           (import \"wasi_snapshot_preview1\" \"proc_exit\" (func $exit (param i32)))
+           (memory (export \"memory\") 1)
+           (func (export \"_start\") (local $left i32) (local $last i64)
+             i32.const 300 local.set $left
+             loop $again
+               (drop (call $now (i32.const 0) (i64.const 1) (i32.const 0)))
+               (if (i64.lt_u (i64.load (i32.const 0)) (local.get $last)) (then (call $exit (i32.const 7))))
+               (local.set $last (i64.load (i32.const 0)))
+               (br_if $again (local.tee $left (i32.sub (local.get $left) (i32.const 1))))
+             end))",
+    );
+    let ran = fozzy.run(&["run", "back.wat", "--faults", "clock", "--seeds", "0..20", "--no-store"]);
+    let ran = ran.exits(1);
+    assert!(
+        format!("{}{}", ran.out(), ran.err()).contains("code 7"),
+        "a step back is seen under the whole group: {ran}"
+    );
 }

@@ -471,8 +471,22 @@ pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
+    } else if text.contains(char::is_control) {
+        format!("$'{}'", text.chars().map(ansi_c).collect::<String>())
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// A character in the quotes of ANSI C, which leave none as it is that would break a line or move a cursor.
+fn ansi_c(c: char) -> String {
+    match c {
+        '\\' | '\'' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
+        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
     }
 }
 
@@ -488,6 +502,7 @@ mod tests {
     fn numbers_and_words_are_for_people() {
         assert_eq!((bytes(1_114_112), bytes(1)), ("1.1 MiB".to_owned(), "1 byte".to_owned()));
         assert_eq!(shell_word("a b"), "'a b'");
+        assert_eq!(shell_word("a\nb's \u{1b}"), r"$'a\nb\'s \x1b'");
         assert_eq!(shell_word("run.1.fozzy"), "run.1.fozzy");
     }
 
