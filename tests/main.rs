@@ -73,6 +73,7 @@ mod interrupted;
 mod licences;
 mod live;
 mod machines;
+mod maximize;
 mod memcheck;
 mod memory;
 mod mounts;

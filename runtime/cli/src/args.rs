@@ -30,6 +30,7 @@ use crate::help::commands_by_purpose;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fozzy_campaign::explore::state::is_state;
+use fozzy_campaign::maximize::CostMetric;
 use fozzy_campaign::options::seed_number;
 use fozzy_search::explore::{STRATEGIES, StrategyRow, strategy};
 use fozzy_trace::Duration;
@@ -448,6 +449,10 @@ pub(crate) struct FuzzArgs {
     /// Stop at the first finding.
     #[arg(long)]
     pub(crate) crash_only: bool,
+    /// Search for the input that costs most, and record its run: instructions, bytes allocated, virtual time, or calls of a function
+    /// of the program or the host (cpu, heap, latency, calls:NAME).
+    #[arg(long, value_name = "METRIC", conflicts_with_all = ["jobs", "crash_only", "no_minimize", "sarif", "fail_on_exit"])]
+    pub(crate) maximize: Option<CostMetric>,
     /// Write the first finding to this trace, and further ones beside it, instead of to the run's folder.
     #[arg(long, value_name = "PATH")]
     pub(crate) record: Option<PathBuf>,
@@ -507,6 +512,10 @@ pub(crate) struct ExploreArgs {
     /// Stop early: when coverage is saturated, or at the first failure.
     #[arg(long, value_name = "WHEN")]
     pub(crate) stop: Option<StopArg>,
+    /// Search for the run that costs most, and record it: instructions, bytes allocated, virtual time, or calls of a function of the
+    /// program or the host (cpu, heap, latency, calls:NAME).
+    #[arg(long, value_name = "METRIC", conflicts_with_all = ["schedule", "stop", "until_failure", "resume", "save_state", "workers", "shortest", "generate_tests"])]
+    pub(crate) maximize: Option<CostMetric>,
     /// `--stop failure`, as `run --seeds` calls it.
     #[arg(long, hide = true, conflicts_with = "stop")]
     pub(crate) until_failure: bool,

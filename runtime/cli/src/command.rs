@@ -18,6 +18,7 @@ mod gate;
 mod init;
 mod inspect;
 mod inspect_at;
+mod maximize;
 mod memory;
 mod migrate;
 mod profile;

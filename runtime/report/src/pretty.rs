@@ -5,6 +5,7 @@ use crate::facts::{MemorySummary, property_lines, scenario_lines};
 use crate::fuzz::fuzz_lines;
 use crate::html::visible;
 use crate::input_moment::input_lines;
+use crate::maximize::maximize_lines;
 use crate::sequence::{StepSequence, sequence_lines};
 use crate::show::{divergence_lines, folded_lines};
 use crate::state_search::state_search_line;
@@ -183,6 +184,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     }
     for (index, line) in summary.fuzz.iter().flat_map(fuzz_lines).enumerate() {
         row(if index == 0 { "fuzz" } else { "" }, &line);
+    }
+    for (index, line) in summary.maximize.iter().flat_map(maximize_lines).enumerate() {
+        row(if index == 0 { "maximize" } else { "" }, &line);
     }
     if let Some(trace) = &summary.identity.trace_path {
         row("trace", trace);

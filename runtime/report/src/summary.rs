@@ -6,6 +6,7 @@ use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warnings};
 use crate::fuzz::FuzzSummary;
 use crate::input_moment::InputArrival;
+use crate::maximize::MaximizeSummary;
 use crate::pretty::is_zero;
 use crate::sequence::StepSequence;
 use crate::strikes::{FaultSummary, PowerLossSummary};
@@ -410,6 +411,9 @@ pub struct RunSummary {
     /// What an exploration did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explore: Option<ExploreSummary>,
+    /// What a search for the highest cost found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maximize: Option<MaximizeSummary>,
 }
 
 /// Wall facts of a run, which are in no trace.
@@ -499,6 +503,7 @@ impl RunSummary {
             shrink: None,
             fuzz: None,
             explore: None,
+            maximize: None,
         }
     }
 

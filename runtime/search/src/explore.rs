@@ -38,6 +38,7 @@ pub use decision_path::DecisionPath;
 pub use explorer::{
     EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, PeerDiscoveries, RestoredPaths, Stats,
 };
+pub(crate) use guided_source::LoggedAnswer;
 pub use guided_source::{AnswerLog, GuidedSource};
 pub use options::{CheckpointStrategy, Options, StopCondition};
 pub use run_signs::NoveltyDimension;

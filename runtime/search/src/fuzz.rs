@@ -42,6 +42,8 @@ pub(crate) use comparison_budget::ComparisonBudget;
 pub(crate) use input_to_state::{
     InputToStatePair, OperandFixup, candidates as comparison_candidates, pairs as comparison_pairs,
 };
+// And what searches for costs use.
+pub(crate) use mutate::{MutationContext, Mutators};
 
 #[cfg(test)]
 mod tests;

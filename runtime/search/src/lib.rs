@@ -6,6 +6,7 @@
 //! Recording ─▶ Keyed source ────▶ dyn ReplayTarget, many times ─▶ the smallest candidate with the same failure
 //! seed, corpus ▶ Campaign ───────▶ dyn FuzzTarget ────────▶ findings, a larger corpus
 //! seed ────────▶ Exploration ────▶ dyn StatefulTarget, from checkpoints ▶ findings
+//! seed ────────▶ Maximizer ──────▶ dyn MeasuredTarget ▶ the input that costs most
 //! ```
 //!
 //! Invariants: nothing here knows how an execution is performed; a difference is always named by its
@@ -21,6 +22,7 @@ mod feedback;
 mod findings;
 pub mod fuzz;
 pub mod keyed_source;
+pub mod maximize;
 mod question_count;
 mod replay;
 mod rng;

@@ -113,12 +113,12 @@ pub struct ExplorationSetup {
     /// Whether a stop was requested.
     pub stop: StopFlag,
     /// Its clock, since its first run, and its time.
-    clock: Arc<SearchClock>,
-    time: Option<Duration>,
+    pub(crate) clock: Arc<SearchClock>,
+    pub(crate) time: Option<Duration>,
     /// What that run came to; it is the first one.
     first: FirstRun,
     /// Repeats what is kept.
-    confirmer: PathConfirmer,
+    pub(crate) confirmer: PathConfirmer,
     start: AnswerLog,
     resumed: Option<ExploreState>,
 }

@@ -98,13 +98,13 @@ pub struct CampaignSetup<'a> {
     /// A run of the empty input: what cannot be called at all is found out by it.
     pub probe: Execution,
     /// Its clock, since its first run, and its time.
-    clock: Arc<SearchClock>,
-    time: Option<Duration>,
+    pub(crate) clock: Arc<SearchClock>,
+    pub(crate) time: Option<Duration>,
     /// Whether a stop was requested.
-    stop: StopFlag,
+    pub(crate) stop: StopFlag,
     /// Repeats what is kept.
-    confirmer: FindingConfirmer,
-    seed: Seed,
+    pub(crate) confirmer: FindingConfirmer,
+    pub(crate) seed: Seed,
     exits_fail: bool,
 }
 

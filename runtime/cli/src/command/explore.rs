@@ -8,6 +8,7 @@
 //!
 //! Invariant: with one worker, what is found depends on target, plan, seed and flags; the clock only ends it.
 
+use super::maximize::{self, SearchFacts};
 use super::run::{conclude, say_other_name, seed};
 use super::worker::{Worker, stop_flag};
 use crate::args::{ExploreArgs, StopArg};
@@ -24,6 +25,7 @@ use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
 use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest, ExploreRun, WorkerPart};
 use fozzy_campaign::explore::state::ExploreState;
 use fozzy_campaign::explore::stateful_target::PathConfirmer;
+use fozzy_campaign::maximize::CostMetric;
 use fozzy_campaign::options::{RunRequest, StopFlag};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, session_of};
 use fozzy_campaign::program_place::ProgramPlace;
@@ -69,6 +71,9 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         context.printer.remark(&format!("{what}, as version 1 ends; --runs N or --time D explores more\n"));
     }
     let watch = Stopwatch::start();
+    if let Some(metric) = &args.maximize {
+        return maximize(context, args, metric, (prepared, &bounds), &watch);
+    }
     let base = base(&prepared, context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
     let seeds = SavedFailures::of_loaded(&context.project.config.base_dir, &base.prepared.loaded);
@@ -215,6 +220,29 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     say_other_name(context, args.record.as_deref(), first);
     explored.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(exit_as_told(summary.status, summary.interrupted))
+}
+
+/// Searches for the run that costs most, instead of failures.
+fn maximize(
+    context: &Context,
+    args: &ExploreArgs,
+    metric: &CostMetric,
+    (prepared, bounds): (ExplorationSetup, &ExploreBounds),
+    watch: &Stopwatch,
+) -> Result<ExitCode, CliError> {
+    let facts = SearchFacts {
+        mode: RunMode::Explore,
+        target: prepared.prepared.loaded.summary(),
+        seed: prepared.options.seed,
+        record: args.record.as_deref(),
+        reporter: args.reporter,
+    };
+    let folder = context.runs.begin()?;
+    let (record, collision) = (args.record.clone(), args.record_collision.into());
+    let destination = TraceDestination { folder: folder.path.clone(), record, collision };
+    let found = prepared.maximize(metric, run_of(context, args, bounds, destination));
+    let found = found.inspect_err(|_| folder.discard())?;
+    maximize::show(context, &folder, facts, found, watch)
 }
 
 /// Real time for shrinking the next of `left` findings: an equal share of what is left of the campaign's time.

@@ -8,6 +8,7 @@
 //!
 //! Invariant: what is found depends on target, plan, seed, corpus and flags; the clock only ends it.
 
+use super::maximize::{self, SearchFacts};
 use super::run::{conclude, say_other_name, seed};
 use super::test::{is_on_github, source_here};
 use super::worker::{Worker, stop_flag};
@@ -94,6 +95,17 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         remarks: if worker.is_none() { context.project.remarks.clone() } else { Remarks::none() },
     };
     setup.announce(&run);
+    if let (Some(metric), Some(own)) = (&args.maximize, &own) {
+        let facts = SearchFacts {
+            mode: RunMode::Fuzz,
+            target: base.prepared.loaded.summary(),
+            seed,
+            record: args.record.as_deref(),
+            reporter: args.reporter,
+        };
+        let found = setup.maximize(metric, run).inspect_err(|_| own.discard())?;
+        return maximize::show(context, own, facts, found, &watch);
+    }
     let report = match worker {
         None if args.jobs > 1 => setup.together(run, args.jobs)?,
         None => setup.alone(run, None)?,

@@ -317,14 +317,19 @@ impl GuidedSource {
     /// A walk that answers as chance has it, without faults: what is asked before a scenario begins.
     #[must_use]
     pub fn first(seed: Seed, log: &AnswerLog) -> GuidedSource {
+        GuidedSource::continuing(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), 0.0, log)
+    }
+
+    /// A walk that answers by a script, and then as chance has it; faults begin or end at a step with the probability `toggle`.
+    pub(crate) fn continuing(script: Arc<[Override]>, rng: Rng, toggle: f64, log: &AnswerLog) -> GuidedSource {
         let policy = AnswerPolicy {
             mask: AnswerMask::All,
             order: TaskOrder::Any,
             simplest: false,
-            toggle: 0.0,
+            toggle,
             faults: FaultChoice::Chance,
         };
-        GuidedSource::new(Arc::from([]), Rng::new(seed, 0).stream(u64::MAX), policy, log)
+        GuidedSource::new(script, rng, policy, log)
     }
 
     fn next_scripted(&mut self) -> Option<Override> {
