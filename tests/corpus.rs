@@ -16,6 +16,7 @@
 //! The first call of [`programs`] takes minutes and says so on stderr. How they are built is in `workshop`, and ours in Rust in `rust`. Not here: how a
 //! program is run.
 
+mod debugged;
 mod languages;
 mod rust;
 mod workshop;
@@ -25,6 +26,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::tier::{self, Requirement};
+pub(crate) use debugged::Debugged;
 pub(crate) use languages::GuestLanguage;
 use rust::Batch;
 use workshop::{Toolchain, Workshop, guests_folder, must};

@@ -9,6 +9,7 @@
 //! border             programs of any host calls with any arguments
 //! purity             guests run where no file, clock or random source can be reached
 //! faults             programs that fail only when a planned fault strikes
+//! debug_info         places, variables, values and expressions of real programs, stopped in an engine
 //! dialogues          standard input as a channel, in programs with a scheduler of their own
 //! everything         a guest that uses everything, under every kind of fault
 //! criteria           runs are held to what their plan expects, by commands and checkers alike
@@ -53,6 +54,7 @@ mod core_modules;
 mod corpus;
 mod coverage;
 mod criteria;
+mod debug_info;
 mod dialogues;
 mod distributed;
 mod documents;

@@ -34,6 +34,7 @@ mod allocators;
 mod body;
 mod compare;
 mod compile_cost;
+pub mod debug_info;
 mod depth;
 mod edges;
 mod edit;
