@@ -18,6 +18,7 @@
 //! licences           the licence of everything in the binary is shipped
 //! live               the real computer captured, and replayed when what answered is gone
 //! coverage           what recorded runs have reached, in C, Rust and JavaScript
+//! map                what is covered is what ran, and what a change needs is what reaches it
 //! reactors           components called from outside, brought back from checkpoints
 //! fuzz               campaigns: what was planted is found, findings replay alone, equal campaigns are equal
 //! instrumented       rewritten programs beside the originals
@@ -75,6 +76,7 @@ mod interrupted;
 mod licences;
 mod live;
 mod machines;
+mod map;
 mod maximize;
 mod memcheck;
 mod memory;

@@ -374,9 +374,10 @@ fn line_28_what_init_writes_is_green_under_test_gate_and_full() {
         for name in done.into_iter().chain(["host_backends_run"]) {
             assert_eq!(status(name), "passed", "{name}: {full:#}");
         }
-        for name in ["topology_coverage", "shrink"] {
-            assert_eq!(status(name), "skipped", "{name}: {full:#}");
-        }
+        assert_eq!(status("shrink"), "skipped", "{full:#}");
+        // The program of the first template has no function but what its bindings are made of.
+        let topology = if template == "minimal" { "skipped" } else { "passed" };
+        assert_eq!(status("topology_coverage"), topology, "{full:#}");
         assert!(steps.iter().all(|step| step["detail"] != ""), "{full:#}");
     }
 }

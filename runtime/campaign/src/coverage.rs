@@ -12,6 +12,7 @@
 
 mod union;
 
+pub(crate) use union::name_of;
 pub use union::{CoverageUnion, FUEL_TIMES};
 
 use fozzy_check::is_own;
@@ -97,7 +98,7 @@ pub fn component(program: &Program, name: &str, covered: &ProgramCoverage) -> (C
 }
 
 /// Whether code of that source file is the project's own.
-fn own(path: &str) -> bool {
+pub(crate) fn own(path: &str) -> bool {
     let source = SourceLocation { file: Some(path.to_owned()), line: None, col: None };
     let frame = StackFrame { module: String::new(), function: "f".to_owned(), offset: 0, source };
     let dependency = DEPENDENCIES.iter().any(|part| path.contains(part));
@@ -258,7 +259,7 @@ impl Builder<'_> {
 }
 
 /// The path with `.` and `..` removed lexically, without a look at the file system.
-fn plain(path: &str) -> String {
+pub(crate) fn plain(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

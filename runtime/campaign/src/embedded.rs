@@ -7,6 +7,7 @@
 //!
 //! So they are a third as large in the binary; inflating one takes some milliseconds.
 
+use fozzy_trace::Digest;
 use std::sync::OnceLock;
 
 /// A file in the binary.
@@ -42,6 +43,13 @@ impl EmbeddedFile {
             miniz_oxide::inflate::decompress_to_vec(self.deflated).expect("the build script has deflated it")
         })
     }
+}
+
+/// Whether a component is one of these: no program of a project.
+pub(crate) fn is_embedded(component: Digest) -> bool {
+    static DIGESTS: OnceLock<[Digest; 4]> = OnceLock::new();
+    let all = || [&STEPS_PLAYER, &PROGRAM_PLAYER, &CLUSTER_PLAYER, &KV_NODE].map(|file| Digest::of(file.bytes()));
+    DIGESTS.get_or_init(all).contains(&component)
 }
 
 #[cfg(test)]

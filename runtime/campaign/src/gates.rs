@@ -11,5 +11,6 @@
 
 pub mod chain;
 pub mod full;
+pub mod scope;
 pub mod steps;
 pub mod subprocess;

@@ -95,7 +95,7 @@ pub fn of_program(loaded: &LoadedTarget, shown: &str) -> Result<InspectDocument,
 }
 
 /// What a component with these exports can be used as.
-fn fits(ports: &Ports) -> Vec<String> {
+pub(crate) fn fits(ports: &Ports) -> Vec<String> {
     let is = |start: &'static str| move |port: &&Port| port.name.starts_with(start);
     let exports = |start: &'static str| ports.exports.iter().any(|port| is(start)(&port));
     let others = || ports.exports.iter().filter(|port| !ROLES.iter().any(|(start, _)| is(start)(port)));

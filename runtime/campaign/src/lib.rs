@@ -26,6 +26,7 @@ pub mod gates;
 pub mod history_check;
 pub mod inputs;
 pub mod inspection;
+pub mod map;
 pub mod maximize;
 pub mod memory;
 pub mod migrate;

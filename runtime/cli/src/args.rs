@@ -6,6 +6,7 @@ mod corpus;
 mod criteria;
 mod gates;
 mod heap;
+mod map;
 mod memory;
 mod options;
 mod profile;
@@ -20,6 +21,7 @@ pub(crate) use corpus::{
 pub(crate) use criteria::CriteriaArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
+pub(crate) use map::{EvidenceArgs, MapCommand, ShrinkPolicyArg, TopologyProfileArg};
 pub(crate) use memory::{MemoryArgs, memory_size, percentage};
 pub(crate) use options::request;
 pub(crate) use profile::{ProfileArgs, ProfileCommand, ReplayProfileArgs};
@@ -149,6 +151,9 @@ pub(crate) enum Command {
     /// Show what recorded runs allocate and leak.
     #[command(subcommand, disable_help_subcommand = true)]
     Memory(MemoryCommand),
+    /// Show which code of a project is risky, what of its programs ran, and which scenario covers what.
+    #[command(subcommand, disable_help_subcommand = true)]
+    Map(MapCommand),
     /// Verify and show traces.
     #[command(subcommand, disable_help_subcommand = true)]
     Trace(TraceCommand),

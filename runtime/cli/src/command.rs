@@ -18,6 +18,7 @@ mod gate;
 mod init;
 mod inspect;
 mod inspect_at;
+mod map;
 mod maximize;
 mod memory;
 mod migrate;
@@ -82,6 +83,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Profile(args) => profile::profile(&context, args),
             Command::Memory(args) => memory::memory(&context, args),
+            Command::Map(args) => map::map(&context, args),
             Command::Trace(TraceCommand::Verify(args)) => trace::verify(&context, args),
             Command::Trace(TraceCommand::Show(args)) => trace::show(&context, args),
             Command::Trace(TraceCommand::Migrate(args)) => migrate::migrate(&context, args),

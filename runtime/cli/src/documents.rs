@@ -17,6 +17,7 @@ use fozzy_report::document::{
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
+use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
 use fozzy_report::memory::{MemoryDiff, MemoryGraph, MemoryTop};
 use fozzy_report::profile::{
     ProfileDiff, ProfileDoctor, ProfileEnv, ProfileExplain, ProfileExport, ProfileFlame, ProfileTimeline, ProfileTop,
@@ -71,6 +72,9 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("memory-top", "`memory top`", of::<MemoryTop>),
     row("memory-graph", "`memory graph`", of::<MemoryGraph>),
     row("memory-diff", "`memory diff`", of::<MemoryDiff>),
+    row("map-hotspots", "`map hotspots` (`fozzy.map_hotspots.v2`)", of::<MapHotspots>),
+    row("map-services", "`map services` (`fozzy.map_services.v2`)", of::<MapServices>),
+    row("map-suites", "`map suites` (`fozzy.map_suites.v5`)", of::<MapSuites>),
     row("corpus-list", "`corpus list`", of::<Vec<String>>),
     row("corpus-added", "`corpus add`", of::<CorpusAddDocument>),
     row("corpus-minimized", "`corpus minimize`", of::<CorpusMinimizeDocument>),

@@ -32,6 +32,7 @@
 mod access;
 mod allocators;
 mod body;
+mod call_graph;
 mod compare;
 mod compile_cost;
 pub mod debug_info;
@@ -67,6 +68,7 @@ mod tests;
 
 pub use access::{ACCESSOR_HEADER_BYTES, AccessorLayout, LOAD, MintedResource, SAVE, SLOT_BYTES};
 pub use allocators::{ALLOCATOR_ROLES, AllocatorChoice, AllocatorFunction, AllocatorRole, Allocators};
+pub use call_graph::{CallGraph, CodeFunction, CodeSite, SiteKind};
 pub use compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, ComparisonSite, ComparisonSites,
     LoggedComparison,

@@ -188,6 +188,13 @@ impl DebugSymbols {
         module.is_some_and(|module| !module.names.is_empty())
     }
 
+    /// The name that the name section has for a function, readable: with its whole path, which debug information often lacks.
+    #[must_use]
+    pub fn function_name(&self, module: ModuleOrdinal, index: u32) -> Option<String> {
+        let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
+        module.and_then(|module| module.function(index))
+    }
+
     /// Which lines of source the module's debug information has.
     #[must_use]
     pub fn line_info(&self, module: ModuleOrdinal) -> LineInfo {

@@ -80,6 +80,7 @@ pub const USAGE: &[UsageGroup] = &[
                 "you want to know what a run leaks, and who allocates",
                 "fozzy memory top latest --fail-on-leak",
             ),
+            ("map", "you want to know what needs tests, and which scenarios a change needs", "fozzy map hotspots"),
             ("trace", "you want to check or read a trace", "fozzy trace verify run.fozzy"),
             (
                 "report",

@@ -64,6 +64,19 @@ impl CoverageUnion {
 
     /// Executes a recorded run once more. Under `strict` one that comes out otherwise is an error.
     pub fn execute(&mut self, trace: &str, recording: &Recording, strict: bool) -> Result<(), CampaignError> {
+        let session = self.observe(trace, recording, strict)?;
+        self.add(&session, recording);
+        self.traces.push(trace.to_owned());
+        Ok(())
+    }
+
+    /// The same, and what it has covered is left in the session.
+    pub(crate) fn observe(
+        &mut self,
+        trace: &str,
+        recording: &Recording,
+        strict: bool,
+    ) -> Result<Session, CampaignError> {
         let mut session = self.prepared(recording)?.session()?;
         let starved = matches!(recording.outcome.end, ExecutionEnd::FuelExhausted { .. });
         session.fuel_times(if starved { 1 } else { FUEL_TIMES });
@@ -85,9 +98,17 @@ impl CoverageUnion {
             }
             self.remarks.push(what);
         }
-        self.add(&session, recording);
-        self.traces.push(trace.to_owned());
-        Ok(())
+        Ok(session)
+    }
+
+    /// What is worth knowing of the runs so far.
+    pub(crate) fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// How programs are compiled for it.
+    pub(crate) fn build(&self) -> &Build {
+        &self.build
     }
 
     /// Gives the files to the program at `target`, one after the other.
@@ -193,7 +214,7 @@ const OPTIMISED: &str = "the build is optimised: functions are inlined, lines me
                          none; without optimisation (in Rust `opt-level = 0` in [profile.release], in C `-O0`) each line has its own";
 
 /// What the plan calls a further component: the machine that it runs on.
-fn name_of(plan: &Plan, component: Digest) -> String {
+pub(crate) fn name_of(plan: &Plan, component: Digest) -> String {
     let nodes = plan.nodes.iter();
     let node = nodes.into_iter().find(|node| node.program.component == component);
     node.map_or_else(|| format!("component {}", &component.to_string()[..12]), |node| node.name.clone())

@@ -132,6 +132,30 @@ pub fn run(
     chain
 }
 
+/// The map of the project. Gives its document if it could be made.
+pub fn map_suites(own: &CommandRunner, flags: &[String]) -> Result<Result<CommandOutput, Outcome>, CampaignError> {
+    let words = ["map", "suites", "--all"].into_iter().chain(flags.iter().map(String::as_str));
+    let said = own.run(&words.collect::<Vec<&str>>())?;
+    Ok(match said.code {
+        Some(0) => Ok(said),
+        // Nothing ran, or nothing is to be asked: said, and no failure of what is checked.
+        Some(2) if ["selector", "suite"].contains(&said.text("/code")) => Err(skipped(said.why())),
+        _ => Err(failed(said.why())),
+    })
+}
+
+/// What a map says of its coverage: functions that are covered, and that are required to be.
+pub fn map_counts(map: &CommandOutput) -> (u64, u64, String) {
+    let number = |key: &str| map.document.pointer(key).and_then(Value::as_u64).unwrap_or_default();
+    let (covered, required) = (number("/coveredHotspotCount"), number("/requiredHotspotCount"));
+    let (risk, all) = (number("/effectiveMinRisk"), number("/totalSuites"));
+    (
+        covered,
+        required,
+        format!("{covered} of {required} functions of risk {risk} and more are covered, of {all} functions"),
+    )
+}
+
 /// Profiles of the recorded run, and of the same run beside it.
 pub fn profile(steps: &mut Steps<'_>, own: &CommandRunner, chain: &Chain) {
     let (trace, there) = (own.place(RECORDED), chain.recorded);

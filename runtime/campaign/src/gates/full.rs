@@ -58,7 +58,6 @@ pub const STEPS: [&str; 38] = [
     "env",
 ];
 
-const NO_MAP: &str = "`fozzy map` is not in this version";
 /// Runs of the exploration.
 const EXPLORE_RUNS: &str = "10";
 /// The shrunk failure, among the files of the steps.
@@ -68,7 +67,7 @@ const SHRUNK: &str = "shrunk.fozzy";
 const EXIT_ERROR: i32 = 2;
 
 /// What the steps are told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FullOptions {
     /// Of every command that has one.
     pub seed: Seed,
@@ -78,8 +77,10 @@ pub struct FullOptions {
     pub doctor_runs: u32,
     /// Whether failures that a scenario expects are let through.
     pub expect: bool,
-    /// Whether the coverage of a map of the project is asked for.
+    /// Whether scenarios must reach the functions that a map of the project requires.
     pub needs_topology: bool,
+    /// How that map is made: flags of `map suites`.
+    pub topology: Vec<String>,
     /// Time of the campaign.
     pub fuzz_time: Duration,
     /// Flows of each explored run.
@@ -97,11 +98,10 @@ pub fn run(
 ) -> (Option<ProjectScenarios>, Option<String>) {
     tool(steps, own, options.strict);
     let project = chain::discover(steps, "discover_scenarios", found);
-    steps.step("topology_coverage", || {
-        Ok(match options.needs_topology {
-            true => failed(format!("--require-topology-coverage cannot be met: {NO_MAP}")),
-            false => skipped(NO_MAP),
-        })
+    steps.step("topology_coverage", || match project {
+        Some(_) => topology(own, options),
+        None if options.needs_topology => Ok(failed("no scenario reaches anything: there is none")),
+        None => Ok(skipped("no scenario")),
     });
     let &FullOptions { seed, doctor_runs, expect, .. } = options;
     let chain_options = chain::Options { seed, doctor_runs, suite_name: "test_det", expect };
@@ -115,6 +115,23 @@ pub fn run(
     host(steps, own, project.as_ref(), seed);
     steps.step("env", || plain(own, &["env"]));
     (project, shrink_classification)
+}
+
+/// What the map of the project says of what its scenarios reach.
+fn topology(own: &CommandRunner, options: &FullOptions) -> Result<Outcome, CampaignError> {
+    let map = match chain::map_suites(own, &options.topology)? {
+        Ok(map) => map,
+        Err((_, why)) if options.needs_topology => return Ok(failed(why)),
+        Err(outcome) => return Ok(outcome),
+    };
+    let (covered, required, counts) = chain::map_counts(&map);
+    let is_empty = map.document.pointer("/totalSuites") == Some(&Value::from(0));
+    Ok(match options.needs_topology {
+        true if is_empty => failed("no code of the project ran, so that nothing is known of it"),
+        true if covered < required => failed(format!("{counts}; {}", map.command)),
+        _ if is_empty => skipped("no code of the project ran: steps are played by fozzy's own player"),
+        _ => passed(counts),
+    })
 }
 
 /// What needs no scenario.

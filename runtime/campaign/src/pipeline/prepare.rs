@@ -59,8 +59,18 @@ impl PreparedProgram {
         loaded: LoadedTarget,
         request: &RunRequest,
     ) -> Result<PreparedProgram, CampaignError> {
+        PreparedProgram::new_as(project, loaded, request, &Build::default())
+    }
+
+    /// The same, with another kind of build than that of a plain run.
+    pub fn new_as(
+        project: &Project,
+        loaded: LoadedTarget,
+        request: &RunRequest,
+        build: &Build,
+    ) -> Result<PreparedProgram, CampaignError> {
         let planned = plan(project, &loaded, request)?;
-        let mut prepared = PreparedProgram::compile(loaded, planned)?;
+        let mut prepared = PreparedProgram::compile_as(loaded, planned, build)?;
         prepared.bound_time();
         Ok(prepared)
     }

@@ -17,6 +17,7 @@ use crate::remarks::Remarks;
 use crate::sequence::failing_sequence;
 use crate::store::RunFolder;
 use crate::wall_clock::Stopwatch;
+use fozzy_engine::Build;
 use fozzy_report::suite::CaseSummary;
 use fozzy_report::{RunIdentity, RunMode, RunSummary};
 use fozzy_trace::file::store::CollisionPolicy;
@@ -134,19 +135,32 @@ impl Case {
         Ok(RunRequest { world, ..request.clone() })
     }
 
-    fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CampaignError> {
-        let Suite { project, options, folder, .. } = suite;
+    /// Its program under its plan, with this kind of build.
+    pub(crate) fn prepared(&self, suite: &Suite<'_>, build: &Build) -> Result<PreparedProgram, CampaignError> {
+        let project = suite.project;
         let expect = self.expect.as_ref().map_err(CampaignError::clone)?;
         let file = self.file.as_ref().map_err(CampaignError::clone)?;
         let request = self.request(suite)?;
-        let SuiteOptions { sequences, flows, .. } = options;
-        let mut prepared = PreparedProgram::new(project, load(file, &project.remarks)?, &request)?;
+        let SuiteOptions { sequences, flows, .. } = suite.options;
+        let loaded = load(file, &project.remarks)?;
+        let mut prepared = PreparedProgram::new_as(project, loaded, &request, build)?;
         match prepared.planned.plan.scenario {
             Some(_) => prepared.drive(*sequences, *flows),
             None => prepared.drive(sequences.or(expect.sequences), flows.or(expect.flows)),
         };
+        Ok(prepared)
+    }
+
+    /// Its seed in a suite of that seed.
+    pub(crate) fn seed(&self, suite: Seed) -> Seed {
+        self.given.seed.unwrap_or_else(|| seed_of(suite, &self.name))
+    }
+
+    fn attempt(&self, suite: &Suite<'_>, watch: &Stopwatch) -> Result<RunSummary, CampaignError> {
+        let Suite { project, folder, .. } = suite;
+        let prepared = self.prepared(suite, &Build::default())?;
         let mut session = prepared.live_session(&project.config.base_dir)?;
-        let seed = self.given.seed.unwrap_or_else(|| seed_of(suite.seed, &self.name));
+        let seed = self.seed(suite.seed);
         let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT)?;
         let target = prepared.loaded.summary();
         let recording = prepared.record(&execution, seed, RunMode::Test);

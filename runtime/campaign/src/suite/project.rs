@@ -49,20 +49,31 @@ impl ProjectScenarios {
             selected.name.contains(part.as_str()) || shown(&selected.path).contains(part.as_str())
         };
         all.retain(|selected| scopes.is_empty() || scopes.iter().any(|part| fits(selected, part)));
-        let order = |selected: &&SuiteEntry| {
-            let rank = rank(&selected.name);
-            (rank == NEGATIVE_RANK, is_distributed(selected), rank)
-        };
-        let primary = all.iter().min_by_key(order).cloned().ok_or_else(|| {
+        ProjectScenarios::of(root, all)?.ok_or_else(|| {
             let message = format!(
                 "of {}, none has {} in its name or path",
                 counted(found as u64, "scenario"),
                 scopes.join(" or ")
             );
             CampaignError::new(ErrorKind::Suite, message)
-        })?;
+        })
+    }
+
+    /// These scenarios, and the one that steps are about; `None` of none.
+    fn of(root: String, all: Vec<SuiteEntry>) -> Result<Option<ProjectScenarios>, CampaignError> {
+        let order = |selected: &&SuiteEntry| {
+            let rank = rank(&selected.name);
+            (rank == NEGATIVE_RANK, is_distributed(selected), rank)
+        };
+        let Some(primary) = all.iter().min_by_key(order).cloned() else { return Ok(None) };
         let flags = flags(&primary)?;
-        Ok(ProjectScenarios { root, all, primary, flags })
+        Ok(Some(ProjectScenarios { root, all, primary, flags }))
+    }
+
+    /// Only the scenarios at these paths; `None` when there is none.
+    pub fn only(&self, paths: &[String]) -> Result<Option<ProjectScenarios>, CampaignError> {
+        let all = self.all.iter().filter(|selected| paths.contains(&shown(&selected.path)));
+        ProjectScenarios::of(self.root.clone(), all.cloned().collect())
     }
 
     /// The paths of all scenarios, as they are named to `fozzy test`.

@@ -1,6 +1,6 @@
 //! Arguments of `fozzy gate` and `fozzy full`.
 
-use super::SeedArg;
+use super::{SeedArg, ShrinkPolicyArg, TopologyProfileArg};
 use clap::{Args, ValueEnum};
 use fozzy_trace::Duration;
 use std::path::PathBuf;
@@ -24,6 +24,10 @@ pub(crate) struct GateArgs {
     /// Only scenarios whose name or path contains one of these texts [default: all]
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     pub(crate) scope: Vec<String>,
+    /// Of these, only the scenarios that a change needs, as `fozzy map suites` finds them: what differs from this revision of git. Where none
+    /// reaches the change, all are checked.
+    #[arg(long, value_name = "REV", num_args = 0..=1, default_missing_value = "HEAD")]
+    pub(crate) since: Option<String>,
     /// Scenarios pass if they fail as their `expect.toml` expects.
     #[arg(long)]
     pub(crate) allow_expected_failures: bool,
@@ -68,7 +72,7 @@ pub(crate) struct FullArgs {
     /// Steps that must not be skipped: a skip is a failure.
     #[arg(long, value_name = "STEPS", value_delimiter = ',')]
     pub(crate) required_steps: Vec<String>,
-    /// Require that scenarios reach the hotspots of this source tree. `fozzy map`, which finds them, is not implemented yet: the step fails.
+    /// Require that scenarios reach the hotspots of this source tree, as `fozzy map suites` finds them.
     #[arg(long, value_name = "DIR")]
     pub(crate) require_topology_coverage: Option<PathBuf>,
     /// The risk from which a location is a hotspot.
@@ -80,20 +84,4 @@ pub(crate) struct FullArgs {
     /// When shrinking counts as exercised.
     #[arg(long, value_name = "POLICY", default_value = "no-known-failures", requires = "require_topology_coverage")]
     pub(crate) topology_shrink_policy: ShrinkPolicyArg,
-}
-
-/// How strict the topology is.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(crate) enum TopologyProfileArg {
-    Balanced,
-    Pedantic,
-    Overkill,
-}
-
-/// When shrinking counts as exercised.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(crate) enum ShrinkPolicyArg {
-    FailureOnly,
-    ExercisedOk,
-    NoKnownFailures,
 }

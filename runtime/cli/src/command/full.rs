@@ -8,6 +8,7 @@ use crate::args::FullArgs;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::gates::{passed_on, teller};
+use clap::ValueEnum;
 use fozzy_campaign::gates::full::{self, FullOptions, STEPS};
 use fozzy_campaign::gates::steps::{Steps, failed};
 use fozzy_campaign::gates::subprocess::CommandRunner;
@@ -22,6 +23,7 @@ pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliEr
         doctor_runs: args.doctor_runs,
         expect: args.allow_expected_failures,
         needs_topology: args.require_topology_coverage.is_some(),
+        topology: topology(args),
         fuzz_time: args.fuzz_time,
         explore_steps: args.explore_steps,
         explore_nodes: args.explore_nodes,
@@ -48,4 +50,21 @@ pub(crate) fn full(context: &Context, args: &FullArgs) -> Result<ExitCode, CliEr
     };
     context.printer.document(&document)?;
     Ok(ExitCode::from(u8::from(steps.any_failed())))
+}
+
+/// The map that is asked for, as flags.
+fn topology(args: &FullArgs) -> Vec<String> {
+    let word = |value: Option<clap::builder::PossibleValue>| {
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    };
+    let root =
+        args.require_topology_coverage.as_ref().map_or_else(|| ".".to_owned(), |root| root.display().to_string());
+    let mut flags = vec!["--root".to_owned(), root];
+    flags.extend(["--min-risk".to_owned(), args.topology_min_risk.to_string()]);
+    flags.extend(["--profile".to_owned(), word(args.topology_profile.to_possible_value())]);
+    flags.extend(["--shrink-policy".to_owned(), word(args.topology_shrink_policy.to_possible_value())]);
+    if let Some(folder) = &args.scenario_root {
+        flags.extend(["--scenario-root".to_owned(), folder.display().to_string()]);
+    }
+    flags
 }

@@ -8,7 +8,8 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::gates::{passed_on, teller};
 use fozzy_campaign::gates::chain::{self, Options};
-use fozzy_campaign::gates::steps::{Steps, passed, skipped};
+use fozzy_campaign::gates::scope;
+use fozzy_campaign::gates::steps::Steps;
 use fozzy_campaign::gates::subprocess::CommandRunner;
 use fozzy_campaign::suite::project::ProjectScenarios;
 use fozzy_report::document::{GATE_SCHEMA, GateDocument};
@@ -21,16 +22,8 @@ pub(crate) fn gate(context: &Context, args: &GateArgs) -> Result<ExitCode, CliEr
     chain::clean_tree(&mut steps, context.strict);
     let root = args.scenario_root.as_deref();
     let project = chain::discover(&mut steps, "discover", ProjectScenarios::discover(root, &[]));
-    let mut scoped = None;
-    steps.step("scope_match", || {
-        if project.is_none() {
-            return Ok(skipped("no scenario"));
-        }
-        let found = ProjectScenarios::discover(root, &args.scope)?;
-        let detail = format!("scenarios: {}; steps are about {}", found.all.len(), found.primary());
-        scoped = Some(found);
-        Ok(passed(detail))
-    });
+    let since = args.since.as_deref();
+    let scoped = scope::scope(&mut steps, &own, project.as_ref(), root, &args.scope, since);
     let options = Options {
         seed,
         doctor_runs: args.doctor_runs,

@@ -1,0 +1,221 @@
+//! `fozzy map`: the code of a project by what ran of it.
+//!
+//! ```text
+//! evidence ─▶ programs (call graph, branches, host calls) × runs (edges, blocks) ─┐
+//! git ─▶ churn by file, changed lines ────────────────────────────────────────────┼─▶ CodeMap ─▶ hotspots · services · suites
+//! risk ─▶ one number a function ──────────────────────────────────────────────────┘
+//! ```
+//!
+//! Invariants: nothing is covered by its name; a map of the same files, runs and history is the same, byte for byte.
+//! Not here: the documents and their text (`fozzy_report::map`).
+
+mod change;
+mod evidence;
+mod frontier;
+mod git;
+mod host_calls;
+mod hotspots;
+mod program;
+mod risk;
+mod services;
+mod suites;
+
+pub use evidence::EvidenceOptions;
+pub use suites::{MapProfile, ShrinkPolicy, SuitesOptions};
+
+use crate::error::{CampaignError, at_path};
+use crate::project::Project;
+use crate::store::RunStore;
+use evidence::{MapEvidence, ReachedCode, RunEvidence};
+use fozzy_trace::Digest;
+use git::{FileChurn, Repository};
+use program::{ProgramMap, SourceFunction};
+use risk::{Risk, RiskFactors};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Programs, what ran of them, and what their history says.
+pub struct CodeMap {
+    /// The folder that paths count from.
+    root: PathBuf,
+    /// As the user named it.
+    shown_root: String,
+    evidence: MapEvidence,
+    /// What all runs together have reached, by position of the program.
+    reached: Vec<ReachedCode>,
+    repository: Result<Repository, String>,
+    /// Own functions.
+    functions: Vec<MappedFunction>,
+    remarks: Vec<String>,
+}
+
+/// An own function, with what is known of it.
+struct MappedFunction {
+    /// Positions of its program, and of itself there.
+    at: (usize, usize),
+    /// The same as long as program, file and function keep their names.
+    id: String,
+    /// Its file as people see it.
+    path: String,
+    /// Its file in the repository.
+    tracked: Option<String>,
+    /// Runs that reached it, by position.
+    executed_by: Vec<usize>,
+    /// Ways out of its branches that ran, and that there are.
+    ran: u64,
+    ways: u64,
+    churn: Option<FileChurn>,
+    /// Runs that failed in it, by position.
+    failures: Vec<usize>,
+    risk: Risk,
+}
+
+impl CodeMap {
+    /// The map of a project: executes its scenarios, replays what is recorded, and asks git.
+    pub fn of(
+        project: &Project,
+        runs: &RunStore,
+        root: &Path,
+        options: &EvidenceOptions,
+    ) -> Result<CodeMap, CampaignError> {
+        let real = root.canonicalize();
+        let real = real.map_err(|error| at_path(crate::ErrorKind::Usage, "--root: cannot find", root, &error))?;
+        let evidence = evidence::collect(project, runs, options)?;
+        let reached = evidence.programs.iter().map(|program| together(&evidence.runs, program.digest)).collect();
+        let repository = Repository::at(&real);
+        let churn = repository.as_ref().map_err(String::clone).and_then(Repository::churn);
+        let mut remarks = evidence.remarks.clone();
+        if let Err(why) = &churn {
+            remarks.push(format!("changes do not count: {why}"));
+        }
+        let (shown_root, functions) = (root.display().to_string(), Vec::new());
+        let mut map = CodeMap { root: real, shown_root, evidence, reached, repository, functions, remarks };
+        map.functions = map.mapped(churn.ok().as_ref());
+        Ok(map)
+    }
+
+    fn mapped(&self, churn: Option<&BTreeMap<String, FileChurn>>) -> Vec<MappedFunction> {
+        let mut files: BTreeMap<&str, (String, Option<String>)> = BTreeMap::new();
+        let mut mapped = Vec::new();
+        for (position, program) in self.evidence.programs.iter().enumerate() {
+            for (at, function) in program.own() {
+                let known = files.entry(&function.file).or_insert_with(|| self.file(function));
+                let (path, tracked) = known.clone();
+                let of_file = |churn: &BTreeMap<String, FileChurn>| churn.get(tracked.as_ref()?).copied();
+                let churn = churn.and_then(of_file);
+                mapped.push(self.function((position, at), path, tracked.clone(), churn));
+            }
+        }
+        mapped
+    }
+
+    /// The path of a function's file: as people see it, and in the repository.
+    fn file(&self, function: &SourceFunction) -> (String, Option<String>) {
+        if !function.has_source {
+            return (function.file.clone(), None);
+        }
+        let shown = self.shown_path(&function.file);
+        let tracked = self.repository.as_ref().ok().and_then(|repository| repository.path_of(&function.file));
+        (shown, tracked)
+    }
+
+    fn function(
+        &self,
+        at: (usize, usize),
+        path: String,
+        tracked: Option<String>,
+        churn: Option<FileChurn>,
+    ) -> MappedFunction {
+        let program = &self.evidence.programs[at.0];
+        let (function, reached) = (&program.functions[at.1], &self.reached[at.0]);
+        let runs = self.evidence.runs.iter().enumerate();
+        let executed_by =
+            runs.clone().filter(|(_, run)| ran(run, program.digest, function)).map(|(run, _)| run).collect();
+        let fails = |run: &RunEvidence| {
+            run.failed_in.as_ref().is_some_and(|(name, file)| {
+                *name == function.name && file.as_ref().is_none_or(|file| *file == function.file)
+            }) && run.reached.contains_key(&program.digest)
+        };
+        let failures: Vec<usize> = runs.filter(|(_, run)| fails(run)).map(|(run, _)| run).collect();
+        let has_branches = !function.edges.is_empty();
+        let (ran, ways) = ways(function, reached);
+        let complexity = function.complexity();
+        let factors = RiskFactors { complexity, has_branches, ran, ways, churn, failures: failures.len() as u64 };
+        let name = format!("{}\n{path}\n{}", program.name, function.name);
+        // Without a source, functions of one name differ in where they are.
+        let place = if function.has_source { None } else { function.blocks.first() };
+        let id = Digest::of(format!("{name}\n{place:?}").as_bytes()).to_string()[..12].to_owned();
+        MappedFunction { at, id, path, tracked, executed_by, ran, ways, churn, failures, risk: factors.risk() }
+    }
+
+    /// A source's path from the root, if it lies below it.
+    fn shown_path(&self, file: &str) -> String {
+        let path = Path::new(file);
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
+    fn program(&self, mapped: &MappedFunction) -> &ProgramMap {
+        &self.evidence.programs[mapped.at.0]
+    }
+
+    fn source(&self, mapped: &MappedFunction) -> &SourceFunction {
+        &self.program(mapped).functions[mapped.at.1]
+    }
+
+    fn scanned_files(&self) -> u64 {
+        let files = self.functions.iter().filter(|mapped| self.source(mapped).has_source).map(|mapped| &mapped.path);
+        files.collect::<BTreeSet<_>>().len() as u64
+    }
+
+    fn names(&self, runs: &[usize]) -> Vec<String> {
+        runs.iter().map(|run| self.evidence.runs[*run].name.clone()).collect()
+    }
+
+    /// Functions by risk, the highest first.
+    fn by_risk(&self) -> Vec<&MappedFunction> {
+        let mut sorted: Vec<&MappedFunction> = self.functions.iter().collect();
+        sorted.sort_by_key(|mapped| {
+            let function = self.source(mapped);
+            (
+                std::cmp::Reverse((mapped.risk.score, mapped.risk.crap_tenths)),
+                &mapped.path,
+                function.line(),
+                &function.name,
+                mapped.at,
+            )
+        });
+        sorted
+    }
+}
+
+/// The ways out of a function's branches that were taken, and that there are: of its lines where it has no branch, of its code where it has no line.
+fn ways(function: &SourceFunction, reached: &ReachedCode) -> (u64, u64) {
+    let blocks = |blocks: &BTreeSet<u32>| blocks.iter().any(|block| reached.block(*block));
+    let (ran, all) = match (function.edges.is_empty(), function.lines.is_empty()) {
+        (false, _) => (function.edges.iter().filter(|edge| reached.edge(**edge)).count(), function.edges.len()),
+        (true, false) => (function.lines.values().filter(|line| blocks(line)).count(), function.lines.len()),
+        (true, true) => (usize::from(blocks(&function.blocks)), 1),
+    };
+    (ran as u64, all as u64)
+}
+
+/// Whether a run executed code of a function.
+fn ran(run: &RunEvidence, program: Digest, function: &SourceFunction) -> bool {
+    let reached = run.reached.get(&program);
+    reached.is_some_and(|reached| function.blocks.iter().any(|block| reached.block(*block)))
+}
+
+/// What all runs together have reached of a program.
+fn together(runs: &[RunEvidence], program: Digest) -> ReachedCode {
+    let mut all = ReachedCode::default();
+    for reached in runs.iter().filter_map(|run| run.reached.get(&program)) {
+        merge(&mut all.edges, &reached.edges);
+        merge(&mut all.blocks, &reached.blocks);
+    }
+    all
+}
+
+fn merge(into: &mut Vec<bool>, from: &[bool]) {
+    into.resize(into.len().max(from.len()), false);
+    into.iter_mut().zip(from).for_each(|(known, more)| *known |= *more);
+}

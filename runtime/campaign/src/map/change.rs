@@ -1,0 +1,157 @@
+//! Which scenarios a change needs: from lines that differ to functions, and from these to the runs that reach them.
+//!
+//! ```text
+//! git diff ─▶ lines ─▶ functions ─▶ scenarios that reach them ─▶ few of them that reach all (greedy set cover)
+//! plan.toml, steps, Cargo.toml of a scenario ─────────────────▶ that scenario
+//! ```
+//!
+//! Invariant: what a scenario of the whole suite reaches of the change, one of the chosen reaches too.
+
+use super::evidence::{EvidenceKind, RunEvidence};
+use super::git::ChangedLines;
+use super::{CodeMap, MappedFunction, ran};
+use crate::error::{CampaignError, ErrorKind};
+use fozzy_report::map::{MapChange, MapChangedFunction, MapNeededScenario};
+use fozzy_trace::counted;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lines below a changed one without code in which that of its function is looked for: attributes and parameters take fewer.
+const NEAR_LINES: u32 = 10;
+
+/// A line of a program: position of the function, and the line.
+type Item = (usize, u32);
+
+impl CodeMap {
+    /// What the change since a revision needs.
+    pub(super) fn change(&self, since: &str) -> Result<MapChange, CampaignError> {
+        let repository = self.repository.as_ref().map_err(|why| {
+            CampaignError::new(ErrorKind::Usage, format!("what changed is not known: {why}"))
+                .hint("fozzy map suites, without --since, says what covers what")
+        })?;
+        let changed = repository.changed(since)?;
+        let items = self.changed_items(&changed);
+        let touched: BTreeSet<usize> = items.iter().map(|(function, _)| *function).collect();
+        let of = |item: &Item, run: &RunEvidence| self.reaches(item, run);
+        let reached_lines = |item: &&Item| self.evidence.runs.iter().any(|run| of(item, run));
+        let lines: BTreeSet<(&str, u32)> =
+            items.iter().map(|(at, line)| (self.functions[*at].path.as_str(), *line)).collect();
+        let hit: BTreeSet<(&str, u32)> =
+            items.iter().filter(reached_lines).map(|(at, line)| (self.functions[*at].path.as_str(), *line)).collect();
+        Ok(MapChange {
+            since: since.to_owned(),
+            changed_lines: lines.len() as u64,
+            functions: touched.iter().map(|at| self.changed_function(&self.functions[*at])).collect(),
+            scenarios: self.needed(&changed, &items),
+            unexecuted: lines.difference(&hit).map(|(path, line)| format!("{path}:{line}")).collect(),
+            files: changed.into_keys().collect(),
+        })
+    }
+
+    /// Lines with code that changed. A line without code, such as that of a name and its parameters, belongs to the next line with code.
+    fn changed_items(&self, changed: &ChangedLines) -> BTreeSet<Item> {
+        let mut items = BTreeSet::new();
+        let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, mapped) in self.functions.iter().enumerate() {
+            if let Some(path) = &mapped.tracked {
+                by_file.entry(path).or_default().push(at);
+            }
+        }
+        for (path, ranges) in changed {
+            let Some(functions) = by_file.get(path.as_str()) else { continue };
+            for range in ranges {
+                let mut any = false;
+                for at in functions {
+                    let lines = self.source(&self.functions[*at]).lines.range(range.clone());
+                    for (line, _) in lines {
+                        items.insert((*at, *line));
+                        any = true;
+                    }
+                }
+                if !any {
+                    items.extend(self.next_below(functions, *range.end()));
+                }
+            }
+        }
+        items
+    }
+
+    /// The next line with code, if one is near.
+    fn next_below(&self, functions: &[usize], line: u32) -> Option<Item> {
+        let near = line..=line.saturating_add(NEAR_LINES);
+        let next = functions.iter().filter_map(|at| {
+            let (below, _) = self.source(&self.functions[*at]).lines.range(near.clone()).next()?;
+            Some((*below, *at))
+        });
+        next.min().map(|(below, at)| (at, below))
+    }
+
+    fn reaches(&self, (at, line): &Item, run: &RunEvidence) -> bool {
+        let mapped = &self.functions[*at];
+        let Some(reached) = run.reached.get(&self.program(mapped).digest) else { return false };
+        let blocks = self.source(mapped).lines.get(line);
+        blocks.is_some_and(|blocks| blocks.iter().any(|block| reached.block(*block)))
+    }
+
+    fn changed_function(&self, mapped: &MappedFunction) -> MapChangedFunction {
+        let (program, function) = (self.program(mapped), self.source(mapped));
+        MapChangedFunction {
+            component: program.name.clone(),
+            function: function.name.clone(),
+            path: mapped.path.clone(),
+            line: function.line(),
+            executed_by: self.names(&mapped.executed_by),
+        }
+    }
+
+    /// Few scenarios that reach all of the change that can be reached, and those that changed themselves.
+    fn needed(&self, changed: &ChangedLines, items: &BTreeSet<Item>) -> Vec<MapNeededScenario> {
+        let scenarios: Vec<&RunEvidence> =
+            self.evidence.runs.iter().filter(|run| run.kind == EvidenceKind::Scenario).collect();
+        // Functions count too: a scenario that only enters one tells something of it.
+        let touched: BTreeSet<usize> = items.iter().map(|(at, _)| *at).collect();
+        let mut sets: Vec<BTreeSet<(usize, Option<u32>)>> = Vec::new();
+        for run in &scenarios {
+            let lines = items.iter().filter(|item| self.reaches(item, run)).map(|(at, line)| (*at, Some(*line)));
+            let enters = |at: &&usize| {
+                let mapped = &self.functions[**at];
+                ran(run, self.program(mapped).digest, self.source(mapped))
+            };
+            sets.push(lines.chain(touched.iter().filter(enters).map(|at| (*at, None))).collect());
+        }
+        let mut open: BTreeSet<(usize, Option<u32>)> = sets.iter().flatten().copied().collect();
+        let mut needed: Vec<MapNeededScenario> = Vec::new();
+        let row = |run: &RunEvidence, why: String| MapNeededScenario {
+            name: run.name.clone(),
+            path: run.path.display().to_string(),
+            why,
+        };
+        for (at, run) in scenarios.iter().enumerate() {
+            if let Some(file) = self.changed_itself(run, changed) {
+                open.retain(|item| !sets[at].contains(item));
+                needed.push(row(run, format!("{file} changed")));
+            }
+        }
+        while !open.is_empty() {
+            let gain = |at: &usize| (sets[*at].intersection(&open).count(), std::cmp::Reverse(*at));
+            let Some(best) = (0..sets.len()).max_by_key(gain) else { break };
+            let functions: BTreeSet<usize> = sets[best].intersection(&open).map(|(at, _)| *at).collect();
+            open.retain(|item| !sets[best].contains(item));
+            let first = functions.first().map(|at| self.source(&self.functions[*at]).name.clone()).unwrap_or_default();
+            let more = match functions.len() {
+                0 | 1 => String::new(),
+                all => format!(" and {} more", counted(all as u64 - 1, "changed function")),
+            };
+            needed.push(row(scenarios[best], format!("reaches {first}{more}")));
+        }
+        needed
+    }
+
+    /// A file of the scenario that changed and is no source of a program: its plan, its steps, its manifest.
+    fn changed_itself(&self, run: &RunEvidence, changed: &ChangedLines) -> Option<String> {
+        let own = self.repository.as_ref().ok()?.path_of(&run.path.display().to_string())?;
+        let sources: BTreeSet<&str> = self.functions.iter().filter_map(|mapped| mapped.tracked.as_deref()).collect();
+        let is_inside = |path: &str| path == own || path.strip_prefix(&own).is_some_and(|rest| rest.starts_with('/'));
+        let is_source = |path: &str| sources.contains(path) || path.ends_with(".rs");
+        changed.keys().find(|path| is_inside(path) && !is_source(path)).cloned()
+    }
+}
