@@ -17,7 +17,7 @@ use crate::selector;
 use fozzy_check::{
     CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOrder, IsolationAnomaly,
     IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType, PartitionVerdict,
-    Process, ProgramModel, UndecidedReason, Validity, check_isolation, check_linearizability, check_property,
+    Process, ProgramModel, UndecidedReason, Validity, check_isolation_level, check_linearizability, check_property,
     check_sequential_consistency, checker, guess_checker, guess_model, has_transactions, isolation_level, judge,
     minimize_sequential_violation, minimize_violation, model, pair_calls, read_cobra,
 };
@@ -243,7 +243,7 @@ fn judge_isolation(
     limits: &CheckLimits<'_>,
     check: &mut HistoryCheck,
 ) -> Result<(Validity, Vec<TimelinePart>), HistoryError> {
-    let verdict = check_isolation(history, limits)?;
+    let verdict = check_isolation_level(history, level, limits)?;
     let validity = verdict.validity(level);
     let calls: BTreeMap<u32, ClientCall> = pair_calls(history)?.iter().map(|call| (call.invocation, *call)).collect();
     let describe = |one: &IsolationAnomaly| TransactionAnomalyReport {

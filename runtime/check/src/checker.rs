@@ -31,7 +31,8 @@ mod unique_ids;
 use crate::history::{
     ClientCall, DatumId, HistoryError, HistoryOperation, OperationHistory, OperationType, pair_calls,
 };
-use crate::linearizability::Validity;
+use crate::linearizability::{Validity, fills_in_pair};
+use std::collections::BTreeMap;
 
 /// A checker by its name.
 pub struct CheckerRow {
@@ -39,6 +40,8 @@ pub struct CheckerRow {
     pub name: &'static str,
     /// What it holds a history to.
     pub summary: &'static str,
+    /// Whether each key of a history with values `[key value]` is judged by itself.
+    by_key: bool,
     check: fn(&CallHistory<'_>, &mut CheckerVerdict) -> Result<(), HistoryError>,
 }
 
@@ -72,6 +75,9 @@ pub fn checker(name: &str) -> Option<&'static CheckerRow> {
 /// Anomalies of one kind that are described; further ones are counted.
 const ANOMALIES_MAX: usize = 48;
 
+/// How the names of latencies begin among what is counted.
+const LATENCY: &str = "stable-latency-ms";
+
 /// What a checker found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckerVerdict {
@@ -96,7 +102,30 @@ pub struct HistoryAnomaly {
     pub operations: Vec<u32>,
 }
 
+impl Default for CheckerVerdict {
+    /// Nothing is wrong.
+    fn default() -> CheckerVerdict {
+        CheckerVerdict { validity: Validity::Valid, counts: Vec::new(), anomalies: Vec::new() }
+    }
+}
+
 impl CheckerVerdict {
+    /// Adds the verdict on the calls of one key.
+    fn absorb(&mut self, key: &str, other: CheckerVerdict) {
+        self.validity = self.validity.max(other.validity);
+        for (name, number) in other.counts {
+            match self.counts.iter_mut().find(|(known, _)| *known == name) {
+                // The worst latency of all keys is that of one of them; all else adds up.
+                Some((_, sum)) if name.starts_with(LATENCY) => *sum = (*sum).max(number),
+                Some((_, sum)) => *sum = sum.saturating_add(number),
+                None => self.counts.push((name, number)),
+            }
+        }
+        for one in other.anomalies {
+            self.add(one.kind, format!("key {key}: {}", one.message), &one.operations, one.is_fault);
+        }
+    }
+
     fn count(&mut self, name: &str, number: usize) {
         self.counts.push((name.to_owned(), i64::try_from(number).unwrap_or(i64::MAX)));
     }
@@ -188,7 +217,42 @@ impl CallHistory<'_> {
 /// ```
 pub fn check_property(history: &OperationHistory, row: &CheckerRow) -> Result<CheckerVerdict, HistoryError> {
     let calls = CallHistory { history, calls: pair_calls(history)? };
-    let mut verdict = CheckerVerdict { validity: Validity::Valid, counts: Vec::new(), anomalies: Vec::new() };
+    if row.by_key && is_keyed(&calls) {
+        return check_keys(&calls, row);
+    }
+    let mut verdict = CheckerVerdict::default();
     (row.check)(&calls, &mut verdict)?;
     Ok(verdict)
+}
+
+/// Whether the value of each call is a pair, and one shows that its first part is a key: it asked `[key nil]`.
+fn is_keyed(calls: &CallHistory<'_>) -> bool {
+    let is_pair = |call: &ClientCall| calls.history.pool.pair(calls.invoked(call).value).is_some();
+    calls.calls.iter().all(is_pair) && calls.calls.iter().any(|call| fills_in_pair(calls.history, call))
+}
+
+/// Judges the calls of each key by themselves: the worst verdict, the sum of what was counted.
+fn check_keys(calls: &CallHistory<'_>, row: &CheckerRow) -> Result<CheckerVerdict, HistoryError> {
+    let pool = &calls.history.pool;
+    let mut keys: BTreeMap<DatumId, Vec<ClientCall>> = BTreeMap::new();
+    let mut history = calls.history.clone();
+    for call in &calls.calls {
+        let Some((key, asked)) = pool.pair(calls.invoked(call).value) else { continue };
+        keys.entry(key).or_default().push(*call);
+        history.operations[call.invocation as usize].value = asked;
+        let Some(at) = call.completion else { continue };
+        match pool.pair(calls.completed(call).value) {
+            Some((same, answer)) if same == key => history.operations[at as usize].value = answer,
+            // What did not happen may have any value, such as why.
+            _ if call.outcome != OperationType::Ok || calls.completed(call).value.is_nil() => {}
+            _ => return Err(calls.unfit(calls.completed(call), "the key that was asked, with what it has,")),
+        }
+    }
+    let mut whole = CheckerVerdict::default();
+    for (key, calls) in keys {
+        let mut verdict = CheckerVerdict::default();
+        (row.check)(&CallHistory { history: &history, calls }, &mut verdict)?;
+        whole.absorb(&history.pool.edn(key), verdict);
+    }
+    Ok(whole)
 }

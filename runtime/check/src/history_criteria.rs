@@ -12,7 +12,7 @@
 
 use crate::checker::{CHECKERS, check_property, checker};
 use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, Process, pair_calls};
-use crate::isolation::{ISOLATION_LEVELS, check_isolation, has_transactions, isolation_level};
+use crate::isolation::{ISOLATION_LEVELS, check_isolation_level, has_transactions, isolation_level};
 use crate::judge::JudgedFinding;
 use crate::linearizability::{
     CheckLimits, LinearizabilityVerdict, Validity, check_linearizability, check_sequential_consistency,
@@ -201,7 +201,7 @@ fn isolation(history: &OperationHistory, name: &str, limits: &CheckLimits<'_>) -
         (name, _) => name,
     });
     let level = level.ok_or("the level")?;
-    let verdict = check_isolation(history, limits).map_err(|error| error.to_string())?;
+    let verdict = check_isolation_level(history, level, limits).map_err(|error| error.to_string())?;
     match verdict.validity(level) {
         // That nothing was found is all that these workloads can show.
         Validity::Valid | Validity::Unknown if verdict.undecided.is_empty() => Ok(None),

@@ -155,6 +155,41 @@ pub fn has_transactions(history: &OperationHistory) -> bool {
 /// assert_eq!(verdict.levels.impossible, ["repeatable-read"]);
 /// ```
 pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> Result<IsolationVerdict, HistoryError> {
+    judge(history, None, limits)
+}
+
+/// The same for one level: what it takes no search for an order of all transactions to know is judged without one, so that stronger levels
+/// may stay unknown.
+///
+/// # Errors
+/// As [`check_isolation`].
+///
+/// ```
+/// use fozzy_check::{CheckLimits, OperationHistory, Validity, check_isolation_level, isolation_level};
+/// let history = OperationHistory::read(b"w(1,1,0,0)\nr(1,1,1,1)\n").unwrap(); // key, value, session, transaction
+/// let level = isolation_level("session-causal").unwrap();
+/// let verdict = check_isolation_level(&history, level, &CheckLimits::default()).unwrap();
+/// assert_eq!(verdict.validity(level), Validity::Valid);
+/// ```
+pub fn check_isolation_level(
+    history: &OperationHistory,
+    level: &IsolationLevel,
+    limits: &CheckLimits<'_>,
+) -> Result<IsolationVerdict, HistoryError> {
+    judge(history, Some(level), limits)
+}
+
+/// Whether the absence of anomalies proves a level of registers, or saturation does.
+fn is_weak(level: &IsolationLevel) -> bool {
+    let saturated = WEAK_LEVELS.iter().flat_map(|(_, _, names)| names);
+    saturated.filter_map(|name| isolation_level(name)).any(|strong| is_implied(strong, level))
+}
+
+fn judge(
+    history: &OperationHistory,
+    wanted: Option<&IsolationLevel>,
+    limits: &CheckLimits<'_>,
+) -> Result<IsolationVerdict, HistoryError> {
     let set = TransactionSet::new(history)?;
     let mut builder = GraphBuilder::new(set.transactions.len() as u32);
     let inference = if set.writes_by == MicroAction::Append {
@@ -198,7 +233,12 @@ pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> 
             anomalies.push(one.1);
         }
     }
-    let (mut proved, refuted) = prove(&set, &inference, &graph, &level::verdict(&kinds), undecided.is_empty(), limits);
+    let levels = level::verdict(&kinds);
+    let needs_search = wanted.is_none_or(|wanted| levels.allows(wanted) && !is_weak(wanted));
+    let OrderReport { mut proved, refuted, undecided: unordered } = match &inference {
+        Inference::RwRegister(_) if !needs_search => OrderReport::default(),
+        _ => prove(&set, &inference, &graph, &levels, undecided.is_empty(), limits),
+    };
     for kind in refuted {
         kinds.push(kind);
         counts.push((kind.to_owned(), 1));
@@ -210,6 +250,7 @@ pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> 
     proved.extend(weak.proved);
     let mut undecided: Vec<String> =
         undecided.into_iter().map(|(kind, order)| cycle_name(kind, order).to_owned()).collect();
+    undecided.extend(unordered.into_iter().map(str::to_owned));
     undecided.extend(weak.undecided);
     Ok(IsolationVerdict {
         workload: if set.writes_by == MicroAction::Append { "list-append" } else { "rw-register" },
@@ -224,9 +265,39 @@ pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> 
     })
 }
 
-/// Levels that are the absence of anomalies, where the order of all writes is known: snapshot isolation by Cerone and Gotsman (2018), the
-/// others by definition (Adya, 1999).
-const DATA_LEVELS: [&str; 4] = ["snapshot-isolation", "repeatable-read", "consistent-view", "read-committed"];
+/// Levels that are the absence of anomalies, where the order of all writes is known: snapshot isolation, also parallel, by Cerone and
+/// Gotsman (2018), the others by definition (Adya, 1999).
+const ORDERED_LEVELS: [&str; 6] = [
+    "strong-snapshot-isolation",
+    "strong-session-snapshot-isolation",
+    "snapshot-isolation",
+    "parallel-snapshot-isolation",
+    "repeatable-read",
+    "consistent-view",
+];
+
+/// Levels that are the absence of cycles of what was written and read. Writes that no transaction read may have any order that these
+/// dependencies leave, which makes no new cycle.
+const COMMITTED_LEVELS: [&str; 6] = [
+    "strong-read-committed",
+    "strong-session-read-committed",
+    "read-committed",
+    "strong-read-uncommitted",
+    "strong-session-read-uncommitted",
+    "read-uncommitted",
+];
+
+/// Levels that mean nothing without an order in time.
+const TIMED_LEVELS: [&str; 4] =
+    ["strict-serializable", "strong-snapshot-isolation", "strong-read-committed", "strong-read-uncommitted"];
+
+/// What the search for orders says: levels that one proves, anomalies that there is none, and those that the bounds left open.
+#[derive(Default)]
+struct OrderReport {
+    proved: Vec<&'static str>,
+    refuted: Vec<&'static str>,
+    undecided: Vec<&'static str>,
+}
 
 /// Levels that an order of the transactions, or of all writes, proves; and that there is none, for those where that is known.
 fn prove(
@@ -236,50 +307,51 @@ fn prove(
     levels: &LevelVerdict,
     is_decided: bool,
     limits: &CheckLimits<'_>,
-) -> (Vec<&'static str>, Vec<&'static str>) {
-    let is_judged = |name: &str| set.is_timed || ![SERIAL_LEVELS[0].0, SNAPSHOT_LEVELS[0].0].contains(&name);
+) -> OrderReport {
+    let is_judged = |name: &str| set.is_timed || !TIMED_LEVELS.contains(&name);
     let is_allowed = |name: &str| isolation_level(name).is_some_and(|level| levels.allows(level));
     let mut open = SERIAL_LEVELS.iter().filter(|(name, ..)| is_judged(name) && is_allowed(name));
     let register = match inference {
         // Lists tell all orders that matter: without a cycle, there is one.
         Inference::ListAppend(one) => {
             let serial = open.next().map(|(name, ..)| *name);
-            let data = DATA_LEVELS.into_iter().filter(|name| one.has_whole_orders() && is_allowed(name));
+            let ordered = ORDERED_LEVELS.into_iter().filter(|_| one.has_whole_orders());
+            let data = ordered.chain(COMMITTED_LEVELS).filter(|name| is_judged(name) && is_allowed(name));
             let proved: Vec<&'static str> = serial.into_iter().chain(data).filter(|_| is_decided).collect();
-            return (proved, Vec::new());
+            return OrderReport { proved, ..OrderReport::default() };
         }
         Inference::RwRegister(one) => one,
     };
     let transactions = register.ordered();
     let keys = set.keys.len() as u32;
-    let (mut proved, mut refuted): (Vec<&'static str>, Vec<&'static str>) = (Vec::new(), Vec::new());
+    let mut report = OrderReport::default();
     for (name, kinds, anomaly) in open {
         match find_order(&transactions, graph, WW | WR | RW | kinds, keys, limits) {
             Validity::Valid => {
-                proved.push(*name);
+                report.proved.push(*name);
                 break;
             }
-            Validity::Unknown => {}
-            Validity::Invalid => refuted.push(*anomaly),
+            Validity::Unknown => report.undecided.push(*anomaly),
+            Validity::Invalid => report.refuted.push(*anomaly),
         }
     }
     let mut open = SNAPSHOT_LEVELS.iter().filter(|(name, ..)| is_judged(name) && is_allowed(name)).peekable();
     // With a level come all weaker ones.
-    if open.peek().is_none_or(|(name, ..)| is_proved(&proved, name)) {
-        return (proved, refuted);
+    if open.peek().is_none_or(|(name, ..)| is_proved(&report.proved, name)) {
+        return report;
     }
     let (halves, graph): (Vec<OrderedTransaction>, DependencyGraph) = (split(&transactions), graph.split());
     for (name, kinds, anomaly) in open {
-        if is_proved(&proved, name) {
+        if is_proved(&report.proved, name) {
             break;
         }
         match find_order(&halves, &graph, WW | WR | RW | kinds, keys, limits) {
-            Validity::Valid => proved.push(*name),
-            Validity::Unknown => {}
-            Validity::Invalid => refuted.push(*anomaly),
+            Validity::Valid => report.proved.push(*name),
+            Validity::Unknown => report.undecided.push(*anomaly),
+            Validity::Invalid => report.refuted.push(*anomaly),
         }
     }
-    (proved, refuted)
+    report
 }
 
 /// Whether a level is implied by one that was proved.

@@ -35,7 +35,7 @@ pub use history_criteria::check_criterion;
 pub use identity::{FailureIdentity, identify};
 pub use isolation::{
     DependencyStep, ISOLATION_LEVELS, IsolationAnomaly, IsolationLevel, IsolationVerdict, LevelVerdict,
-    check_isolation, has_transactions, isolation_level,
+    check_isolation, check_isolation_level, has_transactions, isolation_level,
 };
 pub use judge::{judge, judge_by_exit_code, judge_end, judge_facts};
 pub use linearizability::{

@@ -25,6 +25,7 @@ use crate::history::{DatumId, HistoryError, OperationHistory};
 use crate::model::{ModelRow, SequentialModel};
 pub use minimize::{MinimalViolation, minimize_sequential_violation, minimize_violation};
 use partition::CallPartition;
+pub(crate) use partition::fills_in_pair;
 use search::{SearchBudget, SearchEnd, SearchResult, search};
 use sequential::{SequentialResult, search_sequential};
 
@@ -155,6 +156,7 @@ pub fn check_sequential_consistency(
         configurations_max,
         bytes_max: limits.memory_bytes_max,
         is_over: limits.is_over,
+        looks_ahead: true,
     };
     let mut verdicts: Vec<PartitionVerdict> = Vec::new();
     for partition in &partitions {
@@ -224,8 +226,11 @@ fn judge(
     while verdicts.iter().any(Option::is_none) && !verdicts.iter().any(is_invalid) {
         for (partition, verdict) in partitions.iter().zip(&mut verdicts).filter(|(_, verdict)| verdict.is_none()) {
             let bytes_max = limits.memory_bytes_max;
-            let budget = SearchBudget { configurations_max, bytes_max, is_over: limits.is_over };
-            let found = search(&history.pool, row.model, &partition.calls, &budget);
+            let budget = SearchBudget { configurations_max, bytes_max, is_over: limits.is_over, looks_ahead: true };
+            let mut found = search(&history.pool, row.model, &partition.calls, &budget);
+            if found.end == SearchEnd::Invalid {
+                lengthen(history, row.model, partition, limits, &mut found);
+            }
             if found.end != SearchEnd::Configurations {
                 *verdict = Some(conclude(history, row.model, partition, &found));
             }
@@ -259,14 +264,40 @@ fn judge_unique(
         return Some(verdict);
     }
     // A bounded search shows where the violation is.
-    let budget = SearchBudget {
+    let found = search(&history.pool, row.model, &partition.calls, &illustration(limits));
+    let shown = conclude(history, row.model, partition, &found);
+    Some(PartitionVerdict { validity: Validity::Invalid, reason: None, ..shown })
+}
+
+/// The bounds of a search that shows where a violation is.
+fn illustration<'a>(limits: &CheckLimits<'a>) -> SearchBudget<'a> {
+    SearchBudget {
         configurations_max: ILLUSTRATION_CONFIGURATIONS,
         bytes_max: limits.memory_bytes_max,
         is_over: limits.is_over,
-    };
-    let found = search(&history.pool, row.model, &partition.calls, &budget);
-    let shown = conclude(history, row.model, partition, &found);
-    Some(PartitionVerdict { validity: Validity::Invalid, reason: None, ..shown })
+        looks_ahead: false,
+    }
+}
+
+/// Replaces the sequence of a violation by a longer one. A search that looks ahead gives a sequence up before the call that it breaks
+/// at.
+fn lengthen(
+    history: &OperationHistory,
+    model: &dyn SequentialModel,
+    partition: &CallPartition,
+    limits: &CheckLimits<'_>,
+    found: &mut SearchResult,
+) {
+    if !partition.calls.iter().any(|one| model.is_landmark(&one.call)) {
+        return;
+    }
+    let longer = search(&history.pool, model, &partition.calls, &illustration(limits));
+    if longer.order.len() > found.order.len() {
+        (found.order, found.state, found.returns) = (longer.order, longer.state, longer.returns);
+        if longer.end == SearchEnd::Invalid {
+            found.stuck = longer.stuck;
+        }
+    }
 }
 
 fn unneeded(partition: &CallPartition) -> PartitionVerdict {

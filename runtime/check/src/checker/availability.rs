@@ -3,8 +3,12 @@
 use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{HistoryError, OperationType};
 
-pub(super) const AVAILABILITY: CheckerRow =
-    CheckerRow { name: "availability", summary: "the share of calls that succeed, which is only reported", check };
+pub(super) const AVAILABILITY: CheckerRow = CheckerRow {
+    name: "availability",
+    summary: "the share of calls that succeed, which is only reported",
+    by_key: false,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let ok = calls.calls.iter().filter(|call| call.outcome == OperationType::Ok).count();

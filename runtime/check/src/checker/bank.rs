@@ -11,7 +11,7 @@ use crate::history::{Datum, DatumId, HistoryError};
 use std::collections::BTreeSet;
 
 pub(super) const BANK: CheckerRow =
-    CheckerRow { name: "bank", summary: "each read has the same accounts and the same sum", check };
+    CheckerRow { name: "bank", summary: "each read has the same accounts and the same sum", by_key: false, check };
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let pool = &calls.history.pool;

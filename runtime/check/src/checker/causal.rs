@@ -11,8 +11,12 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{DatumId, HistoryError};
 use std::collections::BTreeMap;
 
-pub(super) const CAUSAL: CheckerRow =
-    CheckerRow { name: "causal", summary: "linked operations on a register see each other in order", check };
+pub(super) const CAUSAL: CheckerRow = CheckerRow {
+    name: "causal",
+    summary: "linked operations on a register see each other in order",
+    by_key: false,
+    check,
+};
 
 /// The register after the operations so far.
 #[derive(Default)]

@@ -11,8 +11,12 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{HistoryError, OperationType};
 use std::collections::BTreeMap;
 
-pub(super) const COUNTER: CheckerRow =
-    CheckerRow { name: "counter", summary: "reads lie between what was added and what may have been", check };
+pub(super) const COUNTER: CheckerRow = CheckerRow {
+    name: "counter",
+    summary: "reads lie between what was added and what may have been",
+    by_key: true,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     // Sums of additions up to a position: those that may have, and those that have taken effect.

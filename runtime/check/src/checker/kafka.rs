@@ -16,7 +16,7 @@ use crate::isolation::find_cycle_of_reads;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const KAFKA: CheckerRow =
-    CheckerRow { name: "kafka", summary: "a log: what is sent is polled once, in order", check };
+    CheckerRow { name: "kafka", summary: "a log: what is sent is polled once, in order", by_key: false, check };
 
 /// A key and an offset, or a key and a value.
 type Place = (DatumId, i64);

@@ -12,7 +12,7 @@ use crate::history::{HistoryError, OperationType, Process};
 use std::collections::BTreeMap;
 
 pub(super) const MONOTONIC: CheckerRow =
-    CheckerRow { name: "monotonic", summary: "a number that grows is never seen to go back", check };
+    CheckerRow { name: "monotonic", summary: "a number that grows is never seen to go back", by_key: true, check };
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     // Answers in the order in which they came: completion, number, call.

@@ -11,7 +11,7 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{DatumId, HistoryError, OperationType};
 
 pub(super) const PN_COUNTER: CheckerRow =
-    CheckerRow { name: "pn-counter", summary: "final reads are a possible sum of the additions", check };
+    CheckerRow { name: "pn-counter", summary: "final reads are a possible sum of the additions", by_key: true, check };
 
 /// Ranges of possible sums. More make the verdict unknown.
 const RANGES_MAX: usize = 1 << 16;

@@ -9,7 +9,7 @@ use crate::history::{DatumId, HistoryError};
 use std::collections::BTreeSet;
 
 pub(super) const SET: CheckerRow =
-    CheckerRow { name: "set", summary: "the last read has all added elements, and no other", check };
+    CheckerRow { name: "set", summary: "the last read has all added elements, and no other", by_key: true, check };
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let attempted: BTreeSet<DatumId> = calls.of("add").map(|call| calls.invoked(call).value).collect();

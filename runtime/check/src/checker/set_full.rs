@@ -8,12 +8,16 @@
 //! Stable latency: from when an element is known until the last read that missed it. Elements that a read has twice are
 //! reported: the reference promises that, and its code cannot find any.
 
-use super::{CallHistory, CheckerRow, CheckerVerdict};
+use super::{CallHistory, CheckerRow, CheckerVerdict, LATENCY};
 use crate::history::{ClientCall, DatumId, HistoryError};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const SET_FULL: CheckerRow =
-    CheckerRow { name: "set-full", summary: "an element that is known to be in the set stays there", check };
+pub(super) const SET_FULL: CheckerRow = CheckerRow {
+    name: "set-full",
+    summary: "an element that is known to be in the set stays there",
+    by_key: true,
+    check,
+};
 
 /// What is known of an element. Reads are named by the position of their invocation.
 #[derive(Clone, Copy, Default)]
@@ -49,7 +53,13 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
                 verdict.wrong("unexpected", message, &[read.invocation]);
                 continue;
             };
-            state.known = state.known.or(read.completion);
+            if read.completion < Some(state.added) {
+                let message = format!("{} was read before it was added", calls.edn(*element));
+                verdict.wrong("unexpected", message, &[read.invocation, state.added]);
+                continue;
+            }
+            // An addition may be acknowledged after a read has seen it.
+            state.known = [state.known, read.completion].into_iter().flatten().min();
             state.last_present = state.last_present.max(Some(read.invocation));
         }
     }
@@ -109,7 +119,7 @@ fn conclude(calls: &CallHistory<'_>, elements: &BTreeMap<DatumId, ElementState>,
     if let Some(last) = latencies.len().checked_sub(1) {
         for (name, percent) in [("0", 0), ("0.5", 50), ("0.95", 95), ("0.99", 99), ("1", 100)] {
             let at = (latencies.len() * percent / 100).min(last);
-            verdict.counts.push((format!("stable-latency-ms {name}"), latencies[at]));
+            verdict.counts.push((format!("{LATENCY} {name}"), latencies[at]));
         }
     }
     if stable == 0 {

@@ -203,6 +203,36 @@ fn values_that_a_checker_cannot_read_are_refused() {
 }
 
 #[test]
+fn keys_of_a_checker_are_judged_by_themselves() {
+    let good = ["add [1,5] ok [1,5]", "add [2,6] info :timeout", "read [1,nil] ok [1,[5]]", "read [2,nil] ok [2,[6]]"];
+    let judged = verdict("set", &good);
+    assert_eq!((judged.validity, judged.counts[0].clone()), (Validity::Valid, ("attempt-count".to_owned(), 2)));
+    let bad = ["add [1,5] ok [1,5]", "add [2,6] ok [2,6]", "read [1,nil] ok [1,[6]]", "read [2,nil] ok [2,[6]]"];
+    let messages: Vec<String> = verdict("set", &bad).anomalies.into_iter().map(|one| one.message).collect();
+    assert_eq!(messages, ["key 1: 5 was added and is not in the last read", "key 1: 6 was read and never added"]);
+    // Without a key that is answered, pairs are values.
+    assert_eq!(verdict("set", &["add [1,5] ok [1,5]", "read nil ok [[1,5]]"]).validity, Validity::Valid);
+    let other = history(&["add [1,5] ok [1,5]", "read [1,nil] ok [1,[5]]", "read [1,nil] ok [2,[5]]"]);
+    let result = check_property(&other, checker("set").expect("a checker")).map_err(|error| error.to_string());
+    let expected = "line 6: found `[2 [5]]` of `read`, expected the key that was asked, with what it has, as its value";
+    assert_eq!(result.map(|_| ()), Err(expected.to_owned()));
+}
+
+#[test]
+fn an_element_is_known_by_the_first_who_saw_it() {
+    // Read, missed, and only then acknowledged.
+    let text = "{:type :invoke :process 0 :f :add :value 1}
+                {:type :invoke :process 1 :f :read} {:type :ok :process 1 :f :read :value [1]}
+                {:type :invoke :process 1 :f :read} {:type :ok :process 1 :f :read :value []}
+                {:type :ok :process 0 :f :add :value 1}";
+    let history = OperationHistory::read(text.as_bytes()).expect("a history");
+    let lost = check_property(&history, checker("set-full").expect("a checker")).expect("a verdict");
+    assert_eq!((lost.validity, kinds(&lost)), (Validity::Invalid, vec!["lost", "none-stable"]));
+    let early = verdict("set-full", &["read nil ok [1]", "add 1 ok 1", "read nil ok [1]"]);
+    assert_eq!((early.validity, kinds(&early)), (Validity::Invalid, vec!["unexpected"]));
+}
+
+#[test]
 fn stable_latencies_run_from_known_to_the_last_miss() {
     let mut history = history(&["add 1 ok 1", "read nil ok []", "read nil ok [1]"]);
     for (at, operation) in history.operations.iter_mut().enumerate() {

@@ -11,7 +11,7 @@ use crate::history::{DatumId, HistoryError, OperationType};
 use std::collections::BTreeMap;
 
 pub(super) const TOTAL_QUEUE: CheckerRow =
-    CheckerRow { name: "total-queue", summary: "what is enqueued is dequeued, and nothing else", check };
+    CheckerRow { name: "total-queue", summary: "what is enqueued is dequeued, and nothing else", by_key: true, check };
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     /// How often an element was tried to be put in, was put in, and came out.

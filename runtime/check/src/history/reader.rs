@@ -137,6 +137,8 @@ struct MapReader<'a> {
     kinds: [DatumId; 4],
     /// Where lines have been counted to, and how many there are before it.
     counted: (usize, u32),
+    /// The index of the last operation that has one.
+    last_index: Option<u64>,
     text: &'a str,
 }
 
@@ -144,6 +146,9 @@ struct MapReader<'a> {
 const PROCESS: u8 = 3;
 const TIME: u8 = 4;
 const INDEX: u8 = 5;
+
+/// The index of an operation that has none yet. No file has it: indices are signed.
+const NO_INDEX: u64 = u64::MAX;
 
 const KINDS: [OperationType; 4] = [OperationType::Invoke, OperationType::Ok, OperationType::Fail, OperationType::Info];
 
@@ -163,7 +168,8 @@ impl<'a> MapReader<'a> {
             error: key("error"),
         };
         let kinds = KINDS.map(|kind| key(kind.name()));
-        MapReader { syntax: SyntaxReader::new(text, notation), history, fields, kinds, counted: (0, 1), text }
+        let syntax = SyntaxReader::new(text, notation);
+        MapReader { syntax, history, fields, kinds, counted: (0, 1), last_index: None, text }
     }
 
     fn history(mut self) -> Result<OperationHistory, HistoryError> {
@@ -196,7 +202,26 @@ impl<'a> MapReader<'a> {
             }
         }
         self.history.operations.shrink_to_fit();
+        self.check_clients()?;
         Ok(self.history)
+    }
+
+    /// Refuses a history whose clients all have names that are no numbers: it would be one without clients.
+    fn check_clients(&self) -> Result<(), HistoryError> {
+        let OperationHistory { pool, operations, .. } = &self.history;
+        let is_nemesis = |name: DatumId| pool.name(name) == Some("nemesis");
+        let mut client = None;
+        for operation in operations {
+            match operation.process {
+                Process::Named(_) if operation.kind == OperationType::Info => {}
+                Process::Named(name) if is_nemesis(name) => {}
+                Process::Named(name) => client = client.or(Some((operation.line, name))),
+                Process::Client(_) | Process::Unknown => return Ok(()),
+            }
+        }
+        let Some((line, name)) = client else { return Ok(()) };
+        let found = format!("process {}", quoted(&pool.edn(name)));
+        Err(HistoryError::at_line(line, found, "an integer, as clients have; a name is no client, such as :nemesis"))
     }
 
     /// The line of a position; positions are asked for in order.
@@ -216,7 +241,7 @@ impl<'a> MapReader<'a> {
         syntax.take();
         let line = self.line(start);
         let mut operation = HistoryOperation {
-            index: self.history.operations.len() as u64,
+            index: NO_INDEX,
             time: None,
             process: Process::Unknown,
             kind: OperationType::Info,
@@ -276,6 +301,14 @@ impl<'a> MapReader<'a> {
         if !extra.is_empty() {
             extra.sort_unstable();
             operation.extra = self.history.pool.sequence(ItemKind::Map, extra.as_flattened());
+        }
+        if operation.index == NO_INDEX {
+            operation.index = self.history.operations.len() as u64;
+        } else if let Some(before) = self.last_index.replace(operation.index)
+            && operation.index < before
+        {
+            let found = format!("index {} after {before}", operation.index);
+            return Err(self.syntax.error(start, found, "operations in the order of their indices"));
         }
         self.history.operations.push(operation);
         Ok(())

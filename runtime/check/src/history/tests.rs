@@ -118,6 +118,14 @@ fn bad_input_is_refused_with_its_position_and_what_was_expected() {
             "line 1, column 21: found `[1]`, expected a process: an integer, or a name such as :nemesis",
         ),
         ("{:type :ok :index -1}", "line 1, column 19: found `-1`, expected an index, as an integer from 0"),
+        (
+            "{:type :info :index 4}\n{:type :info :index 9}\n{:type :info} {:type :info :index 7}",
+            "line 3, column 15: found index 7 after 9, expected operations in the order of their indices",
+        ),
+        (
+            "{:type :info :process :nemesis}\n{:type :invoke :process \"0\"}",
+            "line 2: found process `\\\"0\\\"`, expected an integer, as clients have; a name is no client, such as :nemesis",
+        ),
         ("{:type :ok :time :now}", "line 1, column 18: found `:now`, expected a time in nanoseconds, as an integer"),
         ("hello", "line 1, column 1: found `hello`, expected a map, which is an operation"),
         ("[{:type :ok}", "line 1, column 13: found the end of the input, expected an operation or `]`"),

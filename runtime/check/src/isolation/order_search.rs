@@ -107,11 +107,22 @@ struct OrderSearch<'a> {
     /// Readers that each version still has: those of initial versions by key, then those of versions that were written.
     readers: Vec<u32>,
     ready: BTreeSet<u32>,
+    /// A bit for each transaction that was executed, or takes no part; and what it was at the beginning.
     executed: Vec<u64>,
+    initial: Vec<u64>,
+    /// Words of `executed` that are not as they were at the beginning.
+    touched: BTreeSet<usize>,
+    /// Words of `executed` before this one are full.
+    full: usize,
     left: u32,
+    /// Accesses of each key by transactions that are left, and by those that were executed.
+    accesses: Vec<[u32; 2]>,
+    /// Keys with both: what they hold now is of use, and not what they held first.
+    live: BTreeSet<u32>,
     index: HashIndex,
-    /// Dead ends, in a fixed number of words each: the executed transactions and the versions.
+    /// Dead ends: what tells the state, in a row, and where each ends.
     dead_ends: Vec<u64>,
+    ends: Vec<usize>,
 }
 
 impl<'a> OrderSearch<'a> {
@@ -132,10 +143,16 @@ impl<'a> OrderSearch<'a> {
             is_locked: vec![false; keys as usize],
             readers: vec![0; keys as usize + last.map_or(0, |last| last as usize + 1)],
             ready: BTreeSet::new(),
-            executed: vec![0; transactions.len().div_ceil(64)],
+            executed: vec![u64::MAX; transactions.len().div_ceil(64)],
+            initial: Vec::new(),
+            touched: BTreeSet::new(),
+            full: 0,
             left: 0,
+            accesses: vec![[0; 2]; keys as usize],
+            live: BTreeSet::new(),
             index: HashIndex::default(),
             dead_ends: Vec::new(),
+            ends: Vec::new(),
         };
         for (key, version) in all().filter_map(|one| Some((one.key, one.reads?))) {
             let place = search.place(key, version);
@@ -147,10 +164,15 @@ impl<'a> OrderSearch<'a> {
         }
         for id in (0..transactions.len() as u32).filter(|id| transactions[*id as usize].takes_part) {
             search.left += 1;
+            search.executed[id as usize / 64] &= !(1 << (id % 64));
+            for one in &transactions[id as usize].accesses {
+                search.accesses[one.key as usize][0] += 1;
+            }
             if search.waits[id as usize] == 0 {
                 search.ready.insert(id);
             }
         }
+        search.initial.clone_from(&search.executed);
         // Auxiliary nodes between transactions that wait for none.
         let free: Vec<u32> =
             (graph.transactions..graph.len()).filter(|node| search.waits[*node as usize] == 0).collect();
@@ -185,8 +207,7 @@ impl<'a> OrderSearch<'a> {
                 let before = self.execute(id);
                 frames.push(SearchFrame { transaction: id, before, is_choice: certain.is_none() });
                 from = 0;
-                // A look costs as much as the history is long.
-                if certain.is_none() && !self.dead_ends.is_empty() && self.is_dead_end() {
+                if certain.is_none() && !self.ends.is_empty() && self.is_dead_end() {
                     let Some(frame) = frames.pop() else { return Validity::Invalid };
                     from = frame.transaction + 1;
                     self.undo(frame);
@@ -199,7 +220,9 @@ impl<'a> OrderSearch<'a> {
                 let is_choice = frame.is_choice;
                 if is_choice {
                     self.note_dead_end();
-                    if self.dead_ends.capacity() * 8 + self.index.bytes() > limits.memory_bytes_max {
+                    if (self.dead_ends.capacity() + self.ends.capacity()) * 8 + self.index.bytes()
+                        > limits.memory_bytes_max
+                    {
                         return Validity::Unknown;
                     }
                 }
@@ -255,7 +278,10 @@ impl<'a> OrderSearch<'a> {
             }
         }
         self.turn_locks(id, KeyLock::Taken);
-        self.executed[id as usize / 64] |= 1 << (id % 64);
+        let word = id as usize / 64;
+        self.executed[word] |= 1 << (id % 64);
+        self.touched.insert(word);
+        self.count_accesses(id, [0, 1]);
         self.left -= 1;
         self.ready.remove(&id);
         self.release(id);
@@ -269,7 +295,13 @@ impl<'a> OrderSearch<'a> {
         self.ready.insert(id);
         self.left += 1;
         self.turn_locks(id, KeyLock::Released);
-        self.executed[id as usize / 64] &= !(1 << (id % 64));
+        let word = id as usize / 64;
+        self.executed[word] &= !(1 << (id % 64));
+        self.full = self.full.min(word);
+        if self.executed[word] == self.initial[word] {
+            self.touched.remove(&word);
+        }
+        self.count_accesses(id, [1, 0]);
         for (one, before) in transactions[id as usize].accesses.iter().zip(frame.before) {
             self.versions[one.key as usize] = before;
             if let Some(read) = one.reads {
@@ -310,31 +342,55 @@ impl<'a> OrderSearch<'a> {
         }
     }
 
-    /// What is left depends on what was executed and on the versions only; that tells the locks.
-    fn state(&self) -> Vec<u64> {
-        let pairs =
-            self.versions.chunks(2).map(|pair| u64::from(pair[0]) << 32 | u64::from(pair.get(1).copied().unwrap_or(0)));
-        self.executed.iter().copied().chain(pairs).collect()
+    /// Moves the accesses of a transaction from one side to the other.
+    fn count_accesses(&mut self, id: u32, [from, to]: [usize; 2]) {
+        let transactions = self.transactions;
+        for one in &transactions[id as usize].accesses {
+            let counts = &mut self.accesses[one.key as usize];
+            counts[from] -= 1;
+            counts[to] += 1;
+            match counts {
+                [0, _] | [_, 0] => self.live.remove(&one.key),
+                _ => self.live.insert(one.key),
+            };
+        }
     }
 
-    fn is_dead_end(&self) -> bool {
+    /// What is left depends on what was executed, and on the versions of keys that are still needed; that tells the locks. A state has the
+    /// words that are neither behind all that is left, nor untouched.
+    fn state(&mut self) -> Vec<u64> {
+        while self.executed.get(self.full).is_some_and(|word| *word == u64::MAX) {
+            self.full += 1;
+        }
+        let mut state = vec![self.full as u64, self.live.len() as u64];
+        state.extend(self.touched.range(self.full..).flat_map(|word| [*word as u64, self.executed[*word]]));
+        state.extend(self.live.iter().map(|key| u64::from(*key) << 32 | u64::from(self.versions[*key as usize])));
+        state
+    }
+
+    fn is_dead_end(&mut self) -> bool {
         let state = self.state();
-        self.index.find(hash(&state), |at| self.entry(at, state.len()) == state).is_some()
+        self.index.find(hash(&state), |at| self.entry(at) == state).is_some()
     }
 
     fn note_dead_end(&mut self) {
         let state = self.state();
-        let new = (self.dead_ends.len() / state.len()) as u32;
-        let OrderSearch { index, dead_ends, .. } = self;
-        let is_equal = |at: u32| dead_ends[at as usize * state.len()..][..state.len()] == state;
+        let new = self.ends.len() as u32;
+        let OrderSearch { index, dead_ends, ends, .. } = self;
+        let is_equal = |at: u32| dead_ends[start(ends, at)..ends[at as usize]] == state;
         if index.find_or_insert(hash(&state), new, is_equal).is_none() {
             dead_ends.extend_from_slice(&state);
+            ends.push(dead_ends.len());
         }
     }
 
-    fn entry(&self, at: u32, length: usize) -> &[u64] {
-        &self.dead_ends[at as usize * length..][..length]
+    fn entry(&self, at: u32) -> &[u64] {
+        &self.dead_ends[start(&self.ends, at)..self.ends[at as usize]]
     }
+}
+
+fn start(ends: &[usize], at: u32) -> usize {
+    if at == 0 { 0 } else { ends[at as usize - 1] }
 }
 
 fn hash(state: &[u64]) -> u64 {

@@ -114,7 +114,12 @@ pub fn minimize_sequential_violation(
 }
 
 fn budget<'a>(limits: &CheckLimits<'a>) -> SearchBudget<'a> {
-    SearchBudget { configurations_max: CONFIGURATIONS_MAX, bytes_max: limits.memory_bytes_max, is_over: limits.is_over }
+    SearchBudget {
+        configurations_max: CONFIGURATIONS_MAX,
+        bytes_max: limits.memory_bytes_max,
+        is_over: limits.is_over,
+        looks_ahead: true,
+    }
 }
 
 /// The smallest part of calls that `search` finds to be wrong.

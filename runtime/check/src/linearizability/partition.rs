@@ -6,11 +6,14 @@
 //! ```
 //!
 //! A history is keyed if its operations have a `key`, or if the value of each is a pair where it would not be one without a key:
-//! `[k nil]` of a read, `[k [from to]]` of a compare-and-set.
+//! `[k nil]` of a read, `[k [from to]]` of a compare-and-set. A call that asks `[k nil]` and is answered `[k 3]` beside one whose value
+//! is no pair is an error: neither reading of such a history is certain. So is an answer for another key than the one that was asked.
 
 use super::timeline::TimedCall;
 use crate::history::error::{HistoryError, quoted};
-use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, pair_calls};
+use crate::history::{
+    ClientCall, DatumId, HistoryOperation, HistoryOrder, OperationHistory, OperationType, pair_calls,
+};
 use crate::model::{CallRecord, SequentialModel};
 use std::collections::BTreeMap;
 
@@ -55,11 +58,12 @@ pub(super) fn program_partitions(
     model: &dyn SequentialModel,
 ) -> Result<Vec<CallPartition>, HistoryError> {
     let calls = pair_calls(history)?;
-    let keying = if model.parts_itself() { KeyPlace::None } else { keying(history, &calls) };
+    let keying = if model.parts_itself() { KeyPlace::None } else { keying(history, &calls)? };
     let mut places: BTreeMap<Option<DatumId>, usize> = BTreeMap::new();
     let mut partitions: Vec<CallPartition> = Vec::new();
     for call in &calls {
         let invoked = &history.operations[call.invocation as usize];
+        check_answer(history, call, keying)?;
         let (key, record) = record(history, call, keying);
         let read = model.call(&history.pool, &record).map_err(|expected| {
             let value = history.pool.edn(invoked.value);
@@ -94,25 +98,73 @@ enum KeyPlace {
     Field,
 }
 
-fn keying(history: &OperationHistory, calls: &[ClientCall]) -> KeyPlace {
+fn keying(history: &OperationHistory, calls: &[ClientCall]) -> Result<KeyPlace, HistoryError> {
     let pool = &history.pool;
     let invoked = |call: &ClientCall| &history.operations[call.invocation as usize];
     if calls.is_empty() {
-        return KeyPlace::None;
+        return Ok(KeyPlace::None);
     }
     if calls.iter().all(|call| pool.entry(invoked(call).extra, "key").is_some()) {
-        return KeyPlace::Field;
+        return Ok(KeyPlace::Field);
     }
     let mut is_plain = false;
     for operation in calls.iter().map(invoked) {
-        let Some((_, second)) = pool.pair(operation.value) else { return KeyPlace::None };
+        let Some((_, second)) = pool.pair(operation.value) else { return without_key(history, calls, operation) };
         let is_cas = history.function_name(operation) == "cas";
         if is_cas && pool.pair(second).is_none() {
-            return KeyPlace::None;
+            return Ok(KeyPlace::None);
         }
         is_plain |= is_cas || second.is_nil();
     }
-    if is_plain { KeyPlace::Pair } else { KeyPlace::None }
+    Ok(if is_plain { KeyPlace::Pair } else { KeyPlace::None })
+}
+
+/// No keys, unless a call shows that there are some, which the operation then lacks.
+fn without_key(
+    history: &OperationHistory,
+    calls: &[ClientCall],
+    operation: &HistoryOperation,
+) -> Result<KeyPlace, HistoryError> {
+    if !calls.iter().any(|call| fills_in_pair(history, call)) {
+        return Ok(KeyPlace::None);
+    }
+    let value = quoted(&history.pool.edn(operation.value));
+    let found = format!("{} with value {value}", quoted(history.function_name(operation)));
+    Err(HistoryError::at_line(operation.line, found, "a value [key value], as other operations have"))
+}
+
+/// Whether a call asked `[key nil]` and was answered `[key value]`.
+pub(crate) fn fills_in_pair(history: &OperationHistory, call: &ClientCall) -> bool {
+    let value = |at: u32| history.pool.pair(history.operations[at as usize].value);
+    let answered = call.completion.filter(|_| call.outcome == OperationType::Ok).and_then(value);
+    match (value(call.invocation), answered) {
+        (Some((key, asked)), Some((same, answer))) => key == same && asked.is_nil() && !answer.is_nil(),
+        _ => false,
+    }
+}
+
+/// Holds an answer to the key that was asked.
+fn check_answer(history: &OperationHistory, call: &ClientCall, keying: KeyPlace) -> Result<(), HistoryError> {
+    let pool = &history.pool;
+    let invoked = &history.operations[call.invocation as usize];
+    let Some(completed) = call.completion.map(|at| &history.operations[at as usize]) else { return Ok(()) };
+    let (asked, answered) = match keying {
+        KeyPlace::None => return Ok(()),
+        // What did not happen may have any value, such as why.
+        KeyPlace::Pair if call.outcome != OperationType::Ok || completed.value.is_nil() => return Ok(()),
+        KeyPlace::Pair => (pool.pair(invoked.value), pool.pair(completed.value)),
+        KeyPlace::Field => {
+            let key = |one: &HistoryOperation| pool.entry(one.extra, "key").map(|key| (key, DatumId::NIL));
+            (key(invoked), key(completed).or_else(|| key(invoked)))
+        }
+    };
+    if asked.map(|one| one.0) == answered.map(|one| one.0) {
+        return Ok(());
+    }
+    let shown = if keying == KeyPlace::Pair { completed.value } else { answered.map_or(DatumId::NIL, |one| one.0) };
+    let found = format!("{} as what {} returned", quoted(&pool.edn(shown)), quoted(history.function_name(invoked)));
+    let key = asked.map_or_else(String::new, |one| pool.edn(one.0));
+    Err(HistoryError::at_line(completed.line, found, format!("an answer for key {}, which was asked", quoted(&key))))
 }
 
 /// The key of a call, and the call without it.

@@ -29,6 +29,8 @@ pub(super) struct SearchBudget<'a> {
     pub(super) configurations_max: usize,
     pub(super) bytes_max: usize,
     pub(super) is_over: &'a dyn Fn() -> bool,
+    /// Whether a state is dropped that cannot grow into what is read next. It ends sooner so, and with a shorter sequence.
+    pub(super) looks_ahead: bool,
 }
 
 /// How a search ended.
@@ -160,6 +162,7 @@ struct Search<'a, const W: usize> {
     index: HashIndex,
     /// The configuration that is furthest.
     furthest: u32,
+    looks_ahead: bool,
     /// The last return that looking ahead found to be out of reach.
     unreachable: u32,
     prefers_call_order: bool,
@@ -179,6 +182,7 @@ impl<'a, const W: usize> Search<'a, W> {
             configurations: Vec::new(),
             index: HashIndex::default(),
             furthest: 0,
+            looks_ahead: true,
             unreachable: 0,
             prefers_call_order: model.prefers_call_order(),
             scratch: NextStates::default(),
@@ -188,6 +192,7 @@ impl<'a, const W: usize> Search<'a, W> {
     }
 
     fn run(mut self, budget: &SearchBudget<'_>) -> SearchResult {
+        self.looks_ahead = budget.looks_ahead;
         let end = self.explore(budget);
         let (order, state) = self.sequence();
         let furthest = self.configurations[self.furthest as usize].next as usize;
@@ -301,7 +306,7 @@ impl<'a, const W: usize> Search<'a, W> {
         while self.advance(&mut next, state, &mut mask, &mut |_| {}) {}
         let new = Configuration { next, mask, ..new };
         // The first one is noted in any case: a sequence begins with it.
-        if new.parent != u32::MAX && !self.can_succeed(&new) {
+        if self.looks_ahead && new.parent != u32::MAX && !self.can_succeed(&new) {
             return None;
         }
         let position = self.configurations.len() as u32;

@@ -9,7 +9,8 @@
 //!
 //! Sources: Gibbons, Korach, "Testing Shared Memories" (1997), for registers; Henzinger, Sezgin, Vafeiadis, "Aspect-Oriented
 //! Linearizability Proofs" (2013), for queues. Invariant: time is n log n; the answer is that of the search.
-//! Not here: histories that write a value twice, or take without a known result: the search decides those.
+//! Not here: histories that write a value twice; those of stacks and priority queues in which a take with an unknown end must have taken
+//! something: the search decides these.
 
 mod priority_queue;
 mod stack;
@@ -27,21 +28,31 @@ const NEVER: i64 = i64::MAX;
 /// Whether calls are linearizable; `None` if there is no such algorithm for the model, or they are not as it needs them.
 pub(super) fn is_linearizable(pool: &DatumPool, model: &str, calls: &[TimedCall]) -> Option<bool> {
     match model {
-        "stack" => match stays(calls)? {
-            Ok((stays, empty)) => Some(stack::is_possible(&values(&stays), &empty)),
-            Err(()) => Some(false),
-        },
-        "priority-queue" => match stays(calls)? {
-            Ok((mut stays, empty)) => {
-                stays.sort_unstable_by_key(|(value, _)| pool.as_integer(*value));
-                Some(priority_queue::is_possible(&values(&stays), &empty))
-            }
-            Err(()) => Some(false),
-        },
+        "stack" => collection(calls, |stays, empty| stack::is_possible(&values(&stays), empty)),
+        "priority-queue" => collection(calls, |mut stays, empty| {
+            stays.sort_unstable_by_key(|(value, _)| pool.as_integer(*value));
+            priority_queue::is_possible(&values(&stays), empty)
+        }),
         "register" | "cas-register" | "etcd-register" => register(calls),
         "fifo-queue" => queue(calls),
         _ => None,
     }
+}
+
+/// Whether the calls of a collection are linearizable. Takes whose end is unknown need not have taken effect: without them it may be
+/// plain already.
+fn collection(calls: &[TimedCall], is_possible: impl FnOnce(ValueStays, &[Interval]) -> bool) -> Option<bool> {
+    let (known, open) = without_open_takes(calls);
+    let Ok((stays, empty)) = stays(&known)? else { return Some(false) };
+    let is_plain = is_possible(stays, &empty);
+    (is_plain || open.is_empty()).then_some(is_plain)
+}
+
+/// Calls without the takes of which nothing is known but when they began, and these times.
+fn without_open_takes(calls: &[TimedCall]) -> (Vec<TimedCall>, Vec<i64>) {
+    let is_open = |one: &&TimedCall| one.call.action == ModelAction::Take && one.call.result.is_none();
+    let open = calls.iter().filter(is_open).map(begin).collect();
+    (calls.iter().filter(|one| !is_open(one)).copied().collect(), open)
 }
 
 fn begin(call: &TimedCall) -> i64 {
@@ -119,7 +130,10 @@ struct Stay {
 }
 
 /// The stays of a collection's values, and the times of takes that found it empty; `Err` if a value was taken that was never in.
-type Stays = Result<(Vec<(DatumId, Stay)>, Vec<Interval>), ()>;
+type Stays = Result<(ValueStays, Vec<Interval>), ()>;
+
+/// Values with their stays.
+type ValueStays = Vec<(DatumId, Stay)>;
 
 fn values(stays: &[(DatumId, Stay)]) -> Vec<Stay> {
     stays.iter().map(|(_, stay)| *stay).collect()
@@ -153,8 +167,12 @@ fn stays(calls: &[TimedCall]) -> Option<Stays> {
 }
 
 fn queue(calls: &[TimedCall]) -> Option<bool> {
-    let Ok((stays, empty)) = stays(calls)? else { return Some(false) };
+    let (known, open) = without_open_takes(calls);
+    let Ok((stays, empty)) = stays(&known)? else { return Some(false) };
     let mut stays = values(&stays);
+    if !take_lost(&mut stays, &open) {
+        return Some(false);
+    }
     stays.sort_unstable_by_key(|stay| stay.inserted.1);
     let mut by_begin: Vec<Stay> = stays.clone();
     by_begin.sort_unstable_by_key(|stay| stay.inserted.0);
@@ -174,7 +192,39 @@ fn queue(calls: &[TimedCall]) -> Option<bool> {
         let after = held.partition_point(|interval| interval.0 < *from);
         after > 0 && *to < held[after - 1].1
     };
-    Some(!empty.iter().any(is_held))
+    let is_possible = !empty.iter().any(is_held);
+    // Other takes with an unknown end may have emptied it.
+    (is_possible || open.is_empty()).then_some(is_possible)
+}
+
+/// Lets takes with an unknown end, which began at some times, take the values that nobody else has: first those that have to be out
+/// before a value that came in after them goes. Whether there are enough.
+fn take_lost(stays: &mut [Stay], open: &[i64]) -> bool {
+    stays.sort_unstable_by_key(|stay| stay.inserted.0);
+    // The first end of a take of each stay and those that begin after it.
+    let mut first_end: Vec<i64> = stays.iter().map(|stay| stay.taken.1).collect();
+    for at in (1..first_end.len()).rev() {
+        first_end[at - 1] = first_end[at - 1].min(first_end[at]);
+    }
+    let deadline = |stay: &Stay| {
+        let after = stays.partition_point(|other| other.inserted.0 <= stay.inserted.1);
+        first_end.get(after).copied().unwrap_or(NEVER)
+    };
+    let is_lost = |stay: &Stay| stay.taken == (NEVER, NEVER);
+    let mut lost: Vec<(i64, usize)> =
+        stays.iter().enumerate().filter(|(_, stay)| is_lost(stay)).map(|(at, stay)| (deadline(stay), at)).collect();
+    lost.sort_unstable();
+    let mut open: Vec<i64> = open.to_vec();
+    open.sort_unstable();
+    let mut open = open.into_iter().peekable();
+    for (deadline, at) in lost {
+        match open.next_if(|begin| *begin <= deadline) {
+            Some(begin) => stays[at].taken.0 = begin,
+            None if deadline == NEVER => {}
+            None => return false,
+        }
+    }
+    true
 }
 
 /// When the collection had an element for certain; stays are in the order of the ends of their insertions.

@@ -32,9 +32,9 @@ impl SequentialModel for ElementSet {
                 Some(result) => Ok(Some(record.call(ModelAction::Read, DatumId::NIL, Some(result)))),
                 None => Ok(None),
             },
-            "contains" => match result.map(|result| pool.pair(result)) {
+            "contains" => match result.map(|result| contained(pool, record.asked, result)) {
                 Some(Some((element, is_in))) => Ok(Some(record.call(ModelAction::Contains, element, Some(is_in)))),
-                Some(None) => Err("a value [element true] or [element false] of contains".to_owned()),
+                Some(None) => Err("true or false of contains, or [element true], [element false]".to_owned()),
                 None => Ok(None),
             },
             _ => Err(functions(FUNCTIONS)),
@@ -63,6 +63,13 @@ impl SequentialModel for ElementSet {
     fn describe(&self, pool: &DatumPool, state: &[u8]) -> String {
         format!("#{{{}}}", super::describe_ids(pool, ids(state)))
     }
+}
+
+/// What was asked for, and whether it is in the set: an answer has both, or only the latter.
+fn contained(pool: &DatumPool, asked: DatumId, answer: DatumId) -> Option<(DatumId, DatumId)> {
+    let is_truth = |value: DatumId| [DatumId::TRUE, DatumId::FALSE].contains(&value);
+    let whole = if is_truth(answer) { (asked, answer) } else { pool.pair(answer)? };
+    is_truth(whole.1).then_some(whole)
 }
 
 /// Whether a read returned the elements of the state, in whatever order, each once.

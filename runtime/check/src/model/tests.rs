@@ -183,6 +183,27 @@ fn histories_that_do_not_fit_a_model_are_refused() {
         ),
         (
             "register",
+            "{:type :invoke, :process 0, :f :read, :value [1 nil]} {:type :ok, :process 0, :f :read, :value [2 3]}",
+            "line 1: found `[2 3]` as what `read` returned, expected an answer for key `1`, which was asked",
+        ),
+        (
+            "kv",
+            "{:type :invoke, :process 0, :f :get, :key 1}\n{:type :ok, :process 0, :f :get, :key 2, :value 3}",
+            "line 2: found `2` as what `get` returned, expected an answer for key `1`, which was asked",
+        ),
+        (
+            "register",
+            "{:type :invoke, :process 0, :f :read, :value [1 nil]} {:type :ok, :process 0, :f :read, :value [1 3]}
+             {:type :invoke, :process 0, :f :write, :value 5}",
+            "line 2: found `write` with value `5`, expected a value [key value], as other operations have",
+        ),
+        (
+            "set",
+            "{:type :invoke, :process 0, :f :contains, :value 1} {:type :ok, :process 0, :f :contains, :value 1}",
+            "line 1: found `contains` with value `1`, expected true or false of contains, or [element true], [element false]",
+        ),
+        (
+            "register",
             "w(1,1,0,0)",
             "found Plume text without an order in time, expected a history in the order of time, as linearizability needs",
         ),
