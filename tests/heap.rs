@@ -97,6 +97,25 @@ fn a_machine_that_still_runs_leaves_the_leaks_of_others_certain() {
 }
 
 #[test]
+fn blocks_of_a_life_that_a_restart_ended_are_not_in_use_at_the_end() {
+    let fozzy = Fozzy::new();
+    let program = format!(
+        "(module
+           (import \"wasi_snapshot_preview1\" \"fd_write\" (func $write (param i32 i32 i32 i32) (result i32)))
+           (memory (export \"memory\") 2) (global $sp (mut i32) (i32.const 1024)) {BUMP}
+           (data (i32.const 0) \"\\10\\00\\00\\00\\02\\00\\00\\00\")
+           (func (export \"_start\")
+             i32.const 32 i32.const 10 call $malloc i32.store
+             i32.const 1 i32.const 0 i32.const 1 i32.const 8 call $write drop))"
+    );
+    fozzy.write("program.wat", program);
+    let run = ["run", "program.wat", "--faults", "restart@main:80%", "--seed", "2", "--record", "a.fozzy", "--json"];
+    let lives = 1 + fozzy.run(&run).exits(0).json()["faults"][0]["strikes"].as_u64().expect("a number");
+    assert!(lives > 2);
+    assert_eq!(numbers(&heap(&fozzy), KEYS), [lives, 10 * lives, lives - 1, 10, 10, 0]);
+}
+
+#[test]
 fn only_the_outermost_allocator_is_counted_and_a_stripped_one_can_be_named() {
     let program = "(func $__rust_alloc (param i32 i32) (result i32) local.get 0 call $malloc)
         (func (export \"_start\") i32.const 9 i32.const 1 call $__rust_alloc drop)";

@@ -119,7 +119,7 @@ fn ten_thousand_restarts_of_a_machine_have_the_memory_of_one() {
         "[[node]]\nname = \"server\"\ncomponent = \"server.wat\"\nends = \"any\"\nrestart = \"1s\"\n",
     );
     let ran = in_little_memory(&fozzy, "main.wat --plan plan.toml");
-    assert_eq!((&ran["status"], &ran["nodes"][0]["restarts"]), (&"pass".into(), &10_000.into()), "{ran}");
+    assert_eq!((&ran["status"], &ran["nodes"][0]["restarts"]), (&"pass".into(), &9_999.into()), "{ran}");
 }
 
 /// Waits for five seconds.
@@ -148,6 +148,49 @@ fn a_machine_that_starts_again_at_once_and_for_ever_uses_up_the_budget() {
     fozzy.run(&["replay", "run.fozzy"]).exits(3);
     fozzy.write("plan.toml", machine("1s"));
     fozzy.run(&["run", "main.wat", "--plan", "plan.toml"]).exits(0);
+}
+
+/// Writes once after 1,000,000 turns of a loop.
+const WORKER: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\10\00\00\00\05\00\00\00")
+  (data (i32.const 16) "done\0a")
+  (func (export "_start") (local i32)
+    (loop $on
+      (local.set 0 (i32.add (local.get 0) (i32.const 1)))
+      (br_if $on (i32.lt_u (local.get 0) (i32.const 1000000))))
+    (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8)))))"#;
+
+#[test]
+fn all_lives_of_a_program_have_one_instruction_budget() {
+    let fozzy = Fozzy::new();
+    fozzy.write("main.wat", WORKER);
+    let lives = |run: &serde_json::Value| 1 + run["faults"][0]["strikes"].as_u64().expect("a number");
+    let once = fozzy.run(&["run", "main.wat", "--json"]).exits(0).json()["fuelUsed"].as_u64().expect("a number");
+    let faults = ["--faults", "restart@main:100%", "--fuel"];
+    let spent = fozzy.run(&[&["run", "main.wat", "--json"][..], &faults, &["30000000"]].concat()).exits(3).json();
+    assert_eq!((&spent["fuelUsed"], lives(&spent)), (&30_000_000.into(), 30_000_000 / once + 1), "{spent:#}");
+    let half = ["run", "main.wat", "--json", "--faults", "restart@main:80%", "--seed", "2", "--record", "run.fozzy"];
+    let ran = fozzy.run(&half).exits(0).json();
+    assert!(lives(&ran) > 2, "{ran:#}");
+    // What stands behind the write is executed in the last life only.
+    assert_eq!(ran["fuelUsed"], once * lives(&ran) - 5 * (lives(&ran) - 1), "{ran:#}");
+    fozzy.run(&["replay", "run.fozzy"]).exits(0);
+    let doctor = fozzy.run(&["profile", "doctor", "run.fozzy", "--json"]).exits(0).json();
+    assert!(!doctor.to_string().contains("\"ok\":false"), "{doctor:#}");
+}
+
+#[test]
+fn a_machine_that_waits_to_start_again_is_down() {
+    let fozzy = Fozzy::new();
+    fozzy.write("main.wat", SLEEPER);
+    fozzy.write("none.wat", r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
+    fozzy.write("plan.toml", "[[node]]\nname = \"w\"\ncomponent = \"none.wat\"\nrestart = \"2s\"\n");
+    let ran = fozzy.run(&["run", "main.wat", "--plan", "plan.toml", "--record", "run.fozzy", "--json"]).exits(0).json();
+    let node = &ran["nodes"][0];
+    assert_eq!((&node["state"], &node["restarts"]), (&"down".into(), &2.into()), "{ran:#}");
+    fozzy.run(&["replay", "run.fozzy"]).exits(0);
 }
 
 #[test]

@@ -54,6 +54,14 @@ fn a_trace_of_the_fourth_edition_replays_as_it_was_recorded() {
     replays(&recording);
 }
 
+#[test]
+fn a_trace_of_the_fifth_edition_replays_as_it_was_recorded() {
+    let recording = Recording::read(&kept("v5-lives.fozzy")).expect("a trace of version 5");
+    assert_eq!(recording.plan.edition, Edition::FIFTH);
+    assert!(recording.outcome.fuel_used < 10_000, "that of one life: {}", recording.outcome.fuel_used);
+    replays(&recording);
+}
+
 /// The same story as was recorded; what the engine decides (fuel, memory layout) may change with the engine.
 fn replays(recording: &Recording) {
     let plan = Arc::new(recording.plan.clone());

@@ -460,7 +460,17 @@ pub(crate) mod tests {
     fn node(name: &str, end: Option<ExecutionEnd>, stderr: &str) -> NodeExecution {
         let Execution { stdout, stderr, memory, backtrace, .. } =
             execution(ExecutionEnd::Exited { code: 0 }, stderr, &["serve"]);
-        NodeExecution { name: name.to_owned(), end, stdout, stderr, memory, backtrace, ends: None, restarts: 0 }
+        NodeExecution {
+            name: name.to_owned(),
+            end,
+            stdout,
+            stderr,
+            memory,
+            backtrace,
+            ends: None,
+            restarts: 0,
+            is_down: false,
+        }
     }
 
     fn signature(end: ExecutionEnd, stderr: &str, functions: &[&str]) -> (Status, String) {

@@ -614,6 +614,7 @@ mod tests {
             stderr: stream(0),
             memory: Digest::of(b""),
             restarts: out / 100,
+            is_down: false,
         };
         let nodes = vec![node("db", None, 120), node("web", Some(ExecutionEnd::Exited { code: 3 }), 0)];
         let summary = summary(findings, nodes);

@@ -133,7 +133,7 @@ impl StreamSummary {
 pub struct NodeSummary {
     /// Its name in the plan.
     pub name: String,
-    /// `running` when it was at the end of the target, or how it ended in a few words.
+    /// `running` when it was at the end of the target, `down` when it waited to start again then, or how it ended in a few words.
     pub state: String,
     /// The program's exit code, when it exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -171,6 +171,11 @@ impl<'a> KeptOutput<'a> {
     }
 }
 
+/// What a machine did whose program had not ended.
+fn unended(node: &NodeOutcome) -> &'static str {
+    if node.is_down { "down" } else { "running" }
+}
+
 impl NodeSummary {
     fn of(node: &NodeOutcome, kept: Option<&(&[u8], &[u8])>) -> NodeSummary {
         let stream = |stream: &StreamDigest, kept: Option<&[u8]>| match kept {
@@ -179,7 +184,7 @@ impl NodeSummary {
         };
         NodeSummary {
             name: node.name.clone(),
-            state: node.end.as_ref().map_or_else(|| "running".to_owned(), ExecutionEnd::words),
+            state: node.end.as_ref().map_or_else(|| unended(node).to_owned(), ExecutionEnd::words),
             exit_code: exit_code(node.end.as_ref()),
             memory_digest: node.memory,
             restarts: (node.restarts > 0).then_some(node.restarts),

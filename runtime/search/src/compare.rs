@@ -88,8 +88,9 @@ fn first_differing_node(left: &[NodeOutcome], right: &[NodeOutcome]) -> Option<(
     let side = |nodes: &[NodeOutcome]| {
         nodes.get(at).map_or_else(
             || "no such machine".to_owned(),
-            |NodeOutcome { name, end, stdout, stderr, memory, restarts }| {
-                let end = end.as_ref().map_or_else(|| "still running".to_owned(), end_words);
+            |NodeOutcome { name, end, stdout, stderr, memory, restarts, is_down }| {
+                let unended = if *is_down { "down" } else { "still running" };
+                let end = end.as_ref().map_or_else(|| unended.to_owned(), end_words);
                 format!(
                     "`{name}`: {end}, {} bytes out ({}), {} bytes err ({}), memory {memory}, {restarts} restarts",
                     stdout.bytes, stdout.sha256, stderr.bytes, stderr.sha256

@@ -180,6 +180,8 @@ pub struct NodeExecution {
     pub ends: Option<AllowedEnd>,
     /// How often it started again after an end.
     pub restarts: u64,
+    /// Whether it waited to start again when the target ended.
+    pub is_down: bool,
 }
 
 /// What a guest wrote to one of its streams.

@@ -178,6 +178,9 @@ pub struct NodeOutcome {
     /// How often its program started again after an end.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restarts: u64,
+    /// Whether it waited to start again when the target ended. Before [`crate::Edition::SIXTH`] that was running, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_down: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
@@ -194,6 +197,7 @@ impl NodeOutcome {
             stderr: StreamDigest::of(&node.stderr),
             memory: node.memory,
             restarts: node.restarts,
+            is_down: node.is_down,
         }
     }
 }

@@ -135,6 +135,7 @@ pub struct Plan {
 ///   standard input never comes from.
 /// - fifth: under a plan with `lost-write` or `torn-write`, names are lost as under any other; restarts end with the instruction
 ///   budget; a run that a person stops while everybody waits was stopped, and does not hang.
+/// - sixth: a machine has one instruction budget for all lives of its program, and a machine that waits to start again is down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -155,8 +156,10 @@ impl Edition {
     pub const FOURTH: Edition = Edition(3);
     /// The fifth.
     pub const FIFTH: Edition = Edition(4);
+    /// The sixth.
+    pub const SIXTH: Edition = Edition(5);
     /// The last one that is known.
-    pub const LATEST: Edition = Edition::FIFTH;
+    pub const LATEST: Edition = Edition::SIXTH;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
     fn is_first(&self) -> bool {
@@ -176,19 +179,19 @@ impl Plan {
         let has_others = self.nodes.iter().any(|node| !node.called);
         let is_losing = |fault: &FaultPlan| LOSING_FAULTS.contains(&&*fault.kind);
         self.edition = match has_channel {
-            _ if self.faults.iter().any(is_losing) || self.nodes.iter().any(|node| node.restart.is_some()) => {
-                Edition::FIFTH
-            }
-            _ if has_pipe || self.may_restart() => Edition::FOURTH,
+            _ if self.may_restart() => Edition::SIXTH,
+            _ if self.faults.iter().any(is_losing) => Edition::FIFTH,
+            _ if has_pipe => Edition::FOURTH,
             true => Edition::THIRD,
             false if has_others || !self.faults.is_empty() => Edition::SECOND,
             false => Edition::FIRST,
         };
     }
 
-    /// Whether a fault of the plan restarts a machine.
+    /// Whether a fault of the plan restarts a machine, or a machine starts again after an end.
     fn may_restart(&self) -> bool {
         self.faults.iter().any(|fault| RESTARTING_FAULTS.contains(&&*fault.kind))
+            || self.nodes.iter().any(|node| node.restart.is_some())
     }
 }
 

@@ -118,7 +118,7 @@ impl TargetInstance {
         self.cover(None);
         let memories = InstanceMemories::apart(std::mem::take(&mut self.memories), self.program.facts()).guest;
         let (end, backtrace) = self.found.map_or((None, Vec::new()), |(end, frames)| (Some(end), frames));
-        (GuestEnd { end, backtrace, fuel_used: self.limits.fuel - self.fuel, memories }, self.covered)
+        (GuestEnd { end, backtrace, fuel_used: self.limits.fuel - self.fuel, is_down: false, memories }, self.covered)
     }
 
     /// Adds what the instance has covered, which is then gone; it ended by `error`, perhaps.

@@ -44,7 +44,8 @@ pub(crate) struct CoverageCollector {
 }
 
 impl CoverageCollector {
-    /// Adds what an instance has covered; `cut` is where it was cut off inside of its own code.
+    /// Adds what an instance has covered; `cut` is where it was cut off inside of its own code, and `is_gone` that its machine starts
+    /// again without its memory.
     pub(crate) fn add(
         &mut self,
         node: NodeId,
@@ -52,11 +53,15 @@ impl CoverageCollector {
         program: &Program,
         told: &InstanceMemories,
         cut: Option<OriginalOffset>,
+        is_gone: bool,
     ) {
         match &mut self.bytes {
             Some(bytes) => add_bytes(bytes.entry(component).or_default(), told),
             None => {
-                let found = ProgramCoverage::of(program, told, cut);
+                let mut found = ProgramCoverage::of(program, told, cut);
+                if is_gone {
+                    found.profile.forget_blocks();
+                }
                 self.merge(node, component, found, program.how().coverage);
             }
         }

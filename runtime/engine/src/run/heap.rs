@@ -48,7 +48,7 @@ pub struct HeapProfile {
     pub counts: BTreeMap<Option<usize>, HeapCounts>,
     /// Who freed, by the paths of the allocation and of the free: blocks and bytes.
     pub freed_by: BTreeMap<(Option<usize>, Option<usize>), (u64, u64)>,
-    /// Blocks that were freed.
+    /// Blocks that were freed, or whose memory went with a machine that started again.
     pub frees: u64,
     /// Allocations that could not be had.
     pub failures: u64,
@@ -118,6 +118,17 @@ impl HeapProfile {
             counts.doubtful_blocks += std::mem::take(&mut counts.lost_blocks);
             counts.doubtful_bytes += std::mem::take(&mut counts.lost_bytes);
         }
+    }
+
+    /// The memory is gone, with all blocks in it: none of them is in use, or lost.
+    pub(crate) fn forget_blocks(&mut self) {
+        for counts in self.counts.values_mut() {
+            self.frees += std::mem::take(&mut counts.live_blocks);
+            counts.live_bytes = 0;
+            (counts.lost_blocks, counts.lost_bytes) = (0, 0);
+            (counts.doubtful_blocks, counts.doubtful_bytes) = (0, 0);
+        }
+        self.open_calls.clear();
     }
 
     /// Goes through the events once more, for what was in use at the peak and at moments between.

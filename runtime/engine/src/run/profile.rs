@@ -118,6 +118,11 @@ impl ProgramProfile {
         self.heap.merge(&other.heap, |path| places[path]);
     }
 
+    /// Its memory is gone, with all blocks in it.
+    pub(crate) fn forget_blocks(&mut self) {
+        self.heap.forget_blocks();
+    }
+
     /// What its allocators did, in a build that logs that. Paths are positions among [`ProgramProfile::paths`].
     #[must_use]
     pub fn heap(&self) -> &HeapProfile {

@@ -52,6 +52,8 @@ pub(crate) struct GuestEnd {
     pub(crate) end: Option<ExecutionEnd>,
     pub(crate) backtrace: Vec<StackFrame>,
     pub(crate) fuel_used: u64,
+    /// Whether it waited to start again.
+    pub(crate) is_down: bool,
     /// Guest memories only.
     pub(crate) memories: Vec<Arc<Region>>,
 }
@@ -69,12 +71,46 @@ struct ScheduledGuest<'a> {
     compared: Option<Arc<GuestComparisons>>,
     /// Turns that it has had.
     turns: u64,
+    before: LivesBefore,
+}
+
+/// The lives of a guest's program before this one.
+#[derive(Clone, Copy, Default)]
+struct LivesBefore {
+    /// Instructions that they have used, of the budget of all.
+    spent: u64,
+    /// Why the last of them was over.
+    over: Option<Over>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Over {
+    /// It ended, and is started again.
+    Ended,
+    /// Its machine lost power, or it was killed.
+    Outage,
+}
+
+impl LivesBefore {
+    /// Those before the next life of `guest`, whose last one has used this many instructions.
+    /// Before [`Edition::SIXTH`], each life was as if it were the first.
+    fn after(plan: &Plan, guest: &ScheduledGuest<'_>, fuel_used: u64, over: Over) -> LivesBefore {
+        match plan.edition >= Edition::SIXTH {
+            true => LivesBefore { spent: guest.before.spent.saturating_add(fuel_used), over: Some(over) },
+            false => LivesBefore::default(),
+        }
+    }
 }
 
 /// Coverage of the instances of a guest before the last one.
 pub(crate) type EarlierCoverage = Rc<RefCell<ProgramCoverage>>;
 
 impl ScheduledGuest<'_> {
+    /// Why it is not there, if it waits to start again.
+    fn down(&self) -> Option<Over> {
+        self.before.over.filter(|_| self.turns == 0)
+    }
+
     /// Guest and side memories. Read only between turns.
     fn told(&self) -> InstanceMemories {
         InstanceMemories::apart(self.memories.clone(), self.program.facts())
@@ -118,7 +154,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result
     loop {
         for launch in std::mem::take(&mut run.world.launches) {
             let called = if launch.node == NodeId(0) { std::mem::take(&mut called) } else { Vec::new() };
-            guests.push(start(session, launch, &plan.limits, &slot, called));
+            guests.push(start(session, launch, &plan, &slot, called, LivesBefore::default()));
             run.guests += 1;
         }
         guests.retain(|guest| !end_when_killed(&mut run, guest, &mut covered));
@@ -146,7 +182,8 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result
                 Outage::Power(up_after) => run.power_loss(guest.node, up_after),
                 Outage::Program(up_after) => run.kill(guest.node, up_after),
             }
-            guests.push(start(session, guest.launch, &plan.limits, &slot, life.called));
+            let before = LivesBefore::after(&plan, &guest, life.fuel_used, Over::Outage);
+            guests.push(start(session, guest.launch, &plan, &slot, life.called, before));
             continue;
         }
         run.guests -= 1;
@@ -159,6 +196,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result
             others.insert(node, ended);
         }
         // A person who has stopped the run has bounded its time.
+        let fuel_used = life.fuel_used;
         let ended = end_of(&guest, &run.world.plan.limits, life);
         match ended {
             Err(error) => return (Some(run), Err(error)),
@@ -166,6 +204,9 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result
                 // Who still runs has memories too, as they were at its last turn.
                 run.unwinds = is_hang_with_stacks(&main, &plan);
                 for mut guest in guests {
+                    if let (Some(Over::Ended), Some(times)) = (guest.down(), restarts.get_mut(&guest.node)) {
+                        *times -= 1;
+                    }
                     cover(&mut covered, &guest, None);
                     let backtrace;
                     (run, backtrace) = where_it_waits(run, &mut guest, &slot);
@@ -182,7 +223,8 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result
                 {
                     run.guests += 1;
                     *restarts.entry(guest.node).or_default() += 1;
-                    guests.push(start(session, guest.launch, &plan.limits, &slot, Vec::new()));
+                    let before = LivesBefore::after(&plan, &guest, fuel_used, Over::Ended);
+                    guests.push(start(session, guest.launch, &plan, &slot, Vec::new(), before));
                     continue;
                 }
                 // Time ends for all at once.
@@ -237,7 +279,8 @@ fn cover(covered: &mut CoverageCollector, guest: &ScheduledGuest<'_>, error: Opt
     let coverage = guest.program.how().coverage;
     if guest.program.how().observes() {
         let cut = error.and_then(|error| guest.program.symbols().cut(error));
-        covered.add(guest.node, guest.launch.component, guest.program, &guest.told(), cut);
+        let is_gone = error.and_then(outage).is_some();
+        covered.add(guest.node, guest.launch.component, guest.program, &guest.told(), cut, is_gone);
         covered.merge(guest.node, guest.launch.component, guest.earlier.take(), coverage);
     }
     if let Some(compared) = &guest.compared {
@@ -290,9 +333,9 @@ fn where_it_waits(run: Box<Run>, guest: &mut ScheduledGuest<'_>, slot: &Arc<RunS
 
 /// The end of a guest that the end of the run cuts off.
 fn still_running(guest: ScheduledGuest<'_>) -> GuestEnd {
-    let memories = guest.told().guest;
+    let (memories, is_down) = (guest.told().guest, guest.down().is_some());
     drop(guest.life);
-    GuestEnd { end: None, backtrace: Vec::new(), fuel_used: 0, memories }
+    GuestEnd { end: None, backtrace: Vec::new(), fuel_used: 0, is_down, memories }
 }
 
 /// All guests as they are when the run is looked at; the stack is that of the guest which came there.
@@ -408,19 +451,31 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
 fn start<'a>(
     session: &'a Session,
     launch: Launch,
-    limits: &'a Limits,
+    plan: &Plan,
     slot: &Arc<RunSlot>,
     called: Vec<Box<dyn TargetHost>>,
+    before: LivesBefore,
 ) -> ScheduledGuest<'a> {
     let program = session.program_of(launch.component);
     let turn = RunGuard::new(Arc::clone(slot));
-    let limits = Limits { fuel: session.fuel(launch.node, limits.fuel), ..limits.clone() };
+    let fuel = session.fuel(launch.node, plan.limits.fuel).saturating_sub(before.spent);
+    let limits = Limits { fuel, ..plan.limits.clone() };
     let earlier = EarlierCoverage::default();
     let compared = session.logs_comparisons().then(|| Arc::new(GuestComparisons::new(program)));
     let observer = session.block_stop().map(|stop| stop.observer(program.facts()));
     let observed = (Rc::clone(&earlier), compared.clone(), observer);
     let life = Box::pin(live(program, launch, limits, turn, called, observed));
-    ScheduledGuest { node: launch.node, launch, program, life, memories: Vec::new(), earlier, compared, turns: 0 }
+    ScheduledGuest {
+        node: launch.node,
+        launch,
+        program,
+        life,
+        memories: Vec::new(),
+        earlier,
+        compared,
+        turns: 0,
+        before,
+    }
 }
 
 /// The whole life of a guest, from its first turn to its last.
@@ -520,5 +575,6 @@ fn end_of(guest: &ScheduledGuest<'_>, limits: &Limits, life: GuestOutcome) -> Re
         Ok(success) => (ExecutionEnd::Exited { code: u32::from(!success) }, Vec::new()),
         Err(error) => ending(error, guest.program, limits, life.refused, &guest.told())?,
     };
-    Ok(GuestEnd { end: Some(end), backtrace, fuel_used: life.fuel_used, memories: guest.told().guest })
+    let fuel_used = guest.before.spent.saturating_add(life.fuel_used);
+    Ok(GuestEnd { end: Some(end), backtrace, fuel_used, is_down: false, memories: guest.told().guest })
 }

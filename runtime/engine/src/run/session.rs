@@ -459,9 +459,10 @@ impl Executor for Session {
                 stdout: node.stdout,
                 stderr: node.stderr,
                 memory: memory_digest(ended.as_ref().map_or(&[], |ended| &ended.memories)),
-                backtrace: ended.map(|ended| ended.backtrace).unwrap_or_default(),
                 ends: plan.ends,
                 restarts: restarts.get(&node.id).copied().unwrap_or_default(),
+                is_down: ended.as_ref().is_some_and(|ended| ended.is_down),
+                backtrace: ended.map(|ended| ended.backtrace).unwrap_or_default(),
             }
         });
         let mut execution = Execution {

@@ -54,6 +54,7 @@ fn run(status: Status, title: &str, trace: Option<&str>) -> RunSummary {
             stderr: StreamDigest { bytes: 0, sha256: Digest::of(b"") },
             memory: Digest::of(b""),
             restarts: 0,
+            is_down: false,
         }],
     };
     let target = TargetSummary { name: "a.wasm".to_owned(), digest: Digest::of(b""), kind: "component".to_owned() };

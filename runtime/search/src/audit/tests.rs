@@ -111,6 +111,7 @@ fn another_machine_is_compared_too() {
         backtrace: Vec::new(),
         ends: None,
         restarts: 0,
+        is_down: false,
     };
     execution.nodes.push(node);
     let before = outcome(&execution);

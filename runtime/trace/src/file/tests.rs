@@ -116,6 +116,7 @@ fn node_execution() -> NodeExecution {
         backtrace: Vec::new(),
         ends: None,
         restarts: 0,
+        is_down: false,
     }
 }
 
