@@ -423,3 +423,17 @@ fn crates_are_built_and_one_that_does_not_build_is_one_case() {
     assert_eq!((&*found[1].0, &*found[1].1), ("wrong", "error"), "{ran}");
     assert!(found[1].2.contains("does not build") && ran.err().contains("nothing"), "{ran}");
 }
+
+#[test]
+fn the_page_of_a_run_has_its_profile_its_memory_and_its_machines() {
+    let fozzy = Fozzy::new();
+    let steps = r#"{"version":1,"name":"d","distributed":{"nodes":["a","b"],
+        "steps":[{"type":"client_put","node":"a","key":"k","value":"<b>v</b>"},{"type":"tick","duration":"5ms"}],"invariants":[]}}"#;
+    fozzy.write("d.fozzy.json", steps);
+    fozzy.run(&["run", "d.fozzy.json", "--record", "d.fozzy"]).exits(0);
+    let page = fozzy.run(&["report", "show", "d.fozzy", "--format", "html"]).exits(0).out();
+    for part in ["<summary>profile</summary>", "<summary>memory</summary>", "sandbox=\"allow-scripts\" srcdoc=\""] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("<b>v") && !page.contains("http://") && !page.contains("https://"), "{page}");
+}

@@ -38,6 +38,7 @@ pub mod program_place;
 pub mod progress;
 pub mod project;
 pub mod remarks;
+pub mod run_details;
 pub mod scenario;
 pub mod scenario_steps;
 pub mod sdk;

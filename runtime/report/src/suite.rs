@@ -13,13 +13,15 @@
 //! Not here: how cases are run (`fozzy-cli`).
 
 pub(crate) mod annotations;
+mod details;
 mod html;
 mod junit;
 mod pretty;
 mod sweep;
 
 pub use annotations::annotations;
-pub use html::html;
+pub use details::RunDetails;
+pub use html::{html, html_of_run};
 pub use junit::{JunitError, junit};
 pub use pretty::{case_line, details, heading, pretty, widest};
 pub use sweep::{seed_line, sweep_details, sweep_heading};

@@ -9,6 +9,7 @@
 use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
+use fozzy_campaign::run_details::run_details;
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::KeptReport;
 use fozzy_check::is_own;
@@ -28,6 +29,7 @@ pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode,
         (ReportFormatArg::Pretty, KeptReport::Run(summary)) => pretty(summary, style, is_own),
         (ReportFormatArg::Pretty, KeptReport::Suite(summary)) => suite::pretty(summary, style, is_own),
         (ReportFormatArg::Json, report) => format!("{:#}\n", value_of(report)?),
+        (ReportFormatArg::Html, KeptReport::Run(summary)) => page_of_run(context, args, summary),
         (format, report) => rendered(format, &as_suite(report))?,
     };
     match &args.out {
@@ -44,6 +46,15 @@ pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode,
         None => context.printer.data(&content),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page of one run, with what its trace tells of it, if it has one.
+fn page_of_run(context: &Context, args: &ReportShowArgs, summary: &RunSummary) -> String {
+    let suite = SuiteSummary::of_run(summary);
+    match selector::recording(&args.run, &context.runs) {
+        Ok((path, recording)) => suite::html_of_run(&suite, &run_details(&path, &recording), is_own),
+        Err(_) => suite::html(&suite, is_own),
+    }
 }
 
 pub(crate) fn ask(context: &Context, args: &ReportQueryArgs) -> Result<ExitCode, CliError> {

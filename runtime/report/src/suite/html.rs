@@ -8,6 +8,7 @@
 //! Invariants: nothing is loaded from anywhere and nothing is run but the switch of colours; every word of a program is
 //! escaped. The style is in a file of its own beside this one.
 
+use super::details::{RunDetails, shrink};
 use super::pretty::cost;
 use super::{CaseResult, CaseSummary, SuiteSummary};
 use crate::facts::{PropertySummary, ScenarioSummary};
@@ -28,13 +29,23 @@ const SCRIPT: &str = include_str!("page.js");
 /// The document.
 #[must_use]
 pub fn html(summary: &SuiteSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
+    page(summary, None, is_own)
+}
+
+/// The document of one run, with what a replay has told of it.
+#[must_use]
+pub fn html_of_run(summary: &SuiteSummary, details: &RunDetails, is_own: impl Fn(&StackFrame) -> bool) -> String {
+    page(summary, Some(details), is_own)
+}
+
+fn page(summary: &SuiteSummary, details: Option<&RunDetails>, is_own: impl Fn(&StackFrame) -> bool) -> String {
     let (mode, is_judged) = (summary.mode.name(), summary.has_verdict());
     let status = if is_judged { summary.status.name() } else { "interrupted" };
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>fozzy {mode}: {status}</title>\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>fozzy {mode} <span class=\"word {}\">{}</span></h1>\n\
-         <p class=\"faint\">seed {} · {} · run {}</p>\n\
+         <p class=\"faint\">seed {}{} · run {}</p>\n\
          <button id=\"theme\" type=\"button\" title=\"dark or light\">◐</button>\n</header>\n<main>\n",
         match summary.status {
             _ if !is_judged => "skipped",
@@ -43,7 +54,10 @@ pub fn html(summary: &SuiteSummary, is_own: impl Fn(&StackFrame) -> bool) -> Str
         },
         status.to_uppercase(),
         summary.identity.seed,
-        escape(&summary.started_at),
+        match summary.started_at.as_str() {
+            "" => String::new(),
+            at => format!(" · {}", escape(at)),
+        },
         escape(&summary.identity.run_id),
     );
     page.push_str(&cards(summary));
@@ -52,7 +66,7 @@ pub fn html(summary: &SuiteSummary, is_own: impl Fn(&StackFrame) -> bool) -> Str
             continue;
         }
         page.push_str(&format!("<h2>{title}</h2>\n"));
-        cases.iter().for_each(|case| page.push_str(&section(case, &is_own)));
+        cases.iter().for_each(|case| page.push_str(&section(case, details, &is_own)));
     }
     page.push_str(&format!("</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
     page
@@ -90,8 +104,8 @@ fn class(case: &CaseSummary) -> &'static str {
     }
 }
 
-fn section(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
-    let open = if case.result == CaseResult::Failed { " open" } else { "" };
+fn section(case: &CaseSummary, details: Option<&RunDetails>, is_own: impl Fn(&StackFrame) -> bool) -> String {
+    let open = if case.result == CaseResult::Failed || details.is_some() { " open" } else { "" };
     let mut text = format!(
         "<details class=\"case\"{open}>\n<summary><span class=\"word {}\">{}</span><code>{}</code>\
          <span class=\"remark\">{}</span><span class=\"faint time\">{}</span></summary>\n<div class=\"inside\">\n",
@@ -115,10 +129,12 @@ fn section(case: &CaseSummary, is_own: impl Fn(&StackFrame) -> bool) -> String {
         run.findings.iter().for_each(|each| text.push_str(&finding(each, &is_own)));
         run.sequence.iter().for_each(|sequence| text.push_str(&steps(sequence)));
         text.push_str(&faults(run));
+        text.extend(run.shrink.iter().map(shrink));
         if let Some(command) = &case.command {
             text.push_str(&format!("<p>replay it</p><pre class=\"command\">{}</pre>\n", escape(command)));
         }
         text.push_str(&facts(run));
+        text.extend(details.map(RunDetails::html));
         run.scenario.iter().for_each(|scenario| text.push_str(&flows(scenario)));
         text.push_str(&properties(&run.properties));
         text.push_str(&output("standard output", &run.output.stdout));

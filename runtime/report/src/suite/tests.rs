@@ -213,6 +213,15 @@ fn a_page_escapes_what_programs_say() {
 }
 
 #[test]
+fn the_page_of_one_run_has_what_a_replay_told_and_escapes_it() {
+    let remarks = vec!["no profile: </script><b>x".to_owned()];
+    let details = RunDetails { remarks, ..RunDetails::default() };
+    let page = html_of_run(&suite(Vec::new(), vec![passed()]), &details, |_| true);
+    assert!(page.contains("no profile: &lt;/script&gt;&lt;b&gt;x") && !page.contains("<b>x"), "{page}");
+    assert!(page.contains("<details class=\"case\" open>"), "it is the only one: {page}");
+}
+
+#[test]
 fn annotations_name_the_line_as_the_project_does() {
     let stale = CaseSummary { regression: Some(RegressionState::Stale), ..CaseSummary::skipped("a", "r/a.fozzy", "b") };
     let summary = suite(vec![stale], vec![failed(Status::Fail), passed()]);

@@ -1,0 +1,79 @@
+//! What a page about one run has beside its report: what the run cost, what it allocated, and its machines over virtual time.
+//!
+//! ```text
+//! trace ─▶ ProfileTop, MemoryTop, ProfileTimeline ─▶ RunDetails ─▶ parts of the page
+//! ```
+//!
+//! Invariants: the numbers are those of `fozzy profile top` and `fozzy memory top`, in their words; the timeline is the page of `fozzy profile timeline`,
+//! in a frame of its own, whose script sees nothing of the report.
+//! Not here: who executes the run again (`fozzy-campaign`).
+
+use crate::html::escape;
+use crate::memory::MemoryTop;
+use crate::profile::{ProfileTimeline, ProfileTop};
+use crate::summary::ShrinkSummary;
+use crate::{Layout, Style};
+use fozzy_trace::counted;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct RunDetails {
+    /// What it cost.
+    pub profile: Option<ProfileTop>,
+    /// What it allocated.
+    pub memory: Option<MemoryTop>,
+    /// What its machines did, when there are several.
+    pub timeline: Option<ProfileTimeline>,
+    /// Why something of that is missing.
+    pub remarks: Vec<String>,
+}
+
+impl RunDetails {
+    /// As parts of a page.
+    pub(super) fn html(&self) -> String {
+        let mut text = String::new();
+        if let Some(timeline) = &self.timeline {
+            let page = escape(&timeline.text());
+            text.push_str(&format!(
+                "<h3>machines and messages over virtual time</h3>\n\
+                 <iframe class=\"timeline\" title=\"Timeline\" sandbox=\"allow-scripts\" srcdoc=\"{page}\"></iframe>\n"
+            ));
+        }
+        for (name, shown) in [
+            ("profile", self.profile.as_ref().map(|top| top.lay_out(Style::PLAIN))),
+            ("memory", self.memory.as_ref().map(|top| top.lay_out(Style::PLAIN))),
+        ] {
+            if let Some(shown) = shown {
+                text.push_str(&format!(
+                    "<details class=\"output\"><summary>{name}</summary><pre class=\"wide\">{}</pre></details>\n",
+                    escape(shown.trim_end())
+                ));
+            }
+        }
+        text.extend(self.remarks.iter().map(|remark| format!("<p class=\"remark\">{}</p>\n", escape(remark))));
+        text
+    }
+}
+
+/// How a failure became small.
+pub(super) fn shrink(shrink: &ShrinkSummary) -> String {
+    let how = if shrink.minimal { "nothing smaller fails so" } else { "smaller ones may fail so" };
+    let (before, after) = (&shrink.before, &shrink.after);
+    let rows = [
+        ("steps", before.steps, after.steps),
+        ("planned faults", before.faults, after.faults),
+        ("strikes of faults", before.strikes, after.strikes),
+        ("decisions", before.decisions, after.decisions),
+        ("bytes of input", before.input_bytes, after.input_bytes),
+    ];
+    let row = |(what, before, after): &(&str, usize, usize)| {
+        format!("<tr><td>{what}</td><td class=\"n\">{before}</td><td class=\"n\">{after}</td></tr>\n")
+    };
+    let rows: String = rows.iter().filter(|(_, before, _)| *before > 0).map(row).collect();
+    format!(
+        "<h3>shrunk</h3>\n<p>from <code>{}</code>, in {}; {how}</p>\n<table>\n<thead><tr><th></th><th class=\"n\">before</th>\
+         <th class=\"n\">after</th></tr></thead>\n{rows}</table>\n",
+        escape(&shrink.source),
+        counted(shrink.executions, "execution"),
+    )
+}
