@@ -11,12 +11,13 @@
 //! Invariant: integers only, so that the number is the same everywhere.
 
 use super::git::FileChurn;
+use fozzy_instrument::EDGES_MAX;
 use fozzy_trace::counted;
 
 /// Commits in a year from which churn counts most: about two a month.
 const COMMITS_MOST: u64 = 24;
 
-/// What a risk is made of.
+/// What a risk is made of. More ways than a component can have count as that many.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RiskFactors {
     /// McCabe's number.
@@ -49,7 +50,7 @@ impl RiskFactors {
     #[must_use]
     pub(super) fn risk(&self) -> Risk {
         let complexity = u64::from(self.complexity.min(10_000));
-        let ways = self.ways.max(1);
+        let ways = self.ways.clamp(1, EDGES_MAX as u64);
         let missed = (ways - self.ran.min(ways)) as u128;
         let cube = missed.pow(3) * 10 * u128::from(complexity * complexity) / (ways as u128).pow(3);
         let crap_tenths = u64::try_from(cube).unwrap_or(u64::MAX).saturating_add(complexity * 10);
