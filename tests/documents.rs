@@ -68,6 +68,7 @@ const CASES: &[(&str, &str)] = &[
     ("profile-diff", "fozzy profile diff a.fozzy b.fozzy --json"),
     ("profile-explain", "fozzy profile explain a.fozzy --diff-with b.fozzy --json"),
     ("profile-env", "fozzy profile env --json"),
+    ("profile-shrink", "fozzy profile shrink a.fozzy --metric cpu_time --budget 2s --out s.fozzy --json"),
     ("profile-doctor", "fozzy profile doctor a.fozzy --deep --json"),
     ("profile-export", "fozzy profile export a.fozzy --format pprof --out p --json"),
     ("map-hotspots", "fozzy map hotspots --scenario-root letters.wat --run a.fozzy --json"),

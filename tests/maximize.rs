@@ -90,7 +90,7 @@ fn equal_searches_find_equal_runs_and_nothing_that_is_measured_is_no_pass() {
     let refused = |metric: &str| fozzy.run(&["explore", "square.wat", "--maximize", metric, "--runs", "20"]);
     refused("calls:nobody").refuses(&["nothing called `nobody` was called"]);
     let unknown = refused("time").exits(2).err();
-    assert!(unknown.contains("expected cpu, heap, latency or calls:NAME"), "{unknown}");
+    assert!(unknown.contains("expected cpu, heap, latency, p99_latency or calls:NAME"), "{unknown}");
     let both = ["explore", "square.wat", "--maximize", "cpu", "--schedule", "random", "--runs", "3"];
     fozzy.run(&both).exits(2);
 }
@@ -114,8 +114,8 @@ fn planted_quadratic_programs_are_found_fifty_times_above_the_usual() {
     let fozzy = Fozzy::new();
     for seed in ["1", "2"] {
         let cases: [(&str, &'static str, &[&str]); 3] = [
-            ("explore", "arrivals", &["--runs", "600"]),
-            ("explore", "costly", &["--steps", "5", "--runs", "3500"]),
+            ("explore", "arrivals", &["--runs", "300"]),
+            ("explore", "costly", &["--steps", "5", "--runs", "1200"]),
             ("fuzz", "names", &["--max-input", "64", "--runs", "800"]),
         ];
         for (command, name, bounds) in cases {
@@ -125,4 +125,50 @@ fn planted_quadratic_programs_are_found_fifty_times_above_the_usual() {
             assert!(found["maximize"]["ratio"].as_f64() >= Some(50.0), "{name}, seed {seed}: {:#}", found["maximize"]);
         }
     }
+}
+
+#[test]
+fn a_costly_run_is_made_smaller_and_costs_as_much() {
+    let fozzy = Fozzy::new();
+    let program = corpus::component("arrivals").display().to_string();
+    let worst = ["explore", &program, "--maximize", "cpu", "--runs", "40", "--record", "w.fozzy", "--no-store"];
+    fozzy.run(&worst).exits(0);
+    let shrink = |args: &[&str]| fozzy.run(&[&["profile", "shrink"], args, &["--budget", "800ms", "--json"]].concat());
+    for (metric, key) in [("cpu_time", "cpu"), ("alloc_bytes", "heap")] {
+        let found = shrink(&["w.fozzy", "--metric", metric, "--keep", "50", "--out", "s.fozzy"]).exits(0).json();
+        assert_eq!((found["status"].as_str(), found["metric"].as_str()), (Some("ok"), Some(metric)), "{found:#}");
+        let size = |of: &str| found[of]["decisions"].as_u64().unwrap_or_else(|| panic!("{of}: {found:#}"));
+        assert!(size("afterSize") < size("beforeSize"), "{found:#}");
+        let number = |key: &str| found[key].as_u64().unwrap_or_else(|| panic!("{key}: {found:#}"));
+        assert!(number("after") * 2 >= number("baseline") && found["preserved"] == true, "{found:#}");
+        assert_eq!(number("after"), profiled(&fozzy, "s.fozzy", key));
+        fozzy.run(&["replay", "s.fozzy"]).exits(0);
+    }
+    // A low cost is kept low; what is as small as it gets stays.
+    let low = ["w.fozzy", "--metric", "cpu_time", "--direction", "decrease", "--out", "l.fozzy"];
+    assert_eq!(shrink(&low).exits(0).json()["afterSize"]["decisions"], 0);
+    let again = shrink(&["l.fozzy", "--metric", "cpu_time", "--out", "t.fozzy"]).exits(0).json();
+    assert_eq!(again["status"], "no_feasible_shrink_found", "{again:#}");
+    assert!(again["outTrace"].is_null() && !fozzy.path("t.fozzy").exists());
+    let timeless = shrink(&["w.fozzy", "--metric", "latency"]).exits(2).out();
+    assert!(timeless.contains("no virtual time passed"), "{timeless}");
+    // A damaged trace has no profile.
+    let bytes = fozzy.read("w.fozzy");
+    fozzy.write("cut.fozzy", &bytes[..bytes.len() / 2]);
+    shrink(&["cut.fozzy", "--metric", "cpu_time"]).exits(2);
+    fozzy.run(&["profile", "top", "cut.fozzy"]).exits(2);
+}
+
+#[test]
+fn steps_that_cost_nothing_are_left_out_of_a_story() {
+    let fozzy = Fozzy::new();
+    let program = corpus::component("costly").display().to_string();
+    let run = ["run", &program, "--sequences", "1", "--flows", "8", "--seed", "1", "--record", "w.fozzy"];
+    fozzy.run(&run).exits(0);
+    let shrink =
+        ["profile", "shrink", "w.fozzy", "--metric", "cpu_time", "--keep", "40", "--budget", "1500ms", "--json"];
+    let found = fozzy.run(&shrink).exits(0).json();
+    assert_eq!(found["beforeSize"]["steps"], 8, "{found:#}");
+    assert!(found["afterSize"]["steps"].as_u64() < Some(8) && found["preserved"] == true, "{found:#}");
+    fozzy.run(&["replay", found["outTrace"].as_str().expect("a path")]).exits(0);
 }

@@ -13,7 +13,7 @@
 mod cost;
 mod metric;
 
-pub(crate) use cost::CostMeter;
+pub(crate) use cost::{CostMeter, FUEL_TIMES};
 pub use metric::CostMetric;
 
 use crate::error::{CampaignError, ErrorKind};

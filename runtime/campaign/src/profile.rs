@@ -14,12 +14,14 @@ mod compare;
 mod cpu;
 mod doctor;
 mod heap;
+mod shrink;
 
 pub use activity::run_activity;
 pub use compare::{NamedRecording, profile_diff, profile_explain};
 pub use cpu::cpu_profile;
 pub use doctor::profile_doctor;
 pub use heap::heap_profile;
+pub use shrink::{CostShrinkRequest, profile_shrink};
 
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_instrument::AllocatorChoice;

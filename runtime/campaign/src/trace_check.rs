@@ -20,7 +20,7 @@ use crate::selector::{self, SelectedRun};
 use fozzy_report::document::{CiCheck, CiDocument};
 use fozzy_search::{ReplayResult, replay, source_of};
 use fozzy_trace::file::{self, Recording};
-use fozzy_trace::{Digest, Duration, Executor, counted};
+use fozzy_trace::{Digest, Duration, Executor, Instant, counted};
 use std::io::{Cursor, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -155,19 +155,27 @@ fn p99_of_steps(recording: &Recording) -> Result<u64, CampaignError> {
     let into = Arc::clone(&begun);
     let mut session = session_of(recording)?;
     session.follow(Box::new(move |entry| {
-        if entry.call == "fozzy:scenario/stateful.step" {
+        if entry.call == STEP_CALL {
             into.lock().unwrap_or_else(PoisonError::into_inner).push(entry.at.0);
         }
     }));
     let execution = session.execute(source_of(recording), 0..u64::MAX)?;
-    let mut moments = std::mem::take(&mut *begun.lock().unwrap_or_else(PoisonError::into_inner));
+    let moments = std::mem::take(&mut *begun.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(p99_of_spans(moments, execution.ended_at))
+}
+
+/// The call with which a step of a scenario begins.
+pub(crate) const STEP_CALL: &str = "fozzy:scenario/stateful.step";
+
+/// The time, in nanoseconds, that 99 of 100 spans do not exceed that begin at these moments, and end with the next one.
+pub(crate) fn p99_of_spans(mut moments: Vec<u64>, ended_at: Instant) -> u64 {
     if moments.is_empty() {
         moments.push(0);
     }
-    moments.push(execution.ended_at.0);
+    moments.push(ended_at.0);
     let mut spans: Vec<u64> = moments.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     spans.sort_unstable();
-    Ok(spans[(spans.len() * 99).div_ceil(100) - 1])
+    spans[(spans.len() * 99).div_ceil(100) - 1]
 }
 
 /// The budget is in the plan, and so in the trace; what was in use is counted anew.

@@ -86,6 +86,14 @@ pub(crate) fn own_words(end: &ExecutionEnd, stderr: &[u8]) -> String {
     }
 }
 
+impl FailureIdentity {
+    /// The identity of what is no failure of a program, and has no words of its own.
+    #[must_use]
+    pub fn of(signature: FailureSignature) -> FailureIdentity {
+        FailureIdentity { signature, wording: String::new() }
+    }
+}
+
 /// The identity of an execution's failure; `None` when it has none.
 #[must_use]
 pub fn identify(execution: &Execution) -> Option<FailureIdentity> {

@@ -24,7 +24,7 @@ pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use map::{EvidenceArgs, MapCommand, ShrinkPolicyArg, TopologyProfileArg};
 pub(crate) use memory::{MemoryArgs, memory_size, percentage};
 pub(crate) use options::request;
-pub(crate) use profile::{ProfileArgs, ProfileCommand, ReplayProfileArgs};
+pub(crate) use profile::{ProfileArgs, ProfileCommand, ProfileShrinkArgs, ReplayProfileArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 pub(crate) use time_travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
@@ -455,7 +455,7 @@ pub(crate) struct FuzzArgs {
     #[arg(long)]
     pub(crate) crash_only: bool,
     /// Search for the input that costs most, and record its run: instructions, bytes allocated, virtual time, or calls of a function
-    /// of the program or the host (cpu, heap, latency, calls:NAME).
+    /// of the program or the host (cpu, heap, latency, p99_latency, calls:NAME).
     #[arg(long, value_name = "METRIC", conflicts_with_all = ["jobs", "crash_only", "no_minimize", "sarif", "fail_on_exit"])]
     pub(crate) maximize: Option<CostMetric>,
     /// Write the first finding to this trace, and further ones beside it, instead of to the run's folder.
@@ -518,7 +518,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "WHEN")]
     pub(crate) stop: Option<StopArg>,
     /// Search for the run that costs most, and record it: instructions, bytes allocated, virtual time, or calls of a function of the
-    /// program or the host (cpu, heap, latency, calls:NAME).
+    /// program or the host (cpu, heap, latency, p99_latency, calls:NAME).
     #[arg(long, value_name = "METRIC", conflicts_with_all = ["schedule", "stop", "until_failure", "resume", "save_state", "workers", "shortest", "generate_tests"])]
     pub(crate) maximize: Option<CostMetric>,
     /// `--stop failure`, as `run --seeds` calls it.

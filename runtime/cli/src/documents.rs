@@ -20,7 +20,8 @@ use fozzy_report::inspect::InspectDocument;
 use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
 use fozzy_report::memory::{MemoryDiff, MemoryGraph, MemoryTop};
 use fozzy_report::profile::{
-    ProfileDiff, ProfileDoctor, ProfileEnv, ProfileExplain, ProfileExport, ProfileFlame, ProfileTimeline, ProfileTop,
+    ProfileDiff, ProfileDoctor, ProfileEnv, ProfileExplain, ProfileExport, ProfileFlame, ProfileShrink,
+    ProfileTimeline, ProfileTop,
 };
 use fozzy_report::suite::SuiteSummary;
 use fozzy_report::{
@@ -67,6 +68,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("profile-diff", "`profile diff` (`fozzy.profile_diff.v2`)", of::<ProfileDiff>),
     row("profile-explain", "`profile explain` (`fozzy.profile_explain.v1`)", of::<ProfileExplain>),
     row("profile-env", "`profile env` (`fozzy.profile_env.v4`)", of::<ProfileEnv>),
+    row("profile-shrink", "`profile shrink` (`fozzy.profile_shrink.v2`)", of::<ProfileShrink>),
     row("profile-doctor", "`profile doctor` (`fozzy.profile_doctor.v1`)", of::<ProfileDoctor>),
     row("profile-export", "`profile export` (`fozzy.profile_export_result.v1`)", of::<ProfileExport>),
     row("memory-top", "`memory top`", of::<MemoryTop>),

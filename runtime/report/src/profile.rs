@@ -25,6 +25,7 @@ mod heap;
 mod massif;
 mod pprof;
 mod ranking;
+mod shrink;
 mod speedscope;
 mod svg;
 mod timeline;
@@ -51,6 +52,7 @@ pub use export::{ProfileExport, ProfileFlame};
 pub use heap::{HeapMoment, HeapPlace, HeapSite, HeapTree, ProfileTopHeap};
 pub(crate) use ranking::by_function;
 pub use ranking::{LineCount, ProfileTopFunction};
+pub use shrink::{CostDirection, ProfileShrink, ProfileShrinkContract, ProfileShrinkSize};
 pub use timeline::{ProfileTimeline, TIMELINE_FORMATS, TimelineEvent};
 pub use top::{ProfileTop, ProfileTopCpu};
 

@@ -99,6 +99,11 @@ pub trait ReplayTarget {
         let _ = allowed;
     }
 
+    /// What an execution shows that a smaller one has to show, too: its failure, unless something else is looked for.
+    fn identify(&mut self, execution: &Execution) -> Option<FailureIdentity> {
+        identify(execution)
+    }
+
     /// The steps that a failure at this position depends on, if the program says what its steps do.
     fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
         let _ = (failure, position);
@@ -343,7 +348,8 @@ fn first(recording: &Recording, target: &mut dyn ReplayTarget) -> Result<Initial
     let log = DecisionLog::default();
     let source = KeyedSource::recorded(recording, Arc::clone(&log));
     let execution = target.execute(&recording.plan, &recording.inputs, Box::new(source), 0..0)?;
-    let result = CandidateResult::of(execution, vec![take(&log).into()]);
+    let identity = target.identify(&execution);
+    let result = CandidateResult::identified(execution, identity, vec![take(&log).into()]);
     let identity = match &result.identity {
         Some(identity) if identity.signature == signature => identity.clone(),
         found => {
@@ -359,9 +365,19 @@ fn first(recording: &Recording, target: &mut dyn ReplayTarget) -> Result<Initial
 }
 
 impl CandidateResult {
+    /// That of steps that were walked, which fail or show nothing.
     fn of(execution: Execution, log: Vec<Arc<[Decision]>>) -> CandidateResult {
+        let identity = identify(&execution);
+        CandidateResult::identified(execution, identity, log)
+    }
+
+    fn identified(
+        execution: Execution,
+        identity: Option<FailureIdentity>,
+        log: Vec<Arc<[Decision]>>,
+    ) -> CandidateResult {
         let position = execution.facts.scenario.as_ref().map(|scenario| scenario.position);
-        CandidateResult { log, position, identity: identify(&execution), execution }
+        CandidateResult { log, position, identity, execution }
     }
 
     fn log(&self) -> Arc<[Decision]> {

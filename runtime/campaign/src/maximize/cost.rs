@@ -3,14 +3,15 @@
 //! Invariant: costs are those of the profile of the same run: an instruction that was not begun is not counted.
 
 use super::metric::CostMetric;
+use crate::trace_check::{STEP_CALL, p99_of_spans};
 use fozzy_engine::{Program, ProgramProfile, Session};
 use fozzy_instrument::source::DebugSymbols;
 use fozzy_instrument::{ModuleOrdinal, ProfileCounter};
 use fozzy_search::maximize::MeasuredRun;
 use fozzy_trace::{Digest, Execution, ExecutionEnd, counted};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Budgets of instructions of a run that counts: counting takes instructions, too.
 pub(crate) const FUEL_TIMES: u64 = 4;
@@ -28,6 +29,8 @@ pub(crate) struct CostMeter {
     symbols: BTreeMap<Digest, DebugSymbols>,
     /// Calls of the host of that name, in the run that is made.
     host_calls: Arc<AtomicU64>,
+    /// When steps began, in that run.
+    steps: Arc<Mutex<Vec<u64>>>,
     /// Events of allocators that were not logged, in the run that lost most.
     lost_events: u64,
 }
@@ -46,6 +49,7 @@ impl CostMeter {
             parts: 0,
             symbols: BTreeMap::new(),
             host_calls: Arc::default(),
+            steps: Arc::default(),
             lost_events: 0,
         }
     }
@@ -53,13 +57,14 @@ impl CostMeter {
     /// A run is about to be made: its calls of the host are not kept, and those of the name are counted.
     pub(crate) fn begin(&self, session: &mut Session) {
         self.host_calls.store(0, Ordering::Relaxed);
-        let (calls, metric) = (Arc::clone(&self.host_calls), self.metric.clone());
-        session.follow(Box::new(move |entry| {
-            if let CostMetric::Calls(name) = &metric
-                && is_named(&entry.call, name)
-            {
+        locked(&self.steps).clear();
+        let (calls, steps, metric) = (Arc::clone(&self.host_calls), Arc::clone(&self.steps), self.metric.clone());
+        session.follow(Box::new(move |entry| match &metric {
+            CostMetric::Calls(name) if is_named(&entry.call, name) => {
                 calls.fetch_add(1, Ordering::Relaxed);
             }
+            CostMetric::TailLatency if entry.call == STEP_CALL => locked(&steps).push(entry.at.0),
+            _ => {}
         }));
     }
 
@@ -74,6 +79,7 @@ impl CostMeter {
     pub(crate) fn cost(&mut self, session: &Session, execution: &Execution) -> u64 {
         match &self.metric {
             CostMetric::Latency => execution.ended_at.0,
+            CostMetric::TailLatency => p99_of_spans(std::mem::take(&mut *locked(&self.steps)), execution.ended_at),
             CostMetric::Cpu => programs(session).map(|(_, program, counts)| instructions(program, counts)).sum(),
             CostMetric::Heap => {
                 let heaps = || session.profiles().values().map(ProgramProfile::heap);
@@ -135,6 +141,10 @@ impl CostMeter {
         self.functions.insert(key, known);
         known
     }
+}
+
+fn locked(steps: &Mutex<Vec<u64>>) -> MutexGuard<'_, Vec<u64>> {
+    steps.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether that is a name, whole or without what it stands in: `insert` is one of `list::insert`, `fd_write` one of

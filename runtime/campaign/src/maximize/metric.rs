@@ -15,17 +15,28 @@ pub enum CostMetric {
     Heap,
     /// Virtual time until the end.
     Latency,
+    /// The virtual time that 99 of 100 steps do not exceed; of a run without steps, that of the run.
+    TailLatency,
     /// Calls of functions of this name, in the program or of the host.
     Calls(String),
 }
 
 impl CostMetric {
     /// The words, for messages.
-    pub const WORDS: &str = "cpu, heap, latency or calls:NAME";
+    pub const WORDS: &str = "cpu, heap, latency, p99_latency or calls:NAME";
 
     /// The build that counts it, with fuel, since nothing is known of a run before it is made.
     pub(crate) fn build(&self) -> Build {
         Build { heap: (*self == CostMetric::Heap).then(Vec::new), ..Build::profile_with_fuel() }
+    }
+
+    /// Its word in documents of version 1, if it has one there.
+    pub(crate) fn profile_word(&self) -> String {
+        match self {
+            CostMetric::Cpu => "cpu_time".to_owned(),
+            CostMetric::Heap => "alloc_bytes".to_owned(),
+            other => other.to_string(),
+        }
     }
 
     /// What it is counted in.
@@ -34,7 +45,7 @@ impl CostMetric {
         match self {
             CostMetric::Cpu => "instructions",
             CostMetric::Heap => "bytes",
-            CostMetric::Latency => "ns",
+            CostMetric::Latency | CostMetric::TailLatency => "ns",
             CostMetric::Calls(_) => "calls",
         }
     }
@@ -44,7 +55,7 @@ impl CostMetric {
         match self {
             CostMetric::Cpu => format!("{} instructions", grouped(cost)),
             CostMetric::Heap => counted(cost, "byte"),
-            CostMetric::Latency => Duration(cost).to_string(),
+            CostMetric::Latency | CostMetric::TailLatency => Duration(cost).to_string(),
             CostMetric::Calls(_) => counted(cost, "call"),
         }
     }
@@ -58,16 +69,16 @@ impl CostMetric {
                 "no allocation was seen".to_owned(),
                 "a program that was stripped of the names of its functions, or has an allocator of its own, is not measured by it",
             ),
-            CostMetric::Latency => (
+            CostMetric::Latency | CostMetric::TailLatency => (
                 "no virtual time passed: the program neither waits nor reads a clock".to_owned(),
-                "--maximize cpu counts instructions",
+                "cpu counts instructions",
             ),
             CostMetric::Calls(name) => (
                 format!("nothing called `{name}` was called"),
                 "fozzy profile top RUN --cpu lists the functions of a run",
             ),
         };
-        CampaignError::new(ErrorKind::Target, format!("--maximize {self}: in {runs} {what}")).hint(hint)
+        CampaignError::new(ErrorKind::Target, format!("{self}: in {runs} {what}")).hint(hint)
     }
 }
 
@@ -77,6 +88,7 @@ impl fmt::Display for CostMetric {
             CostMetric::Cpu => f.write_str("cpu"),
             CostMetric::Heap => f.write_str("heap"),
             CostMetric::Latency => f.write_str("latency"),
+            CostMetric::TailLatency => f.write_str("p99_latency"),
             CostMetric::Calls(name) => write!(f, "calls:{name}"),
         }
     }
@@ -87,9 +99,10 @@ impl FromStr for CostMetric {
 
     fn from_str(text: &str) -> Result<CostMetric, String> {
         match text.split_once(':') {
-            None if text == "cpu" => Ok(CostMetric::Cpu),
-            None if text == "heap" => Ok(CostMetric::Heap),
+            None if ["cpu", "cpu_time"].contains(&text) => Ok(CostMetric::Cpu),
+            None if ["heap", "alloc_bytes"].contains(&text) => Ok(CostMetric::Heap),
             None if text == "latency" => Ok(CostMetric::Latency),
+            None if text == "p99_latency" => Ok(CostMetric::TailLatency),
             Some(("calls", name)) if !name.is_empty() => Ok(CostMetric::Calls(name.to_owned())),
             _ => Err(format!("expected {}, found `{text}`", CostMetric::WORDS)),
         }
@@ -102,7 +115,7 @@ mod tests {
 
     #[test]
     fn metrics_are_read_as_they_are_written() {
-        for text in ["cpu", "heap", "latency", "calls:memcpy", "calls:core::str::find"] {
+        for text in ["cpu", "heap", "latency", "p99_latency", "calls:memcpy", "calls:core::str::find"] {
             assert_eq!(text.parse::<CostMetric>().map(|metric| metric.to_string()), Ok(text.to_owned()));
         }
         for text in ["", "calls", "calls:", "cpu:x", "time"] {

@@ -1,10 +1,12 @@
 //! Arguments about profiles: of the command that makes them, and flags of version 1 that are accepted.
 
-use super::HeapArgs;
+use super::{HeapArgs, MinimizeArg};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use fozzy_campaign::maximize::CostMetric;
 use fozzy_campaign::profile::{ProfileDomains, export_formats};
-use fozzy_report::profile::{PROFILE_FORMATS, TIMELINE_FORMATS};
+use fozzy_report::profile::{CostDirection, PROFILE_FORMATS, TIMELINE_FORMATS};
+use fozzy_trace::Duration;
 use std::path::PathBuf;
 
 /// What is captured of a run.
@@ -74,6 +76,8 @@ pub(crate) enum ProfileCommand {
     Explain(ProfileExplainArgs),
     /// Write the profile of a run in the format of another tool.
     Export(ProfileExportArgs),
+    /// Find the smallest run that costs as much: fewer steps and faults, simpler values.
+    Shrink(ProfileShrinkArgs),
     /// Say what is measured, and how.
     Env,
     /// Check that the profiles of a run can be had, and balance.
@@ -144,6 +148,49 @@ pub(crate) struct ProfileExplainArgs {
     /// The run before.
     #[arg(long, value_name = "RUN")]
     pub(crate) diff_with: Option<String>,
+}
+
+/// Exit code: 0, also when nothing is smaller; 2 when the recorded run is not repeated, or costs nothing.
+#[derive(Debug, Args)]
+pub(crate) struct ProfileShrinkArgs {
+    /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
+    pub(crate) run: String,
+    /// What a smaller run has to keep: `cpu_time` (instructions), `alloc_bytes`, `p99_latency` (of the steps), `latency` (virtual time
+    /// of the run), or `calls:NAME`.
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: CostMetric,
+    /// `increase`: it costs at least as much as --keep says. `decrease`: at most.
+    #[arg(long, value_name = "DIRECTION", default_value = "increase")]
+    pub(crate) direction: DirectionArg,
+    /// How much of the cost stays, in percent; with `decrease`, it may be as many percent more as this is less than 100.
+    #[arg(long, value_name = "PERCENT", default_value_t = 90, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub(crate) keep: u64,
+    /// The budget of real time; the smallest run found until then is kept.
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = Duration::parse)]
+    pub(crate) budget: Duration,
+    /// What to shrink: `input` is steps, values and standard input; `schedule` the order of turns; `faults` the planned faults.
+    #[arg(long, value_name = "WHAT", default_value = "all")]
+    pub(crate) minimize: MinimizeArg,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the help shows this text as it is")]
+    /// The trace of the smallest run [default: `<stem>.min.fozzy`, beside the trace]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// From which side a cost is held.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum DirectionArg {
+    Increase,
+    Decrease,
+}
+
+impl From<DirectionArg> for CostDirection {
+    fn from(direction: DirectionArg) -> CostDirection {
+        match direction {
+            DirectionArg::Increase => CostDirection::Increase,
+            DirectionArg::Decrease => CostDirection::Decrease,
+        }
+    }
 }
 
 /// Exit code: 0, or 1 when a check failed.

@@ -1,17 +1,24 @@
 //! `fozzy profile`: where a recorded run spends its instructions, its time, its bytes.
 
-use crate::args::ProfileCommand;
+use super::shrink::dimension;
+use super::worker::stop_flag;
+use crate::args::{ProfileCommand, ProfileShrinkArgs};
 use crate::context::Context;
 use crate::error::CliError;
 use fozzy_campaign::profile::{
-    profile_diff, profile_doctor, profile_explain, profile_export, profile_flame, profile_top, run_activity,
+    CostShrinkRequest, profile_diff, profile_doctor, profile_explain, profile_export, profile_flame, profile_shrink,
+    profile_top, run_activity,
 };
+use fozzy_campaign::search_clock::SearchClock;
 use fozzy_campaign::selector;
+use fozzy_campaign::shrink::{progress_every, show_progress};
 use fozzy_campaign::store::write_output;
 use fozzy_report::Layout;
-use fozzy_report::profile::{ProfileEnv, ProfileExport, ProfileTimeline};
+use fozzy_report::profile::{ProfileEnv, ProfileExport, ProfileShrink, ProfileTimeline};
+use fozzy_search::shrink::ShrinkProgress;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<ExitCode, CliError> {
     let printer = &context.printer;
@@ -47,6 +54,7 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
             let before = args.diff_with.as_ref().map(|run| recorded(run)).transpose()?;
             printer.document(&profile_explain(&recorded(&args.run)?, before.as_ref())?)?;
         }
+        ProfileCommand::Shrink(args) => printer.document(&shrink(context, args)?)?,
         ProfileCommand::Env => printer.document(&ProfileEnv::here(context.strict))?,
         ProfileCommand::Doctor(args) => {
             let (path, recording) = recorded(&args.run)?;
@@ -64,6 +72,28 @@ pub(crate) fn profile(context: &Context, command: &ProfileCommand) -> Result<Exi
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn shrink(context: &Context, args: &ProfileShrinkArgs) -> Result<ProfileShrink, CliError> {
+    let clock = SearchClock::start(Some(args.budget), stop_flag());
+    let (path, recording) = selector::recording(&args.run, &context.runs)?;
+    let out = args.out.clone().unwrap_or_else(|| path.with_extension("min.fozzy"));
+    let (metric, direction, only) = (args.metric.clone(), args.direction.into(), dimension(args.minimize));
+    let request = CostShrinkRequest { metric, direction, keep_pct: args.keep, only };
+    let remarks = &context.project.remarks;
+    let every = progress_every(remarks);
+    let mut next = every;
+    let mut go_on = |progress: &ShrinkProgress| {
+        let elapsed = Duration::from_nanos(clock.elapsed_ns());
+        if elapsed >= next && !context.printer.json {
+            next = elapsed + every;
+            show_progress(remarks, elapsed, progress, args.budget.0);
+        }
+        !clock.is_over()
+    };
+    let found = profile_shrink((&path, &recording), &request, (&out, &clock), &mut go_on);
+    remarks.live("");
+    found
 }
 
 /// Prints a document, or writes its text to a file.

@@ -113,7 +113,7 @@ fn passing(
     Ok(exit(summary.status))
 }
 
-const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
+pub(super) const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
     match argument {
         MinimizeArg::All => None,
         MinimizeArg::Input => Some(Dimension::Input),

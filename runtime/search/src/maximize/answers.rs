@@ -19,6 +19,10 @@ use std::sync::Arc;
 const ANSWERS_MAX: usize = 1 << 16;
 /// Most changes of one variation, as a power of two.
 const STACK_BITS_MAX: usize = 3;
+/// Answers beyond which a sequence is long, and of so many changes seven are of more than one answer.
+const LONG: usize = 32;
+const LONG_OTHERS: u64 = 9;
+const SHORT_OTHERS: u64 = 13;
 /// The largest step by which a number changes.
 const STEP_MAX: usize = 16;
 
@@ -82,11 +86,11 @@ impl InputSpace for AnswerSpace {
 
 fn vary_once(answers: &mut Vec<LoggedAnswer>, other: &[LoggedAnswer], rng: &mut Rng) {
     let len = answers.len();
-    let (at, block) = {
-        let at = rng.index(len);
-        (at, at..at + rng.length(len - at))
-    };
-    match rng.below(12) {
+    let at = rng.index(len);
+    let block = at..at + block_length(len - at, rng);
+    // One answer of many hardly matters.
+    let others = if len > LONG { LONG_OTHERS } else { SHORT_OTHERS };
+    match rng.below(others) {
         0 => answers.truncate(at),
         1 => {
             answers.drain(block);
@@ -106,12 +110,23 @@ fn vary_once(answers: &mut Vec<LoggedAnswer>, other: &[LoggedAnswer], rng: &mut 
         4 => {
             let alike = alike(answers, at);
             let chosen = answers[alike[rng.index(alike.len())]].answer.clone();
-            let (from, number) = (rng.index(alike.len()), rng.length(alike.len()));
+            let from = block_begin(alike.len(), rng);
+            let number = block_length(alike.len() - from, rng);
             alike.iter().skip(from).take(number).for_each(|place| answers[*place].answer = chosen.clone());
         }
-        5 => put_in_order(answers, at, rng),
+        5 | 6 => put_in_order(answers, at, rng),
         _ => change(&mut answers[at], rng),
     }
+}
+
+/// Where a block begins: as often as not, at the beginning.
+fn block_begin(len: usize, rng: &mut Rng) -> usize {
+    if rng.one_in(2) { 0 } else { rng.index(len) }
+}
+
+/// How long a block is of at most so many: as often as not, as long as it can be.
+fn block_length(most: usize, rng: &mut Rng) -> usize {
+    if rng.one_in(2) { most } else { rng.length(most) }
 }
 
 /// The places of answers to questions as that at a place: of the same bound, or as many bytes.
@@ -130,9 +145,8 @@ fn alike(answers: &[LoggedAnswer], at: usize) -> Vec<usize> {
 /// Sorts numbers of one kind, up or down, or has them rise or fall evenly.
 fn put_in_order(answers: &mut [LoggedAnswer], at: usize, rng: &mut Rng) {
     let alike = alike(answers, at);
-    let from = rng.index(alike.len());
-    let most = alike.len() - from;
-    let places = &alike[from..from + rng.length(most)];
+    let from = block_begin(alike.len(), rng);
+    let places = &alike[from..from + block_length(alike.len() - from, rng)];
     let number = |place: &usize| match answers[*place].answer {
         Override::Number(number) => Some(number),
         Override::Bytes(_) => None,

@@ -16,7 +16,6 @@ use super::faults::{chance, strikes_at, striking};
 use super::{ShrinkCandidate, ShrinkHalt, ShrinkProgress, Shrinker};
 use crate::keyed_source::{Decision, DecisionLog, KeyedSource, LOGGED_MAX, is_chance, take};
 use crate::site_source::{RecordedAnswers, SiteSource};
-use fozzy_check::identify;
 use fozzy_trace::Origin;
 use fozzy_trace::plan::Plan;
 use std::sync::Arc;
@@ -65,7 +64,7 @@ fn retry(shrinker: &mut Shrinker<'_>, plan: &Plan, recorded: &RecordedAnswers) -
         let source = KeyedSource::over(Box::new(by_sites), Arc::default(), Arc::clone(&log));
         let execution = shrinker.workers[0].target().execute(plan, &inputs, Box::new(source), 0..0)?;
         let log = take(&log);
-        let is_same = identify(&execution).as_ref() == Some(&shrinker.identity);
+        let is_same = shrinker.workers[0].target().identify(&execution).as_ref() == Some(&shrinker.identity);
         // What is drawn anew may strike elsewhere.
         let is_calmer = (plan.faults.len(), strikes(plan, &log)) < before;
         if log.len() == LOGGED_MAX || !is_same || !is_calmer {

@@ -76,7 +76,8 @@ impl<'a> ReplayWorker<'a> {
     ) -> Result<CandidateResult, HarnessError> {
         let (source, log) = source(candidate, seed, observations);
         let execution = self.target.execute(&candidate.plan, &candidate.inputs, source, keep)?;
-        Ok(CandidateResult::of(execution, vec![take(&log).into()]))
+        let identity = self.target.identify(&execution);
+        Ok(CandidateResult::identified(execution, identity, vec![take(&log).into()]))
     }
 }
 
