@@ -12,6 +12,7 @@
 //! debug_info         places, variables, values and expressions of real programs, stopped in an engine
 //! dialogues          standard input as a channel, in programs with a scheduler of their own
 //! everything         a guest that uses everything, under every kind of fault
+//! debug              runs are stopped anywhere, and go back
 //! criteria           runs are held to what their plan expects, by commands and checkers alike
 //! network            two machines of one run, a client and a server
 //! processes          commands of a guest: scripted, other components, the real computer
@@ -55,6 +56,7 @@ mod core_modules;
 mod corpus;
 mod coverage;
 mod criteria;
+mod debug;
 mod debug_info;
 mod dialogues;
 mod distributed;

@@ -24,6 +24,7 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/memory/copy.rs",
     "runtime/engine/src/memory/touched.rs",
     "runtime/campaign/src/fuzz/driver.rs",
+    "runtime/campaign/src/debug/fork.rs",
     "runtime/cli/src/interrupt.rs",
     "guest-sdk/src/local.rs",
     "guest-sdk/src/native/std_clock.rs",

@@ -17,6 +17,7 @@ pub mod comparisons;
 pub mod compiler;
 pub mod config;
 pub mod coverage;
+pub mod debug;
 pub mod disk_sync;
 mod embedded;
 pub mod error;

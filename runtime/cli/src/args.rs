@@ -4,6 +4,7 @@ mod artifacts;
 mod check;
 mod corpus;
 mod criteria;
+mod debug;
 mod gates;
 mod heap;
 mod map;
@@ -19,6 +20,7 @@ pub(crate) use corpus::{
     CorpusAddArgs, CorpusCommand, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, InputArgs,
 };
 pub(crate) use criteria::CriteriaArgs;
+pub(crate) use debug::DebugArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use map::{EvidenceArgs, MapCommand, ShrinkPolicyArg, TopologyProfileArg};
@@ -131,6 +133,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Re-run a recorded run up to one decision, then continue with another seed.
     Branch(BranchArgs),
+    /// Debug a recorded run, forwards and backwards.
+    Debug(DebugArgs),
     /// Find the decision that made a recorded failure likely.
     Causality(CausalityArgs),
     /// Estimate how often a failure occurs in fresh runs, and how many clean runs support a fix.

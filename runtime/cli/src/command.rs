@@ -9,6 +9,7 @@ mod ci;
 mod clean;
 mod corpus;
 mod coverage;
+mod debug;
 mod doctor;
 mod env;
 mod explore;
@@ -74,6 +75,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Branch(args) => branch::branch(&context, args),
+            Command::Debug(args) => debug::debug(&context, args),
             Command::Causality(args) => causality::causality(&context, args),
             Command::Findability(args) => causality::findability(&context, args),
             Command::Benchmark(args) => benchmark::benchmark(&context, args),

@@ -36,6 +36,10 @@ fn main() -> ExitCode {
         return ExitCode::from(fozzy_campaign::compiler::serve());
     }
     fozzy_campaign::compiler::isolate(progress::line());
+    // It has one thread.
+    if fozzy_campaign::debug::is_debuggee() {
+        return ExitCode::from(fozzy_campaign::debug::serve());
+    }
     interrupt::install();
     // A stack on which guests can be called as they are; where no thread can be had, each call gets its own.
     let thread = std::thread::Builder::new().name("fozzy".to_owned());

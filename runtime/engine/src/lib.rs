@@ -106,6 +106,8 @@ pub use reactor::{
     TrackerKind,
 };
 pub use run::coverage::{ModuleBytes, ProgramCoverage};
+pub use run::debug::{DebugFrame, DebugMoment, DebugPlace, DebugValue, Debugger, Position, Resume, Stop, StopReason};
+pub use run::debugged::DebuggedRun;
 pub use run::heap::{HeapProfile, HeapSnapshot};
 pub use run::inspect_at::{ExecutionView, GuestView};
 pub use run::profile::{PathCounts, PathStep, ProgramProfile};

@@ -302,18 +302,50 @@ unsafe impl LinearMemory for RegionHandle {
 thread_local! {
     static CREATED: RefCell<Vec<Arc<Region>>> = const { RefCell::new(Vec::new()) };
     static OFFERED: RefCell<VecDeque<Arc<Region>>> = const { RefCell::new(VecDeque::new()) };
+    static SHARED: RefCell<Option<SharedMemory>> = const { RefCell::new(None) };
     static ANEW: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The memory of pages of one byte that all instances of this thread have in common.
+struct SharedMemory {
+    /// What it begins with.
+    contents: Vec<u8>,
+    region: Option<Arc<Region>>,
+}
+
+/// From now on, instances of this thread that have a memory of pages of one byte have it in common; it begins with `contents`. With `None`, that ends.
+pub(crate) fn share(contents: Option<Vec<u8>>) {
+    SHARED.set(contents.map(|contents| SharedMemory { contents, region: None }));
+}
+
+/// That memory, once there is an instance that has it.
+pub(crate) fn shared_region() -> Option<Arc<Region>> {
+    SHARED.with_borrow(|shared| shared.as_ref()?.region.clone())
+}
+
+fn shared(map: impl FnOnce() -> Result<Region, String>) -> Result<Arc<Region>, String> {
+    SHARED.with_borrow_mut(|shared| {
+        let Some(shared) = shared else { return Ok(Arc::new(map()?)) };
+        if let Some(region) = &shared.region {
+            return Ok(Arc::clone(region));
+        }
+        let region = Arc::new(map()?);
+        region.write(0, &shared.contents);
+        shared.region = Some(Arc::clone(&region));
+        Ok(region)
+    })
 }
 
 /// Gives wasmtime its memories.
 pub(crate) struct HostMemories;
 
-// SAFETY: each memory is a mapping of its own with the reservation and guard that were asked for. One that was offered has
+// SAFETY: each memory is a mapping of its own with the reservation and guard that were asked for. That in which guests are counted that are
+// debugged is one for all instances of a thread: only code of the rewriter reads and writes it, one instance after the other, and it never grows. One that was offered has
 // them too, is at least as large as was asked for, and belonged to a store that runs no more (`offer`).
 unsafe impl MemoryCreator for HostMemories {
     fn new_memory(
         &self,
-        _: MemoryType,
+        of: MemoryType,
         minimum: usize,
         maximum: Option<usize>,
         reserved: Option<usize>,
@@ -321,6 +353,11 @@ unsafe impl MemoryCreator for HostMemories {
     ) -> Result<Box<dyn LinearMemory>, String> {
         let reserved = reserved.unwrap_or_else(|| maximum.unwrap_or(minimum)).max(minimum);
         let mapped = reserved.saturating_add(guard).max(1);
+        // No program has pages of one byte.
+        if of.page_size() == 1 {
+            let region = shared(|| Region::map(minimum, reserved, guard))?;
+            return Ok(Box::new(RegionHandle(region)));
+        }
         let fits =
             |region: &Arc<Region>| (region.minimum, region.reserved, region.mapped) == (minimum, reserved, mapped);
         let region = match OFFERED.with_borrow_mut(VecDeque::pop_front).filter(fits) {

@@ -4,6 +4,7 @@
 //! Session ─execute─▶ schedule ─ a fiber for each guest ─▶ scenario │ command │ handler
 //!                       │                                     └─▶ callee: the target of a scenario
 //!                       └─▶ trap, coverage, inspect_at: how it ended, what it covered, how it stood at one moment
+//!                       └─▶ debug: the same, stopped anywhere
 //!                       └─▶ criteria: whether it is as its plan expects
 //! ```
 //!
@@ -14,6 +15,8 @@ pub(crate) mod callee;
 pub(crate) mod comparison_log;
 pub(crate) mod coverage;
 pub(crate) mod criteria;
+pub(crate) mod debug;
+pub(crate) mod debugged;
 pub(crate) mod heap;
 pub(crate) mod inspect_at;
 pub(crate) mod memory_roles;

@@ -17,11 +17,12 @@ use crate::heap::HeapPass;
 use crate::helpers::Helper;
 use crate::map::SegmentKind;
 use crate::marks::MarksPass;
-use crate::memcheck::access::{AccessHelpers, AccessPass};
+use crate::memcheck::access::{AccessHelpers, AccessPass, access_of};
 use crate::memcheck::helpers::Shadow;
 use crate::memcheck::wrappers;
 use crate::module::ModuleRewriter;
 use crate::options::CoverageMode;
+use crate::positions::{PositionSites, StopCode, StorePass};
 use crate::profile::{ProfilePass, ProfileSites};
 use crate::side::HEADER_PENDING_AT;
 use crate::sites::Sites;
@@ -83,6 +84,9 @@ pub(crate) struct BodyRewriter {
     pub(crate) sites: Sites,
     /// What is counted of the component so far.
     pub(crate) profile: ProfileSites,
+    /// Where a debugger stops the component.
+    pub(crate) positions: PositionSites,
+    stores: StorePass,
     edits: Edits,
     written: RewrittenBody,
 }
@@ -124,7 +128,8 @@ impl BodyRewriter {
             self.marks.begin();
         }
         self.compare.begin();
-        if module.profile {
+        self.stores.begin();
+        if module.profile || module.positions {
             self.counts.begin(offset_u32(operators_start));
         }
         let logs_heap = module.allocators.is_some();
@@ -139,7 +144,7 @@ impl BodyRewriter {
             if covers {
                 self.edges.before(&operator, &validator);
             }
-            if module.profile {
+            if module.profile || module.positions {
                 self.counts.before(&operator, &validator);
             }
             let reachable = validator.get_control_frame(0).is_some_and(|frame| !frame.unreachable);
@@ -157,8 +162,13 @@ impl BodyRewriter {
             if covers {
                 self.edges.operator(&operator, span.clone(), &validator);
             }
-            if module.profile {
+            if module.profile || module.positions {
                 self.counts.operator(&operator, span.clone(), module);
+            }
+            if module.stores && reachable {
+                let store = access_of(&operator).filter(|(.., writes)| *writes);
+                let store = store.and_then(|(below, bytes, argument, _)| Some((below?, bytes, argument)));
+                self.stores.operator(&operator, span.start, store);
             }
             if checks {
                 self.accesses.operator(&operator, span.clone(), reachable, has_stack);
@@ -230,6 +240,16 @@ impl BodyRewriter {
         }
         if module.profile {
             self.counts.finish(index, facts.spans.operators.start, module, &mut self.profile, &mut self.edits)?;
+        }
+        if module.positions {
+            let (start, end) = (facts.spans.operators.start, facts.spans.operators.end);
+            let code = StopCode { memory: module.side_memory, helper: module.helper(Helper::Stop)? };
+            let function = (module.ordinal(), index);
+            self.positions.add(function, start..end, self.counts.counted_segments(), code, &mut self.edits);
+            // Addresses of 64 bits are not watched.
+            if !self.stores.is_empty() && module.has_memory32() {
+                self.stores.finish(StopCode { helper: module.helper(Helper::Watched)?, ..code }, &mut self.edits);
+            }
         }
         if logs_heap {
             let (start, memory) = (facts.spans.operators.start, module.side_memory);

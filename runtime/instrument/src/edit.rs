@@ -90,6 +90,11 @@ impl Edits {
         index
     }
 
+    /// Number of locals of the original function, parameters included.
+    pub(crate) fn own_locals(&self) -> u32 {
+        self.locals_start
+    }
+
     /// Number of locals of the function, parameters and appended ones included.
     pub(crate) fn locals(&self) -> u32 {
         self.locals_start + self.appended.iter().map(|(count, _)| count).sum::<u32>()

@@ -13,9 +13,11 @@ use crate::compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, KIND_BYTES, KIND_SEARCH,
 };
 use crate::heap;
+use crate::map::{STOP_MARK, WATCHED_MARK};
 use crate::memcheck::allocators::CheckedModule;
 use crate::memcheck::helpers::Shadow;
 use crate::memcheck::wrappers::{self, WrapperCalls};
+use crate::positions;
 use crate::profile;
 use crate::side::{
     HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, MARKED_PAGE_BITS, SideLayout,
@@ -74,6 +76,10 @@ pub(crate) enum Helper {
     ReleaseBlock,
     /// See [`Shadow::flush`].
     FlushBlocks,
+    /// `(segment)`: where a debugger stops a program: see [`crate::PositionSites`].
+    Stop,
+    /// `()`: where a debugger stops a program that is about to write what is watched.
+    Watched,
     /// Stands for a function of an allocator: see [`wrappers::wrapper`].
     Wrapper {
         /// Its index.
@@ -126,10 +132,19 @@ impl Helper {
             Helper::CheckOverlap | Helper::Shade | Helper::CheckLayout => (&WORDS[..3], &[]),
             Helper::CheckedGrow => (&WORDS[..1], &WORDS[..1]),
             Helper::PlaceBlock => (&WORDS[..5], &WORDS[..1]),
-            Helper::ValidBlock => (&WORDS[..1], &[]),
-            Helper::ReleaseBlock => (&[], &[]),
+            Helper::ValidBlock | Helper::Stop => (&WORDS[..1], &[]),
+            Helper::ReleaseBlock | Helper::Watched => (&[], &[]),
             Helper::FlushBlocks => (&[], &WORDS[..1]),
             Helper::Wrapper { params, results, .. } => (&WORDS[..params as usize], &WORDS[..results as usize]),
+        }
+    }
+
+    /// By which the map tells those apart at which a debugger stops.
+    pub(crate) fn mark(self) -> u32 {
+        match self {
+            Helper::Stop => STOP_MARK,
+            Helper::Watched => WATCHED_MARK,
+            _ => 0,
         }
     }
 
@@ -145,6 +160,8 @@ impl Helper {
             | Helper::CheckAccess
             | Helper::CheckOverlap
             | Helper::Shade
+            | Helper::Stop
+            | Helper::Watched
             | Helper::ValidBlock => &[],
             Helper::CheckCopy | Helper::CheckFill => &[Helper::CheckAccess],
             Helper::CheckedGrow | Helper::PlaceBlock | Helper::ReleaseBlock => &[Helper::Shade],
@@ -185,6 +202,7 @@ impl Helper {
             Helper::Globals => set_globals(around),
             Helper::EnterNode => profile::enter_node(around.memory),
             Helper::HeapEvent => heap::heap_event(around.memory, profile::CURRENT_AT),
+            Helper::Stop | Helper::Watched => positions::stop(),
             check => check.checking(around),
         }
     }

@@ -15,6 +15,7 @@
 //!   three write to a memory of their own beside the guest's (`side.rs`), which the host reads in place.
 //! - Counts of instructions by call path (`profile.rs`), in such a memory too, and a log of allocations and frees (`heap.rs`) of
 //!   the functions that `allocators.rs` recognises.
+//! - A count of instructions by which a debugger finds its way (`positions.rs`).
 //! - An accessor for the state of the guest (`access.rs`).
 //! - Checks of accesses to memory (`memcheck.rs`), with a shadow memory that belongs to the guest's state.
 //!
@@ -52,6 +53,7 @@ mod module;
 mod names;
 mod nesting;
 mod options;
+mod positions;
 mod prescan;
 mod profile;
 mod segments;
@@ -83,6 +85,7 @@ pub use marks::STRADDLE_BYTES;
 pub use marks_soundness::{MarksReason, MarksVerdict};
 pub use memcheck::{MemoryCheck, MemoryCheckReport};
 pub use options::{CoverageMode, ModuleChoice, Options, hit_class};
+pub use positions::{ModulePositions, POSITION_BYTES, PositionMemory, PositionSites};
 pub use profile::{
     ModuleProfile, ProfileCall, ProfileCallee, ProfileCounter, ProfileNode, ProfileSites, ProfiledFunction,
 };
@@ -123,6 +126,8 @@ pub struct InstrumentedComponent {
     pub comparisons: ComparisonSites,
     /// What is counted by call path; empty unless asked for.
     pub profile: ProfileSites,
+    /// Where a debugger stops the program; empty unless asked for.
+    pub positions: PositionSites,
     /// The side memory of each module that needs one, in the order of the modules' bytes.
     pub side_memories: Vec<SideMemory>,
     /// What each side memory starts with; `None` when nothing was asked for that needs one.

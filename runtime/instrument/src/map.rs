@@ -100,6 +100,11 @@ struct Segment {
     kind: SegmentKind,
 }
 
+/// What [`Segment::original`] says of a helper at which a debugger stops the program.
+pub(crate) const STOP_MARK: u32 = 1;
+/// And at which something is about to be written that it watches.
+pub(crate) const WATCHED_MARK: u32 = 2;
+
 /// Segments of one code section while it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Segments(Vec<Segment>);
@@ -194,6 +199,42 @@ impl ModuleMap {
             SegmentKind::Helper => return None,
         };
         Some(CodeLocation { original: OriginalOffset(original), kind })
+    }
+
+    /// Where the operator stands that is at `offset` in the original; `None` when there is none.
+    #[must_use]
+    pub fn rewritten_of(&self, offset: OriginalOffset) -> Option<RewrittenOffset> {
+        // Originals ascend; what is put in stands in front of the operator that it belongs to.
+        let after = self
+            .segments
+            .0
+            .partition_point(|segment| segment.kind != SegmentKind::Helper && segment.original <= offset.0);
+        let found = self.segments.0[..after].iter().rev().find_map(|segment| match segment.kind {
+            SegmentKind::Copied => Some(segment.rewritten + (offset.0 - segment.original)),
+            SegmentKind::Replaced => (segment.original == offset.0).then_some(segment.rewritten),
+            SegmentKind::DepthCheck | SegmentKind::Injected | SegmentKind::Helper => None,
+        })?;
+        Some(RewrittenOffset(self.code.start + found))
+    }
+
+    /// The functions at which a debugger stops the program: where they begin, and whether something watched is about to be written.
+    pub fn stops(&self) -> impl Iterator<Item = (RewrittenOffset, bool)> {
+        let helpers = self.segments.0.iter().filter(|segment| segment.kind == SegmentKind::Helper);
+        let stops = helpers.filter(|segment| segment.original == STOP_MARK || segment.original == WATCHED_MARK);
+        stops.map(|segment| (RewrittenOffset(self.code.start + segment.rewritten), segment.original == WATCHED_MARK))
+    }
+
+    /// Whether the function around `offset` is one of [`ModuleMap::stops`], and then which kind.
+    #[must_use]
+    pub fn stop_at(&self, offset: RewrittenOffset) -> Option<bool> {
+        let inside = offset.0.checked_sub(self.code.start).filter(|_| self.code.contains(&offset.0))?;
+        let after = self.segments.0.partition_point(|segment| segment.rewritten <= inside);
+        let segment = self.segments.0[after.checked_sub(1)?];
+        match (segment.kind, segment.original) {
+            (SegmentKind::Helper, STOP_MARK) => Some(false),
+            (SegmentKind::Helper, WATCHED_MARK) => Some(true),
+            _ => None,
+        }
     }
 
     /// The module stands `bytes` further on, since something was written before it.

@@ -22,6 +22,7 @@ use crate::helpers::{Helper, HelperContext};
 use crate::map::{ModuleMap, ModuleOrdinal, SegmentKind, Segments};
 use crate::memcheck::allocators::{CheckedFunction, CheckedModule};
 use crate::options::{CoverageMode, RUN_ADAPTER};
+use crate::positions;
 use crate::prescan::{ModulePrescan, may_return_through_memory};
 use crate::profile::{self, PROFILE_BYTES};
 use crate::segments::{self, MergedSegments};
@@ -186,6 +187,9 @@ pub(crate) struct ModuleRewriter<'a> {
     /// Whether instructions are counted by call path, and how many bytes the spare nodes of its functions have so far.
     pub(crate) profile: bool,
     pub(crate) spares: u32,
+    /// Whether a debugger is to find its way by the instructions that were executed, and whether it looks at stores.
+    pub(crate) positions: bool,
+    pub(crate) stores: bool,
     /// Functions of its allocator, where their calls are logged.
     pub(crate) allocators: Option<BTreeMap<u32, AllocatorRole>>,
     /// What the shadow of its memory begins with, where accesses to it are to be checked.
@@ -221,10 +225,11 @@ impl<'a> ModuleRewriter<'a> {
         options: &Options,
         surveyed: ModulePrescan,
     ) -> ModuleRewriter<'a> {
-        let chosen = options.modules.includes(surveyed.names()) && !options.profile;
+        let chosen = options.modules.includes(surveyed.names()) && !options.profile && !options.positions;
         let comparisons = options.comparisons && chosen;
         let profile = options.profile && !surveyed.names().any(|name| name == RUN_ADAPTER);
-        let marks = options.marks && !options.profile;
+        let positions = options.positions && !options.profile && !surveyed.names().any(|name| name == RUN_ADAPTER);
+        let marks = options.marks && !options.profile && !options.positions;
         ModuleRewriter {
             ordinal,
             start,
@@ -263,6 +268,8 @@ impl<'a> ModuleRewriter<'a> {
             compared: 0,
             profile,
             spares: 0,
+            positions,
+            stores: positions && options.stores,
             allocators: None,
             shadow: None,
             checked: None,
@@ -550,6 +557,11 @@ impl<'a> ModuleRewriter<'a> {
         self.layout.complete(self.ordinal, self.kept, self.compared, offset_u32(self.taken.len()))
     }
 
+    /// Whether memory 0 is there and has addresses of 32 bits.
+    pub(crate) fn has_memory32(&self) -> bool {
+        self.memory32
+    }
+
     /// What a function compares, going by its name.
     pub(crate) fn compares(&self, function: u32) -> Option<MemoryComparison> {
         let compares = *self.surveyed.compares.get(&function)?;
@@ -687,7 +699,7 @@ impl<'a> ModuleRewriter<'a> {
                     self.write_types(component, &mut out);
                 }
                 (SectionId::Global, _) if self.depth_used => self.write_globals(component, &mut out),
-                (SectionId::Memory, _) if side.is_some() || self.checked.is_some() => {
+                (SectionId::Memory, _) if side.is_some() || self.checked.is_some() || self.positions => {
                     self.write_memories(side.as_ref(), component, &mut out);
                 }
                 (SectionId::DataCount, Some(_)) => self.write_data_count(tag, &mut out),
@@ -769,7 +781,7 @@ impl<'a> ModuleRewriter<'a> {
                 checked: self.checked.as_ref(),
                 shadow: self.shadow_memory,
             };
-            self.segments.push(offset_u32(self.code.len()), 0, SegmentKind::Helper);
+            self.segments.push(offset_u32(self.code.len()), helper.mark(), SegmentKind::Helper);
             helper.body(&around).encode(&mut self.code);
         }
         Ok(types)
@@ -795,17 +807,20 @@ impl<'a> ModuleRewriter<'a> {
 
     fn write_memories(&self, side: Option<&SideMemory>, component: &[u8], out: &mut Vec<u8>) {
         let mut added = wasm_encoder::MemorySection::new();
-        let mut add = |minimum: u64, maximum: Option<u64>| {
+        let add = |added: &mut wasm_encoder::MemorySection, minimum: u64, maximum: Option<u64>| {
             let (memory64, shared, page_size_log2) = (false, false, None);
             added.memory(wasm_encoder::MemoryType { minimum, maximum, memory64, shared, page_size_log2 });
         };
         // A shadow grows with what it is the shadow of.
         if let Some(checked) = &self.checked {
-            add(u64::from(checked.pages / 8 + 2), None);
+            add(&mut added, u64::from(checked.pages / 8 + 2), None);
+        }
+        if self.positions {
+            added.memory(positions::memory());
         }
         if let Some(side) = side {
             let pages = u64::from(side.bytes / WASM_PAGE_BYTES);
-            add(pages, Some(pages));
+            add(&mut added, pages, Some(pages));
         }
         write_list(SectionId::Memory, self.memories.as_ref(), component, added.len(), &body_of(&added), out);
     }

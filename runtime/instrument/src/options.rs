@@ -35,6 +35,11 @@ pub struct Options {
     pub heap: Option<Vec<AllocatorChoice>>,
     /// Check accesses to memory.
     pub memcheck: bool,
+    /// Have the program count down its instructions, for a debugger: see [`crate::PositionSites`]. Like [`Options::profile`], it
+    /// excludes all side memories.
+    pub positions: bool,
+    /// With that, look at each store for what a debugger watches.
+    pub stores: bool,
 }
 
 impl Default for Options {
@@ -50,6 +55,8 @@ impl Default for Options {
             profile: false,
             heap: None,
             memcheck: false,
+            positions: false,
+            stores: false,
         }
     }
 }

@@ -415,6 +415,12 @@ impl ProfilePass {
         }
     }
 
+    /// The segments that have an operator: where code for each goes, to which operator it belongs, and its operators.
+    pub(crate) fn counted_segments(&self) -> impl Iterator<Item = (u32, u32, &[u32])> {
+        let all = self.segments.iter().map(|it| (it.at, it.anchor, &self.operators[it.operators.clone()]));
+        all.filter(|(_, _, operators)| !operators.is_empty())
+    }
+
     /// Where exceptions arrive.
     pub(crate) fn landings(&self) -> &[(u32, u32)] {
         &self.landings

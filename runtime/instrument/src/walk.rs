@@ -46,7 +46,8 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     nesting::check(component)?;
     let beside = options.beside();
     let shadow = options.memcheck.then(|| SideTag::of_shadow(component));
-    let mut surveyed = if beside || options.memcheck { survey(component)? } else { Prescan::default() };
+    let mut surveyed =
+        if beside || options.memcheck || options.positions { survey(component)? } else { Prescan::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
     let choices = options.heap.as_deref().filter(|_| options.profile).or(options.memcheck.then_some(&[]));
     let allocators = choices.map(|choices| Allocators::of(component, choices)).transpose()?;
@@ -225,7 +226,7 @@ fn finished(
     let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
     let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
-    let BodyRewriter { sites, comparisons, profile, .. } = bodies;
+    let BodyRewriter { sites, comparisons, profile, positions, .. } = bodies;
     let maps = OffsetMaps { modules };
     InstrumentedComponent {
         component: out,
@@ -233,6 +234,7 @@ fn finished(
         sites,
         comparisons,
         profile,
+        positions,
         side_memories,
         tag,
         marks,

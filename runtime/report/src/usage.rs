@@ -48,6 +48,7 @@ pub const USAGE: &[UsageGroup] = &[
                 "you want to know what else could have happened after a decision",
                 "fozzy branch run.fozzy --at 12 --seed 3",
             ),
+            ("debug", "you want to stop a recorded run anywhere, and to go back from there", "fozzy debug run.fozzy"),
             (
                 "causality",
                 "you want to know which decision made a failure likely",

@@ -4,6 +4,7 @@
 //! exact   fuel and depth                                   verdicts and traces
 //! fast    depth, coverage, marks, an accessor; no fuel     search; what runs away is repeated in the exact one
 //! profile depth, counts by call path; no fuel              a replay, which is known to end
+//! debug   depth, a count of instructions; no fuel          a replay that is stopped anywhere
 //! ```
 //!
 //! Invariant: what a program does is the same in all builds, as long as it ends.
@@ -13,7 +14,7 @@ use crate::compile::preview1_module;
 use crate::compile::settings::{STACK_SLOTS, Switches};
 use fozzy_instrument::{
     AccessorLayout, AllocatorChoice, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options,
-    SideMemory, SideTag,
+    POSITION_BYTES, SideMemory, SideTag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,10 @@ pub struct Build {
     pub profile: bool,
     /// With that, log allocations and frees: of the allocators that are recognised, and of these.
     pub heap: Option<Vec<AllocatorChoice>>,
+    /// Have the program stop where a debugger wants it to, with all of its values; excludes all side memories.
+    pub positions: bool,
+    /// With that, stop before what is watched is written.
+    pub stores: bool,
 }
 
 impl Default for Build {
@@ -50,6 +55,8 @@ impl Default for Build {
             modules: ModuleChoice::Own,
             profile: false,
             heap: None,
+            positions: false,
+            stores: false,
         }
     }
 }
@@ -85,6 +92,12 @@ impl Build {
         Build { fuel: true, ..Build::profile() }
     }
 
+    /// For a debugger. With `stores`, memory can be watched.
+    #[must_use]
+    pub fn debug(stores: bool) -> Build {
+        Build { fuel: false, positions: true, stores, ..Build::default() }
+    }
+
     /// Whether the guest leaves something in memories beside its own that is read when it has ended.
     pub(crate) fn observes(&self) -> bool {
         self.coverage != CoverageMode::None || self.profile
@@ -103,6 +116,8 @@ impl Build {
             modules: self.modules.clone(),
             profile: self.profile,
             heap: self.heap.clone(),
+            positions: self.positions,
+            stores: self.stores,
             ..Options::default()
         }
     }
@@ -131,6 +146,9 @@ pub(crate) struct CompiledMetadata {
     /// What shadows of memories begin with, where accesses are checked.
     #[serde(default)]
     pub(crate) shadow: Option<SideTag>,
+    /// Modules that have a memory for the debugger.
+    #[serde(default)]
+    positions: u32,
 }
 
 impl CompiledMetadata {
@@ -139,6 +157,7 @@ impl CompiledMetadata {
             preview1_memory: preview1_module::memory_place(original),
             startup_fuel: instrumented.startup_fuel,
             shadow: instrumented.shadow,
+            positions: u32::try_from(instrumented.positions.modules().count()).unwrap_or(u32::MAX),
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),
             access: instrumented.access.clone(),
@@ -154,7 +173,8 @@ impl CompiledMetadata {
         const SHADOW_BYTES: u64 = 1 << 20;
         let shadow = self.shadow.map_or(0, |_| allowed / 8 + SHADOW_BYTES);
         let accessor = self.access.as_ref().map_or(0, AccessorLayout::memory_bytes);
-        shadow + accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
+        let positions = u64::from(self.positions) * POSITION_BYTES as u64;
+        shadow + positions + accessor + self.side_memories.iter().map(|side| u64::from(side.bytes)).sum::<u64>()
     }
 
     /// The fuel that an instance gets instead of `fuel`, so that after its start as much is left as the original would

@@ -117,7 +117,8 @@ impl Cache {
     ) -> Result<Option<Component>, CompileFailure> {
         let Some(compiler) = &self.compiler else { return Ok(None) };
         let (canonical_nans, fuel) = (switches.canonical_nans, build.fuel);
-        let job = CompileJob { canonical_nans, fuel, cache: self.directory.clone(), key: key.to_owned() };
+        let positions = build.positions;
+        let job = CompileJob { canonical_nans, fuel, positions, cache: self.directory.clone(), key: key.to_owned() };
         compiler.compile(&job, component)?;
         Ok(self.code(engine, key))
     }

@@ -28,6 +28,8 @@ pub struct CompileJob {
     pub canonical_nans: bool,
     /// See [`Build::fuel`].
     pub fuel: bool,
+    /// See [`Build::positions`].
+    pub positions: bool,
     /// The folder of the cache.
     pub cache: PathBuf,
     /// Under which key the code is kept.
@@ -73,7 +75,7 @@ pub trait IsolatedCompiler: std::fmt::Debug + Send + Sync {
 pub fn run_job(job: &CompileJob, component: &[u8]) -> Result<(), CompileFailure> {
     let refused =
         |error: &wasmtime::Error| CompileFailure::Refused(crate::compile::load::one_line(&format!("{error:#}")));
-    let build = Build { fuel: job.fuel, ..Build::default() };
+    let build = Build { fuel: job.fuel, positions: job.positions, ..Build::default() };
     let switches = Switches { canonical_nans: job.canonical_nans, memcheck: false };
     let engine = settings::engine(switches, &build).map_err(|error| refused(&error))?;
     let compiled = Component::from_binary(&engine, component).map_err(|error| refused(&error))?;

@@ -19,7 +19,9 @@ use crate::compile::settings::{self, Switches};
 use crate::compile::symbolizer::Symbolizer;
 use crate::run::scenario::ScenarioInterfaces;
 use fozzy_host::{CallerKind, Host, ImportFault};
-use fozzy_instrument::{ComparisonSites, LoggedComparison, ModuleOrdinal, OffsetMaps, ProfileSites, Sites};
+use fozzy_instrument::{
+    ComparisonSites, LoggedComparison, ModuleOrdinal, OffsetMaps, OriginalOffset, PositionSites, ProfileSites, Sites,
+};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{CmpLogEntry, Digest};
 use std::sync::{Arc, OnceLock};
@@ -51,7 +53,7 @@ struct ProgramInner {
     entries: EntryInterfaces,
     /// Imports that the sandbox does not offer.
     unoffered: Vec<ImportFault>,
-    symbols: OnceLock<Symbolizer>,
+    symbols: OnceLock<Arc<Symbolizer>>,
     cache: Option<Cache>,
 }
 
@@ -287,6 +289,18 @@ impl Program {
         self.symbols().profile()
     }
 
+    /// Where a debugger stops it; empty in another build than that for it.
+    #[must_use]
+    pub fn position_sites(&self) -> &PositionSites {
+        self.symbols().positions()
+    }
+
+    /// The functions around an operator in words of the source, innermost first; what the debug information does not know, by index.
+    #[must_use]
+    pub fn source_frames(&self, module: ModuleOrdinal, offset: OriginalOffset) -> Vec<StackFrame> {
+        self.symbols().frames_at(module, offset)
+    }
+
     /// The comparisons that are logged, in a build that does so.
     pub(crate) fn comparisons(&self) -> &ComparisonSites {
         self.symbols().comparisons()
@@ -366,7 +380,14 @@ impl Program {
 
     /// Maps and symbols, made at the first use.
     pub(crate) fn symbols(&self) -> &Symbolizer {
-        self.inner.symbols.get_or_init(|| Symbolizer::new(&self.inner.original, &self.inner.build, self.inner.switches))
+        let ProgramInner { symbols, original, build, switches, .. } = &*self.inner;
+        symbols.get_or_init(|| Arc::new(Symbolizer::new(original, build, *switches)))
+    }
+
+    /// The same, to be kept.
+    pub(crate) fn shared_symbols(&self) -> Arc<Symbolizer> {
+        let _ = self.symbols();
+        Arc::clone(self.inner.symbols.get().expect("it was just made"))
     }
 }
 

@@ -111,6 +111,11 @@ pub(crate) fn deterministic(switches: Switches, build: &Build) -> Config {
     config.wasm_backtrace_details(WasmBacktraceDetails::Disable);
     config.wasm_backtrace_max_frames(NonZeroUsize::new(BACKTRACE_FRAMES_MAX));
     config.generate_address_map(true);
+    // A debugger reads values of locals and operands, and stops anywhere; the memory by which it does so has pages of one byte.
+    if build.positions {
+        config.guest_debug(true);
+        config.wasm_features(WasmFeatures::CUSTOM_PAGE_SIZES, true);
+    }
     config
 }
 

@@ -12,8 +12,8 @@ use crate::compile::build::Build;
 use crate::compile::settings::Switches;
 use fozzy_instrument::source::{DebugSymbols, LineInfo};
 use fozzy_instrument::{
-    CodeOrigin, ComparisonSites, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, ProfileSites, RewrittenOffset,
-    Sites,
+    CodeOrigin, ComparisonSites, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, PositionSites, ProfileSites,
+    RewrittenOffset, Sites,
 };
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::BTreeMap;
@@ -26,6 +26,7 @@ pub(crate) struct Symbolizer {
     sites: Sites,
     comparisons: ComparisonSites,
     profile: ProfileSites,
+    positions: PositionSites,
     symbols: Mutex<DebugSymbols>,
     known: Mutex<BTreeMap<(ModuleOrdinal, OriginalOffset), Vec<StackFrame>>>,
 }
@@ -40,13 +41,15 @@ const ABSENT_LINES: &str = "; to have them, build it with `debug = \"line-tables
 impl Symbolizer {
     pub(crate) fn new(component: &[u8], build: &Build, switches: Switches) -> Symbolizer {
         let instrumented = fozzy_instrument::instrument(component, &build.options(switches));
-        let found = instrumented.map(|found| (found.maps, found.sites, found.comparisons, found.profile));
-        let (maps, sites, comparisons, profile) = found.unwrap_or_default();
+        let found =
+            instrumented.map(|found| (found.maps, found.sites, found.comparisons, found.profile, found.positions));
+        let (maps, sites, comparisons, profile, positions) = found.unwrap_or_default();
         Symbolizer {
             maps,
             sites,
             comparisons,
             profile,
+            positions,
             symbols: Mutex::new(DebugSymbols::new(component)),
             known: Mutex::default(),
         }
@@ -70,6 +73,11 @@ impl Symbolizer {
     /// What is counted by call path.
     pub(crate) fn profile(&self) -> &ProfileSites {
         &self.profile
+    }
+
+    /// Where a debugger stops it.
+    pub(crate) fn positions(&self) -> &PositionSites {
+        &self.positions
     }
 
     /// Where an error has cut off code that is observed: the operator in the innermost frame. A call that was too deep has
@@ -131,11 +139,16 @@ impl Symbolizer {
 
     fn source_frames(&self, frame: &FrameInfo) -> Vec<StackFrame> {
         let Some((ordinal, location)) = self.locate(frame) else { return Vec::new() };
-        let place = (ordinal, location.original);
+        self.frames_at(ordinal, location.original)
+    }
+
+    /// The functions around an operator, innermost first.
+    pub(crate) fn frames_at(&self, ordinal: ModuleOrdinal, original: OriginalOffset) -> Vec<StackFrame> {
+        let place = (ordinal, original);
         if let Some(frames) = lock(&self.known).get(&place) {
             return frames.clone();
         }
-        let frames = self.look_up(ordinal, location.original);
+        let frames = self.look_up(ordinal, original);
         let mut known = lock(&self.known);
         if known.len() < KNOWN_MAX {
             known.insert(place, frames.clone());

@@ -16,6 +16,7 @@ use crate::entry::typed::TypedExport;
 use crate::entry::wave::{as_json, read_arguments, read_value};
 use crate::memory::{self, Region};
 use crate::run::coverage::ProgramCoverage;
+use crate::run::debug;
 use crate::run::memory_roles::InstanceMemories;
 use crate::run::schedule::{GuestEnd, store};
 use crate::run::trap::{InstantiationContext, ending};
@@ -133,6 +134,7 @@ impl TargetInstance {
 
     /// Makes sure that there is a store, and gives it the run.
     fn open(&mut self, run: Box<Run>, part: DecisionPart) -> wasmtime::Result<()> {
+        debug::begin_turn();
         if let Some((store, _)) = &mut self.live {
             let host = store.data_mut();
             host.run.put(run);

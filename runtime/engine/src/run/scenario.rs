@@ -152,7 +152,12 @@ impl CallMode {
         let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
         let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
         let others = !plan.nodes.is_empty() || processes || handlers || program.linked().is_some();
-        if others || host.run.interrupt().is_some() { CallMode::Turns } else { CallMode::Alone }
+        // wasmtime calls debuggers on fibers only.
+        if others || host.run.interrupt().is_some() || program.how().positions {
+            CallMode::Turns
+        } else {
+            CallMode::Alone
+        }
     }
 
     #[inline]

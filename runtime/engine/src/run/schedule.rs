@@ -18,6 +18,7 @@ use crate::memory::{self, Region};
 use crate::run::callee::TargetInstance;
 use crate::run::comparison_log::GuestComparisons;
 use crate::run::coverage::{CoverageCollector, ProgramCoverage};
+use crate::run::debug;
 use crate::run::memory_roles::InstanceMemories;
 use crate::run::preview1_memory::preview1_memory;
 use crate::run::scenario;
@@ -163,6 +164,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result
         slot.put(run);
         let guest = &mut guests[next];
         guest.turns += 1;
+        debug::begin_turn();
         guest.compared.iter().for_each(|compared| compared.read_out());
         let Some((polled, back)) = take_turn(guest, &slot, interrupt.as_ref()) else {
             return (None, Err(HarnessError::interruption()));
@@ -522,6 +524,9 @@ pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, w
     let stops_for_looks = host.run.interrupt().is_some();
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| host);
+    if program.how().positions {
+        debug::attach(program.component(), program.shared_symbols(), &mut store);
+    }
     store.set_hostcall_fuel(HOSTCALL_FUEL);
     let filled = match program.how().fuel {
         true => store.set_fuel(program.facts().fuel_before_start(fuel)),

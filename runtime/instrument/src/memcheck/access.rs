@@ -26,7 +26,7 @@ use wasm_encoder::{BlockType, InstructionSink, ValType};
 use wasmparser::{MemArg, Operator};
 
 /// A load or store: the type of its value below which the address is, if there is one; its bytes; whether it writes.
-fn access_of(operator: &Operator<'_>) -> Option<(Option<ValType>, u32, MemArg, bool)> {
+pub(crate) fn access_of(operator: &Operator<'_>) -> Option<(Option<ValType>, u32, MemArg, bool)> {
     use ValType::{F32, F64, I32, I64, V128};
     Some(match *operator {
         Operator::I32Load8S { memarg } | Operator::I32Load8U { memarg } => (None, 1, memarg, false),

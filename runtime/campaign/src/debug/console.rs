@@ -1,0 +1,753 @@
+//! The debugger's commands as a person types them, in the manner of gdb and rr: a line in, text out.
+//!
+//! ```text
+//! (fozzy) break pay            Breakpoint 1: pay, at src/lib.rs:41
+//! (fozzy) reverse-continue     Breakpoint 1 at 18 204: pay at src/lib.rs:41:9
+//! ```
+//!
+//! Not here: reading lines and writing text (`fozzy-cli`).
+
+use super::protocol::EndReport;
+use super::session::{DebugSession, Inspector, Moment, MomentKind, RunPoint, StackEntry};
+use super::stepping::StepKind;
+use super::words::{self, number};
+use crate::error::{CampaignError, ErrorKind};
+use fozzy_engine::{DebugPlace, DebugValue, Position, StopReason};
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::{Duration, Instant, counted, grouped};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Lines of source around a place.
+const SOURCE_LINES: u32 = 10;
+/// Most bytes that `x` shows.
+const EXAMINED_BYTES_MAX: u64 = 4096;
+/// Frames that `bt` shows unless it is told how many.
+const FRAMES_SHOWN: usize = 40;
+
+/// What a command has to say.
+pub struct ConsoleReply {
+    /// For standard output; ends with a line break unless it is empty.
+    pub text: String,
+    /// Whether the command was refused, or failed.
+    pub is_refused: bool,
+    /// Whether the person has left.
+    pub is_over: bool,
+}
+
+struct ConsoleBreakpoint {
+    number: u32,
+    /// As it was asked for.
+    what: String,
+    places: BTreeSet<DebugPlace>,
+    condition: Option<String>,
+    is_temporary: bool,
+    hits: u64,
+}
+
+/// A person's view of a debugged run.
+pub struct Console {
+    session: DebugSession,
+    breakpoints: Vec<ConsoleBreakpoint>,
+    watched: Option<(u32, u32)>,
+    next_number: u32,
+    /// The frame that is looked at, counted with inlined ones.
+    frame: usize,
+    /// Beginnings of paths of the source, and what stands here for them.
+    source_map: Vec<(String, String)>,
+    /// What an empty line repeats.
+    last: String,
+}
+
+/// A frame as it is shown: a function, or one that is inlined.
+struct ShownFrame {
+    /// Position among the frames of the program.
+    frame: usize,
+    place: DebugPlace,
+    source: StackFrame,
+}
+
+const HELP: &str = "\
+Breakpoints: break WHERE [if COND], tbreak WHERE, condition N [COND],
+  delete [N], watch ADDRESS[:LENGTH], info breakpoints
+  WHERE: FUNCTION, FILE:LINE, #INDEX of a function, or *OFFSET
+Forwards: continue (c), step (s), next (n), finish, stepi (si)
+Backwards: reverse-continue (rc), reverse-step (rs), reverse-next (rn),
+  reverse-finish (rf), reverse-stepi (rsi)
+Go: goto POSITION | start | end | call N | decision N | time T
+Look: backtrace (bt) [N], frame N, up, down, list (l), where, print EXPR (p),
+  x ADDRESS[:LENGTH], info locals | stack | globals N | machines
+Ask: last ADDRESS[:LENGTH] goes back to who wrote it last
+  whatif DECISION SEED answers from that decision on by another seed
+EXPR: numbers, $0 (a local), $g0 (a global), $s0 (an operand),
+  u8[A] u16[A] u32[A] u64[A] i32[A] (memory), + - * == != < > <= >= && ||
+An empty line repeats the last command; quit (q) leaves.
+";
+
+impl Console {
+    /// A console of a session; `source_map` has beginnings of paths of the source with what stands for them here.
+    #[must_use]
+    pub fn new(session: DebugSession, source_map: Vec<(String, String)>) -> Console {
+        Console {
+            session,
+            breakpoints: Vec::new(),
+            watched: None,
+            next_number: 1,
+            frame: 0,
+            source_map,
+            last: String::new(),
+        }
+    }
+
+    /// What a person sees first.
+    ///
+    /// # Errors
+    /// When the process of the run is gone.
+    pub fn greeting(&mut self) -> Result<String, CampaignError> {
+        let recording = self.session.recording();
+        let outcome = &recording.outcome;
+        let calls = counted(outcome.calls, "call");
+        let decisions = counted(outcome.decisions, "decision");
+        let mut text = format!("{}: {calls}, {decisions}; it {}\n", recording.target.name, outcome.end.words());
+        if !self.session.code().has_lines() {
+            text.push_str(
+                "The program has no lines of source: functions stand here by name or index,\n\
+                 and places by their offset. Build it with debug information to have them.\n",
+            );
+        }
+        text.push_str(&self.shown()?);
+        Ok(text)
+    }
+
+    /// Does what a line says.
+    pub fn command(&mut self, line: &str) -> ConsoleReply {
+        let line = line.trim();
+        let line = if line.is_empty() { self.last.clone() } else { line.to_owned() };
+        self.last.clone_from(&line);
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line.as_str(), ""));
+        let (word, rest) = (word.to_owned(), rest.trim().to_owned());
+        if matches!(word.as_str(), "quit" | "q" | "exit") {
+            return ConsoleReply { text: String::new(), is_refused: false, is_over: true };
+        }
+        match self.act(&word, &rest) {
+            Ok(text) => ConsoleReply { text, is_refused: false, is_over: false },
+            Err(error) => {
+                let hint = error.hint.map(|hint| format!("\n  {hint}")).unwrap_or_default();
+                ConsoleReply { text: format!("{}{hint}\n", error.message), is_refused: true, is_over: false }
+            }
+        }
+    }
+
+    fn act(&mut self, word: &str, rest: &str) -> Result<String, CampaignError> {
+        match word {
+            "" | "#" => Ok(String::new()),
+            "help" | "h" => Ok(HELP.to_owned()),
+            "break" | "b" | "br" => self.set_breakpoint(rest, false),
+            "tbreak" | "tb" => self.set_breakpoint(rest, true),
+            "condition" | "cond" => self.set_condition(rest),
+            "delete" | "d" => self.delete(rest),
+            "watch" => self.watch(rest),
+            "continue" | "c" => self.go_on(true),
+            "reverse-continue" | "rc" => self.go_on(false),
+            "step" | "s" => self.step(StepKind::Into, true, rest),
+            "next" | "n" => self.step(StepKind::Over, true, rest),
+            "finish" | "fin" => self.step(StepKind::Out, true, rest),
+            "stepi" | "si" => self.step(StepKind::Instruction, true, rest),
+            "reverse-step" | "rs" => self.step(StepKind::Into, false, rest),
+            "reverse-next" | "rn" => self.step(StepKind::Over, false, rest),
+            "reverse-finish" | "rf" => self.step(StepKind::Out, false, rest),
+            "reverse-stepi" | "rsi" => self.step(StepKind::Instruction, false, rest),
+            "goto" => self.go_to(rest),
+            "start" => self.go_to("start"),
+            "end" => self.go_to("end"),
+            "where" | "w" => self.shown(),
+            "backtrace" | "bt" => self.backtrace(rest),
+            "frame" | "f" => self.select(number(rest)?.try_into().unwrap_or(usize::MAX)),
+            "up" => self.select(self.frame + 1),
+            "down" => self.select(self.frame.saturating_sub(1)),
+            "list" | "l" => self.list(rest),
+            "print" | "p" => self.print(rest),
+            "x" => self.examine(rest),
+            "info" | "i" => self.info(rest),
+            "last" => self.last_write(rest),
+            "whatif" => self.what_if(rest),
+            _ => {
+                let nearest = fozzy_plan::nearest(word, WORDS.iter().copied());
+                let error = refused(format!("there is no command `{word}`"));
+                Err(match nearest {
+                    Some(nearest) => error.hint(format!("did you mean `{nearest}`? `help` lists all")),
+                    None => error.hint("`help` lists all"),
+                })
+            }
+        }
+    }
+
+    /// Where a person means.
+    fn places(&self, what: &str) -> Result<(BTreeSet<DebugPlace>, String), CampaignError> {
+        let code = self.session.code();
+        if let Some(offset) = what.strip_prefix('*') {
+            let offset = number(offset)?;
+            let found = code.at_offset(offset);
+            let missing = || refused(format!("no instruction of the program stands at {offset:#x}"));
+            return found.map(|place| (BTreeSet::from([place]), String::new())).ok_or_else(missing);
+        }
+        if let Some((file, line)) =
+            what.rsplit_once(':').filter(|(file, line)| !file.ends_with(':') && line.parse::<u32>().is_ok())
+        {
+            let line = line.parse().unwrap_or_default();
+            return self.line_places(file, line);
+        }
+        if let Ok(line) = what.parse::<u32>() {
+            let file = self.file_here().ok_or_else(|| refused("no line of source is here: name a file, too"))?;
+            return self.line_places(&file, line);
+        }
+        let found = code.functions_named(what);
+        if !found.is_empty() {
+            return Ok((found, String::new()));
+        }
+        let error = refused(format!("no function of the program is called `{what}`"));
+        Err(match code.near(what) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        })
+    }
+
+    fn line_places(&self, file: &str, line: u32) -> Result<(BTreeSet<DebugPlace>, String), CampaignError> {
+        let code = self.session.code();
+        if let Some((found, places)) = code.line(file, line) {
+            let moved = if found == line { String::new() } else { format!(" (line {line} has no code: {found})") };
+            return Ok((places, moved));
+        }
+        let files = code.files();
+        if files.is_empty() {
+            return Err(refused("the program has no lines of source")
+                .hint("build it with debug information, or name a function"));
+        }
+        let known = files.iter().any(|known| *known == file || known.ends_with(&format!("/{file}")));
+        if known {
+            return Err(refused(format!("no line from {line} on of `{file}` has code")));
+        }
+        let names = files.iter().map(|name| name.rsplit('/').next().unwrap_or(name));
+        let error = refused(format!("no code of the program comes from a file `{file}`"));
+        Err(match fozzy_plan::nearest(file, names) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        })
+    }
+
+    /// The file of the frame that is looked at.
+    fn file_here(&self) -> Option<String> {
+        let place = self.session.here().moment()?.stop.place?;
+        self.session.code().source(place).into_iter().find_map(|frame| frame.source.file)
+    }
+
+    fn set_breakpoint(&mut self, what: &str, is_temporary: bool) -> Result<String, CampaignError> {
+        let (what, condition) = match what.split_once(" if ") {
+            Some((what, condition)) => (what.trim(), Some(condition.trim().to_owned())),
+            None => (what, None),
+        };
+        if what.is_empty() {
+            return Err(refused("break: where? A function, FILE:LINE, or *OFFSET"));
+        }
+        let (places, moved) = self.places(what)?;
+        let number = self.next_number;
+        self.next_number += 1;
+        let first = places.first().map(|place| words::place(&self.session.code().source(*place), *place));
+        let many = if places.len() > 1 { format!(", and {} more", places.len() - 1) } else { String::new() };
+        let text = format!("Breakpoint {number}: {}{many}{moved}\n", first.unwrap_or_default());
+        let what = what.to_owned();
+        self.breakpoints.push(ConsoleBreakpoint { number, what, places, condition, is_temporary, hits: 0 });
+        self.apply();
+        Ok(text)
+    }
+
+    fn set_condition(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let (which, condition) = rest.split_once(' ').unwrap_or((rest, ""));
+        let which = number(which)?;
+        let found = self.breakpoints.iter_mut().find(|point| u64::from(point.number) == which);
+        let point = found.ok_or_else(|| refused(format!("there is no breakpoint {which}")))?;
+        point.condition = (!condition.trim().is_empty()).then(|| condition.trim().to_owned());
+        Ok(String::new())
+    }
+
+    fn delete(&mut self, rest: &str) -> Result<String, CampaignError> {
+        if rest.is_empty() {
+            self.breakpoints.clear();
+            self.watched = None;
+            self.session.watch(None)?;
+        } else {
+            let which = number(rest)?;
+            let before = self.breakpoints.len();
+            self.breakpoints.retain(|point| u64::from(point.number) != which);
+            if before == self.breakpoints.len() {
+                return Err(refused(format!("there is no breakpoint {which}")));
+            }
+        }
+        self.apply();
+        Ok(String::new())
+    }
+
+    fn apply(&mut self) {
+        let places = self.breakpoints.iter().flat_map(|point| point.places.iter().copied()).collect();
+        self.session.set_breakpoints(places);
+    }
+
+    /// Bytes of memory: an address, with a length behind a colon.
+    fn range(&mut self, text: &str) -> Result<(u32, u32), CampaignError> {
+        let (address, length) = text.split_once(':').unwrap_or((text, "4"));
+        if address.trim().is_empty() {
+            return Err(refused("which bytes? ADDRESS or ADDRESS:LENGTH"));
+        }
+        let address = self.value(address)?;
+        let (address, length) = (u32::try_from(address).ok(), u32::try_from(number(length)?).ok());
+        let (Some(address), Some(length)) = (address, length.filter(|length| *length > 0)) else {
+            return Err(refused(format!("`{text}` is no stretch of a memory of 32-bit addresses")));
+        };
+        Ok((address, length))
+    }
+
+    fn watch(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let (address, length) = self.range(rest)?;
+        let is_there = self.session.inspect().memory(0, u64::from(address), u64::from(length))?;
+        if is_there.is_none_or(|bytes| bytes.len() < length as usize) && self.session.here().moment().is_some() {
+            return Err(refused(format!("{} at {address:#x} are not all in the memory", bytes_words(length))));
+        }
+        self.session.watch(Some((address, length)))?;
+        self.watched = Some((address, length));
+        Ok(format!("Watching {} at {address:#x}: stops before the program writes\n", bytes_words(length)))
+    }
+
+    fn go_on(&mut self, forwards: bool) -> Result<String, CampaignError> {
+        let points = std::mem::take(&mut self.breakpoints);
+        let mut failed = None;
+        let mut accept = |inspector: &mut Inspector<'_>, moment: &Moment| {
+            if moment.stop.reason == StopReason::Watch {
+                return Ok(true);
+            }
+            let here =
+                points.iter().filter(|point| moment.stop.place.is_some_and(|place| point.places.contains(&place)));
+            for point in here {
+                let holds = match &point.condition {
+                    None => Ok(1),
+                    Some(condition) => super::expression::value(condition, 0, inspector),
+                };
+                match holds {
+                    Ok(0) => {}
+                    Ok(_) => return Ok(true),
+                    Err(error) => {
+                        failed = Some(format!("The condition of breakpoint {}: {}\n", point.number, error.message));
+                        return Ok(true);
+                    }
+                }
+            }
+            Ok(false)
+        };
+        let found = match forwards {
+            true => self.session.go_on(&mut accept).map(|_| ()),
+            false => self.session.go_back(&mut accept).map(|_| ()),
+        };
+        self.breakpoints = points;
+        found?;
+        self.frame = 0;
+        let mut text = failed.unwrap_or_default();
+        if let Some(moment) = self.session.here().moment().filter(|moment| moment.stop.reason == StopReason::Breakpoint)
+        {
+            let place = moment.stop.place;
+            for point in &mut self.breakpoints {
+                if place.is_some_and(|place| point.places.contains(&place)) {
+                    point.hits += 1;
+                    let _ = write!(text, "Breakpoint {}, ", point.number);
+                }
+            }
+            self.breakpoints.retain(|point| !point.is_temporary || point.hits == 0);
+            self.apply();
+        }
+        text.push_str(&self.shown()?);
+        Ok(text)
+    }
+
+    fn step(&mut self, kind: StepKind, forwards: bool, rest: &str) -> Result<String, CampaignError> {
+        let times = if rest.is_empty() { 1 } else { number(rest)? };
+        for _ in 0..times {
+            let before = self.session.here().position();
+            match forwards {
+                true => self.session.step(kind)?,
+                false => self.session.step_back(kind)?,
+            };
+            if self.session.here().position() == before {
+                break;
+            }
+        }
+        self.frame = 0;
+        self.shown()
+    }
+
+    fn go_to(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let (word, what) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let found = match word {
+            "start" => self.session.beginning().map(|_| true)?,
+            "end" => self.session.end().map(|_| true)?,
+            "call" => self.session.go_to_moment(MomentKind::Call(number(what)?))?,
+            "decision" => self.session.go_to_moment(MomentKind::Decision(number(what)?))?,
+            "time" => {
+                let time = Duration::parse(what).map_err(|error| refused(format!("goto time {what}: {error}")))?;
+                self.session.go_to_moment(MomentKind::Time(Instant::START.after(time)))?
+            }
+            "" => return Err(refused("goto: POSITION, start, end, call N, decision N or time T")),
+            _ => self.session.go_to(Position(number(rest)?)).map(|_| true)?,
+        };
+        if !found {
+            return Err(refused(format!("the run has no {word} {what}")));
+        }
+        self.frame = 0;
+        self.shown()
+    }
+
+    /// Where the run is, in one or two lines.
+    fn shown(&mut self) -> Result<String, CampaignError> {
+        let at = self.session.here().clone();
+        let (moment, begins) = match &at {
+            RunPoint::Ended(end) => return Ok(self.ended(end)),
+            RunPoint::Beginning(moment) => (moment, true),
+            RunPoint::At(moment) => (moment, false),
+        };
+        let stop = &moment.stop;
+        let machine = self.machine_name(stop.machine.0)?;
+        let why = match &stop.reason {
+            StopReason::Position if begins => "start of the run, ".to_owned(),
+            StopReason::Position | StopReason::Breakpoint => String::new(),
+            StopReason::Watch => "about to write what is watched, ".to_owned(),
+            StopReason::Trap(trap) => format!("trap: {trap}, "),
+            StopReason::HostEnd(what) => format!("ended by the host: {what}, "),
+        };
+        let frames = self.frames()?;
+        let place = match frames.get(self.frame) {
+            Some(frame) => words::frame(&frame.source, frame.place),
+            None => "no function of the program is active".to_owned(),
+        };
+        let mut text = format!("{why}position {}{machine}, {}\n{place}\n", grouped(stop.position.0), stop.time);
+        if let Some(line) = frames.get(self.frame).and_then(|frame| self.source_line(&frame.source)) {
+            text.push_str(&line);
+        }
+        Ok(text)
+    }
+
+    fn ended(&self, end: &EndReport) -> String {
+        let mut text =
+            format!("end of the run, position {}, {}: it {}\n", grouped(end.position.0), end.time, end.words);
+        if let Some(difference) = &end.difference {
+            let _ = writeln!(text, "It is not the recorded run: {difference}");
+        }
+        text
+    }
+
+    /// The name of a machine, where there are several.
+    fn machine_name(&mut self, number: u32) -> Result<String, CampaignError> {
+        let machines = self.session.inspect().machines()?;
+        if machines.len() < 2 {
+            return Ok(String::new());
+        }
+        let name = machines.iter().find(|machine| machine.number == number).map(|machine| machine.name.clone());
+        Ok(format!(" on {}", name.unwrap_or_default()))
+    }
+
+    /// The frames as they are shown, with inlined ones.
+    fn frames(&mut self) -> Result<Vec<ShownFrame>, CampaignError> {
+        if self.session.here().moment().is_none() {
+            return Ok(Vec::new());
+        }
+        let frames = self.session.inspect().frames()?;
+        let shown = |(frame, entry): (usize, StackEntry)| {
+            let place = entry.place;
+            entry.source.into_iter().map(move |source| ShownFrame { frame, place, source })
+        };
+        Ok(frames.into_iter().enumerate().flat_map(shown).collect())
+    }
+
+    fn backtrace(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let most = if rest.is_empty() { FRAMES_SHOWN } else { number(rest)?.try_into().unwrap_or(usize::MAX) };
+        let frames = self.frames()?;
+        if frames.is_empty() {
+            return Err(refused("no function of the program is active"));
+        }
+        let mut text = String::new();
+        for (position, frame) in frames.iter().enumerate().take(most) {
+            let mark = if position == self.frame { '*' } else { ' ' };
+            let _ = writeln!(text, "{mark}#{position:<3}{}", words::frame(&frame.source, frame.place));
+        }
+        if frames.len() > most {
+            let _ = writeln!(text, "  and {} more", frames.len() - most);
+        }
+        Ok(text)
+    }
+
+    fn select(&mut self, frame: usize) -> Result<String, CampaignError> {
+        let frames = self.frames()?;
+        if frame >= frames.len() {
+            return Err(refused(format!("there is no frame {frame}: the stack has {}", frames.len())));
+        }
+        self.frame = frame;
+        let line = self.source_line(&frames[frame].source).unwrap_or_default();
+        Ok(format!("#{frame}  {}\n{line}", words::frame(&frames[frame].source, frames[frame].place)))
+    }
+
+    /// The position of the selected frame among those of the program.
+    fn program_frame(&mut self) -> Result<usize, CampaignError> {
+        Ok(self.frames()?.get(self.frame).map_or(0, |frame| frame.frame))
+    }
+
+    /// A file of the source as it stands here.
+    fn source_text(&self, file: &str) -> Option<String> {
+        let mapped =
+            self.source_map.iter().find_map(|(old, new)| Some(format!("{new}{}", file.strip_prefix(old.as_str())?)));
+        std::fs::read_to_string(Path::new(mapped.as_deref().unwrap_or(file))).ok()
+    }
+
+    fn source_line(&self, frame: &StackFrame) -> Option<String> {
+        let (file, line) = (frame.source.file.as_ref()?, frame.source.line?);
+        let text = self.source_text(file)?;
+        let shown = text.lines().nth(line.checked_sub(1)? as usize)?;
+        Some(format!("{line:>6}  {shown}\n"))
+    }
+
+    fn list(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let frames = self.frames()?;
+        let Some(frame) = frames.get(self.frame) else { return Err(refused("no function of the program is active")) };
+        let (Some(file), Some(here)) = (&frame.source.source.file, frame.source.source.line) else {
+            return Err(refused("no line of source is known here"));
+        };
+        let middle = if rest.is_empty() { here } else { u32::try_from(number(rest)?).unwrap_or(u32::MAX) };
+        let Some(text) = self.source_text(file) else {
+            let error = refused(format!("`{file}` cannot be read here"));
+            return Err(error.hint("say where it is: --source-map OLD=NEW"));
+        };
+        let first = middle.saturating_sub(SOURCE_LINES / 2).max(1);
+        let mut out = String::new();
+        for (line, text) in (1..).zip(text.lines()).skip(first as usize - 1).take(SOURCE_LINES as usize) {
+            let mark = if line == here { '>' } else { ' ' };
+            let _ = writeln!(out, "{mark}{line:>5}  {text}");
+        }
+        Ok(out)
+    }
+
+    fn value(&mut self, text: &str) -> Result<i128, CampaignError> {
+        let frame = self.program_frame()?;
+        super::expression::value(text, frame, &mut self.session.inspect())
+    }
+
+    fn print(&mut self, rest: &str) -> Result<String, CampaignError> {
+        if rest.is_empty() {
+            return Err(refused("print: what?"));
+        }
+        let value = self.value(rest)?;
+        Ok(match u128::try_from(value) {
+            Ok(positive) if positive > 9 => format!("{value} = {positive:#x}\n"),
+            _ => format!("{value}\n"),
+        })
+    }
+
+    fn examine(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let (address, length) = self.range(rest)?;
+        let length = u64::from(length).min(EXAMINED_BYTES_MAX);
+        let frame = self.program_frame()?;
+        let bytes = self.session.inspect().memory(frame, u64::from(address), length)?;
+        let Some(bytes) = bytes else { return Err(refused(format!("{address:#x} is not in the memory"))) };
+        Ok(words::dump(u64::from(address), &bytes))
+    }
+
+    fn info(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let (word, what) = rest.split_once(' ').unwrap_or((rest, ""));
+        match word {
+            "locals" | "l" | "args" => {
+                let frame = self.program_frame()?;
+                let found = self.session.inspect().locals(frame)?;
+                listed("$", found, "the function has no parameters and locals")
+            }
+            "stack" | "s" => {
+                let frame = self.program_frame()?;
+                let found = self.session.inspect().operands(frame)?;
+                listed("$s", found, "the operand stack is empty")
+            }
+            "globals" | "g" => {
+                let frame = self.program_frame()?;
+                let index = u32::try_from(number(what)?).unwrap_or(u32::MAX);
+                let found = self.session.inspect().global(frame, index)?;
+                let value = found.ok_or_else(|| refused(format!("there is no global {index}")))?;
+                Ok(format!("$g{index} = {}\n", words::value(value)))
+            }
+            "breakpoints" | "b" | "break" => Ok(self.listed_breakpoints()),
+            "machines" | "m" | "threads" => self.machines(),
+            "" => Err(refused("info: locals, stack, globals N, breakpoints or machines")),
+            _ => Err(refused(format!("info: there is no `{word}`: locals, stack, globals N, breakpoints, machines"))),
+        }
+    }
+
+    fn listed_breakpoints(&self) -> String {
+        let mut text = String::new();
+        for point in &self.breakpoints {
+            let condition = point.condition.as_ref().map(|text| format!(" if {text}")).unwrap_or_default();
+            let hits = counted(point.hits, "hit");
+            let _ = writeln!(text, "{:<3} {}{condition}, {hits}", point.number, point.what);
+        }
+        if let Some((address, length)) = self.watched {
+            let _ = writeln!(text, "    watching {} at {address:#x}", bytes_words(length));
+        }
+        if text.is_empty() { "no breakpoints\n".to_owned() } else { text }
+    }
+
+    fn machines(&mut self) -> Result<String, CampaignError> {
+        let current = self.session.here().moment().map(|moment| moment.stop.machine.0);
+        let machines = self.session.inspect().machines()?;
+        let mut text = String::new();
+        for machine in machines {
+            let mark = if Some(machine.number) == current { '*' } else { ' ' };
+            let state = match (machine.has_ended, machine.waits_for.is_empty()) {
+                (true, _) => "has ended".to_owned(),
+                (false, true) => "runs".to_owned(),
+                (false, false) => format!("waits for {}", machine.waits_for.join(", ")),
+            };
+            let _ = writeln!(text, "{mark} {} {}: {state}", machine.number, machine.name);
+        }
+        Ok(text)
+    }
+
+    /// Back to who wrote bytes last: a store of the program, or the host.
+    fn last_write(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let (address, length) = self.range(rest)?;
+        let here = self.session.here().position();
+        let read = |session: &mut DebugSession| session.inspect().memory(0, u64::from(address), u64::from(length));
+        if self.session.here().moment().is_none() {
+            return Err(refused("the run is over, and with it its memory: go to a moment of it, as by `rsi`"));
+        }
+        let Some(now) = read(&mut self.session)?.filter(|bytes| bytes.len() == length as usize) else {
+            return Err(refused(format!("{} at {address:#x} are not all in the memory", bytes_words(length))));
+        };
+        self.session.watch(Some((address, length)))?;
+        let places = self.session.breakpoints().clone();
+        self.session.set_breakpoints(BTreeSet::new());
+        let found = self.session.go_back(&mut |_, moment| Ok(moment.stop.reason == StopReason::Watch)).map(|_| ());
+        self.session.set_breakpoints(places);
+        self.session.watch(self.watched)?;
+        found?;
+        self.frame = 0;
+        let store = self.session.here().moment().filter(|at| at.stop.reason == StopReason::Watch).cloned();
+        let from = store.as_ref().map_or(0, |at| at.stop.position.0 + 1);
+        // What it wrote is there still, unless the host wrote later.
+        let after = match store {
+            Some(_) => {
+                self.session.go_to(Position(from))?;
+                read(&mut self.session)?
+            }
+            None => read(&mut self.session)?,
+        };
+        if after.as_ref() == Some(&now) {
+            return match store {
+                Some(at) => {
+                    self.session.go_to(at.stop.position)?;
+                    Ok(format!("Written last by this instruction of the program:\n{}", self.shown()?))
+                }
+                None => {
+                    self.session.go_to(here)?;
+                    Err(refused("nothing has written there since the program began")
+                        .hint("it stands there from its data"))
+                }
+            };
+        }
+        self.written_by_host((address, length), from, here.0, &now)
+    }
+
+    /// The call of the host by which bytes became what they are: the first position between two from which on they are.
+    fn written_by_host(
+        &mut self,
+        (address, length): (u32, u32),
+        low: u64,
+        high: u64,
+        now: &[u8],
+    ) -> Result<String, CampaignError> {
+        let (mut low, mut high) = (low, high);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            self.session.go_to(Position(middle))?;
+            let bytes = self.session.inspect().memory(0, u64::from(address), u64::from(length))?;
+            if bytes.as_deref() == Some(now) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        self.session.go_to(Position(low))?;
+        let calls = self.session.here().moment().map_or(0, |at| at.stop.calls);
+        let decisions = self.session.here().moment().map_or(0, |at| at.stop.decisions);
+        self.session.go_to(Position(high))?;
+        let after = self.session.here().moment().map_or(0, |at| at.stop.decisions);
+        self.session.go_to(Position(low))?;
+        let by = if after > decisions { format!(", answered by decision {decisions}") } else { String::new() };
+        Ok(format!("Written last by the host, in call {calls}{by}:\n{}", self.shown()?))
+    }
+
+    fn what_if(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let mut parts = rest.split_whitespace();
+        let (Some(at), seed) = (parts.next(), parts.next().unwrap_or("1")) else {
+            return Err(refused("whatif: DECISION SEED"));
+        };
+        let (at, seed) = (number(at)?, number(seed)?);
+        let mut other = self.session.what_if(at, seed)?;
+        other.go_to_moment(MomentKind::Decision(at))?;
+        self.session = other;
+        self.frame = 0;
+        let text = format!("Another run: from decision {at} on, seed {seed} answers.\n");
+        Ok(text + &self.shown()?)
+    }
+}
+
+/// The words of commands, for who mistypes one.
+const WORDS: &[&str] = &[
+    "help",
+    "break",
+    "tbreak",
+    "condition",
+    "delete",
+    "watch",
+    "continue",
+    "reverse-continue",
+    "step",
+    "next",
+    "finish",
+    "stepi",
+    "reverse-step",
+    "reverse-next",
+    "reverse-finish",
+    "reverse-stepi",
+    "goto",
+    "start",
+    "end",
+    "where",
+    "backtrace",
+    "frame",
+    "up",
+    "down",
+    "list",
+    "print",
+    "info",
+    "last",
+    "whatif",
+    "quit",
+];
+
+fn listed(prefix: &str, values: Option<Vec<DebugValue>>, nothing: &str) -> Result<String, CampaignError> {
+    let values = values.unwrap_or_default();
+    if values.is_empty() {
+        return Err(refused(nothing));
+    }
+    let lines = values.iter().enumerate().map(|(index, value)| format!("{prefix}{index} = {}\n", words::value(*value)));
+    Ok(lines.collect())
+}
+
+fn bytes_words(length: u32) -> String {
+    counted(u64::from(length), "byte")
+}
+
+fn refused(what: impl Into<String>) -> CampaignError {
+    CampaignError::new(ErrorKind::Usage, what.into())
+}

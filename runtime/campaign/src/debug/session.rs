@@ -1,0 +1,792 @@
+//! A debugged run: where it is, and how it gets elsewhere.
+//!
+//! ```text
+//! positions   0 ──────c──────c──────c───────c───c──c─now ───── end        c: checkpoints, which are processes
+//! ```
+//!
+//! Checkpoints stand at equal distances over what was executed so far, and closer before a place that was gone back to. If there are too many,
+//! every second one of the former is dropped and the distance doubles.
+//!
+//! Invariant: a checkpoint is only ever copied; what runs is a copy.
+
+use super::code::DebuggedCode;
+use super::debuggee::VARIABLE;
+use super::protocol::{DebuggeeSpec, DebuggerLink, EndReport, MachineState, Reply, Request};
+use crate::error::{CampaignError, ErrorKind};
+use crate::pipeline::PreparedProgram;
+use crate::selector;
+use fozzy_engine::{Build, DebugPlace, DebugValue, Position, Resume, Stop, StopReason};
+use fozzy_trace::file::Recording;
+use fozzy_trace::outcome::StackFrame;
+use fozzy_trace::{Digest, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Checkpoints at equal distances.
+const EVEN_MAX: usize = 40;
+/// Checkpoints before places that were gone back to.
+const NEAR_MAX: usize = 20;
+/// Smallest distance of the former, in instructions: some milliseconds.
+const DISTANCE_MIN: u64 = 1 << 20;
+/// How far before a place the latter stand.
+const NEAR_DISTANCES: [u64; 4] = [1 << 22, 1 << 17, 1 << 12, 1 << 7];
+/// Stops in one stretch beyond which only its later half is looked at.
+const STOPS_MAX: usize = 64;
+
+/// A moment at which the run has stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Where and why.
+    pub stop: Stop,
+    /// How many functions are on the stack of the machine whose turn it is.
+    pub depth: usize,
+}
+
+/// How a movement ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunPoint {
+    /// At a moment of the run.
+    At(Moment),
+    /// The run is over.
+    Ended(EndReport),
+    /// At the beginning of the run, before which there is nothing.
+    Beginning(Moment),
+}
+
+impl RunPoint {
+    /// How many instructions were executed before it; at the end, all.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        match self {
+            RunPoint::At(moment) | RunPoint::Beginning(moment) => moment.stop.position,
+            RunPoint::Ended(end) => end.position,
+        }
+    }
+
+    /// The moment, unless the run is over.
+    #[must_use]
+    pub fn moment(&self) -> Option<&Moment> {
+        match self {
+            RunPoint::At(moment) | RunPoint::Beginning(moment) => Some(moment),
+            RunPoint::Ended(_) => None,
+        }
+    }
+}
+
+/// A frame of a stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackEntry {
+    /// The next operator, or the call that it waits for.
+    pub place: DebugPlace,
+    /// The function's index in its module.
+    pub function: u32,
+    /// In words of the source; functions that are inlined here stand first. Never empty.
+    pub source: Vec<StackFrame>,
+}
+
+/// What a moment is looked for by: it never falls in the course of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MomentKind {
+    /// The call of the host with this number, from 0: the instruction that makes it.
+    Call(u64),
+    /// The decision with this number, from 0: the instruction that asks for it.
+    Decision(u64),
+    /// The first instruction at this virtual time or later.
+    Time(Instant),
+}
+
+impl MomentKind {
+    fn is_reached(self, calls: u64, decisions: u64, time: Instant) -> bool {
+        match self {
+            MomentKind::Call(call) => calls > call,
+            MomentKind::Decision(decision) => decisions > decision,
+            MomentKind::Time(at) => time >= at,
+        }
+    }
+}
+
+/// A debuggee that has stopped.
+pub(super) struct DebuggeeProcess {
+    connection: DebuggerLink,
+    pub(super) at: RunPoint,
+}
+
+impl DebuggeeProcess {
+    fn ask(&mut self, request: &Request) -> Result<Reply, CampaignError> {
+        self.connection.send(request).map_err(|error| lost(&error))?;
+        match self.connection.receive().map_err(|error| lost(&error))? {
+            Reply::Failed(what) => Err(CampaignError::new(ErrorKind::Replay, what)),
+            reply => Ok(reply),
+        }
+    }
+
+    /// Goes on up to its next stop.
+    pub(super) fn resume(&mut self, resume: &Resume) -> Result<(), CampaignError> {
+        self.at = match self.ask(&Request::Resume(resume.clone()))? {
+            Reply::Stopped(stop, depth) => RunPoint::At(Moment { stop, depth }),
+            Reply::Ended(end) => RunPoint::Ended(end),
+            _ => return Err(confused()),
+        };
+        Ok(())
+    }
+
+    fn position(&self) -> u64 {
+        self.at.position().0
+    }
+}
+
+fn lost(error: &std::io::Error) -> CampaignError {
+    CampaignError::new(ErrorKind::Internal, format!("the process that executes the run is gone: {error}"))
+}
+
+fn confused() -> CampaignError {
+    CampaignError::new(ErrorKind::Internal, "the process that executes the run answers something else".to_owned())
+}
+
+fn io_error(what: &str, error: &std::io::Error) -> CampaignError {
+    CampaignError::new(ErrorKind::Internal, format!("{what}: {error}"))
+}
+
+/// A recorded run in a debugger.
+pub struct DebugSession {
+    trace: PathBuf,
+    recording: Recording,
+    code: DebuggedCode,
+    listener: UnixListener,
+    folder: tempfile::TempDir,
+    /// The first process of the run.
+    child: Child,
+    even: BTreeMap<u64, DebuggeeProcess>,
+    near: BTreeMap<u64, DebuggeeProcess>,
+    distance: u64,
+    pub(super) current: DebuggeeProcess,
+    /// Where the run ends, once that is known.
+    end: Option<EndReport>,
+    /// Where it stops when it goes on.
+    breakpoints: BTreeSet<DebugPlace>,
+    watched: Option<(u32, u32)>,
+    branch: Option<(u64, u64)>,
+}
+
+impl Drop for DebugSession {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl DebugSession {
+    /// Opens the recording of a trace or bundle, at its beginning.
+    ///
+    /// # Errors
+    /// When it cannot be read or executed.
+    pub fn open(trace: &Path) -> Result<DebugSession, CampaignError> {
+        DebugSession::open_as(trace, false, None)
+    }
+
+    /// With `stores`, memory can be watched; with `branch`, a seed answers from a decision on.
+    fn open_as(trace: &Path, stores: bool, branch: Option<(u64, u64)>) -> Result<DebugSession, CampaignError> {
+        let recording = selector::read(trace)?;
+        let code = code_of(&recording, stores)?;
+        let folder = tempfile::tempdir().map_err(|error| io_error("a folder for the debugger", &error))?;
+        let socket = folder.path().join("session");
+        let listener = UnixListener::bind(&socket).map_err(|error| io_error("a socket for the debugger", &error))?;
+        let spec = DebuggeeSpec { socket, trace: trace.to_owned(), stores, branch };
+        let (child, first) = start(&spec, &listener)?;
+        let distance = (recording.outcome.fuel_used / EVEN_MAX as u64).max(DISTANCE_MIN);
+        let mut session = DebugSession {
+            trace: trace.to_owned(),
+            recording,
+            code,
+            listener,
+            folder,
+            child,
+            even: BTreeMap::new(),
+            near: BTreeMap::new(),
+            distance,
+            current: first,
+            end: None,
+            breakpoints: BTreeSet::new(),
+            watched: None,
+            branch,
+        };
+        session.note_end();
+        let copy = session.copy_current()?;
+        session.even.insert(0, std::mem::replace(&mut session.current, copy));
+        Ok(session)
+    }
+
+    /// The same run with another answer from decision `at` on: those that `seed` gives. Breakpoints stay.
+    ///
+    /// # Errors
+    /// When there is no such decision, or it cannot be executed.
+    pub fn what_if(&self, at: u64, seed: u64) -> Result<DebugSession, CampaignError> {
+        let decisions = self.recording.outcome.decisions;
+        if at >= decisions {
+            let message = format!("the run has {}", fozzy_trace::counted(decisions, "decision"));
+            return Err(CampaignError::new(ErrorKind::Usage, format!("there is no decision {at}: {message}")));
+        }
+        let mut other = DebugSession::open_as(&self.trace, self.watched.is_some(), Some((at, seed)))?;
+        other.breakpoints.clone_from(&self.breakpoints);
+        Ok(other)
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// The trace or bundle.
+    #[must_use]
+    pub fn trace(&self) -> &Path {
+        &self.trace
+    }
+
+    /// Whether a seed answers from some decision on, so that this is another run than the recorded one.
+    #[must_use]
+    pub fn is_branch(&self) -> bool {
+        self.branch.is_some()
+    }
+
+    /// The code of its programs.
+    #[must_use]
+    pub fn code(&self) -> &DebuggedCode {
+        &self.code
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn here(&self) -> &RunPoint {
+        &self.current.at
+    }
+
+    /// Where it stops when it goes on.
+    #[must_use]
+    pub fn breakpoints(&self) -> &BTreeSet<DebugPlace> {
+        &self.breakpoints
+    }
+
+    /// Has it stop at these operators when it goes on.
+    pub fn set_breakpoints(&mut self, places: BTreeSet<DebugPlace>) {
+        self.breakpoints = places;
+    }
+
+    /// Has it stop before bytes of memory 0 are written by the program, when it goes on: first address and length. The first time, the run
+    /// is executed once more.
+    ///
+    /// # Errors
+    /// When it cannot be executed in this way.
+    pub fn watch(&mut self, range: Option<(u32, u32)>) -> Result<(), CampaignError> {
+        if range.is_some() && self.watched.is_none() {
+            let (here, is_ended) = (self.here().position(), matches!(self.here(), RunPoint::Ended(_)));
+            let mut other = DebugSession::open_as(&self.trace, true, self.branch)?;
+            other.breakpoints.clone_from(&self.breakpoints);
+            if is_ended {
+                other.end()?;
+            } else {
+                other.go_to(here)?;
+            }
+            *self = other;
+        }
+        // A build that looks at stores stays.
+        self.watched = range.or(self.watched.map(|_| (0, 0)));
+        Ok(())
+    }
+
+    fn resume_with(&self, until: u64, stops: bool) -> Resume {
+        let breakpoints = if stops { self.breakpoints.clone() } else { BTreeSet::new() };
+        let watched = self.watched.filter(|(_, bytes)| stops && *bytes > 0);
+        Resume { until: Some(Position(until)), breakpoints, watched }
+    }
+
+    fn note_end(&mut self) {
+        if let RunPoint::Ended(end) = &self.current.at {
+            self.end.get_or_insert_with(|| end.clone());
+        }
+    }
+
+    /// A copy of a process that has stopped.
+    fn copy(listener: &UnixListener, of: &mut DebuggeeProcess) -> Result<DebuggeeProcess, CampaignError> {
+        of.connection.send(&Request::Fork).map_err(|error| lost(&error))?;
+        match of.connection.receive().map_err(|error| lost(&error))? {
+            Reply::Forked(Ok(())) => {}
+            Reply::Forked(Err(what)) => {
+                return Err(CampaignError::new(ErrorKind::Internal, format!("a copy of the run: {what}")));
+            }
+            _ => return Err(confused()),
+        }
+        let connection = greeted(listener)?;
+        Ok(DebuggeeProcess { connection, at: of.at.clone() })
+    }
+
+    fn copy_current(&mut self) -> Result<DebuggeeProcess, CampaignError> {
+        DebugSession::copy(&self.listener, &mut self.current)
+    }
+
+    /// The checkpoint at or before a position, and where it is.
+    fn checkpoint_at(&self, position: u64) -> u64 {
+        let last = |of: &BTreeMap<u64, DebuggeeProcess>| of.range(..=position).next_back().map(|(at, _)| *at);
+        last(&self.even).max(last(&self.near)).unwrap_or(0)
+    }
+
+    /// A copy of the checkpoint that stands there.
+    fn copy_of(&mut self, at: u64) -> Result<DebuggeeProcess, CampaignError> {
+        let checkpoint = self.near.get_mut(&at).or_else(|| self.even.get_mut(&at)).expect("it stands there");
+        DebugSession::copy(&self.listener, checkpoint)
+    }
+
+    /// Keeps a copy of the current process, if none is there.
+    fn keep(&mut self, near: bool) -> Result<(), CampaignError> {
+        let at = self.current.position();
+        let is_kept = self.near.contains_key(&at) || self.even.contains_key(&at);
+        if is_kept || matches!(self.current.at, RunPoint::Ended(_)) {
+            return Ok(());
+        }
+        let copy = self.copy_current()?;
+        if near {
+            self.near.insert(at, copy);
+            if self.near.len() > NEAR_MAX {
+                // The furthest from here is the least use.
+                let furthest = self.near.keys().copied().max_by_key(|kept| kept.abs_diff(at));
+                furthest.map(|furthest| self.near.remove(&furthest));
+            }
+            return Ok(());
+        }
+        self.even.insert(at, copy);
+        if self.even.len() > EVEN_MAX {
+            self.distance *= 2;
+            let distance = self.distance;
+            self.even.retain(|at, _| at % distance == 0);
+        }
+        Ok(())
+    }
+
+    /// Runs the current process up to `target`, whatever it passes, and keeps checkpoints on the way: those at equal distances, and these.
+    fn run_to(&mut self, target: u64, marks: &BTreeSet<u64>) -> Result<(), CampaignError> {
+        loop {
+            let here = self.current.position();
+            if here >= target || matches!(self.current.at, RunPoint::Ended(_)) {
+                self.note_end();
+                return Ok(());
+            }
+            let even = (here / self.distance + 1).saturating_mul(self.distance);
+            let mark = marks.range(here + 1..).next().copied().unwrap_or(u64::MAX);
+            let next = target.min(even).min(mark);
+            let resume = self.resume_with(next, false);
+            self.current.resume(&resume)?;
+            if self.current.position() == next && next < target {
+                self.keep(next != even)?;
+            }
+        }
+    }
+
+    /// Goes to a position; to the end of the run, if that is beyond it.
+    ///
+    /// # Errors
+    /// When the run cannot be executed.
+    pub fn go_to(&mut self, position: Position) -> Result<&RunPoint, CampaignError> {
+        let (target, here) = (position.0, self.current.position());
+        let is_ended = matches!(self.current.at, RunPoint::Ended(_));
+        if here == target && !is_ended {
+            // What was a breakpoint or the like is a mere position now.
+            if let RunPoint::At(moment) = &mut self.current.at {
+                moment.stop.reason = StopReason::Position;
+            }
+            return Ok(self.settle());
+        }
+        let from = self.checkpoint_at(target);
+        let goes_back = is_ended || here > target;
+        if goes_back || from > here {
+            self.current = self.copy_of(from)?;
+        }
+        let marks = match goes_back {
+            true => NEAR_DISTANCES.iter().filter_map(|distance| target.checked_sub(*distance)).collect(),
+            false => BTreeSet::new(),
+        };
+        self.run_to(target, &marks)?;
+        Ok(self.settle())
+    }
+
+    /// At the beginning, a stop says so.
+    fn settle(&mut self) -> &RunPoint {
+        if let RunPoint::At(moment) = &self.current.at
+            && moment.stop.position.0 == 0
+            && moment.stop.reason == StopReason::Position
+        {
+            self.current.at = RunPoint::Beginning(moment.clone());
+        }
+        &self.current.at
+    }
+
+    /// Goes to the beginning.
+    ///
+    /// # Errors
+    /// When the run cannot be executed.
+    pub fn beginning(&mut self) -> Result<&RunPoint, CampaignError> {
+        self.go_to(Position(0))
+    }
+
+    /// Goes to the end.
+    ///
+    /// # Errors
+    /// When the run cannot be executed.
+    pub fn end(&mut self) -> Result<&RunPoint, CampaignError> {
+        let from = self.checkpoint_at(u64::MAX);
+        if from > self.current.position() && !matches!(self.current.at, RunPoint::Ended(_)) {
+            self.current = self.copy_of(from)?;
+        }
+        self.run_to(u64::MAX >> 2, &BTreeSet::new())?;
+        Ok(&self.current.at)
+    }
+
+    /// Goes on to the next stop that `accept` accepts: a breakpoint, what is watched, a trap, the end.
+    ///
+    /// # Errors
+    /// When the run cannot be executed, or `accept` fails.
+    pub fn go_on(&mut self, accept: &mut StopFilter<'_>) -> Result<&RunPoint, CampaignError> {
+        self.run_while(u64::MAX >> 2, accept)?;
+        Ok(&self.current.at)
+    }
+
+    /// The same up to a position; whether it was stopped before.
+    pub(super) fn run_while(&mut self, target: u64, accept: &mut StopFilter<'_>) -> Result<bool, CampaignError> {
+        loop {
+            let here = self.current.position();
+            if matches!(self.current.at, RunPoint::Ended(_)) {
+                self.note_end();
+                return Ok(false);
+            }
+            let even = (here / self.distance + 1).saturating_mul(self.distance);
+            let next = target.min(even);
+            let resume = self.resume_with(next, true);
+            self.current.resume(&resume)?;
+            let RunPoint::At(moment) = &self.current.at else { continue };
+            match moment.stop.reason {
+                StopReason::Position => {
+                    if next >= target {
+                        return Ok(false);
+                    }
+                    self.keep(false)?;
+                }
+                StopReason::Trap(_) | StopReason::HostEnd(_) => return Ok(true),
+                StopReason::Breakpoint | StopReason::Watch => {
+                    let moment = moment.clone();
+                    if accept(&mut Inspector { process: &mut self.current, code: &self.code }, &moment)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes back to the last stop before here that `accept` accepts, or to the beginning.
+    ///
+    /// # Errors
+    /// When the run cannot be executed, or `accept` fails.
+    pub fn go_back(&mut self, accept: &mut StopFilter<'_>) -> Result<&RunPoint, CampaignError> {
+        let before = match &self.current.at {
+            RunPoint::Ended(end) => end.position.0 + 1,
+            at => at.position().0,
+        };
+        self.go_back_from(before, accept)
+    }
+
+    /// The same from before a position.
+    pub(super) fn go_back_from(
+        &mut self,
+        before: u64,
+        accept: &mut StopFilter<'_>,
+    ) -> Result<&RunPoint, CampaignError> {
+        let mut before = before;
+        while before > 0 {
+            let from = self.checkpoint_at(before - 1);
+            if let Some(found) = self.last_stop(from, before, accept)? {
+                return self.arrive(&found);
+            }
+            before = from;
+        }
+        self.beginning()
+    }
+
+    /// Goes to a stop that was found.
+    fn arrive(&mut self, found: &Moment) -> Result<&RunPoint, CampaignError> {
+        self.go_to(found.stop.position)?;
+        if let RunPoint::At(moment) | RunPoint::Beginning(moment) = &self.current.at {
+            let stop = Stop { reason: found.stop.reason.clone(), ..moment.stop.clone() };
+            self.current.at = RunPoint::At(Moment { stop, ..moment.clone() });
+        }
+        Ok(&self.current.at)
+    }
+
+    /// The last accepted stop from a checkpoint on and before a position.
+    pub(super) fn last_stop(
+        &mut self,
+        from: u64,
+        before: u64,
+        accept: &mut StopFilter<'_>,
+    ) -> Result<Option<Moment>, CampaignError> {
+        let process = self.copy_of(from)?;
+        self.scan_from(process, before, accept)
+    }
+
+    /// The last accepted stop of a process from where it stands: a breakpoint there is not passed when it goes on.
+    fn scan_from(
+        &self,
+        mut process: DebuggeeProcess,
+        before: u64,
+        accept: &mut StopFilter<'_>,
+    ) -> Result<Option<Moment>, CampaignError> {
+        let standing = process.at.moment().cloned().filter(|moment| {
+            let is_breakpoint = moment.stop.place.is_some_and(|place| self.breakpoints.contains(&place));
+            is_breakpoint && moment.stop.position.0 < before
+        });
+        let mut last = None;
+        if let Some(moment) = standing {
+            let moment = Moment { stop: Stop { reason: StopReason::Breakpoint, ..moment.stop }, ..moment };
+            let is_accepted = accept(&mut Inspector { process: &mut process, code: &self.code }, &moment)?;
+            last = is_accepted.then_some(moment);
+        }
+        Ok(self.scan(process, before, accept)?.or(last))
+    }
+
+    fn scan(
+        &self,
+        mut process: DebuggeeProcess,
+        before: u64,
+        accept: &mut StopFilter<'_>,
+    ) -> Result<Option<Moment>, CampaignError> {
+        let mut last: Option<Moment> = None;
+        let mut stops = 0;
+        loop {
+            process.resume(&self.resume_with(before, true))?;
+            let RunPoint::At(moment) = process.at.clone() else { return Ok(last) };
+            let here = moment.stop.position.0;
+            if here >= before {
+                return Ok(last);
+            }
+            if !matches!(moment.stop.reason, StopReason::Breakpoint | StopReason::Watch) {
+                continue;
+            }
+            if accept(&mut Inspector { process: &mut process, code: &self.code }, &moment)? {
+                last = Some(moment);
+            }
+            stops += 1;
+            let middle = here + (before - here) / 2;
+            if stops < STOPS_MAX || middle == here {
+                continue;
+            }
+            // There may be millions: the later half decides, if it has one.
+            let mut later = DebugSession::copy(&self.listener, &mut process)?;
+            self.run_blindly(&mut later, middle)?;
+            if matches!(later.at, RunPoint::At(_))
+                && let Some(found) = self.scan_from(later, before, accept)?
+            {
+                return Ok(Some(found));
+            }
+            return Ok(self.scan(process, middle, accept)?.or(last));
+        }
+    }
+
+    /// Runs a process up to a position, whatever it passes.
+    fn run_blindly(&self, process: &mut DebuggeeProcess, target: u64) -> Result<(), CampaignError> {
+        while process.position() < target && !matches!(process.at, RunPoint::Ended(_)) {
+            process.resume(&self.resume_with(target, false))?;
+        }
+        Ok(())
+    }
+
+    /// Goes to the first moment of a kind. `false` when the run has none; then it is where it was.
+    ///
+    /// # Errors
+    /// When the run cannot be executed.
+    pub fn go_to_moment(&mut self, kind: MomentKind) -> Result<bool, CampaignError> {
+        let end = self.run_end()?;
+        let is_at = |at: &RunPoint| match at {
+            RunPoint::At(Moment { stop, .. }) | RunPoint::Beginning(Moment { stop, .. }) => {
+                kind.is_reached(stop.calls, stop.decisions, stop.time)
+            }
+            RunPoint::Ended(_) => true,
+        };
+        if !kind.is_reached(end.calls, end.decisions, end.time) {
+            return Ok(false);
+        }
+        // The last checkpoint before it, and the first one behind it.
+        let kept: BTreeMap<u64, bool> =
+            self.even.iter().chain(&self.near).map(|(at, process)| (*at, is_at(&process.at))).collect();
+        let from = kept.iter().filter(|(_, is_reached)| !**is_reached).map(|(at, _)| *at).max();
+        let Some(mut low) = from else {
+            self.beginning()?;
+            return Ok(true);
+        };
+        let mut high = kept.iter().filter(|(_, is_reached)| **is_reached).map(|(at, _)| *at).min();
+        let mut high = high.take().unwrap_or(end.position.0).max(low + 1);
+        let mut process = self.copy_of(low)?;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            let mut ahead = DebugSession::copy(&self.listener, &mut process)?;
+            self.run_blindly(&mut ahead, middle)?;
+            if is_at(&ahead.at) {
+                high = middle;
+            } else {
+                (process, low) = (ahead, middle);
+            }
+        }
+        // What it was done by is the instruction before.
+        let target = if matches!(kind, MomentKind::Time(_)) { high } else { low };
+        self.go_to(Position(target))?;
+        Ok(true)
+    }
+
+    /// Where the run ends.
+    fn run_end(&mut self) -> Result<EndReport, CampaignError> {
+        if let Some(end) = &self.end {
+            return Ok(end.clone());
+        }
+        let here = self.here().position();
+        self.end()?;
+        let end = self.end.clone().ok_or_else(confused)?;
+        self.go_to(here)?;
+        Ok(end)
+    }
+
+    /// Looks at the moment.
+    pub fn inspect(&mut self) -> Inspector<'_> {
+        Inspector { process: &mut self.current, code: &self.code }
+    }
+
+    /// What the programs of the run are executed in, for tests: where checkpoints stand.
+    #[must_use]
+    pub fn checkpoints(&self) -> usize {
+        debug_assert!(self.folder.path().exists());
+        self.even.len() + self.near.len()
+    }
+}
+
+/// Whether a stop is one that was looked for.
+pub type StopFilter<'a> = dyn FnMut(&mut Inspector<'_>, &Moment) -> Result<bool, CampaignError> + 'a;
+
+/// Looks at a run that has stopped.
+pub struct Inspector<'a> {
+    process: &'a mut DebuggeeProcess,
+    code: &'a DebuggedCode,
+}
+
+impl Inspector<'_> {
+    /// The stack of the machine whose turn it is, innermost first; empty when the run is over.
+    ///
+    /// # Errors
+    /// When the process of the run is gone.
+    pub fn frames(&mut self) -> Result<Vec<StackEntry>, CampaignError> {
+        let Reply::Frames(frames) = self.process.ask(&Request::Frames)? else { return Err(confused()) };
+        let entry = |(place, function)| {
+            let source = self.code.source(place);
+            StackEntry { place, function, source }
+        };
+        Ok(frames.into_iter().map(entry).collect())
+    }
+
+    /// The file and line of a moment.
+    pub(super) fn line_of(&self, moment: &Moment) -> Option<(String, u32)> {
+        let place = moment.stop.place?;
+        self.code.line_at(place)
+    }
+
+    fn values(&mut self, request: &Request) -> Result<Option<Vec<DebugValue>>, CampaignError> {
+        match self.process.ask(request)? {
+            Reply::Values(values) => Ok(values),
+            _ => Err(confused()),
+        }
+    }
+
+    /// Parameters and locals of a frame, as the original function has them; `None` when there is no such frame.
+    ///
+    /// # Errors
+    /// When the process of the run is gone.
+    pub fn locals(&mut self, frame: usize) -> Result<Option<Vec<DebugValue>>, CampaignError> {
+        self.values(&Request::Locals(frame))
+    }
+
+    /// The operand stack of a frame, the bottom first.
+    ///
+    /// # Errors
+    /// When the process of the run is gone.
+    pub fn operands(&mut self, frame: usize) -> Result<Option<Vec<DebugValue>>, CampaignError> {
+        self.values(&Request::Operands(frame))
+    }
+
+    /// A global of the module of a frame.
+    ///
+    /// # Errors
+    /// When the process of the run is gone.
+    pub fn global(&mut self, frame: usize, index: u32) -> Result<Option<DebugValue>, CampaignError> {
+        Ok(self.values(&Request::Global(frame, index))?.and_then(|values| values.first().copied()))
+    }
+
+    /// Bytes of memory 0 of the module of a frame: as many as there are, up to `length`; `None` where there are none.
+    ///
+    /// # Errors
+    /// When the process of the run is gone.
+    pub fn memory(&mut self, frame: usize, address: u64, length: u64) -> Result<Option<Vec<u8>>, CampaignError> {
+        match self.process.ask(&Request::Memory(frame, 0, address, length))? {
+            Reply::Bytes(bytes) => Ok(bytes),
+            _ => Err(confused()),
+        }
+    }
+
+    /// The machines of the run.
+    ///
+    /// # Errors
+    /// When the process of the run is gone.
+    pub fn machines(&mut self) -> Result<Vec<MachineState>, CampaignError> {
+        match self.process.ask(&Request::Machines)? {
+            Reply::Machines(machines) => Ok(machines),
+            _ => Err(confused()),
+        }
+    }
+}
+
+/// A process that was started, or copied, says that it is there.
+fn greeted(listener: &UnixListener) -> Result<DebuggerLink, CampaignError> {
+    let (stream, _) = listener.accept().map_err(|error| io_error("a process of the debugger", &error))?;
+    let mut connection = DebuggerLink::new(stream);
+    match connection.receive().map_err(|error| lost(&error))? {
+        Reply::Hello(_) => Ok(connection),
+        _ => Err(confused()),
+    }
+}
+
+/// Starts the first process of a run, which stops at its beginning.
+fn start(spec: &DebuggeeSpec, listener: &UnixListener) -> Result<(Child, DebuggeeProcess), CampaignError> {
+    let text =
+        serde_json::to_string(spec).map_err(|error| CampaignError::new(ErrorKind::Internal, error.to_string()))?;
+    let program = std::env::current_exe().map_err(|error| io_error("this program", &error))?;
+    let mut command = Command::new(program);
+    command.env(VARIABLE, text).env_remove(crate::workers::ROLE_VARIABLE);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Ctrl-C in a terminal is for the session.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.spawn().map_err(|error| io_error("a process for the run", &error))?;
+    let mut connection = greeted(listener)?;
+    let at = match connection.receive().map_err(|error| lost(&error))? {
+        Reply::Stopped(stop, depth) => RunPoint::At(Moment { stop, depth }),
+        Reply::Ended(end) => RunPoint::Ended(end),
+        Reply::Failed(what) => return Err(CampaignError::new(ErrorKind::Replay, what)),
+        _ => return Err(confused()),
+    };
+    Ok((child, DebuggeeProcess { connection, at }))
+}
+
+/// The code of the programs of a recording; they are compiled, so that its process need not.
+fn code_of(recording: &Recording, stores: bool) -> Result<DebuggedCode, CampaignError> {
+    let prepared = PreparedProgram::built_of_recording(recording, &Build::debug(stores))?;
+    let session = prepared.session()?;
+    let mut programs = BTreeMap::new();
+    let own = Digest::of(&recording.component);
+    for component in std::iter::once(own).chain(recording.plan.programs().map(|other| other.component)) {
+        programs.extend(session.program_named(component).map(|program| (component, program.clone())));
+    }
+    Ok(DebuggedCode::new(programs))
+}

@@ -1,0 +1,77 @@
+//! `fozzy debug`: a recorded run in the debugger, by a terminal or a script.
+//!
+//! Not here: what the commands do (`fozzy-campaign`).
+
+use crate::args::DebugArgs;
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind, at_path};
+use crate::output::{self, EXIT_ERROR};
+use fozzy_campaign::debug::{Console, DebugSession};
+use fozzy_campaign::selector;
+use std::io::{self, BufRead, IsTerminal};
+use std::process::ExitCode;
+
+/// What stands before a command.
+const PROMPT: &str = "(fozzy) ";
+
+pub(crate) fn debug(context: &Context, args: &DebugArgs) -> Result<ExitCode, CliError> {
+    let script = match &args.commands {
+        Some(path) => Some(
+            std::fs::read_to_string(path).map_err(|error| at_path(ErrorKind::Usage, "cannot read", path, &error))?,
+        ),
+        None => None,
+    };
+    let path = selector::trace_path(&args.trace, &context.runs)?;
+    let mut console = Console::new(DebugSession::open(&path)?, args.source_map.clone());
+    output::show(&console.greeting()?);
+    match script {
+        Some(script) => Ok(run(&mut console, script.lines().map(|line| Ok(line.to_owned())), Source::Script)),
+        None if io::stdin().is_terminal() => Ok(run(&mut console, prompted(), Source::Terminal)),
+        None => Ok(run(&mut console, io::stdin().lock().lines(), Source::Script)),
+    }
+}
+
+/// Where commands come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Source {
+    /// A person, who sees what was typed.
+    Terminal,
+    /// A file or a pipe: each command is shown, and one that is refused makes the exit code.
+    Script,
+}
+
+/// Lines of the terminal, each behind a prompt.
+fn prompted() -> impl Iterator<Item = io::Result<String>> {
+    std::iter::from_fn(|| {
+        output::show(PROMPT);
+        let mut line = String::new();
+        match io::stdin().read_line(&mut line) {
+            Ok(0) => None,
+            Ok(_) => Some(Ok(line)),
+            Err(error) => Some(Err(error)),
+        }
+    })
+}
+
+fn run(console: &mut Console, lines: impl Iterator<Item = io::Result<String>>, source: Source) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for line in lines.map_while(Result::ok) {
+        let line = line.trim_end();
+        if source == Source::Script {
+            // An empty line of a script is for people.
+            if line.trim().is_empty() || line.trim_start().starts_with('#') {
+                continue;
+            }
+            output::show(&format!("{PROMPT}{line}\n"));
+        }
+        let reply = console.command(line);
+        output::show(&reply.text);
+        if reply.is_refused && source == Source::Script {
+            code = ExitCode::from(EXIT_ERROR);
+        }
+        if reply.is_over {
+            break;
+        }
+    }
+    code
+}
