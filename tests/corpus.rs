@@ -231,6 +231,12 @@ pub(crate) fn speedscope_schema() -> PathBuf {
     Workshop::open(Toolchain::Speedscope).speedscope_schema()
 }
 
+/// Where Node finds a client of debug adapters.
+pub(crate) fn debug_client() -> PathBuf {
+    tier::require(Requirement::DebugClient);
+    Workshop::open(Toolchain::DebugClient).debug_client()
+}
+
 /// The reader of callgrind's format.
 pub(crate) fn callgrind_annotate() -> PathBuf {
     tier::require(Requirement::ProfileReaders);

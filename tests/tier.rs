@@ -32,6 +32,8 @@ pub(crate) enum Requirement {
     Zig,
     /// Readers of formats of profiles: speedscope's schema, valgrind's `callgrind_annotate`.
     ProfileReaders,
+    /// An editor's side of the Debug Adapter Protocol.
+    DebugClient,
     /// The standard library for a target that the toolchain does not have.
     Target(&'static str),
 }
@@ -46,6 +48,7 @@ impl fmt::Display for Requirement {
             Requirement::AssemblyScript => "Node and AssemblyScript",
             Requirement::Zig => "Zig",
             Requirement::ProfileReaders => "speedscope and valgrind",
+            Requirement::DebugClient => "Node and a client of the Debug Adapter Protocol",
             Requirement::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
         })
     }

@@ -62,6 +62,9 @@ const VALGRIND_PACKAGES: &[(&str, &str)] = &[("valgrind", "/usr/bin/callgrind_an
 /// Has the schema of its file format.
 const SPEEDSCOPE: &str = "speedscope@1.25.0";
 
+/// An editor's side of the Debug Adapter Protocol.
+const DEBUG_CLIENT: &str = "@vscode/debugadapter-testsupport@1.68.0";
+
 /// Makes components of JavaScript; its version is part of what the component is.
 const COMPONENTIZE_JS: &str = "@bytecodealliance/componentize-js@0.23.0";
 const JS_BINARY: &str = "words";
@@ -124,6 +127,8 @@ pub(super) enum Toolchain {
     Zig,
     /// Node, for a schema.
     Speedscope,
+    /// Node, for a client of debug adapters.
+    DebugClient,
     /// What changes the machine: packages of Debian, targets of the Rust toolchain.
     System,
 }
@@ -359,6 +364,19 @@ impl Workshop {
             run(Command::new("npm").args(install).current_dir(&tools));
         }
         schema
+    }
+
+    /// Where Node finds the client of debug adapters, which is installed once.
+    pub(super) fn debug_client(&self) -> PathBuf {
+        install_node("the client of debug adapters");
+        let tools = self.output.join("build-debug-client");
+        let modules = tools.join("node_modules");
+        if !modules.join("@vscode/debugadapter-testsupport/package.json").is_file() {
+            must(fs::create_dir_all(&tools), "create", &tools);
+            let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", DEBUG_CLIENT];
+            run(Command::new("npm").args(install).current_dir(&tools));
+        }
+        modules
     }
 
     /// The module of that name, built unless it is there with a stamp that equals `inputs`.

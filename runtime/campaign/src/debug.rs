@@ -13,6 +13,7 @@
 //! as by `replay`. A session that ends, or dies, leaves no process behind.
 //! Not here: printing (`fozzy-cli`).
 
+mod adapter;
 mod code;
 mod console;
 mod debuggee;
@@ -23,6 +24,7 @@ mod session;
 mod stepping;
 mod words;
 
+pub use adapter::DebugAdapter;
 pub use code::{DebuggedCode, LineStart};
 pub use console::{Console, ConsoleReply};
 pub use debuggee::{is_debuggee, serve};

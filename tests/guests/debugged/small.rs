@@ -11,6 +11,11 @@ pub enum Shape {
 static LIMIT: u32 = 3;
 
 #[unsafe(no_mangle)]
+pub extern "C" fn _start() {
+    area(2, 5);
+}
+
+#[unsafe(no_mangle)]
 pub extern "C" fn area(kind: u32, size: u32) -> u32 {
     let shape = match kind {
         0 => Shape::Empty,

@@ -13,6 +13,12 @@ pub(crate) struct DebugArgs {
     /// Do the commands of this file, one a line, and leave.
     #[arg(long, value_name = "FILE")]
     pub(crate) commands: Option<PathBuf>,
+    /// Serve an editor by the Debug Adapter Protocol on standard input and output.
+    #[arg(long, conflicts_with = "commands")]
+    pub(crate) dap: bool,
+    /// Serve one editor by the Debug Adapter Protocol on this port of this machine; 0 takes a free one, and says which.
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["commands", "dap"])]
+    pub(crate) dap_port: Option<u16>,
     /// Read source files whose path begins with OLD below NEW.
     #[arg(long, value_name = "OLD=NEW", value_parser = source_map)]
     pub(crate) source_map: Vec<(String, String)>,

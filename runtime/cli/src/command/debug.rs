@@ -6,9 +6,10 @@ use crate::args::DebugArgs;
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::debug::{Console, DebugSession};
+use fozzy_campaign::debug::{Console, DebugAdapter, DebugSession};
 use fozzy_campaign::selector;
 use std::io::{self, BufRead, IsTerminal};
+use std::net::{Ipv4Addr, TcpListener};
 use std::process::ExitCode;
 
 /// What stands before a command.
@@ -22,12 +23,38 @@ pub(crate) fn debug(context: &Context, args: &DebugArgs) -> Result<ExitCode, Cli
         None => None,
     };
     let path = selector::trace_path(&args.trace, &context.runs)?;
+    if args.dap {
+        return served(DebugAdapter::new(&path, args.source_map.clone()).serve(io::stdin(), io::stdout()));
+    }
+    if let Some(port) = args.dap_port {
+        return served_on(port, DebugAdapter::new(&path, args.source_map.clone()));
+    }
     let mut console = Console::new(DebugSession::open(&path)?, args.source_map.clone());
     output::show(&console.greeting()?);
     match script {
         Some(script) => Ok(run(&mut console, script.lines().map(|line| Ok(line.to_owned())), Source::Script)),
         None if io::stdin().is_terminal() => Ok(run(&mut console, prompted(), Source::Terminal)),
         None => Ok(run(&mut console, io::stdin().lock().lines(), Source::Script)),
+    }
+}
+
+/// Serves the first client that comes to a port.
+fn served_on(port: u16, adapter: DebugAdapter) -> Result<ExitCode, CliError> {
+    let refused = |error: io::Error| CliError::new(ErrorKind::Usage, format!("port {port}: {error}"));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
+    output::say(&format!("waiting for an editor at {address}\n"));
+    let (stream, _) = listener.accept().map_err(refused)?;
+    // A second client is refused, not kept waiting.
+    drop(listener);
+    let input = stream.try_clone().map_err(refused)?;
+    served(adapter.serve(input, stream))
+}
+
+fn served(end: Result<(), String>) -> Result<ExitCode, CliError> {
+    match end {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(why) => Err(CliError::new(ErrorKind::Usage, format!("the editor's connection: {why}"))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lines of source to places in the code.
 //!
 //! ```text
-//! row   address 0x40  main.rs:12  statement            ◄─ the first row of its line in its scope: a place
+//! row   address 0x40  main.rs:12  statement            ◄─ the first row of its line in its function: a place
 //!       address 0x44  main.rs:12                          the same line goes on
 //!       address 0x48  main.rs:13  statement, end of prologue
 //! ```
@@ -112,7 +112,7 @@ impl DebugModule {
 
     fn line_places(&self, path: &str, line: u32) -> Vec<CodePlace> {
         let table = self.lines();
-        // The first address of the line in each scope of each function.
+        // The first address of the line in each function, and in each function that is inlined into it.
         let mut first: BTreeMap<(usize, usize), u32> = BTreeMap::new();
         let mut before: Option<&LineRow> = None;
         for row in &table.rows {
@@ -125,7 +125,7 @@ impl DebugModule {
             }
             let Some(offset) = self.operator(row.address) else { continue };
             let Some(body) = self.body(offset) else { continue };
-            let scope = self.innermost_scope(row.address);
+            let scope = self.innermost_function(row.address);
             first.entry((body, scope)).or_insert(row.address);
             if first.len() == PLACES_MAX {
                 break;

@@ -159,12 +159,13 @@ impl DebugModule {
         loaded.units_at(address).find(|unit| loaded.index(unit).has(address))
     }
 
-    /// The innermost function, inlined copy or block at an address; zero of none.
-    pub(super) fn innermost_scope(&self, address: u32) -> usize {
+    /// The innermost function or inlined copy at an address; zero of none.
+    pub(super) fn innermost_function(&self, address: u32) -> usize {
         let found = || {
             let loaded = self.loaded()?;
             let unit = self.unit_at(loaded, address)?;
-            Some(loaded.index(unit).around(address).last()?.entry)
+            let around = loaded.index(unit).around(address);
+            around.iter().rfind(|scope| scope.kind != ScopeKind::Block).map(|scope| scope.entry)
         };
         found().unwrap_or(0)
     }

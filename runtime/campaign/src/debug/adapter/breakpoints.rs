@@ -1,0 +1,220 @@
+//! Breakpoints of an editor, and whether one of them stops the run.
+
+use super::values::StoppedFrame;
+use crate::debug::session::Inspector;
+use fozzy_engine::DebugPlace;
+use fozzy_instrument::OriginalOffset;
+use fozzy_instrument::debug_info::{CodePlace, DebugInfo, Expression};
+use fozzy_trace::Digest;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A breakpoint as a client asks for it, of whatever kind.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct BreakpointRequest {
+    pub(super) line: u32,
+    pub(super) name: String,
+    pub(super) instruction_reference: String,
+    pub(super) offset: i64,
+    pub(super) data_id: String,
+    pub(super) condition: Option<String>,
+    pub(super) hit_condition: Option<String>,
+    pub(super) log_message: Option<String>,
+}
+
+/// Whose list a breakpoint is on: a client gives each list anew, as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum BreakpointList {
+    Source(String),
+    Functions,
+    Instructions,
+}
+
+/// A breakpoint with its places.
+#[derive(Clone, Debug)]
+pub(super) struct AdapterBreakpoint {
+    pub(super) id: u64,
+    pub(super) places: BTreeSet<DebugPlace>,
+    condition: Option<Expression>,
+    hits: Option<HitCondition>,
+    log: Option<String>,
+    passed: u64,
+}
+
+/// How often a breakpoint is passed before it stops the run, counted since the run went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HitCondition {
+    Exactly(u64),
+    AtLeast(u64),
+    AtMost(u64),
+    Every(u64),
+}
+
+impl HitCondition {
+    fn parse(text: &str) -> Option<HitCondition> {
+        let text = text.trim();
+        let digits = text.trim_start_matches(['>', '=', '<', '%']).trim();
+        let number: u64 = digits.parse().ok()?;
+        let sign = text.split(|letter: char| letter.is_ascii_digit() || letter.is_whitespace()).next()?;
+        match sign {
+            "" | "=" | "==" => Some(HitCondition::Exactly(number)),
+            ">=" => Some(HitCondition::AtLeast(number)),
+            ">" => Some(HitCondition::AtLeast(number.checked_add(1)?)),
+            "<=" => Some(HitCondition::AtMost(number)),
+            "<" => Some(HitCondition::AtMost(number.checked_sub(1)?)),
+            "%" if number > 0 => Some(HitCondition::Every(number)),
+            _ => None,
+        }
+    }
+
+    fn holds(self, passed: u64) -> bool {
+        match self {
+            HitCondition::Exactly(number) => passed == number,
+            HitCondition::AtLeast(number) => passed >= number,
+            HitCondition::AtMost(number) => passed <= number,
+            HitCondition::Every(number) => passed.is_multiple_of(number),
+        }
+    }
+}
+
+impl AdapterBreakpoint {
+    /// A breakpoint, or what is wrong with its conditions.
+    pub(super) fn new(
+        id: u64,
+        places: BTreeSet<DebugPlace>,
+        asked: &BreakpointRequest,
+    ) -> Result<AdapterBreakpoint, String> {
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let condition = given(&asked.condition).map(|text| Expression::parse(&text)).transpose();
+        let hits = given(&asked.hit_condition).map(|text| {
+            let wrong = format!("`{text}` is no count of hits such as 3, >= 3 or % 3");
+            HitCondition::parse(&text).ok_or(wrong)
+        });
+        Ok(AdapterBreakpoint {
+            id,
+            places,
+            condition: condition.map_err(|error| format!("its condition: {error}"))?,
+            hits: hits.transpose()?,
+            log: given(&asked.log_message),
+            passed: 0,
+        })
+    }
+
+    /// Whether it stops the run wherever it is passed.
+    pub(super) fn is_plain(&self) -> bool {
+        self.condition.is_none() && self.hits.is_none() && self.log.is_none()
+    }
+}
+
+/// What passing a place did.
+#[derive(Debug, Default)]
+pub(super) struct PassedPlace {
+    /// Breakpoints that stop the run.
+    pub(super) hit: Vec<u64>,
+    /// Texts of log points, and conditions that have no value.
+    pub(super) said: Vec<String>,
+}
+
+/// Debug information of the programs of a run.
+pub(super) type Programs = BTreeMap<Digest, DebugInfo>;
+
+/// The place in the words of the debug information.
+pub(super) fn code_place(place: DebugPlace) -> CodePlace {
+    CodePlace { module: place.module, offset: OriginalOffset(place.offset) }
+}
+
+/// Evaluates the breakpoints at a place. Backwards, hits are not counted and nothing is logged.
+pub(super) fn pass(
+    breakpoints: &mut BTreeMap<BreakpointList, Vec<AdapterBreakpoint>>,
+    programs: &Programs,
+    inspector: &mut Inspector<'_>,
+    place: DebugPlace,
+    is_forward: bool,
+) -> PassedPlace {
+    let mut passed = PassedPlace::default();
+    for breakpoint in breakpoints.values_mut().flatten().filter(|breakpoint| breakpoint.places.contains(&place)) {
+        if let Some(condition) = &breakpoint.condition {
+            match holds(condition, programs, inspector, place) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                // A condition that says nothing stops, so that nothing is missed.
+                Err(why) => passed.said.push(format!("a condition cannot be evaluated: {why}\n")),
+            }
+        }
+        if is_forward {
+            breakpoint.passed += 1;
+            if breakpoint.hits.is_some_and(|hits| !hits.holds(breakpoint.passed)) {
+                continue;
+            }
+        }
+        match &breakpoint.log {
+            Some(_) if !is_forward => {}
+            Some(text) => passed.said.push(logged(text, programs, inspector, place)),
+            None => passed.hit.push(breakpoint.id),
+        }
+    }
+    passed
+}
+
+/// Forgets how often breakpoints were passed.
+pub(super) fn forget_hits(breakpoints: &mut BTreeMap<BreakpointList, Vec<AdapterBreakpoint>>) {
+    for breakpoint in breakpoints.values_mut().flatten() {
+        breakpoint.passed = 0;
+    }
+}
+
+fn holds(
+    condition: &Expression,
+    programs: &Programs,
+    inspector: &mut Inspector<'_>,
+    place: DebugPlace,
+) -> Result<bool, String> {
+    let info = programs.get(&place.component).ok_or("the program has no debug information")?;
+    let frame = StoppedFrame::new(inspector, 0);
+    let scopes = info.scopes(code_place(place));
+    let value =
+        info.evaluate(condition, code_place(place), scopes.first(), &frame).map_err(|error| error.to_string())?;
+    info.holds(&value, &frame).map_err(|why| why.to_string())
+}
+
+/// The text of a log point, with the values of the expressions in braces.
+fn logged(text: &str, programs: &Programs, inspector: &mut Inspector<'_>, place: DebugPlace) -> String {
+    let frame = StoppedFrame::new(inspector, 0);
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let Some((expression, behind)) = behind.split_once('}') else { break };
+        out.push_str(before);
+        rest = behind;
+        let value = programs.get(&place.component).ok_or_else(|| "?".to_owned()).and_then(|info| {
+            let scopes = info.scopes(code_place(place));
+            let value = Expression::parse(expression)
+                .and_then(|expression| info.evaluate(&expression, code_place(place), scopes.first(), &frame));
+            value.map(|value| info.render(&value, &frame).text).map_err(|error| error.to_string())
+        });
+        out.push_str(&value.unwrap_or_else(|why| format!("<{why}>")));
+    }
+    out.push_str(rest);
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_hits_are_read() {
+        let holding = |text: &str| {
+            let parsed = HitCondition::parse(text);
+            parsed.map(|hits| (1..=6).filter(|passed| hits.holds(*passed)).collect::<Vec<u64>>())
+        };
+        assert_eq!(holding("3"), Some(vec![3]));
+        assert_eq!(holding(">= 5"), Some(vec![5, 6]));
+        assert_eq!(holding(">5"), Some(vec![6]));
+        assert_eq!(holding("<3"), Some(vec![1, 2]));
+        assert_eq!(holding("%2"), Some(vec![2, 4, 6]));
+        assert_eq!((holding("% 0"), holding("often"), holding("")), (None, None, None));
+    }
+}
