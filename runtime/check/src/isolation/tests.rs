@@ -526,6 +526,19 @@ fn has_commit_order(
 }
 
 #[test]
+fn a_source_is_seen_however_often_a_value_of_it_is_read() {
+    // Session 0 writes x 1, y 2 and then x 3, y 4; the reader has seen the latter, and reads the y of before.
+    let writes = "w(0,1,0,0)\nw(1,2,0,0)\nw(0,3,0,1)\nw(1,4,0,1)\n";
+    let level = isolation_level("session-read-committed").expect("a level");
+    let judged = |reads: &str| {
+        let history = OperationHistory::read(format!("{writes}{reads}").as_bytes()).expect("a history");
+        check_isolation_level(&history, level, &CheckLimits::default()).expect("a verdict").validity(level)
+    };
+    assert_eq!(judged("r(0,3,1,2)\nr(1,4,1,2)\nr(1,4,1,2)\nr(1,2,1,2)\n"), Validity::Invalid);
+    assert_eq!(judged("r(0,3,1,2)\nr(1,4,1,2)\nr(1,4,1,2)\n"), Validity::Valid);
+}
+
+#[test]
 fn saturation_ends_when_time_or_memory_is_over() {
     let mut all = ReadsFrom { sessions: (0..3001).collect(), session_count: 3001, ..ReadsFrom::default() };
     for writer in 0..3000 {

@@ -41,7 +41,10 @@ impl SequentialModel for MultiRegister {
         if record.outcome == OperationType::Fail {
             return Ok(None);
         }
-        let transaction = record.result().unwrap_or(record.asked);
+        // One whose end is unknown may say, too, what it wrote: what depends on what it read is not known before.
+        let told =
+            record.answered.filter(|answer| record.outcome == OperationType::Ok || pool.elements(*answer).is_some());
+        let transaction = told.unwrap_or(record.asked);
         let expected = "a value [[:r key value] [:w key value] …]";
         let all = pool.elements(transaction).ok_or(expected)?;
         let parsed: Option<Vec<_>> = all.iter().map(|one| micro_operation(pool, *one)).collect();

@@ -159,6 +159,20 @@ fn each_model_is_legal_and_illegal_where_it_should_be() {
 }
 
 #[test]
+fn what_a_transaction_with_an_unknown_end_wrote_may_be_seen() {
+    let text = "{:type :invoke :process 0 :f :txn :value [[:r x nil]]} {:type :info :process 0 :f :txn :value [[:r x nil] [:w x 5]]}
+                {:type :invoke :process 1 :f :txn :value [[:r x nil]]} {:type :ok :process 1 :f :txn :value [[:r x 5]]}";
+    let row = model("multi-register").expect("a model");
+    for (text, expected) in
+        [(text.to_owned(), Validity::Valid), (text.replace("[:w x 5]", "[:w x 6]"), Validity::Invalid)]
+    {
+        let history = OperationHistory::read(text.as_bytes()).expect("a history");
+        let verdict = check_linearizability(&history, row, &CheckLimits::default()).expect("a verdict");
+        assert_eq!(verdict.validity, expected);
+    }
+}
+
+#[test]
 fn histories_that_do_not_fit_a_model_are_refused() {
     let cases = [
         (
