@@ -9,17 +9,17 @@
 
 use crate::corpus::{self, Debugged};
 use crate::fozzy::Fozzy;
-use crate::wait;
+use crate::wait::{self, Messages};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// An editor with its adapter.
 struct Editor {
     child: Child,
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    output: Messages<Value>,
     sequence: u64,
     events: VecDeque<Value>,
 }
@@ -42,11 +42,29 @@ fn line_of(words: &str) -> usize {
     text.lines().position(|line| line.contains(words)).expect("it is there") + 1
 }
 
+/// The next message; `None` at the end.
+fn message(pipe: &mut impl BufRead) -> Option<Value> {
+    let mut length = None;
+    loop {
+        let mut line = String::new();
+        if pipe.read_line(&mut line).expect("text") == 0 {
+            return None;
+        }
+        match line.trim().split_once(": ") {
+            Some(("Content-Length", bytes)) => length = bytes.parse().ok(),
+            _ => break,
+        }
+    }
+    let mut body = Vec::new();
+    pipe.take(length.expect("a length")).read_to_end(&mut body).expect("a message");
+    Some(serde_json::from_slice(&body).expect("a whole message"))
+}
+
 impl Editor {
     fn open(fozzy: &Fozzy) -> Editor {
         let mut child = fozzy.start(&["debug", "run.fozzy", "--dap"]);
         let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let output = Messages::of(child.stdout.take().expect("a pipe"), message);
         Editor { child, input, output, sequence: 0, events: VecDeque::new() }
     }
 
@@ -62,29 +80,11 @@ impl Editor {
         self.send_bytes(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
-    /// The next message; `None` at the end.
-    fn next(&mut self) -> Option<Value> {
-        let mut length = None;
-        loop {
-            let mut line = String::new();
-            if self.output.read_line(&mut line).expect("text") == 0 {
-                return None;
-            }
-            match line.trim().split_once(": ") {
-                Some(("Content-Length", bytes)) => length = bytes.parse().ok(),
-                _ => break,
-            }
-        }
-        let mut body = vec![0; length.expect("a length")];
-        self.output.read_exact(&mut body).expect("a whole message");
-        Some(serde_json::from_slice(&body).expect("JSON"))
-    }
-
     /// The response; events before it wait.
     fn response(&mut self, command: &str, arguments: Value) -> Value {
         self.send(command, arguments);
         loop {
-            let message = self.next().expect("an answer");
+            let message = self.output.next().expect("an answer");
             if message["type"] == "response" && message["request_seq"] == self.sequence {
                 assert_eq!(message["command"], command);
                 return message;
@@ -111,7 +111,7 @@ impl Editor {
         loop {
             let message = match self.events.pop_front() {
                 Some(message) => message,
-                None => self.next().expect("an event"),
+                None => self.output.next().expect("an event"),
             };
             if message["event"] == name {
                 return message["body"].clone();
@@ -206,11 +206,11 @@ fn an_editor_goes_forwards_and_back() {
     editor.ask("setBreakpoints", json!({"source": {"path": source()}, "breakpoints": []}));
     editor.ask("setFunctionBreakpoints", json!({"breakpoints": [{"name": "measure"}]}));
     assert!(editor.moved("restart", json!({})).starts_with("breakpoint small::measure:"));
-    assert!(editor.moved("fozzy/goTo", json!({"to": "beginning"})).starts_with("goto"));
-    assert!(editor.refused("fozzy/goTo", json!({})).contains("expected one of"));
+    assert!(editor.moved("fozzyGoTo", json!({"to": "beginning"})).starts_with("goto"));
+    assert!(editor.refused("fozzyGoTo", json!({})).contains("expected one of"));
     assert!(editor.refused("nonsense", json!({})).contains("`nonsense`"));
     // At the end, going on is the end of the session.
-    assert_eq!(editor.moved("fozzy/goTo", json!({"to": "end"})), "end");
+    assert_eq!(editor.moved("fozzyGoTo", json!({"to": "end"})), "end");
     editor.ask("continue", json!({"threadId": 1}));
     assert_eq!(editor.event("exited")["exitCode"], 0);
     editor.event("terminated");

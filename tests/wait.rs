@@ -7,12 +7,13 @@
 //! wait::build(&mut cargo)                                                    // the same, with the patience that a build needs
 //! wait::exit(&mut child)
 //! wait::first_bytes(pipe)
+//! Messages::of(pipe, read_one).next()                                    // the next thing that a child says
 //! ```
 //!
 //! Invariant: nothing in `tests/` waits in another way, so that no test spins on a core that the awaited process needs, and none
 //! waits for ever. A tidy test holds it.
 
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -72,6 +73,34 @@ pub(crate) fn first_bytes<R: Read + Send + 'static>(mut pipe: R) -> ([u8; 10], R
     });
     let read = receiver.recv_timeout(LIMIT);
     read.unwrap_or_else(|_| panic!("nothing is written after {} s", LIMIT.as_secs())).expect("it prints that much")
+}
+
+/// What a child says, one message after the other.
+pub(crate) struct Messages<T>(mpsc::Receiver<T>);
+
+impl<T: Send + 'static> Messages<T> {
+    /// Those of a pipe. `read` reads one; `None` at the end.
+    pub(crate) fn of<R: Read + Send + 'static>(
+        pipe: R,
+        read: impl Fn(&mut BufReader<R>) -> Option<T> + Send + 'static,
+    ) -> Messages<T> {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut pipe = BufReader::new(pipe);
+            while read(&mut pipe).is_some_and(|message| sender.send(message).is_ok()) {}
+        });
+        Messages(receiver)
+    }
+
+    /// The next one; `None` at the end.
+    #[track_caller]
+    pub(crate) fn next(&self) -> Option<T> {
+        match self.0.recv_timeout(LIMIT) {
+            Ok(message) => Some(message),
+            Err(mpsc::RecvTimeoutError::Disconnected) => None,
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("nothing is said after {} s", LIMIT.as_secs()),
+        }
+    }
 }
 
 /// Runs a command to its end, with nothing on standard input; what it printed and how it ended.

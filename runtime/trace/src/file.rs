@@ -178,7 +178,7 @@ pub struct NodeOutcome {
     /// How often its program started again after an end.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restarts: u64,
-    /// Whether it waited to start again when the target ended. Before [`crate::Edition::SIXTH`] that was running, too.
+    /// Whether it waited to start again when the target ended. Before [`crate::plan::Edition::SIXTH`] that was running, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_down: bool,
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Requests are answered in their order; while the run goes on, `pause` and `disconnect` are looked for at intervals. What the
-//! protocol has no words for are requests of ours, `fozzy/goTo`.
+//! protocol has no words for are requests of ours, `fozzyGoTo`.
 //!
 //! Invariants: a response goes out before the event that a movement ends with; numbers of frames and variables are forgotten with each
 //! movement; whatever a client sends, and whenever it leaves, the server ends, and its session with it.

@@ -4,7 +4,7 @@ use super::breakpoints::{
     AdapterBreakpoint, BreakpointList, BreakpointRequest, Programs, code_place, forget_hits, pass,
 };
 use super::values::StoppedFrame;
-use super::wire::{self, Incoming};
+use super::wire::{self, ClientMessage};
 use crate::debug::session::{DebugSession, MomentKind, RunPoint};
 use crate::debug::stepping::StepKind;
 use crate::debug::words;
@@ -43,7 +43,7 @@ pub struct DebugAdapter {
     programs: Rc<Programs>,
     output: Box<dyn Write>,
     sequence: u64,
-    waiting: VecDeque<Incoming>,
+    waiting: VecDeque<ClientMessage>,
     breakpoints: BTreeMap<BreakpointList, Vec<AdapterBreakpoint>>,
     next_id: u64,
     filters: BTreeSet<String>,
@@ -189,7 +189,7 @@ impl DebugAdapter {
             let mut input = BufReader::new(input);
             loop {
                 let next = wire::receive(&mut input);
-                let is_last = matches!(next, Incoming::Closed(_));
+                let is_last = matches!(next, ClientMessage::Closed(_));
                 if sender.send(next).is_err() || is_last {
                     return;
                 }
@@ -198,17 +198,17 @@ impl DebugAdapter {
         loop {
             let next = match self.waiting.pop_front() {
                 Some(next) => next,
-                None => incoming.recv().unwrap_or(Incoming::Closed(None)),
+                None => incoming.recv().unwrap_or(ClientMessage::Closed(None)),
             };
             match next {
-                Incoming::Message(message) => {
+                ClientMessage::Message(message) => {
                     if !self.answer(&message, &incoming) {
                         return Ok(());
                     }
                 }
-                Incoming::Unreadable(why) => self.say("stderr", &format!("{why}\n")),
-                Incoming::Closed(None) => return Ok(()),
-                Incoming::Closed(Some(why)) => {
+                ClientMessage::Unreadable(why) => self.say("stderr", &format!("{why}\n")),
+                ClientMessage::Closed(None) => return Ok(()),
+                ClientMessage::Closed(Some(why)) => {
                     self.say("stderr", &format!("{why}\n"));
                     return Err(why);
                 }
@@ -217,7 +217,7 @@ impl DebugAdapter {
     }
 
     /// Answers a request, and does what it asks for; whether the client stays.
-    fn answer(&mut self, message: &Value, incoming: &Receiver<Incoming>) -> bool {
+    fn answer(&mut self, message: &Value, incoming: &Receiver<ClientMessage>) -> bool {
         if message.get("type").and_then(Value::as_str) != Some("request") {
             return true;
         }
@@ -388,7 +388,7 @@ impl DebugAdapter {
                 self.session()?;
                 moving(Movement::Goto(places, is_forward))
             }
-            "fozzy/goTo" => {
+            "fozzyGoTo" => {
                 self.session()?;
                 moving(match (given.call, given.decision, given.time_ns, given.position, given.to.as_deref()) {
                     (Some(call), None, None, None, None) => Movement::Moment(MomentKind::Call(call)),
@@ -815,7 +815,7 @@ impl DebugAdapter {
     }
 
     /// Moves, and says where the run stands then.
-    fn move_by(&mut self, movement: Movement, incoming: &Receiver<Incoming>) {
+    fn move_by(&mut self, movement: Movement, incoming: &Receiver<ClientMessage>) {
         self.forget_stop();
         let is_ended = matches!(self.session.as_ref().map(DebugSession::here), Some(RunPoint::Ended(_)));
         if matches!(movement, Movement::Continue) && is_ended && self.end_is_told {
@@ -833,7 +833,11 @@ impl DebugAdapter {
         }
     }
 
-    fn moved(&mut self, movement: Movement, incoming: &Receiver<Incoming>) -> Result<Option<StopWords>, CampaignError> {
+    fn moved(
+        &mut self,
+        movement: Movement,
+        incoming: &Receiver<ClientMessage>,
+    ) -> Result<Option<StopWords>, CampaignError> {
         let words = |reason: &'static str| Ok(Some(StopWords { reason, ids: Vec::new() }));
         let Some(session) = &mut self.session else { return words("pause") };
         match movement {
@@ -885,7 +889,7 @@ impl DebugAdapter {
         }
     }
 
-    fn go_on(&mut self, incoming: &Receiver<Incoming>) -> Result<Option<StopWords>, CampaignError> {
+    fn go_on(&mut self, incoming: &Receiver<ClientMessage>) -> Result<Option<StopWords>, CampaignError> {
         forget_hits(&mut self.breakpoints);
         let mut logged = 0usize;
         loop {
@@ -963,23 +967,25 @@ impl DebugAdapter {
     }
 
     /// Looks at what the client has sent while the run went on.
-    fn interruption(&mut self, incoming: &Receiver<Incoming>) -> Interruption {
+    fn interruption(&mut self, incoming: &Receiver<ClientMessage>) -> Interruption {
         while self.waiting.len() < WAITING_MAX
             && let Ok(next) = incoming.try_recv()
         {
             self.waiting.push_back(next);
         }
-        let command = |incoming: &Incoming| match incoming {
-            Incoming::Message(message) => message.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            Incoming::Closed(_) => "disconnect".to_owned(),
-            Incoming::Unreadable(_) => String::new(),
+        let command = |incoming: &ClientMessage| match incoming {
+            ClientMessage::Message(message) => {
+                message.get("command").and_then(Value::as_str).unwrap_or_default().to_owned()
+            }
+            ClientMessage::Closed(_) => "disconnect".to_owned(),
+            ClientMessage::Unreadable(_) => String::new(),
         };
         let commands: Vec<String> = self.waiting.iter().map(command).collect();
         if commands.iter().any(|command| command == "disconnect" || command == "terminate") {
             return Interruption::Leave;
         }
         let Some(position) = commands.iter().position(|command| command == "pause") else { return Interruption::None };
-        if let Some(Incoming::Message(message)) = self.waiting.remove(position) {
+        if let Some(ClientMessage::Message(message)) = self.waiting.remove(position) {
             self.respond(&message, "pause", Ok(json!({})));
         }
         Interruption::Pause

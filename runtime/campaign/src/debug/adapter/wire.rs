@@ -11,7 +11,7 @@ const HEADER_LINES_MAX: usize = 16;
 
 /// What came from a client.
 #[derive(Debug)]
-pub(super) enum Incoming {
+pub(super) enum ClientMessage {
     /// A message.
     Message(Value),
     /// Bytes of the right length that are no message.
@@ -21,20 +21,20 @@ pub(super) enum Incoming {
 }
 
 /// The next message.
-pub(super) fn receive(input: &mut impl BufRead) -> Incoming {
+pub(super) fn receive(input: &mut impl BufRead) -> ClientMessage {
     match length(input) {
         Ok(Some(length)) => {
             let mut body = Vec::new();
             match input.take(length).read_to_end(&mut body) {
                 Ok(_) if body.len() as u64 == length => match serde_json::from_slice(&body) {
-                    Ok(message) => Incoming::Message(message),
-                    Err(error) => Incoming::Unreadable(format!("a message is no JSON: {error}")),
+                    Ok(message) => ClientMessage::Message(message),
+                    Err(error) => ClientMessage::Unreadable(format!("a message is no JSON: {error}")),
                 },
-                _ => Incoming::Closed(None),
+                _ => ClientMessage::Closed(None),
             }
         }
-        Ok(None) => Incoming::Closed(None),
-        Err(error) => Incoming::Closed(Some(error.to_string())),
+        Ok(None) => ClientMessage::Closed(None),
+        Err(error) => ClientMessage::Closed(Some(error.to_string())),
     }
 }
 
@@ -79,9 +79,9 @@ mod tests {
 
     fn received(bytes: &[u8]) -> String {
         match receive(&mut io::BufReader::new(bytes)) {
-            Incoming::Message(message) => message.to_string(),
-            Incoming::Unreadable(why) => format!("unreadable: {why}"),
-            Incoming::Closed(why) => format!("closed: {}", why.unwrap_or_default()),
+            ClientMessage::Message(message) => message.to_string(),
+            ClientMessage::Unreadable(why) => format!("unreadable: {why}"),
+            ClientMessage::Closed(why) => format!("closed: {}", why.unwrap_or_default()),
         }
     }
 
