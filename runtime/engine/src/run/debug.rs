@@ -317,7 +317,8 @@ impl StoreDebugger {
         let mut moment = DebugMoment { stop: &stop, store: store.as_context_mut(), debugger: self, component: digest };
         let resume = debugger.stopped(&mut moment);
         active.debugger = Some(debugger);
-        active.target = None;
+        // The one operator of the last position has no breakpoint any more: in a loop it would stop the program each time.
+        active.version += u64::from(active.target.take().is_some());
         if resume.breakpoints != active.resume.breakpoints {
             active.version += 1;
         }
