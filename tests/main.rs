@@ -10,6 +10,7 @@
 //! purity             guests run where no file, clock or random source can be reached
 //! faults             programs that fail only when a planned fault strikes
 //! debug_adapter      a recorded run in an editor, forwards and back
+//! debug_console      a recorded run in a terminal, with variables of the source
 //! debug_info         places, variables, values and expressions of real programs, stopped in an engine
 //! dialogues          standard input as a channel, in programs with a scheduler of their own
 //! everything         a guest that uses everything, under every kind of fault
@@ -59,6 +60,7 @@ mod coverage;
 mod criteria;
 mod debug;
 mod debug_adapter;
+mod debug_console;
 mod debug_info;
 mod dialogues;
 mod distributed;

@@ -133,7 +133,7 @@ fn a_costly_run_is_made_smaller_and_costs_as_much() {
     let program = corpus::component("arrivals").display().to_string();
     let worst = ["explore", &program, "--maximize", "cpu", "--runs", "40", "--record", "w.fozzy", "--no-store"];
     fozzy.run(&worst).exits(0);
-    let shrink = |args: &[&str]| fozzy.run(&[&["profile", "shrink"], args, &["--budget", "800ms", "--json"]].concat());
+    let shrink = |args: &[&str]| fozzy.run(&[&["profile", "shrink"], args, &["--budget", "8s", "--json"]].concat());
     for (metric, key) in [("cpu_time", "cpu"), ("alloc_bytes", "heap")] {
         let found = shrink(&["w.fozzy", "--metric", metric, "--keep", "50", "--out", "s.fozzy"]).exits(0).json();
         assert_eq!((found["status"].as_str(), found["metric"].as_str()), (Some("ok"), Some(metric)), "{found:#}");

@@ -19,9 +19,11 @@ mod console;
 mod debuggee;
 mod expression;
 mod fork;
+mod names;
 mod protocol;
 mod session;
 mod stepping;
+mod values;
 mod words;
 
 pub use adapter::DebugAdapter;

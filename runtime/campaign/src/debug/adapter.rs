@@ -14,7 +14,6 @@
 
 mod breakpoints;
 mod server;
-mod values;
 mod wire;
 
 pub use server::DebugAdapter;

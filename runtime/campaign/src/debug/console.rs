@@ -7,9 +7,11 @@
 //!
 //! Not here: reading lines and writing text (`fozzy-cli`).
 
+use super::names::{self, SeenFrame, SeenValue};
 use super::protocol::EndReport;
 use super::session::{DebugSession, Inspector, Moment, MomentKind, RunPoint, StackEntry};
 use super::stepping::StepKind;
+use super::values::{Programs, programs_of};
 use super::words::{self, number};
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_engine::{DebugPlace, DebugValue, Position, StopReason};
@@ -18,6 +20,7 @@ use fozzy_trace::{Duration, Instant, counted, grouped};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
+use std::rc::Rc;
 
 /// Lines of source around a place.
 const SOURCE_LINES: u32 = 10;
@@ -56,6 +59,8 @@ pub struct Console {
     frame: usize,
     /// Beginnings of paths of the source, and what stands here for them.
     source_map: Vec<(String, String)>,
+    /// Read when a variable is asked for.
+    programs: Option<Rc<Programs>>,
     /// What an empty line repeats.
     last: String,
 }
@@ -64,6 +69,8 @@ pub struct Console {
 struct ShownFrame {
     /// Position among the frames of the program.
     frame: usize,
+    /// Which of the functions that are inlined there, innermost first.
+    inlined: usize,
     place: DebugPlace,
     source: StackFrame,
 }
@@ -77,10 +84,11 @@ Backwards: reverse-continue (rc), reverse-step (rs), reverse-next (rn),
   reverse-finish (rf), reverse-stepi (rsi)
 Go: goto POSITION | start | end | call N | decision N | time T
 Look: backtrace (bt) [N], frame N, up, down, list (l), where, print EXPR (p),
-  x ADDRESS[:LENGTH], info locals | stack | globals N | machines
+  x ADDRESS[:LENGTH], info locals | wasm | stack | globals N | machines
 Ask: last ADDRESS[:LENGTH] goes back to who wrote it last
   whatif DECISION SEED answers from that decision on by another seed
-EXPR: numbers, $0 (a local), $g0 (a global), $s0 (an operand),
+EXPR: variables of the source, as order.lines[2].price or *next; with debug
+  information. Or numbers: $0 (a local), $g0 (a global), $s0 (an operand),
   u8[A] u16[A] u32[A] u64[A] i32[A] (memory), + - * == != < > <= >= && ||
 An empty line repeats the last command; quit (q) leaves.
 ";
@@ -96,6 +104,7 @@ impl Console {
             next_number: 1,
             frame: 0,
             source_map,
+            programs: None,
             last: String::new(),
         }
     }
@@ -295,14 +304,28 @@ impl Console {
 
     /// Bytes of memory: an address, with a length behind a colon.
     fn range(&mut self, text: &str) -> Result<(u32, u32), CampaignError> {
-        let (address, length) = text.split_once(':').unwrap_or((text, "4"));
+        // The colon of a length, not one of a path.
+        let (address, length) = match text.rsplit_once(':').filter(|(before, _)| !before.ends_with(':')) {
+            Some((address, length)) => (address, Some(number(length)?)),
+            None => (text, None),
+        };
         if address.trim().is_empty() {
-            return Err(refused("which bytes? ADDRESS or ADDRESS:LENGTH"));
+            return Err(refused("which bytes? ADDRESS or ADDRESS:LENGTH, or a variable"));
         }
-        let address = self.value(address)?;
-        let (address, length) = (u32::try_from(address).ok(), u32::try_from(number(length)?).ok());
+        let is_number = names::is_numeric(address) || address.trim().starts_with(|first: char| first.is_ascii_digit());
+        let (address, bytes) = if is_number {
+            let frame = self.program_frame()?;
+            (super::expression::value(address, frame, &mut self.session.inspect())?, 4)
+        } else {
+            match self.value(address)? {
+                SeenValue { memory: Some((address, bytes)), .. } => (i128::from(address), bytes),
+                SeenValue { number, .. } => (number.unwrap_or(-1), 4),
+            }
+        };
+        let address = u32::try_from(address).ok();
+        let length = u32::try_from(length.unwrap_or(bytes)).ok();
         let (Some(address), Some(length)) = (address, length.filter(|length| *length > 0)) else {
-            return Err(refused(format!("`{text}` is no stretch of a memory of 32-bit addresses")));
+            return Err(refused(format!("`{text}` is in no memory of 32-bit addresses")));
         };
         Ok((address, length))
     }
@@ -319,22 +342,19 @@ impl Console {
     }
 
     fn go_on(&mut self, forwards: bool) -> Result<String, CampaignError> {
+        let programs = self.programs();
         let points = std::mem::take(&mut self.breakpoints);
         let mut failed = None;
         let mut accept = |inspector: &mut Inspector<'_>, moment: &Moment| {
             if moment.stop.reason == StopReason::Watch {
                 return Ok(true);
             }
-            let here =
-                points.iter().filter(|point| moment.stop.place.is_some_and(|place| point.places.contains(&place)));
-            for point in here {
-                let holds = match &point.condition {
-                    None => Ok(1),
-                    Some(condition) => super::expression::value(condition, 0, inspector),
-                };
-                match holds {
-                    Ok(0) => {}
-                    Ok(_) => return Ok(true),
+            let Some(place) = moment.stop.place else { return Ok(false) };
+            for point in points.iter().filter(|point| point.places.contains(&place)) {
+                let condition = point.condition.as_ref();
+                match condition.map_or(Ok(true), |text| names::holds(&programs, inspector, place, text)) {
+                    Ok(false) => {}
+                    Ok(true) => return Ok(true),
                     Err(error) => {
                         failed = Some(format!("The condition of breakpoint {}: {}\n", point.number, error.message));
                         return Ok(true);
@@ -460,7 +480,8 @@ impl Console {
         let frames = self.session.inspect().frames()?;
         let shown = |(frame, entry): (usize, StackEntry)| {
             let place = entry.place;
-            entry.source.into_iter().map(move |source| ShownFrame { frame, place, source })
+            let sources = entry.source.into_iter().enumerate();
+            sources.map(move |(inlined, source)| ShownFrame { frame, inlined, place, source })
         };
         Ok(frames.into_iter().enumerate().flat_map(shown).collect())
     }
@@ -531,20 +552,33 @@ impl Console {
         Ok(out)
     }
 
-    fn value(&mut self, text: &str) -> Result<i128, CampaignError> {
-        let frame = self.program_frame()?;
-        super::expression::value(text, frame, &mut self.session.inspect())
+    fn programs(&mut self) -> Rc<Programs> {
+        let code = self.session.code();
+        Rc::clone(self.programs.get_or_insert_with(|| Rc::new(programs_of(code))))
+    }
+
+    fn seen_frame(&mut self) -> Result<Option<SeenFrame>, CampaignError> {
+        let frames = self.frames()?;
+        Ok(frames.get(self.frame).map(|frame| SeenFrame {
+            frame: frame.frame,
+            inlined: frame.inlined,
+            place: frame.place,
+        }))
+    }
+
+    fn value(&mut self, text: &str) -> Result<SeenValue, CampaignError> {
+        let programs = self.programs();
+        let Some(seen) = self.seen_frame()? else {
+            return Err(refused("no function of the program is active, so that nothing has a value"));
+        };
+        names::evaluate(&programs, &mut self.session.inspect(), seen, text)
     }
 
     fn print(&mut self, rest: &str) -> Result<String, CampaignError> {
         if rest.is_empty() {
             return Err(refused("print: what?"));
         }
-        let value = self.value(rest)?;
-        Ok(match u128::try_from(value) {
-            Ok(positive) if positive > 9 => format!("{value} = {positive:#x}\n"),
-            _ => format!("{value}\n"),
-        })
+        Ok(format!("{}\n", self.value(rest)?.text))
     }
 
     fn examine(&mut self, rest: &str) -> Result<String, CampaignError> {
@@ -559,7 +593,8 @@ impl Console {
     fn info(&mut self, rest: &str) -> Result<String, CampaignError> {
         let (word, what) = rest.split_once(' ').unwrap_or((rest, ""));
         match word {
-            "locals" | "l" | "args" => {
+            "locals" | "l" | "args" => self.variables(),
+            "wasm" | "w" => {
                 let frame = self.program_frame()?;
                 let found = self.session.inspect().locals(frame)?;
                 listed("$", found, "the function has no parameters and locals")
@@ -578,8 +613,21 @@ impl Console {
             }
             "breakpoints" | "b" | "break" => Ok(self.listed_breakpoints()),
             "machines" | "m" | "threads" => self.machines(),
-            "" => Err(refused("info: locals, stack, globals N, breakpoints or machines")),
-            _ => Err(refused(format!("info: there is no `{word}`: locals, stack, globals N, breakpoints, machines"))),
+            "" => Err(refused("info: locals, wasm, stack, globals N, breakpoints or machines")),
+            _ => Err(refused(format!(
+                "info: there is no `{word}`: locals, wasm, stack, globals N, breakpoints, machines"
+            ))),
+        }
+    }
+
+    /// Variables of the source; without debug information, those of WebAssembly.
+    fn variables(&mut self) -> Result<String, CampaignError> {
+        let programs = self.programs();
+        let seen = self.seen_frame()?.ok_or_else(|| refused("no function of the program is active"))?;
+        match names::variables(&programs, &mut self.session.inspect(), seen) {
+            Some(found) if found.is_empty() => Err(refused("the function has no variables here")),
+            Some(found) => Ok(found.iter().map(|(name, value)| format!("{name} = {value}\n")).collect()),
+            None => self.info("wasm"),
         }
     }
 

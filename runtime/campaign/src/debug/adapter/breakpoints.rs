@@ -1,11 +1,9 @@
 //! Breakpoints of an editor, and whether one of them stops the run.
 
-use super::values::StoppedFrame;
 use crate::debug::session::Inspector;
+use crate::debug::values::{Programs, StoppedFrame, code_place};
 use fozzy_engine::DebugPlace;
-use fozzy_instrument::OriginalOffset;
-use fozzy_instrument::debug_info::{CodePlace, DebugInfo, Expression};
-use fozzy_trace::Digest;
+use fozzy_instrument::debug_info::Expression;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,14 +112,6 @@ pub(super) struct PassedPlace {
     pub(super) hit: Vec<u64>,
     /// Texts of log points, and conditions that have no value.
     pub(super) said: Vec<String>,
-}
-
-/// Debug information of the programs of a run.
-pub(super) type Programs = BTreeMap<Digest, DebugInfo>;
-
-/// The place in the words of the debug information.
-pub(super) fn code_place(place: DebugPlace) -> CodePlace {
-    CodePlace { module: place.module, offset: OriginalOffset(place.offset) }
 }
 
 /// Evaluates the breakpoints at a place. Backwards, hits are not counted and nothing is logged.

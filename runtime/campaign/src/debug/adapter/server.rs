@@ -1,12 +1,10 @@
 //! Requests of an editor, one after the other, and the movements that they ask for.
 
-use super::breakpoints::{
-    AdapterBreakpoint, BreakpointList, BreakpointRequest, Programs, code_place, forget_hits, pass,
-};
-use super::values::StoppedFrame;
+use super::breakpoints::{AdapterBreakpoint, BreakpointList, BreakpointRequest, forget_hits, pass};
 use super::wire::{self, ClientMessage};
 use crate::debug::session::{DebugSession, MomentKind, RunPoint};
 use crate::debug::stepping::StepKind;
+use crate::debug::values::{Programs, StoppedFrame, code_place, programs_of};
 use crate::debug::words;
 use crate::error::CampaignError;
 use fozzy_engine::{DebugPlace, Position, StopReason};
@@ -412,9 +410,7 @@ impl DebugAdapter {
             return Err("the run is opened already".to_owned());
         }
         let session = DebugSession::open(&self.trace).map_err(|error| words_of(&error))?;
-        let programs = session.code().programs().iter();
-        self.programs =
-            Rc::new(programs.map(|(digest, program)| (*digest, DebugInfo::new(program.component()))).collect());
+        self.programs = Rc::new(programs_of(session.code()));
         self.session = Some(session);
         Ok(())
     }

@@ -1,8 +1,11 @@
 //! What a stopped frame has, for the debug information: locals, globals and memory, as far as they are asked for.
 
-use crate::debug::session::Inspector;
-use fozzy_engine::DebugValue;
-use fozzy_instrument::debug_info::FrameValues;
+use super::code::DebuggedCode;
+use super::session::Inspector;
+use fozzy_engine::{DebugPlace, DebugValue};
+use fozzy_instrument::OriginalOffset;
+use fozzy_instrument::debug_info::{CodePlace, DebugInfo, FrameValues};
+use fozzy_trace::Digest;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -10,6 +13,20 @@ use std::collections::BTreeMap;
 const PAGE_BYTES: u64 = 4096;
 /// Pages that are kept of a frame.
 const PAGES_MAX: usize = 1024;
+
+/// Debug information of the programs of a run.
+pub(super) type Programs = BTreeMap<Digest, DebugInfo>;
+
+/// That of the programs that a session executes.
+pub(super) fn programs_of(code: &DebuggedCode) -> Programs {
+    let programs = code.programs().iter();
+    programs.map(|(digest, program)| (*digest, DebugInfo::new(program.component()))).collect()
+}
+
+/// The place in the words of the debug information.
+pub(super) fn code_place(place: DebugPlace) -> CodePlace {
+    CodePlace { module: place.module, offset: OriginalOffset(place.offset) }
+}
 
 /// A frame of a run that has stopped. It lives no longer than the stop.
 pub(super) struct StoppedFrame<'a, 's> {

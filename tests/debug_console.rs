@@ -1,0 +1,79 @@
+//! A recorded run in a terminal: variables of the source by name, forwards and back.
+//!
+//! ```text
+//! (fozzy) break small.rs:26 ─ continue ─ print size * 2 ─ last list ─ reverse-continue
+//! ```
+
+use crate::corpus::Debugged;
+use crate::fozzy::Fozzy;
+
+/// What each command printed, by the command.
+fn said(fozzy: &Fozzy, commands: &[&str]) -> Vec<String> {
+    fozzy.write("commands", commands.join("\n"));
+    let echoed = fozzy.run(&["debug", "run.fozzy", "--commands", "commands"]).out();
+    let mut parts = echoed.split("(fozzy) ").skip(1);
+    let part = |command: &&str| {
+        let part = parts.next().unwrap_or_else(|| panic!("nothing for {command}: {echoed}"));
+        part.strip_prefix(*command).unwrap_or_else(|| panic!("{command}: {echoed}")).trim().to_owned()
+    };
+    commands.iter().map(part).collect()
+}
+
+#[test]
+fn variables_are_printed_watched_and_traced_to_who_wrote_them_by_name() {
+    let fozzy = Fozzy::new();
+    let module = Debugged::RustSmall.module().display().to_string();
+    fozzy.run(&["run", &module, "--record", "run.fozzy"]).exits(0);
+    let text = std::fs::read_to_string(Debugged::RustSmall.source()).expect("it is there");
+    let line = |words: &str| text.lines().position(|line| line.contains(words)).expect("it is there") + 1;
+    let (sum, list) = (line("measure(&shape) + all.len()"), line("let list = "));
+    let stop = format!("break small.rs:{sum} if kind == 2 && size > 4");
+    let never = format!("break small.rs:{list} if size == 4");
+    let found = said(
+        &fozzy,
+        &[
+            &never,
+            &stop,
+            "continue",
+            "print size * 2",
+            "print list",
+            "print shape.h",
+            "info locals",
+            "print nothing",
+            "print $0 * 0",
+            "last list[1]",
+            "where",
+            "goto end",
+            "print size",
+            "reverse-continue",
+            "print list[2]",
+        ],
+    );
+    assert!(found[2].starts_with("Breakpoint 2,"), "{found:#?}");
+    assert!(found[3].starts_with("10 ("), "{found:#?}");
+    assert!(found[4].starts_with("[5, 2, 3] ("), "{found:#?}");
+    assert!(found[5].starts_with("3 ("), "{found:#?}");
+    for name in ["kind = 2 (", "size = 5 (", "list = [5, 2, 3] (", "shape = Rect"] {
+        assert!(found[6].lines().any(|line| line.starts_with(name)), "{name}: {found:#?}");
+    }
+    assert!(found[7].contains("`nothing` is no variable that is visible here"), "{found:#?}");
+    assert_eq!(found[8], "0");
+    assert!(found[9].starts_with("Written last by this instruction"), "{found:#?}");
+    assert!(found[10].contains(&format!("small.rs:{list}")), "{found:#?}");
+    assert!(found[12].contains("no function of the program is active"), "{found:#?}");
+    assert!(found[13].starts_with("Breakpoint 2,"), "{found:#?}");
+    assert!(found[14].starts_with("3 ("), "{found:#?}");
+}
+
+#[test]
+fn a_run_without_an_end_is_refused() {
+    let fozzy = Fozzy::new();
+    fozzy.write(
+        "loops.wat",
+        "(module (memory (export \"memory\") 1) (func (export \"_start\") (loop $ever (br $ever))))",
+    );
+    fozzy.run(&["run", "loops.wat", "--fuel", "10000", "--record", "run.fozzy"]).exits(3);
+    let refused = fozzy.run(&["debug", "run.fozzy"]).exits(2).err();
+    assert!(refused.contains("has used up its instruction budget"), "{refused}");
+    assert!(refused.contains("fozzy profile top run.fozzy"), "{refused}");
+}
