@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::tier::{self, Requirement};
-pub(crate) use debugged::Debugged;
+pub(crate) use debugged::DebugSample;
 pub(crate) use languages::GuestLanguage;
 use rust::Batch;
 use workshop::{Toolchain, Workshop, guests_folder, must};

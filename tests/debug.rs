@@ -16,12 +16,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Stops, with the locals and operands of the innermost frame, and what is to be done at each.
-struct Recorded<F> {
+struct StopRecorder<F> {
     stops: Rc<RefCell<Stops>>,
     next: F,
 }
 
-impl<F: FnMut(&Stop) -> Resume> Debugger for Recorded<F> {
+impl<F: FnMut(&Stop) -> Resume> Debugger for StopRecorder<F> {
     fn stopped(&mut self, moment: &mut DebugMoment<'_>) -> Resume {
         let (locals, operands) = (moment.locals(0).unwrap_or_default(), moment.operands(0).unwrap_or_default());
         let stop = moment.stop().clone();
@@ -43,7 +43,7 @@ fn session(program: &str, build: &Build) -> Session {
 
 fn debug(program: &str, first: Resume, next: impl FnMut(&Stop) -> Resume + 'static) -> (DebuggedRun, Stops) {
     let stops = Rc::default();
-    let debugger = Recorded { stops: Rc::clone(&stops), next };
+    let debugger = StopRecorder { stops: Rc::clone(&stops), next };
     let source = Box::new(SeededSource::new(Seed(3)));
     let run = session(program, &Build::debug(true)).debug(source, 0..0, first, Box::new(debugger));
     let found = stops.borrow().clone();

@@ -7,7 +7,7 @@
 //!
 //! Not here: what the session does (`debug`), what variables look like (`debug_info`).
 
-use crate::corpus::{self, Debugged};
+use crate::corpus::{self, DebugSample};
 use crate::fozzy::Fozzy;
 use crate::wait::{self, Messages};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ struct Editor {
 }
 
 /// A folder with a recording of the program.
-fn recorded(program: Debugged) -> Fozzy {
+fn recorded(program: DebugSample) -> Fozzy {
     let fozzy = Fozzy::new();
     let module = program.module().display().to_string();
     fozzy.run(&["run", &module, "--record", "run.fozzy"]).exits(0);
@@ -33,12 +33,12 @@ fn recorded(program: Debugged) -> Fozzy {
 }
 
 fn source() -> String {
-    Debugged::RustSmall.source().display().to_string()
+    DebugSample::RustSmall.source().display().to_string()
 }
 
 /// The line of the small program that has these words.
 fn line_of(words: &str) -> usize {
-    let text = std::fs::read_to_string(Debugged::RustSmall.source()).expect("it is there");
+    let text = std::fs::read_to_string(DebugSample::RustSmall.source()).expect("it is there");
     text.lines().position(|line| line.contains(words)).expect("it is there") + 1
 }
 
@@ -147,7 +147,7 @@ impl Editor {
 
 #[test]
 fn an_editor_goes_forwards_and_back() {
-    let fozzy = recorded(Debugged::RustSmall);
+    let fozzy = recorded(DebugSample::RustSmall);
     let mut editor = Editor::open(&fozzy);
     assert!(editor.refused("threads", json!({})).contains("not opened yet"));
     editor.launch();
@@ -238,7 +238,7 @@ fn descendants(of: u32) -> Vec<u32> {
 
 #[test]
 fn clients_that_leave_or_send_rubbish_leave_no_process() {
-    let fozzy = recorded(Debugged::RustSmall);
+    let fozzy = recorded(DebugSample::RustSmall);
     let rubbish: [(&[u8], i32); 4] = [
         (b"", 0),
         (b"GET / HTTP/1.1\r\nHost: here\r\n\r\n", 2),
@@ -269,7 +269,7 @@ fn clients_that_leave_or_send_rubbish_leave_no_process() {
 #[test]
 fn a_client_that_was_written_elsewhere_understands_the_adapter() {
     let modules = corpus::debug_client();
-    let fozzy = recorded(Debugged::RustSmall);
+    let fozzy = recorded(DebugSample::RustSmall);
     let mut child = fozzy.start(&["debug", "run.fozzy", "--dap-port", "0"]);
     let mut said = String::new();
     BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut said).expect("text");

@@ -4,7 +4,7 @@
 //! (fozzy) break small.rs:26 ─ continue ─ print size * 2 ─ last list ─ reverse-continue
 //! ```
 
-use crate::corpus::Debugged;
+use crate::corpus::DebugSample;
 use crate::fozzy::Fozzy;
 
 /// What each command printed, by the command.
@@ -22,9 +22,9 @@ fn said(fozzy: &Fozzy, commands: &[&str]) -> Vec<String> {
 #[test]
 fn variables_are_printed_watched_and_traced_to_who_wrote_them_by_name() {
     let fozzy = Fozzy::new();
-    let module = Debugged::RustSmall.module().display().to_string();
+    let module = DebugSample::RustSmall.module().display().to_string();
     fozzy.run(&["run", &module, "--record", "run.fozzy"]).exits(0);
-    let text = std::fs::read_to_string(Debugged::RustSmall.source()).expect("it is there");
+    let text = std::fs::read_to_string(DebugSample::RustSmall.source()).expect("it is there");
     let line = |words: &str| text.lines().position(|line| line.contains(words)).expect("it is there") + 1;
     let (sum, list) = (line("measure(&shape) + all.len()"), line("let list = "));
     let stop = format!("break small.rs:{sum} if kind == 2 && size > 4");
@@ -41,6 +41,8 @@ fn variables_are_printed_watched_and_traced_to_who_wrote_them_by_name() {
             "info locals",
             "print nothing",
             "print $0 * 0",
+            "watch size",
+            "watch list",
             "last list[1]",
             "where",
             "goto end",
@@ -58,11 +60,12 @@ fn variables_are_printed_watched_and_traced_to_who_wrote_them_by_name() {
     }
     assert!(found[7].contains("`nothing` is no variable that is visible here"), "{found:#?}");
     assert_eq!(found[8], "0");
-    assert!(found[9].starts_with("Written last by this instruction"), "{found:#?}");
-    assert!(found[10].contains(&format!("small.rs:{list}")), "{found:#?}");
-    assert!(found[12].contains("no function of the program is active"), "{found:#?}");
-    assert!(found[13].starts_with("Breakpoint 2,"), "{found:#?}");
-    assert!(found[14].starts_with("3 ("), "{found:#?}");
+    assert!(found[10].contains("12 bytes") && found[10].contains(", instead of 4 bytes at"), "{found:#?}");
+    assert!(found[11].starts_with("Written last by this instruction"), "{found:#?}");
+    assert!(found[12].contains(&format!("small.rs:{list}")), "{found:#?}");
+    assert!(found[14].contains("no function of the program is active"), "{found:#?}");
+    assert!(found[15].starts_with("Breakpoint 2,"), "{found:#?}");
+    assert!(found[16].starts_with("3 ("), "{found:#?}");
 }
 
 #[test]

@@ -8,19 +8,19 @@
 
 mod stopped;
 
-use crate::corpus::Debugged;
+use crate::corpus::DebugSample;
 use fozzy_instrument::debug_info::{CodePlace, DebugInfo, Expression, FrameValues, FunctionScope};
 use std::fmt::Write;
-use stopped::{Stopped, stopped};
+use stopped::{StoppedProgram, stopped};
 
 /// A program that stands where it prints what it has.
 struct Standing {
     info: DebugInfo,
     place: CodePlace,
-    frame: Stopped,
+    frame: StoppedProgram,
 }
 
-fn standing(program: Debugged) -> Standing {
+fn standing(program: DebugSample) -> Standing {
     let module = std::fs::read(program.module()).expect("it was built");
     let source = std::fs::read_to_string(program.source()).expect("it is there");
     let prints = source.lines().position(|line| line.contains("println!(") || line.contains("printf(\""));
@@ -73,7 +73,7 @@ owned: "owned"
 
 #[test]
 fn variables_of_rust_are_the_values_of_the_source() {
-    let standing = standing(Debugged::RustDebug);
+    let standing = standing(DebugSample::RustDebug);
     let variables = standing.variables();
     assert!(variables.starts_with(RUST_LOCALS), "{variables}");
     let tree: Vec<String> = (0..20).map(|key| format!("{key}: \"v\"")).collect();
@@ -90,10 +90,10 @@ fn variables_of_rust_are_the_values_of_the_source() {
 
 #[test]
 fn an_optimised_program_shows_the_values_of_the_source_or_says_that_they_are_gone() {
-    let standing = standing(Debugged::RustRelease);
+    let standing = standing(DebugSample::RustRelease);
     let variables = standing.variables();
     assert!(variables.contains("sum: 49\n") && variables.contains("pair: (1, -2, 'x', true, 1.5)\n"), "{variables}");
-    let debug = self::standing(Debugged::RustDebug).variables();
+    let debug = self::standing(DebugSample::RustDebug).variables();
     for line in variables.lines() {
         let gone = line.contains("optimised out at this point");
         assert!(gone || line.starts_with("map: ") || debug.lines().any(|own| own == line), "{line}\n{debug}");
@@ -102,7 +102,7 @@ fn an_optimised_program_shows_the_values_of_the_source_or_says_that_they_are_gon
 
 #[test]
 fn expressions_are_evaluated_where_the_program_stands() {
-    let standing = standing(Debugged::RustDebug);
+    let standing = standing(DebugSample::RustDebug);
     #[rustfmt::skip]
     let cases = [
         (r#"map["two"]"#, "2"), ("tree[7]", "\"v\""), (r#"owned == "owned""#, "true"), ("shapes[1]", "Circle(1.5)"),
@@ -135,7 +135,7 @@ fn expressions_are_evaluated_where_the_program_stands() {
 
 #[test]
 fn variables_of_c_are_the_values_of_the_source() {
-    let debug = standing(Debugged::CDebug);
+    let debug = standing(DebugSample::CDebug);
     let variables = debug.variables();
     #[rustfmt::skip]
     let expected = [
@@ -157,7 +157,7 @@ fn variables_of_c_are_the_values_of_the_source() {
         // Address zero is in the memory of a program: what is read there is its own.
         assert!(value == expected || text.contains("next->next"), "{text}: {value}");
     }
-    let optimised = standing(Debugged::COptimised);
+    let optimised = standing(DebugSample::COptimised);
     let variables = optimised.variables();
     for line in ["f: {a = 5, b = -3, c = <optimised out at this point>}\n", "c: BLUE\n", "n: 4\n", "half: 0.5\n"] {
         assert!(variables.contains(line), "{line}{variables}");
@@ -169,10 +169,10 @@ fn variables_of_c_are_the_values_of_the_source() {
 
 #[test]
 fn lines_and_functions_have_places_behind_the_prologue() {
-    let path = Debugged::RustDebug.module();
+    let path = DebugSample::RustDebug.module();
     let info = DebugInfo::new(&std::fs::read(path).expect("it was built"));
     assert!(info.is_present());
-    let source = Debugged::RustDebug.source();
+    let source = DebugSample::RustDebug.source();
     let text = std::fs::read_to_string(&source).expect("it is there");
     let line_of = |part: &str| {
         u32::try_from(text.lines().position(|line| line.contains(part)).expect("it is there") + 1).expect("small")
@@ -249,7 +249,7 @@ fn ask_everything(module: &[u8]) -> usize {
 
 #[test]
 fn damaged_debug_information_tells_less_and_ends() {
-    let module = std::fs::read(Debugged::RustSmall.module()).expect("it was built");
+    let module = std::fs::read(DebugSample::RustSmall.module()).expect("it was built");
     assert!(ask_everything(&module) > 100);
     // Where the debug sections are.
     let mut sections = Vec::new();

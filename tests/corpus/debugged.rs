@@ -13,7 +13,7 @@ use std::process::Command;
 
 /// A program that a debugger looks into.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Debugged {
+pub(crate) enum DebugSample {
     RustDebug,
     RustRelease,
     /// Without a standard library, so that its debug information is small.
@@ -22,13 +22,13 @@ pub(crate) enum Debugged {
     COptimised,
 }
 
-impl Debugged {
+impl DebugSample {
     /// Its source.
     pub(crate) fn source(self) -> PathBuf {
         guests_folder().join(match self {
-            Debugged::RustDebug | Debugged::RustRelease => "debugged/values.rs",
-            Debugged::RustSmall => "debugged/small.rs",
-            Debugged::CDebug | Debugged::COptimised => "debugged/values.c",
+            DebugSample::RustDebug | DebugSample::RustRelease => "debugged/values.rs",
+            DebugSample::RustSmall => "debugged/small.rs",
+            DebugSample::CDebug | DebugSample::COptimised => "debugged/values.c",
         })
     }
 
@@ -37,13 +37,13 @@ impl Debugged {
         let source = self.source();
         let text = must(fs::read_to_string(&source), "read", &source);
         let (name, flags): (&str, &[&str]) = match self {
-            Debugged::RustDebug => ("values-debug", &[]),
-            Debugged::RustRelease => ("values-release", &["-O"]),
-            Debugged::RustSmall => ("values-small", &["--crate-type=cdylib", "-Cpanic=abort"]),
-            Debugged::CDebug => ("values-c-debug", &["-O0"]),
-            Debugged::COptimised => ("values-c-optimised", &["-O2"]),
+            DebugSample::RustDebug => ("values-debug", &[]),
+            DebugSample::RustRelease => ("values-release", &["-O"]),
+            DebugSample::RustSmall => ("values-small", &["--crate-type=cdylib", "-Cpanic=abort"]),
+            DebugSample::CDebug => ("values-c-debug", &["-O0"]),
+            DebugSample::COptimised => ("values-c-optimised", &["-O2"]),
         };
-        if matches!(self, Debugged::CDebug | Debugged::COptimised) {
+        if matches!(self, DebugSample::CDebug | DebugSample::COptimised) {
             tier::require(Requirement::C);
             let workshop = Workshop::open(Toolchain::C);
             return workshop.make(Target::Wasip1, name, &text, |module| {

@@ -7,13 +7,13 @@ use std::task::{Context, Waker};
 use wasmtime::{Config, DebugEvent, DebugHandler, Engine, Linker, Module, ModulePC, Store, StoreContextMut, Val};
 
 /// What was seen where the program stood.
-pub(super) struct Stopped {
+pub(super) struct StoppedProgram {
     locals: Vec<u64>,
     globals: Vec<u64>,
     memory: Vec<u8>,
 }
 
-impl FrameValues for Stopped {
+impl FrameValues for StoppedProgram {
     fn local(&self, index: u32) -> Option<u64> {
         self.locals.get(usize::try_from(index).ok()?).copied()
     }
@@ -34,7 +34,7 @@ impl FrameValues for Stopped {
 }
 
 #[derive(Clone)]
-struct FirstStop(Arc<Mutex<Option<Stopped>>>);
+struct FirstStop(Arc<Mutex<Option<StoppedProgram>>>);
 
 impl DebugHandler for FirstStop {
     type Data = ();
@@ -49,7 +49,7 @@ impl DebugHandler for FirstStop {
             let memory = instance.debug_memory(&mut store, 0).expect("it has a memory").data(&store).to_vec();
             let global = instance.debug_global(&mut store, 0).expect("the stack pointer");
             let globals = vec![bits(&global.get(&mut store))];
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stopped { locals, globals, memory });
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(StoppedProgram { locals, globals, memory });
         }
         // Who stands is not run on.
         async move {
@@ -71,7 +71,7 @@ fn bits(value: &Val) -> u64 {
 }
 
 /// Runs a module up to the first time that it passes a place. What it asks its host is answered with zeros.
-pub(super) fn stopped(module: &[u8], place: CodePlace) -> Stopped {
+pub(super) fn stopped(module: &[u8], place: CodePlace) -> StoppedProgram {
     let mut config = Config::new();
     config.guest_debug(true);
     let engine = Engine::new(&config).expect("the settings fit");

@@ -276,7 +276,7 @@ where
         unit: metric.unit().to_owned(),
         runs: stats.runs,
         best: stats.best,
-        best_at: stats.best_at + 1,
+        best_at: stats.best_at,
         size,
         median,
         ratio: median.filter(|median| *median > 0).map(|median| stats.best as f64 / median as f64),
@@ -354,5 +354,12 @@ fn conclude<I>(
         failures.push(recording);
     }
     summary.warnings = meter.warnings();
+    if !crate::profile::starved(&worst).is_empty() {
+        summary.warnings.push(format!(
+            "the worst run was counted under a larger budget of instructions; the recorded one used its own up, and costs less than is \
+             said: `fozzy profile top {}` has its costs, and a higher --fuel lets it end",
+            summary.trace_path
+        ));
+    }
     Ok(Maximization { summary, worst, failures })
 }

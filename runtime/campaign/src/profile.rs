@@ -19,6 +19,7 @@ mod shrink;
 pub use activity::run_activity;
 pub use compare::{NamedRecording, profile_diff, profile_explain};
 pub use cpu::cpu_profile;
+pub(crate) use cpu::starved;
 pub use doctor::profile_doctor;
 pub use heap::heap_profile;
 pub use shrink::{CostShrinkRequest, profile_shrink};

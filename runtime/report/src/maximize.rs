@@ -108,7 +108,10 @@ pub(crate) fn maximize_lines(found: &MaximizeSummary) -> Vec<String> {
         lines.push(format!("most by size: {}", points.join(" · ")));
     }
     if found.ended == "limit" {
-        lines.push("a run has used up its budget of instructions, so that nothing costs more".to_owned());
+        lines.push(
+            "a run has used up its budget of instructions, which ends the search: a higher --fuel lets it go on"
+                .to_owned(),
+        );
     }
     if found.trace_path.is_empty() {
         lines.push("the run is not kept".to_owned());

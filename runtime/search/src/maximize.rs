@@ -97,7 +97,7 @@ pub struct MaximizeStats {
     pub runs: u64,
     /// The highest cost.
     pub best: u64,
-    /// The run that had it first.
+    /// The run that had it first, counted from 1.
     pub best_at: u64,
     /// How often a run cost more than all before it.
     pub improvements: u64,
@@ -110,7 +110,7 @@ pub enum MaximizeEnd {
     Runs,
     /// The observer ended it.
     Stopped,
-    /// A run has used up its budget: nothing costs more.
+    /// A run has used up its budget of instructions.
     Limit,
 }
 

@@ -337,8 +337,10 @@ impl Console {
             return Err(refused(format!("{} at {address:#x} are not all in the memory", bytes_words(length))));
         }
         self.session.watch(Some((address, length)))?;
-        self.watched = Some((address, length));
-        Ok(format!("Watching {} at {address:#x}: stops before the program writes\n", bytes_words(length)))
+        let before = self.watched.replace((address, length));
+        let instead = before.map(|(address, length)| format!(", instead of {} at {address:#x}", bytes_words(length)));
+        let instead = instead.unwrap_or_default();
+        Ok(format!("Watching {} at {address:#x}{instead}: stops before the program writes\n", bytes_words(length)))
     }
 
     fn go_on(&mut self, forwards: bool) -> Result<String, CampaignError> {

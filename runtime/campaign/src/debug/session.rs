@@ -18,7 +18,7 @@ use crate::selector;
 use fozzy_engine::{Build, DebugPlace, DebugValue, Position, Resume, Stop, StopReason};
 use fozzy_trace::file::Recording;
 use fozzy_trace::outcome::StackFrame;
-use fozzy_trace::{Digest, ExecutionEnd, Instant};
+use fozzy_trace::{Digest, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -177,13 +177,6 @@ impl Drop for DebugSession {
     }
 }
 
-/// Whether a machine of the run has used up its budget of instructions. The build for debuggers has none, so that such a run has no end in it.
-fn is_spent(recording: &Recording) -> bool {
-    let outcome = &recording.outcome;
-    let mut ends = outcome.nodes.iter().filter_map(|node| node.end.as_ref()).chain([&outcome.end]);
-    ends.any(|end| matches!(end, ExecutionEnd::FuelExhausted { .. }))
-}
-
 impl DebugSession {
     /// Opens the recording of a trace or bundle, at its beginning.
     ///
@@ -196,7 +189,8 @@ impl DebugSession {
     /// With `stores`, memory can be watched; with `branch`, a seed answers from a decision on.
     fn open_as(trace: &Path, stores: bool, branch: Option<(u64, u64)>) -> Result<DebugSession, CampaignError> {
         let recording = selector::read(trace)?;
-        if is_spent(&recording) {
+        // The build for debuggers has no budget, so that such a run has no end in it.
+        if !crate::profile::starved(&recording).is_empty() {
             let message =
                 format!("{}: the run has used up its instruction budget, which no debugger counts", trace.display());
             let next = format!("fozzy profile top {}", trace.display());

@@ -96,7 +96,7 @@ pub(super) fn counted_session(
 }
 
 /// The machines whose budget was used up.
-fn starved(recording: &Recording) -> Vec<NodeId> {
+pub(crate) fn starved(recording: &Recording) -> Vec<NodeId> {
     let others = recording.outcome.nodes.iter().map(|node| node.end.as_ref());
     let ends = std::iter::once(Some(&recording.outcome.end)).chain(others);
     let is_starved = |end: Option<&ExecutionEnd>| matches!(end, Some(ExecutionEnd::FuelExhausted { .. }));
