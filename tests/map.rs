@@ -75,6 +75,27 @@ fn services_say_what_of_imports_and_exports_ran() {
     assert_eq!((&app["kind"], &app["machines"]), (&"command".into(), &serde_json::json!(["main"])));
     assert_eq!(app["exports"][0]["ran"], true, "{app:#}");
     assert_eq!(app["functions"]["hit"], 2, "choose and seven: {app:#}");
+    let start = serde_json::json!([{"name": "_start", "ran": true}]);
+    assert_eq!(app["exports"], start, "as the module has it, not as our adapter has it");
+    let ran = |name: &str| row(&app["imports"], "name", name)["ran"].as_bool();
+    assert_eq!(ran("wasi_snapshot_preview1.random_get"), Some(true));
+    assert_eq!(ran("wasi_snapshot_preview1.clock_time_get"), Some(false), "{app:#}");
+}
+
+/// Code is compiled with an older version of an interface than the one that the linker writes down.
+#[test]
+fn imports_of_a_component_ran_by_whatever_version_its_code_has() {
+    let fozzy = Fozzy::new();
+    fs::copy(corpus::component("stock"), fozzy.path("app.wasm")).expect("built");
+    let services = map(&fozzy, &["services"]);
+    let imports = &services["services"][0]["imports"];
+    let ran = |start: &str| {
+        let rows = imports.as_array().expect("a list").iter();
+        rows.filter(|row| row["name"].as_str().is_some_and(|name| name.starts_with(start)))
+            .all(|row| row["ran"] == true)
+    };
+    assert!(ran("wasi:cli/environment@"), "it reads its arguments: {imports:#}");
+    assert!(!ran("wasi:sockets/tcp@"), "and ends without its role: {imports:#}");
 }
 
 #[test]
@@ -95,6 +116,9 @@ fn what_is_missing_is_said() {
         assert!(warnings.contains(words), "{words}: {warnings}");
     }
     assert_eq!(hotspots["runCount"], 2, "the scenario and the named run");
+    assert_eq!(hotspots["functionCount"], 6, "without names, all is the project's: {hotspots:#}");
+    let all = map(&fozzy, &["hotspots", "--own", "*"]);
+    assert_eq!(all["functionCount"], 6, "and nothing of our adapter's: {all:#}");
 }
 
 /// A module without names and debug information.
@@ -132,6 +156,18 @@ fn a_change_needs_the_scenarios_that_reach_it() {
     let needed: Vec<&str> =
         change["scenarios"].as_array().expect("a list").iter().filter_map(|row| row["path"].as_str()).collect();
     assert_eq!(needed, ["bank.wasm"], "and not the other program");
+    // What builds write and comments change nothing; a last statement that is gone belongs to its function, whatever follows.
+    fozzy.write("Cargo.lock", "");
+    fozzy.write("src/lib.rs", format!("{source}\n// More.\n"));
+    let commented = map(&fozzy, &["suites", "--since"]);
+    assert_eq!(commented["change"]["files"], serde_json::json!(["src/lib.rs"]));
+    assert_eq!(commented["change"]["functions"], serde_json::json!([]), "{commented:#}");
+    fozzy.write("src/lib.rs", source.replacen("        covered\n", "", 1));
+    let gone = map(&fozzy, &["suites", "--since"]);
+    let mut functions = gone["change"]["functions"].as_array().expect("a list").iter();
+    let withdraws =
+        functions.any(|row| row["function"].as_str().is_some_and(|name| name.ends_with("Transaction::withdraw")));
+    assert!(withdraws, "{:#}", gone["change"]);
     let hotspots = map(&fozzy, &["hotspots"]);
     let transfer = hotspots["hotspots"].as_array().expect("a list").iter();
     let churned = transfer.filter(|row| row["churn"]["commits"] == 1).count();

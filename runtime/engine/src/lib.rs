@@ -85,7 +85,7 @@ pub use compile::build::Build;
 pub use compile::cache::{Cache, CacheError};
 pub use compile::catalogue::Catalogue;
 pub use compile::compiler::{CompileFailure, CompileJob, IsolatedCompiler, run_job};
-pub use compile::link::LinkError;
+pub use compile::link::{LinkError, stands_for};
 pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind, load};
 pub use compile::ports::{Port, Ports};
 pub use compile::preview1_module::is_preview1;

@@ -14,6 +14,7 @@ use crate::error::{CampaignError, ErrorKind};
 use fozzy_report::map::{MapChange, MapChangedFunction, MapNeededScenario};
 use fozzy_trace::counted;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// Lines below a changed one without code in which that of its function is looked for: attributes and parameters take fewer.
 const NEAR_LINES: u32 = 10;
@@ -47,7 +48,8 @@ impl CodeMap {
         })
     }
 
-    /// Lines with code that changed. A line without code, such as that of a name and its parameters, belongs to the next line with code.
+    /// Lines with code that changed. A line without code, such as that of a name and its parameters, belongs to the next line with code;
+    /// where lines are gone, the nearest line before counts too.
     fn changed_items(&self, changed: &ChangedLines) -> BTreeSet<Item> {
         let mut items = BTreeSet::new();
         let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -56,33 +58,37 @@ impl CodeMap {
                 by_file.entry(path).or_default().push(at);
             }
         }
-        for (path, ranges) in changed {
+        for (path, changes) in changed {
             let Some(functions) = by_file.get(path.as_str()) else { continue };
-            for range in ranges {
-                let mut any = false;
-                for at in functions {
-                    let lines = self.source(&self.functions[*at]).lines.range(range.clone());
-                    for (line, _) in lines {
-                        items.insert((*at, *line));
-                        any = true;
-                    }
+            for change in changes.iter().filter(|change| !change.is_comment) {
+                let inside = functions.iter().flat_map(|at| {
+                    let lines = self.source(&self.functions[*at]).lines.range(change.lines.clone());
+                    lines.map(|(line, _)| (*at, *line))
+                });
+                let inside: Vec<Item> = inside.collect();
+                let (first, last) = (*change.lines.start(), *change.lines.end());
+                if inside.is_empty() || change.removes {
+                    items.extend(self.nearest(functions, last..=last.saturating_add(NEAR_LINES), false));
                 }
-                if !any {
-                    items.extend(self.next_below(functions, *range.end()));
+                // What is gone may have been the end of a function, of which today's lines tell nothing.
+                if change.removes {
+                    items.extend(self.nearest(functions, first.saturating_sub(NEAR_LINES)..=first, true));
                 }
+                items.extend(inside);
             }
         }
         items
     }
 
-    /// The next line with code, if one is near.
-    fn next_below(&self, functions: &[usize], line: u32) -> Option<Item> {
-        let near = line..=line.saturating_add(NEAR_LINES);
-        let next = functions.iter().filter_map(|at| {
-            let (below, _) = self.source(&self.functions[*at]).lines.range(near.clone()).next()?;
-            Some((*below, *at))
+    /// The first or the last line with code there.
+    fn nearest(&self, functions: &[usize], near: RangeInclusive<u32>, is_last: bool) -> Option<Item> {
+        let lines = functions.iter().filter_map(|at| {
+            let mut lines = self.source(&self.functions[*at]).lines.range(near.clone());
+            let (line, _) = if is_last { lines.next_back() } else { lines.next() }?;
+            Some((*line, *at))
         });
-        next.min().map(|(below, at)| (at, below))
+        let found = if is_last { lines.max() } else { lines.min() };
+        found.map(|(line, at)| (at, line))
     }
 
     fn reaches(&self, (at, line): &Item, run: &RunEvidence) -> bool {

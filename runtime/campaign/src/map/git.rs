@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! git log --numstat -M, 12 months before the newest commit ─▶ commits and lines by path of today
-//! git diff -U0 REV, and untracked files ───────────────────▶ changed lines by path
+//! git diff -U0 REV, and untracked files ───────────────────▶ changes by path
 //! ```
 //!
 //! Invariants: a file has the history that it had under its older names; nothing is written and no hook runs; without git, without a
@@ -33,8 +33,26 @@ pub(super) struct Repository {
     root: PathBuf,
 }
 
-/// Lines that changed, by path from the root of the repository.
-pub(super) type ChangedLines = BTreeMap<String, Vec<RangeInclusive<u32>>>;
+/// Changes, by path from the root of the repository.
+pub(super) type ChangedLines = BTreeMap<String, Vec<LineChange>>;
+
+/// One place of a file of today that changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LineChange {
+    /// The lines that are new or changed; where lines were only removed, the one before and the one after.
+    pub lines: RangeInclusive<u32>,
+    /// Whether lines of before are gone.
+    pub removes: bool,
+    /// Whether all that was added and removed is comments from `//` to the end of the line, and empty lines.
+    pub is_comment: bool,
+}
+
+impl LineChange {
+    /// All of a file.
+    fn whole() -> LineChange {
+        LineChange { lines: 1..=LINES_MAX, removes: false, is_comment: false }
+    }
+}
 
 impl Repository {
     /// The one that a folder is in; an error says why there is none.
@@ -97,11 +115,17 @@ impl Repository {
         ];
         let mut changed = read_diff(&git(&self.root, &words).map_err(refused)?);
         let others = git(&self.root, &["ls-files", "-z", "--others", "--exclude-standard"]).map_err(refused)?;
-        changed.extend(
-            others.split('\0').filter(|path| !path.is_empty()).map(|path| (path.to_owned(), vec![1..=LINES_MAX])),
-        );
+        let others = others.split('\0').filter(|path| !path.is_empty() && !is_of_builds(path));
+        changed.extend(others.map(|path| (path.to_owned(), vec![LineChange::whole()])));
         Ok(changed)
     }
+}
+
+/// Whether a file that git does not know is one that builds and runs write, this one among them.
+fn is_of_builds(path: &str) -> bool {
+    let mut parts = path.split('/').rev();
+    let name = parts.next().unwrap_or_default();
+    name == "Cargo.lock" || parts.any(|folder| matches!(folder, ".fozzy" | "target"))
 }
 
 /// What a command of git prints.
@@ -159,8 +183,17 @@ fn read_churn(log: &str) -> BTreeMap<String, FileChurn> {
 fn read_diff(diff: &str) -> ChangedLines {
     let mut changed = ChangedLines::new();
     let mut file: Option<String> = None;
+    // Lines of the hunk that are still to come: what stands in it is no header.
+    let mut left = 0_u64;
     for line in diff.lines() {
-        if line.starts_with("diff --git ") {
+        if left > 0 && line.starts_with(['+', '-']) {
+            left -= 1;
+            let last = file.as_ref().and_then(|file| changed.get_mut(file)?.last_mut());
+            let text = line[1..].trim_start();
+            if let Some(last) = last.filter(|_| !text.is_empty() && !text.starts_with("//")) {
+                last.is_comment = false;
+            }
+        } else if line.starts_with("diff --git ") {
             file = None;
         } else if let Some(path) = line.strip_prefix("+++ ") {
             // Names with odd characters stand in quotes.
@@ -169,15 +202,25 @@ fn read_diff(diff: &str) -> ChangedLines {
             if let Some(file) = &file {
                 changed.entry(file.clone()).or_default();
             }
-        } else if let (Some(file), Some(hunk)) = (&file, line.strip_prefix("@@ ")) {
-            let Some(range) = hunk.split(' ').find_map(|word| word.strip_prefix('+')) else { continue };
-            let (start, count) = range.split_once(',').unwrap_or((range, "1"));
-            let (Ok(start), Ok(count)) = (start.parse::<u32>(), count.parse::<u32>()) else { continue };
-            let end = start.saturating_add(if count == 0 { 1 } else { count - 1 });
-            changed.entry(file.clone()).or_default().push(start.max(1)..=end.max(1));
+        } else if let Some(hunk) = line.strip_prefix("@@ ") {
+            let counts = |sign: char| read_range(hunk.split(' ').find_map(|word| word.strip_prefix(sign))?);
+            let (Some((_, removed)), Some((start, added))) = (counts('-'), counts('+')) else { continue };
+            left = u64::from(removed) + u64::from(added);
+            let end = start.saturating_add(if added == 0 { 1 } else { added - 1 });
+            let lines = start.max(1)..=end.max(1);
+            if let Some(file) = &file {
+                let change = LineChange { lines, removes: removed > 0, is_comment: true };
+                changed.entry(file.clone()).or_default().push(change);
+            }
         }
     }
     changed
+}
+
+/// `3,2` is two lines from the third on, and `3` is one.
+fn read_range(range: &str) -> Option<(u32, u32)> {
+    let (start, count) = range.split_once(',').unwrap_or((range, "1"));
+    Some((start.parse().ok()?, count.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -197,9 +240,31 @@ mod tests {
     #[test]
     fn a_diff_has_changed_lines_and_those_around_removed_ones() {
         let diff = "diff --git a/src/a.rs b/src/a.rs\n--- a/src/a.rs\n+++ b/src/a.rs\n@@ -3 +3,2 @@ fn f\n-x\n+y\n+z\n@@ -9,2 +9,0 @@\n-q\n-r\n\
+                    @@ -20 +18,2 @@\n-// of old\n+\n+  // of new\n@@ -30,0 +30 @@\n+++ count;\n\
                     diff --git a/gone.rs b/gone.rs\n--- a/gone.rs\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
         let changed = read_diff(diff);
         assert_eq!(changed.len(), 1);
-        assert_eq!(changed["src/a.rs"], [3..=4, 9..=10]);
+        let change = |lines, removes, is_comment| LineChange { lines, removes, is_comment };
+        let expected = [
+            change(3..=4, true, false),
+            change(9..=10, true, false),
+            change(18..=19, true, true),
+            change(30..=30, false, false),
+        ];
+        assert_eq!(changed["src/a.rs"], expected);
+    }
+
+    #[test]
+    fn files_of_builds_are_no_changes_of_the_project() {
+        for (path, expected) in [
+            ("Cargo.lock", true),
+            ("app/Cargo.lock", true),
+            (".fozzy/runs/1/run.json", true),
+            ("app/target/x.wasm", true),
+            ("src/target.rs", false),
+            ("tests/new/plan.toml", false),
+        ] {
+            assert_eq!(is_of_builds(path), expected, "{path}");
+        }
     }
 }

@@ -115,6 +115,17 @@ impl SourceFunction {
     }
 }
 
+/// What is known of the module that a function without a source is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ModuleOrigin {
+    /// A compiler's, with names.
+    Named,
+    /// A compiler's, without names.
+    Nameless,
+    /// Made by a linker or an encoder.
+    Generated,
+}
+
 /// Which code is the project's own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnCode {
@@ -131,7 +142,11 @@ impl OwnCode {
         Ok(OwnCode { patterns: compiled.collect::<Result<_, _>>()? })
     }
 
-    fn includes(&self, function: &SourceFunction, is_generated_module: bool) -> bool {
+    /// Code of modules that linkers and encoders make is nobody's; of a module without names, all is the project's, since nothing tells it apart.
+    fn includes(&self, function: &SourceFunction, module: ModuleOrigin) -> bool {
+        if module == ModuleOrigin::Generated {
+            return false;
+        }
         if !self.patterns.is_empty() {
             return self.patterns.iter().any(|own| own.matches(&function.file) || own.matches(&function.name));
         }
@@ -140,7 +155,7 @@ impl OwnCode {
         let is_written = || !GENERATED.iter().any(|start| function.name.starts_with(start));
         match function.has_source {
             true => own(&function.file) && is_own(&frame) && is_written(),
-            false => !is_generated_module && is_own(&frame) && is_written(),
+            false => module == ModuleOrigin::Nameless || is_own(&frame) && is_written(),
         }
     }
 }
@@ -496,8 +511,13 @@ impl<'p> Builder<'p> {
     }
 
     fn settle(&mut self, is_own: &OwnCode) {
-        let generated: BTreeSet<String> =
-            self.modules.values().filter(|(_, own)| !own).map(|(name, _)| name.clone()).collect();
+        let origin = |(module, (_, own)): (&ModuleOrdinal, &(String, bool))| match own {
+            false => ModuleOrigin::Generated,
+            true if self.symbols.has_names(*module) => ModuleOrigin::Named,
+            true => ModuleOrigin::Nameless,
+        };
+        let origins: BTreeMap<String, ModuleOrigin> =
+            self.modules.iter().map(|(at, known)| (known.0.clone(), origin((at, known)))).collect();
         // What an attribute expands to stands at the line of the attribute, beside the export that it makes.
         let is_export =
             |function: &&SourceFunction| function.has_source && function.name.starts_with("fozzy:scenario/");
@@ -507,7 +527,8 @@ impl<'p> Builder<'p> {
         for function in &mut self.functions {
             let of_attribute = !function.lines.is_empty()
                 && function.lines.keys().all(|line| attributes.contains(&(function.file.clone(), *line)));
-            function.own = !of_attribute && is_own.includes(function, generated.contains(&function.file));
+            let origin = origins.get(&function.file).copied().unwrap_or(ModuleOrigin::Named);
+            function.own = !of_attribute && is_own.includes(function, origin);
         }
     }
 
@@ -521,7 +542,7 @@ impl<'p> Builder<'p> {
                 let names = if self.symbols.has_names(*module) {
                     "functions have the names of its name section and no lines"
                 } else {
-                    "and no names: functions are numbers, and own code is not told from libraries"
+                    "and no names: functions are numbers, and libraries count as own code"
                 };
                 remarks.push(format!("{name}: `{module_name}` has no debug information: {names}"));
             }

@@ -1,13 +1,18 @@
 //! `map services`: the programs, what they import and export, and what of it ran.
 
+use super::evidence::ReachedCode;
 use super::hotspots::signals;
+use super::program::ProgramMap;
 use super::{CodeMap, MappedFunction, ran};
 use crate::inspection::fits;
-use fozzy_engine::Ports;
+use fozzy_engine::{Port, Ports, is_preview1, stands_for};
 use fozzy_report::coverage::CoverageRatio;
 use fozzy_report::map::{MAP_SERVICES_SCHEMA, MapPort, MapService, MapServices};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// Where a program of preview 1 begins.
+const START: &str = "_start";
 
 impl CodeMap {
     /// The document.
@@ -61,27 +66,8 @@ impl CodeMap {
                 hit: edges.iter().filter(|edge| reached.edge(**edge)).count() as u64,
                 total: edges.len() as u64,
             },
-            imports: ports
-                .imports
-                .iter()
-                .filter(|port| !port.functions.is_empty())
-                .map(|port| {
-                    let called = program.imports.iter().filter(|(name, _)| of_port(name, &port.name));
-                    let ran = called.flat_map(|(_, blocks)| blocks).any(|block| reached.block(*block));
-                    MapPort { name: port.name.clone(), ran }
-                })
-                .collect(),
-            exports: ports
-                .exports
-                .iter()
-                .map(|port| {
-                    let mut entries = program
-                        .exports
-                        .iter()
-                        .filter(|(name, _)| of_port(name, &port.name) || is_start(name, &port.name));
-                    MapPort { name: port.name.clone(), ran: entries.any(|(_, edge)| reached.edge(*edge)) }
-                })
-                .collect(),
+            imports: ports.imports.iter().flat_map(|port| imported(program, reached, port)).collect(),
+            exports: ports.exports.iter().map(|port| exported(program, reached, port)).collect(),
             executed_by: runs
                 .filter(|run| program.functions.iter().any(|function| ran(run, program.digest, function)))
                 .map(|run| run.name.clone())
@@ -101,14 +87,37 @@ impl CodeMap {
     }
 }
 
-/// Whether a core function is one of an interface's, or the function of that name: `wasi:cli/run@0.2.3#run`.
-fn of_port(core: &str, port: &str) -> bool {
-    core == port || core.strip_prefix(port).is_some_and(|rest| rest.starts_with('#'))
-        // A function outside any interface is imported from `$root`.
-        || core.strip_prefix("$root#") == Some(port)
+/// What a program imports, and whether it ran: an interface, or each function of WASI preview 1 under the name that the module has for it.
+fn imported(program: &ProgramMap, reached: &ReachedCode, port: &Port) -> Vec<MapPort> {
+    let any = |blocks: &BTreeSet<u32>| blocks.iter().any(|block| reached.block(*block));
+    if port.name.starts_with("fozzy:preview1/") {
+        let module = if port.name.contains("/unstable@") { "wasi_unstable" } else { "wasi_snapshot_preview1" };
+        let functions = program.imports.iter().filter(|(name, _)| of_port(name, &port.name));
+        let row = |(name, blocks): (&String, &BTreeSet<u32>)| {
+            let function = name.rsplit('#').next().unwrap_or(name).replace('-', "_");
+            MapPort { name: format!("{module}.{function}"), ran: any(blocks) }
+        };
+        return functions.map(row).collect();
+    }
+    if port.functions.is_empty() {
+        return Vec::new();
+    }
+    let ran = program.imports.iter().any(|(name, blocks)| of_port(name, &port.name) && any(blocks));
+    vec![MapPort { name: port.name.clone(), ran }]
 }
 
-/// Programs of preview 1 begin at `_start`, whatever stands before it.
-fn is_start(core: &str, port: &str) -> bool {
-    core == "_start" && port.starts_with("wasi:cli/run@")
+/// What a program exports, and whether it was entered.
+fn exported(program: &ProgramMap, reached: &ReachedCode, port: &Port) -> MapPort {
+    let is_start = is_preview1(program.program.component()) && port.name.starts_with("wasi:cli/run@");
+    let fits = |name: &str| of_port(name, &port.name) || (is_start && name == START);
+    let ran = program.exports.iter().any(|(name, edge)| fits(name) && reached.edge(*edge));
+    MapPort { name: if is_start { START.to_owned() } else { port.name.clone() }, ran }
+}
+
+/// Whether a core function is one of an interface's, or the function of that name: `wasi:cli/run@0.2.3#run`. Modules were compiled with
+/// older versions of an interface than the one that the linker has settled on.
+fn of_port(core: &str, port: &str) -> bool {
+    let interface = core.split_once('#').map_or(core, |(interface, _)| interface);
+    // A function outside any interface is imported from `$root`.
+    interface == port || stands_for(interface, port) || core.strip_prefix("$root#") == Some(port)
 }

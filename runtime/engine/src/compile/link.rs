@@ -217,7 +217,8 @@ fn counterpart(
 }
 
 /// Whether a version of an interface may stand for another one, by the rules of semantic versioning.
-fn stands_for(export: &str, import: &str) -> bool {
+#[must_use]
+pub fn stands_for(export: &str, import: &str) -> bool {
     let (Some((name, version)), Some((wanted, least))) = (export.split_once('@'), import.split_once('@')) else {
         return false;
     };
