@@ -218,6 +218,41 @@ fn an_editor_goes_forwards_and_back() {
     assert!(wait::exit(&mut editor.child).success());
 }
 
+#[test]
+fn hits_are_counted_from_the_beginning_of_the_run_and_moments_must_exist() {
+    let fozzy = recorded(DebugSample::RustInlined);
+    let mut editor = Editor::open(&fozzy);
+    editor.launch();
+    // It is called four times.
+    let set = |hits: &str| json!({"breakpoints": [{"name": "fixed", "hitCondition": hits}]});
+    let wrong = editor.ask("setFunctionBreakpoints", set("0"));
+    assert!(wrong["breakpoints"][0]["message"].as_str().is_some_and(|why| why.contains("begins at 1")), "{wrong}");
+    editor.ask("setFunctionBreakpoints", set(">= 3"));
+    let mut positions = Vec::new();
+    let stopped = |editor: &mut Editor, command: &str| {
+        editor.ask(command, json!({"threadId": 1}));
+        let stopped = editor.event("stopped");
+        format!("{} {}", stopped["reason"].as_str().expect("a reason"), stopped["description"].as_str().expect("words"))
+    };
+    for command in ["configurationDone", "continue", "continue"] {
+        positions.push(stopped(&mut editor, command));
+    }
+    assert!(positions[0].starts_with("breakpoint") && positions[1].starts_with("breakpoint"), "{positions:?}");
+    assert!(positions[2].starts_with("end"), "{positions:?}");
+    let back = ["reverseContinue", "reverseContinue", "reverseContinue"].map(|command| stopped(&mut editor, command));
+    assert_eq!((&back[0], &back[1]), (&positions[1], &positions[0]));
+    assert!(back[2].starts_with("entry"), "{back:?}");
+    editor.ask("setFunctionBreakpoints", set("== 2"));
+    assert!(stopped(&mut editor, "continue").starts_with("breakpoint"));
+    assert!(stopped(&mut editor, "continue").starts_with("end"));
+    for moment in
+        [json!({"call": 999}), json!({"decision": 7}), json!({"timeNs": 1u64 << 40}), json!({"position": 9999})]
+    {
+        assert!(editor.refused("fozzyGoTo", moment).contains("the run has no "));
+    }
+    assert!(editor.moved("fozzyGoTo", json!({"position": 20})).starts_with("goto"));
+}
+
 /// Processes that a process has started, and those of them.
 fn descendants(of: u32) -> Vec<u32> {
     let parent = |id: u32| {

@@ -80,3 +80,60 @@ fn a_run_without_an_end_is_refused() {
     assert!(refused.contains("has used up its instruction budget"), "{refused}");
     assert!(refused.contains("fozzy profile top run.fozzy"), "{refused}");
 }
+
+#[test]
+fn log_points_print_on_the_way_forwards_and_hits_are_counted_there() {
+    let fozzy = Fozzy::new();
+    let module = DebugSample::RustInlined.module().display().to_string();
+    fozzy.run(&["run", &module, "--record", "run.fozzy"]).exits(0);
+    let found = said(
+        &fozzy,
+        &[
+            "break fixed",
+            "log steps.rs:30 \"{{n}} is {1 + 1} <{nothing}>\"",
+            "continue",
+            "continue",
+            "reverse-continue",
+            "info breakpoints",
+            "finish",
+            "goto end",
+            "reverse-continue",
+            "info breakpoints",
+        ],
+    );
+    assert!(found[1].starts_with("Log point 2: "), "{found:#?}");
+    assert!(!found[2].contains("{n}"), "{found:#?}");
+    assert!(found[3].starts_with("{n} is 2 <<`nothing`"), "{found:#?}");
+    assert!(found[3].contains("\nBreakpoint 1, "), "{found:#?}");
+    assert!(found[4].starts_with("Breakpoint 1, "), "{found:#?}");
+    assert!(found[5].contains("fixed, 2 hits") && found[5].contains("{nothing}>\", 1 hit"), "{found:#?}");
+    assert!(found[6].starts_with("{n} is 2"), "{found:#?}");
+    assert!(found[8].starts_with("Breakpoint 1, ") && found[9].contains("fixed, 2 hits"), "{found:#?}");
+    let places = found.iter().filter(|text| !text.contains("nothing"));
+    assert!(places.flat_map(|text| text.lines()).all(|line| line.chars().count() <= 80), "{found:#?}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_its_reason() {
+    let fozzy = Fozzy::new();
+    fozzy.write(
+        "traps.wat",
+        "(module (memory (export \"memory\") 1)
+          (func $never unreachable)
+          (func $zero (param i32) (result i32) (i32.load (local.get 0)))
+          (func (export \"_start\") (drop (call $zero (i32.const 64))) (call $never)))",
+    );
+    fozzy.run(&["run", "traps.wat", "--record", "run.fozzy"]).exits(4);
+    fozzy.write(
+        "commands",
+        "break never\nbreak #0\nbreak zero\ncontinue\nlast 64\ngoto time 5\ngoto time 0\nnext\nreverse-next",
+    );
+    let found = fozzy.run(&["debug", "run.fozzy", "--commands", "commands"]).exits(2).out();
+    for name in ["never", "#0"] {
+        assert!(found.contains(&format!("cannot be stopped in `{name}`: it has nothing but `unreachable`")), "{found}");
+    }
+    assert!(found.contains("it is zero, as memory is at the beginning"), "{found}");
+    assert!(found.contains("goto time 5: the unit is missing"), "{found}");
+    let refused = fozzy.run(&["debug", "run.fozzy", "--json"]).exits(2).json();
+    assert_eq!(refused["message"], "debug has no JSON document: it is a conversation");
+}

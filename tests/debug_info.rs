@@ -111,6 +111,10 @@ fn expressions_are_evaluated_where_the_program_stands() {
         ("rc.x", "1"), ("pair.3 && !false", "true"), ("array[1][0] << 4", "48"), ("TOTAL", "42"), ("values::TOTAL as u8", "42"),
         ("pair.2 as u32", "120"), ("-pair.1 > 1.5", "true"), ("(u8)300", "44"), ("pair.2 == 'x'", "true"), ("count % 5", "1"),
         ("*&count", "56"), ("numbers[0] == 1 || nothing", "true"), ("0x10 | 0b1", "17"), ("result == Err", "true"),
+        // A cast binds less tightly than a sign, and nothing wraps.
+        ("-1 as u64", "18446744073709551615"), ("-1 as u128", "340282366920938463463374607431768211455"), ("-1 as u128 > 1", "true"),
+        ("2 * -1 as u8", "510"), ("*&count as u8 + 300", "356"),
+        ("(-1 as u128) + 1", "a number of 2^127 or more cannot be calculated with (at column 14)"),
         // What is wrong is said, with the place.
         ("nix.x", "`nix` is no variable that is visible here (at column 1)"),
         ("at.z", "there is no field `z`: it has x, y (at column 3)"),

@@ -62,6 +62,7 @@ mod debug;
 mod debug_adapter;
 mod debug_console;
 mod debug_info;
+mod debug_steps;
 mod dialogues;
 mod distributed;
 mod documents;

@@ -18,6 +18,8 @@ pub(crate) enum DebugSample {
     RustRelease,
     /// Without a standard library, so that its debug information is small.
     RustSmall,
+    /// Optimised, with functions that are inlined, and one page of memory.
+    RustInlined,
     CDebug,
     COptimised,
 }
@@ -28,6 +30,7 @@ impl DebugSample {
         guests_folder().join(match self {
             DebugSample::RustDebug | DebugSample::RustRelease => "debugged/values.rs",
             DebugSample::RustSmall => "debugged/small.rs",
+            DebugSample::RustInlined => "debugged/steps.rs",
             DebugSample::CDebug | DebugSample::COptimised => "debugged/values.c",
         })
     }
@@ -40,6 +43,9 @@ impl DebugSample {
             DebugSample::RustDebug => ("values-debug", &[]),
             DebugSample::RustRelease => ("values-release", &["-O"]),
             DebugSample::RustSmall => ("values-small", &["--crate-type=cdylib", "-Cpanic=abort"]),
+            DebugSample::RustInlined => {
+                ("steps-inlined", &["-O", "--crate-type=cdylib", "-Cpanic=abort", "-Clink-arg=-zstack-size=4096"])
+            }
             DebugSample::CDebug => ("values-c-debug", &["-O0"]),
             DebugSample::COptimised => ("values-c-optimised", &["-O2"]),
         };

@@ -14,11 +14,13 @@
 //! Not here: printing (`fozzy-cli`).
 
 mod adapter;
+mod breakpoints;
 mod code;
 mod console;
 mod debuggee;
 mod expression;
 mod fork;
+mod log_text;
 mod names;
 mod protocol;
 mod session;

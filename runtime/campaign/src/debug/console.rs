@@ -7,6 +7,7 @@
 //!
 //! Not here: reading lines and writing text (`fozzy-cli`).
 
+use super::breakpoints::{BreakpointCheck, ConsoleBreakpoint, holds};
 use super::names::{self, SeenFrame, SeenValue};
 use super::protocol::EndReport;
 use super::session::{DebugSession, Inspector, Moment, MomentKind, RunPoint, StackEntry};
@@ -39,16 +40,6 @@ pub struct ConsoleReply {
     pub is_over: bool,
 }
 
-struct ConsoleBreakpoint {
-    number: u32,
-    /// As it was asked for.
-    what: String,
-    places: BTreeSet<DebugPlace>,
-    condition: Option<String>,
-    is_temporary: bool,
-    hits: u64,
-}
-
 /// A person's view of a debugged run.
 pub struct Console {
     session: DebugSession,
@@ -78,13 +69,14 @@ struct ShownFrame {
 const HELP: &str = "\
 Breakpoints: break WHERE [if COND], tbreak WHERE, condition N [COND],
   delete [N], watch ADDRESS[:LENGTH], info breakpoints
+  log WHERE TEXT prints a text with {EXPR} in it on the way forwards
   WHERE: FUNCTION, FILE:LINE, #INDEX of a function, or *OFFSET
 Forwards: continue (c), step (s), next (n), finish, stepi (si)
 Backwards: reverse-continue (rc), reverse-step (rs), reverse-next (rn),
   reverse-finish (rf), reverse-stepi (rsi)
 Go: goto POSITION | start | end | call N | decision N | time T
 Look: backtrace (bt) [N], frame N, up, down, list (l), where, print EXPR (p),
-  x ADDRESS[:LENGTH], info locals | wasm | stack | globals N | machines
+  x ADDRESS[:LENGTH], info locals | wasm | stack | globals N | memory | machines
 Ask: last ADDRESS[:LENGTH] goes back to who wrote it last
   whatif DECISION SEED answers from that decision on by another seed
 EXPR: variables of the source, as order.lines[2].price or *next; with debug
@@ -154,6 +146,7 @@ impl Console {
             "help" | "h" => Ok(HELP.to_owned()),
             "break" | "b" | "br" => self.set_breakpoint(rest, false),
             "tbreak" | "tb" => self.set_breakpoint(rest, true),
+            "log" => self.set_log(rest),
             "condition" | "cond" => self.set_condition(rest),
             "delete" | "d" => self.delete(rest),
             "watch" => self.watch(rest),
@@ -197,9 +190,14 @@ impl Console {
         let code = self.session.code();
         if let Some(offset) = what.strip_prefix('*') {
             let offset = number(offset)?;
-            let found = code.at_offset(offset);
-            let missing = || refused(format!("no instruction of the program stands at {offset:#x}"));
-            return found.map(|place| (BTreeSet::from([place]), String::new())).ok_or_else(missing);
+            let missing = || match code.behind_offset(offset) {
+                Some(next) => refused(format!("the run cannot be stopped at {offset:#x}")).hint(format!(
+                    "no instruction that is counted stands there; the next one is at *{:#x}",
+                    next.offset
+                )),
+                None => refused(format!("no instruction at which the run can be stopped stands at {offset:#x}")),
+            };
+            return code.at_offset(offset).map(|place| (BTreeSet::from([place]), String::new())).ok_or_else(missing);
         }
         if let Some((file, line)) =
             what.rsplit_once(':').filter(|(file, line)| !file.ends_with(':') && line.parse::<u32>().is_ok())
@@ -214,6 +212,10 @@ impl Console {
         let found = code.functions_named(what);
         if !found.is_empty() {
             return Ok((found, String::new()));
+        }
+        if code.only_traps(what) {
+            return Err(refused(format!("the run cannot be stopped in `{what}`: it has nothing but `unreachable`"))
+                .hint("the run stops by itself where that traps: `continue`"));
         }
         let error = refused(format!("no function of the program is called `{what}`"));
         Err(match code.near(what) {
@@ -259,14 +261,42 @@ impl Console {
         if what.is_empty() {
             return Err(refused("break: where? A function, FILE:LINE, or *OFFSET"));
         }
+        self.add_point("Breakpoint", what, |point| ConsoleBreakpoint { condition, is_temporary, ..point })
+    }
+
+    /// A text that is printed wherever the run passes a place.
+    fn set_log(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let (what, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let text = text.trim();
+        let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text).to_owned();
+        if what.is_empty() || text.is_empty() {
+            return Err(refused("log: WHERE TEXT").hint("as in `log main.rs:12 \"the sum is {sum}\"`"));
+        }
+        self.add_point("Log point", what, |point| ConsoleBreakpoint { log: Some(text), ..point })
+    }
+
+    fn add_point(
+        &mut self,
+        kind: &str,
+        what: &str,
+        with: impl FnOnce(ConsoleBreakpoint) -> ConsoleBreakpoint,
+    ) -> Result<String, CampaignError> {
         let (places, moved) = self.places(what)?;
         let number = self.next_number;
         self.next_number += 1;
-        let first = places.first().map(|place| words::place(&self.session.code().source(*place), *place));
         let many = if places.len() > 1 { format!(", and {} more", places.len() - 1) } else { String::new() };
-        let text = format!("Breakpoint {number}: {}{many}{moved}\n", first.unwrap_or_default());
-        let what = what.to_owned();
-        self.breakpoints.push(ConsoleBreakpoint { number, what, places, condition, is_temporary, hits: 0 });
+        let begin = format!("{kind} {number}: ");
+        let first = places.first().map(|place| words::place(&self.session.code().source(*place), *place, begin.len()));
+        let text = words::joined(&format!("{begin}{}", first.unwrap_or_default()), &(many + &moved));
+        self.breakpoints.push(with(ConsoleBreakpoint {
+            number,
+            what: what.to_owned(),
+            places,
+            condition: None,
+            is_temporary: false,
+            log: None,
+            hits: 0,
+        }));
         self.apply();
         Ok(text)
     }
@@ -344,65 +374,69 @@ impl Console {
     }
 
     fn go_on(&mut self, forwards: bool) -> Result<String, CampaignError> {
-        let programs = self.programs();
-        let points = std::mem::take(&mut self.breakpoints);
-        let mut failed = None;
-        let mut accept = |inspector: &mut Inspector<'_>, moment: &Moment| {
-            if moment.stop.reason == StopReason::Watch {
-                return Ok(true);
+        let said = self.moved(forwards, |session, check| {
+            let mut accept = |inspector: &mut Inspector<'_>, at: &Moment| Ok(check.stops(inspector, at));
+            match forwards {
+                true => session.go_on(&mut accept).map(|_| ()),
+                false => session.go_back(&mut accept).map(|_| ()),
             }
-            let Some(place) = moment.stop.place else { return Ok(false) };
-            for point in points.iter().filter(|point| point.places.contains(&place)) {
-                let condition = point.condition.as_ref();
-                match condition.map_or(Ok(true), |text| names::holds(&programs, inspector, place, text)) {
-                    Ok(false) => {}
-                    Ok(true) => return Ok(true),
-                    Err(error) => {
-                        failed = Some(format!("The condition of breakpoint {}: {}\n", point.number, error.message));
-                        return Ok(true);
-                    }
-                }
-            }
-            Ok(false)
-        };
-        let found = match forwards {
-            true => self.session.go_on(&mut accept).map(|_| ()),
-            false => self.session.go_back(&mut accept).map(|_| ()),
-        };
-        self.breakpoints = points;
-        found?;
+        })?;
         self.frame = 0;
-        let mut text = failed.unwrap_or_default();
-        if let Some(moment) = self.session.here().moment().filter(|moment| moment.stop.reason == StopReason::Breakpoint)
-        {
-            let place = moment.stop.place;
-            for point in &mut self.breakpoints {
-                if place.is_some_and(|place| point.places.contains(&place)) {
-                    point.hits += 1;
-                    let _ = write!(text, "Breakpoint {}, ", point.number);
+        Ok(said + &self.hit()? + &self.shown()?)
+    }
+
+    /// Moves by `act`, which asks the breakpoints; what log points have said.
+    fn moved(
+        &mut self,
+        forwards: bool,
+        act: impl FnOnce(&mut DebugSession, &mut BreakpointCheck<'_>) -> Result<(), CampaignError>,
+    ) -> Result<String, CampaignError> {
+        let programs = self.programs();
+        let mut check = BreakpointCheck::new(&mut self.breakpoints, &programs, forwards);
+        act(&mut self.session, &mut check)?;
+        Ok(check.said())
+    }
+
+    /// Which breakpoints the run stands at; those for one stop are gone then.
+    fn hit(&mut self) -> Result<String, CampaignError> {
+        let stopped = self.session.here().moment().filter(|moment| moment.stop.reason == StopReason::Breakpoint);
+        let Some(place) = stopped.and_then(|moment| moment.stop.place) else { return Ok(String::new()) };
+        let programs = self.programs();
+        let (mut text, mut failed, mut gone) = (String::new(), String::new(), Vec::new());
+        for point in self.breakpoints.iter().filter(|point| point.log.is_none() && point.places.contains(&place)) {
+            match holds(point, &programs, &mut self.session.inspect(), place) {
+                Ok(false) => continue,
+                Ok(true) => {}
+                Err(why) => {
+                    let _ = writeln!(failed, "The condition of breakpoint {}: {why}", point.number);
                 }
             }
-            self.breakpoints.retain(|point| !point.is_temporary || point.hits == 0);
-            self.apply();
+            let _ = write!(text, "Breakpoint {}, ", point.number);
+            gone.extend(point.is_temporary.then_some(point.number));
         }
-        text.push_str(&self.shown()?);
-        Ok(text)
+        self.breakpoints.retain(|point| !gone.contains(&point.number));
+        self.apply();
+        Ok(failed + &text)
     }
 
     fn step(&mut self, kind: StepKind, forwards: bool, rest: &str) -> Result<String, CampaignError> {
         let times = if rest.is_empty() { 1 } else { number(rest)? };
+        let mut said = String::new();
         for _ in 0..times {
-            let before = self.session.here().position();
-            match forwards {
-                true => self.session.step(kind)?,
-                false => self.session.step_back(kind)?,
-            };
-            if self.session.here().position() == before {
+            let place = |session: &DebugSession| (session.here().position(), session.functions_not_entered());
+            let before = place(&self.session);
+            said += &self.moved(forwards, |session, check| match forwards {
+                true => session.step(kind, &mut |inspector, at| Ok(check.stops(inspector, at))).map(|_| ()),
+                false => session.step_back(kind).map(|_| ()),
+            })?;
+            if place(&self.session) == before {
                 break;
             }
         }
         self.frame = 0;
-        self.shown()
+        let is_stop = forwards && self.session.functions_not_entered() == 0;
+        let hit = if is_stop { self.hit()? } else { String::new() };
+        Ok(said + &hit + &self.shown()?)
     }
 
     fn go_to(&mut self, rest: &str) -> Result<String, CampaignError> {
@@ -413,7 +447,10 @@ impl Console {
             "call" => self.session.go_to_moment(MomentKind::Call(number(what)?))?,
             "decision" => self.session.go_to_moment(MomentKind::Decision(number(what)?))?,
             "time" => {
-                let time = Duration::parse(what).map_err(|error| refused(format!("goto time {what}: {error}")))?;
+                let time = match what {
+                    "0" => Duration(0),
+                    _ => Duration::parse(what).map_err(|error| no_duration(what, &error))?,
+                };
                 self.session.go_to_moment(MomentKind::Time(Instant::START.after(time)))?
             }
             "" => return Err(refused("goto: POSITION, start, end, call N, decision N or time T")),
@@ -445,7 +482,7 @@ impl Console {
         };
         let frames = self.frames()?;
         let place = match frames.get(self.frame) {
-            Some(frame) => words::frame(&frame.source, frame.place),
+            Some(frame) => words::frame(&frame.source, frame.place, 0),
             None => "no function of the program is active".to_owned(),
         };
         let mut text = format!("{why}position {}{machine}, {}\n{place}\n", grouped(stop.position.0), stop.time);
@@ -485,7 +522,9 @@ impl Console {
             let sources = entry.source.into_iter().enumerate();
             sources.map(move |(inlined, source)| ShownFrame { frame, inlined, place, source })
         };
-        Ok(frames.into_iter().enumerate().flat_map(shown).collect())
+        // What a step has not entered is not there yet.
+        let not_entered = self.session.functions_not_entered();
+        Ok(frames.into_iter().enumerate().flat_map(shown).skip(not_entered).collect())
     }
 
     fn backtrace(&mut self, rest: &str) -> Result<String, CampaignError> {
@@ -497,7 +536,7 @@ impl Console {
         let mut text = String::new();
         for (position, frame) in frames.iter().enumerate().take(most) {
             let mark = if position == self.frame { '*' } else { ' ' };
-            let _ = writeln!(text, "{mark}#{position:<3}{}", words::frame(&frame.source, frame.place));
+            let _ = writeln!(text, "{mark}#{position:<3}{}", words::frame(&frame.source, frame.place, 6));
         }
         if frames.len() > most {
             let _ = writeln!(text, "  and {} more", frames.len() - most);
@@ -512,7 +551,7 @@ impl Console {
         }
         self.frame = frame;
         let line = self.source_line(&frames[frame].source).unwrap_or_default();
-        Ok(format!("#{frame}  {}\n{line}", words::frame(&frames[frame].source, frames[frame].place)))
+        Ok(format!("#{frame}  {}\n{line}", words::frame(&frames[frame].source, frames[frame].place, 6)))
     }
 
     /// The position of the selected frame among those of the program.
@@ -613,11 +652,17 @@ impl Console {
                 let value = found.ok_or_else(|| refused(format!("there is no global {index}")))?;
                 Ok(format!("$g{index} = {}\n", words::value(value)))
             }
+            "memory" => {
+                let frame = self.program_frame()?;
+                let found = self.session.inspect().memory_digest(frame)?;
+                let (bytes, digest) = found.ok_or_else(|| refused("no memory of a program is here"))?;
+                Ok(format!("{} bytes, digest {digest}\n", grouped(bytes)))
+            }
             "breakpoints" | "b" | "break" => Ok(self.listed_breakpoints()),
             "machines" | "m" | "threads" => self.machines(),
-            "" => Err(refused("info: locals, wasm, stack, globals N, breakpoints or machines")),
+            "" => Err(refused("info: locals, wasm, stack, globals N, memory, breakpoints or machines")),
             _ => Err(refused(format!(
-                "info: there is no `{word}`: locals, wasm, stack, globals N, breakpoints, machines"
+                "info: there is no `{word}`: locals, wasm, stack, globals N, memory, breakpoints, machines"
             ))),
         }
     }
@@ -638,7 +683,8 @@ impl Console {
         for point in &self.breakpoints {
             let condition = point.condition.as_ref().map(|text| format!(" if {text}")).unwrap_or_default();
             let hits = counted(point.hits, "hit");
-            let _ = writeln!(text, "{:<3} {}{condition}, {hits}", point.number, point.what);
+            let log = point.log.as_ref().map(|text| format!(" prints \"{text}\"")).unwrap_or_default();
+            let _ = writeln!(text, "{:<3} {}{condition}{log}, {hits}", point.number, point.what);
         }
         if let Some((address, length)) = self.watched {
             let _ = writeln!(text, "    watching {} at {address:#x}", bytes_words(length));
@@ -699,8 +745,11 @@ impl Console {
                 }
                 None => {
                     self.session.go_to(here)?;
-                    Err(refused("nothing has written there since the program began")
-                        .hint("it stands there from its data"))
+                    let is_zero = now.iter().all(|byte| *byte == 0);
+                    Err(refused("nothing has written there since the program began").hint(match is_zero {
+                        true => "it is zero, as memory is at the beginning",
+                        false => "it stands there from the program's data",
+                    }))
                 }
             };
         }
@@ -756,6 +805,7 @@ const WORDS: &[&str] = &[
     "help",
     "break",
     "tbreak",
+    "log",
     "condition",
     "delete",
     "watch",
@@ -792,6 +842,15 @@ fn listed(prefix: &str, values: Option<Vec<DebugValue>>, nothing: &str) -> Resul
     }
     let lines = values.iter().enumerate().map(|(index, value)| format!("{prefix}{index} = {}\n", words::value(*value)));
     Ok(lines.collect())
+}
+
+/// What is wrong with a time, most often that its unit is missing.
+fn no_duration(what: &str, error: &str) -> CampaignError {
+    if number(what).is_ok() {
+        return refused(format!("goto time {what}: the unit is missing"))
+            .hint(format!("as in `goto time {what}s`, or ms, us, ns"));
+    }
+    refused(format!("goto time: {error}"))
 }
 
 fn bytes_words(length: u32) -> String {

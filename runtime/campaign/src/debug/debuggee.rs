@@ -150,6 +150,7 @@ impl Debugger for Debuggee {
                 Request::Memory(frame, memory, address, length) => {
                     Reply::Bytes(moment.memory(frame, memory, address, length))
                 }
+                Request::MemoryDigest(frame, memory) => Reply::Digest(moment.memory_digest(frame, memory)),
                 Request::Machines => Reply::Machines(machines(moment)),
             };
             server.send(&reply);

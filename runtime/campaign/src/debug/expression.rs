@@ -66,7 +66,8 @@ impl Reader<'_, '_, '_> {
             return if self.takes(")") { Ok(value) } else { Err(refused("a `)` is missing")) };
         }
         if self.takes("-") {
-            return Ok(-self.single()?);
+            let value = self.single()?;
+            return value.checked_neg().ok_or_else(|| refused(format!("-{value} has no value")));
         }
         if self.takes("!") {
             return Ok(i128::from(self.single()? == 0));

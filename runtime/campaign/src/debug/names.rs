@@ -25,6 +25,8 @@ pub(super) struct SeenFrame {
 /// What an expression is, as a person sees it.
 pub(super) struct SeenValue {
     pub(super) text: String,
+    /// Without its type.
+    pub(super) short: String,
     /// Where it is in memory, and how many bytes it has; `None` of what is computed or in no memory.
     pub(super) memory: Option<(u64, u64)>,
     /// As a number, if it is one.
@@ -44,13 +46,14 @@ pub(super) fn evaluate(
             Ok(positive) if positive > 9 => format!("{number} = {positive:#x}"),
             _ => number.to_string(),
         };
-        return Ok(SeenValue { text, memory: None, number: Some(number) });
+        return Ok(SeenValue { text, short: number.to_string(), memory: None, number: Some(number) });
     };
     let (value, frame) = named(programs, inspector, seen, text)?;
     let shown = info.render(&value, &frame);
     let memory = shown.address.map(|address| (address, info.byte_size(&value)));
     let number = shown.text.parse().ok();
-    Ok(SeenValue { text: format!("{} ({})", shown.text, shown.type_name), memory, number })
+    let text = format!("{} ({})", shown.text, shown.type_name);
+    Ok(SeenValue { text, short: shown.text, memory, number })
 }
 
 /// Whether a condition holds where a program has stopped.

@@ -1,7 +1,7 @@
 //! What a session and its debuggees say to each other: a line of JSON each.
 
 use fozzy_engine::{DebugPlace, DebugValue, Position, Resume, Stop};
-use fozzy_trace::{Instant, Status};
+use fozzy_trace::{Digest, Instant, Status};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -40,6 +40,8 @@ pub(super) enum Request {
     Global(usize, u32),
     /// Bytes, by frame, memory, address and length.
     Memory(usize, u32, u64, u64),
+    /// The digest of a memory of the module of a frame.
+    MemoryDigest(usize, u32),
     /// What machines there are.
     Machines,
 }
@@ -93,6 +95,8 @@ pub(super) enum Reply {
     Values(Option<Vec<DebugValue>>),
     /// Bytes.
     Bytes(Option<Vec<u8>>),
+    /// Bytes of a memory, and the digest of them.
+    Digest(Option<(u64, Digest)>),
     /// The machines.
     Machines(Vec<MachineState>),
     /// It could not do it.

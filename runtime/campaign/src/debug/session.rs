@@ -166,8 +166,10 @@ pub struct DebugSession {
     end: Option<EndReport>,
     /// Where it stops when it goes on.
     breakpoints: BTreeSet<DebugPlace>,
-    watched: Option<(u32, u32)>,
+    pub(super) watched: Option<(u32, u32)>,
     branch: Option<(u64, u64)>,
+    /// How many of the functions that are inlined here a step has not entered yet, the innermost ones.
+    pub(super) not_entered: usize,
 }
 
 impl Drop for DebugSession {
@@ -218,6 +220,7 @@ impl DebugSession {
             breakpoints: BTreeSet::new(),
             watched: None,
             branch,
+            not_entered: 0,
         };
         session.note_end();
         let copy = session.copy_current()?;
@@ -268,6 +271,12 @@ impl DebugSession {
     #[must_use]
     pub fn here(&self) -> &RunPoint {
         &self.current.at
+    }
+
+    /// How many of the functions that are inlined here are not shown, the innermost ones: a step has not entered them yet.
+    #[must_use]
+    pub fn functions_not_entered(&self) -> usize {
+        self.not_entered
     }
 
     /// Where it stops when it goes on.
@@ -395,6 +404,7 @@ impl DebugSession {
     /// # Errors
     /// When the run cannot be executed.
     pub fn go_to(&mut self, position: Position) -> Result<&RunPoint, CampaignError> {
+        self.not_entered = 0;
         let (target, here) = (position.0, self.current.position());
         let is_ended = matches!(self.current.at, RunPoint::Ended(_));
         if here == target && !is_ended {
@@ -441,6 +451,7 @@ impl DebugSession {
     /// # Errors
     /// When the run cannot be executed.
     pub fn end(&mut self) -> Result<&RunPoint, CampaignError> {
+        self.not_entered = 0;
         let from = self.checkpoint_at(u64::MAX);
         if from > self.current.position() && !matches!(self.current.at, RunPoint::Ended(_)) {
             self.current = self.copy_of(from)?;
@@ -460,6 +471,7 @@ impl DebugSession {
 
     /// The same up to a position; whether it was stopped before.
     pub(super) fn run_while(&mut self, target: u64, accept: &mut StopFilter<'_>) -> Result<bool, CampaignError> {
+        self.not_entered = 0;
         loop {
             let here = self.current.position();
             if matches!(self.current.at, RunPoint::Ended(_)) {
@@ -470,14 +482,20 @@ impl DebugSession {
             let next = target.min(even);
             let resume = self.resume_with(next, true);
             self.current.resume(&resume)?;
+            // Where it was to stop anyway, a breakpoint is not told.
             let RunPoint::At(moment) = &self.current.at else { continue };
+            let is_place = moment.stop.place.is_some_and(|place| self.breakpoints.contains(&place));
+            let is_position = moment.stop.reason == StopReason::Position;
+            if is_position && next < target {
+                self.keep(false)?;
+            }
+            let RunPoint::At(moment) = &mut self.current.at else { continue };
+            if is_position && is_place {
+                moment.stop.reason = StopReason::Breakpoint;
+            }
             match moment.stop.reason {
-                StopReason::Position => {
-                    if next >= target {
-                        return Ok(false);
-                    }
-                    self.keep(false)?;
-                }
+                StopReason::Position if next >= target => return Ok(false),
+                StopReason::Position => {}
                 StopReason::Trap(_) | StopReason::HostEnd(_) => return Ok(true),
                 StopReason::Breakpoint | StopReason::Watch => {
                     let moment = moment.clone();
@@ -498,24 +516,29 @@ impl DebugSession {
             RunPoint::Ended(end) => end.position.0 + 1,
             at => at.position().0,
         };
-        self.go_back_from(before, accept)
+        match self.stops_before(before, accept)?.last() {
+            Some(found) => self.arrive(found),
+            None => self.beginning(),
+        }
     }
 
-    /// The same from before a position.
-    pub(super) fn go_back_from(
+    /// The last stops before a position that `accept` accepts, in their order and without a gap: none only if there is none at all.
+    pub(super) fn stops_before(
         &mut self,
         before: u64,
         accept: &mut StopFilter<'_>,
-    ) -> Result<&RunPoint, CampaignError> {
+    ) -> Result<Vec<Moment>, CampaignError> {
         let mut before = before;
         while before > 0 {
             let from = self.checkpoint_at(before - 1);
-            if let Some(found) = self.last_stop(from, before, accept)? {
-                return self.arrive(&found);
+            let process = self.copy_of(from)?;
+            let found = self.scan_from(process, before, accept)?;
+            if !found.is_empty() {
+                return Ok(found);
             }
             before = from;
         }
-        self.beginning()
+        Ok(Vec::new())
     }
 
     /// Goes to a stop that was found.
@@ -528,57 +551,48 @@ impl DebugSession {
         Ok(&self.current.at)
     }
 
-    /// The last accepted stop from a checkpoint on and before a position.
-    pub(super) fn last_stop(
-        &mut self,
-        from: u64,
-        before: u64,
-        accept: &mut StopFilter<'_>,
-    ) -> Result<Option<Moment>, CampaignError> {
-        let process = self.copy_of(from)?;
-        self.scan_from(process, before, accept)
-    }
-
-    /// The last accepted stop of a process from where it stands: a breakpoint there is not passed when it goes on.
+    /// The last accepted stops of a process from where it stands: a breakpoint there is not passed when it goes on.
     fn scan_from(
         &self,
         mut process: DebuggeeProcess,
         before: u64,
         accept: &mut StopFilter<'_>,
-    ) -> Result<Option<Moment>, CampaignError> {
+    ) -> Result<Vec<Moment>, CampaignError> {
         let standing = process.at.moment().cloned().filter(|moment| {
             let is_breakpoint = moment.stop.place.is_some_and(|place| self.breakpoints.contains(&place));
             is_breakpoint && moment.stop.position.0 < before
         });
-        let mut last = None;
+        let mut found = Vec::new();
         if let Some(moment) = standing {
             let moment = Moment { stop: Stop { reason: StopReason::Breakpoint, ..moment.stop }, ..moment };
-            let is_accepted = accept(&mut Inspector { process: &mut process, code: &self.code }, &moment)?;
-            last = is_accepted.then_some(moment);
+            if accept(&mut Inspector { process: &mut process, code: &self.code }, &moment)? {
+                found.push(moment);
+            }
         }
-        Ok(self.scan(process, before, accept)?.or(last))
+        self.scan(process, before, found, accept)
     }
 
+    /// The same from behind there; `found` were accepted just before.
     fn scan(
         &self,
         mut process: DebuggeeProcess,
         before: u64,
+        mut found: Vec<Moment>,
         accept: &mut StopFilter<'_>,
-    ) -> Result<Option<Moment>, CampaignError> {
-        let mut last: Option<Moment> = None;
+    ) -> Result<Vec<Moment>, CampaignError> {
         let mut stops = 0;
         loop {
             process.resume(&self.resume_with(before, true))?;
-            let RunPoint::At(moment) = process.at.clone() else { return Ok(last) };
+            let RunPoint::At(moment) = process.at.clone() else { return Ok(found) };
             let here = moment.stop.position.0;
             if here >= before {
-                return Ok(last);
+                return Ok(found);
             }
             if !matches!(moment.stop.reason, StopReason::Breakpoint | StopReason::Watch) {
                 continue;
             }
             if accept(&mut Inspector { process: &mut process, code: &self.code }, &moment)? {
-                last = Some(moment);
+                found.push(moment);
             }
             stops += 1;
             let middle = here + (before - here) / 2;
@@ -588,12 +602,13 @@ impl DebugSession {
             // There may be millions: the later half decides, if it has one.
             let mut later = DebugSession::copy(&self.listener, &mut process)?;
             self.run_blindly(&mut later, middle)?;
-            if matches!(later.at, RunPoint::At(_))
-                && let Some(found) = self.scan_from(later, before, accept)?
-            {
-                return Ok(Some(found));
+            if matches!(later.at, RunPoint::At(_)) {
+                let last = self.scan_from(later, before, accept)?;
+                if !last.is_empty() {
+                    return Ok(last);
+                }
             }
-            return Ok(self.scan(process, middle, accept)?.or(last));
+            return self.scan(process, middle, found, accept);
         }
     }
 
@@ -610,6 +625,9 @@ impl DebugSession {
     /// # Errors
     /// When the run cannot be executed.
     pub fn go_to_moment(&mut self, kind: MomentKind) -> Result<bool, CampaignError> {
+        if !self.has_moment(kind)? {
+            return Ok(false);
+        }
         let end = self.run_end()?;
         let is_at = |at: &RunPoint| match at {
             RunPoint::At(Moment { stop, .. }) | RunPoint::Beginning(Moment { stop, .. }) => {
@@ -617,9 +635,6 @@ impl DebugSession {
             }
             RunPoint::Ended(_) => true,
         };
-        if !kind.is_reached(end.calls, end.decisions, end.time) {
-            return Ok(false);
-        }
         // The last checkpoint before it, and the first one behind it.
         let kept: BTreeMap<u64, bool> =
             self.even.iter().chain(&self.near).map(|(at, process)| (*at, is_at(&process.at))).collect();
@@ -645,6 +660,51 @@ impl DebugSession {
         let target = if matches!(kind, MomentKind::Time(_)) { high } else { low };
         self.go_to(Position(target))?;
         Ok(true)
+    }
+
+    /// Whether the run has a moment.
+    ///
+    /// # Errors
+    /// When the run cannot be executed.
+    pub fn has_moment(&mut self, kind: MomentKind) -> Result<bool, CampaignError> {
+        let end = self.run_end()?;
+        Ok(kind.is_reached(end.calls, end.decisions, end.time))
+    }
+
+    /// Whether the run has a position: it is executed to its end if that is not known.
+    ///
+    /// # Errors
+    /// When the run cannot be executed.
+    pub fn has_position(&mut self, position: Position) -> Result<bool, CampaignError> {
+        let reached = self.even.last_key_value().map_or(0, |(at, _)| *at).max(self.here().position().0);
+        Ok(position.0 <= reached || position <= self.run_end()?.position)
+    }
+
+    /// Shows the stops at these places to `accept`, from a position on and before another one. It stays where it is.
+    pub(super) fn pass_through(
+        &mut self,
+        places: BTreeSet<DebugPlace>,
+        from: Position,
+        to: Position,
+        accept: &mut StopFilter<'_>,
+    ) -> Result<(), CampaignError> {
+        let mut process = self.copy_of(self.checkpoint_at(from.0))?;
+        self.run_blindly(&mut process, from.0)?;
+        let stops = Resume { until: Some(to), breakpoints: places, watched: None };
+        let mut standing = true;
+        while process.position() < to.0 {
+            if let Some(moment) = process.at.moment().cloned() {
+                let is_place = moment.stop.place.is_some_and(|place| stops.breakpoints.contains(&place));
+                if moment.stop.reason == StopReason::Breakpoint || (standing && is_place) {
+                    accept(&mut Inspector { process: &mut process, code: &self.code }, &moment)?;
+                }
+            } else {
+                break;
+            }
+            standing = false;
+            process.resume(&stops)?;
+        }
+        Ok(())
     }
 
     /// Where the run ends.
@@ -695,10 +755,9 @@ impl Inspector<'_> {
         Ok(frames.into_iter().map(entry).collect())
     }
 
-    /// The file and line of a moment.
-    pub(super) fn line_of(&self, moment: &Moment) -> Option<(String, u32)> {
-        let place = moment.stop.place?;
-        self.code.line_at(place)
+    /// The code of the programs of the run.
+    pub(super) fn code(&self) -> &DebuggedCode {
+        self.code
     }
 
     fn values(&mut self, request: &Request) -> Result<Option<Vec<DebugValue>>, CampaignError> {
@@ -739,6 +798,17 @@ impl Inspector<'_> {
     pub fn memory(&mut self, frame: usize, address: u64, length: u64) -> Result<Option<Vec<u8>>, CampaignError> {
         match self.process.ask(&Request::Memory(frame, 0, address, length))? {
             Reply::Bytes(bytes) => Ok(bytes),
+            _ => Err(confused()),
+        }
+    }
+
+    /// How many bytes memory 0 of the module of a frame has, and their digest; `None` where there is none.
+    ///
+    /// # Errors
+    /// When the process of the run is gone.
+    pub fn memory_digest(&mut self, frame: usize) -> Result<Option<(u64, Digest)>, CampaignError> {
+        match self.process.ask(&Request::MemoryDigest(frame, 0))? {
+            Reply::Digest(digest) => Ok(digest),
             _ => Err(confused()),
         }
     }

@@ -16,6 +16,10 @@ use std::process::ExitCode;
 const PROMPT: &str = "(fozzy) ";
 
 pub(crate) fn debug(context: &Context, args: &DebugArgs) -> Result<ExitCode, CliError> {
+    if context.printer.json {
+        let message = "debug has no JSON document: it is a conversation";
+        return Err(CliError::new(ErrorKind::Usage, message).hint("leave out --json; --dap speaks JSON with an editor"));
+    }
     let script = match &args.commands {
         Some(path) => Some(
             std::fs::read_to_string(path).map_err(|error| at_path(ErrorKind::Usage, "cannot read", path, &error))?,

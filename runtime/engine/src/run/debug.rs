@@ -594,6 +594,15 @@ impl DebugMoment<'_> {
         Some(value_of(&global.get(self.store.as_context_mut())))
     }
 
+    /// How many bytes a memory of the module of a frame has, and their digest.
+    pub fn memory_digest(&mut self, frame: usize, memory: u32) -> Option<(u64, Digest)> {
+        let (handle, _) = self.handle(frame)?;
+        let instance = handle.instance(self.store.as_context_mut()).ok()?;
+        let memory = instance.debug_memory(self.store.as_context_mut(), memory)?;
+        let bytes = memory.data(&self.store);
+        Some((bytes.len() as u64, Digest::of(bytes)))
+    }
+
     /// Bytes of a memory of the module of a frame: as many as there are, up to `length`.
     pub fn memory(&mut self, frame: usize, memory: u32, address: u64, length: u64) -> Option<Vec<u8>> {
         let (handle, _) = self.handle(frame)?;

@@ -15,6 +15,8 @@ use super::views::{View, last_segment};
 const POINTERS_MAX: usize = 8;
 /// Longest text that is compared, in bytes.
 const TEXT_BYTES_MAX: u64 = 1 << 16;
+/// What is said of numbers from 2^127 on: they are shown, cast and compared.
+const TOO_LARGE: &str = "a number of 2^127 or more cannot be calculated with";
 
 /// Where an expression is evaluated.
 struct EvaluationContext<'a> {
@@ -53,6 +55,7 @@ impl DebugInfo {
         match self.scalar(value, frame) {
             Some(Ok(Scalar::Bool(holds))) => Ok(holds),
             Some(Ok(Scalar::Integer(number))) => Ok(number != 0),
+            Some(Ok(Scalar::Large(_))) => Ok(true),
             Some(Ok(Scalar::Pointer(address))) => Ok(address != 0),
             Some(Ok(Scalar::Char(_) | Scalar::Float(_))) | None => {
                 Err(Unavailable::Unreadable("a condition is a bool, a number or a pointer"))
@@ -120,11 +123,13 @@ impl EvaluationContext<'_> {
             ExpressionKind::Negate(of) => match self.scalar(of)? {
                 Scalar::Float(number) => Ok(float(-number)),
                 Scalar::Integer(number) => self.checked(node, number.checked_neg()),
+                Scalar::Large(_) => Err(error(node, TOO_LARGE)),
                 _ => Err(error(node, "only numbers have a sign")),
             },
             ExpressionKind::Not(of) => Ok(boolean(!self.holds(of)?)),
             ExpressionKind::Invert(of) => match self.scalar(of)? {
                 Scalar::Integer(number) => Ok(integer(!number)),
+                Scalar::Large(_) => Err(error(node, TOO_LARGE)),
                 _ => Err(error(node, "only whole numbers have bits to invert")),
             },
             ExpressionKind::Cast(of, ty) => self.cast(node, of, ty),
@@ -249,6 +254,10 @@ impl EvaluationContext<'_> {
     fn cast(&self, node: &ExpressionNode, of: &ExpressionNode, ty: &Type) -> EvaluationResult<Value> {
         let bits = match self.scalar(of)? {
             Scalar::Integer(number) => number,
+            Scalar::Large(number) => match ty {
+                Type::Basic(Basic::F32 | Basic::F64) => return Ok(self.float_as(exact_large(number), ty)),
+                _ => number.cast_signed(),
+            },
             Scalar::Pointer(address) => i128::from(address),
             Scalar::Char(point) => i128::from(point),
             Scalar::Bool(holds) => i128::from(holds),
@@ -315,6 +324,7 @@ impl EvaluationContext<'_> {
                 };
                 Ok(float(result))
             }
+            (Scalar::Large(_), _) | (_, Scalar::Large(_)) => Err(error(node, TOO_LARGE)),
             _ => {
                 let (Some(one), Some(other)) = (as_integer(one), as_integer(other)) else {
                     return Err(error(node, "only numbers can be calculated with"));
@@ -469,13 +479,14 @@ fn as_integer(scalar: Scalar) -> Option<i128> {
         Scalar::Pointer(address) => Some(address.into()),
         Scalar::Char(point) => Some(point.into()),
         Scalar::Bool(holds) => Some(holds.into()),
-        Scalar::Float(_) => None,
+        Scalar::Float(_) | Scalar::Large(_) => None,
     }
 }
 
 fn as_float(scalar: Scalar) -> Option<f64> {
     match scalar {
         Scalar::Float(number) => Some(number),
+        Scalar::Large(number) => Some(exact_large(number)),
         other => as_integer(other).map(exact),
     }
 }
@@ -483,6 +494,10 @@ fn as_float(scalar: Scalar) -> Option<f64> {
 fn compare(one: Scalar, other: Scalar) -> Option<std::cmp::Ordering> {
     match (as_integer(one), as_integer(other)) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
+        // A large one is more than any other whole number.
+        (None, Some(_)) if matches!(one, Scalar::Large(_)) => Some(std::cmp::Ordering::Greater),
+        (Some(_), None) if matches!(other, Scalar::Large(_)) => Some(std::cmp::Ordering::Less),
+        (None, None) if let (Scalar::Large(one), Scalar::Large(other)) = (one, other) => Some(one.cmp(&other)),
         _ => as_float(one)?.partial_cmp(&as_float(other)?),
     }
 }
@@ -512,6 +527,11 @@ fn comparison(operator: Operator, one: Scalar, other: Scalar) -> Option<Option<b
 
 #[expect(clippy::cast_precision_loss, reason = "as in the languages: the nearest number")]
 fn exact(number: i128) -> f64 {
+    number as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "as in the languages: the nearest number")]
+fn exact_large(number: u128) -> f64 {
     number as f64
 }
 

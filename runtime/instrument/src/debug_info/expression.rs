@@ -4,7 +4,7 @@
 //! cart.items[2].price * 3 > limit && !closed      *p       &p->next       (unsigned char)c       c as u8
 //! ```
 //!
-//! Precedences are those of C. Not here: what they mean in a frame (`evaluate`).
+//! Precedences are those of C, and of Rust's `as`. Not here: what they mean in a frame (`evaluate`).
 
 use super::types::{Basic, Type};
 use std::fmt;
@@ -179,7 +179,7 @@ impl Parser<'_> {
     }
 
     fn binary(&mut self, least: u8) -> NodeResult {
-        let mut left = self.deeper(Self::unary)?;
+        let mut left = self.deeper(Self::cast_behind)?;
         let mut chained = 0;
         loop {
             self.skip_blanks();
@@ -196,6 +196,24 @@ impl Parser<'_> {
             let right = self.deeper(|parser| parser.binary(precedence))?;
             left = ExpressionNode { position, kind: ExpressionKind::Binary(operator, Box::new(left), Box::new(right)) };
         }
+    }
+
+    /// A value, and the casts behind it: they bind less tightly than a sign in front, and more tightly than any other operator.
+    fn cast_behind(&mut self) -> NodeResult {
+        let mut node = self.unary()?;
+        for _ in 0..DEPTH_MAX {
+            self.skip_blanks();
+            let position = self.at;
+            if self.identifier_text() != "as" {
+                return Ok(node);
+            }
+            self.at += 2;
+            let Some(ty) = self.type_name() else {
+                return Err(self.error(format!("expected a basic type, found {}", self.word())));
+            };
+            node = ExpressionNode { position, kind: ExpressionKind::Cast(Box::new(node), ty) };
+        }
+        Err(self.error(format!("more than {DEPTH_MAX} casts behind one another")))
     }
 
     fn unary(&mut self) -> NodeResult {
@@ -319,12 +337,6 @@ impl Parser<'_> {
                 let index = self.deeper(|parser| parser.binary(0))?;
                 self.expect("]")?;
                 node = ExpressionNode { position, kind: ExpressionKind::Index(Box::new(node), Box::new(index)) };
-            } else if self.identifier_text() == "as" {
-                self.at += 2;
-                let Some(ty) = self.type_name() else {
-                    return Err(self.error(format!("expected a basic type, found {}", self.word())));
-                };
-                node = ExpressionNode { position, kind: ExpressionKind::Cast(Box::new(node), ty) };
             } else {
                 return Ok(node);
             }

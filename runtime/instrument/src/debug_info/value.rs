@@ -47,6 +47,8 @@ impl Value {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scalar {
     Integer(i128),
+    /// A number that is larger than those.
+    Large(u128),
     Float(f64),
     Bool(bool),
     Char(u32),
@@ -177,8 +179,11 @@ impl DebugInfo {
         let integer = |signed: bool| {
             read().map(|(bits, width)| {
                 let unused = (128 - width).min(127);
-                let value = if signed { (bits << unused).cast_signed() >> unused } else { bits.cast_signed() };
-                Scalar::Integer(value)
+                match i128::try_from(bits) {
+                    Err(_) if !signed => Scalar::Large(bits),
+                    _ if signed => Scalar::Integer((bits << unused).cast_signed() >> unused),
+                    _ => Scalar::Integer(bits.cast_signed()),
+                }
             })
         };
         let low = |(bits, _): (u128, u32)| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(0);

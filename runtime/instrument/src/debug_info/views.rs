@@ -135,7 +135,7 @@ impl DebugInfo {
                     number.to_string()
                 }
             }
-            (Scalar::Integer(number), Basic::Integer(16, false)) => number.cast_unsigned().to_string(),
+            (Scalar::Large(number), _) => number.to_string(),
             (Scalar::Integer(number), _) => number.to_string(),
             (Scalar::Float(number), Basic::F32) => format!("{:?}", narrow(number)),
             (Scalar::Float(number), _) => format!("{number:?}"),

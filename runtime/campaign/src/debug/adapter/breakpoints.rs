@@ -1,8 +1,9 @@
 //! Breakpoints of an editor, and whether one of them stops the run.
 
+use crate::debug::log_text::log_text;
 use crate::debug::session::Inspector;
 use crate::debug::values::{Programs, StoppedFrame, code_place};
-use fozzy_engine::DebugPlace;
+use fozzy_engine::{DebugPlace, Position};
 use fozzy_instrument::debug_info::Expression;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,10 +38,30 @@ pub(super) struct AdapterBreakpoint {
     condition: Option<Expression>,
     hits: Option<HitCondition>,
     log: Option<String>,
-    passed: u64,
+    passes: PassedPositions,
 }
 
-/// How often a breakpoint is passed before it stops the run, counted since the run went on.
+/// Positions at which a breakpoint was passed, from the beginning of the run on: so each pass has its number, whichever way it is come to.
+#[derive(Clone, Debug, Default)]
+struct PassedPositions {
+    positions: Vec<u64>,
+    /// Up to where they are known.
+    known_to: u64,
+}
+
+impl PassedPositions {
+    /// The number of the pass at a position, from 1.
+    fn number(&mut self, position: u64) -> u64 {
+        let before = self.positions.partition_point(|own| *own < position);
+        if self.positions.get(before) != Some(&position) && position >= self.known_to {
+            self.positions.truncate(before);
+            self.positions.push(position);
+        }
+        before as u64 + 1
+    }
+}
+
+/// How often a breakpoint is passed before it stops the run, counted from the beginning of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HitCondition {
     Exactly(u64),
@@ -53,15 +74,16 @@ impl HitCondition {
     fn parse(text: &str) -> Option<HitCondition> {
         let text = text.trim();
         let digits = text.trim_start_matches(['>', '=', '<', '%']).trim();
-        let number: u64 = digits.parse().ok()?;
+        // Passes are counted from 1.
+        let number: u64 = digits.parse().ok().filter(|number| *number > 0)?;
         let sign = text.split(|letter: char| letter.is_ascii_digit() || letter.is_whitespace()).next()?;
         match sign {
             "" | "=" | "==" => Some(HitCondition::Exactly(number)),
             ">=" => Some(HitCondition::AtLeast(number)),
             ">" => Some(HitCondition::AtLeast(number.checked_add(1)?)),
             "<=" => Some(HitCondition::AtMost(number)),
-            "<" => Some(HitCondition::AtMost(number.checked_sub(1)?)),
-            "%" if number > 0 => Some(HitCondition::Every(number)),
+            "<" => Some(HitCondition::AtMost(number.checked_sub(1).filter(|most| *most > 0)?)),
+            "%" => Some(HitCondition::Every(number)),
             _ => None,
         }
     }
@@ -86,7 +108,7 @@ impl AdapterBreakpoint {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         let condition = given(&asked.condition).map(|text| Expression::parse(&text)).transpose();
         let hits = given(&asked.hit_condition).map(|text| {
-            let wrong = format!("`{text}` is no count of hits such as 3, >= 3 or % 3");
+            let wrong = format!("`{text}` is no count of hits, which begins at 1, such as 3, >= 3 or % 3");
             HitCondition::parse(&text).ok_or(wrong)
         });
         Ok(AdapterBreakpoint {
@@ -95,7 +117,7 @@ impl AdapterBreakpoint {
             condition: condition.map_err(|error| format!("its condition: {error}"))?,
             hits: hits.transpose()?,
             log: given(&asked.log_message),
-            passed: 0,
+            passes: PassedPositions::default(),
         })
     }
 
@@ -114,12 +136,12 @@ pub(super) struct PassedPlace {
     pub(super) said: Vec<String>,
 }
 
-/// Evaluates the breakpoints at a place. Backwards, hits are not counted and nothing is logged.
+/// Evaluates the breakpoints at a place. Backwards, nothing is logged.
 pub(super) fn pass(
     breakpoints: &mut BTreeMap<BreakpointList, Vec<AdapterBreakpoint>>,
     programs: &Programs,
     inspector: &mut Inspector<'_>,
-    place: DebugPlace,
+    (place, position): (DebugPlace, Position),
     is_forward: bool,
 ) -> PassedPlace {
     let mut passed = PassedPlace::default();
@@ -132,11 +154,10 @@ pub(super) fn pass(
                 Err(why) => passed.said.push(format!("a condition cannot be evaluated: {why}\n")),
             }
         }
-        if is_forward {
-            breakpoint.passed += 1;
-            if breakpoint.hits.is_some_and(|hits| !hits.holds(breakpoint.passed)) {
-                continue;
-            }
+        if let Some(hits) = breakpoint.hits
+            && !hits.holds(breakpoint.passes.number(position.0))
+        {
+            continue;
         }
         match &breakpoint.log {
             Some(_) if !is_forward => {}
@@ -147,10 +168,20 @@ pub(super) fn pass(
     passed
 }
 
-/// Forgets how often breakpoints were passed.
-pub(super) fn forget_hits(breakpoints: &mut BTreeMap<BreakpointList, Vec<AdapterBreakpoint>>) {
+/// The places of the breakpoints that count, and from where on passes are to be counted before `position`; none if all are known.
+pub(super) fn uncounted(
+    breakpoints: &BTreeMap<BreakpointList, Vec<AdapterBreakpoint>>,
+    position: Position,
+) -> Option<(BTreeSet<DebugPlace>, Position)> {
+    let counting = || breakpoints.values().flatten().filter(|breakpoint| breakpoint.hits.is_some());
+    let from = counting().map(|breakpoint| breakpoint.passes.known_to).min().filter(|from| *from < position.0)?;
+    Some((counting().flat_map(|breakpoint| breakpoint.places.iter().copied()).collect(), Position(from)))
+}
+
+/// Takes note that all passes before a position are counted.
+pub(super) fn counted_to(breakpoints: &mut BTreeMap<BreakpointList, Vec<AdapterBreakpoint>>, position: Position) {
     for breakpoint in breakpoints.values_mut().flatten() {
-        breakpoint.passed = 0;
+        breakpoint.passes.known_to = breakpoint.passes.known_to.max(position.0);
     }
 }
 
@@ -171,28 +202,28 @@ fn holds(
 /// The text of a log point, with the values of the expressions in braces.
 fn logged(text: &str, programs: &Programs, inspector: &mut Inspector<'_>, place: DebugPlace) -> String {
     let frame = StoppedFrame::new(inspector, 0);
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('{') {
-        let Some((expression, behind)) = behind.split_once('}') else { break };
-        out.push_str(before);
-        rest = behind;
-        let value = programs.get(&place.component).ok_or_else(|| "?".to_owned()).and_then(|info| {
-            let scopes = info.scopes(code_place(place));
-            let value = Expression::parse(expression)
-                .and_then(|expression| info.evaluate(&expression, code_place(place), scopes.first(), &frame));
-            value.map(|value| info.render(&value, &frame).text).map_err(|error| error.to_string())
-        });
-        out.push_str(&value.unwrap_or_else(|why| format!("<{why}>")));
-    }
-    out.push_str(rest);
-    out.push('\n');
-    out
+    let place_of_code = code_place(place);
+    log_text(text, &mut |expression| {
+        let info = programs.get(&place.component).ok_or("the program is not known")?;
+        let scopes = info.scopes(place_of_code);
+        let value = Expression::parse(expression)
+            .and_then(|expression| info.evaluate(&expression, place_of_code, scopes.first(), &frame));
+        value.map(|value| info.render(&value, &frame).text).map_err(|error| error.to_string())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pass_has_its_number_whichever_way_it_is_come_to() {
+        let mut passes = PassedPositions::default();
+        let forwards: Vec<u64> = [5, 9, 20].map(|position| passes.number(position)).into();
+        passes.known_to = 21;
+        let backwards: Vec<u64> = [20, 5, 9].map(|position| passes.number(position)).into();
+        assert_eq!((forwards, backwards, passes.number(30)), (vec![1, 2, 3], vec![3, 1, 2], 4));
+    }
 
     #[test]
     fn counts_of_hits_are_read() {
@@ -205,6 +236,8 @@ mod tests {
         assert_eq!(holding(">5"), Some(vec![6]));
         assert_eq!(holding("<3"), Some(vec![1, 2]));
         assert_eq!(holding("%2"), Some(vec![2, 4, 6]));
-        assert_eq!((holding("% 0"), holding("often"), holding("")), (None, None, None));
+        for wrong in ["% 0", "0", ">= 0", "< 1", "often", ""] {
+            assert_eq!(holding(wrong), None, "{wrong}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Requests of an editor, one after the other, and the movements that they ask for.
 
-use super::breakpoints::{AdapterBreakpoint, BreakpointList, BreakpointRequest, forget_hits, pass};
+use super::breakpoints::{AdapterBreakpoint, BreakpointList, BreakpointRequest, counted_to, pass, uncounted};
 use super::wire::{self, ClientMessage};
 use crate::debug::session::{DebugSession, MomentKind, RunPoint};
 use crate::debug::stepping::StepKind;
@@ -388,7 +388,7 @@ impl DebugAdapter {
             }
             "fozzyGoTo" => {
                 self.session()?;
-                moving(match (given.call, given.decision, given.time_ns, given.position, given.to.as_deref()) {
+                let movement = match (given.call, given.decision, given.time_ns, given.position, given.to.as_deref()) {
                     (Some(call), None, None, None, None) => Movement::Moment(MomentKind::Call(call)),
                     (None, Some(decision), None, None, None) => Movement::Moment(MomentKind::Decision(decision)),
                     (None, None, Some(time), None, None) => Movement::Moment(MomentKind::Time(Instant(time))),
@@ -399,10 +399,28 @@ impl DebugAdapter {
                         let one = "expected one of `call`, `decision`, `timeNs`, `position`, and `to` with `beginning` or `end`";
                         return Err(one.to_owned());
                     }
-                })
+                };
+                self.expect_moment(&movement)?;
+                moving(movement)
             }
             other => Err(format!("`{other}` is not a request that this adapter knows")),
         }
+    }
+
+    /// Whether the run has the moment that is to be gone to.
+    fn expect_moment(&mut self, movement: &Movement) -> Result<(), String> {
+        let (kind, what) = match movement {
+            Movement::Moment(kind @ MomentKind::Call(number)) => (*kind, format!("call {number}")),
+            Movement::Moment(kind @ MomentKind::Decision(number)) => (*kind, format!("decision {number}")),
+            Movement::Moment(kind @ MomentKind::Time(time)) => (*kind, format!("moment {time}")),
+            Movement::Position(position) => {
+                let has = self.session()?.has_position(*position).map_err(|error| words_of(&error))?;
+                return if has { Ok(()) } else { Err(format!("the run has no position {}", position.0)) };
+            }
+            _ => return Ok(()),
+        };
+        let has = self.session()?.has_moment(kind).map_err(|error| words_of(&error))?;
+        if has { Ok(()) } else { Err(format!("the run has no {what}")) }
     }
 
     fn open(&mut self) -> Result<(), String> {
@@ -449,11 +467,15 @@ impl DebugAdapter {
         if !places.is_empty() {
             return Ok((places, at));
         }
+        let code = self.session.as_ref().map(DebugSession::code);
         Err(match list {
             _ if !self.programs.values().any(DebugInfo::is_present) => {
                 "the program has no debug information: build it with -g".to_owned()
             }
             BreakpointList::Source(path) => format!("no code of {path} is at line {} or behind it", asked.line),
+            BreakpointList::Functions if code.is_some_and(|code| code.only_traps(&asked.name)) => {
+                format!("the run cannot be stopped in {}: it traps at once, and stops there", asked.name)
+            }
             BreakpointList::Functions => format!("no function is named {}", asked.name),
             BreakpointList::Instructions => format!("no instruction is at {}", asked.instruction_reference),
         })
@@ -568,6 +590,8 @@ impl DebugAdapter {
             return Ok(stack.clone());
         }
         let session = self.session()?;
+        // What a step has not entered is not there yet.
+        let not_entered = session.functions_not_entered();
         let entries = match session.here() {
             RunPoint::Ended(_) => Vec::new(),
             _ => session.inspect().frames().map_err(|error| words_of(&error))?,
@@ -578,6 +602,7 @@ impl DebugAdapter {
             let shown = |(inlined, source)| ShownFrame { frame, inlined, place, source };
             stack.extend(entry.source.into_iter().enumerate().map(shown));
         }
+        stack.drain(..not_entered.min(stack.len()));
         self.stack = Some(stack.clone());
         Ok(stack)
     }
@@ -848,7 +873,8 @@ impl DebugAdapter {
             Movement::ReverseContinue => self.go_back(),
             Movement::Step(kind) => {
                 self.arm(AdapterBreakpoint::is_plain);
-                let stepped = self.session.as_mut().map(|session| session.step(kind).map(|_| ())).transpose();
+                let stepped = self.session.as_mut().map(|session| session.step(kind, &mut |_, _| Ok(true)).map(|_| ()));
+                let stepped = stepped.transpose();
                 self.arm(|_| true);
                 stepped?;
                 words("step")
@@ -868,10 +894,7 @@ impl DebugAdapter {
                 words("goto")
             }
             Movement::Moment(kind) => {
-                let is_there = session.go_to_moment(kind)?;
-                if !is_there {
-                    self.say("stderr", "the run has no such moment\n");
-                }
+                session.go_to_moment(kind)?;
                 words("goto")
             }
             Movement::Position(position) => {
@@ -885,8 +908,24 @@ impl DebugAdapter {
         }
     }
 
+    /// Counts passes of breakpoints that are not counted yet, up to here.
+    fn count_passes(&mut self) -> Result<(), CampaignError> {
+        let Some(session) = &mut self.session else { return Ok(()) };
+        let here = session.here().position();
+        let Some((places, from)) = uncounted(&self.breakpoints, here) else { return Ok(()) };
+        let (programs, breakpoints) = (Rc::clone(&self.programs), &mut self.breakpoints);
+        session.pass_through(places, from, here, &mut |inspector, moment| {
+            if let Some(place) = moment.stop.place {
+                pass(breakpoints, &programs, inspector, (place, moment.stop.position), false);
+            }
+            Ok(false)
+        })?;
+        counted_to(&mut self.breakpoints, here);
+        Ok(())
+    }
+
     fn go_on(&mut self, incoming: &Receiver<ClientMessage>) -> Result<Option<StopWords>, CampaignError> {
-        forget_hits(&mut self.breakpoints);
+        self.count_passes()?;
         let mut logged = 0usize;
         loop {
             let mut breakpoints = std::mem::take(&mut self.breakpoints);
@@ -897,7 +936,7 @@ impl DebugAdapter {
                 let Some(place) = moment.stop.place.filter(|_| moment.stop.reason == StopReason::Breakpoint) else {
                     return Ok(true);
                 };
-                let passed = pass(&mut breakpoints, &programs, inspector, place, true);
+                let passed = pass(&mut breakpoints, &programs, inspector, (place, moment.stop.position), true);
                 logged += passed.said.len();
                 said.extend(passed.said.into_iter().take(LOGGED_MAX.saturating_sub(logged.saturating_sub(1))));
                 hit = passed.hit;
@@ -905,7 +944,10 @@ impl DebugAdapter {
             });
             let is_ended = matches!(session.here(), RunPoint::Ended(_));
             let reason = session.here().moment().map(|moment| moment.stop.reason.clone());
+            // A stop at a place is behind its breakpoint.
+            let gone_to = Position(session.here().position().0 + 1);
             self.breakpoints = breakpoints;
+            counted_to(&mut self.breakpoints, gone_to);
             for text in said {
                 self.say("console", &text);
             }
@@ -935,6 +977,7 @@ impl DebugAdapter {
     }
 
     fn go_back(&mut self) -> Result<Option<StopWords>, CampaignError> {
+        self.count_passes()?;
         let mut breakpoints = std::mem::take(&mut self.breakpoints);
         let (programs, mut said) = (Rc::clone(&self.programs), BTreeSet::new());
         let Some(session) = &mut self.session else { return Ok(None) };
@@ -942,7 +985,7 @@ impl DebugAdapter {
             let Some(place) = moment.stop.place.filter(|_| moment.stop.reason == StopReason::Breakpoint) else {
                 return Ok(true);
             };
-            let passed = pass(&mut breakpoints, &programs, inspector, place, false);
+            let passed = pass(&mut breakpoints, &programs, inspector, (place, moment.stop.position), false);
             said.extend(passed.said);
             Ok(!passed.hit.is_empty())
         });
@@ -951,7 +994,10 @@ impl DebugAdapter {
         let place = here.as_ref().and_then(|moment| moment.stop.place);
         let is_breakpoint = here.is_some_and(|moment| moment.stop.reason == StopReason::Breakpoint);
         let ids = match place.filter(|_| is_breakpoint) {
-            Some(place) => pass(&mut breakpoints, &programs, &mut session.inspect(), place, false).hit,
+            Some(place) => {
+                let at = (place, session.here().position());
+                pass(&mut breakpoints, &programs, &mut session.inspect(), at, false).hit
+            }
             None => Vec::new(),
         };
         self.breakpoints = breakpoints;
