@@ -231,6 +231,12 @@ pub(crate) fn speedscope_schema() -> PathBuf {
     Workshop::open(Toolchain::Speedscope).speedscope_schema()
 }
 
+/// Where Python finds the messages of OpenTelemetry.
+pub(crate) fn open_telemetry() -> PathBuf {
+    tier::require(Requirement::ProfileReaders);
+    Workshop::open(Toolchain::OpenTelemetry).open_telemetry()
+}
+
 /// Where Node finds a client of debug adapters.
 pub(crate) fn debug_client() -> PathBuf {
     tier::require(Requirement::DebugClient);

@@ -289,7 +289,7 @@ fn a_timeline_has_slices_that_nest_and_messages_that_arrive() {
         let from = number(slice, "ts");
         tracks.entry(track).or_default().push((from, from + number(slice, "dur")));
     }
-    assert_eq!(tracks.len(), 4, "calls and waits of two machines");
+    assert_eq!(tracks.len(), 6, "calls, waits and turns of two machines");
     for slices in tracks.values_mut() {
         slices.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         let mut open: Vec<f64> = Vec::new();
@@ -305,11 +305,57 @@ fn a_timeline_has_slices_that_nest_and_messages_that_arrive() {
         |flows: &[&serde_json::Value]| flows.iter().filter_map(|flow| flow["id"].as_u64()).collect::<BTreeSet<u64>>();
     assert_eq!(ids(&sent), ids(&read));
     assert!(sent.iter().zip(&read).all(|(sent, read)| number(sent, "ts") <= number(read, "ts")));
+    let said = |event: &&&serde_json::Value| event["name"] == "listening on 0.0.0.0:8080" && event["cat"] == "stdout";
+    assert_eq!(of("i").iter().filter(said).count(), 1, "a line of output");
+    fozzy.run(&["profile", "export", "n.fozzy", "--format", "chrome", "--out", "e.json"]).exits(0);
+    assert!(fozzy.read("e.json") == fozzy.read("t.json"), "one writer");
+    // The same run for another viewer, with the instructions of each machine.
+    fozzy.run(&["profile", "export", "n.fozzy", "--format", "firefox", "--out", "f.json"]).exits(0);
+    let profile: serde_json::Value = serde_json::from_slice(&fozzy.read("f.json")).expect("it is JSON");
+    let folded = fozzy.run(&["profile", "flame", "n.fozzy"]).exits(0).out();
+    for thread in profile["threads"].as_array().expect("a list") {
+        let machine = thread["processName"].as_str().expect("a name");
+        let own = folded.lines().filter(|line| line.starts_with(&format!("[{machine}]")));
+        let own: u64 = own.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum();
+        let weights = thread["samples"]["weight"].as_array().expect("a list").iter();
+        assert_eq!(weights.filter_map(serde_json::Value::as_u64).sum::<u64>(), own, "{machine}");
+        assert!(own > 0 && thread["markers"]["length"].as_u64() > Some(50), "{machine}");
+    }
+    let heap = ["profile", "export", "n.fozzy", "--heap", "--format", "chrome", "--out", "h.json"];
+    fozzy.run(&heap).refuses(&["chrome shows no heap"]);
     // The page is one, and stands alone.
     let page = fozzy.run(&["profile", "timeline", "n.fozzy", "--format", "html"]).exits(0).out();
     assert!(page.starts_with("<!doctype html>") && page.contains("server"), "{page}");
     assert!(!page.contains("src=") && !page.contains("href="), "it asks for nothing");
     fozzy.run(&["profile", "doctor", "n.fozzy", "--deep"]).exits(0);
+}
+
+#[test]
+fn runs_of_which_there_is_little_to_show_are_exported_and_say_so() {
+    let fozzy = Fozzy::new();
+    fozzy.write("empty.wat", "(module (func (export \"_start\")))");
+    // The name of a function is what a hostile program wants it to be.
+    fozzy.write(
+        "hostile.wat",
+        r#"(module (func $"\"}]<script>\00\ff" (export "_start") (local i32) loop local.get 0 i32.const 1 i32.add
+            local.tee 0 i32.const 9 i32.lt_u br_if 0 end))"#
+            .replace(r"\00\ff", ""),
+    );
+    for name in ["empty", "hostile"] {
+        fozzy.run(&["run", &format!("{name}.wat"), "--record", "a.fozzy", "--no-store"]).exits(0);
+        for format in ["chrome", "firefox", "otlp", "otlp-protobuf"] {
+            let written = fozzy.run(&["profile", "export", "a.fozzy", "--format", format, "--out", format]).exits(0);
+            assert!(written.out().contains("took no virtual time"), "{name}: {}", written.out());
+        }
+        for format in ["chrome", "firefox", "otlp"] {
+            let document: serde_json::Value = serde_json::from_slice(&fozzy.read(format)).expect("it is JSON");
+            assert!(document.to_string().contains("main"), "the machine is there");
+        }
+    }
+    let cut = fozzy.read("a.fozzy");
+    fozzy.write("cut.fozzy", &cut[..cut.len() / 2]);
+    fozzy.run(&["profile", "export", "cut.fozzy", "--format", "otlp", "--out", "none"]).exits(2);
+    assert!(!fozzy.path("none").exists());
 }
 
 /// Functions of the program in which regressions are planted.
@@ -390,4 +436,45 @@ fn readers_of_other_tools_accept_what_is_exported() {
     let text = String::from_utf8_lossy(&read.stdout).into_owned();
     assert!(read.status.success(), "{text}{}", String::from_utf8_lossy(&read.stderr));
     assert!(text.contains(&format!("of {total} total")), "{text}");
+    // OTLP, by the messages of OpenTelemetry: both encodings are the same, and all references are there.
+    let (json, protobuf) = (export("otlp"), export("otlp-protobuf"));
+    let mut reader = fozzy.command(std::path::Path::new("python3"));
+    reader.args(["-c", READ_OTLP]).args([&json, &protobuf]).env("PYTHONPATH", corpus::open_telemetry());
+    let read = wait::run(&mut reader);
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    let said = String::from_utf8_lossy(&read.stdout).into_owned();
+    assert_eq!(said, "main server\nstdout listening on 0.0.0.0:8080\n");
 }
+
+/// Reads a trace of OpenTelemetry in both encodings.
+const READ_OTLP: &str = r#"
+import base64, json, sys
+from google.protobuf import json_format
+from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+
+def ids_as_bytes(value):  # the one exception of OTLP from the usual encoding
+    if isinstance(value, list):
+        return [ids_as_bytes(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ids = ("traceId", "spanId", "parentSpanId")
+    return {k: base64.b64encode(bytes.fromhex(v)).decode() if k in ids else ids_as_bytes(v) for k, v in value.items()}
+
+of_json = json_format.ParseDict(ids_as_bytes(json.load(open(sys.argv[1]))), TracesData())
+traces = TracesData()
+traces.ParseFromString(open(sys.argv[2], "rb").read())
+assert of_json == traces
+machines = [(r.resource.attributes[0].value.string_value, s) for r in traces.resource_spans for s in r.scope_spans]
+spans = [span for _, scope in machines for span in scope.spans]
+known = {span.span_id for span in spans}
+assert len(known) == len(spans) > 150 and len({span.trace_id for span in spans}) == 1
+for span in spans:
+    assert len(span.span_id) == 8 and len(span.trace_id) == 16 and any(span.trace_id)
+    assert span.start_time_unix_nano <= span.end_time_unix_nano and span.start_time_unix_nano > 1735689600 * 10**9 - 1
+    assert not span.parent_span_id or span.parent_span_id in known
+    assert all(link.span_id in known for link in span.links)
+assert sum(len(span.links) for span in spans) > 5
+print(*[name for name, _ in machines])
+event = machines[1][1].spans[0].events[0]
+print(event.name, event.attributes[0].value.string_value)
+"#;

@@ -30,7 +30,7 @@ pub(crate) enum Requirement {
     AssemblyScript,
     /// Zig's compiler.
     Zig,
-    /// Readers of formats of profiles: speedscope's schema, valgrind's `callgrind_annotate`.
+    /// Readers of formats of profiles: speedscope's schema, valgrind's `callgrind_annotate`, the messages of OpenTelemetry.
     ProfileReaders,
     /// An editor's side of the Debug Adapter Protocol.
     DebugClient,
@@ -47,7 +47,7 @@ impl fmt::Display for Requirement {
             Requirement::JavaScript => "Node and componentize-js",
             Requirement::AssemblyScript => "Node and AssemblyScript",
             Requirement::Zig => "Zig",
-            Requirement::ProfileReaders => "speedscope and valgrind",
+            Requirement::ProfileReaders => "speedscope, valgrind and opentelemetry-proto",
             Requirement::DebugClient => "Node and a client of the Debug Adapter Protocol",
             Requirement::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
         })

@@ -294,7 +294,9 @@ fn its_command_lines_are_taken() {
             "p.json",
         ])
         .exits(0);
-    assert!(replayed.err().contains("--profile-export-format has no effect: `fozzy profile`"), "{replayed}");
+    assert!(replayed.err().contains("--profile-regen has no effect: `fozzy profile`"), "{replayed}");
+    assert!(replayed.err().contains("wrote p.json"), "{replayed}");
+    assert!(fozzy.read("p.json").starts_with(&[0x1f, 0x8b]), "it is what `fozzy profile export` writes");
     fozzy.run(&["replay", "a.fozzy", "--profile-export-format", "pprof"]).exits(2);
     // Full capture keeps the trace of a passing run.
     fozzy.run(&["run", "example.fozzy.json", "--profile-capture", "full"]).exits(0);

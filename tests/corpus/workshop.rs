@@ -61,6 +61,8 @@ const VALGRIND_PACKAGES: &[(&str, &str)] = &[("valgrind", "/usr/bin/callgrind_an
 
 /// Has the schema of its file format.
 const SPEEDSCOPE: &str = "speedscope@1.25.0";
+/// The messages of OpenTelemetry, and what reads them, as PyPI has them.
+const OPEN_TELEMETRY: [&str; 2] = ["opentelemetry-proto==1.45.2", "protobuf==7.36.2"];
 
 /// An editor's side of the Debug Adapter Protocol.
 const DEBUG_CLIENT: &str = "@vscode/debugadapter-testsupport@1.68.0";
@@ -127,6 +129,8 @@ pub(super) enum Toolchain {
     Zig,
     /// Node, for a schema.
     Speedscope,
+    /// Python, for a reader of OpenTelemetry's messages.
+    OpenTelemetry,
     /// Node, for a client of debug adapters.
     DebugClient,
     /// What changes the machine: packages of Debian, targets of the Rust toolchain.
@@ -364,6 +368,20 @@ impl Workshop {
             run(Command::new("npm").args(install).current_dir(&tools));
         }
         schema
+    }
+
+    /// Where Python finds the messages of OpenTelemetry, which are installed once.
+    pub(super) fn open_telemetry(&self) -> PathBuf {
+        let tools = self.output.join("build-open-telemetry");
+        let stamp = tools.join("version");
+        let version = OPEN_TELEMETRY.join(" ");
+        if !fs::read_to_string(&stamp).is_ok_and(|found| found == version) {
+            let mut pip = Command::new("python3");
+            pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target"]).arg(&tools);
+            run(pip.args(OPEN_TELEMETRY));
+            must(fs::write(&stamp, version), "write", &stamp);
+        }
+        tools
     }
 
     /// Where Node finds the client of debug adapters, which is installed once.

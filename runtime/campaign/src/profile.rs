@@ -27,9 +27,11 @@ pub use shrink::{CostShrinkRequest, profile_shrink};
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_instrument::AllocatorChoice;
 use fozzy_report::profile::{
-    HEAP_FORMATS, HeapFormat, PROFILE_FORMATS, ProfileFlame, ProfileTop, heap_format, profile_format,
+    HEAP_FORMATS, HeapFormat, PROFILE_FORMATS, ProfileFlame, ProfileTop, SPAN_FORMATS, SpanWriter, heap_format,
+    profile_format, span_format,
 };
 use fozzy_trace::file::Recording;
+use fozzy_trace::{Instant, grouped};
 use std::path::Path;
 
 /// Which domains a profile is to have.
@@ -100,7 +102,8 @@ pub fn profile_top(
 pub fn export_formats() -> impl Iterator<Item = &'static str> {
     let of_heaps =
         HEAP_FORMATS.iter().map(|row| row.name).filter(|name| PROFILE_FORMATS.iter().all(|row| row.name != *name));
-    PROFILE_FORMATS.iter().map(|row| row.name).chain(of_heaps)
+    let of_spans = SPAN_FORMATS.iter().map(|row| row.name);
+    PROFILE_FORMATS.iter().map(|row| row.name).chain(of_heaps).chain(of_spans)
 }
 
 /// A graph of the paths of calls of a recorded run, in a format that is text: of its instructions, or of its heap, where functions that are
@@ -130,6 +133,9 @@ pub fn profile_export(
     heap: Option<&[AllocatorChoice]>,
     format: &str,
 ) -> Result<(Vec<u8>, Vec<String>), CampaignError> {
+    if let (Some(format), None) = (span_format(format), heap) {
+        return spans(path, recording, format.write);
+    }
     let is_of_heaps = PROFILE_FORMATS.iter().all(|row| row.name != format);
     let Some(chosen) = heap.or(is_of_heaps.then_some(&[])) else {
         let tree = cpu_profile(path, recording)?;
@@ -140,10 +146,32 @@ pub fn profile_export(
     Ok(((format.write)(&found), found.tree.remarks))
 }
 
+/// A run over its virtual time.
+fn spans(path: &Path, recording: &Recording, write: SpanWriter) -> Result<(Vec<u8>, Vec<String>), CampaignError> {
+    let activity = run_activity(path, recording)?;
+    let mut remarks = activity.remarks.clone();
+    if activity.end == Instant::START {
+        remarks.push("the run took no virtual time: all that happens in it is at the moment 0".to_owned());
+    }
+    if activity.left_out > 0 {
+        let left_out = "is left out: a file has at most 65,536 each of calls, messages, turns and notes";
+        remarks.push(format!("{} {left_out}", grouped(activity.left_out)));
+    }
+    let written = match write {
+        SpanWriter::Activity(write) => write(&activity),
+        SpanWriter::WithCalls(write) => {
+            let tree = cpu_profile(path, recording)?;
+            remarks.extend(tree.remarks.iter().cloned());
+            write(&activity, &tree)
+        }
+    };
+    Ok((written, remarks))
+}
+
 fn format_of_heaps(name: &str) -> Result<&'static HeapFormat, CampaignError> {
     heap_format(name).ok_or_else(|| {
         let formats: Vec<&str> = HEAP_FORMATS.iter().map(|row| row.name).collect();
-        let message = format!("--format {name} is of instructions; a heap is written as one of {}", formats.join(", "));
+        let message = format!("--format {name} shows no heap; a heap is written as one of {}", formats.join(", "));
         CampaignError::new(ErrorKind::Usage, message)
     })
 }

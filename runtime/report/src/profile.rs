@@ -6,6 +6,7 @@
 //!    │
 //!    ├─▶ ProfileTop: functions and lines, largest first
 //!    └─▶ formats: folded stacks, speedscope, pprof, callgrind, SVG (rows of PROFILE_FORMATS)
+//! RunActivity  calls, waits, turns, messages ─▶ Chrome, Firefox, OTLP (rows of SPAN_FORMATS)
 //! ```
 //!
 //! Invariants: each instruction has one owner, so that self counts sum up to the total in every format; nodes are in the order of names
@@ -14,16 +15,20 @@
 
 mod activity;
 mod callgrind;
+mod chrome;
 mod critical_path;
 mod diff;
 mod doctor;
 mod domains;
 mod explain;
 mod export;
+mod firefox;
 mod folded;
 mod heap;
 mod massif;
+mod otlp;
 mod pprof;
+mod protobuf;
 mod ranking;
 mod shrink;
 mod speedscope;
@@ -35,7 +40,8 @@ mod top;
 mod tests;
 
 pub use activity::{
-    ActivityCollector, CallSpan, CallTimes, DurationCounts, IoCost, MachineTimes, MessageFlow, RunActivity, WaitKey,
+    ActivityCollector, CallSpan, CallTimes, DurationCounts, IoCost, MachineTimes, MessageFlow, NoteKind, RunActivity,
+    RunNote, TurnSpan, WaitKey,
 };
 pub use critical_path::{CriticalPath, PathPart, Sender, WaitSpan};
 pub(crate) use diff::different_programs;
@@ -108,6 +114,37 @@ pub const HEAP_FORMATS: &[HeapFormat] = &[
 #[must_use]
 pub fn heap_format(name: &str) -> Option<&'static HeapFormat> {
     HEAP_FORMATS.iter().find(|format| format.name == name)
+}
+
+/// One format of `fozzy profile export` that shows a run over its virtual time.
+pub struct SpanFormat {
+    /// By which it is asked for.
+    pub name: &'static str,
+    /// Writes it.
+    pub write: SpanWriter,
+}
+
+/// What a [`SpanFormat`] is written from.
+#[derive(Clone, Copy)]
+pub enum SpanWriter {
+    /// What happened.
+    Activity(fn(&RunActivity) -> Vec<u8>),
+    /// What happened, and the instructions of the program.
+    WithCalls(fn(&RunActivity, &CallTree) -> Vec<u8>),
+}
+
+/// All of them.
+pub const SPAN_FORMATS: &[SpanFormat] = &[
+    SpanFormat { name: "chrome", write: SpanWriter::Activity(chrome::write) },
+    SpanFormat { name: "firefox", write: SpanWriter::WithCalls(firefox::write) },
+    SpanFormat { name: "otlp", write: SpanWriter::Activity(otlp::write_json) },
+    SpanFormat { name: "otlp-protobuf", write: SpanWriter::Activity(otlp::write_protobuf) },
+];
+
+/// The format of this name, of spans.
+#[must_use]
+pub fn span_format(name: &str) -> Option<&'static SpanFormat> {
+    SPAN_FORMATS.iter().find(|format| format.name == name)
 }
 
 /// A function, as it is known.

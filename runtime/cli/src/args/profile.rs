@@ -7,7 +7,7 @@ use fozzy_campaign::maximize::CostMetric;
 use fozzy_campaign::profile::{ProfileDomains, export_formats};
 use fozzy_report::profile::{CostDirection, PROFILE_FORMATS, TIMELINE_FORMATS};
 use fozzy_trace::Duration;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is captured of a run.
 #[derive(Clone, Debug, Default, Args)]
@@ -41,23 +41,19 @@ pub(crate) struct ReplayProfileArgs {
     /// Accepted for compatibility, without an effect: `fozzy profile` makes the profile of any trace.
     #[arg(long)]
     pub(crate) profile_regen: bool,
-    /// Accepted for compatibility, without an effect: `fozzy profile` makes the profile of any trace.
-    #[arg(long, value_name = "FORMAT", requires = "profile_export_out", value_parser = ["speedscope", "pprof", "otlp"])]
+    /// Write the profile of the recorded run in this format, as `fozzy profile export` does.
+    #[arg(long, value_name = "FORMAT", requires = "profile_export_out", conflicts_with = "against",
+        value_parser = PossibleValuesParser::new(export_formats()))]
     pub(crate) profile_export_format: Option<String>,
-    /// Accepted for compatibility, without an effect: `fozzy profile` makes the profile of any trace.
-    #[arg(long, value_name = "PATH")]
+    /// The file for --profile-export-format.
+    #[arg(long, value_name = "PATH", requires = "profile_export_format")]
     pub(crate) profile_export_out: Option<PathBuf>,
 }
 
 impl ReplayProfileArgs {
-    /// The flag that asks for a profile, if one does.
-    pub(crate) fn asks(&self) -> Option<&'static str> {
-        let given = [
-            ("--profile-export-format", self.profile_export_format.is_some()),
-            ("--profile-export-out", self.profile_export_out.is_some()),
-            ("--profile-regen", self.profile_regen),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+    /// The format and the file of a profile, if one is asked for.
+    pub(crate) fn export(&self) -> Option<(&str, &Path)> {
+        Some((self.profile_export_format.as_deref()?, self.profile_export_out.as_deref()?))
     }
 }
 
@@ -242,7 +238,8 @@ pub(crate) struct ProfileTimelineArgs {
 pub(crate) struct ProfileExportArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail.
     pub(crate) run: String,
-    /// The format. `massif` and `dhat` are of the heap, `callgrind` is of instructions.
+    /// The format. `massif` and `dhat` are of the heap, `callgrind` is of instructions; `chrome` (for Perfetto), `firefox`, `otlp` (JSON) and
+    /// `otlp-protobuf` show the run over its virtual time.
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(export_formats()))]
     pub(crate) format: String,
     /// The heap, and not instructions.

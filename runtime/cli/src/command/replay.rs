@@ -9,8 +9,10 @@ use fozzy_campaign::block_stacks::block_stacks;
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::explore::saved_failures::plan_of;
 use fozzy_campaign::pipeline::{LoadedTarget, MachinesOfToday, PreparedProgram, identity, kept, load, session_of};
+use fozzy_campaign::profile::profile_export;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::{failing_sequence, last_sequence};
+use fozzy_campaign::store::write_output;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_engine::Session;
 use fozzy_report::{MachineNames, ReplaySummary, RunMode, RunSummary, TargetSummary, document, entry_line, step_lines};
@@ -67,8 +69,15 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
         found.plan.memcheck |= args.memcheck;
         summary = summary.with_related(block_stacks(&found));
     }
-    if let Some(flag) = args.profile.asks() {
-        context.printer.remark(&format!("{flag} has no effect: `fozzy profile` makes the profile of any trace\n"));
+    if args.profile.profile_regen {
+        let why = "has no effect: `fozzy profile` makes the profile of any trace";
+        context.printer.remark(&format!("--profile-regen {why}\n"));
+    }
+    if let Some((format, out)) = args.profile.export() {
+        let (written, warnings) = profile_export(&path, &recording, None, format)?;
+        write_output(out, &written)?;
+        warnings.iter().for_each(|warning| context.printer.remark(&format!("note: {warning}\n")));
+        context.printer.remark(&format!("wrote {}\n", out.display()));
     }
     let is_cut = recording.plan.limits.interrupted && summary.status == Status::Pass;
     let summary = if is_cut { summary.interrupted() } else { summary };

@@ -15,12 +15,18 @@
 
 use super::critical_path::{CriticalPath, Sender, WaitSpan, critical_path};
 use crate::show::MachineNames;
-use fozzy_trace::{Activity, AwaitedEvent, HistoryEntry, Instant, IoChannel, IoKind, NodeId, WaitKind};
+use fozzy_trace::{Activity, Aside, AwaitedEvent, HistoryEntry, Instant, IoChannel, IoKind, NodeId, WaitKind, cut};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Waits that are kept for the critical path and the timeline, over all machines. A run with more has no critical path.
 const WAITS_MAX: usize = 1 << 20;
-/// Calls, and messages, that are kept for a timeline.
+/// Waits that a timeline shows.
+pub(super) const WAITS_SHOWN_MAX: usize = 50_000;
+/// Bytes of each text that a timeline shows.
+const TEXT_BYTES_MAX: usize = 200;
+/// Bytes of a line of output that a timeline shows.
+const LINE_BYTES_MAX: usize = 1 << 10;
+/// Calls, messages, turns and notes, each, that are kept for a timeline.
 const EVENTS_MAX: usize = 1 << 16;
 /// Writes to streams that were not read yet. In a run with more nothing tells any more who was waited for.
 const UNREAD_MAX: usize = 1 << 18;
@@ -143,6 +149,60 @@ pub struct CallSpan {
     pub since: Instant,
     /// The call.
     pub entry: HistoryEntry,
+    /// The task of the program that made it, where the program asks which one is next.
+    pub task: Option<u64>,
+}
+
+/// A stretch in which a machine, or one of its tasks, was on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnSpan {
+    /// The machine.
+    pub node: NodeId,
+    /// Its task; `None` for a turn of the machine.
+    pub task: Option<u64>,
+    /// From when.
+    pub since: Instant,
+    /// Until when.
+    pub until: Instant,
+}
+
+/// Something that was said, or happened, at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunNote {
+    /// The machine.
+    pub node: NodeId,
+    /// When.
+    pub at: Instant,
+    /// What it is.
+    pub kind: NoteKind,
+    /// It, in words.
+    pub text: String,
+}
+
+/// Kinds of notes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoteKind {
+    /// A line of standard output.
+    Output,
+    /// A line of standard error.
+    Errors,
+    /// A strike of a planned fault.
+    Fault,
+    /// What was found wrong.
+    Finding,
+}
+
+impl NoteKind {
+    /// In one word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            NoteKind::Output => "stdout",
+            NoteKind::Errors => "stderr",
+            NoteKind::Fault => "fault",
+            NoteKind::Finding => "finding",
+        }
+    }
 }
 
 /// Bytes that one machine sent and another read.
@@ -158,6 +218,8 @@ pub struct MessageFlow {
     pub read: Instant,
     /// How many.
     pub bytes: u64,
+    /// The tasks that sent and read them, where it is known.
+    pub tasks: (Option<u64>, Option<u64>),
 }
 
 /// What happened in a run.
@@ -165,9 +227,13 @@ pub struct MessageFlow {
 pub struct RunActivity {
     /// What the run is called.
     pub run: String,
+    /// By which it is told from others: equal runs have equal ones.
+    pub identity: u128,
+    /// The wall clock at its start, in ns since 1970.
+    pub wall_start_ns: u64,
     /// When it ended.
     pub end: Instant,
-    /// Names of machines by their numbers.
+    /// Names of machines by their numbers; the first one is always there.
     pub names: BTreeMap<NodeId, String>,
     /// By import.
     pub calls: BTreeMap<String, CallTimes>,
@@ -185,7 +251,11 @@ pub struct RunActivity {
     pub spans: Vec<WaitSpan>,
     /// Messages, the first of them.
     pub flows: Vec<MessageFlow>,
-    /// Calls and messages that are not among them.
+    /// Turns of machines and of their tasks, the first of them, by their ends.
+    pub turns: Vec<TurnSpan>,
+    /// What was said and what happened, the first of it.
+    pub notes: Vec<RunNote>,
+    /// Calls, messages, turns and notes that are not among them.
     pub left_out: u64,
     /// What a reader has to know.
     pub remarks: Vec<String>,
@@ -216,6 +286,7 @@ impl RemainingRoom {
 #[derive(Clone, Copy, Debug)]
 struct UnreadBytes {
     sender: Sender,
+    task: Option<u64>,
     bytes: u64,
 }
 
@@ -225,6 +296,16 @@ pub struct ActivityCollector {
     found: RunActivity,
     /// Whose turn it is.
     running: NodeId,
+    /// When that turn began, and until when it is known to have lasted.
+    turn: Option<(Instant, Instant)>,
+    /// By guest, its task and since when that is on.
+    tasks: BTreeMap<NodeId, (u64, Instant)>,
+    /// The task that the call in progress has chosen.
+    chosen: Option<u64>,
+    /// Lines that were begun, by machine and stream.
+    lines: BTreeMap<(NodeId, NoteKind), Vec<u8>>,
+    /// Notes from here on were made during the call in progress, at whose end their output is written.
+    noted: usize,
     /// By guest, when its last call was over.
     last: BTreeMap<NodeId, Instant>,
     /// Guests that have no power, and since when.
@@ -261,6 +342,11 @@ impl ActivityCollector {
         ActivityCollector {
             found: RunActivity::default(),
             running: NodeId(0),
+            turn: None,
+            tasks: BTreeMap::new(),
+            chosen: None,
+            lines: BTreeMap::new(),
+            noted: 0,
             last: BTreeMap::new(),
             down: BTreeMap::new(),
             ready: BTreeMap::new(),
@@ -277,12 +363,31 @@ impl ActivityCollector {
 
     /// A call was answered.
     pub fn call(&mut self, entry: HistoryEntry) {
-        if fozzy_trace::Aside::of(&entry).is_some() {
+        if let Some(aside) = Aside::of(&entry) {
+            if aside == Aside::Fault {
+                let text =
+                    if entry.answer.is_empty() { entry.asked } else { format!("{}: {}", entry.asked, entry.answer) };
+                self.note(RunNote { node: entry.node, at: entry.at, kind: NoteKind::Fault, text });
+            }
             return;
         }
         self.events += 1;
         let guest = self.running;
         let since = self.last.insert(guest, entry.at).unwrap_or(entry.at);
+        let is_output = |note: &&mut RunNote| matches!(note.kind, NoteKind::Output | NoteKind::Errors);
+        self.found.notes[self.noted..].iter_mut().filter(is_output).for_each(|note| note.at = entry.at);
+        self.noted = self.found.notes.len();
+        if let Some((_, until)) = &mut self.turn {
+            *until = entry.at;
+        }
+        let task = match self.chosen.take() {
+            None => self.tasks.get(&guest).map(|(task, _)| *task),
+            Some(next) => {
+                self.end_task(guest, since);
+                self.tasks.insert(guest, (next, entry.at));
+                None
+            }
+        };
         let ns = entry.at.since(since).0;
         if !self.found.calls.contains_key(&entry.call) {
             self.found.calls.insert(entry.call.clone(), CallTimes::default());
@@ -298,9 +403,51 @@ impl ActivityCollector {
         if is_outage(&entry.answer) {
             self.last.remove(&guest);
             self.down.insert(guest, entry.at);
+            self.end_task(guest, entry.at);
         }
         match self.found.events.len() < EVENTS_MAX {
-            true => self.found.events.push(CallSpan { since, entry }),
+            true => self.found.events.push(CallSpan { since, entry, task }),
+            false => self.found.left_out += 1,
+        }
+    }
+
+    /// A machine wrote to a standard stream. The call that wrote is told later.
+    pub fn output(&mut self, node: NodeId, is_error: bool, bytes: &[u8]) {
+        let kind = if is_error { NoteKind::Errors } else { NoteKind::Output };
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let line = self.lines.entry((node, kind)).or_default();
+            let room = LINE_BYTES_MAX.saturating_sub(line.len());
+            line.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                self.end_line(node, kind, Instant::START);
+            }
+        }
+    }
+
+    fn end_line(&mut self, node: NodeId, kind: NoteKind, at: Instant) {
+        let line = self.lines.remove(&(node, kind)).unwrap_or_default();
+        let text = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
+        if !text.is_empty() {
+            self.note(RunNote { node, at, kind, text });
+        }
+    }
+
+    fn note(&mut self, note: RunNote) {
+        match self.found.notes.len() < EVENTS_MAX {
+            true => self.found.notes.push(note),
+            false => self.found.left_out += 1,
+        }
+    }
+
+    fn end_task(&mut self, node: NodeId, until: Instant) {
+        if let Some((task, since)) = self.tasks.remove(&node) {
+            self.end_turn(TurnSpan { node, task: Some(task), since, until: until.max(since) });
+        }
+    }
+
+    fn end_turn(&mut self, turn: TurnSpan) {
+        match self.found.turns.len() < EVENTS_MAX {
+            true => self.found.turns.push(turn),
             false => self.found.left_out += 1,
         }
     }
@@ -311,12 +458,14 @@ impl ActivityCollector {
         match activity {
             Activity::Turn { node, at, ready } => self.turn(node, at, ready),
             Activity::Task { node, task } => {
+                self.chosen = Some(task);
                 let tasks = &mut self.found.machines.entry(node).or_default().tasks;
                 let task = if tasks.contains_key(&task) || self.rows.take() { task } else { OTHER_TASKS };
                 *tasks.entry(task).or_default() += 1;
             }
             Activity::Ended { node, at } => {
                 self.found.machines.entry(node).or_default().ended = Some(at);
+                self.end_task(node, at);
                 self.ends.insert(node, Sender { node, at, event: self.events });
             }
             Activity::Wait { node, since, until, awaited } => self.wait(node, since, until, awaited),
@@ -325,6 +474,9 @@ impl ActivityCollector {
     }
 
     fn turn(&mut self, node: NodeId, at: Instant, ready: Vec<NodeId>) {
+        if let Some((since, until)) = self.turn.replace((at, at)) {
+            self.end_turn(TurnSpan { node: self.running, task: None, since, until });
+        }
         if let Some(before) = self.found.machines.get_mut(&self.running).filter(|_| self.running != node) {
             before.switches += u64::from(before.turns > 0);
         }
@@ -394,22 +546,25 @@ impl ActivityCollector {
         let guest = self.running;
         if is_write {
             let sender = Sender { node: guest, at, event: self.events };
-            self.sent((kind, stream), UnreadBytes { sender, bytes });
+            let task = self.tasks.get(&guest).map(|(task, _)| *task);
+            self.sent((kind, stream), UnreadBytes { sender, task, bytes });
             return;
         }
+        let reader = self.tasks.get(&guest).map(|(task, _)| *task);
         let mut left = bytes;
         while left > 0 {
             let Some(queue) = self.unread.get_mut(&(kind, stream)) else { return };
             let Some(first) = queue.front_mut() else { return };
             let taken = left.min(first.bytes);
             let Sender { node: from, at: sent, .. } = first.sender;
+            let tasks = (first.task, reader);
             (left, first.bytes) = (left - taken, first.bytes - taken);
             if first.bytes == 0 {
                 queue.pop_front();
                 self.unread_count -= 1;
             }
             match self.found.flows.len() < EVENTS_MAX {
-                true => self.found.flows.push(MessageFlow { from, sent, to: guest, read: at, bytes: taken }),
+                true => self.found.flows.push(MessageFlow { from, sent, to: guest, read: at, bytes: taken, tasks }),
                 false => self.found.left_out += 1,
             }
         }
@@ -429,8 +584,17 @@ impl ActivityCollector {
     /// What has happened in the run that ended at `end`.
     #[must_use]
     pub fn finish(mut self, run: String, end: Instant, names: &MachineNames) -> RunActivity {
+        for (node, kind) in self.lines.keys().copied().collect::<Vec<_>>() {
+            self.end_line(node, kind, end);
+        }
+        for node in self.tasks.keys().copied().collect::<Vec<_>>() {
+            self.end_task(node, self.last.get(&node).copied().unwrap_or(end));
+        }
+        if let Some((since, until)) = self.turn.take() {
+            self.end_turn(TurnSpan { node: self.running, task: None, since, until });
+        }
         let found = &mut self.found;
-        let nodes = found.machines.keys().chain(found.io.keys().map(|(node, ..)| node));
+        let nodes = found.machines.keys().chain(found.io.keys().map(|(node, ..)| node)).chain([&NodeId(0)]);
         found.names = nodes.map(|node| (*node, names.name(*node))).collect();
         let starts = found.machines.iter().filter_map(|(node, times)| Some((*node, times.started?))).collect();
         let is_traced = self.has_all_waits && self.has_all_senders;
@@ -455,7 +619,17 @@ impl ActivityCollector {
     }
 }
 
+/// A text, as far as a timeline shows it.
+pub(super) fn short(text: &str) -> String {
+    cut(text, TEXT_BYTES_MAX)
+}
+
 impl RunActivity {
+    /// Machines in the order of their numbers.
+    pub(super) fn machines(&self) -> Vec<NodeId> {
+        self.names.keys().copied().collect()
+    }
+
     /// The name of a machine.
     #[must_use]
     pub fn name(&self, node: NodeId) -> String {

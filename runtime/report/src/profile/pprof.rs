@@ -6,6 +6,7 @@
 //! Invariants: no time and no name stands in the file, so that equal runs give equal bytes.
 //! Not here: compression; the content is stored, which every reader of gzip accepts.
 
+use super::protobuf::Message;
 use super::{CallTree, HeapPlace, HeapTree};
 use fozzy_trace::HeapCounts;
 use std::collections::BTreeMap;
@@ -34,39 +35,6 @@ pub(super) fn write_heap(heap: &HeapTree) -> Vec<u8> {
     let mut writer = ProfileWriter::new(&heap.tree, &HEAP_TYPES, Some(&heap.counts));
     writer.samples();
     gzip(&writer.finish())
-}
-
-/// One message, as it is written.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-
-    fn number(&mut self, field: u64, value: u64) {
-        if value != 0 {
-            self.varint(field << 3);
-            self.varint(value);
-        }
-    }
-
-    fn bytes(&mut self, field: u64, value: &[u8]) {
-        self.varint(field << 3 | 2);
-        self.varint(value.len() as u64);
-        self.0.extend_from_slice(value);
-    }
-
-    fn numbers(&mut self, field: u64, values: impl Iterator<Item = u64>) {
-        let mut packed = Message::default();
-        values.for_each(|value| packed.varint(value));
-        self.bytes(field, &packed.0);
-    }
 }
 
 struct ProfileWriter<'t> {

@@ -1,6 +1,7 @@
 //! Sums, and formats, of a tree that is small enough to be counted by hand.
 
 use super::*;
+use fozzy_trace::{Activity, Instant, IoChannel, IoKind, NodeId};
 
 /// main (10) calls parse twice (2 x 20), into which `number` is inlined (30), and parse calls itself once more (5).
 fn tree() -> CallTree {
@@ -103,7 +104,10 @@ fn fields(mut message: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
     let mut found = Vec::new();
     while !message.is_empty() {
         let key = varint(&mut message);
-        let value = varint(&mut message);
+        let value = match key & 7 {
+            1 => u64::from_le_bytes(message.split_off(..8).and_then(|it| it.try_into().ok()).expect("eight bytes")),
+            _ => varint(&mut message),
+        };
         let bytes =
             if key & 7 == 2 { message.split_off(..value as usize).expect("it is there").to_vec() } else { Vec::new() };
         found.push((key >> 3, value, bytes));
@@ -146,4 +150,137 @@ fn a_comparison_of_different_programs_is_no_improvement_and_says_so() {
     let diff = ProfileDiff::of(("a".to_owned(), &bank), ("b".to_owned(), &shop), tested, 10);
     assert_eq!(diff.summary.verdict, "changed");
     assert!(diff.warnings[0].contains("different programs") && diff.warnings[1] == "no names", "{:?}", diff.warnings);
+}
+
+/// Two machines: `main` calls, says something, and sends what the other reads; a fault strikes.
+fn activity() -> RunActivity {
+    let entry = |index, node, at, call: &str| fozzy_trace::HistoryEntry {
+        index,
+        at: Instant(at),
+        node: NodeId(node),
+        call: call.to_owned(),
+        asked: "\"<\u{0}".to_owned(),
+        answer: "ok".to_owned(),
+        decision: false,
+    };
+    let mut collector = ActivityCollector::new();
+    let turn = |node, at| Activity::Turn { node: NodeId(node), at: Instant(at), ready: Vec::new() };
+    let io = |node, at, is_write| Activity::Io {
+        node: NodeId(node),
+        at: Instant(at),
+        channel: IoChannel { kind: IoKind::Connection, name: "c".to_owned(), stream: Some(1) },
+        is_write,
+        bytes: 5,
+    };
+    collector.activity(turn(0, 0));
+    collector.activity(Activity::Task { node: NodeId(0), task: 7 });
+    collector.call(entry(0, 0, 10, "next-task"));
+    collector.output(NodeId(0), false, b"two\nlines \xff");
+    collector.call(entry(1, 0, 20, "write"));
+    collector.call(entry(1, 0, 25, "fozzy:aside/fault"));
+    collector.activity(io(0, 30, true));
+    collector.call(entry(2, 0, 30, "send"));
+    collector.activity(turn(1, 30));
+    collector.activity(io(1, 45, false));
+    collector.call(entry(3, 1, 45, "receive"));
+    let mut found = collector.finish("a".to_owned(), Instant(50), &crate::show::MachineNames::default());
+    (found.identity, found.wall_start_ns) = (0xabc, 1_000);
+    found
+}
+
+#[test]
+fn tasks_lines_and_faults_are_at_their_times() {
+    let found = activity();
+    let notes: Vec<_> = found.notes.iter().map(|note| (note.kind.name(), note.at.0, note.text.as_str())).collect();
+    assert_eq!(notes, [("stdout", 20, "two"), ("fault", 25, "\"<\u{0}: ok"), ("stdout", 50, "lines \u{fffd}")]);
+    let turns: Vec<_> = found.turns.iter().map(|turn| (turn.node.0, turn.task, turn.since.0, turn.until.0)).collect();
+    assert_eq!(turns, [(0, None, 0, 30), (0, Some(7), 10, 30), (1, None, 30, 45)]);
+    assert_eq!(found.flows[0].tasks, (Some(7), None));
+    assert_eq!(found.events.iter().map(|call| call.task).collect::<Vec<_>>(), [None, Some(7), Some(7), None]);
+}
+
+#[test]
+fn both_encodings_of_otlp_have_the_same_spans() {
+    let found = activity();
+    let written = |name: &str| match span_format(name).expect("it is a row").write {
+        SpanWriter::Activity(write) => write(&found),
+        SpanWriter::WithCalls(write) => write(&found, &tree()),
+    };
+    let of = |message: &[u8], number| -> Vec<Vec<u8>> {
+        fields(message).into_iter().filter(|(field, ..)| *field == number).map(|(.., bytes)| bytes).collect()
+    };
+    let json: serde_json::Value = serde_json::from_slice(&written("otlp")).expect("it is JSON");
+    let resources = of(&written("otlp-protobuf"), 1);
+    assert_eq!(resources.len(), 2);
+    for (number, resource) in resources.iter().enumerate() {
+        let expected = json["resourceSpans"][number]["scopeSpans"][0]["spans"].as_array().expect("a list");
+        let spans = of(&of(resource, 2)[0], 2);
+        assert_eq!(spans.len(), expected.len());
+        for (span, expected) in spans.iter().zip(expected) {
+            assert_eq!(String::from_utf8(of(span, 5)[0].clone()).expect("it is text"), expected["name"]);
+            let hex: String = of(span, 2)[0].iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(hex, expected["spanId"]);
+            assert_eq!(of(span, 13).len(), expected["links"].as_array().map_or(0, Vec::len));
+            assert_eq!(of(span, 11).len(), expected["events"].as_array().map_or(0, Vec::len));
+        }
+    }
+    assert_eq!(json["resourceSpans"][0]["scopeSpans"][0]["spans"][1]["endTimeUnixNano"], "1010", "{json:#}");
+}
+
+#[test]
+fn tables_of_the_firefox_profiler_fit_each_other() {
+    let profile: serde_json::Value = serde_json::from_slice(&firefox::write(&activity(), &tree())).expect("it is JSON");
+    let threads = profile["threads"].as_array().expect("a list");
+    assert_eq!(
+        threads.iter().filter_map(|thread| thread["name"].as_str()).collect::<Vec<_>>(),
+        ["main", "task 7", "n1"]
+    );
+    let mut weight = 0;
+    for thread in threads {
+        for table in ["samples", "markers", "stackTable", "frameTable", "funcTable"] {
+            let rows = thread[table].as_object().expect("a table");
+            let length = rows["length"].as_u64();
+            let columns = rows.values().filter_map(serde_json::Value::as_array);
+            assert!(columns.clone().all(|column| Some(column.len() as u64) == length), "{table} of {thread:#}");
+        }
+        // Each number is that of a row, and callers stand before those that they call.
+        for (table, column, of) in [
+            ("samples", "stack", "stackTable"),
+            ("stackTable", "frame", "frameTable"),
+            ("frameTable", "func", "funcTable"),
+        ] {
+            let length = thread[of]["length"].as_u64().expect("a number");
+            let all = thread[table][column].as_array().expect("a column").iter();
+            assert!(all.filter_map(serde_json::Value::as_u64).all(|number| number < length), "{table}.{column}");
+        }
+        let prefixes = thread["stackTable"]["prefix"].as_array().expect("a column").iter().enumerate();
+        assert!(prefixes.clone().all(|(row, prefix)| prefix.as_u64().is_none_or(|prefix| prefix < row as u64)));
+        let texts = thread["stringArray"].as_array().expect("a list").len() as u64;
+        for column in [&thread["funcTable"]["name"], &thread["funcTable"]["fileName"], &thread["markers"]["name"]] {
+            assert!(
+                column.as_array().expect("a column").iter().all(|text| text.as_u64().is_none_or(|text| text < texts))
+            );
+        }
+        let starts: Vec<f64> =
+            thread["markers"]["startTime"].as_array().expect("a column").iter().filter_map(|at| at.as_f64()).collect();
+        assert!(starts.is_sorted() && starts.len() == thread["markers"]["length"].as_u64().expect("a number") as usize);
+        weight +=
+            thread["samples"]["weight"].as_array().expect("a column").iter().filter_map(|it| it.as_u64()).sum::<u64>();
+    }
+    assert_eq!(weight, 85);
+    assert_eq!(
+        threads[0]["frameTable"]["inlineDepth"]
+            .as_array()
+            .map(|depths| depths.iter().filter(|depth| **depth == 1).count()),
+        Some(1)
+    );
+    let kinds = profile["meta"]["markerSchema"].as_array().expect("a list").iter().map(|schema| &schema["name"]);
+    let kinds: Vec<_> = kinds.collect();
+    assert!(
+        threads
+            .iter()
+            .flat_map(|thread| thread["markers"]["data"].as_array())
+            .flatten()
+            .all(|data| kinds.contains(&&data["type"]))
+    );
 }

@@ -6,24 +6,20 @@
 //! ```
 //!
 //! Invariants: the page stands alone and says nothing that it was not given; equal runs give equal bytes.
-//! <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU> is the format of trace viewers.
 
-use super::activity::RunActivity;
+use super::activity::{RunActivity, WAITS_SHOWN_MAX, short};
+use super::chrome;
 use super::critical_path::PathPart;
 use crate::Layout;
 use crate::html::escape;
 use crate::pretty::Style;
-use fozzy_trace::{Duration, NodeId, counted, cut};
+use fozzy_trace::{Duration, NodeId, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Calls that a page shows; a trace viewer gets all that are kept.
 const PAGE_CALLS_MAX: usize = 20_000;
-/// Waits that a page or a trace shows.
-const WAITS_MAX: usize = 50_000;
-/// Bytes of each text.
-const TEXT_BYTES_MAX: usize = 200;
 /// The page's own style and script, behind the style that all pages have.
 const STYLE: &str = concat!(include_str!("../suite/page.css"), include_str!("timeline/page.css"));
 const SCRIPT: &str = include_str!("timeline/page.js");
@@ -86,11 +82,11 @@ impl ProfileTimeline {
     pub fn of(activity: &RunActivity, format: &str) -> ProfileTimeline {
         let content = match format {
             "html" => Some(page(activity)),
-            "chrome" => Some(chrome(activity)),
+            "chrome" => Some(chrome::text(activity)),
             _ => None,
         };
         let events = content.is_none().then(|| events(activity));
-        let waits = activity.spans.len().saturating_sub(WAITS_MAX) as u64;
+        let waits = activity.spans.len().saturating_sub(WAITS_SHOWN_MAX) as u64;
         let calls = if format == "html" { activity.events.len().saturating_sub(PAGE_CALLS_MAX) as u64 } else { 0 };
         ProfileTimeline {
             schema_version: "fozzy.profile_timeline.v1".to_owned(),
@@ -120,10 +116,6 @@ impl Layout for ProfileTimeline {
     }
 }
 
-fn short(text: &str) -> String {
-    cut(text, TEXT_BYTES_MAX)
-}
-
 fn events(activity: &RunActivity) -> Vec<TimelineEvent> {
     let calls = activity.events.iter().map(|call| TimelineEvent {
         kind: "call".to_owned(),
@@ -135,7 +127,7 @@ fn events(activity: &RunActivity) -> Vec<TimelineEvent> {
         detail: format!("({}) -> {}", short(&call.entry.asked), short(&call.entry.answer)),
         peer: None,
     });
-    let waits = activity.spans.iter().take(WAITS_MAX).map(|wait| TimelineEvent {
+    let waits = activity.spans.iter().take(WAITS_SHOWN_MAX).map(|wait| TimelineEvent {
         kind: "wait".to_owned(),
         machine: activity.name(wait.node),
         since_ns: wait.since.0,
@@ -160,54 +152,9 @@ fn events(activity: &RunActivity) -> Vec<TimelineEvent> {
     all
 }
 
-/// Machines in the order of their numbers.
-fn machines(activity: &RunActivity) -> Vec<NodeId> {
-    activity.names.keys().copied().collect()
-}
-
-/// The JSON format of trace viewers: a process for each machine, with a track of calls and one of waits; times are in µs.
-fn chrome(activity: &RunActivity) -> String {
-    let us = |ns: u64| json!(ns as f64 / 1000.0);
-    let span = |name: &str, category: &str, node: NodeId, track: u32, (since, until): (u64, u64), args: Value| {
-        json!({ "name": name, "cat": category, "ph": "X", "ts": us(since), "dur": us(until.saturating_sub(since)),
-            "pid": node.0, "tid": track, "args": args })
-    };
-    let mut all: Vec<Value> = Vec::new();
-    for node in machines(activity) {
-        let meta = |what: &str, track: u32, name: &str| json!({ "name": what, "ph": "M", "pid": node.0, "tid": track, "args": { "name": name } });
-        all.push(meta("process_name", 0, &activity.name(node)));
-        all.push(json!({ "name": "process_sort_index", "ph": "M", "pid": node.0, "tid": 0, "args": { "sort_index": node.0 } }));
-        all.push(meta("thread_name", 0, "calls"));
-        all.push(meta("thread_name", 1, "waits"));
-    }
-    for call in &activity.events {
-        let args =
-            json!({ "call": call.entry.index, "asked": short(&call.entry.asked), "answer": short(&call.entry.answer) });
-        all.push(span(&call.entry.call, "call", call.entry.node, 0, (call.since.0, call.entry.at.0), args));
-    }
-    for wait in activity.spans.iter().take(WAITS_MAX) {
-        let args = json!({ "kind": wait.kind.name(), "of": wait.of.map(|of| activity.name(of)) });
-        all.push(span(&wait.what, "wait", wait.node, 1, (wait.since.0, wait.until.0), args));
-    }
-    for (number, flow) in activity.flows.iter().enumerate() {
-        let end = |phase: &str, node: NodeId, ns: u64| {
-            let mut end = json!({ "name": "message", "cat": "message", "ph": phase, "id": number, "ts": us(ns), "pid": node.0, "tid": 0 });
-            if phase == "f" {
-                end["bp"] = json!("e");
-            }
-            end
-        };
-        all.push(end("s", flow.from, flow.sent.0));
-        all.push(end("f", flow.to, flow.read.0));
-    }
-    let lines: Vec<String> = all.iter().map(Value::to_string).collect();
-    let about = json!({ "run": activity.run, "clock": "virtual", "creator": "fozzy" });
-    format!("{{\"displayTimeUnit\":\"ns\",\"otherData\":{about},\"traceEvents\":[\n{}\n]}}\n", lines.join(",\n"))
-}
-
 /// What the script of the page draws. Numbers of machines are places in `machines`.
 fn data(activity: &RunActivity) -> Value {
-    let machines = machines(activity);
+    let machines = activity.machines();
     let place = |node: NodeId| machines.iter().position(|other| *other == node).unwrap_or(0);
     let calls: Vec<Value> = activity
         .events
@@ -219,7 +166,7 @@ fn data(activity: &RunActivity) -> Value {
             json!([place(entry.node), call.since.0, entry.at.0, entry.call, detail, entry.index])
         })
         .collect();
-    let waits = activity.spans.iter().take(WAITS_MAX);
+    let waits = activity.spans.iter().take(WAITS_SHOWN_MAX);
     let waits: Vec<Value> =
         waits.map(|wait| json!([place(wait.node), wait.since.0, wait.until.0, wait.kind.name(), wait.what])).collect();
     let flows: Vec<Value> = activity
