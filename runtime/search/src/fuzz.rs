@@ -39,9 +39,7 @@ pub use target::{FuzzOutcome, FuzzTarget, MemoryUse};
 
 // What explorations use of it: the same comparisons propose answers there.
 pub(crate) use comparison_budget::ComparisonBudget;
-pub(crate) use input_to_state::{
-    InputToStatePair, OperandFixup, candidates as comparison_candidates, pairs as comparison_pairs,
-};
+pub(crate) use input_to_state::{InputToStatePair, OperandFixup, PairFinder, candidates as comparison_candidates};
 // And what searches for costs use.
 pub(crate) use mutate::{MutationContext, Mutators};
 

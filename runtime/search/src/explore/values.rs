@@ -19,9 +19,7 @@ mod whole_runs;
 use super::bandit::Reward;
 use super::decision_path::PathNode;
 use super::guided_source::LoggedAnswer;
-use crate::fuzz::{
-    ComparisonBudget, Dictionary, InputToStatePair, OperandFixup, comparison_candidates, comparison_pairs,
-};
+use crate::fuzz::{ComparisonBudget, Dictionary, InputToStatePair, OperandFixup, PairFinder, comparison_candidates};
 use crate::rng::Rng;
 use fozzy_trace::CmpLogEntry;
 use fozzy_trace::digest::{hex, unhex};
@@ -104,6 +102,7 @@ pub(super) struct ValueProposals {
     others: VecDeque<Proposal>,
     budget: ComparisonBudget,
     dictionary: Dictionary,
+    pairs: PairFinder,
     log: Vec<CmpLogEntry>,
     /// Steps that showed something new.
     steps: VecDeque<KeptStep>,
@@ -121,6 +120,7 @@ impl Default for ValueProposals {
             others: VecDeque::new(),
             budget: ComparisonBudget::of_steps(),
             dictionary: Dictionary::default(),
+            pairs: PairFinder::default(),
             log: Vec::new(),
             steps: VecDeque::new(),
             has_wide: false,
@@ -196,7 +196,7 @@ impl ValueProposals {
             if layout.is_text && layout.bytes.len() < 2 {
                 continue;
             }
-            let pairs = comparison_pairs(&self.log, &layout.bytes, &mut self.dictionary);
+            let pairs = self.pairs.pairs(&self.log, &layout.bytes, &mut self.dictionary);
             let direct = comparison_candidates(&pairs, &layout.bytes).filter(|(pair, _)| !pair.is_shift());
             let direct = direct.filter(|(pair, _)| !layout.is_text || pair.width() > 1);
             let direct = direct.map(|(pair, place)| layout.put(own, pair, place));
@@ -316,9 +316,9 @@ impl Layout {
         pair: &InputToStatePair,
         place: usize,
     ) -> Option<(Vec<Override>, usize, OperandFixup)> {
+        let fixup = OperandFixup::of(pair, place, &self.bytes);
         let mut bytes = self.bytes.clone();
         pair.put(&mut bytes, place);
-        let fixup = OperandFixup::of(pair, place, &bytes);
         if bytes.len() != self.bytes.len() {
             let (changed, last) = self.resized(own, place, pair.width(), &bytes)?;
             return Some((changed, last, fixup));

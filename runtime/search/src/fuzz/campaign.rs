@@ -14,7 +14,7 @@
 use super::comparison_budget::ComparisonBudget;
 use super::corpus::{Corpus, Testcase};
 use super::dictionary::Dictionary;
-use super::input_to_state::{InputToStatePair, OperandFixup, candidates, pairs};
+use super::input_to_state::{InputToStatePair, OperandFixup, PairFinder, candidates};
 use super::length_control::LengthControl;
 use super::mutate::{MutationContext, Mutator, Mutators};
 use super::operand_stability::OperandStability;
@@ -220,6 +220,7 @@ pub struct Campaign {
     stats: Stats,
     features: Vec<Feature>,
     log: Vec<CmpLogEntry>,
+    pairs: PairFinder,
 }
 
 /// The target and the observer of a campaign.
@@ -249,6 +250,7 @@ impl Campaign {
             stats: Stats::default(),
             features: Vec::new(),
             log: Vec::new(),
+            pairs: PairFinder::default(),
         }
     }
 
@@ -430,7 +432,7 @@ impl Campaign {
         self.log.clear();
         io.target.compare(base, &mut self.log)?;
         self.stability.observe(&self.log);
-        let mut found = pairs(&self.log, base, &mut self.dictionary);
+        let mut found = self.pairs.pairs(&self.log, base, &mut self.dictionary);
         if io.target.is_slow() {
             self.confirm_pairs(io, base, &mut found)?;
         }
@@ -444,14 +446,14 @@ impl Campaign {
             if tries == 0 {
                 break;
             }
-            input.clear();
-            input.extend_from_slice(base);
-            pair.put(&mut input, at);
-            let put = OperandFixup::of(pair, at, &input);
-            if input.len() > self.options.input_bytes_max || !self.budget.allows(put) {
+            let put = OperandFixup::of(pair, at, base);
+            if pair.len_of(base) > self.options.input_bytes_max || !self.budget.allows(put) {
                 continue;
             }
             tries -= 1;
+            input.clear();
+            input.extend_from_slice(base);
+            pair.put(&mut input, at);
             if self.try_input(io, &input, parent, Some(put))? {
                 self.budget.record_success(put);
             }
@@ -485,7 +487,7 @@ impl Campaign {
             self.begin_execution()?;
             self.log.clear();
             io.target.compare(&similar, &mut self.log)?;
-            let again = pairs(&self.log, &similar, &mut self.dictionary);
+            let again = self.pairs.pairs(&self.log, &similar, &mut self.dictionary);
             let changed = |(pair, place): &(&InputToStatePair, usize)| {
                 let bytes = *place..*place + pair.width();
                 !pair.is_shift() && base[bytes.clone()] != similar[bytes]
@@ -538,13 +540,13 @@ impl Campaign {
             // The last one that is not met: what stands before it is.
             let Some(unmet) = self.log.iter().rev().find(|compared| compared.left != compared.right) else { break };
             let Some(fixup) = fixups.iter().find(|fixup| fixup.site == unmet.site).copied() else { break };
-            let found = pairs(&self.log, input, &mut self.dictionary);
+            let found = self.pairs.pairs(&self.log, input, &mut self.dictionary);
             let Some((pair, place)) = fixup.reapply(&found, input) else { break };
+            let put = OperandFixup::of(pair, place, input);
             pair.put(input, place);
             if input.len() > self.options.input_bytes_max {
                 break;
             }
-            let put = OperandFixup::of(pair, place, input);
             self.try_input(io, input, parent, Some(put))?;
         }
         Ok(())

@@ -12,7 +12,7 @@
 //! Invariants: a pure function of what it was asked and told; what is not worth it is still let through now and then.
 
 use super::input_to_state::OperandFixup;
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 /// Tries of one value of one site, and of one site, that need not have paid.
 const VALUE_TRIES: u32 = 12;
@@ -46,8 +46,8 @@ pub(crate) struct ComparisonBudget {
     trickle: u32,
     /// Whether a site is charged for each of its values once: what was met is tried again on each way to what lies behind it.
     by_value: bool,
-    sites: BTreeMap<u64, TryAccount>,
-    values: BTreeMap<(u64, u64), TryAccount>,
+    sites: FxHashMap<u64, TryAccount>,
+    values: FxHashMap<(u64, u64), TryAccount>,
     refused: u32,
 }
 
@@ -57,8 +57,8 @@ impl Default for ComparisonBudget {
             site_tries: SITE_TRIES,
             trickle: TRICKLE,
             by_value: false,
-            sites: BTreeMap::new(),
-            values: BTreeMap::new(),
+            sites: FxHashMap::default(),
+            values: FxHashMap::default(),
             refused: 0,
         }
     }

@@ -22,7 +22,9 @@
 
 use super::dictionary::Dictionary;
 use fozzy_trace::{CmpLogEntry, ComparisonKind, RunningDigest};
-use std::collections::{BTreeMap, BTreeSet};
+use memchr::memmem;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 
 /// Bytes of a side: those of strings that the log has.
 const SIDE_BYTES_MAX: usize = 32;
@@ -115,12 +117,33 @@ impl InputToStatePair {
         self.shift.map_or(usize::from(self.find.len), |shift| usize::from(shift.width))
     }
 
-    /// The places at which it can be tried.
+    /// The places at which it can be tried, the first ones first.
     pub(crate) fn places<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-        let find = self.find.bytes();
-        // The first byte is compared separately: it refuses most windows without a call.
-        let fits = move |window: &[u8]| self.shift.is_some() || (window.first() == find.first() && window == find);
-        input.windows(self.width()).enumerate().filter(move |(_, window)| fits(window)).map(|(place, _)| place)
+        let (finder, width) = (memmem::Finder::new(self.find.bytes()), self.width());
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let rest = input.get(next..).filter(|rest| rest.len() >= width)?;
+            let place = next + if self.is_shift() { 0 } else { finder.find(rest)? };
+            next = place + 1;
+            Some(place)
+        })
+    }
+
+    /// The same, the last ones first.
+    fn places_back<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        let (finder, width) = (memmem::FinderRev::new(self.find.bytes()), self.width());
+        let mut end = input.len();
+        std::iter::from_fn(move || {
+            let rest = input.get(..end).filter(|rest| rest.len() >= width)?;
+            let place = if self.is_shift() { rest.len() - width } else { finder.rfind(rest)? };
+            end = (place + width).checked_sub(1)?;
+            Some(place)
+        })
+    }
+
+    /// Bytes of `input` with it put there.
+    pub(crate) fn len_of(&self, input: &[u8]) -> usize {
+        if self.is_shift() { input.len() } else { input.len() - self.width() + self.put.bytes().len() }
     }
 
     /// Puts it into `input` at one of its places.
@@ -147,12 +170,21 @@ pub(crate) struct OperandFixup {
 }
 
 impl OperandFixup {
-    /// By `pair`, which was put into `input` at a place.
+    /// By `pair`, if it is put into `input` at a place.
     pub(crate) fn of(pair: &InputToStatePair, place: usize, input: &[u8]) -> OperandFixup {
-        let width = if pair.shift.is_some() { pair.width() } else { pair.put.bytes().len() };
+        let mut field = [0; 8];
+        let put = match pair.shift {
+            Some(shift) => {
+                let field = &mut field[..pair.width()];
+                field.copy_from_slice(&input[place..place + pair.width()]);
+                shift.put(field);
+                field
+            }
+            None => pair.put.bytes(),
+        };
         let mut value = RunningDigest::default();
-        value.bytes(&input[place..place + width]);
-        OperandFixup { site: pair.site, value: value.value(), place, width }
+        value.bytes(put);
+        OperandFixup { site: pair.site, value: value.value(), place, width: put.len() }
     }
 
     /// By a value that is known by this number, and stands nowhere.
@@ -208,68 +240,105 @@ impl OperandShift {
     }
 }
 
-/// The pairs that a log of comparisons gives for `input`: only those that have a place in it. Words of both sides go to
-/// the dictionary.
-pub(crate) fn pairs(log: &[CmpLogEntry], input: &[u8], dictionary: &mut Dictionary) -> Vec<InputToStatePair> {
-    let mut found = PairCollector::new(input);
-    let mut strings = StringOperands::default();
-    let mut mixed = None;
-    for compared in log {
-        let CmpLogEntry { kind, left, right, site, .. } = *compared;
-        if kind != ComparisonKind::Bytes {
-            found.site = site;
-        }
-        let parts = mixed.take();
-        match kind {
-            ComparisonKind::Mixed { .. } => mixed = Some((left, right)),
-            ComparisonKind::Equal { bits }
-                if left != right && parts.is_some_and(|parts| found.solve_mixed(parts, compared, bits / 8)) => {}
-            ComparisonKind::Equal { bits } if left != right && found.is_another(left, right) => {
-                found.integers(left, right, bits / 8, false, dictionary)
-            }
-            ComparisonKind::Order { bits, .. } if found.is_another(left, right) => {
-                found.integers(left, right, bits / 8, true, dictionary)
-            }
-            ComparisonKind::Bytes => {
-                strings.add(compared, |site, left, right| found.strings(site, left, right, dictionary))
-            }
-            ComparisonKind::Search if right <= 0xff => dictionary.collect(&[right as u8]),
-            ComparisonKind::Equal { .. }
-            | ComparisonKind::Order { .. }
-            | ComparisonKind::Switch
-            | ComparisonKind::Search => {}
-        }
-    }
-    strings.end(|site, left, right| found.strings(site, left, right, dictionary));
-    let mut pairs = found.pairs;
-    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.weight()));
-    pairs.truncate(PAIRS_MAX);
-    pairs.extend(shifts(log, &pairs, input));
-    pairs
+/// Finds pairs. Its tables are those of one log, and keep their room for the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PairFinder {
+    /// Values of each site of integers, and how many those were.
+    values: FxHashSet<(u64, u64, u64)>,
+    of_site: FxHashMap<u64, u32>,
+    /// Digests of pairs.
+    seen: FxHashSet<u64>,
+    /// Sites of pairs.
+    sites: FxHashSet<u64>,
+    input: InputBytes,
 }
 
-/// Shifts for the last comparisons that are not met, and whose sides are not in the input.
-fn shifts(log: &[CmpLogEntry], pairs: &[InputToStatePair], input: &[u8]) -> Vec<InputToStatePair> {
-    let mut sites = BTreeSet::new();
-    let mut shifts = Vec::new();
-    for compared in log.iter().rev() {
-        let ComparisonKind::Equal { bits } = compared.kind else { continue };
-        let bytes = bits / 8;
-        let (left, right, site) = (compared.left, compared.right, compared.site);
-        let known = left == right || usize::from(bytes) > input.len() || pairs.iter().any(|pair| pair.site == site);
-        if known || !sites.insert(site) {
-            continue;
-        }
-        if sites.len() > SHIFTED_SITES_MAX {
-            break;
-        }
-        for (adds, big) in [(false, false), (true, false), (false, true), (true, true)] {
-            let by = if adds { right.wrapping_sub(left) } else { left ^ right };
-            let shift = Some(OperandShift { by, width: bytes, adds, big });
-            shifts.push(InputToStatePair { find: Operand::new(&[]), put: Operand::new(&[]), shift, site });
+impl PairFinder {
+    /// The pairs that a log of comparisons gives for `input`: only those that have a place in it. Words of both sides go to
+    /// the dictionary.
+    pub(crate) fn pairs(
+        &mut self,
+        log: &[CmpLogEntry],
+        input: &[u8],
+        dictionary: &mut Dictionary,
+    ) -> Vec<InputToStatePair> {
+        self.begin(input);
+        let mut found = PairCollector { tables: self, input, site: 0, pairs: Vec::new() };
+        found.read(log, dictionary);
+        let mut pairs = found.pairs;
+        pairs.sort_by_cached_key(|pair| Reverse(pair.weight()));
+        pairs.truncate(PAIRS_MAX);
+        self.sites.extend(pairs.iter().map(|pair| pair.site));
+        self.shifts(log, input, &mut pairs);
+        pairs
+    }
+
+    fn begin(&mut self, input: &[u8]) {
+        self.values.clear();
+        self.of_site.clear();
+        self.seen.clear();
+        self.sites.clear();
+        self.input.read(input);
+    }
+
+    /// Shifts for the last comparisons that are not met, and whose sides are not in the input.
+    fn shifts(&mut self, log: &[CmpLogEntry], input: &[u8], pairs: &mut Vec<InputToStatePair>) {
+        let mut shifted = 0;
+        for compared in log.iter().rev() {
+            let ComparisonKind::Equal { bits } = compared.kind else { continue };
+            let bytes = bits / 8;
+            let (left, right, site) = (compared.left, compared.right, compared.site);
+            let cannot = left == right || usize::from(bytes) > input.len();
+            if cannot || !self.sites.insert(site) {
+                continue;
+            }
+            shifted += 1;
+            if shifted > SHIFTED_SITES_MAX {
+                break;
+            }
+            for (adds, big) in [(false, false), (true, false), (false, true), (true, true)] {
+                let by = if adds { right.wrapping_sub(left) } else { left ^ right };
+                let shift = Some(OperandShift { by, width: bytes, adds, big });
+                pairs.push(InputToStatePair { find: Operand::new(&[]), put: Operand::new(&[]), shift, site });
+            }
         }
     }
-    shifts
+}
+
+/// Which bytes, and which two bytes, stand in an input anywhere: most of what is looked for does not, and needs no search.
+#[derive(Clone, Debug)]
+struct InputBytes {
+    has: [bool; 256],
+    /// A bit for each two bytes.
+    has_two: Box<[u64; 1024]>,
+}
+
+impl Default for InputBytes {
+    fn default() -> InputBytes {
+        InputBytes { has: [false; 256], has_two: Box::new([0; 1024]) }
+    }
+}
+
+impl InputBytes {
+    fn read(&mut self, input: &[u8]) {
+        self.has.fill(false);
+        self.has_two.fill(0);
+        input.iter().for_each(|byte| self.has[usize::from(*byte)] = true);
+        for two in input.array_windows() {
+            let two = usize::from(u16::from_le_bytes(*two));
+            self.has_two[two / 64] |= 1 << (two % 64);
+        }
+    }
+
+    /// Whether they can stand in the input: each byte does, and each two beside each other, of as many as are looked for.
+    fn may_have(&self, bytes: &[u8]) -> bool {
+        let has_two = |two: &[u8; 2]| {
+            let two = usize::from(u16::from_le_bytes(*two));
+            self.has_two[two / 64] >> (two % 64) & 1 == 1
+        };
+        let looked_for = &bytes[..bytes.len().min(SIDE_BYTES_MAX)];
+        bytes.iter().all(|byte| self.has[usize::from(*byte)]) && looked_for.array_windows().all(has_two)
+    }
 }
 
 /// What the deterministic pass over a new testcase tries: each pair at its first places.
@@ -278,41 +347,60 @@ pub(crate) fn candidates<'a>(
     input: &'a [u8],
 ) -> impl Iterator<Item = (&'a InputToStatePair, usize)> + 'a {
     pairs.iter().flat_map(move |pair| {
-        let most = if pair.shift.is_some() { SHIFTED_PLACES_MAX } else { PLACES_MAX };
-        let all: Vec<usize> = pair.places(input).take(input.len()).collect();
+        let most = if pair.is_shift() { SHIFTED_PLACES_MAX } else { PLACES_MAX } / 2;
         // What matters stands at the beginning, or, as sums do, at the end.
-        let (first, last) = all.split_at(all.len().min(most / 2));
-        let last = &last[last.len().saturating_sub(most / 2)..];
-        let places: Vec<usize> = first.iter().chain(last.iter().rev()).copied().collect();
-        places.into_iter().map(move |place| (pair, place))
+        let first: Vec<usize> = pair.places(input).take(most).collect();
+        let known = if first.len() < most { usize::MAX } else { first[most - 1] };
+        let last = pair.places_back(input).take(most).take_while(move |place| known < *place);
+        first.into_iter().chain(last).map(move |place| (pair, place))
     })
 }
 
 /// Pairs as they are found.
 struct PairCollector<'a> {
+    tables: &'a mut PairFinder,
     input: &'a [u8],
-    /// Which bytes stand in it anywhere.
-    has: [bool; 256],
     site: u64,
-    /// Values of each site of integers, and how many those were.
-    values: BTreeSet<(u64, u64, u64)>,
-    of_site: BTreeMap<u64, u32>,
-    seen: BTreeSet<InputToStatePair>,
     pairs: Vec<InputToStatePair>,
 }
 
-impl<'a> PairCollector<'a> {
-    fn new(input: &'a [u8]) -> PairCollector<'a> {
-        let mut has = [false; 256];
-        input.iter().for_each(|byte| has[usize::from(*byte)] = true);
-        let (values, of_site, seen) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        PairCollector { input, has, site: 0, values, of_site, seen, pairs: Vec::new() }
+impl PairCollector<'_> {
+    fn read(&mut self, log: &[CmpLogEntry], dictionary: &mut Dictionary) {
+        let mut strings = StringOperands::default();
+        let mut mixed = None;
+        for compared in log {
+            let CmpLogEntry { kind, left, right, site, .. } = *compared;
+            if kind != ComparisonKind::Bytes {
+                self.site = site;
+            }
+            let parts = mixed.take();
+            match kind {
+                ComparisonKind::Mixed { .. } => mixed = Some((left, right)),
+                ComparisonKind::Equal { bits }
+                    if left != right && parts.is_some_and(|parts| self.solve_mixed(parts, compared, bits / 8)) => {}
+                ComparisonKind::Equal { bits } if left != right && self.is_another(left, right) => {
+                    self.integers(left, right, bits / 8, false, dictionary)
+                }
+                ComparisonKind::Order { bits, .. } if self.is_another(left, right) => {
+                    self.integers(left, right, bits / 8, true, dictionary)
+                }
+                ComparisonKind::Bytes => {
+                    strings.add(compared, |site, left, right| self.strings(site, left, right, dictionary))
+                }
+                ComparisonKind::Search if right <= 0xff => dictionary.collect(&[right as u8]),
+                ComparisonKind::Equal { .. }
+                | ComparisonKind::Order { .. }
+                | ComparisonKind::Switch
+                | ComparisonKind::Search => {}
+            }
+        }
+        strings.end(|site, left, right| self.strings(site, left, right, dictionary));
     }
 
     /// Whether the site has compared other values so far, and not too many.
     fn is_another(&mut self, left: u64, right: u64) -> bool {
-        let number = self.of_site.entry(self.site).or_default();
-        if *number >= SITE_VALUES_MAX || !self.values.insert((self.site, left, right)) {
+        let number = self.tables.of_site.entry(self.site).or_default();
+        if *number >= SITE_VALUES_MAX || !self.tables.values.insert((self.site, left, right)) {
             return false;
         }
         *number += 1;
@@ -323,15 +411,17 @@ impl<'a> PairCollector<'a> {
         if find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
             return;
         }
-        if !find.iter().all(|byte| self.has[usize::from(*byte)]) {
+        if !self.tables.input.may_have(find) {
             return;
         }
         let pair = InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site: self.site };
-        if self.seen.contains(&pair) || pair.places(self.input).next().is_none() {
-            return;
+        let mut digest = RunningDigest::default();
+        digest.word(pair.site);
+        digest.bytes(pair.find.bytes());
+        digest.bytes(pair.put.bytes());
+        if memmem::find(self.input, pair.find.bytes()).is_some() && self.tables.seen.insert(digest.value()) {
+            self.pairs.push(pair);
         }
-        self.seen.insert(pair);
-        self.pairs.push(pair);
     }
 
     fn integers(&mut self, left: u64, right: u64, bytes: u8, order: bool, dictionary: &mut Dictionary) {
@@ -367,7 +457,7 @@ impl<'a> PairCollector<'a> {
             }
         }
         // A single digit is a byte, which stands above.
-        if find > 9 {
+        if find > 9 && self.tables.input.has[usize::from(b'0' + (find % 10) as u8)] {
             self.add(find.to_string().as_bytes(), put.to_string().as_bytes());
         }
     }
@@ -439,7 +529,7 @@ mod tests {
     use super::*;
 
     fn tried(log: &[CmpLogEntry], input: &[u8]) -> Vec<Vec<u8>> {
-        let pairs = pairs(log, input, &mut Dictionary::default());
+        let pairs = PairFinder::default().pairs(log, input, &mut Dictionary::default());
         let put = |(pair, place): (&InputToStatePair, usize)| {
             let mut changed = input.to_vec();
             pair.put(&mut changed, place);

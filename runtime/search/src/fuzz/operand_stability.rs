@@ -8,7 +8,7 @@
 //! Invariant: a site is taken for a moving one until it was seen often enough.
 
 use fozzy_trace::{CmpLogEntry, ComparisonKind};
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 /// Sightings of a site after which it is known.
 const KNOWN: u32 = 8;
@@ -24,7 +24,7 @@ struct OperandHistory {
 
 /// What was seen of each site of integers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OperandStability(BTreeMap<u64, OperandHistory>);
+pub(crate) struct OperandStability(FxHashMap<u64, OperandHistory>);
 
 impl OperandStability {
     /// Looks at what an execution compared.

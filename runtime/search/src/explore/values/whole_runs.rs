@@ -14,9 +14,7 @@
 //! Not here: how runs are made (`explorer`).
 
 use super::{Layout, LoggedAnswer, is_wide};
-use crate::fuzz::{
-    ComparisonBudget, Dictionary, InputToStatePair, OperandFixup, comparison_candidates, comparison_pairs,
-};
+use crate::fuzz::{ComparisonBudget, Dictionary, InputToStatePair, OperandFixup, PairFinder, comparison_candidates};
 use crate::rng::Rng;
 use fozzy_trace::digest::{hex, unhex};
 use fozzy_trace::source::Override;
@@ -94,6 +92,7 @@ pub(in crate::explore) struct WholeRunValues {
     queue: VecDeque<RunProposal>,
     budget: ComparisonBudget,
     dictionary: Dictionary,
+    pairs: PairFinder,
     spent: u64,
     paid: u64,
 }
@@ -224,8 +223,8 @@ impl WholeRunValues {
             if layout.is_text && layout.bytes.len() < 2 {
                 continue;
             }
-            let pairs = comparison_pairs(&run.log, &layout.bytes, &mut self.dictionary);
-            let pairs_again = comparison_pairs(&again.log, &other.bytes, &mut self.dictionary);
+            let pairs = self.pairs.pairs(&run.log, &layout.bytes, &mut self.dictionary);
+            let pairs_again = self.pairs.pairs(&again.log, &other.bytes, &mut self.dictionary);
             let places = comparison_candidates(&pairs_again, &other.bytes).filter(|(pair, _)| !pair.is_shift());
             let known: BTreeSet<_> = places.map(|(pair, place)| (pair.site, pair.width(), place)).collect();
             for (pair, place) in comparison_candidates(&pairs, &layout.bytes).filter(|(pair, _)| !pair.is_shift()) {
