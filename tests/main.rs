@@ -61,6 +61,7 @@ mod criteria;
 mod debug;
 mod debug_adapter;
 mod debug_console;
+mod debug_gdb;
 mod debug_info;
 mod debug_steps;
 mod dialogues;

@@ -85,7 +85,7 @@ pub use marks::STRADDLE_BYTES;
 pub use marks_soundness::{MarksReason, MarksVerdict};
 pub use memcheck::{MemoryCheck, MemoryCheckReport};
 pub use options::{CoverageMode, ModuleChoice, Options, hit_class};
-pub use positions::{ModulePositions, POSITION_BYTES, PositionMemory, PositionSites};
+pub use positions::{ModulePositions, POSITION_BYTES, PositionMemory, PositionSites, operator_end};
 pub use profile::{
     ModuleProfile, ProfileCall, ProfileCallee, ProfileCounter, ProfileNode, ProfileSites, ProfiledFunction,
 };

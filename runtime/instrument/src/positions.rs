@@ -177,6 +177,17 @@ impl ModulePositions {
     }
 }
 
+/// Where the operator ends that stands at an offset of a component.
+#[must_use]
+pub fn operator_end(component: &[u8], at: OriginalOffset) -> Option<OriginalOffset> {
+    let start = usize::try_from(at.0).ok()?;
+    let mut reader = wasmparser::BinaryReader::new(component.get(start..)?, start);
+    reader.set_features(crate::features());
+    let mut operators = wasmparser::OperatorsReader::new(reader);
+    operators.read().ok()?;
+    Some(OriginalOffset(u32::try_from(operators.original_position()).ok()?))
+}
+
 /// The type of the memory.
 pub(crate) fn memory() -> MemoryType {
     let size = POSITION_BYTES as u64;

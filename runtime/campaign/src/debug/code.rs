@@ -226,6 +226,13 @@ impl DebuggedCode {
         })
     }
 
+    /// The first counted operator at a place or behind it, in the same function.
+    pub(super) fn counted_from(&self, place: DebugPlace) -> Option<DebugPlace> {
+        let positions = self.programs.get(&place.component)?.position_sites().module(place.module)?;
+        let next = positions.next_counted(OriginalOffset(place.offset))?;
+        Some(DebugPlace { offset: next.0, ..place })
+    }
+
     /// The counted operator at this offset of a program.
     pub(super) fn at_offset(&self, offset: u64) -> Option<DebugPlace> {
         let offset = OriginalOffset(u32::try_from(offset).ok()?);

@@ -19,6 +19,9 @@ pub(crate) struct DebugArgs {
     /// Serve one editor by the Debug Adapter Protocol on this port of this machine; 0 takes a free one, and says which.
     #[arg(long, value_name = "PORT", conflicts_with_all = ["commands", "dap"])]
     pub(crate) dap_port: Option<u16>,
+    /// Serve LLDB by the remote protocol of gdb on this port of this machine; 0 takes a free one, and says which.
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["commands", "dap", "dap_port", "source_map"])]
+    pub(crate) gdb_port: Option<u16>,
     /// Read source files whose path begins with OLD below NEW.
     #[arg(long, value_name = "OLD=NEW", value_parser = source_map)]
     pub(crate) source_map: Vec<(String, String)>,

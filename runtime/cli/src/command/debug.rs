@@ -6,10 +6,10 @@ use crate::args::DebugArgs;
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::debug::{Console, DebugAdapter, DebugSession};
+use fozzy_campaign::debug::{Console, DebugAdapter, DebugSession, GdbServer};
 use fozzy_campaign::selector;
 use std::io::{self, BufRead, IsTerminal};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::ExitCode;
 
 /// What stands before a command.
@@ -33,6 +33,13 @@ pub(crate) fn debug(context: &Context, args: &DebugArgs) -> Result<ExitCode, Cli
     if let Some(port) = args.dap_port {
         return served_on(port, DebugAdapter::new(&path, args.source_map.clone()));
     }
+    if let Some(port) = args.gdb_port {
+        let (input, stream) = client_on(port, |address| {
+            format!("waiting for lldb: process connect --plugin wasm connect://{address}\n")
+        })?;
+        GdbServer::new(&path).serve(input, stream)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut console = Console::new(DebugSession::open(&path)?, args.source_map.clone());
     output::show(&console.greeting()?);
     match script {
@@ -42,17 +49,24 @@ pub(crate) fn debug(context: &Context, args: &DebugArgs) -> Result<ExitCode, Cli
     }
 }
 
-/// Serves the first client that comes to a port.
+/// Serves the first editor that comes to a port.
 fn served_on(port: u16, adapter: DebugAdapter) -> Result<ExitCode, CliError> {
+    let (input, stream) = client_on(port, |address| format!("waiting for an editor at {address}\n"))?;
+    served(adapter.serve(input, stream))
+}
+
+/// The first client that comes to a port of this machine.
+fn client_on(port: u16, words: impl Fn(SocketAddr) -> String) -> Result<(TcpStream, TcpStream), CliError> {
     let refused = |error: io::Error| CliError::new(ErrorKind::Usage, format!("port {port}: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
-    output::say(&format!("waiting for an editor at {address}\n"));
+    output::say(&words(address));
     let (stream, _) = listener.accept().map_err(refused)?;
     // A second client is refused, not kept waiting.
     drop(listener);
-    let input = stream.try_clone().map_err(refused)?;
-    served(adapter.serve(input, stream))
+    // Small packets of a conversation.
+    stream.set_nodelay(true).map_err(refused)?;
+    Ok((stream.try_clone().map_err(refused)?, stream))
 }
 
 fn served(end: Result<(), String>) -> Result<ExitCode, CliError> {
