@@ -69,16 +69,21 @@ fn variables_are_printed_watched_and_traced_to_who_wrote_them_by_name() {
 }
 
 #[test]
-fn a_run_without_an_end_is_refused() {
+fn a_run_without_an_end_ends_where_its_budget_is_used_up() {
     let fozzy = Fozzy::new();
     fozzy.write(
         "loops.wat",
-        "(module (memory (export \"memory\") 1) (func (export \"_start\") (loop $ever (br $ever))))",
+        "(module (memory (export \"memory\") 1)
+          (func $nothing)
+          (func (export \"_start\") (call $nothing) (loop $ever (br $ever))))",
     );
     fozzy.run(&["run", "loops.wat", "--fuel", "10000", "--record", "run.fozzy"]).exits(3);
-    let refused = fozzy.run(&["debug", "run.fozzy"]).exits(2).err();
-    assert!(refused.contains("has used up its instruction budget"), "{refused}");
-    assert!(refused.contains("fozzy profile top run.fozzy"), "{refused}");
+    let found = said(&fozzy, &["continue", "rsi", "goto 5000", "reverse-continue", "goto end"]);
+    let end = "end of the run, position 10,000, 0s: it had used its budget of 10,000 instructions up by here";
+    assert_eq!((found[0].as_str(), found[4].as_str()), (end, end), "{found:#?}");
+    assert!(found[1].starts_with("position 9,999, 0s"), "{found:#?}");
+    assert!(found[2].starts_with("position 5,000, 0s"), "{found:#?}");
+    assert!(found[3].starts_with("start of the run, "), "{found:#?}");
 }
 
 #[test]

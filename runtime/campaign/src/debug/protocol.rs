@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Longest line: a page of memory at a time is far below it.
 const LINE_BYTES_MAX: u64 = 64 << 20;
@@ -111,6 +112,11 @@ pub(super) struct DebuggerLink {
 impl DebuggerLink {
     pub(super) fn new(stream: UnixStream) -> DebuggerLink {
         DebuggerLink { reader: BufReader::new(stream) }
+    }
+
+    /// Gives up when nothing has come for so long.
+    pub(super) fn wait_at_most(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        self.reader.get_ref().set_read_timeout(limit)
     }
 
     pub(super) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {

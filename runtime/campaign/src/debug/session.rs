@@ -18,11 +18,12 @@ use crate::selector;
 use fozzy_engine::{Build, DebugPlace, DebugValue, Position, Resume, Stop, StopReason};
 use fozzy_trace::file::Recording;
 use fozzy_trace::outcome::StackFrame;
-use fozzy_trace::{Digest, Instant};
+use fozzy_trace::{Digest, Instant, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Checkpoints at equal distances.
 const EVEN_MAX: usize = 40;
@@ -32,6 +33,8 @@ const NEAR_MAX: usize = 20;
 const DISTANCE_MIN: u64 = 1 << 20;
 /// How far before a place the latter stand.
 const NEAR_DISTANCES: [u64; 4] = [1 << 22, 1 << 17, 1 << 12, 1 << 7];
+/// How long a run that may have no end has for its first stop.
+const FIRST_STOP_WAIT: Duration = Duration::from_mins(1);
 /// Stops in one stretch beyond which only its later half is looked at.
 const STOPS_MAX: usize = 64;
 
@@ -168,6 +171,8 @@ pub struct DebugSession {
     breakpoints: BTreeSet<DebugPlace>,
     pub(super) watched: Option<(u32, u32)>,
     branch: Option<(u64, u64)>,
+    /// Where it ends at the latest, if nothing else ends it.
+    bound: Option<u64>,
     /// How many of the functions that are inlined here a step has not entered yet, the innermost ones.
     pub(super) not_entered: usize,
 }
@@ -191,19 +196,20 @@ impl DebugSession {
     /// With `stores`, memory can be watched; with `branch`, a seed answers from a decision on.
     fn open_as(trace: &Path, stores: bool, branch: Option<(u64, u64)>) -> Result<DebugSession, CampaignError> {
         let recording = selector::read(trace)?;
-        // The build for debuggers has no budget, so that such a run has no end in it.
-        if !crate::profile::starved(&recording).is_empty() {
-            let message =
-                format!("{}: the run has used up its instruction budget, which no debugger counts", trace.display());
+        let is_starved = !crate::profile::starved(&recording).is_empty();
+        if is_starved && !recording.outcome.nodes.is_empty() {
+            let what = "a machine has used up its instruction budget beside others, which no debugger counts";
             let next = format!("fozzy profile top {}", trace.display());
-            return Err(CampaignError::new(ErrorKind::Usage, message).hint(next));
+            return Err(CampaignError::new(ErrorKind::Usage, format!("{}: {what}", trace.display())).hint(next));
         }
+        // The build for debuggers has no budget, so that such a run has no end in it; nor has another one that goes on for ever.
+        let bound = (is_starved || branch.is_some()).then_some(recording.plan.limits.fuel);
         let code = code_of(&recording, stores)?;
         let folder = tempfile::tempdir().map_err(|error| io_error("a folder for the debugger", &error))?;
         let socket = folder.path().join("session");
         let listener = UnixListener::bind(&socket).map_err(|error| io_error("a socket for the debugger", &error))?;
         let spec = DebuggeeSpec { socket, trace: trace.to_owned(), stores, branch };
-        let (child, first) = start(&spec, &listener)?;
+        let (child, first) = start(&spec, &listener, bound.map(|_| FIRST_STOP_WAIT))?;
         let distance = (recording.outcome.fuel_used / EVEN_MAX as u64).max(DISTANCE_MIN);
         let mut session = DebugSession {
             trace: trace.to_owned(),
@@ -220,6 +226,7 @@ impl DebugSession {
             breakpoints: BTreeSet::new(),
             watched: None,
             branch,
+            bound,
             not_entered: 0,
         };
         session.note_end();
@@ -318,7 +325,19 @@ impl DebugSession {
         Resume { until: Some(Position(until)), breakpoints, watched }
     }
 
+    /// Ends the run where its budget of instructions is used up.
+    fn end_at_bound(&mut self) {
+        let Some(bound) = self.bound.filter(|bound| self.current.position() >= *bound) else { return };
+        let RunPoint::At(Moment { stop, .. }) = &self.current.at else { return };
+        let words = format!("had used its budget of {} up by here", fozzy_trace::counted(bound, "instruction"));
+        let Stop { calls, decisions, time, position, .. } = *stop;
+        let status = Status::Timeout;
+        self.current.at =
+            RunPoint::Ended(EndReport { position, words, status, difference: None, calls, decisions, time });
+    }
+
     fn note_end(&mut self) {
+        self.end_at_bound();
         if let RunPoint::Ended(end) = &self.current.at {
             self.end.get_or_insert_with(|| end.clone());
         }
@@ -382,6 +401,7 @@ impl DebugSession {
 
     /// Runs the current process up to `target`, whatever it passes, and keeps checkpoints on the way: those at equal distances, and these.
     fn run_to(&mut self, target: u64, marks: &BTreeSet<u64>) -> Result<(), CampaignError> {
+        let target = target.min(self.bound.unwrap_or(u64::MAX));
         loop {
             let here = self.current.position();
             if here >= target || matches!(self.current.at, RunPoint::Ended(_)) {
@@ -479,9 +499,10 @@ impl DebugSession {
                 return Ok(false);
             }
             let even = (here / self.distance + 1).saturating_mul(self.distance);
-            let next = target.min(even);
+            let next = target.min(even).min(self.bound.unwrap_or(u64::MAX));
             let resume = self.resume_with(next, true);
             self.current.resume(&resume)?;
+            self.end_at_bound();
             // Where it was to stop anyway, a breakpoint is not told.
             let RunPoint::At(moment) = &self.current.at else { continue };
             let is_place = moment.stop.place.is_some_and(|place| self.breakpoints.contains(&place));
@@ -836,7 +857,11 @@ fn greeted(listener: &UnixListener) -> Result<DebuggerLink, CampaignError> {
 }
 
 /// Starts the first process of a run, which stops at its beginning.
-fn start(spec: &DebuggeeSpec, listener: &UnixListener) -> Result<(Child, DebuggeeProcess), CampaignError> {
+fn start(
+    spec: &DebuggeeSpec,
+    listener: &UnixListener,
+    limit: Option<Duration>,
+) -> Result<(Child, DebuggeeProcess), CampaignError> {
     let text =
         serde_json::to_string(spec).map_err(|error| CampaignError::new(ErrorKind::Internal, error.to_string()))?;
     let program = std::env::current_exe().map_err(|error| io_error("this program", &error))?;
@@ -845,15 +870,29 @@ fn start(spec: &DebuggeeSpec, listener: &UnixListener) -> Result<(Child, Debugge
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // Ctrl-C in a terminal is for the session.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let child = command.spawn().map_err(|error| io_error("a process for the run", &error))?;
+    let mut child = command.spawn().map_err(|error| io_error("a process for the run", &error))?;
+    match first_stop(listener, limit) {
+        Ok(process) => Ok((child, process)),
+        Err(error) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(error)
+        }
+    }
+}
+
+/// The process of a run, which has stopped at its beginning, or is over.
+fn first_stop(listener: &UnixListener, limit: Option<Duration>) -> Result<DebuggeeProcess, CampaignError> {
     let mut connection = greeted(listener)?;
+    connection.wait_at_most(limit).map_err(|error| lost(&error))?;
     let at = match connection.receive().map_err(|error| lost(&error))? {
         Reply::Stopped(stop, depth) => RunPoint::At(Moment { stop, depth }),
         Reply::Ended(end) => RunPoint::Ended(end),
         Reply::Failed(what) => return Err(CampaignError::new(ErrorKind::Replay, what)),
         _ => return Err(confused()),
     };
-    Ok((child, DebuggeeProcess { connection, at }))
+    connection.wait_at_most(None).map_err(|error| lost(&error))?;
+    Ok(DebuggeeProcess { connection, at })
 }
 
 /// The code of the programs of a recording; they are compiled, so that its process need not.
