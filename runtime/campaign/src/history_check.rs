@@ -15,11 +15,11 @@ use crate::pipeline::PreparedProgram;
 use crate::remarks::Remarks;
 use crate::selector;
 use fozzy_check::{
-    CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOrder, IsolationAnomaly,
-    IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType, PartitionVerdict,
-    Process, ProgramModel, UndecidedReason, Validity, check_isolation_level, check_linearizability, check_property,
-    check_sequential_consistency, checker, guess_checker, guess_model, has_transactions, isolation_level, judge,
-    minimize_sequential_violation, minimize_violation, model, pair_calls, read_cobra,
+    CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOperation, HistoryOrder,
+    IsolationAnomaly, IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType,
+    PartitionVerdict, Process, ProgramModel, UndecidedReason, Validity, check_isolation_level, check_linearizability,
+    check_property, check_sequential_consistency, checker, guess_checker, guess_model, has_transactions,
+    isolation_level, judge, minimize_sequential_violation, minimize_violation, model, pair_calls, read_cobra,
 };
 use fozzy_report::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryPage, HistoryTimeline,
@@ -87,6 +87,7 @@ pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<J
         format: history.format.name().to_owned(),
         calls: calls.len() as u64,
         processes: processes.len() as u64,
+        remarks: times_back(&history).into_iter().collect(),
         ..HistoryCheck::default()
     };
     if calls.is_empty() {
@@ -117,6 +118,36 @@ pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<J
         false => HistoryTimeline::default(),
     };
     Ok(JudgedHistory { validity, page: HistoryPage { check, timeline } })
+}
+
+/// That times go back, which the order of a history does not.
+fn times_back(history: &OperationHistory) -> Option<String> {
+    let mut last: Option<&HistoryOperation> = None;
+    for operation in history.operations.iter().filter(|one| one.time.is_some()) {
+        if let Some(before) = last.replace(operation)
+            && operation.time < before.time
+        {
+            let place = match operation.line {
+                0 => format!("operation {}", operation.index),
+                line => format!("line {line}"),
+            };
+            let [from, to] = [before.time, operation.time].map(Option::unwrap_or_default);
+            return Some(format!("time goes back from {from} to {to} ns ({place}); the order of the file counts"));
+        }
+    }
+    None
+}
+
+/// What is said of a history that could not be judged, among others.
+#[must_use]
+pub fn unjudged_history(path: &Path, error: &CampaignError) -> JudgedHistory {
+    let check = HistoryCheck {
+        file: path.display().to_string(),
+        validity: "error".to_owned(),
+        error: Some(error.to_string()),
+        ..HistoryCheck::default()
+    };
+    JudgedHistory { validity: Validity::Unknown, page: HistoryPage { check, ..HistoryPage::default() } }
 }
 
 /// Judges whether calls are linearizable.
@@ -406,6 +437,7 @@ fn violation(
         calls: part.calls.len() as u64,
         minimal: minimal.iter().filter_map(describe).collect(),
         longest: part.order.iter().map(index).collect(),
+        is_longest: part.is_longest,
         state: part.state.clone(),
         stuck: part.stuck.as_ref().and_then(describe),
     }

@@ -242,8 +242,13 @@ fn judge(
     for kind in refuted {
         kinds.push(kind);
         counts.push((kind.to_owned(), 1));
-        let what = if kind.starts_with("no-snapshots") { "begins and commits" } else { "the transactions" };
-        let message = format!("all orders of {what} were tried, and none gives what they read");
+        let message = match &inference {
+            Inference::ListAppend(_) => {
+                "all orders of the appends that nobody read were tried, and none is without".to_owned()
+            }
+            Inference::RwRegister(_) if kind.starts_with("no-snapshots") => refuted_words("begins and commits"),
+            Inference::RwRegister(_) => refuted_words("the transactions"),
+        };
         let (transactions, steps) = (Vec::new(), Vec::new());
         anomalies.push(IsolationAnomaly { kind: kind.to_owned(), message, transactions, steps, is_shortest: true });
     }
@@ -265,15 +270,20 @@ fn judge(
     })
 }
 
+/// That no order gives what was read.
+fn refuted_words(what: &str) -> String {
+    format!("all orders of {what} were tried, and none gives what they read")
+}
+
 /// Levels that are the absence of anomalies, where the order of all writes is known: snapshot isolation, also parallel, by Cerone and
-/// Gotsman (2018), the others by definition (Adya, 1999).
-const ORDERED_LEVELS: [&str; 6] = [
-    "strong-snapshot-isolation",
-    "strong-session-snapshot-isolation",
-    "snapshot-isolation",
-    "parallel-snapshot-isolation",
-    "repeatable-read",
-    "consistent-view",
+/// Gotsman (2018), the others by definition (Adya, 1999). With each, what it is that no order of the writes gives it.
+const ORDERED_LEVELS: [(&str, &str); 6] = [
+    ("strong-snapshot-isolation", "no-snapshots-realtime"),
+    ("strong-session-snapshot-isolation", "no-snapshots-process"),
+    ("snapshot-isolation", "no-snapshots"),
+    ("parallel-snapshot-isolation", "G-single-item"),
+    ("repeatable-read", "G2-item"),
+    ("consistent-view", "G-single-item"),
 ];
 
 /// Levels that are the absence of cycles of what was written and read. Writes that no transaction read may have any order that these
@@ -315,10 +325,17 @@ fn prove(
         // Lists tell all orders that matter: without a cycle, there is one.
         Inference::ListAppend(one) => {
             let serial = open.next().map(|(name, ..)| *name);
-            let ordered = ORDERED_LEVELS.into_iter().filter(|_| one.has_whole_orders());
+            let ordered = ORDERED_LEVELS.map(|(name, _)| name).into_iter().filter(|_| one.has_whole_orders());
             let data = ordered.chain(COMMITTED_LEVELS).filter(|name| is_judged(name) && is_allowed(name));
             let proved: Vec<&'static str> = serial.into_iter().chain(data).filter(|_| is_decided).collect();
-            return OrderReport { proved, ..OrderReport::default() };
+            let mut report = OrderReport { proved, ..OrderReport::default() };
+            if is_decided {
+                let is_open = |name: &&str| is_judged(name) && is_allowed(name) && !is_proved(&report.proved, name);
+                let open: Vec<&'static str> =
+                    ORDERED_LEVELS.map(|(name, _)| name).into_iter().filter(is_open).collect();
+                try_whole_orders(set, one, &open, limits, &mut report);
+            }
+            return report;
         }
         Inference::RwRegister(one) => one,
     };
@@ -352,6 +369,37 @@ fn prove(
         }
     }
     report
+}
+
+/// Judges levels of lists by every order of the appends that no transaction read, if these are few: one that some order gives is proved,
+/// and one that no order gives is refuted.
+fn try_whole_orders(
+    set: &TransactionSet,
+    lists: &ListAppend<'_>,
+    open: &[&'static str],
+    limits: &CheckLimits<'_>,
+    report: &mut OrderReport,
+) {
+    if open.is_empty() {
+        return;
+    }
+    let Some(orders) = lists.whole_orders() else { return };
+    let mut is_decided = true;
+    for (lists, builder) in orders {
+        let graph = builder.finish(set, &|id| lists.takes_part(id));
+        let CycleReport { cycles, undecided, .. } = cycles::cycles(&graph, limits.is_over);
+        is_decided &= undecided.is_empty();
+        let kinds: Vec<&'static str> = cycles.iter().map(|one| cycle_name(one.kind, one.order)).collect();
+        let levels = level::verdict(&kinds);
+        let is_given = |name: &&&'static str| isolation_level(name).is_some_and(|level| levels.allows(level));
+        if undecided.is_empty() {
+            report.proved.extend(open.iter().filter(is_given));
+        }
+    }
+    let is_refuted = |name: &str| is_decided && open.contains(&name) && !is_proved(&report.proved, name);
+    let refuted = ORDERED_LEVELS.into_iter().filter(|(name, _)| is_refuted(name));
+    report.refuted.extend(refuted.map(|(_, anomaly)| anomaly));
+    report.refuted.dedup();
 }
 
 /// Whether a level is implied by one that was proved.

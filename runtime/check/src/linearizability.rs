@@ -20,6 +20,7 @@ mod sequential;
 mod tests;
 mod timeline;
 mod unique;
+mod violation;
 
 use crate::history::{DatumId, HistoryError, OperationHistory};
 use crate::model::{ModelRow, SequentialModel};
@@ -32,8 +33,10 @@ use sequential::{SequentialResult, search_sequential};
 /// Configurations of the first round, and how much larger each next one is.
 const FIRST_ROUND: usize = 256;
 const ROUND_FACTOR: usize = 8;
-/// Configurations that are spent to show where a violation lies that another algorithm has found.
-const ILLUSTRATION_CONFIGURATIONS: usize = 1 << 16;
+/// Configurations of the first search of one key where only the order of each process counts.
+const KEY_CONFIGURATIONS: usize = 1 << 16;
+/// Parts of which it is found where they are wrong.
+const LOCATED_MAX: usize = 16;
 
 /// The bounds of a check. The crate reads no clock: the caller says when time is over.
 pub struct CheckLimits<'a> {
@@ -96,9 +99,11 @@ pub struct PartitionVerdict {
     pub calls: Vec<u32>,
     /// The longest legal sequence that was found, as positions of invocations; empty where no search was needed.
     pub order: Vec<u32>,
+    /// Whether it is known that no legal sequence has more returns behind it.
+    pub is_longest: bool,
     /// The state after it.
     pub state: String,
-    /// The call that had to take effect next, and could not.
+    /// The call by whose return no sequence is legal, or, where that was not decided, beyond whose return the search did not come.
     pub stuck: Option<u32>,
     /// Returns that the sequence has behind it, and how many there are.
     pub returns: (usize, usize),
@@ -161,7 +166,7 @@ pub fn check_sequential_consistency(
     let mut verdicts: Vec<PartitionVerdict> = Vec::new();
     for partition in &partitions {
         // One that is hard does not keep the others from being judged; all together have the whole budget.
-        let configurations = if partitions.len() > 1 { ILLUSTRATION_CONFIGURATIONS } else { usize::MAX };
+        let configurations = if partitions.len() > 1 { KEY_CONFIGURATIONS } else { usize::MAX };
         let found = search_sequential(&history.pool, row.model, &[partition], &budget(configurations));
         verdicts.push(conclude_sequential(history, row.model, &[partition], found));
     }
@@ -208,6 +213,7 @@ fn conclude_sequential(
         stuck: found.stuck.filter(|_| validity != Validity::Valid),
         returns: (if found.order.is_empty() { 0 } else { required(&found.order) }, required(&[])),
         order: found.order,
+        is_longest: found.end == SearchEnd::Invalid,
         configurations: found.configurations,
     }
 }
@@ -220,84 +226,63 @@ fn judge(
     limits: &CheckLimits<'_>,
 ) -> LinearizabilityVerdict {
     let mut verdicts: Vec<Option<PartitionVerdict>> =
-        partitions.iter().map(|partition| judge_unique(history, row, partition, limits)).collect();
+        partitions.iter().map(|partition| judge_at_once(history, row, partition)).collect();
     let mut configurations_max = FIRST_ROUND;
     let is_invalid = |one: &Option<PartitionVerdict>| one.as_ref().is_some_and(|one| one.validity == Validity::Invalid);
     while verdicts.iter().any(Option::is_none) && !verdicts.iter().any(is_invalid) {
         for (partition, verdict) in partitions.iter().zip(&mut verdicts).filter(|(_, verdict)| verdict.is_none()) {
             let bytes_max = limits.memory_bytes_max;
             let budget = SearchBudget { configurations_max, bytes_max, is_over: limits.is_over, looks_ahead: true };
-            let mut found = search(&history.pool, row.model, &partition.calls, &budget);
-            if found.end == SearchEnd::Invalid {
-                lengthen(history, row.model, partition, limits, &mut found);
-            }
+            let found = search(&history.pool, row.model, &partition.calls, &budget);
             if found.end != SearchEnd::Configurations {
                 *verdict = Some(conclude(history, row.model, partition, &found));
             }
         }
         configurations_max = configurations_max.saturating_mul(ROUND_FACTOR);
     }
-    let verdicts: Vec<PartitionVerdict> = verdicts
+    let mut verdicts: Vec<PartitionVerdict> = verdicts
         .into_iter()
         .zip(partitions)
         .map(|(verdict, partition)| verdict.unwrap_or_else(|| unneeded(partition)))
         .collect();
+    let wrong = verdicts.iter_mut().zip(partitions).filter(|(one, _)| one.validity == Validity::Invalid);
+    for (verdict, partition) in wrong.take(LOCATED_MAX) {
+        show_place(history, row, partition, limits, verdict);
+    }
     let validity = verdicts.iter().map(|one| one.validity).max().unwrap_or(Validity::Valid);
     LinearizabilityVerdict { validity, partitions: verdicts }
 }
 
-/// The verdict of a polynomial algorithm, where there is one for the model and the values are distinct.
-fn judge_unique(
+/// The verdict without a search: a value was returned that nobody had brought, or there is a polynomial algorithm for the model, and the
+/// values are distinct.
+fn judge_at_once(
+    history: &OperationHistory,
+    row: &ModelRow<'_>,
+    partition: &CallPartition,
+) -> Option<PartitionVerdict> {
+    let is_valid = match violation::unbrought(row.model, &partition.calls) {
+        Some(_) => false,
+        None => unique::is_linearizable(&history.pool, row.name, &partition.calls)?,
+    };
+    let validity = if is_valid { Validity::Valid } else { Validity::Invalid };
+    Some(PartitionVerdict { validity, reason: None, ..unneeded(partition) })
+}
+
+/// Adds to the verdict on a part that is wrong where it is so.
+fn show_place(
     history: &OperationHistory,
     row: &ModelRow<'_>,
     partition: &CallPartition,
     limits: &CheckLimits<'_>,
-) -> Option<PartitionVerdict> {
-    let is_valid = unique::is_linearizable(&history.pool, row.name, &partition.calls)?;
-    let verdict = PartitionVerdict {
-        validity: if is_valid { Validity::Valid } else { Validity::Invalid },
-        reason: None,
-        configurations: 0,
-        ..unneeded(partition)
-    };
-    if is_valid {
-        return Some(verdict);
-    }
-    // A bounded search shows where the violation is.
-    let found = search(&history.pool, row.model, &partition.calls, &illustration(limits));
-    let shown = conclude(history, row.model, partition, &found);
-    Some(PartitionVerdict { validity: Validity::Invalid, reason: None, ..shown })
-}
-
-/// The bounds of a search that shows where a violation is.
-fn illustration<'a>(limits: &CheckLimits<'a>) -> SearchBudget<'a> {
-    SearchBudget {
-        configurations_max: ILLUSTRATION_CONFIGURATIONS,
-        bytes_max: limits.memory_bytes_max,
-        is_over: limits.is_over,
-        looks_ahead: false,
-    }
-}
-
-/// Replaces the sequence of a violation by a longer one. A search that looks ahead gives a sequence up before the call that it breaks
-/// at.
-fn lengthen(
-    history: &OperationHistory,
-    model: &dyn SequentialModel,
-    partition: &CallPartition,
-    limits: &CheckLimits<'_>,
-    found: &mut SearchResult,
+    verdict: &mut PartitionVerdict,
 ) {
-    if !partition.calls.iter().any(|one| model.is_landmark(&one.call)) {
-        return;
-    }
-    let longer = search(&history.pool, model, &partition.calls, &illustration(limits));
-    if longer.order.len() > found.order.len() {
-        (found.order, found.state, found.returns) = (longer.order, longer.state, longer.returns);
-        if longer.end == SearchEnd::Invalid {
-            found.stuck = longer.stuck;
-        }
-    }
+    let place = violation::locate(&history.pool, row, &partition.calls, limits);
+    let position = |call: &u32| partition.calls[*call as usize].invocation;
+    verdict.order = place.order.iter().map(position).collect();
+    verdict.is_longest = place.is_longest;
+    verdict.state = row.model.describe(&history.pool, &place.state);
+    verdict.stuck = place.stuck.as_ref().map(position);
+    verdict.returns = place.returns;
 }
 
 fn unneeded(partition: &CallPartition) -> PartitionVerdict {
@@ -307,6 +292,7 @@ fn unneeded(partition: &CallPartition) -> PartitionVerdict {
         reason: Some(UndecidedReason::Unneeded),
         calls: partition.calls.iter().map(|one| one.invocation).collect(),
         order: Vec::new(),
+        is_longest: false,
         state: String::new(),
         stuck: None,
         returns: (0, 0),

@@ -22,7 +22,8 @@ mod tests;
 pub use guess::{guess_checker, guess_model};
 pub use program::{ModelProgram, ProgramCall, ProgramModel};
 
-use crate::history::{ClientCall, DatumId, DatumPool, OperationHistory, OperationType, Process};
+use crate::history::error::quoted;
+use crate::history::{ClientCall, Datum, DatumId, DatumPool, OperationHistory, OperationType, Process};
 
 /// A model by its name.
 pub struct ModelRow<'m> {
@@ -149,6 +150,25 @@ impl CallRecord<'_> {
         self.answered.filter(|_| self.outcome == OperationType::Ok)
     }
 
+    /// Holds what a call is known to have put in to what it was asked to. A completion may say nothing of it, or something of
+    /// another type, such as `true` or a version.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub(crate) fn check_echo(&self, pool: &DatumPool) -> Result<(), String> {
+        let Some(answered) = self.result().filter(|answered| *answered != self.asked) else { return Ok(()) };
+        let is_same_type = matches!(
+            (pool.get(self.asked), pool.get(answered)),
+            (Datum::Integer(_), Datum::Integer(_))
+                | (Datum::Text(_), Datum::Text(_))
+                | (Datum::Keyword(_), Datum::Keyword(_))
+        );
+        match is_same_type {
+            true => Err(format!("a completion with that value, or none; it has {}", quoted(&pool.edn(answered)))),
+            false => Ok(()),
+        }
+    }
+
     /// The call of a model.
     #[must_use]
     pub fn call(&self, action: ModelAction, argument: DatumId, result: Option<DatumId>) -> ModelCall {
@@ -246,6 +266,21 @@ pub trait SequentialModel {
 
     /// Whether a call can make any state of any other, which ends what can be said ahead.
     fn overwrites(&self, _call: &ModelCall) -> bool {
+        true
+    }
+
+    /// The value that must have been brought before a call is legal, if it shows one.
+    fn shows(&self, _call: &ModelCall) -> Option<DatumId> {
+        None
+    }
+
+    /// The value that a call brings: without such a call, none that shows the value is legal.
+    fn brings(&self, _call: &ModelCall) -> Option<DatumId> {
+        None
+    }
+
+    /// Whether `next`, right after a call, can show that it took effect. If no call can, the order is legal without it.
+    fn tells(&self, _call: &ModelCall, _next: &ModelCall) -> bool {
         true
     }
 

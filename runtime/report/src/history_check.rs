@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 pub struct HistoryCheckDocument {
     /// `fozzy.history_check.v1`.
     pub schema_version: String,
-    /// The worst of all histories: `valid`, `unknown` or `invalid`.
+    /// The worst of all histories: `valid`, `unknown` or `invalid`; `error` if one of several could not be judged.
     pub validity: String,
     /// One for each history.
     pub histories: Vec<HistoryCheck>,
@@ -42,7 +42,7 @@ pub struct HistoryCheckDocument {
 pub struct HistoryCheck {
     /// Its file.
     pub file: String,
-    /// `valid`, `unknown` or `invalid`.
+    /// `valid`, `unknown` or `invalid`; `error` if it could not be judged, and is one of several.
     pub validity: String,
     /// The notation that it has.
     pub format: String,
@@ -76,6 +76,12 @@ pub struct HistoryCheck {
     pub violations: Vec<HistoryViolation>,
     /// Parts that were not decided; the first ones.
     pub undecided: Vec<UndecidedPartition>,
+    /// What is strange about the history, though it was judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Why it could not be judged, where `validity` is `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// Something that a checker counted.
@@ -111,11 +117,13 @@ pub struct HistoryViolation {
     pub calls: u64,
     /// Calls that contradict each other, whichever of the others took effect; empty where the search for them ended early.
     pub minimal: Vec<HistoryCall>,
-    /// Calls of the longest legal sequence, by their indices.
+    /// Calls of the longest legal sequence that was found, by their indices.
     pub longest: Vec<u64>,
+    /// Whether no legal sequence gets further; else the search for one ended early.
+    pub is_longest: bool,
     /// The state after it.
     pub state: String,
-    /// The call that had to take effect next, and could not.
+    /// The call by whose return no sequence is legal; absent if that was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<HistoryCall>,
 }
@@ -224,6 +232,9 @@ pub(crate) fn verdict_words(history: &HistoryCheck) -> (&'static str, String) {
 /// The lines of a history.
 fn lines(history: &HistoryCheck, style: Style) -> String {
     let Style { good, bad, faint, end, .. } = style;
+    if let Some(error) = &history.error {
+        return format!("fozzy check {bad}ERROR{end}  {error}\n");
+    }
     let (word, what) = verdict_words(history);
     let colour = if history.validity == "valid" { good } else { bad };
     let mut text = format!("fozzy check {colour}{word}{end}  {} {what}\n", history.file);
@@ -247,6 +258,9 @@ fn lines(history: &HistoryCheck, style: Style) -> String {
         let ends = format!("{committed} committed, {failed} failed, {unknown} unknown");
         text.push_str(&format!("  {faint}txns{end}     {workload}, {}, {ends}\n", counted(*keys, "key")));
         text.push_str(&isolation_lines(report, style));
+    }
+    for remark in &history.remarks {
+        text.push_str(&format!("  {faint}remark{end}   {remark}\n"));
     }
     text.push_str(&checker_lines(history));
     for violation in &history.violations {
@@ -299,12 +313,24 @@ fn violation_lines(violation: &HistoryViolation, style: Style) -> String {
         }
     }
     text.push_str(&table(&violation.minimal, style));
-    if let Some(stuck) = &violation.stuck {
-        let after = counted(violation.longest.len() as u64, "call");
-        text.push_str(&format!("\n  The longest legal order has {after}; after it the state is\n"));
-        text.push_str(&format!("    {}\n", middle(&violation.state, LINE_CHARS - 4)));
-        let call = middle(&stuck.words(), LINE_CHARS - 40);
-        text.push_str(&format!("  and {call} of process {} cannot take effect.\n", stuck.process));
+    let after = counted(violation.longest.len() as u64, "call");
+    let state = format!("    {}\n", middle(&violation.state, LINE_CHARS - 4));
+    let stuck = violation.stuck.as_ref().map(|stuck| {
+        let call = middle(&stuck.words(), LINE_CHARS - 44);
+        format!("{call} of process {}", stuck.process)
+    });
+    match stuck {
+        Some(call) if violation.is_longest => {
+            text.push_str(&format!("\n  The longest legal order has {after}; after it the state is\n{state}"));
+            text.push_str(&format!("  and {call} cannot take effect.\n"));
+        }
+        Some(call) => text.push_str(&format!("\n  No order is legal when {call} has returned.\n")),
+        None => {}
+    }
+    if !violation.is_longest && !violation.longest.is_empty() {
+        text.push_str(&format!(
+            "\n  A legal order of {after} was found, perhaps not the longest; after it the state is\n{state}"
+        ));
     }
     text
 }
@@ -401,6 +427,7 @@ mod tests {
             calls: 51,
             minimal,
             longest: vec![3, 8],
+            is_longest: true,
             state: "7".to_owned(),
             stuck,
         };
@@ -420,6 +447,8 @@ mod tests {
             partitions: 1,
             violations: vec![violation],
             undecided: Vec::new(),
+            remarks: vec!["times go back".to_owned()],
+            error: None,
         };
         let document = HistoryCheckDocument {
             schema_version: String::new(),
@@ -430,6 +459,7 @@ mod tests {
 fozzy check INVALID  history.edn is not linearizable
   model    register, guessed from the functions of the history
   history  51 calls of 3 processes, EDN
+  remark   times go back
 
   key \"x\": 3 of 51 calls contradict each other,
   whichever of the others took effect:

@@ -62,6 +62,12 @@ pub fn history_page(histories: &[HistoryPage]) -> String {
 
 fn section(page: &HistoryPage) -> String {
     let check = &page.check;
+    if let Some(error) = &check.error {
+        let (file, error) = (escape(&check.file), escape(error));
+        return format!(
+            "<section data-history>\n<h2>{file}</h2>\n<p><span class=\"verdict error\">ERROR</span> {error}</p>\n</section>\n"
+        );
+    }
     let (word, what) = verdict_words(check);
     let mut text = format!(
         "<section data-history>\n<h2>{}</h2>\n<p><span class=\"verdict {}\">{word}</span> {}</p>\n",
@@ -95,6 +101,7 @@ fn facts(check: &HistoryCheck) -> String {
     let parts = if check.partitions > 1 { format!(", {} keys", grouped(check.partitions)) } else { String::new() };
     let (calls, processes) = (counted(check.calls, "call"), counted(check.processes, "process"));
     rows.push(("history", format!("{calls} of {processes}{parts}, {}", check.format)));
+    rows.extend(check.remarks.iter().map(|remark| ("remark", remark.clone())));
     if let Some(one) = &check.isolation {
         let ends = [one.committed, one.failed, one.unknown].map(grouped);
         let [committed, failed, unknown] = ends;
@@ -132,14 +139,20 @@ fn violation_html(violation: &HistoryViolation) -> String {
     if kept > 0 {
         text.push_str(&calls_table(&violation.minimal));
     }
-    if let Some(stuck) = &violation.stuck {
+    let (after, state) = (counted(violation.longest.len() as u64, "call"), escape(&violation.state));
+    let stuck = violation.stuck.as_ref();
+    let stuck = stuck.map(|one| format!("<code>{}</code> of process {}", escape(&one.words()), escape(&one.process)));
+    match stuck {
+        Some(call) if violation.is_longest => text.push_str(&format!(
+            "<p>The longest legal order has {after}; after it the state is <code>{state}</code>, and {call} cannot take \
+             effect.</p>\n"
+        )),
+        Some(call) => text.push_str(&format!("<p>No order is legal when {call} has returned.</p>\n")),
+        None => {}
+    }
+    if !violation.is_longest && !violation.longest.is_empty() {
         text.push_str(&format!(
-            "<p>The longest legal order has {}; after it the state is <code>{}</code>, and <code>{}</code> of process {} \
-             cannot take effect.</p>\n",
-            counted(violation.longest.len() as u64, "call"),
-            escape(&violation.state),
-            escape(&stuck.words()),
-            escape(&stuck.process),
+            "<p>A legal order of {after} was found, perhaps not the longest; after it the state is <code>{state}</code>.</p>\n"
         ));
     }
     text

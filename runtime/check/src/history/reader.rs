@@ -305,10 +305,10 @@ impl<'a> MapReader<'a> {
         if operation.index == NO_INDEX {
             operation.index = self.history.operations.len() as u64;
         } else if let Some(before) = self.last_index.replace(operation.index)
-            && operation.index < before
+            && operation.index <= before
         {
             let found = format!("index {} after {before}", operation.index);
-            return Err(self.syntax.error(start, found, "operations in the order of their indices"));
+            return Err(self.syntax.error(start, found, "operations in the order of their indices, which differ"));
         }
         self.history.operations.push(operation);
         Ok(())

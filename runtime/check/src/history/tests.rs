@@ -120,7 +120,11 @@ fn bad_input_is_refused_with_its_position_and_what_was_expected() {
         ("{:type :ok :index -1}", "line 1, column 19: found `-1`, expected an index, as an integer from 0"),
         (
             "{:type :info :index 4}\n{:type :info :index 9}\n{:type :info} {:type :info :index 7}",
-            "line 3, column 15: found index 7 after 9, expected operations in the order of their indices",
+            "line 3, column 15: found index 7 after 9, expected operations in the order of their indices, which differ",
+        ),
+        (
+            "{:type :info :index 4}\n{:type :info :index 4}",
+            "line 2, column 1: found index 4 after 4, expected operations in the order of their indices, which differ",
         ),
         (
             "{:type :info :process :nemesis}\n{:type :invoke :process \"0\"}",

@@ -20,6 +20,10 @@ use crate::history::{DatumId, HistoryError, OperationHistory, OperationType};
 /// What stands in place of a write where there is none.
 const NO_WRITE: u32 = u32::MAX;
 
+/// Appends to a key that no transaction read, of which all orders are tried; and most transactions of all orders together.
+const UNSEEN_MAX: usize = 6;
+const ORDERS_SIZE_MAX: usize = 1 << 16;
+
 /// What is known of a key.
 #[derive(Clone, Debug, Default)]
 struct KeyOrder {
@@ -45,6 +49,7 @@ impl Default for DatumIdOrNil {
 }
 
 /// The inference.
+#[derive(Clone)]
 pub(super) struct ListAppend<'a> {
     words: HistoryWords<'a>,
     table: WriteTable,
@@ -85,6 +90,39 @@ impl<'a> ListAppend<'a> {
     /// Whether the order of all writes that took effect is known.
     pub(super) fn has_whole_orders(&self) -> bool {
         (0..).zip(&self.keys).all(|(key, order)| !order.is_broken && self.unseen_writers(key).len() <= 1)
+    }
+
+    /// All orders of the appends that no transaction read, each with the graph that it gives; `None` if there are too many, or reads
+    /// contradict each other.
+    pub(super) fn whole_orders(&self) -> Option<Vec<(ListAppend<'a>, GraphBuilder)>> {
+        let mut orders: Vec<Vec<Vec<u32>>> = vec![Vec::new()];
+        for (key, order) in (0..).zip(&self.keys) {
+            let writers = self.unseen_writers(key);
+            let ways = if writers.len() > 1 { permutations(writers)? } else { vec![writers] };
+            let size = orders.len().saturating_mul(ways.len()).saturating_mul(self.takes_part.len());
+            if order.is_broken || size > ORDERS_SIZE_MAX {
+                return None;
+            }
+            let with = |before: &Vec<Vec<u32>>, way: &Vec<u32>| [before.as_slice(), std::slice::from_ref(way)].concat();
+            orders = orders.iter().flat_map(|before| ways.iter().map(move |way| with(before, way))).collect();
+        }
+        Some(orders.iter().map(|order| self.with_order(order)).collect())
+    }
+
+    /// The same, with appends that no transaction read by an order of their writers, for each key.
+    fn with_order(&self, writers: &[Vec<u32>]) -> (ListAppend<'a>, GraphBuilder) {
+        let mut whole = self.clone();
+        for (key, writers) in writers.iter().enumerate() {
+            let order = &mut whole.keys[key];
+            let unseen = std::mem::take(&mut order.unseen);
+            for writer in writers {
+                order.writes.extend(unseen.iter().filter(|write| self.table.writer(**write) == *writer));
+            }
+            whole.note_next(key);
+        }
+        let mut builder = GraphBuilder::new(self.takes_part.len() as u32);
+        whole.add_edges(&mut builder);
+        (whole, builder)
     }
 
     /// Bytes that it takes.
@@ -475,6 +513,23 @@ impl<'a> ListAppend<'a> {
         writers.dedup();
         writers
     }
+}
+
+/// All orders of a few numbers; `None` if they are more.
+fn permutations(numbers: Vec<u32>) -> Option<Vec<Vec<u32>>> {
+    if numbers.len() > UNSEEN_MAX {
+        return None;
+    }
+    let mut all = vec![Vec::new()];
+    for number in numbers {
+        let inserted = |order: &Vec<u32>, at: usize| {
+            let mut order = order.clone();
+            order.insert(at, number);
+            order
+        };
+        all = all.iter().flat_map(|order| (0..=order.len()).map(move |at| inserted(order, at))).collect();
+    }
+    Some(all)
 }
 
 /// Reads of transactions that completed return lists.

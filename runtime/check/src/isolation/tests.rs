@@ -325,19 +325,6 @@ fn levels_of_lists_are_those_of_brute_force() {
             assert_eq!(verdict.validity(level), validity, "{name} seed {seed}");
             count[usize::from(expected)] += 1;
         }
-        let is_complete = {
-            let mut read: Vec<i64> = Vec::new();
-            let mut written: Vec<i64> = Vec::new();
-            for plan in plans.iter().filter(|plan| plan.outcome == OperationType::Ok) {
-                for step in &plan.steps {
-                    match step {
-                        Step::Append(_, value) => written.push(*value),
-                        Step::Read(_, seen) => read.extend(seen),
-                    }
-                }
-            }
-            written.iter().all(|value| read.contains(value))
-        };
         for (name, order) in [
             ("strong-snapshot-isolation", Order::Time),
             ("strong-session-snapshot-isolation", Order::Sessions),
@@ -346,13 +333,9 @@ fn levels_of_lists_are_those_of_brute_force() {
             let mut snapshots = vec![(Lists::new(), 0); plans.len()];
             let is_possible = is_snapshot(&plans, false, order, 0, 0, &Lists::new(), &mut snapshots);
             let words = || format!("{name} seed {seed}\n{}\n{:#?}", history.to_edn(), verdict.anomalies);
-            if is_possible || is_complete {
-                assert_eq!(allows(&verdict, name), is_possible, "{}", words());
-            }
-            match verdict.validity(isolation_level(name).expect("a level")) {
-                Validity::Unknown => assert!(!is_complete, "{}", words()),
-                validity => assert_eq!(validity == Validity::Valid, is_possible, "{}", words()),
-            }
+            // Orders of what nobody read are tried, so that small histories are always decided.
+            let validity = if is_possible { Validity::Valid } else { Validity::Invalid };
+            assert_eq!(verdict.validity(isolation_level(name).expect("a level")), validity, "{}", words());
             if order == Order::Any {
                 counts[3][usize::from(is_possible)] += 1;
             }

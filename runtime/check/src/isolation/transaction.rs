@@ -97,8 +97,18 @@ impl TransactionSet {
                 HistoryError::at_line(operation.line, found, EXPECTED)
             };
             let steps = pool.elements(operation.value).ok_or_else(|| wrong(operation.value))?;
-            for step in steps {
+            let asked = pool.elements(invoked.value).filter(|asked| asked.len() == steps.len());
+            for (at, step) in steps.iter().enumerate() {
                 let (action, key, value) = parse(pool, *step).ok_or_else(|| wrong(*step))?;
+                if action != MicroAction::Read && asked.is_some_and(|asked| asked[at] != *step) {
+                    let asked = asked.map_or_else(String::new, |asked| pool.edn(asked[at]));
+                    let found = format!("`{}` of `{}`", short(&pool.edn(*step)), history.function_name(operation));
+                    return Err(HistoryError::at_line(
+                        operation.line,
+                        found,
+                        format!("`{}`, as it was asked", short(&asked)),
+                    ));
+                }
                 let number = &mut numbers[key.0 as usize];
                 if *number == u32::MAX {
                     *number = set.keys.len() as u32;
@@ -182,6 +192,7 @@ fn short(text: &str) -> String {
 }
 
 /// All writes, each found by its key and value.
+#[derive(Clone)]
 pub(super) struct WriteTable {
     pub(super) writes: Vec<WriteRecord>,
     index: HashIndex,

@@ -15,15 +15,20 @@ use super::partition::{CallPartition, partitions, program_partitions};
 use super::search::{SearchBudget, SearchEnd, search};
 use super::sequential::search_sequential;
 use super::timeline::TimedCall;
+use super::unique;
+use super::violation::{unbrought, until};
 use super::{CheckLimits, PartitionVerdict};
 use crate::history::{HistoryError, OperationHistory};
 use crate::model::{ModelRow, SequentialModel};
 use std::collections::BTreeSet;
 
-/// Configurations of one search. A part that needs more is not known to be wrong.
-const CONFIGURATIONS_MAX: usize = 1 << 14;
-/// Searches for one violation.
-const SEARCHES_MAX: u32 = 2000;
+/// Configurations of one search, at least and at most: a part that needs more than these, and than some times what the whole needed, is
+/// not known to be wrong.
+const CONFIGURATIONS: std::ops::RangeInclusive<usize> = 1 << 14..=1 << 18;
+const CONFIGURATIONS_FACTOR: usize = 4;
+/// Searches for one violation; and configurations of all of them.
+const SEARCHES_MAX: usize = 2000;
+const ALL_CONFIGURATIONS_MAX: usize = 1 << 25;
 
 /// Calls that contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,11 +66,30 @@ pub fn minimize_violation(
     let all = partitions(history, row.model)?;
     let Some(partition) = all.iter().find(|one| one.key == verdict.key) else { return Ok(None) };
     let calls = until_contradiction(row.model, partition, verdict);
+    let alone = match unbrought(row.model, &calls) {
+        Some(at) => Some(vec![at as u32]),
+        None => unique::contradiction(&history.pool, row.name, &calls, limits.is_over),
+    };
+    if let Some(kept) = alone {
+        return Ok(Some(violation_of(&calls, &kept)));
+    }
+    let configurations_max = configurations_of(verdict);
     let search = |candidates: Vec<(u32, TimedCall)>| {
         let calls: Vec<TimedCall> = candidates.into_iter().map(|(_, call)| call).collect();
-        search(&history.pool, row.model, &calls, &budget(limits)).end
+        search(&history.pool, row.model, &calls, &budget(configurations_max, limits)).end
     };
-    Ok(minimal_calls(row.model, &calls, &search))
+    Ok(minimal_calls(row.model, &calls, configurations_max, &search))
+}
+
+/// Calls of all, by their places.
+fn violation_of(calls: &[TimedCall], kept: &[u32]) -> MinimalViolation {
+    let positions = kept.iter().map(|at| calls[*at as usize].invocation).collect();
+    MinimalViolation { calls: positions, others: calls.len() - kept.len() }
+}
+
+/// Configurations of one search for the smallest part of what took some itself.
+fn configurations_of(verdict: &PartitionVerdict) -> usize {
+    (verdict.configurations * CONFIGURATIONS_FACTOR).clamp(*CONFIGURATIONS.start(), *CONFIGURATIONS.end())
 }
 
 /// The smallest part of calls that are not sequentially consistent, as [`minimize_violation`]; of all keys if the verdict is of all.
@@ -100,6 +124,7 @@ pub fn minimize_sequential_violation(
     let mut calls: Vec<(usize, TimedCall)> = chosen.iter().enumerate().flat_map(with_part).collect();
     calls.sort_by_key(|(_, call)| call.invocation);
     let (parts, calls): (Vec<usize>, Vec<TimedCall>) = calls.into_iter().unzip();
+    let configurations_max = configurations_of(verdict);
     let search = |candidates: Vec<(u32, TimedCall)>| {
         let empty = |one: &&CallPartition| CallPartition { key: one.key, calls: Vec::new() };
         let mut left: Vec<CallPartition> = chosen.iter().map(empty).collect();
@@ -108,27 +133,25 @@ pub fn minimize_sequential_violation(
             let completion = call.completion.filter(|_| !call.is_optional);
             left[parts[at as usize]].calls.push(TimedCall { completion, is_optional: false, ..call });
         }
-        search_sequential(&history.pool, row.model, &left.iter().collect::<Vec<_>>(), &budget(limits)).end
+        let budget = budget(configurations_max, limits);
+        search_sequential(&history.pool, row.model, &left.iter().collect::<Vec<_>>(), &budget).end
     };
-    Ok(minimal_calls(row.model, &calls, &search))
+    Ok(minimal_calls(row.model, &calls, configurations_max, &search))
 }
 
-fn budget<'a>(limits: &CheckLimits<'a>) -> SearchBudget<'a> {
-    SearchBudget {
-        configurations_max: CONFIGURATIONS_MAX,
-        bytes_max: limits.memory_bytes_max,
-        is_over: limits.is_over,
-        looks_ahead: true,
-    }
+fn budget<'a>(configurations_max: usize, limits: &CheckLimits<'a>) -> SearchBudget<'a> {
+    SearchBudget { configurations_max, bytes_max: limits.memory_bytes_max, is_over: limits.is_over, looks_ahead: true }
 }
 
 /// The smallest part of calls that `search` finds to be wrong.
 fn minimal_calls(
     model: &dyn SequentialModel,
     calls: &[TimedCall],
+    configurations_max: usize,
     search: &dyn Fn(Vec<(u32, TimedCall)>) -> SearchEnd,
 ) -> Option<MinimalViolation> {
-    let mut minimizer = Minimizer { model, calls, search, searches: 0 };
+    let searches_max = SEARCHES_MAX.min(ALL_CONFIGURATIONS_MAX / configurations_max);
+    let mut minimizer = Minimizer { model, calls, search, searches_max, searches: 0 };
     // Of several contradictions, the one that is nearest to the end.
     let everything: Vec<u32> = (0..calls.len() as u32).rev().collect();
     if !minimizer.is_wrong(&everything) {
@@ -137,9 +160,7 @@ fn minimal_calls(
     let mut kept = minimizer.explain(&[], false, &everything);
     kept.sort_unstable();
     minimizer.searches = 0;
-    let is_wrong = minimizer.is_wrong(&kept);
-    let positions = kept.iter().map(|at| calls[*at as usize].invocation).collect();
-    is_wrong.then(|| MinimalViolation { calls: positions, others: calls.len() - kept.len() })
+    minimizer.is_wrong(&kept).then(|| violation_of(calls, &kept))
 }
 
 /// The calls up to the return that the search could not pass; what had not returned by then is open.
@@ -150,9 +171,7 @@ fn until_contradiction(
 ) -> Vec<TimedCall> {
     let stuck = partition.calls.iter().find(|one| Some(one.invocation) == verdict.stuck);
     let end = stuck.and_then(|one| one.completion).unwrap_or(u32::MAX);
-    let before = partition.calls.iter().filter(|one| one.invocation <= end);
-    let cut = before.map(|one| TimedCall { completion: one.completion.filter(|at| *at <= end), ..*one });
-    cut.filter(|one| one.completion.is_some() || !model.is_readonly(&one.call)).collect()
+    until(model, &partition.calls, end).0
 }
 
 struct Minimizer<'a> {
@@ -160,7 +179,8 @@ struct Minimizer<'a> {
     calls: &'a [TimedCall],
     /// Judges calls, each with its place.
     search: &'a dyn Fn(Vec<(u32, TimedCall)>) -> SearchEnd,
-    searches: u32,
+    searches_max: usize,
+    searches: usize,
 }
 
 impl Minimizer<'_> {
@@ -184,7 +204,7 @@ impl Minimizer<'_> {
     /// Whether the calls that are kept contradict each other when all others are free.
     fn is_wrong(&mut self, kept: &[u32]) -> bool {
         self.searches += 1;
-        if self.searches > SEARCHES_MAX {
+        if self.searches > self.searches_max {
             return false;
         }
         let kept: BTreeSet<u32> = kept.iter().copied().collect();

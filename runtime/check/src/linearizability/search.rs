@@ -8,7 +8,9 @@
 //!
 //! A configuration is visited once. Calls that change no state take effect as soon as they are legal: moving them
 //! earlier changes nothing for others. Of equal calls that never return the first is tried first, and only where it changes
-//! the state. Where nothing but growth can come, a state that cannot grow into what is read next is dropped.
+//! the state. A call that need not have taken effect is tried only if one that is pending can tell: otherwise the order is legal
+//! without it. First of all those are tried that bring what the next return shows. Where nothing but growth can come, a state that
+//! cannot grow into what is read next is dropped.
 //!
 //! Invariant: the answer is exact, or says that the budget was exhausted.
 //! Not here: partitions and budgets (`judge`); what a model is (`model`).
@@ -281,6 +283,10 @@ impl<'a, const W: usize> Search<'a, W> {
     fn next_candidate(&self, configuration: &Configuration<W>, cursor: &mut u32) -> Option<Candidate> {
         let at = configuration.next as usize;
         let own = self.timeline.returns[at].own;
+        let traits = |one: Candidate| &self.timeline.traits[one.call as usize];
+        let wanted = traits(own).shows;
+        // The first pass is over those that bring what is wanted, the second over all others.
+        let first_pass = if wanted.is_some() { self.timeline.candidate_count(at) } else { 0 };
         loop {
             let number = *cursor;
             *cursor += 1;
@@ -288,16 +294,44 @@ impl<'a, const W: usize> Search<'a, W> {
                 0 => continue,
                 1 if self.prefers_call_order => continue,
                 1 => own,
-                _ => self.timeline.candidate(at, number - 2)?,
+                _ => {
+                    let number = number - 2;
+                    let is_first = number < first_pass;
+                    let number = if is_first { number } else { number - first_pass };
+                    let candidate = self.timeline.candidate(at, number)?;
+                    if wanted.is_some() && (traits(candidate).brings == wanted) != is_first {
+                        continue;
+                    }
+                    candidate
+                }
             };
             let is_again = number > 1 && !self.prefers_call_order && candidate.call == own.call;
-            let is_readonly = self.timeline.traits[candidate.call as usize].is_readonly;
             let waits = self.timeline.open_number(candidate.bit).and_then(|open| self.timeline.twin[open]);
             let waits = waits.is_some_and(|before| !configuration.mask.has(before));
-            if !is_again && !is_readonly && !waits && !configuration.mask.has(candidate.bit) {
+            if !is_again
+                && !traits(candidate).is_readonly
+                && !waits
+                && !configuration.mask.has(candidate.bit)
+                && self.can_be_told(configuration, candidate)
+            {
                 return Some(candidate);
             }
         }
+    }
+
+    /// Whether a call has to take effect, or another one that is pending can tell that it did.
+    fn can_be_told(&self, configuration: &Configuration<W>, candidate: Candidate) -> bool {
+        let one = &self.timeline.calls[candidate.call as usize];
+        let at = configuration.next as usize;
+        // Behind the call that returns next may come what is not pending yet.
+        let is_own = candidate.call == self.timeline.returns[at].own.call;
+        if one.completion.is_some() && !one.is_optional || is_own {
+            return true;
+        }
+        self.timeline.candidates(at).any(|other| {
+            let next = &self.timeline.calls[other.call as usize].call;
+            other.call != candidate.call && !configuration.mask.has(other.bit) && self.model.tells(&one.call, next)
+        })
     }
 
     /// Normalizes a configuration and notes it; the return that it waits for, or `None` if it is known, or cannot succeed.

@@ -10,6 +10,7 @@
 //! A call takes a slot at its invocation and frees it at its return, so a mask has as many bits as calls are pending at once. Open
 //! calls keep theirs, after all others. Invariant: what is pending at a return is its own calls and the first `open` open ones.
 
+use crate::history::DatumId;
 use crate::model::{ModelCall, SequentialModel};
 
 /// A call with its place in time.
@@ -50,6 +51,8 @@ pub(super) struct Return {
 pub(super) struct CallTraits {
     pub(super) is_readonly: bool,
     pub(super) overwrites: bool,
+    pub(super) shows: Option<DatumId>,
+    pub(super) brings: Option<DatumId>,
 }
 
 /// The calls of a partition, prepared for the search.
@@ -75,6 +78,8 @@ impl<'a> Timeline<'a> {
             .map(|one| CallTraits {
                 is_readonly: model.is_readonly(&one.call),
                 overwrites: model.overwrites(&one.call),
+                shows: model.shows(&one.call),
+                brings: model.brings(&one.call),
             })
             .collect();
         let mut timeline = Timeline {
@@ -98,6 +103,11 @@ impl<'a> Timeline<'a> {
         let Return { first, count, open, .. } = self.returns[at];
         let own = &self.pending[first as usize..(first + count) as usize];
         own.iter().chain(&self.open[..open as usize]).copied()
+    }
+
+    /// How many candidates there are before a return.
+    pub(super) fn candidate_count(&self, at: usize) -> u32 {
+        self.returns[at].count + self.returns[at].open
     }
 
     /// A candidate before a return, by its number.

@@ -12,8 +12,11 @@
 //! Not here: histories that write a value twice; those of stacks and priority queues in which a take with an unknown end must have taken
 //! something: the search decides these.
 
+mod contradiction;
 mod priority_queue;
 mod stack;
+
+pub(super) use contradiction::contradiction;
 
 use super::timeline::TimedCall;
 use crate::history::{DatumId, DatumPool};
@@ -42,17 +45,23 @@ pub(super) fn is_linearizable(pool: &DatumPool, model: &str, calls: &[TimedCall]
 /// Whether the calls of a collection are linearizable. Takes whose end is unknown need not have taken effect: without them it may be
 /// plain already.
 fn collection(calls: &[TimedCall], is_possible: impl FnOnce(ValueStays, &[Interval]) -> bool) -> Option<bool> {
-    let (known, open) = without_open_takes(calls);
+    let (known, open) = without_open_takes(calls)?;
     let Ok((stays, empty)) = stays(&known)? else { return Some(false) };
     let is_plain = is_possible(stays, &empty);
     (is_plain || open.is_empty()).then_some(is_plain)
 }
 
-/// Calls without the takes of which nothing is known but when they began, and these times.
-fn without_open_takes(calls: &[TimedCall]) -> (Vec<TimedCall>, Vec<i64>) {
-    let is_open = |one: &&TimedCall| one.call.action == ModelAction::Take && one.call.result.is_none();
-    let open = calls.iter().filter(is_open).map(begin).collect();
-    (calls.iter().filter(|one| !is_open(one)).copied().collect(), open)
+/// Calls without the takes of which nothing is known but when they began, and these times; `None` if others that have not returned yet
+/// may take the same.
+fn without_open_takes(calls: &[TimedCall]) -> Option<(Vec<TimedCall>, Vec<i64>)> {
+    let is_take = |one: &TimedCall| one.call.action == ModelAction::Take;
+    let is_open = |one: &&TimedCall| is_take(one) && one.call.result.is_none();
+    let open: Vec<i64> = calls.iter().filter(is_open).map(begin).collect();
+    let is_pending = |one: &TimedCall| is_take(one) && one.call.result.is_some() && one.completion.is_none();
+    if !open.is_empty() && calls.iter().any(is_pending) {
+        return None;
+    }
+    Some((calls.iter().filter(|one| !is_open(one)).copied().collect(), open))
 }
 
 fn begin(call: &TimedCall) -> i64 {
@@ -160,6 +169,8 @@ fn stays(calls: &[TimedCall]) -> Option<Stays> {
             [(value, false, from, to), (_, _, begin, end)] if from < end => {
                 stays.push((value, Stay { inserted: (from, to), taken: (begin, end) }));
             }
+            // A take that has not returned yet need not have taken effect.
+            _ if rows.iter().any(|row| row.1 && row.3 == NEVER) => return None,
             _ => is_wrong = true,
         }
     }
@@ -167,7 +178,7 @@ fn stays(calls: &[TimedCall]) -> Option<Stays> {
 }
 
 fn queue(calls: &[TimedCall]) -> Option<bool> {
-    let (known, open) = without_open_takes(calls);
+    let (known, open) = without_open_takes(calls)?;
     let Ok((stays, empty)) = stays(&known)? else { return Some(false) };
     let mut stays = values(&stays);
     if !take_lost(&mut stays, &open) {

@@ -70,6 +70,7 @@ impl SequentialModel for Collection {
         if record.asked.is_nil() || self.order == TakeOrder::Smallest && !is_number {
             return Err("an element: an integer for a priority queue, anything but nil for others".to_owned());
         }
+        record.check_echo(pool)?;
         Ok((!has_failed).then(|| record.call(ModelAction::Insert, record.asked, None)))
     }
 
@@ -96,6 +97,14 @@ impl SequentialModel for Collection {
             ModelAction::Insert => Some(call.argument),
             _ => call.result.filter(|result| !result.is_nil()),
         }
+    }
+
+    fn shows(&self, call: &ModelCall) -> Option<DatumId> {
+        call.result.filter(|result| call.action == ModelAction::Take && !result.is_nil())
+    }
+
+    fn brings(&self, call: &ModelCall) -> Option<DatumId> {
+        (call.action == ModelAction::Insert).then_some(call.argument)
     }
 
     fn describe(&self, pool: &DatumPool, state: &[u8]) -> String {

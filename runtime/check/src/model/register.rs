@@ -47,7 +47,10 @@ impl SequentialModel for Register {
                 Ok(result.map(|result| record.call(ModelAction::Read, DatumId::NIL, Some(result))))
             }
             "write" if has_failed => Ok(None),
-            "write" => Ok(Some(record.call(ModelAction::Write, record.asked, None))),
+            "write" => {
+                record.check_echo(pool)?;
+                Ok(Some(record.call(ModelAction::Write, record.asked, None)))
+            }
             "cas" if self.has_cas => {
                 if has_failed && !self.nil_is_value {
                     return Ok(None);
@@ -69,6 +72,34 @@ impl SequentialModel for Register {
             ModelAction::Cas if value == call.argument => next.push(&id_bytes(call.second)),
             ModelAction::FailedCas if value != call.argument => next.push(state),
             _ => {}
+        }
+    }
+
+    fn shows(&self, call: &ModelCall) -> Option<DatumId> {
+        let shown = match call.action {
+            ModelAction::Read => call.result,
+            ModelAction::Cas => Some(call.argument),
+            _ => None,
+        };
+        // That is what the register has at the beginning.
+        shown.filter(|value| !value.is_nil())
+    }
+
+    fn brings(&self, call: &ModelCall) -> Option<DatumId> {
+        match call.action {
+            ModelAction::Write => Some(call.argument),
+            ModelAction::Cas => Some(call.second),
+            _ => None,
+        }
+    }
+
+    fn tells(&self, call: &ModelCall, next: &ModelCall) -> bool {
+        let Some(value) = self.brings(call) else { return true };
+        match next.action {
+            ModelAction::Read => next.result.is_none_or(|result| result == value),
+            ModelAction::Cas => next.argument == value,
+            ModelAction::FailedCas => next.argument != value,
+            _ => false,
         }
     }
 

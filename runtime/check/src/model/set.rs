@@ -24,6 +24,9 @@ impl SequentialModel for ElementSet {
     fn call(&self, pool: &DatumPool, record: &CallRecord<'_>) -> Result<Option<ModelCall>, String> {
         let result = record.result().filter(|result| !result.is_nil());
         let changes = record.outcome != OperationType::Fail;
+        if ["add", "remove"].contains(&record.function) {
+            record.check_echo(pool)?;
+        }
         match record.function {
             "add" => Ok(changes.then(|| record.call(ModelAction::Insert, record.asked, None))),
             "remove" => Ok(changes.then(|| record.call(ModelAction::Remove, record.asked, None))),

@@ -3,7 +3,7 @@
 use crate::args::CheckArgs;
 use crate::context::Context;
 use crate::error::CliError;
-use fozzy_campaign::history_check::{HistoryCheckRequest, check_history, validity_name};
+use fozzy_campaign::history_check::{HistoryCheckRequest, check_history, unjudged_history, validity_name};
 use fozzy_campaign::store::write_output;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::Validity;
@@ -11,12 +11,14 @@ use fozzy_report::{HistoryCheckDocument, cycles_dot, history_page};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Exit codes of a history that is not what it should be, and of one that was not decided.
+/// Exit codes of a history that is not what it should be, of one that could not be judged, and of one that was not decided.
 const EXIT_INVALID: u8 = 1;
+const EXIT_ERROR: u8 = 2;
 const EXIT_UNKNOWN: u8 = 3;
 
 pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, CliError> {
     let mut worst = Validity::Valid;
+    let mut has_error = false;
     let mut pages = Vec::new();
     for path in &args.histories {
         let watch = Stopwatch::start();
@@ -29,7 +31,14 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
             has_page: args.html.is_some(),
             remarks: &context.project.remarks,
         };
-        let judged = check_history(path, &request)?;
+        let judged = match check_history(path, &request) {
+            // The others have a verdict all the same.
+            Err(error) if args.histories.len() > 1 => {
+                has_error = true;
+                unjudged_history(path, &error)
+            }
+            judged => judged?,
+        };
         worst = worst.max(judged.validity);
         pages.push(judged.page);
     }
@@ -41,9 +50,10 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
     }
     let histories = pages.into_iter().map(|page| page.check).collect();
     let schema_version = "fozzy.history_check.v1".to_owned();
-    let validity = validity_name(worst).to_owned();
+    let validity = if has_error { "error" } else { validity_name(worst) }.to_owned();
     context.printer.document(&HistoryCheckDocument { schema_version, validity, histories })?;
     Ok(match worst {
+        _ if has_error => ExitCode::from(EXIT_ERROR),
         Validity::Valid => ExitCode::SUCCESS,
         Validity::Unknown => ExitCode::from(EXIT_UNKNOWN),
         Validity::Invalid => ExitCode::from(EXIT_INVALID),

@@ -18,7 +18,7 @@ pub(super) fn is_possible(stays: &[Stay], empty: &[Interval]) -> bool {
     let last = events.flat_map(|(from, to)| [from, to]).filter(|at| *at != NEVER).max().unwrap_or(0);
     let mut gaps = FreeGaps::new(last + 2);
     for Stay { inserted, taken } in stays {
-        if taken.1 == NEVER {
+        if taken.0 == NEVER {
             // It is never taken, and there from when it was in for certain.
             gaps.fill(inserted.1, last + 1);
             continue;
