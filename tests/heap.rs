@@ -139,6 +139,47 @@ fn only_the_outermost_allocator_is_counted_and_a_stripped_one_can_be_named() {
     assert!(wrong.err().contains("no function of the program has this name and these parameters"), "{}", wrong.err());
 }
 
+#[test]
+fn a_run_fails_by_what_its_own_heap_leaks_or_allocates() {
+    let program = |freed: &str| {
+        format!(
+            "(module (memory (export \"memory\") 2) (global $sp (mut i32) (i32.const 1024)) {BUMP}
+              (func $forgets i32.const 40 call $malloc {freed}) (func (export \"_start\") call $forgets call $forgets))"
+        )
+    };
+    let fozzy = Fozzy::new();
+    fozzy.write("leaks.wat", program("drop"));
+    fozzy.write("frees.wat", program("call $free"));
+    let run = |args: &[&str]| fozzy.run(&[&["run", "--json", "--no-store"], args].concat());
+    let found = run(&["leaks.wat", "--fail-on-leak", "--record", "a.fozzy"]).exits(1).json();
+    assert_eq!(
+        (&found["findings"][0]["kind"], &found["memory"]["leakedBytes"]),
+        (&"leak".into(), &80.into()),
+        "{found:#}"
+    );
+    assert_eq!(found["signature"]["site"], "forgets", "{found:#}");
+    // It is the run's own verdict: found again in a replay, and no obstacle for what counts it.
+    let again = fozzy.run(&["replay", "a.fozzy", "--json", "--no-store"]).exits(1).json();
+    assert_eq!((&again["findings"], &again["replay"]["equal"]), (&found["findings"], &true.into()), "{again:#}");
+    assert_eq!(heap(&fozzy)["leakedBytes"], 80);
+    fozzy.run(&["profile", "top", "a.fozzy"]).exits(0);
+    fozzy.run(&["test", "leaks.wat", "--fail-on-leak"]).exits(1);
+    for args in [&["leaks.wat"][..], &["leaks.wat", "--leak-budget", "80"], &["frees.wat", "--fail-on-leak"]] {
+        run(args).exits(0);
+    }
+    for (key, budget, code) in [("alloc", 79, 1), ("alloc", 80, 0), ("in_use", 79, 1), ("in_use", 80, 0)] {
+        fozzy.write("fozzy.toml", format!("profile_heap_{key}_budget = {budget}\n"));
+        let found = run(&["leaks.wat"]).exits(code).json();
+        let title = if code == 0 { Value::Null } else { format!("heap_{key}_budget").into() };
+        assert_eq!(found["findings"][0]["title"], title, "{found:#}");
+    }
+    // What was stripped of its names is not known to be free of leaks.
+    fozzy.write("fozzy.toml", "");
+    fozzy.write("bare.wat", "(module (memory (export \"memory\") 1) (func (result i32) i32.const 64) (func (export \"_start\") call 0 drop))");
+    let bare = run(&["bare.wat", "--fail-on-leak"]).exits(2).json();
+    assert_eq!(bare["findings"][0]["title"], "nothing is known of the program's heap", "{bare:#}");
+}
+
 /// Records a program with its arguments, and says what leaked.
 fn leaks(program: &Path, args: &[&str], code: i32) -> (Fozzy, Value) {
     let fozzy = Fozzy::new();

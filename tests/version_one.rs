@@ -196,9 +196,7 @@ fn its_settings_are_used_or_said_to_be_unused() {
     let fozzy = with_example();
     fozzy.write("fozzy.toml", SETTINGS);
     let ran = fozzy.run(&["run", "example.fozzy.json"]).exits(0);
-    for key in ["profile_heap_alloc_budget", "profile_heap_in_use_budget"] {
-        assert!(ran.err().contains(&format!("`{key}` is not used")), "{ran}");
-    }
+    assert!(!ran.err().contains("is not used"), "{ran}");
     for (reporter, begins) in [("junit", "<?xml"), ("html", "<!doctype html>"), ("json", "{")] {
         fozzy.write("fozzy.toml", format!("reporter = \"{reporter}\"\n"));
         let out = fozzy.run(&["run", "example.fozzy.json"]).exits(0).out();

@@ -55,10 +55,10 @@ pub struct Config {
     /// Accepted for habit, as `--mem-artifacts`.
     #[serde(rename = "mem_artifacts")]
     _mem_artifacts: bool,
-    /// Of version 1, whose budgets of the heap are not judged yet.
-    pub profile_heap_alloc_budget: Option<IgnoredAny>,
-    /// The same.
-    pub profile_heap_in_use_budget: Option<IgnoredAny>,
+    /// Bytes that a program's own heap may allocate in all.
+    pub profile_heap_alloc_budget: Option<ByteSize>,
+    /// Bytes that it may have in use at once.
+    pub profile_heap_in_use_budget: Option<ByteSize>,
     /// Defaults of `fozzy explore`.
     pub explore: ExploreSettings,
     /// Plans of targets, by their names: read again by those who know plans.
@@ -130,15 +130,6 @@ impl StoreSettings {
 }
 
 impl Config {
-    /// Keys of version 1 that stand there and that nothing heeds yet.
-    pub fn unused(&self) -> Vec<&'static str> {
-        let given = [
-            ("profile_heap_alloc_budget", self.profile_heap_alloc_budget.is_some()),
-            ("profile_heap_in_use_budget", self.profile_heap_in_use_budget.is_some()),
-        ];
-        given.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect()
-    }
-
     /// The plan of these keys, for a scenario file or for a program.
     pub fn memory(&self, has_steps: bool) -> PlanFile {
         // Of a program it would be a limit of linear memory, which a runtime alone may exceed: that has a flag and a plan's key.
@@ -147,7 +138,11 @@ impl Config {
         let budget = self.leak_budget.or_else(|| self.fail_on_leak.then_some(ByteSize(0)));
         let memory = MemoryFile { leak_budget: budget, ..MemoryFile::default() };
         let memory = match has_steps {
-            false => memory,
+            false => MemoryFile {
+                heap_alloc_budget: self.profile_heap_alloc_budget,
+                heap_in_use_budget: self.profile_heap_in_use_budget,
+                ..memory
+            },
             true => MemoryFile {
                 fail_after: self.mem_fail_after,
                 fragmentation_seed: self.mem_fragmentation_seed,

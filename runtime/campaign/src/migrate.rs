@@ -221,6 +221,8 @@ impl OldTrace {
             wave.and_then(|wave| wave.split(',').map(|word| word.trim().parse().ok()).collect());
         let none_may_leak = || options.fail_on_leak.then_some(ByteSize(0));
         let memory = MemoryFile {
+            heap_alloc_budget: None,
+            heap_in_use_budget: None,
             leak_budget: options.leak_budget_bytes.map(ByteSize).or_else(none_may_leak),
             fail_after: options.fail_after_allocs,
             fragmentation_seed: options.fragmentation_seed,

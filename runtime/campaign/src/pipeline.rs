@@ -8,6 +8,7 @@
 //! Invariant: every command and every campaign goes this way, and no other.
 
 mod feed;
+mod heap_watch;
 mod load;
 mod plan;
 mod prepare;

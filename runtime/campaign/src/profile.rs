@@ -21,6 +21,7 @@ pub use compare::{NamedRecording, profile_diff, profile_explain};
 pub use cpu::cpu_profile;
 pub(crate) use cpu::starved;
 pub use doctor::profile_doctor;
+pub(crate) use heap::heap_of;
 pub use heap::heap_profile;
 pub use shrink::{CostShrinkRequest, profile_shrink};
 

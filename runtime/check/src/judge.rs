@@ -80,6 +80,7 @@ fn judged_by(execution: &Execution, rule: ExitRule) -> Vec<JudgedFinding> {
     }
     if execution.end == (ExecutionEnd::Exited { code: 0 }) {
         found.extend(leak::found(&execution.facts.allocations));
+        found.extend(execution.facts.own_heap.iter().flat_map(|heap| leak::found_in_heap(heap)));
     }
     found.extend(criteria::found(&execution.facts.criteria));
     // What has ended the run is found again in the whole of it.

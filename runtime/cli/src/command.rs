@@ -139,14 +139,7 @@ fn settings(globals: &Globals, command: &Command) -> Result<Config, CliError> {
     if !command.has_settings() {
         return Ok(Config::default());
     }
-    let config = config::load(&globals.config)?;
-    for key in config.unused() {
-        output::notice(
-            format!("{}: `{key}` is not used: budgets of the heap are not judged yet\n", globals.config.display())
-                .as_bytes(),
-        );
-    }
-    Ok(config)
+    config::load(&globals.config)
 }
 
 impl Command {

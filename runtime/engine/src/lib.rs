@@ -111,5 +111,5 @@ pub use run::debugged::DebuggedRun;
 pub use run::heap::{HeapProfile, HeapSnapshot};
 pub use run::inspect_at::{ExecutionView, GuestView};
 pub use run::profile::{PathCounts, PathStep, ProgramProfile};
-pub use run::session::{Session, SessionError};
+pub use run::session::{HeapObserver, Session, SessionError};
 pub use run::trap::stopped_at_block;

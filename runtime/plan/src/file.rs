@@ -137,12 +137,17 @@ pub enum DiskNames {
     Posix,
 }
 
-/// What allocations are held to, as scenario files make them by `memory_alloc`, and as programs tell them by `fozzy:memory`.
+/// What allocations are held to: those of the program's own allocator, or those that it tells by `fozzy:memory`, or those that scenario files
+/// make by `memory_alloc`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct MemoryFile {
-    /// Bytes that may be in use at the end, such as 0 or "4KiB"; more is a failure. Default: no bound.
+    /// Bytes that may have leaked at the end, such as 0 or "4KiB"; more is a failure. Default: no bound.
     pub leak_budget: Option<ByteSize>,
+    /// Bytes that the program's own heap may allocate in all; more is a failure. Default: no bound.
+    pub heap_alloc_budget: Option<ByteSize>,
+    /// Bytes that its own heap may have in use at once; more is a failure. Default: no bound.
+    pub heap_in_use_budget: Option<ByteSize>,
     /// Scenario files: how many allocations succeed before all others are refused. Default: all.
     pub fail_after: Option<u64>,
     /// Scenario files: each allocation takes up to 30 % more than was asked for, by this number. Default: just that.

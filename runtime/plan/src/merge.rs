@@ -85,6 +85,8 @@ impl MemoryFile {
     fn over(self, lower: MemoryFile) -> MemoryFile {
         MemoryFile {
             leak_budget: self.leak_budget.or(lower.leak_budget),
+            heap_alloc_budget: self.heap_alloc_budget.or(lower.heap_alloc_budget),
+            heap_in_use_budget: self.heap_in_use_budget.or(lower.heap_in_use_budget),
             fail_after: self.fail_after.or(lower.fail_after),
             fragmentation_seed: self.fragmentation_seed.or(lower.fragmentation_seed),
             pressure_wave: self.pressure_wave.or(lower.pressure_wave),

@@ -532,6 +532,9 @@ fn history_criterion(file: &HistoryCriterionFile) -> HistoryCriterion {
 fn memory(file: &MemoryFile) -> Option<MemoryPlan> {
     (*file != MemoryFile::default()).then(|| MemoryPlan {
         leak_budget_bytes: file.leak_budget.map(|size| size.0),
+        heap_alloc_budget_bytes: file.heap_alloc_budget.map(|size| size.0),
+        heap_in_use_budget_bytes: file.heap_in_use_budget.map(|size| size.0),
+        own_heap: false,
         limit_bytes: None,
         fail_after: file.fail_after,
         fragmentation_seed: file.fragmentation_seed,

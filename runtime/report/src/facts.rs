@@ -9,7 +9,7 @@
 use crate::pretty::{Style, counted, grouped};
 use fozzy_trace::Facts;
 use fozzy_trace::facts::{
-    Allocations, FlowStats, Operations, Properties, Property, PropertyKind, PropertyState, ScenarioStats,
+    Allocations, FlowStats, Operations, OwnHeap, Properties, Property, PropertyKind, PropertyState, ScenarioStats,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,6 +162,19 @@ impl MemorySummary {
             leaked_bytes: told.in_use_bytes,
             leaked_allocs: told.in_use(),
         })
+    }
+
+    /// That of the program's own heap.
+    pub(crate) fn of_heap(heap: &OwnHeap) -> MemorySummary {
+        MemorySummary {
+            alloc_count: heap.allocated,
+            free_count: heap.freed,
+            failed_alloc_count: heap.refused,
+            in_use_bytes: heap.in_use_bytes,
+            peak_bytes: heap.peak_bytes,
+            leaked_bytes: heap.leaked_bytes,
+            leaked_allocs: heap.leaked,
+        }
     }
 }
 

@@ -567,7 +567,8 @@ impl RunSummary {
             input: InputArrival::all(facts),
             scenario,
             properties: PropertySummary::all(&facts.properties),
-            memory: MemorySummary::of(&facts.allocations),
+            memory: MemorySummary::of(&facts.allocations)
+                .or_else(|| facts.own_heap.as_deref().map(MemorySummary::of_heap)),
             warnings: health_warnings(facts),
             ..self
         }

@@ -20,6 +20,7 @@ mod criteria;
 mod flows;
 mod injected;
 mod operations;
+mod own_heap;
 mod properties;
 mod refusals;
 mod states;
@@ -32,6 +33,7 @@ pub use injected::{
     StrikeRecord,
 };
 pub use operations::{OPERATIONS_MAX, Operation, OperationEnd, OperationError, Operations};
+pub use own_heap::{HeapBudgets, LEAK_SITES_MAX, LeakSite, OwnHeap};
 pub use properties::{
     ComparisonOperator, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyEvaluation, PropertyKind,
     PropertyState,
@@ -56,6 +58,8 @@ pub struct Facts {
     pub operations: CopyOnWrite<Operations>,
     /// What its allocator did.
     pub allocations: CopyOnWrite<Allocations>,
+    /// What was in its own heap, if the plan has a budget for that; filled when the execution has ended.
+    pub own_heap: Option<Box<OwnHeap>>,
     /// What became of the planned faults; filled when the execution has ended.
     pub injected: CopyOnWrite<InjectedFaults>,
     /// Whether the plan allows the program to exit with an error once one of them has struck.

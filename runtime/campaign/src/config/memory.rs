@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! fail_on_leak, leak_budget                                    ─▶ every program
+//! profile_heap_alloc_budget, profile_heap_in_use_budget        ─▶ programs, of their own heap
 //! mem_limit_mb, mem_fail_after, mem_fragmentation_seed, mem_pressure_wave    ─▶ scenario files, as only their steps heed them
 //! mem_track, mem_artifacts                                     ─▶ nothing: it is always counted
 //! ```

@@ -145,6 +145,9 @@ fn mark_nonblocking(plan: &mut Plan, inputs: &Inputs, file: &PlanFile, component
 /// cannot be held to what only they heed.
 fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &LoadedTarget) -> Result<(), CampaignError> {
     if loaded.scenario.is_none() {
+        if let Some(memory) = plan.memory.as_mut().filter(|memory| !memory.is_of_steps()) {
+            memory.own_heap = memory.bounds_heap();
+        }
         if !plan.memory.as_ref().is_some_and(MemoryPlan::is_of_steps) {
             return Ok(());
         }

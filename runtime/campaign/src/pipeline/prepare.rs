@@ -6,6 +6,7 @@
 //!
 //! Invariant: nothing else in this workspace compiles a program that is run under a plan of the user.
 
+use super::heap_watch::heap_observer;
 use super::load::{LoadedTarget, cache_for};
 use super::plan::{RunPlan, plan};
 use super::record::RecordingOrigin;
@@ -39,13 +40,15 @@ pub struct PreparedProgram {
     pub interrupt: Interrupt,
     /// Ends runs that confirm and record failures, some time later; never unless granted.
     pub(crate) reprieve: Interrupt,
+    /// Its code is that of plain runs.
+    pub(crate) is_plain: bool,
 }
 
 impl PreparedProgram {
     /// A compiled program under its plan; nothing ends its executions from outside.
     pub(crate) fn of(loaded: LoadedTarget, planned: RunPlan, program: Program) -> PreparedProgram {
         let (interrupt, reprieve) = (Interrupt::default(), Interrupt::default());
-        PreparedProgram { loaded, planned, program, interrupt, reprieve }
+        PreparedProgram { loaded, planned, program, interrupt, reprieve, is_plain: true }
     }
 
     /// Lets runs that confirm and record failures end this much later than others.
@@ -99,7 +102,8 @@ impl PreparedProgram {
         };
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;
-        Ok(PreparedProgram::of(loaded, planned, program))
+        let is_plain = *build == Build::default();
+        Ok(PreparedProgram { is_plain, ..PreparedProgram::of(loaded, planned, program) })
     }
 
     /// The same program and plan, with another kind of build.
@@ -166,6 +170,12 @@ impl PreparedProgram {
     pub fn session_under(&self, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
         let mut session = session(self.program.clone(), plan, inputs)?;
         session.interrupt_by(self.interrupt.clone());
+        if self.is_plain {
+            let planned = RunPlan { plan: plan.clone(), inputs: inputs.clone(), ..self.planned.clone() };
+            heap_observer(&PreparedProgram { planned, ..self.clone() })
+                .into_iter()
+                .for_each(|it| session.observe_heap(it));
+        }
         Ok(session)
     }
 

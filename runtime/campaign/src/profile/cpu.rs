@@ -14,7 +14,6 @@
 use crate::coverage::module_name;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::PreparedProgram;
-use fozzy_check::judge;
 use fozzy_engine::{Build, PathCounts, Program, ProgramProfile, Session};
 use fozzy_instrument::source::{DebugSymbols, LineInfo, SourceFrame};
 use fozzy_instrument::{AllocatorChoice, ModuleChoice, ModuleOrdinal, OriginalOffset, ProfileCounter};
@@ -106,7 +105,8 @@ pub(crate) fn starved(recording: &Recording) -> Vec<NodeId> {
 /// In what an execution of the build that counts, whose fuel is another, is not the recorded run.
 fn difference(recording: &Recording, mut execution: Execution) -> Option<String> {
     execution.fuel_used = recording.outcome.fuel_used;
-    let verdict = judge(&execution);
+    // What is held against its plan was judged when it was recorded: here it is asked whether this is the same run.
+    let verdict = recording.outcome.verdict.clone();
     let found = fozzy_search::compare(&recording.outcome, &RecordedOutcome::of(&execution, verdict))?;
     Some(format!("{}: recorded {}, found {}", found.what, found.left, found.right))
 }

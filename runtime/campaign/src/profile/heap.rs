@@ -13,13 +13,13 @@ use super::cpu::{Namer, TreeDraft, counted_session};
 use crate::coverage::module_name;
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_check::is_own;
-use fozzy_engine::{HeapProfile, Program, ProgramProfile};
+use fozzy_engine::{HeapProfile, Program, ProgramProfile, Session};
 use fozzy_instrument::{AllocatorChoice, Allocators};
 use fozzy_report::MachineNames;
 use fozzy_report::profile::{CallTree, CostUnit, HeapMoment, HeapPlace, HeapSite, HeapTree};
 use fozzy_trace::file::Recording;
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
-use fozzy_trace::{HeapCounts, counted};
+use fozzy_trace::{HeapCounts, Plan, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -45,10 +45,24 @@ const ARGUMENTS_OF_C: &str = "__main_void";
 /// When the execution is not the recorded run, or a function that was chosen is not there.
 pub fn heap_profile(path: &Path, recording: &Recording, chosen: &[AllocatorChoice]) -> Result<HeapTree, CampaignError> {
     let (session, beginning) = counted_session(path, recording, Some(chosen.to_vec()))?;
+    heap_of(&session, &recording.plan, chosen, path.display().to_string(), beginning)
+}
+
+/// The heap of the last execution of a session in the build that logs allocations.
+///
+/// # Errors
+/// When a function that was chosen is not there.
+pub(crate) fn heap_of(
+    session: &Session,
+    plan: &Plan,
+    chosen: &[AllocatorChoice],
+    run: String,
+    beginning: Option<String>,
+) -> Result<HeapTree, CampaignError> {
     let mut draft = TreeDraft::default();
     let mut heap = HeapDraft::default();
     let machines: BTreeSet<_> = session.profiles().keys().map(|(node, _)| *node).collect();
-    let names = MachineNames::of(&recording.plan);
+    let names = MachineNames::of(plan);
     let mut unknown: Option<Vec<AllocatorChoice>> = None;
     for ((node, component), counts) in session.profiles() {
         let Some(program) = session.program_named(*component) else { continue };
@@ -68,7 +82,7 @@ pub fn heap_profile(path: &Path, recording: &Recording, chosen: &[AllocatorChoic
         return Err(CampaignError::new(ErrorKind::Usage, message));
     }
     heap.remarks.extend(beginning);
-    Ok(heap.finish(draft, path.display().to_string()))
+    Ok(heap.finish(draft, run))
 }
 
 fn unreadable(error: fozzy_instrument::Error) -> CampaignError {

@@ -3,13 +3,15 @@
 use clap::Args;
 use fozzy_plan::{ByteSize, MemoryFile};
 
-/// Limits of allocations: those of the steps of a scenario file, and those that a program reports by `fozzy:memory`.
+/// Limits of allocations: those of the program's own allocator, or those that it reports by `fozzy:memory`, or those of the steps of a
+/// scenario file.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MemoryArgs {
-    /// Bytes that may be in use at the end; more is a failure. For scenario files, and programs that report their allocations.
+    /// Bytes that may have leaked at the end; more is a failure. Of the program's own heap; of scenario files, and of programs that report
+    /// their allocations, what is in use then.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) leak_budget: Option<ByteSize>,
-    /// Treat memory in use at the end as a failure; --leak-budget sets a limit.
+    /// Treat leaked memory as a failure; --leak-budget sets a limit.
     #[arg(long)]
     pub(crate) fail_on_leak: bool,
     /// Scenario files: the number of allocations that succeed; all later ones are refused.
@@ -55,6 +57,8 @@ impl MemoryArgs {
     pub(crate) fn file(&self) -> MemoryFile {
         MemoryFile {
             leak_budget: self.leak_budget.or_else(|| self.fail_on_leak.then_some(ByteSize(0))),
+            heap_alloc_budget: None,
+            heap_in_use_budget: None,
             fail_after: self.mem_fail_after,
             fragmentation_seed: self.mem_fragmentation_seed,
             pressure_wave: (!self.mem_pressure_wave.is_empty()).then(|| self.mem_pressure_wave.clone()),

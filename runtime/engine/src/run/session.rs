@@ -21,7 +21,7 @@ use crate::run::profile::ProgramProfile;
 use crate::run::schedule;
 use fozzy_host::{CallerKind, Interrupt, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
-use fozzy_trace::facts::Refusal;
+use fozzy_trace::facts::{OwnHeap, Refusal};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
@@ -37,8 +37,13 @@ use std::sync::{Arc, OnceLock};
 /// Most parts of standard input whose arrival times are reported.
 const VARIED_SHOWN_MAX: usize = 64;
 
+/// Finds out what was in the heap of an execution that has come to its end, from the same answers.
+pub type HeapObserver =
+    Box<dyn FnMut(Box<dyn DecisionSource>, &Execution) -> Result<Option<Box<OwnHeap>>, HarnessError> + Send>;
+
 /// A program with a plan, ready to be executed any number of times.
 pub struct Session {
+    heap_observer: Option<HeapObserver>,
     program: Program,
     /// The further components of the plan.
     others: BTreeMap<Digest, Program>,
@@ -156,6 +161,7 @@ impl Session {
             tee: None,
             sink: None,
             activity: None,
+            heap_observer: None,
             is_narrated: false,
             stdin: None,
             reality: None,
@@ -214,6 +220,11 @@ impl Session {
     /// Hands the calls of the next execution's window to `sink` as they happen, instead of keeping them.
     pub fn follow(&mut self, sink: HistorySink) {
         self.sink = Some(sink);
+    }
+
+    /// Has `observer` find out what was in the heap of each execution that comes to its end.
+    pub fn observe_heap(&mut self, observer: HeapObserver) {
+        self.heap_observer = Some(observer);
     }
 
     /// Tells `sink` of turns, waits and bytes of the next execution, as they happen.
@@ -387,6 +398,7 @@ impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         // A run that is narrated to people is no recording, and no checker judges it.
         let is_streamed = self.sink.is_some();
+        let again = (self.heap_observer.is_some() && !self.is_narrated).then(|| source.fork());
         let wanted = self.criteria.as_ref().map_or(0, |criteria| criteria.history_wanted());
         let window = if is_streamed || wanted == 0 { keep.clone() } else { 0..keep.end.max(wanted) };
         let recorder =
@@ -483,6 +495,9 @@ impl Executor for Session {
         if let Some(criteria) = &mut self.criteria {
             execution.facts.criteria = criteria.judge(&execution, &disks, !is_streamed)?;
             execution.history.entries.retain(|entry| keep.contains(&entry.index));
+        }
+        if let (Some(observe), Some(again)) = (&mut self.heap_observer, again) {
+            execution.facts.own_heap = observe(again, &execution)?;
         }
         Ok(execution)
     }

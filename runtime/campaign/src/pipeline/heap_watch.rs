@@ -1,0 +1,101 @@
+//! Budgets of a program's own heap: each run that comes to its end is executed once more, its allocators watched.
+//!
+//! ```text
+//! Session ─execute─▶ Execution ─HeapObserver─▶ the same answers, in the build that logs allocations ─▶ OwnHeap ─▶ judge
+//! ```
+//!
+//! Invariants: only plans that say so ([`MemoryPlan::own_heap`](fozzy_trace::plan::MemoryPlan)) have it, so that runs of before are judged as
+//! they were; a run with answers of the real computer has none, as it cannot be executed again; what is watched is proved to be the run.
+//! Not here: which blocks have leaked (`profile/heap.rs`), what is too much (`fozzy-check`).
+
+use super::prepare::PreparedProgram;
+use crate::profile::heap_of;
+use fozzy_engine::{Build, HeapObserver};
+use fozzy_report::profile::HeapTree;
+use fozzy_trace::facts::{HeapBudgets, LEAK_SITES_MAX, LeakSite, OwnHeap};
+use fozzy_trace::plan::MemoryPlan;
+use fozzy_trace::{DecisionSource, Execution, ExecutionEnd, Executor, HarnessError};
+use std::sync::Arc;
+
+/// Finds out about the heaps of runs of a program under its plan, if that has a budget for them.
+pub(super) fn heap_observer(prepared: &PreparedProgram) -> Option<HeapObserver> {
+    let memory = prepared.planned.plan.memory.clone().filter(|memory| memory.own_heap)?;
+    let prepared = prepared.clone();
+    let mut watched: Option<PreparedProgram> = None;
+    Some(Box::new(move |source, execution| {
+        let is_told = execution.facts.allocations.is_told();
+        let is_live = !execution.history.observations.is_empty();
+        if execution.end != (ExecutionEnd::Exited { code: 0 }) || is_told || is_live {
+            return Ok(None);
+        }
+        let build = Build { heap: Some(Vec::new()), ..Build::profile() };
+        let program = match &mut watched {
+            Some(program) => program,
+            none => none.insert(prepared.rebuilt(&build).map_err(|error| HarnessError::new(error.to_string()))?),
+        };
+        let heap = observe(program, source, execution)?;
+        Ok(heap.map(|heap| Box::new(OwnHeap { budgets: budgets(&memory), ..heap })))
+    }))
+}
+
+fn budgets(memory: &MemoryPlan) -> HeapBudgets {
+    HeapBudgets {
+        leak_bytes: memory.leak_budget_bytes,
+        alloc_bytes: memory.heap_alloc_budget_bytes,
+        in_use_bytes: memory.heap_in_use_budget_bytes,
+    }
+}
+
+fn observe(
+    program: &PreparedProgram,
+    source: Box<dyn DecisionSource>,
+    execution: &Execution,
+) -> Result<Option<OwnHeap>, HarnessError> {
+    let failed = |error: crate::error::CampaignError| HarnessError::new(error.to_string());
+    let mut session = program.session().map_err(failed)?;
+    if let Some(stdin) = &program.planned.stdin {
+        // A dialogue is over, and does not come again.
+        if stdin.dialogue().is_some() {
+            return Ok(None);
+        }
+        session.read_from(Arc::clone(stdin));
+    }
+    let again = session.execute(source, 0..0)?;
+    if (again.history.digest, again.history.calls, &again.memory)
+        != (execution.history.digest, execution.history.calls, &execution.memory)
+    {
+        return Err(HarnessError::new("the run is another one when its allocators are watched"));
+    }
+    let heap = heap_of(&session, &program.planned.plan, &[], String::new(), None).map_err(failed)?;
+    Ok(Some(own_heap(&heap)))
+}
+
+fn own_heap(heap: &HeapTree) -> OwnHeap {
+    let total = heap.total();
+    let (leaked, leaked_bytes) = heap.leaked();
+    let sites = heap.by_site(|counts| counts.lost_bytes).into_iter();
+    let leaks = sites.take(if leaked > 0 { LEAK_SITES_MAX } else { 0 }).map(|(site, counts)| LeakSite {
+        function: site.function,
+        file: site.file,
+        line: site.line,
+        blocks: counts.lost_blocks,
+        bytes: counts.lost_bytes,
+    });
+    // A program without an allocator has no heap; of one without names it is not known.
+    let unknown = heap.tree.remarks.iter().find(|remark| {
+        heap.allocators.is_empty() && remark.contains("no allocator was recognised") && remark.contains("was stripped")
+    });
+    OwnHeap {
+        allocated: total.blocks,
+        allocated_bytes: total.bytes,
+        freed: heap.frees,
+        refused: heap.failures,
+        in_use_bytes: total.live_bytes,
+        peak_bytes: heap.moments.iter().map(|moment| moment.bytes).max().unwrap_or(0).max(total.live_bytes),
+        leaked,
+        leaked_bytes,
+        leaks: leaks.collect(),
+        unknown: unknown.cloned(),
+        budgets: HeapBudgets::default(),
+    }
+}
