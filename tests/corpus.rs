@@ -197,6 +197,11 @@ pub(crate) fn conformance() -> PathBuf {
     CONFORMANCE.get_or_init(|| guest("conformance", Target::Wasip2)).clone()
 }
 
+/// A node of the Maelstrom protocol, a core module, that misbehaves as its argument says.
+pub(crate) fn odd_node() -> PathBuf {
+    guest("odd-node", Target::Wasip1)
+}
+
 /// A guest that is a component only, of that folder under `tests/guests`: `everything`,
 /// `faults`, `net-server`,
 /// `net-client`, `http-client` or `http-handler`.

@@ -20,6 +20,7 @@
 //! processes          commands of a guest: scripted, other components, the real computer
 //! licences           the licence of everything in the binary is shipped
 //! live               the real computer captured, and replayed when what answered is gone
+//! maelstrom          clusters of nodes that speak the Maelstrom protocol: what was planted is found, what is odd is told
 //! coverage           what recorded runs have reached, in C, Rust and JavaScript
 //! map                what is covered is what ran, and what a change needs is what reaches it
 //! reactors           components called from outside, brought back from checkpoints
@@ -84,6 +85,7 @@ mod interrupted;
 mod licences;
 mod live;
 mod machines;
+mod maelstrom;
 mod map;
 mod maximize;
 mod memcheck;

@@ -1,7 +1,7 @@
 //! Builds the players for wasm32-wasip2, so that they can be embedded, and the node that distributed scenarios are played with.
 //!
 //! ```text
-//! runtime/{player,scenario-file}, guest-sdk ─cargo─▶ OUT_DIR/{steps,program,cluster}.wasm
+//! runtime/{player,scenario-file}, guest-sdk ─cargo─▶ OUT_DIR/{steps,program,cluster,maelstrom}.wasm
 //! scenarios/kv-node/ ────────────────────────cargo─▶ OUT_DIR/kv-node.wasm
 //! guest-sdk, runtime/trace ─ build/sdk.rs ─────────▶ OUT_DIR/sdk.txt    the sources of the SDK, for projects
 //!
@@ -66,11 +66,12 @@ fn deflate(name: &str, out: &Path) -> Result<(), String> {
 }
 
 /// What the components are made of.
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 23] = [
     "runtime/player/src",
     "runtime/player/steps",
     "runtime/player/program",
     "runtime/player/cluster",
+    "runtime/player/maelstrom",
     "runtime/player/Cargo.toml",
     "runtime/player/Cargo.lock",
     "runtime/scenario-file/src",
@@ -110,6 +111,7 @@ const GUESTS: [Guests; 2] = [
             ("steps.wasm", "steps_player.wasm"),
             ("program.wasm", "program_player.wasm"),
             ("cluster.wasm", "cluster_player.wasm"),
+            ("maelstrom.wasm", "maelstrom_driver.wasm"),
         ],
     },
     Guests {

@@ -59,6 +59,8 @@ const BARE: Batch = Batch { name: "the guest without std", arguments: &["--packa
 
 const PROBE: Batch = Batch { name: "the probe", target: Target::Wasip1, arguments: &["--package=probe"], ..GUESTS };
 
+const ODD_NODE: Batch = Batch { name: "the odd node", arguments: &["--package=odd-node"], ..PROBE };
+
 impl Batch {
     /// The batch of a guest of that folder.
     pub(super) fn of_guest(folder: &str, target: Target) -> &'static Batch {
@@ -66,6 +68,7 @@ impl Batch {
             ("bare", Target::Wasip2) => &BARE,
             (_, Target::Wasip2) => &GUESTS,
             ("probe", Target::Wasip1) => &PROBE,
+            ("odd-node", Target::Wasip1) => &ODD_NODE,
             (_, Target::Wasip1) => unreachable!("{folder} is built as a component only"),
         }
     }

@@ -31,6 +31,8 @@ pub(crate) static STEPS_PLAYER: EmbeddedFile = embedded!("steps.wasm");
 pub(crate) static PROGRAM_PLAYER: EmbeddedFile = embedded!("program.wasm");
 /// The one that plays distributed ones: it imports the interface of a node.
 pub(crate) static CLUSTER_PLAYER: EmbeddedFile = embedded!("cluster.wasm");
+/// The program that tests nodes of the Maelstrom protocol.
+pub(crate) static MAELSTROM_DRIVER: EmbeddedFile = embedded!("maelstrom.wasm");
 /// The node of version 1, which is played with unless `--target` names another.
 pub(crate) static KV_NODE: EmbeddedFile = embedded!("kv-node.wasm");
 /// All files of the SDK; `build/sdk.rs` says how.
@@ -47,8 +49,11 @@ impl EmbeddedFile {
 
 /// Whether a component is one of these: no program of a project.
 pub(crate) fn is_embedded(component: Digest) -> bool {
-    static DIGESTS: OnceLock<[Digest; 4]> = OnceLock::new();
-    let all = || [&STEPS_PLAYER, &PROGRAM_PLAYER, &CLUSTER_PLAYER, &KV_NODE].map(|file| Digest::of(file.bytes()));
+    static DIGESTS: OnceLock<[Digest; 5]> = OnceLock::new();
+    let all = || {
+        [&STEPS_PLAYER, &PROGRAM_PLAYER, &CLUSTER_PLAYER, &MAELSTROM_DRIVER, &KV_NODE]
+            .map(|file| Digest::of(file.bytes()))
+    };
     DIGESTS.get_or_init(all).contains(&component)
 }
 
@@ -63,6 +68,7 @@ mod tests {
             (&STEPS_PLAYER, "steps.wasm"),
             (&PROGRAM_PLAYER, "program.wasm"),
             (&CLUSTER_PLAYER, "cluster.wasm"),
+            (&MAELSTROM_DRIVER, "maelstrom.wasm"),
             (&KV_NODE, "kv-node.wasm"),
             (&SDK, "sdk.txt"),
         ] {

@@ -27,6 +27,7 @@ pub mod gates;
 pub mod history_check;
 pub mod inputs;
 pub mod inspection;
+pub mod maelstrom;
 pub mod map;
 pub mod maximize;
 pub mod memory;

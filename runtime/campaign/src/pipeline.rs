@@ -22,4 +22,5 @@ pub use load::{LoadedTarget, cache, load, load_built};
 pub use plan::{RunPlan, component, component_built, plan, plan_error};
 pub use prepare::{PreparedProgram, session_of};
 pub use record::{ENTRIES_KEPT, RecordPolicy, RecordingOrigin, engine_id, identity, kept, write};
+pub(crate) use runtime::is_go;
 pub use today::{MachinesOfToday, PlanOfToday};

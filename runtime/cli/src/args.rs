@@ -7,6 +7,7 @@ mod criteria;
 mod debug;
 mod gates;
 mod heap;
+mod maelstrom;
 mod map;
 mod memory;
 mod options;
@@ -23,6 +24,7 @@ pub(crate) use criteria::CriteriaArgs;
 pub(crate) use debug::DebugArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
+pub(crate) use maelstrom::{MaelstromCommand, MaelstromTestArgs};
 pub(crate) use map::{EvidenceArgs, MapCommand, ShrinkPolicyArg, TopologyProfileArg};
 pub(crate) use memory::{MemoryArgs, memory_size, percentage};
 pub(crate) use options::request;
@@ -183,6 +185,9 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Judge histories that clients of a distributed system have recorded.
     Check(CheckArgs),
+    /// Test clusters of nodes that speak the Maelstrom protocol.
+    #[command(subcommand, disable_help_subcommand = true)]
+    Maelstrom(MaelstromCommand),
     /// Check this machine, and with --deep that a program is deterministic.
     Doctor(DoctorArgs),
     /// Remove old runs from the run store, and what killed processes have left there.

@@ -19,6 +19,7 @@ mod gate;
 mod init;
 mod inspect;
 mod inspect_at;
+mod maelstrom;
 mod map;
 mod maximize;
 mod memory;
@@ -37,7 +38,9 @@ pub(crate) mod usage;
 mod validate;
 mod worker;
 
-use crate::args::{ArtifactsCommand, Cli, Command, CorpusCommand, Globals, ReportCommand, TraceCommand};
+use crate::args::{
+    ArtifactsCommand, Cli, Command, CorpusCommand, Globals, MaelstromCommand, ReportCommand, TraceCommand,
+};
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, Printer};
@@ -108,6 +111,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Validate(args) => validate::validate(&context, args),
             Command::Schema(args) => validate::schema(&context, args),
             Command::Check(args) => check::check(&context, args),
+            Command::Maelstrom(MaelstromCommand::Test(args)) => maelstrom::test(&context, args),
             Command::Doctor(args) => doctor::doctor(&context, args),
             Command::Clean(args) => clean::clean(&context, args),
             Command::Usage => usage::usage(&context),

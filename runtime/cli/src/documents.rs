@@ -17,6 +17,7 @@ use fozzy_report::document::{
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
 use fozzy_report::inspect::InspectDocument;
+use fozzy_report::maelstrom::MaelstromDocument;
 use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
 use fozzy_report::memory::{MemoryDiff, MemoryGraph, MemoryTop};
 use fozzy_report::profile::{
@@ -55,6 +56,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("findability", "`findability` (`fozzy.findability.v1`)", of::<FindabilityDocument>),
     row("benchmark", "`benchmark` (`fozzy.benchmark.v1`)", of::<BenchmarkDocument>),
     row("history-check", "`check` (`fozzy.history_check.v1`)", of::<HistoryCheckDocument>),
+    row("maelstrom", "`maelstrom test` (`fozzy.maelstrom.v1`)", of::<MaelstromDocument>),
     row("seeds", "`seeds` (`fozzy.seeds.v1`)", of::<SeedsDocument>),
     row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),

@@ -28,6 +28,7 @@ pub mod inspect;
 mod keeping_command;
 mod layout;
 mod machine_line;
+pub mod maelstrom;
 pub mod map;
 mod maximize;
 pub mod memory;

@@ -445,6 +445,11 @@ fn findings(mut findings: Vec<Finding>, kind: &str) -> Vec<Finding> {
     if kind == "scenario" {
         findings.iter_mut().for_each(|finding| finding.backtrace.clear());
     }
+    // Nor is that of the program that tests nodes; those of a node say where it crashed.
+    if kind == "maelstrom" {
+        let of_test = |finding: &&mut Finding| matches!(finding.kind, FindingKind::Invariant | FindingKind::Checker);
+        findings.iter_mut().filter(of_test).for_each(|finding| finding.backtrace.clear());
+    }
     findings
 }
 

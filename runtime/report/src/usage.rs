@@ -31,6 +31,11 @@ pub const USAGE: &[UsageGroup] = &[
                 "fozzy explore app.wasm --plan cluster.toml --time 60s",
             ),
             (
+                "maelstrom",
+                "you have nodes that speak the Maelstrom protocol, and want them tested as a cluster",
+                "fozzy maelstrom test -w broadcast --bin node.wasm --nemesis partition",
+            ),
+            (
                 "benchmark",
                 "you want to know how many workers an exploration is worth",
                 "fozzy benchmark app.wasm --time 10s",

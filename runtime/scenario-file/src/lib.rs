@@ -12,11 +12,14 @@
 //!
 //! Invariants: what is refused is refused with its line and column; no input makes it panic or recurse without bound; nothing
 //! that a file says is ignored.
+//! The same holds for the options of `fozzy maelstrom`, which are no file (`maelstrom`).
+//!
 //! Not here: what a step does (`runtime/player`).
 
 mod cluster;
 mod condition;
 mod json;
+mod maelstrom;
 mod options;
 mod payload;
 mod problem;
@@ -35,6 +38,10 @@ mod time;
 pub use cluster::{Cluster, ClusterFile, ClusterInvariant, ClusterStep};
 pub use condition::{Condition, ConditionOperator};
 pub use json::{DEPTH_MAX, JsonNode, JsonNumber, JsonValue, TEXT_BYTES_MAX};
+pub use maelstrom::{
+    LatencyDistribution, MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_STEPS_MAX, MaelstromOptions,
+    MaelstromWorkload, NemesisKind, Topology,
+};
 pub use options::{ClusterFault, ClusterOptions, ClusterPreset};
 pub use payload::Payload;
 pub use problem::{ScenarioProblem, SourcePosition};

@@ -175,7 +175,8 @@ impl Plan {
     pub fn renew_edition(&mut self) {
         let machines = std::iter::once(&self.main).chain(self.nodes.iter().map(|node| &node.program.machine));
         let channels = || machines.clone().filter_map(|machine| machine.stdin.channel.as_ref());
-        let (has_channel, has_pipe) = (channels().next().is_some(), channels().any(|channel| channel.from.is_some()));
+        let (has_channel, has_pipe) =
+            (channels().next().is_some(), channels().any(|channel| channel.from.is_some() || channel.routed));
         let has_others = self.nodes.iter().any(|node| !node.called);
         let is_losing = |fault: &FaultPlan| LOSING_FAULTS.contains(&&*fault.kind);
         self.edition = match has_channel {

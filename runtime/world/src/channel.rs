@@ -148,7 +148,7 @@ impl Channel {
         });
         let script = Script {
             arrivals: arrivals.collect::<Result<_, ChannelError>>()?,
-            is_pipe: plan.from.is_some(),
+            is_pipe: plan.from.is_some() || plan.routed,
             is_terminal: plan.terminal,
             stays_open,
             nonblocking: plan.nonblocking,
@@ -167,7 +167,7 @@ impl Channel {
             end: None,
             written: WrittenOutput::default(),
             nonblocking: plan.nonblocking,
-            is_open: plan.from.is_some(),
+            is_open: plan.from.is_some() || plan.routed,
             looked: (Instant::START, 0),
             varied: Vec::new(),
         };
@@ -325,6 +325,12 @@ impl Channel {
         let ArrivalTime::After { output, .. } = &arrival.when else { return None };
         let arrivals = self.script.arrivals.len();
         Some(UnmetExpectation { arrival: self.next + 1, arrivals, output: output.to_string() })
+    }
+
+    /// What has been sent and not been read is lost, with the program that would have read it.
+    pub(crate) fn lose_unread(&mut self) {
+        self.queue.clear();
+        self.unread = 0;
     }
 
     pub(crate) fn is_ready(&self, now: Instant) -> bool {

@@ -13,11 +13,14 @@
 //! deliveries to each machine.
 //! Not here: queues of inputs (`channel`).
 
+mod line_router;
+
 use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, WRITE_BYTES, jitter};
 use crate::clock::CLOCK_TICK;
 use crate::{OpContext, OutputKind, World};
 use fozzy_trace::plan::{Edition, Plan, StdinPipe};
 use fozzy_trace::{Instant, NodeId};
+use line_router::LineRouter;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -90,7 +93,9 @@ impl Dialogues {
             let pipe = machine.stdin.channel.as_ref()?.from.clone()?;
             Some((pipe.node, NodeId(node), pipe))
         };
-        Dialogues { pipes: (0..).zip(machines).filter_map(pipe).collect(), ..Dialogues::default() }
+        let router = LineRouter::of(plan).map(|router| Box::new(router) as Box<dyn StdioPeer>);
+        let pipes = (0..).zip(machines).filter_map(pipe).collect();
+        Dialogues { pipes, peers: router.into_iter().collect(), ..Dialogues::default() }
     }
 
     /// Whose output is the standard input of `node`.
@@ -217,6 +222,18 @@ impl World {
         if !self.dialogues.peers.is_empty() {
             self.ask_peers(context, |peer, context| peer.ended(node, context));
         }
+    }
+
+    /// The program of the context's machine is gone and starts again: the line that it has not finished is lost, and so is what was routed
+    /// to it and not read.
+    pub(crate) fn program_gone(&mut self, context: &mut OpContext<'_>) {
+        if self.dialogues.peers.is_empty() {
+            return;
+        }
+        let node = context.node;
+        self.dialogues.lines.remove(&node);
+        self.node_mut(node).stdin.channel_mut().into_iter().for_each(crate::Channel::lose_unread);
+        self.ask_peers(context, |peer, context| peer.ended(node, context));
     }
 
     /// Fixes when the scripted input of the context's machine comes, where that is known.

@@ -46,6 +46,7 @@ impl World {
     }
 
     fn let_machine_go(&mut self, context: &mut OpContext<'_>) {
+        self.program_gone(context);
         for handle in self.node_mut(context.node).table.clear() {
             match handle {
                 Handle::Descriptor(file)

@@ -8,7 +8,7 @@ const GO_BUILD: &[u8] = b"\xff Go buildinf:";
 const GO_PRODUCER: &[u8] = b"\x08language\x01\x02Go";
 
 /// Whether the program runs goroutines: all of them on one thread, which a read that waits would stop.
-pub(super) fn is_go(component: &[u8]) -> bool {
+pub(crate) fn is_go(component: &[u8]) -> bool {
     let begins = |at: usize| {
         let rest = &component[at..];
         rest.starts_with(GO_BUILD) || rest.starts_with(GO_PRODUCER)

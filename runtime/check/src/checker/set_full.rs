@@ -31,7 +31,8 @@ struct ElementState {
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let mut elements: BTreeMap<DatumId, ElementState> = BTreeMap::new();
-    for call in calls.of("add") {
+    // A broadcast adds to the set of messages that every node has.
+    for call in calls.of("add").chain(calls.of("broadcast")) {
         let state = elements
             .entry(calls.invoked(call).value)
             .or_insert(ElementState { added: call.invocation, ..ElementState::default() });

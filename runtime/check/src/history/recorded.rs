@@ -5,7 +5,7 @@
 //! invoke(1, "txn", "[[:r 1 nil]]")     ──▶   process 1, function txn, value [[:r 1 nil]]
 //! ```
 //!
-//! The first word of an operation is its function, and what follows its key. Input and output are values in EDN or as JSON writes
+//! The first word of an operation is its function, and what follows its key, or entries such as `:final? true`. Input and output are values in EDN or as JSON writes
 //! numbers, texts and arrays; what is neither is a text, and nothing is `nil`. An output that says nothing is the input.
 //! Not here: how a run is repeated (`fozzy-campaign`).
 
@@ -26,12 +26,7 @@ impl OperationHistory {
             let (name, key) = one.operation.split_once(' ').unwrap_or((&one.operation, ""));
             let function = pool.keyword(name);
             let asked = value(pool, &one.input);
-            let extra = if key.trim().is_empty() {
-                DatumId::NIL
-            } else {
-                let (name, key) = (pool.keyword("key"), value(pool, key));
-                pool.sequence(ItemKind::Map, &[name, key])
-            };
+            let extra = extra(pool, key.trim());
             let mut event = |(moment, time): (u64, Instant), kind: OperationType, value: DatumId, error: DatumId| {
                 let operation = HistoryOperation {
                     index: moment,
@@ -60,6 +55,18 @@ impl OperationHistory {
         history.operations = events.into_iter().map(|(_, operation)| operation).collect();
         history
     }
+}
+
+/// What an operation has beside its function: entries, or a key.
+fn extra(pool: &mut DatumPool, words: &str) -> DatumId {
+    if words.is_empty() {
+        return DatumId::NIL;
+    }
+    if words.starts_with(':') {
+        return value(pool, &format!("{{{words}}}"));
+    }
+    let (name, key) = (pool.keyword("key"), value(pool, words));
+    pool.sequence(ItemKind::Map, &[name, key])
 }
 
 /// The value that some words are.
@@ -101,6 +108,10 @@ mod tests {
 {:index 5, :time 10, :type :info, :process 2, :f :put, :value \"{:a\", :error \"timeout\", :key \"y\"}
 ";
         assert_eq!(history.to_edn(), expected);
+        let read = operations.invoke(2, "read :final? true", "", Instant(11)).expect("it fits");
+        operations.end(read, OperationEnd::Ok("4".to_owned()), Instant(12)).expect("it runs");
+        let marked = OperationHistory::of_run(&operations).to_edn();
+        assert!(marked.ends_with(":f :read, :value 4, :final? true}\n"), "{marked}");
         let row = model("kv").expect("a model");
         let verdict = check_linearizability(&history, row, &CheckLimits::default()).expect("it fits");
         assert_eq!((verdict.validity, verdict.partitions.len()), (Validity::Invalid, 2));

@@ -1,7 +1,7 @@
 //! `fozzy run`: a program once, from its bytes to a report.
 
 use super::report::rendered;
-use super::run_seeds;
+use super::run_seeds::{self, SweepRequest};
 use crate::args::{ReportFormatArg, RunArgs, SeedArg, request};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
@@ -50,7 +50,14 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
         return Err(CliError::new(ErrorKind::Target, message).hint("leave out --sequences and --flows"));
     }
     if let Some(seeds) = seeds {
-        return run_seeds::sweep(context, args, &prepared, seeds, watch);
+        let request = SweepRequest {
+            jobs: args.jobs as usize,
+            until_failure: args.until_failure,
+            record: args.record.as_deref(),
+            collision,
+            reporter: args.reporter,
+        };
+        return run_seeds::sweep(context, &request, &prepared, seeds, watch);
     }
     let mut session = prepared.piped_session(&context.project.config.base_dir)?;
     let format = context.format(args.reporter);

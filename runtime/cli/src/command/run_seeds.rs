@@ -1,7 +1,7 @@
 //! `fozzy run --seeds`: one program under one plan, with many seeds.
 
 use super::report::rendered;
-use crate::args::{ReportFormatArg, RunArgs};
+use crate::args::ReportFormatArg;
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::{interrupt, progress};
@@ -12,7 +12,9 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_report::RunMode;
 use fozzy_report::suite::{SuiteSummary, seed_line, sweep_details, sweep_heading};
+use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::{Seed, Status, counted, grouped};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -22,10 +24,19 @@ pub(super) fn range(seeds: Option<&str>, first: Seed) -> Result<Option<SeedRange
     range.map_err(|what| CliError::new(ErrorKind::Usage, format!("--seeds: {what}")))
 }
 
+/// What flags say of a run with many seeds.
+pub(super) struct SweepRequest<'a> {
+    pub(super) jobs: usize,
+    pub(super) until_failure: bool,
+    pub(super) record: Option<&'a Path>,
+    pub(super) collision: CollisionPolicy,
+    pub(super) reporter: Option<ReportFormatArg>,
+}
+
 /// Runs a program with many seeds.
 pub(super) fn sweep(
     context: &Context,
-    args: &RunArgs,
+    args: &SweepRequest<'_>,
     prepared: &PreparedProgram,
     seeds: SeedRange,
     watch: Stopwatch,
@@ -38,13 +49,13 @@ pub(super) fn sweep(
     let sweep = SeedSweep {
         prepared,
         seeds,
-        jobs: args.jobs as usize,
+        jobs: args.jobs,
         until_failure: args.until_failure,
         stop: Arc::new(interrupt::is_asked_to_stop),
         folder: &folder,
         record: RecordPolicy {
-            path: args.record.as_deref(),
-            collision: args.record_collision.into(),
+            path: args.record,
+            collision: args.collision,
             keep_passing: context.project.keep_passing,
         },
     };

@@ -6,7 +6,7 @@
 
 mod monitor;
 
-use super::{ReportedFailure, cut};
+use super::ReportedFailure;
 use crate::Instant;
 use crate::plan::HistoryCriterion;
 use crate::plan::criteria::{CHECKER_NAME_BYTES_MAX, HISTORY_CRITERIA_MAX};
@@ -14,8 +14,11 @@ use monitor::HistoryMonitor;
 
 /// Operations that a run keeps. One more ends the program: half a history must not be judged.
 pub const OPERATIONS_MAX: usize = 1 << 16;
-/// Bytes of an operation's input or output that are kept; longer ones are refused, as a cut value is another value.
-const VALUE_BYTES_MAX: usize = 4096;
+/// Bytes of an operation's name, input or output; longer ones are refused, as a cut value is another value. A read of a set may have tens
+/// of thousands of elements.
+const VALUE_BYTES_MAX: usize = 1 << 20;
+/// Bytes of all of them together; an operation beyond is refused, since the host holds them until the run has been judged.
+const TOTAL_BYTES_MAX: usize = 256 << 20;
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +55,9 @@ pub enum OperationError {
     /// A value is too long.
     #[error("{0} bytes as the name, input or output of an operation, at most {VALUE_BYTES_MAX} can be kept")]
     TooLong(usize),
+    /// All values together are too long.
+    #[error("the operations of the run have more than {TOTAL_BYTES_MAX} bytes of names, inputs and outputs")]
+    TooMuch,
     /// There is none of that number.
     #[error("there is no operation {0}")]
     Unknown(u64),
@@ -72,6 +78,8 @@ pub struct Operations {
     all: Vec<Operation>,
     /// Beginnings and ends so far.
     moments: u64,
+    /// Bytes of names, inputs and outputs.
+    bytes: usize,
     /// What they are held to.
     pub criteria: Vec<HistoryCriterion>,
     monitor: HistoryMonitor,
@@ -94,7 +102,9 @@ impl Operations {
         if self.all.len() == OPERATIONS_MAX {
             return Err(OperationError::TooMany);
         }
-        let (operation, input) = (kept(operation)?, kept(input)?);
+        self.make_room(operation)?;
+        self.make_room(input)?;
+        let (operation, input) = (operation.to_owned(), input.to_owned());
         let invoked = (self.moment(), at);
         self.all.push(Operation { client, operation, input, invoked, end: None });
         self.latest = Some((self.all.len() - 1, false));
@@ -107,7 +117,7 @@ impl Operations {
     /// When there is none of that number, it has ended before, or the words are too long.
     pub fn end(&mut self, number: u64, end: OperationEnd, at: Instant) -> Result<(), OperationError> {
         let (OperationEnd::Ok(words) | OperationEnd::Fail(words) | OperationEnd::Info(words)) = &end;
-        kept(words)?;
+        self.make_room(words)?;
         let moment = self.moments;
         let found = usize::try_from(number).ok().and_then(|number| self.all.get_mut(number));
         let operation = found.ok_or(OperationError::Unknown(number))?;
@@ -147,17 +157,18 @@ impl Operations {
         self.monitor.observe(&self.all, &self.criteria, self.latest.take())
     }
 
+    /// Counts the bytes of a value that is kept.
+    fn make_room(&mut self, words: &str) -> Result<(), OperationError> {
+        if words.len() > VALUE_BYTES_MAX {
+            return Err(OperationError::TooLong(words.len()));
+        }
+        self.bytes += words.len();
+        if self.bytes > TOTAL_BYTES_MAX { Err(OperationError::TooMuch) } else { Ok(()) }
+    }
+
     fn moment(&mut self) -> u64 {
         self.moments += 1;
         self.moments - 1
-    }
-}
-
-fn kept(words: &str) -> Result<String, OperationError> {
-    if words.len() > VALUE_BYTES_MAX {
-        Err(OperationError::TooLong(words.len()))
-    } else {
-        Ok(cut(words, VALUE_BYTES_MAX))
     }
 }
 

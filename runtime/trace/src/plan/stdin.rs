@@ -41,6 +41,10 @@ pub struct ChannelPlan {
     /// The machine whose standard output comes here, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<StdinPipe>,
+    /// Whether lines come here by way of the main machine: its program reads what each machine with such an input prints, and says which
+    /// line goes to whom. Its own input is one of these.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub routed: bool,
     /// Whether the program finds a terminal on its standard streams.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub terminal: bool,

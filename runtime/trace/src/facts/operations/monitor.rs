@@ -134,7 +134,7 @@ impl HistoryMonitor {
     }
 
     fn set_full(&mut self, operation: &Operation, is_end: bool) -> Option<Anomaly> {
-        if function(operation) == "add" && !is_end {
+        if ["add", "broadcast"].contains(&function(operation)) && !is_end {
             self.added.insert(operation.input.trim().to_owned());
         }
         let Node::List(elements) = parse(output_of(operation, "read", is_end)?)? else { return None };

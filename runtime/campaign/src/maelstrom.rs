@@ -1,0 +1,145 @@
+//! Tests of nodes that speak the Maelstrom protocol: the plan of one, and its results.
+//!
+//! ```text
+//! --bin node.wasm × n ─▶ machines n0, n1, …  ┐
+//! MaelstromOptions ────▶ the driver on main  ┴─▶ PreparedProgram ─ the pipeline ─▶ Execution ─▶ MaelstromResults
+//! ```
+//!
+//! Nothing here runs a test: it is a scenario whose steps are operations and faults, so that it is executed, recorded, replayed, swept over
+//! seeds and shrunk as any other.
+//!
+//! Not here: the network, clients and workloads (`runtime/player/maelstrom`), how lines reach the driver (`fozzy_world`).
+
+mod results;
+
+pub use results::MaelstromOutput;
+
+use crate::embedded::MAELSTROM_DRIVER;
+use crate::error::{CampaignError, ErrorKind};
+use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, is_go, load};
+use crate::project::Project;
+use fozzy_scenario_file::{MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MaelstromOptions};
+use fozzy_trace::file::RecordedTarget;
+use fozzy_trace::plan::{
+    AllowedEnd, ChannelPlan, Edition, FUEL_DEFAULT, Inputs, Limits, MachinePlan, NodePlan, ProgramPlan, ScenarioPlan,
+    StdinPlan,
+};
+use fozzy_trace::{Digest, Plan};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// What such a test is called in traces and reports.
+const KIND: &str = "maelstrom";
+/// Instructions that each step adds to the budget of a machine: some thousand messages of a node.
+const FUEL_OF_A_STEP: u64 = 2_000_000;
+
+/// A test that is asked for.
+#[derive(Clone, Debug)]
+pub struct MaelstromRequest {
+    /// What is tested.
+    pub options: MaelstromOptions,
+    /// The program of each node: a file, or a folder that is built.
+    pub bin: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Instructions of each machine, if the default is not right.
+    pub fuel: Option<u64>,
+}
+
+/// Plans and compiles a test.
+///
+/// # Errors
+/// When the options do not fit each other, or there is no such program.
+pub fn prepare(project: &Project, request: &MaelstromRequest) -> Result<PreparedProgram, CampaignError> {
+    let options = &request.options;
+    check(options).map_err(|why| CampaignError::new(ErrorKind::Usage, why))?;
+    let steps = options.steps().map_err(|why| CampaignError::new(ErrorKind::Usage, why))?;
+    let node = load(&request.bin, &project.remarks)?;
+    if node.scenario.is_some() {
+        let message = format!("{} is a scenario file, and no program of a node", request.bin.display());
+        return Err(CampaignError::new(ErrorKind::Target, message));
+    }
+    let mut inputs = Inputs::default();
+    let words = serde_json::to_string(options).map_err(|why| CampaignError::new(ErrorKind::Usage, why.to_string()))?;
+    let main = MachinePlan {
+        args: vec![KIND.to_owned(), format!("--maelstrom={words}")],
+        stdin: routed(false),
+        ..MachinePlan::default()
+    };
+    let program = ProgramPlan {
+        machine: MachinePlan {
+            args: std::iter::once(node.target.name.clone()).chain(request.args.iter().cloned()).collect(),
+            // All goroutines stop while one waits for its input.
+            stdin: routed(is_go(&node.component)),
+            ..MachinePlan::default()
+        },
+        component: inputs.add(node.component),
+    };
+    let machine = |name: &String| NodePlan {
+        name: name.clone(),
+        program: program.clone(),
+        called: false,
+        ends: Some(AllowedEnd::Never),
+        restart: None,
+    };
+    let fuel = request.fuel.unwrap_or(FUEL_DEFAULT + u64::from(steps) * FUEL_OF_A_STEP);
+    let plan = Plan {
+        main,
+        nodes: options.nodes.iter().map(machine).collect(),
+        limits: Limits { fuel, ..Limits::default() },
+        scenario: Some(ScenarioPlan::all(1, steps)),
+        edition: Edition::LATEST,
+        ..Plan::default()
+    };
+    let driver = MAELSTROM_DRIVER.bytes();
+    let name = format!("{} {}", node.target.name, options.workload.word());
+    let target = RecordedTarget { name, source: Digest::of(driver), kind: KIND.to_owned() };
+    let source_bytes = driver.len() as u64;
+    let loaded = LoadedTarget { target, component: driver.into(), source_bytes, scenario: None, file: None };
+    PreparedProgram::compile(loaded, RunPlan::of(plan, inputs))
+}
+
+/// Standard input by way of the driver.
+fn routed(nonblocking: bool) -> StdinPlan {
+    let channel = ChannelPlan { routed: true, nonblocking, ..ChannelPlan::default() };
+    StdinPlan { bytes: Digest::of(b""), stays_open: true, channel: Some(Box::new(channel)) }
+}
+
+/// What is wrong with options, in a sentence.
+fn check(options: &MaelstromOptions) -> Result<(), String> {
+    let MaelstromOptions { nodes, concurrency, rate, time_limit, p_loss, nemesis_interval, availability, .. } = options;
+    let mut known = BTreeSet::new();
+    for name in nodes {
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.');
+        if name.is_empty() || !is_name || name.starts_with('c') {
+            return Err(format!(
+                "`{}` is no name for a node: letters, digits, `-` and `.`, and not a `c` before, as clients have it",
+                name.escape_debug()
+            ));
+        }
+        if !known.insert(name) {
+            return Err(format!("two of the nodes are called `{name}`"));
+        }
+    }
+    let share = |name: &str, value: f64| match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(format!("{name}: expected a share from 0 to 1, found {value}")),
+    };
+    let positive = |name: &str, value: f64| match value.is_finite() && value > 0.0 {
+        true => Ok(()),
+        false => Err(format!("{name}: expected a number above 0, found {value}")),
+    };
+    if !(1..=MAELSTROM_NODES_MAX).contains(&nodes.len()) {
+        return Err(format!("expected 1 to {MAELSTROM_NODES_MAX} nodes, found {}", nodes.len()));
+    }
+    if !(1..=MAELSTROM_CLIENTS_MAX).contains(concurrency) {
+        return Err(format!("expected 1 to {MAELSTROM_CLIENTS_MAX} clients at once, found {concurrency}"));
+    }
+    if !rate.is_finite() || *rate < 0.0 {
+        return Err(format!("--rate: expected operations a second, found {rate}"));
+    }
+    positive("--time-limit", *time_limit)?;
+    positive("--nemesis-interval", *nemesis_interval)?;
+    share("--p-loss", *p_loss)?;
+    availability.map_or(Ok(()), |least| share("--availability", least))
+}

@@ -1,0 +1,71 @@
+//! Clients: one request at a time, each to the node that the client belongs to.
+
+use crate::protocol::ReplyShape;
+use crate::workload::OperationRow;
+use fozzy_sdk::tools::Operation;
+use serde_json::{Map, Value};
+
+/// A client.
+pub struct Client {
+    /// Its name on the network. An operation whose end is not known may retire it: then another client goes on in its place.
+    pub name: String,
+    /// Its number in the history.
+    pub process: u32,
+    /// The node that it talks to.
+    pub node: String,
+    next_msg_id: u64,
+    pub request: Option<Request>,
+}
+
+/// A request that has not been answered.
+pub struct Request {
+    /// The number of its message among all.
+    pub message: u64,
+    /// The client's own number of it.
+    pub msg_id: u64,
+    /// What it says, in JSON.
+    pub body: String,
+    /// When nobody waits for the answer any more.
+    pub due: u64,
+    pub purpose: Purpose,
+}
+
+/// What a request is for.
+pub enum Purpose {
+    /// To set a node up: what answers it.
+    SetUp(&'static ReplyShape),
+    /// An operation of the workload, with its input.
+    Operation(&'static OperationRow, Value, Operation),
+}
+
+impl Purpose {
+    /// What answers it.
+    pub fn reply(&self) -> &'static ReplyShape {
+        match self {
+            Purpose::SetUp(reply) => reply,
+            Purpose::Operation(row, ..) => &row.reply,
+        }
+    }
+}
+
+impl Client {
+    pub fn new(name: String, process: u32, node: String) -> Client {
+        Client { name, process, node, next_msg_id: 0, request: None }
+    }
+
+    pub fn is_free(&self) -> bool {
+        self.request.is_none()
+    }
+
+    /// Numbers a request: its number, and its text.
+    pub fn number(&mut self, mut body: Map<String, Value>) -> (u64, String) {
+        self.next_msg_id += 1;
+        body.insert("msg_id".to_owned(), self.next_msg_id.into());
+        (self.next_msg_id, Value::Object(body).to_string())
+    }
+
+    /// Goes on as another client.
+    pub fn rename(&mut self, name: String) {
+        (self.name, self.next_msg_id) = (name, 0);
+    }
+}

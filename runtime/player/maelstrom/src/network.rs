@@ -1,0 +1,162 @@
+//! The network of the nodes: what is on its way, for how long, and what does not arrive.
+//!
+//! ```text
+//! sent ─▶ counted ─▶ lost? ─▶ on its way for its latency ─▶ cut off? ─▶ counted ─▶ arrives
+//! ```
+//!
+//! As in Maelstrom, messages of clients take no time and are never lost, and a partition is looked at when a message is received: what was
+//! on its way when one begins is lost, and what is sent during it and due after it arrives.
+//!
+//! Invariants: which of several due messages arrives first is a choice; without losses, latencies and partitions nothing else is asked.
+
+use crate::partition::Partition;
+use fozzy_scenario_file::{LatencyDistribution, MaelstromOptions};
+use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Nanoseconds of a millisecond.
+const MS: u64 = 1_000_000;
+/// Of those that are due together, so many are chosen from.
+const CHOICE_MAX: usize = 16;
+
+/// A message.
+pub struct Message {
+    /// Its number, in the order in which they were sent.
+    pub id: u64,
+    /// Who sent it.
+    pub src: String,
+    /// For whom it is.
+    pub dest: String,
+    /// What it says, in JSON.
+    pub body: String,
+}
+
+impl Message {
+    /// As a node reads it.
+    pub fn line(&self) -> String {
+        let Message { id, src, dest, body } = self;
+        let name = |name: &str| Value::from(name).to_string();
+        format!(r#"{{"id":{id},"src":{},"dest":{},"body":{body}}}"#, name(src), name(dest))
+    }
+
+    fn is_of_client(&self) -> bool {
+        is_client(&self.src) || is_client(&self.dest)
+    }
+}
+
+/// Whether a name is that of a client.
+pub fn is_client(name: &str) -> bool {
+    name.starts_with('c')
+}
+
+/// What was sent and received.
+#[derive(Default)]
+struct Traffic {
+    sent: u64,
+    received: u64,
+}
+
+pub struct Network {
+    /// By when they arrive, and by their numbers.
+    queue: BTreeMap<(u64, u64), Message>,
+    next_id: u64,
+    latency: u64,
+    distribution: LatencyDistribution,
+    p_loss: f64,
+    pub partition: Partition,
+    clients: Traffic,
+    servers: Traffic,
+}
+
+impl Network {
+    pub fn new(options: &MaelstromOptions) -> Network {
+        Network {
+            queue: BTreeMap::new(),
+            next_id: 0,
+            latency: options.latency,
+            distribution: options.latency_dist,
+            p_loss: options.p_loss,
+            partition: Partition::default(),
+            clients: Traffic::default(),
+            servers: Traffic::default(),
+        }
+    }
+
+    /// Sends a message now; the answer is its number.
+    pub fn send(&mut self, now: u64, src: &str, dest: &str, body: String) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        let message = Message { id, src: src.to_owned(), dest: dest.to_owned(), body };
+        if message.is_of_client() {
+            self.clients.sent += 1;
+            self.queue.insert((now, id), message);
+            return id;
+        }
+        self.servers.sent += 1;
+        if self.p_loss > 0.0 && draws::bool("loss", self.p_loss) {
+            return id;
+        }
+        let due = now.saturating_add(self.draw_latency().saturating_mul(MS));
+        self.queue.insert((due, id), message);
+        id
+    }
+
+    /// Milliseconds.
+    fn draw_latency(&self) -> u64 {
+        /// Steps between 0 and 1.
+        const STEPS: i64 = 1 << 30;
+        match self.distribution {
+            _ if self.latency == 0 => 0,
+            LatencyDistribution::Constant => self.latency,
+            LatencyDistribution::Uniform => {
+                let most = i64::try_from(self.latency.saturating_mul(2)).unwrap_or(i64::MAX);
+                draws::int("latency", 0, most).unsigned_abs()
+            }
+            LatencyDistribution::Exponential => {
+                let share = draws::int("latency", 0, STEPS - 1) as f64 / STEPS as f64;
+                (-(1.0 - share).ln() * self.latency as f64) as u64
+            }
+        }
+    }
+
+    /// When the next message arrives.
+    pub fn next_due(&self) -> Option<u64> {
+        self.queue.keys().next().map(|(due, _)| *due)
+    }
+
+    /// Takes a message that is due and not cut off.
+    pub fn receive(&mut self, now: u64) -> Option<Message> {
+        loop {
+            let due: Vec<(u64, u64)> = self.queue.range(..=(now, u64::MAX)).map(|(key, _)| *key).take(CHOICE_MAX).collect();
+            let chosen = match due.len() {
+                0 => return None,
+                1 => 0,
+                several => draws::choose("next message", several as u64) as usize,
+            };
+            let message = self.queue.remove(&due[chosen]).expect("it was there");
+            if message.is_of_client() {
+                self.clients.received += 1;
+                return Some(message);
+            }
+            if !self.partition.cuts(&message.src, &message.dest) {
+                self.servers.received += 1;
+                return Some(message);
+            }
+        }
+    }
+
+    /// What was sent and received; and by operation, of which there were so many.
+    pub fn report(&self, operations: u64) -> Value {
+        let of = |sent: u64, received: u64| {
+            let by_operation = if operations == 0 { 0.0 } else { sent as f64 / operations as f64 };
+            json!({"send-count": sent, "recv-count": received, "msg-count": sent, "msgs-per-op": by_operation})
+        };
+        let (clients, servers) = (&self.clients, &self.servers);
+        json!({
+            "all": of(clients.sent + servers.sent, clients.received + servers.received),
+            "clients": of(clients.sent, clients.received),
+            "servers": of(servers.sent, servers.received),
+        })
+    }
+}

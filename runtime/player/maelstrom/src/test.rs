@@ -1,0 +1,454 @@
+//! A test: its steps, and the loop in which messages come and go.
+
+use crate::client::{Client, Purpose, Request};
+use crate::network::{Message, Network, is_client};
+use crate::partition::Partition;
+use crate::protocol::{PrintedMessage, ReplyShape, error_code, shown};
+use crate::wire::{Heard, Wire};
+use crate::workload::Workload;
+use crate::{fail, network};
+use fozzy_scenario_file::{MaelstromOptions, NemesisKind, Topology};
+use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Info, Skip, StepResult};
+use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use fozzy_sdk::tools;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Nanoseconds of a second.
+const SECOND: f64 = 1e9;
+/// How long a client waits for an answer.
+const REQUEST_TIMEOUT: u64 = 5_000_000_000;
+/// How long a node may take to answer `init`.
+const INIT_TIMEOUT: u64 = 10_000_000_000;
+/// How long nodes have to recover before the final operations.
+const RECOVERY: u64 = 10_000_000_000;
+/// The weight of a flow whose likelihood is that of one operation a second.
+const WEIGHT: f64 = 1_000_000.0;
+
+static INIT_OK: ReplyShape = ReplyShape { kind: "init_ok", keys: &[] };
+static TOPOLOGY_OK: ReplyShape = ReplyShape { kind: "topology_ok", keys: &[] };
+
+/// How histories mark the operations at the end.
+const FINAL: &str = " :final? true";
+
+/// What the nemesis does: each of its kinds begins and ends something.
+const PARTITION: &str = "partition";
+const HEAL: &str = "heal";
+
+/// The flows of a test: its operations, and what goes wrong.
+pub fn describe(options: &MaelstromOptions) -> Info {
+    let flow = |(name, weight): (&str, u32)| Flow { name: name.to_owned(), weight: weight.max(1), max_times: None };
+    Info { name: options.workload.word().to_owned(), flows: flows(options).into_iter().map(flow).collect(), invariants: Vec::new() }
+}
+
+/// Names and weights; the weight is 0 without operations.
+fn flows(options: &MaelstromOptions) -> Vec<(&'static str, u32)> {
+    let operations = Workload::of(options.workload).operations;
+    let all: u32 = operations.iter().map(|row| row.weight).sum();
+    let weight = |rate: f64| (rate * WEIGHT).min(f64::from(u32::MAX / 16)) as u32;
+    let operation = |row: &crate::workload::OperationRow| {
+        (row.name, weight(options.rate * f64::from(row.weight) / f64::from(all)))
+    };
+    let mut flows: Vec<(&str, u32)> = operations.iter().map(operation).collect();
+    if options.nemesis.contains(&NemesisKind::Partition) {
+        let weight = weight(options.nemesis_rate()).max(1);
+        flows.extend([(PARTITION, weight), (HEAL, weight)]);
+    }
+    flows
+}
+
+/// A test on its way.
+pub struct Test {
+    options: MaelstromOptions,
+    workload: &'static Workload,
+    flows: Vec<(&'static str, u32)>,
+    wire: Wire,
+    network: Network,
+    clients: Vec<Client>,
+    /// By name, which client.
+    names: BTreeMap<String, usize>,
+    /// The number of the next client, as names have it.
+    next_client: usize,
+    /// The next element that is added.
+    next_element: i64,
+    /// When the next step is due, and when the last one may be.
+    next_at: u64,
+    limit: u64,
+    /// Operations that were begun, and that succeeded.
+    begun: u64,
+    succeeded: u64,
+}
+
+impl Test {
+    pub fn new(options: MaelstromOptions) -> Test {
+        Test {
+            workload: Workload::of(options.workload),
+            flows: flows(&options),
+            wire: Wire::new(),
+            network: Network::new(&options),
+            clients: Vec::new(),
+            names: BTreeMap::new(),
+            next_client: 0,
+            next_element: 0,
+            next_at: 0,
+            limit: 0,
+            begun: 0,
+            succeeded: 0,
+            options,
+        }
+    }
+
+    /// Sets the nodes up.
+    pub fn begin(&mut self) {
+        for checker in self.workload.checkers {
+            tools::check_history(checker, "");
+        }
+        let nodes = self.options.nodes.clone();
+        for (number, node) in nodes.iter().enumerate() {
+            self.open(number as u32, node.clone());
+            let init = json!({"type": "init", "node_id": node, "node_ids": nodes});
+            self.set_up(number, init, &INIT_OK, INIT_TIMEOUT);
+        }
+        self.settle();
+        if self.workload.has_topology {
+            let topology = json!({"type": "topology", "topology": neighbours(&nodes, self.options.topology)});
+            for number in 0..nodes.len() {
+                self.set_up(number, topology.clone(), &TOPOLOGY_OK, REQUEST_TIMEOUT);
+            }
+            self.settle();
+        }
+        self.clients.clear();
+        self.names.clear();
+        for process in 0..self.options.concurrency {
+            self.open(process, nodes[process as usize % nodes.len()].clone());
+        }
+        self.next_at = self.wire.now();
+        self.limit = self.next_at.saturating_add((self.options.time_limit * SECOND) as u64);
+    }
+
+    /// One operation, or one thing that goes wrong or is repaired.
+    pub fn step(&mut self) -> StepResult {
+        if self.next_at == self.limit {
+            return skipped("the time is over");
+        }
+        let mean = SECOND / self.options.step_rate();
+        let gap = draws::int("gap", 0, (2.0 * mean).min(1e18) as i64).unsigned_abs();
+        let at = self.next_at.saturating_add(gap);
+        if at >= self.limit {
+            self.next_at = self.limit;
+            return skipped("the time is over");
+        }
+        self.run(at, |_| false);
+        self.next_at = at.max(self.wire.now());
+        let is_healed = self.network.partition.is_healed();
+        let weights = self.flows.iter().map(|(name, weight)| match *name {
+            PARTITION if !is_healed => 0,
+            HEAL if is_healed => 0,
+            _ => *weight,
+        });
+        let weights: Vec<u32> = weights.collect();
+        let flow = draws::weighted("flow", &weights);
+        match self.flows[flow as usize].0 {
+            PARTITION => {
+                self.network.partition = Partition::draw(&self.options.nodes);
+                tools::event("partition", &self.network.partition.words());
+            }
+            HEAL => self.heal(),
+            _ => return self.operate(flow),
+        }
+        StepResult::Ran(flow)
+    }
+
+    /// A client that is free begins an operation.
+    fn operate(&mut self, flow: u32) -> StepResult {
+        self.run(self.limit, |test| test.clients.iter().any(Client::is_free));
+        let free: Vec<usize> = (0..self.clients.len()).filter(|at| self.clients[*at].is_free()).collect();
+        if free.is_empty() {
+            return skipped("no client is free");
+        }
+        let client = if free.len() > 1 { free[draws::choose("client", free.len() as u64) as usize] } else { free[0] };
+        self.invoke(client, flow as usize, "");
+        StepResult::Ran(flow)
+    }
+
+    fn heal(&mut self) {
+        self.network.partition = Partition::default();
+        tools::event("heal", "");
+    }
+
+    /// What is open comes to its end, nodes recover, and each client does what is done at the end.
+    pub fn end(&mut self) {
+        self.run(self.limit, |_| false);
+        self.finish();
+        if !self.network.partition.is_healed() {
+            self.heal();
+        }
+        if let Some(operation) = self.workload.final_operation {
+            self.run(self.wire.now().saturating_add(RECOVERY), |_| false);
+            for client in 0..self.clients.len() {
+                self.invoke(client, operation, FINAL);
+            }
+            self.finish();
+        }
+        let net = self.network.report(self.begun);
+        eprintln!("{}", json!({"net": net, "invoked": self.begun, "ok": self.succeeded}));
+        self.check_availability();
+    }
+
+    fn check_availability(&self) {
+        let Some(least) = self.options.availability else { return };
+        let share = if self.begun == 0 { 1.0 } else { self.succeeded as f64 / self.begun as f64 };
+        if share < least {
+            let (succeeded, begun) = (self.succeeded, self.begun);
+            fail("availability", &format!("{succeeded} of {begun} operations succeeded, a share of {share:.4}; expected at least {least}"));
+        }
+    }
+
+    /// Opens a client.
+    fn open(&mut self, process: u32, node: String) {
+        let name = self.new_name();
+        self.names.insert(name.clone(), self.clients.len());
+        self.clients.push(Client::new(name, process, node));
+    }
+
+    fn new_name(&mut self) -> String {
+        self.next_client += 1;
+        format!("c{}", self.next_client - 1)
+    }
+
+    /// Sends a request that sets a node up.
+    fn set_up(&mut self, client: usize, body: Value, reply: &'static ReplyShape, timeout: u64) {
+        let Value::Object(body) = body else { unreachable!("requests are objects") };
+        self.request(client, body, timeout, Purpose::SetUp(reply));
+    }
+
+    /// Waits for the answers of nodes that are set up.
+    fn settle(&mut self) {
+        self.run(u64::MAX, |test| test.clients.iter().all(Client::is_free));
+    }
+
+    /// Waits until no operation is open.
+    fn finish(&mut self) {
+        self.run(u64::MAX, |test| test.clients.iter().all(Client::is_free));
+    }
+
+    /// Begins an operation.
+    fn invoke(&mut self, client: usize, operation: usize, mark: &str) {
+        let row = &self.workload.operations[operation];
+        let input = row.draw(&mut self.next_element);
+        let words = if input.is_null() { String::new() } else { input.to_string() };
+        let begun = tools::invoke(self.clients[client].process, &format!("{}{mark}", row.name), &words);
+        self.begun += 1;
+        let body = row.request(&input);
+        self.request(client, body, REQUEST_TIMEOUT, Purpose::Operation(row, input, begun));
+    }
+
+    fn request(&mut self, client: usize, body: Map<String, Value>, timeout: u64, purpose: Purpose) {
+        let now = self.wire.now();
+        let client = &mut self.clients[client];
+        let (msg_id, body) = client.number(body);
+        let message = self.network.send(now, &client.name, &client.node, body.clone());
+        client.request = Some(Request { message, msg_id, body, due: now.saturating_add(timeout), purpose });
+    }
+
+    /// Lets messages come and go until a moment, or until something is so.
+    fn run(&mut self, until: u64, is_over: impl Fn(&Test) -> bool) {
+        loop {
+            let now = self.wire.now();
+            self.deliver(now);
+            self.expire(now);
+            if is_over(self) || now >= until {
+                return;
+            }
+            let requests = self.clients.iter().filter_map(|client| Some(client.request.as_ref()?.due));
+            let next = requests.chain(self.network.next_due()).min().unwrap_or(until).min(until);
+            for heard in self.wire.wait(next) {
+                match heard {
+                    Heard::Line(node, line) => self.hear(&node, &line),
+                    // The engine reports the end of a program that must not end.
+                    Heard::Gone => {}
+                }
+            }
+        }
+    }
+
+    /// A node has printed a line.
+    fn hear(&mut self, node: &str, line: &str) {
+        let message: PrintedMessage<'_> = match serde_json::from_str(line) {
+            Ok(message) => message,
+            Err(why) => refuse(node, line, &why.to_string()),
+        };
+        if !message.body.get().starts_with('{') {
+            refuse(node, line, "`body` is not an object");
+        }
+        if message.src != node {
+            refuse(node, line, &format!("`src` is not {node}, the node that has printed it"));
+        }
+        let now = self.wire.now();
+        let is_known = self.names.contains_key(&*message.dest)
+            || is_client(&message.dest)
+            || self.options.nodes.iter().any(|name| *name == message.dest);
+        if !is_known {
+            return self.answer_for_nobody(node, &message);
+        }
+        self.network.send(now, &message.src, &message.dest, message.body.get().to_owned());
+    }
+
+    /// Nobody has the name that a message is for: who expects an answer gets an error.
+    fn answer_for_nobody(&mut self, node: &str, message: &PrintedMessage<'_>) {
+        let body: Value = serde_json::from_str(message.body.get()).unwrap_or_default();
+        let Some(msg_id) = body.get("msg_id") else { return };
+        let text = format!("there is no node {}", message.dest);
+        let answer = json!({"type": "error", "code": 1, "text": text, "in_reply_to": msg_id});
+        let line = Message { id: 0, src: message.dest.to_string(), dest: node.to_owned(), body: answer.to_string() };
+        self.wire.send(node, &line.line());
+    }
+
+    /// Delivers what is due.
+    fn deliver(&mut self, now: u64) {
+        while let Some(message) = self.network.receive(now) {
+            if network::is_client(&message.dest) {
+                self.answer(&message);
+            } else {
+                self.wire.send(&message.dest, &message.line());
+            }
+        }
+    }
+
+    /// A client gets an answer. Those to requests that are over, or to clients that have gone on, are dropped.
+    fn answer(&mut self, message: &Message) {
+        let Some(at) = self.names.get(&message.dest).copied() else { return };
+        let Some(msg_id) = self.clients[at].request.as_ref().map(|request| request.msg_id) else { return };
+        let Ok(Value::Object(reply)) = serde_json::from_str(&message.body) else { return };
+        if reply.get("in_reply_to").and_then(Value::as_u64) != Some(msg_id) {
+            return;
+        }
+        let Some(request) = self.clients[at].request.take() else { return };
+        if reply.get("type").is_some_and(|kind| kind == "error") {
+            return self.fail_request(at, request, &reply);
+        }
+        if let Some(problem) = request.purpose.reply().problem(&reply) {
+            malformed(&self.clients[at], &request, message, problem);
+        }
+        self.complete(request, &reply);
+    }
+
+    /// A request was answered as it should be.
+    fn complete(&mut self, request: Request, reply: &Map<String, Value>) {
+        let Purpose::Operation(row, input, operation) = request.purpose else { return };
+        let output = row.output.and_then(|key| reply.get(key));
+        operation.ok(&output.map(Value::to_string).unwrap_or_default());
+        self.succeeded += 1;
+        if row.repeats_input && output != Some(&input) {
+            let output = output.cloned().unwrap_or_default();
+            fail(&format!("{} answers with something else", row.name), &format!("{input} was sent, and {output} came back"));
+        }
+    }
+
+    /// A request was answered with an error.
+    fn fail_request(&mut self, at: usize, request: Request, reply: &Map<String, Value>) {
+        let code = reply.get("code").and_then(Value::as_i64);
+        let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
+        let Some(code) = code else {
+            let what = "`code` of the error is not an integer".to_owned();
+            let message = Message { id: 0, src: String::new(), dest: String::new(), body: Value::Object(reply.clone()).to_string() };
+            malformed(&self.clients[at], &request, &message, (what.clone(), what));
+        };
+        let error = error_code(code);
+        self.unanswered(at, request, &format!("{} {text}", error.name), error.is_definite);
+    }
+
+    /// A request has failed, or has no answer in time.
+    fn unanswered(&mut self, at: usize, request: Request, why: &str, is_definite: bool) {
+        let client = &self.clients[at];
+        let (row, operation) = match request.purpose {
+            Purpose::Operation(row, _, operation) => (row, operation),
+            Purpose::SetUp(reply) => {
+                let node = &client.node;
+                let body = shown(&request.body);
+                fail(&format!("no {}", reply.kind), &format!("{node} does not answer {body} with {}: {why}", reply.kind))
+            }
+        };
+        if self.workload.believes_errors && (is_definite || row.is_idempotent) {
+            return operation.fail(why);
+        }
+        operation.info(why);
+        // Whoever waits for that operation waits for ever: another process goes on.
+        self.clients[at].process += self.options.concurrency;
+        if !self.workload.keeps_clients {
+            let name = self.new_name();
+            self.names.remove(&self.clients[at].name);
+            self.names.insert(name.clone(), at);
+            self.clients[at].rename(name);
+        }
+    }
+
+    /// Ends requests that nobody has answered in time.
+    fn expire(&mut self, now: u64) {
+        for at in 0..self.clients.len() {
+            if self.clients[at].request.as_ref().is_some_and(|request| request.due <= now)
+                && let Some(request) = self.clients[at].request.take()
+            {
+                self.unanswered(at, request, "timeout", false);
+            }
+        }
+    }
+}
+
+fn skipped(why: &str) -> StepResult {
+    StepResult::Skipped(Skip { flow: 0, label: why.to_owned() })
+}
+
+/// A node has printed something that is no message.
+fn refuse(node: &str, line: &str, why: &str) -> ! {
+    let line = shown(line);
+    fail(
+        "a line that is no message",
+        &format!("{node} printed a line that is no message: {why}\n  printed   {line}\n  expected  {{\"src\":\"{node}\",\"dest\":…,\"body\":{{\"type\":…}}}}"),
+    )
+}
+
+/// A node has answered with something else than the reply.
+fn malformed(client: &Client, request: &Request, reply: &Message, (what, found): (String, String)) -> ! {
+    let shape = request.purpose.reply();
+    let (node, name) = (&client.node, &client.name);
+    let (asked, body, expected) = (shown(&request.body), shown(&reply.body), shape.example(request.msg_id));
+    let (sent, answered) = (request.message, reply.id);
+    fail(
+        &format!("malformed {}: {what}", shape.kind),
+        &format!(
+            "{node} answers {name} with a malformed {}: {found}\n  request   message {sent}: {asked}\n  reply     message {answered}: {body}\n  expected  {expected}",
+            shape.kind
+        ),
+    )
+}
+
+/// By node, its neighbours.
+fn neighbours(nodes: &[String], topology: Topology) -> BTreeMap<String, Vec<String>> {
+    let of = |at: usize| -> Vec<usize> {
+        let tree = |children: usize| -> Vec<usize> {
+            let parent = (at > 0).then(|| (at - 1) / children);
+            parent.into_iter().chain(children * at + 1..=children * at + children).collect()
+        };
+        match topology {
+            Topology::Line => [at.checked_sub(1), Some(at + 1)].into_iter().flatten().collect(),
+            Topology::Grid => grid(at, nodes.len()),
+            Topology::Tree | Topology::Tree2 => tree(2),
+            Topology::Tree3 => tree(3),
+            Topology::Tree4 => tree(4),
+            Topology::Total => (0..nodes.len()).filter(|other| *other != at).collect(),
+        }
+    };
+    let names = |at: usize| of(at).into_iter().filter_map(|other| nodes.get(other).cloned()).collect();
+    nodes.iter().enumerate().map(|(at, node)| (node.clone(), names(at))).collect()
+}
+
+/// Above, below, left and right, in a square that is filled row by row.
+fn grid(at: usize, nodes: usize) -> Vec<usize> {
+    let side = (1..).find(|side| side * side >= nodes).unwrap_or(1);
+    let (row, column) = (at / side, at % side);
+    let above = (row > 0).then(|| at - side);
+    let left = (column > 0).then(|| at - 1);
+    let right = (column + 1 < side).then_some(at + 1);
+    [above, Some(at + side), left, right].into_iter().flatten().collect()
+}

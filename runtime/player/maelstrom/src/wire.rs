@@ -1,0 +1,88 @@
+//! Lines from and to the machines of the nodes, over the standard streams of this program; and virtual time.
+//!
+//! ```text
+//! read    n1 {"src":"n1","dest":"n2",…}     n1 has printed a line
+//!         n1                                the program of n1 is gone
+//! write   n2 {"id":7,"src":"n1",…}          n2 reads a line
+//! ```
+
+use std::io::Write;
+use wasip2::cli::stdin::get_stdin;
+use wasip2::clocks::monotonic_clock::{now, subscribe_instant};
+use wasip2::io::poll::{Pollable, poll};
+use wasip2::io::streams::InputStream;
+
+/// Bytes that are read at once.
+const READ_BYTES: u64 = 1 << 16;
+
+/// The connection to all machines.
+pub struct Wire {
+    // Before the stream that it is of: it is dropped first.
+    readable: Pollable,
+    input: InputStream,
+    /// What was read of a line that has not ended, and lines that were not taken.
+    read: Vec<u8>,
+    written: Vec<u8>,
+    start: u64,
+}
+
+/// What has come from a machine.
+pub enum Heard {
+    /// A line of the node of this name.
+    Line(String, String),
+    /// The program of a node is gone.
+    Gone,
+}
+
+impl Wire {
+    pub fn new() -> Wire {
+        let input = get_stdin();
+        Wire { readable: input.subscribe(), input, read: Vec::new(), written: Vec::new(), start: now() }
+    }
+
+    /// Nanoseconds since the start of the test.
+    pub fn now(&self) -> u64 {
+        now() - self.start
+    }
+
+    /// Has a node read a line. It is sent by [`Wire::wait`].
+    pub fn send(&mut self, node: &str, line: &str) {
+        for part in [node, " ", line, "\n"] {
+            self.written.extend_from_slice(part.as_bytes());
+        }
+    }
+
+    /// Sends what there is, and waits until something comes, or until a moment. What has come.
+    pub fn wait(&mut self, until: u64) -> Vec<Heard> {
+        self.flush();
+        let timer = subscribe_instant(self.start.saturating_add(until));
+        // The input is the first of them.
+        match poll(&[&self.readable, &timer]).contains(&0) {
+            true => self.hear(),
+            false => Vec::new(),
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.written.is_empty() {
+            let mut output = std::io::stdout().lock();
+            let sent = output.write_all(&self.written).and_then(|()| output.flush());
+            sent.expect("the streams of the main machine stay open");
+            self.written.clear();
+        }
+    }
+
+    fn hear(&mut self) -> Vec<Heard> {
+        // The input has no end.
+        self.read.extend(self.input.read(READ_BYTES).unwrap_or_default());
+        let Some(last) = self.read.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
+        let rest = self.read.split_off(last + 1);
+        let lines = std::mem::replace(&mut self.read, rest);
+        let lines = lines[..last].split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
+        let heard = |line: std::borrow::Cow<'_, str>| match line.split_once(' ') {
+            Some((node, line)) => Heard::Line(node.to_owned(), line.to_owned()),
+            None => Heard::Gone,
+        };
+        lines.map(heard).collect()
+    }
+}

@@ -1,0 +1,191 @@
+//! Results of `fozzy maelstrom test`: as a document, as EDN with the names of the original, and as lines.
+//!
+//! ```text
+//! {:valid? true,
+//!  :net {:servers {:msgs-per-op 6.2}},
+//!  :checkers {:set-full {:valid? true, :stable-latencies {0.5 120}}}}
+//! ```
+
+use crate::RunSummary;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What `fozzy maelstrom test --json` prints.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MaelstromDocument {
+    /// `fozzy.maelstrom.v1`.
+    pub schema_version: String,
+    /// Results of the test.
+    pub results: MaelstromResults,
+    /// The run, as `fozzy run` has it.
+    pub run: RunSummary,
+}
+
+/// Results of a test. Its keys are those of Maelstrom, where it has them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct MaelstromResults {
+    /// What was tested.
+    pub workload: String,
+    /// `true`, `false` or `unknown`.
+    #[serde(rename = "valid?")]
+    pub valid: String,
+    /// How long it took, in virtual time.
+    pub virtual_seconds: f64,
+    /// Messages; absent when the run has ended before the test was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub net: Option<MaelstromNet>,
+    /// Results of checkers, by name.
+    pub checkers: BTreeMap<String, CheckerResult>,
+}
+
+/// Messages of a test.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct MaelstromNet {
+    /// All of them.
+    pub all: MessageCounts,
+    /// Those with a client at either end.
+    pub clients: MessageCounts,
+    /// The others.
+    pub servers: MessageCounts,
+}
+
+/// How many messages there were.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct MessageCounts {
+    /// Messages that were sent.
+    pub send_count: u64,
+    /// Messages that arrived.
+    pub recv_count: u64,
+    /// Messages, each counted once.
+    pub msg_count: u64,
+    /// Messages for each operation of a client.
+    pub msgs_per_op: f64,
+}
+
+/// What a checker says of the operations.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct CheckerResult {
+    /// `true`, `false` or `unknown`.
+    #[serde(rename = "valid?")]
+    pub valid: String,
+    /// What was counted.
+    #[serde(flatten)]
+    pub counts: BTreeMap<String, i64>,
+    /// What was counted, by function.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_f: BTreeMap<String, BTreeMap<String, i64>>,
+    /// Milliseconds from when an element is known until the last read that missed it, by quantile.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stable_latencies: BTreeMap<String, i64>,
+    /// What is wrong, or worth knowing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anomalies: Vec<String>,
+}
+
+impl MaelstromResults {
+    /// In EDN, with keywords as keys.
+    #[must_use]
+    pub fn edn(&self) -> String {
+        let mut text = String::new();
+        write_edn(&serde_json::to_value(self).unwrap_or_default(), 0, &mut text);
+        text.push('\n');
+        text
+    }
+
+    /// What people look for first, in lines.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let mut text = format!("workload   {}\nvalid?     {}\n", self.workload, self.valid);
+        let count = |name: &str, key: &str| self.checkers.get(name).and_then(|result| result.counts.get(key).copied());
+        if let (Some(ok), Some(invoked)) = (count("availability", "ok"), count("availability", "invoked")) {
+            let _ = writeln!(text, "operations {invoked}, {ok} of them ok");
+        }
+        if let Some(net) = &self.net {
+            let MessageCounts { send_count, msgs_per_op, .. } = &net.servers;
+            let _ = writeln!(text, "messages   {send_count} between servers, {msgs_per_op:.2} for each operation");
+        }
+        for (name, result) in &self.checkers {
+            if !result.stable_latencies.is_empty() {
+                let quantiles = result.stable_latencies.iter().map(|(quantile, ms)| format!("{quantile}: {ms}"));
+                let _ = writeln!(text, "latencies  {} ms until stable", quantiles.collect::<Vec<_>>().join(", "));
+            }
+            for anomaly in result.anomalies.iter().filter(|_| result.valid != "true") {
+                let _ = writeln!(text, "{name}: {anomaly}");
+            }
+        }
+        text
+    }
+}
+
+fn write_edn(value: &Value, depth: usize, text: &mut String) {
+    match value {
+        Value::Object(entries) => {
+            text.push('{');
+            for (number, (key, value)) in entries.iter().enumerate() {
+                if number > 0 {
+                    text.push_str(",\n");
+                    text.extend(std::iter::repeat_n(' ', depth + 1));
+                }
+                // Quantiles are numbers, all other keys are names.
+                let key = if key.parse::<f64>().is_ok() { key.clone() } else { format!(":{key}") };
+                let _ = write!(text, "{key} ");
+                write_edn(value, depth + 1, text);
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for (number, item) in items.iter().enumerate() {
+                if number > 0 {
+                    text.push(' ');
+                }
+                write_edn(item, depth + 1, text);
+            }
+            text.push(']');
+        }
+        Value::Null => text.push_str("nil"),
+        // As the original has it: a verdict is true, false or :unknown.
+        Value::String(word) if word == "true" || word == "false" => text.push_str(word),
+        Value::String(word) if word == "unknown" => text.push_str(":unknown"),
+        other => {
+            let _ = write!(text, "{other}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_have_the_names_of_the_original() {
+        let mut checker = CheckerResult { valid: "unknown".to_owned(), ..CheckerResult::default() };
+        checker.counts.insert("stable-count".to_owned(), 3);
+        checker.stable_latencies.insert("0.5".to_owned(), 120);
+        let results = MaelstromResults {
+            workload: "broadcast".to_owned(),
+            valid: "true".to_owned(),
+            virtual_seconds: 1.5,
+            net: None,
+            checkers: BTreeMap::from([("set-full".to_owned(), checker)]),
+        };
+        let edn = results.edn();
+        let all = [
+            ":valid? true",
+            ":workload \"broadcast\"",
+            ":stable-latencies {0.5 120}",
+            ":valid? :unknown",
+            ":stable-count 3",
+        ];
+        assert!(all.iter().all(|part| edn.contains(part)), "{edn}");
+        assert!(results.lines().contains("0.5: 120 ms until stable"), "{}", results.lines());
+    }
+}

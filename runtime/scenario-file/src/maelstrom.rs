@@ -1,0 +1,186 @@
+//! What a test of a Maelstrom workload is: what the flags of `fozzy maelstrom test` say, and how long it is.
+//!
+//! ```text
+//! -w broadcast --rate 10 --time-limit 20 --nemesis partition ─▶ MaelstromOptions ─▶ driver --maelstrom={…}
+//! ```
+//!
+//! Not here: what nodes and clients do (`runtime/player/maelstrom`), flags and their defaults (`fozzy-cli`).
+
+/// Operations and nemesis steps of one test, at most.
+pub const MAELSTROM_STEPS_MAX: u32 = 1_000_000;
+/// Nodes of one test, at most.
+pub const MAELSTROM_NODES_MAX: usize = 500;
+/// Clients of one test, at most.
+pub const MAELSTROM_CLIENTS_MAX: u32 = 10_000;
+
+/// A test.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MaelstromOptions {
+    /// What clients do.
+    pub workload: MaelstromWorkload,
+    /// The names of the nodes.
+    pub nodes: Vec<String>,
+    /// Clients at once.
+    pub concurrency: u32,
+    /// Operations a second, on average.
+    pub rate: f64,
+    /// Seconds during which operations begin.
+    pub time_limit: f64,
+    /// Milliseconds that a message between nodes is on its way, on average.
+    pub latency: u64,
+    /// How these vary.
+    pub latency_dist: LatencyDistribution,
+    /// The share of messages between nodes that is lost.
+    pub p_loss: f64,
+    /// What goes wrong.
+    pub nemesis: Vec<NemesisKind>,
+    /// Seconds between two of its steps, on average.
+    pub nemesis_interval: f64,
+    /// Which nodes are neighbours.
+    pub topology: Topology,
+    /// The share of operations that must succeed, if any must.
+    pub availability: Option<f64>,
+}
+
+/// A word of a command line that stands for something.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[$case_doc])* #[serde(rename = $word)] $case,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [$name] = &[$($name::$case,)*];
+
+            /// Its word.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $($name::$case => $word,)*
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// What clients do, and what must hold of it.
+    MaelstromWorkload {
+        /// A node answers with what it was sent.
+        Echo = "echo",
+        /// No two nodes generate the same identifier.
+        UniqueIds = "unique-ids",
+        /// Each node comes to know each message.
+        Broadcast = "broadcast",
+        /// A set that only grows.
+        GSet = "g-set",
+        /// A counter that only grows.
+        GCounter = "g-counter",
+        /// A counter that grows and shrinks.
+        PnCounter = "pn-counter",
+    }
+}
+
+words! {
+    /// How long messages are on their way.
+    LatencyDistribution {
+        /// Each as long as the others.
+        Constant = "constant",
+        /// From nothing to twice the mean, all equally likely.
+        Uniform = "uniform",
+        /// Mostly short, and some very long.
+        Exponential = "exponential",
+    }
+}
+
+words! {
+    /// What goes wrong.
+    NemesisKind {
+        /// Nodes do not hear some others for a while.
+        Partition = "partition",
+    }
+}
+
+words! {
+    /// Which nodes are neighbours, as nodes of the workload `broadcast` are told.
+    Topology {
+        /// Rows and columns.
+        Grid = "grid",
+        /// A chain.
+        Line = "line",
+        /// A binary tree.
+        Tree = "tree",
+        /// The same.
+        Tree2 = "tree2",
+        /// Three children each.
+        Tree3 = "tree3",
+        /// Four children each.
+        Tree4 = "tree4",
+        /// All are neighbours of all.
+        Total = "total",
+    }
+}
+
+impl MaelstromOptions {
+    /// Steps of the test: as many as its time has on average. Those that are left when its time is over are skipped.
+    ///
+    /// # Errors
+    /// When there are too many, in a sentence.
+    pub fn steps(&self) -> Result<u32, String> {
+        let mean = self.time_limit * self.step_rate();
+        let steps = mean.round();
+        match steps <= f64::from(MAELSTROM_STEPS_MAX) {
+            true => Ok(steps as u32),
+            false => Err(format!(
+                "the time limit and the rate come to {steps:.0} operations, and at most {MAELSTROM_STEPS_MAX} are possible"
+            )),
+        }
+    }
+
+    /// Steps a second: operations, and what goes wrong and is repaired.
+    #[must_use]
+    pub fn step_rate(&self) -> f64 {
+        self.rate + self.nemesis_rate()
+    }
+
+    /// Steps of the nemesis a second.
+    #[must_use]
+    pub fn nemesis_rate(&self) -> f64 {
+        if self.nemesis.is_empty() { 0.0 } else { 1.0 / self.nemesis_interval }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_has_steps_for_its_time() {
+        let options = MaelstromOptions {
+            workload: MaelstromWorkload::Echo,
+            nodes: vec!["n0".to_owned()],
+            concurrency: 1,
+            rate: 5.0,
+            time_limit: 60.0,
+            latency: 0,
+            latency_dist: LatencyDistribution::Constant,
+            p_loss: 0.0,
+            nemesis: Vec::new(),
+            nemesis_interval: 10.0,
+            topology: Topology::Grid,
+            availability: None,
+        };
+        assert_eq!(options.steps(), Ok(300));
+        let partitioned = MaelstromOptions { nemesis: vec![NemesisKind::Partition], ..options.clone() };
+        assert_eq!(partitioned.steps(), Ok(306));
+        let why = MaelstromOptions { rate: 1e9, ..options.clone() }.steps().expect_err("too many");
+        assert!(why.contains("at most 1000000"), "{why}");
+        let text = serde_json::to_string(&partitioned).expect("plain values");
+        assert_eq!(serde_json::from_str::<MaelstromOptions>(&text).expect("its own text"), partitioned);
+        assert!(text.contains(r#""nemesis":["partition"]"#) && text.contains(r#""latency-dist":"constant""#), "{text}");
+    }
+}

@@ -1,0 +1,47 @@
+//! A node of the Maelstrom protocol that misbehaves as its argument says; without one it echoes.
+//!
+//! Messages are taken apart by hand: they are those of one workload.
+
+use std::io::{BufRead, Write};
+
+/// The value of a key, without its quotes.
+fn field<'a>(line: &'a str, key: &str) -> &'a str {
+    let from = line.find(&format!("\"{key}\":")).map_or(line.len(), |at| at + key.len() + 3);
+    let rest = &line[from..];
+    let end = rest.find([',', '}']).unwrap_or(rest.len());
+    rest[..end].trim_matches('"')
+}
+
+fn main() {
+    let how = std::env::args().nth(1).unwrap_or_default();
+    for (number, line) in std::io::stdin().lock().lines().map_while(Result::ok).enumerate() {
+        let (src, dest, id) = (field(&line, "src"), field(&line, "dest"), field(&line, "msg_id"));
+        match (field(&line, "type"), how.as_str()) {
+            ("init", "uninitialized") => {}
+            ("init", _) => println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"init_ok","in_reply_to":{id}}}}}"#),
+            ("error", _) => eprintln!("{line}"),
+            (_, "silent") => {}
+            (_, "rubbish") => println!("hello"),
+            (_, "exit") if number == 2 => std::process::exit(3),
+            (_, "panic") if number == 2 => panic!("no more"),
+            (_, "forged") => println!(r#"{{"src":"n7","dest":"{src}","body":{{"type":"echo_ok"}}}}"#),
+            (_, "loud") => (0..100).for_each(|_| print!("{}", "x".repeat(1 << 20))),
+            (_, "refuse") => println!(
+                r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"error","code":11,"text":"not now","in_reply_to":{id}}}}}"#
+            ),
+            (kind, how) => {
+                if how == "nobody" {
+                    println!(r#"{{"src":"{dest}","dest":"x9","body":{{"type":"hello","msg_id":5}}}}"#);
+                }
+                let echo = match how {
+                    "malformed" => r#""text":"a""#.to_owned(),
+                    "surplus" => format!(r#""echo":"{}","more":1"#, field(&line, "echo")),
+                    "other" => r#""echo":"other""#.to_owned(),
+                    _ => format!(r#""echo":"{}""#, field(&line, "echo")),
+                };
+                println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"{kind}_ok",{echo},"in_reply_to":{id}}}}}"#);
+            }
+        }
+        let _ = std::io::stdout().flush();
+    }
+}

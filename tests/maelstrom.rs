@@ -1,0 +1,125 @@
+//! Clusters of nodes that speak the Maelstrom protocol.
+//!
+//! ```text
+//! scenarios/maelstrom-node ─┬─ as it is         its faults are found, recorded, and shrunk to what they need
+//!                           └─ feature `fixed`  passes under the same
+//! guests/odd-node           ─── each way to break the protocol is told by its own words
+//! ```
+
+use crate::corpus;
+use crate::fozzy::{Fozzy, Ran};
+use serde_json::Value;
+use std::fs;
+
+/// A test of a workload by a program that is in the folder.
+fn test(fozzy: &Fozzy, program: &str, words: &str) -> Ran {
+    let line = format!("maelstrom test --bin {program} -w {words}");
+    fozzy.run(&line.split(' ').collect::<Vec<_>>())
+}
+
+fn with_node(is_fixed: bool) -> Fozzy {
+    let fozzy = Fozzy::new();
+    fs::copy(corpus::scenario("maelstrom-node", is_fixed), fozzy.path("node.wasm")).expect("it is built");
+    fozzy
+}
+
+const PARTITIONED: &str = "broadcast --node-count 3 --time-limit 12 --rate 10 --nemesis partition --nemesis-interval 4";
+
+#[test]
+fn a_test_is_recorded_and_replayed_without_its_program() {
+    let fozzy = with_node(true);
+    let words = "echo --node-count 2 --time-limit 5 --latency 10 --seed 7 --json --record";
+    let first = test(&fozzy, "node.wasm", &format!("{words} first.fozzy")).exits(0).json();
+    test(&fozzy, "node.wasm", &format!("{words} second.fozzy")).exits(0);
+    assert!(fozzy.read("first.fozzy") == fozzy.read("second.fozzy"), "two tests with one seed, two traces");
+    assert_eq!(first["results"]["valid?"], "true");
+    assert_eq!(first["results"]["checkers"]["stats"]["by-f"]["echo"]["ok-count"], 25, "{first}");
+    assert_eq!(first["results"]["net"]["servers"]["send-count"], 0);
+    fs::remove_file(fozzy.path("node.wasm")).expect("it was copied");
+    let replayed = fozzy.run(&["replay", "first.fozzy", "--json"]).exits(0).json();
+    assert_eq!(replayed["replay"]["equal"], true, "{replayed}");
+}
+
+#[test]
+fn the_planted_faults_are_found_and_shrunk() {
+    let fozzy = with_node(false);
+    let ids = test(&fozzy, "node.wasm", "unique-ids --node-count 3 --time-limit 5 --json").exits(1).json();
+    assert_eq!(ids["run"]["findings"][0]["title"], "unique-ids: 1 was generated twice", "{ids}");
+    let swept = test(&fozzy, "node.wasm", &format!("{PARTITIONED} --seeds 1..20 --until-failure --record lost.fozzy"));
+    assert!(swept.exits(1).err().contains("was known to be in the set, and a later read misses it"));
+    let shrunk = fozzy.run(&["shrink", "lost.fozzy", "--out", "small.fozzy", "--json"]).exits(1).json();
+    let flows = shrunk["scenario"]["flows"].as_array().cloned().unwrap_or_default();
+    let run: u64 = flows.iter().filter_map(|flow| flow["run"].as_u64()).sum();
+    assert!((2..=4).contains(&run), "a partition, a broadcast, and little else: {shrunk}");
+}
+
+#[test]
+fn mended_nodes_pass_under_partitions_losses_and_latencies() {
+    let fozzy = with_node(true);
+    for words in [PARTITIONED, "g-set --p-loss 0.2 --rate 10 --time-limit 5", "unique-ids --rate 50 --time-limit 2"] {
+        let words = format!("{words} --latency 20 --latency-dist exponential --seeds 1..4");
+        test(&fozzy, "node.wasm", &words).exits(0);
+    }
+    for workload in ["g-counter", "pn-counter"] {
+        let words = format!("{workload} --rate 10 --time-limit 10 --nemesis partition --availability total --out out");
+        test(&fozzy, "node.wasm", &format!("{words} -- counter")).exits(0);
+    }
+    let results = String::from_utf8(fozzy.read("out/results.edn")).expect("text");
+    assert!(results.contains(":pn-counter {:valid? true"), "{results}");
+    let history = String::from_utf8(fozzy.read("out/history.edn")).expect("text");
+    assert!(history.contains(":f :read") && history.contains(":final? true"), "{history}");
+    let checked = fozzy.run(&["check", "out/history.edn", "--checker", "pn-counter", "--json"]).exits(0).json();
+    assert_eq!(checked["validity"], "valid", "{checked}");
+}
+
+#[test]
+fn what_breaks_the_protocol_is_told() {
+    let fozzy = Fozzy::new();
+    fs::copy(corpus::odd_node(), fozzy.path("odd.wasm")).expect("it is built");
+    let malformed = "malformed echo_ok: `echo` is missing\nrequest message 2: {\"type\":\"echo\",\"echo\":\"Please echo 62\",\"msg_id\":1}\n\
+                     reply message 3: {\"type\":\"echo_ok\",\"text\":\"a\",\"in_reply_to\":1}\nexpected {\"type\":\"echo_ok\",\"echo\":any value";
+    for (how, code, said) in [
+        ("plain", 0, ""),
+        ("nobody", 0, ""),
+        ("malformed", 1, malformed),
+        ("surplus", 1, "`more` is no key of echo_ok"),
+        ("other", 1, "\"Please echo 62\" was sent, and \"other\" came back"),
+        ("rubbish", 1, "n0 printed a line that is no message"),
+        ("forged", 1, "`src` is not n0, the node that has printed it"),
+        ("loud", 1, "n0 printed a line that is no message"),
+        ("silent", 1, "stats: none of 1 completions of echo is ok"),
+        ("refuse", 1, "stats: none of 10 completions of echo is ok"),
+        ("uninitialized", 1, "n0 does not answer {\"type\":\"init\""),
+        ("exit", 1, "node `n0`: the program exited with code 3"),
+        ("panic", 4, "node `n0`: panic at"),
+    ] {
+        let ran = test(&fozzy, "odd.wasm", &format!("echo --node-count 1 --time-limit 5 --rate 2 --json -- {how}"));
+        let document = ran.exits(code).json();
+        let message = |finding: &Value| format!("{} {}", finding["title"], finding["message"]);
+        let findings: Vec<String> = document["run"]["findings"].as_array().into_iter().flatten().map(message).collect();
+        let words =
+            |text: &str| text.replace("\\n", " ").replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&findings.join("\n")).contains(&words(said)), "{how}: {findings:?}");
+    }
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let fozzy = Fozzy::new();
+    for (words, said) in [
+        ("echo --nodes n1,c1", "is no name for a node"),
+        ("echo --nodes n1,n1", "two of the nodes are called `n1`"),
+        ("echo --node-count 0", "expected 1 to 500 nodes"),
+        ("echo --concurrency 2x", "--concurrency: expected a number"),
+        ("echo --concurrency 0", "expected 1 to 10000 clients"),
+        ("echo --rate 1000000", "at most 1000000 are possible"),
+        ("echo --p-loss 2", "--p-loss: expected a share from 0 to 1"),
+        ("echo --availability most", "--availability: expected `total`"),
+        ("echo --time-limit 0", "--time-limit: expected a number above 0"),
+        ("mutex", "invalid value 'mutex'"),
+        ("echo", "cannot read node.wasm"),
+    ] {
+        let ran = test(&fozzy, "node.wasm", words).exits(2);
+        assert!(ran.err().contains(said), "{words}: {}", ran.err());
+    }
+}
