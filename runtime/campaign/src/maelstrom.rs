@@ -21,8 +21,8 @@ use crate::project::Project;
 use fozzy_scenario_file::{MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MaelstromOptions};
 use fozzy_trace::file::RecordedTarget;
 use fozzy_trace::plan::{
-    AllowedEnd, ChannelPlan, Edition, FUEL_DEFAULT, Inputs, Limits, MachinePlan, NodePlan, ProgramPlan, ScenarioPlan,
-    StdinPlan,
+    AllowedEnd, ChannelPlan, Edition, FUEL_DEFAULT, HistoryCriterion, Inputs, Limits, MachinePlan, NodePlan,
+    ProgramPlan, ScenarioPlan, StdinPlan,
 };
 use fozzy_trace::{Digest, Plan};
 use std::collections::BTreeSet;
@@ -107,7 +107,8 @@ fn routed(nonblocking: bool) -> StdinPlan {
 
 /// What is wrong with options, in a sentence.
 fn check(options: &MaelstromOptions) -> Result<(), String> {
-    let MaelstromOptions { nodes, concurrency, rate, time_limit, p_loss, nemesis_interval, availability, .. } = options;
+    let MaelstromOptions { nodes, concurrency, rate, time_limit, p_loss, nemesis_interval, .. } = options;
+    let MaelstromOptions { availability, consistency_models, .. } = options;
     let mut known = BTreeSet::new();
     for name in nodes {
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.');
@@ -141,5 +142,9 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
     positive("--time-limit", *time_limit)?;
     positive("--nemesis-interval", *nemesis_interval)?;
     share("--p-loss", *p_loss)?;
+    for model in consistency_models {
+        let criterion = HistoryCriterion { checker: "isolation".to_owned(), model: model.clone() };
+        fozzy_check::check_criterion(&criterion).map_err(|why| format!("--consistency-models: {why}"))?;
+    }
     availability.map_or(Ok(()), |least| share("--availability", least))
 }

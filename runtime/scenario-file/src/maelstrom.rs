@@ -41,6 +41,14 @@ pub struct MaelstromOptions {
     pub topology: Topology,
     /// The share of operations that must succeed, if any must.
     pub availability: Option<f64>,
+    /// What transactions are held to.
+    pub consistency_models: Vec<String>,
+    /// Keys that transactions work on at once.
+    pub key_count: u32,
+    /// Reads and writes of a transaction, at most.
+    pub max_txn_length: u32,
+    /// Writes of a key, after which another one takes its place.
+    pub max_writes_per_key: u32,
 }
 
 /// A word of a command line that stands for something.
@@ -82,6 +90,12 @@ words! {
         GCounter = "g-counter",
         /// A counter that grows and shrinks.
         PnCounter = "pn-counter",
+        /// Registers by key.
+        LinKv = "lin-kv",
+        /// Transactions that append to lists and read them.
+        TxnListAppend = "txn-list-append",
+        /// Transactions that write registers and read them.
+        TxnRwRegister = "txn-rw-register",
     }
 }
 
@@ -173,6 +187,10 @@ mod tests {
             nemesis_interval: 10.0,
             topology: Topology::Grid,
             availability: None,
+            consistency_models: vec!["serializable".to_owned()],
+            key_count: 10,
+            max_txn_length: 4,
+            max_writes_per_key: 16,
         };
         assert_eq!(options.steps(), Ok(300));
         let partitioned = MaelstromOptions { nemesis: vec![NemesisKind::Partition], ..options.clone() };

@@ -1,10 +1,13 @@
-//! A node of the Maelstrom protocol: echo, unique ids, broadcast, a set that grows, and counters.
+//! A node of the Maelstrom protocol: echo, unique ids, broadcast, a set that grows, counters, registers and transactions.
 //!
 //! ```text
 //! client ── add 3 ──▶ n0 ── gossip {"n0":[…]} ──▶ n1, n2        what a node knows goes to all others
+//! client ── cas ────▶ n0 ── cas ──▶ lin-kv                      registers are those of a service
+//! client ── txn ────▶ n0 ── read, cas of all keys ──▶ lin-kv    and so are all keys of transactions, as one value
 //! ```
 //!
-//! The planted faults: identifiers that do not say which node made them, and gossip that is sent once.
+//! The planted faults: identifiers that do not say which node made them, gossip that is sent once, registers of a service that may
+//! answer with older values, and transactions that are written without looking whether another one was faster.
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -18,8 +21,24 @@ const GOSSIP_NS: u64 = 200_000_000;
 /// Whether the planted faults are mended.
 const IS_FIXED: bool = cfg!(feature = "fixed");
 
+/// The key under which all keys of transactions are.
+const ROOT: &str = "root";
+
+/// What waits for the answer of a service.
+enum Waiting {
+    /// The message of a client, which gets that answer.
+    Forwarded(Value),
+    /// A transaction, which needs what is there.
+    Reading(Value),
+    /// A transaction that was written, and its result.
+    Writing(Value, Value),
+}
+
 #[derive(Default)]
 struct Node {
+    /// By the number of the request.
+    waiting: BTreeMap<u64, Waiting>,
+    requests: u64,
     name: String,
     others: Vec<String>,
     generated: u64,
@@ -36,6 +55,9 @@ struct Node {
 impl Node {
     fn handle(&mut self, message: &Value) {
         let body = &message["body"];
+        if let Some(waiting) = body["in_reply_to"].as_u64().and_then(|id| self.waiting.remove(&id)) {
+            return self.served(waiting, body);
+        }
         match body["type"].as_str().unwrap_or_default() {
             "init" => {
                 self.name = body["node_id"].as_str().unwrap_or_default().to_owned();
@@ -71,6 +93,11 @@ impl Node {
                 self.reply(message, json!({"type": "add_ok"}));
                 self.tell(&[]);
             }
+            "read" | "write" | "cas" if body.get("key").is_some() => {
+                let service = if IS_FIXED { "lin-kv" } else { "seq-kv" };
+                self.ask(service, body.clone(), Waiting::Forwarded(message.clone()));
+            }
+            "txn" => self.ask("lin-kv", json!({"type": "read", "key": ROOT}), Waiting::Reading(message.clone())),
             "read" if self.is_broadcast => self.reply(message, json!({"type": "read_ok", "messages": self.elements})),
             "read" if self.is_counter => {
                 let sum: i64 = self.added.values().map(|(grown, shrunk)| grown - shrunk).sum();
@@ -87,6 +114,37 @@ impl Node {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Asks a service.
+    fn ask(&mut self, service: &str, mut body: Value, waiting: Waiting) {
+        self.requests += 1;
+        body["msg_id"] = self.requests.into();
+        self.waiting.insert(self.requests, waiting);
+        self.send(service, body);
+    }
+
+    /// A service has answered.
+    fn served(&mut self, waiting: Waiting, answer: &Value) {
+        match waiting {
+            Waiting::Forwarded(message) => self.reply(&message, answer.clone()),
+            Waiting::Reading(message) => {
+                let before = answer.get("value").cloned().unwrap_or_else(|| json!({}));
+                let mut after = before.clone();
+                let result = execute(&message["body"]["txn"], &mut after);
+                let write = match IS_FIXED {
+                    true => {
+                        json!({"type": "cas", "key": ROOT, "from": before, "to": after, "create_if_not_exists": true})
+                    }
+                    false => json!({"type": "write", "key": ROOT, "value": after}),
+                };
+                self.ask("lin-kv", write, Waiting::Writing(message, result));
+            }
+            Waiting::Writing(message, _) if answer["type"] == "error" => {
+                self.reply(&message, json!({"type": "error", "code": 30, "text": "another transaction was faster"}));
+            }
+            Waiting::Writing(message, result) => self.reply(&message, json!({"type": "txn_ok", "txn": result})),
         }
     }
 
@@ -119,6 +177,24 @@ impl Node {
     fn send(&self, dest: &str, body: Value) {
         println!("{}", json!({"src": self.name, "dest": dest, "body": body}));
     }
+}
+
+/// Does what a transaction says to all keys; its result.
+fn execute(transaction: &Value, keys: &mut Value) -> Value {
+    let each = |operation: &Value| {
+        let (key, value) = (operation[1].to_string(), &operation[2]);
+        match operation[0].as_str() {
+            Some("append") => {
+                let mut list = keys[&key].as_array().cloned().unwrap_or_default();
+                list.push(value.clone());
+                keys[&key] = list.into();
+            }
+            Some("w") => keys[&key] = value.clone(),
+            _ => return json!(["r", operation[1], keys.get(&key).cloned().unwrap_or_default()]),
+        }
+        operation.clone()
+    };
+    transaction.as_array().into_iter().flatten().map(each).collect()
 }
 
 fn main() {

@@ -59,6 +59,18 @@ pub(crate) struct MaelstromTestArgs {
     /// The share of operations that must succeed: `total`, or 0 to 1.
     #[arg(long, value_name = "total|SHARE")]
     pub(crate) availability: Option<String>,
+    /// What transactions are held to, such as strict-serializable, serializable, snapshot-isolation, read-committed, read-uncommitted.
+    #[arg(long, value_name = "LEVEL,…", value_delimiter = ',', default_value = "strict-serializable")]
+    pub(crate) consistency_models: Vec<String>,
+    /// Keys that transactions work on at once.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) key_count: u32,
+    /// Reads and writes of a transaction, at most.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) max_txn_length: u32,
+    /// Writes of a key, after which another one takes its place.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_writes_per_key: u32,
     /// Show what nodes write to standard error, each line after the node's name.
     #[arg(long)]
     pub(crate) log_stderr: bool,
@@ -124,6 +136,10 @@ impl MaelstromTestArgs {
             nemesis_interval: self.nemesis_interval,
             topology: named(Topology::ALL, |one| one.word(), &self.topology)?,
             availability: self.availability.as_deref().map(availability).transpose()?,
+            consistency_models: self.consistency_models.iter().map(|model| model.trim().to_owned()).collect(),
+            key_count: self.key_count,
+            max_txn_length: self.max_txn_length,
+            max_writes_per_key: self.max_writes_per_key,
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::args::MaelstromTestArgs;
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::{output, progress};
-use fozzy_campaign::error::DeferredError;
+use fozzy_campaign::error::{DeferredError, at_path};
 use fozzy_campaign::maelstrom::{MaelstromOutput, MaelstromRequest, prepare};
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
 use fozzy_campaign::sequence::failing_sequence;
@@ -108,6 +108,9 @@ fn write_files(
     MaelstromOutput { results, history }: &MaelstromOutput,
     execution: &Execution,
 ) -> Result<(), fozzy_campaign::CampaignError> {
+    let logs = out.join("node-logs");
+    std::fs::create_dir_all(&logs)
+        .map_err(|error| at_path(fozzy_campaign::ErrorKind::Store, "cannot create", &logs, &error))?;
     let json = serde_json::to_string_pretty(results).unwrap_or_default();
     let files = [
         ("results.edn", results.edn()),
@@ -119,7 +122,7 @@ fn write_files(
         write_output(&out.join(name), text.as_bytes())?;
     }
     for node in &execution.nodes {
-        write_output(&out.join("node-logs").join(format!("{}.log", node.name)), node.stderr.kept())?;
+        write_output(&logs.join(format!("{}.log", node.name)), node.stderr.kept())?;
     }
     Ok(())
 }

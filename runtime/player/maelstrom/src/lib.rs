@@ -19,9 +19,11 @@
 //! Not here: which machines there are and how lines come here (`fozzy-campaign`, `fozzy-world`), what judges operations (`fozzy-check`).
 
 mod client;
+mod generator;
 mod network;
 mod partition;
 mod protocol;
+mod services;
 mod test;
 mod wire;
 mod workload;

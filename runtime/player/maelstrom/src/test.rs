@@ -1,13 +1,15 @@
 //! A test: its steps, and the loop in which messages come and go.
 
 use crate::client::{Client, Purpose, Request};
+use crate::generator::{Generator, words};
 use crate::network::{Message, Network, is_client};
 use crate::partition::Partition;
 use crate::protocol::{PrintedMessage, ReplyShape, error_code, shown};
+use crate::services::{Services, is_service};
 use crate::wire::{Heard, Wire};
 use crate::workload::Workload;
-use crate::{fail, network};
-use fozzy_scenario_file::{MaelstromOptions, NemesisKind, Topology};
+use crate::fail;
+use fozzy_scenario_file::{MaelstromOptions, MaelstromWorkload, NemesisKind, Topology};
 use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Info, Skip, StepResult};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
@@ -64,13 +66,13 @@ pub struct Test {
     flows: Vec<(&'static str, u32)>,
     wire: Wire,
     network: Network,
+    services: Services,
     clients: Vec<Client>,
     /// By name, which client.
     names: BTreeMap<String, usize>,
     /// The number of the next client, as names have it.
     next_client: usize,
-    /// The next element that is added.
-    next_element: i64,
+    generator: Generator,
     /// When the next step is due, and when the last one may be.
     next_at: u64,
     limit: u64,
@@ -86,10 +88,11 @@ impl Test {
             flows: flows(&options),
             wire: Wire::new(),
             network: Network::new(&options),
+            services: Services::default(),
             clients: Vec::new(),
             names: BTreeMap::new(),
             next_client: 0,
-            next_element: 0,
+            generator: Generator::new(&options),
             next_at: 0,
             limit: 0,
             begun: 0,
@@ -100,8 +103,11 @@ impl Test {
 
     /// Sets the nodes up.
     pub fn begin(&mut self) {
-        for checker in self.workload.checkers {
-            tools::check_history(checker, "");
+        for (checker, model) in self.workload.checkers {
+            tools::check_history(checker, model);
+        }
+        for model in self.options.consistency_models.iter().filter(|_| self.workload.is_transactional) {
+            tools::check_history("isolation", model);
         }
         let nodes = self.options.nodes.clone();
         for (number, node) in nodes.iter().enumerate() {
@@ -161,8 +167,10 @@ impl Test {
 
     /// A client that is free begins an operation.
     fn operate(&mut self, flow: u32) -> StepResult {
-        self.run(self.limit, |test| test.clients.iter().any(Client::is_free));
-        let free: Vec<usize> = (0..self.clients.len()).filter(|at| self.clients[*at].is_free()).collect();
+        let input = self.workload.operations[flow as usize].input;
+        let is_free = |test: &Test, at: usize| test.clients[at].is_free() && test.generator.does(at, input);
+        self.run(self.limit, |test| (0..test.clients.len()).any(|at| is_free(test, at)));
+        let free: Vec<usize> = (0..self.clients.len()).filter(|at| is_free(self, *at)).collect();
         if free.is_empty() {
             return skipped("no client is free");
         }
@@ -235,12 +243,21 @@ impl Test {
     /// Begins an operation.
     fn invoke(&mut self, client: usize, operation: usize, mark: &str) {
         let row = &self.workload.operations[operation];
-        let input = row.draw(&mut self.next_element);
-        let words = if input.is_null() { String::new() } else { input.to_string() };
-        let begun = tools::invoke(self.clients[client].process, &format!("{}{mark}", row.name), &words);
+        let process = self.clients[client].process;
+        let input = self.generator.draw(row.input, client, process);
+        let shown = if input.is_null() { String::new() } else { words(&input) };
+        let begun = tools::invoke(process, &format!("{}{mark}", row.name), &shown);
         self.begun += 1;
         let body = row.request(&input);
-        self.request(client, body, REQUEST_TIMEOUT, Purpose::Operation(row, input, begun));
+        self.request(client, body, self.timeout(), Purpose::Operation(row, input, begun));
+    }
+
+    /// How long a client waits for an answer; a register is judged sooner when it does not wait long.
+    fn timeout(&self) -> u64 {
+        match self.options.workload {
+            MaelstromWorkload::LinKv => self.options.latency.saturating_mul(10 * 1_000_000).max(1_000_000_000),
+            _ => REQUEST_TIMEOUT,
+        }
     }
 
     fn request(&mut self, client: usize, body: Map<String, Value>, timeout: u64, purpose: Purpose) {
@@ -287,6 +304,7 @@ impl Test {
         let now = self.wire.now();
         let is_known = self.names.contains_key(&*message.dest)
             || is_client(&message.dest)
+            || is_service(&message.dest)
             || self.options.nodes.iter().any(|name| *name == message.dest);
         if !is_known {
             return self.answer_for_nobody(node, &message);
@@ -307,12 +325,22 @@ impl Test {
     /// Delivers what is due.
     fn deliver(&mut self, now: u64) {
         while let Some(message) = self.network.receive(now) {
-            if network::is_client(&message.dest) {
+            if is_client(&message.dest) {
                 self.answer(&message);
+            } else if is_service(&message.dest) {
+                self.serve(now, &message);
             } else {
                 self.wire.send(&message.dest, &message.line());
             }
         }
+    }
+
+    /// A service answers a request.
+    fn serve(&mut self, now: u64, message: &Message) {
+        let Ok(Value::Object(request)) = serde_json::from_str(&message.body) else { return };
+        let mut answer = self.services.answer(&message.dest, &message.src, &request);
+        answer["in_reply_to"] = request.get("msg_id").cloned().unwrap_or_default();
+        self.network.send(now, &message.dest, &message.src, answer.to_string());
     }
 
     /// A client gets an answer. Those to requests that are over, or to clients that have gone on, are dropped.
@@ -336,12 +364,15 @@ impl Test {
     /// A request was answered as it should be.
     fn complete(&mut self, request: Request, reply: &Map<String, Value>) {
         let Purpose::Operation(row, input, operation) = request.purpose else { return };
-        let output = row.output.and_then(|key| reply.get(key));
-        operation.ok(&output.map(Value::to_string).unwrap_or_default());
+        let output = row.result(&input, reply);
+        operation.ok(&output.as_ref().map(words).unwrap_or_default());
         self.succeeded += 1;
-        if row.repeats_input && output != Some(&input) {
-            let output = output.cloned().unwrap_or_default();
-            fail(&format!("{} answers with something else", row.name), &format!("{input} was sent, and {output} came back"));
+        if row.repeats_input && output.as_ref() != Some(&input) {
+            let output = output.unwrap_or_default();
+            fail(
+                &format!("{} answers with something else", row.name),
+                &format!("{input} was sent, and {output} came back"),
+            );
         }
     }
 

@@ -2,19 +2,21 @@
 //!
 //! A workload is a row of data; what its operations do is the same for all.
 
+use crate::generator::Input;
 use crate::protocol::ReplyShape;
 use crate::protocol::ValueShape::{Any, Integer, Integers, List};
 use fozzy_scenario_file::MaelstromWorkload;
-use fozzy_sdk::bindings::tools::fozzy::choices::draws;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A workload.
 pub struct Workload {
     pub operations: &'static [OperationRow],
     /// What is done by each client at the end, by its place among the operations.
     pub final_operation: Option<usize>,
-    /// Checkers of the whole history.
-    pub checkers: &'static [&'static str],
+    /// Checkers of the whole history, and their models.
+    pub checkers: &'static [(&'static str, &'static str)],
+    /// Whether its operations are transactions, which are held to consistency models.
+    pub is_transactional: bool,
     /// Whether an error that says that nothing was done is believed; otherwise it is never known.
     pub believes_errors: bool,
     /// Whether a client stays the same after an operation whose end is not known.
@@ -29,8 +31,10 @@ pub struct OperationRow {
     pub name: &'static str,
     /// How likely it is, beside the others.
     pub weight: u32,
-    /// What it is given, and under which key of its request.
-    pub input: Option<(&'static str, Input)>,
+    /// What it is given.
+    pub input: Input,
+    /// The key of its request that has it.
+    pub key: &'static str,
     /// What answers it.
     pub reply: ReplyShape,
     /// The key of the reply that has its result.
@@ -41,21 +45,14 @@ pub struct OperationRow {
     pub repeats_input: bool,
 }
 
-/// Where the input of an operation comes from.
-#[derive(Clone, Copy)]
-pub enum Input {
-    /// A text to repeat.
-    Text,
-    /// 0, 1, 2, …
-    Next,
-    /// A number, both ends included.
-    Number(i64, i64),
-}
+/// Each kind of operation succeeds at some time.
+const STATS: (&str, &str) = ("stats", "");
 
 const OPERATION: OperationRow = OperationRow {
     name: "",
     weight: 1,
-    input: None,
+    input: Input::None,
+    key: "",
     reply: ReplyShape { kind: "", keys: &[] },
     output: None,
     is_idempotent: false,
@@ -65,7 +62,8 @@ const OPERATION: OperationRow = OperationRow {
 const WORKLOAD: Workload = Workload {
     operations: &[],
     final_operation: None,
-    checkers: &[],
+    checkers: &[STATS],
+    is_transactional: false,
     believes_errors: true,
     keeps_clients: false,
     has_topology: false,
@@ -74,13 +72,13 @@ const WORKLOAD: Workload = Workload {
 static ECHO: Workload = Workload {
     operations: &[OperationRow {
         name: "echo",
-        input: Some(("echo", Input::Text)),
+        input: Input::Text,
+            key: "echo",
         reply: ReplyShape { kind: "echo_ok", keys: &[("echo", Any)] },
         output: Some("echo"),
         repeats_input: true,
         ..OPERATION
     }],
-    checkers: &["stats"],
     ..WORKLOAD
 };
 
@@ -91,7 +89,7 @@ static UNIQUE_IDS: Workload = Workload {
         output: Some("id"),
         ..OPERATION
     }],
-    checkers: &["unique-ids", "stats"],
+    checkers: &[("unique-ids", ""), STATS],
     keeps_clients: true,
     ..WORKLOAD
 };
@@ -100,7 +98,8 @@ static BROADCAST: Workload = Workload {
     operations: &[
         OperationRow {
             name: "broadcast",
-            input: Some(("message", Input::Next)),
+            input: Input::Next,
+            key: "message",
             reply: ReplyShape { kind: "broadcast_ok", keys: &[] },
             ..OPERATION
         },
@@ -113,7 +112,7 @@ static BROADCAST: Workload = Workload {
         },
     ],
     final_operation: Some(1),
-    checkers: &["set-full", "stats"],
+    checkers: &[("set-full", ""), STATS],
     has_topology: true,
     ..WORKLOAD
 };
@@ -122,7 +121,8 @@ static G_SET: Workload = Workload {
     operations: &[
         OperationRow {
             name: "add",
-            input: Some(("element", Input::Next)),
+            input: Input::Next,
+            key: "element",
             reply: ReplyShape { kind: "add_ok", keys: &[] },
             ..OPERATION
         },
@@ -134,7 +134,7 @@ static G_SET: Workload = Workload {
         },
     ],
     final_operation: Some(1),
-    checkers: &["set-full", "stats"],
+    checkers: &[("set-full", ""), STATS],
     believes_errors: false,
     ..WORKLOAD
 };
@@ -142,7 +142,7 @@ static G_SET: Workload = Workload {
 /// An operation that adds a number to a counter.
 const fn add(input: Input) -> OperationRow {
     let reply = ReplyShape { kind: "add_ok", keys: &[] };
-    OperationRow { name: "add", input: Some(("delta", input)), reply, ..OPERATION }
+    OperationRow { name: "add", input, key: "delta", reply, ..OPERATION }
 }
 
 const READ_COUNTER: OperationRow = OperationRow {
@@ -155,7 +155,7 @@ const READ_COUNTER: OperationRow = OperationRow {
 /// What both counters have.
 const COUNTER: Workload = Workload {
     final_operation: Some(1),
-    checkers: &["pn-counter", "stats"],
+    checkers: &[("pn-counter", ""), STATS],
     believes_errors: false,
     ..WORKLOAD
 };
@@ -163,6 +163,45 @@ const COUNTER: Workload = Workload {
 static G_COUNTER: Workload = Workload { operations: &[add(Input::Number(0, 4)), READ_COUNTER], ..COUNTER };
 
 static PN_COUNTER: Workload = Workload { operations: &[add(Input::Number(-5, 4)), READ_COUNTER], ..COUNTER };
+
+/// An operation on a register.
+const fn register(name: &'static str, weight: u32, input: Input, reply: ReplyShape) -> OperationRow {
+    OperationRow { name, weight, input, reply, ..OPERATION }
+}
+
+static LIN_KV: Workload = Workload {
+    operations: &[
+        OperationRow {
+            output: Some("value"),
+            is_idempotent: true,
+            ..register("read", 3, Input::RegisterRead, ReplyShape { kind: "read_ok", keys: &[("value", Any)] })
+        },
+        register("write", 1, Input::RegisterWrite, ReplyShape { kind: "write_ok", keys: &[] }),
+        register("cas", 2, Input::RegisterSwap, ReplyShape { kind: "cas_ok", keys: &[] }),
+    ],
+    checkers: &[("linearizable", "cas-register"), STATS],
+    keeps_clients: true,
+    ..WORKLOAD
+};
+
+/// A transaction, whose writes are called so.
+const fn transaction(write: &'static str) -> OperationRow {
+    OperationRow {
+        name: "txn",
+        input: Input::Transaction(write),
+        key: "txn",
+        reply: ReplyShape { kind: "txn_ok", keys: &[("txn", List)] },
+        output: Some("txn"),
+        ..OPERATION
+    }
+}
+
+/// What both workloads of transactions have.
+const TRANSACTIONS: Workload = Workload { is_transactional: true, keeps_clients: true, ..WORKLOAD };
+
+static LIST_APPEND: Workload = Workload { operations: &[transaction("append")], ..TRANSACTIONS };
+
+static RW_REGISTER: Workload = Workload { operations: &[transaction("w")], ..TRANSACTIONS };
 
 impl Workload {
     pub fn of(workload: MaelstromWorkload) -> &'static Workload {
@@ -173,31 +212,39 @@ impl Workload {
             MaelstromWorkload::GSet => &G_SET,
             MaelstromWorkload::GCounter => &G_COUNTER,
             MaelstromWorkload::PnCounter => &PN_COUNTER,
+            MaelstromWorkload::LinKv => &LIN_KV,
+            MaelstromWorkload::TxnListAppend => &LIST_APPEND,
+            MaelstromWorkload::TxnRwRegister => &RW_REGISTER,
         }
     }
 }
 
 impl OperationRow {
-    /// Draws what it is given.
-    pub fn draw(&self, next: &mut i64) -> Value {
-        match self.input {
-            None => Value::Null,
-            Some((_, Input::Text)) => format!("Please echo {}", draws::int("text", 0, 127)).into(),
-            Some((_, Input::Number(least, most))) => draws::int("number", least, most).into(),
-            Some((_, Input::Next)) => {
-                *next += 1;
-                (*next - 1).into()
-            }
-        }
-    }
-
     /// Its request, but for the number of the message.
     pub fn request(&self, input: &Value) -> Map<String, Value> {
         let mut body = Map::new();
-        body.insert("type".to_owned(), self.name.into());
-        if let Some((key, _)) = self.input {
-            body.insert(key.to_owned(), input.clone());
+        let mut put = |key: &str, value: &Value| _ = body.insert(key.to_owned(), value.clone());
+        put("type", &self.name.into());
+        match self.input {
+            Input::None => {}
+            Input::RegisterRead => put("key", &input[0]),
+            Input::RegisterWrite => {
+                put("key", &input[0]);
+                put("value", &input[1]);
+            }
+            Input::RegisterSwap => {
+                put("key", &input[0]);
+                put("from", &input[1][0]);
+                put("to", &input[1][1]);
+            }
+            _ => put(self.key, input),
         }
         body
+    }
+
+    /// Its result, if it has one beside that it was done.
+    pub fn result(&self, input: &Value, reply: &Map<String, Value>) -> Option<Value> {
+        let output = reply.get(self.output?).cloned()?;
+        Some(if self.input == Input::RegisterRead { json!([input[0], output]) } else { output })
     }
 }

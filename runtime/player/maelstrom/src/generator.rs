@@ -1,0 +1,139 @@
+//! What clients ask: elements, numbers, registers by key, transactions.
+//!
+//! ```text
+//! lin-kv   groups of 2n clients, each on a key: one half reads, the other half writes and swaps
+//! txn      a pool of keys, the later ones likelier; a key that was written often enough makes room for a new one
+//! ```
+
+use fozzy_scenario_file::MaelstromOptions;
+use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Processes that work on one register: who has to judge it would not come to an end with many whose operations never ended.
+const PROCESSES_OF_A_REGISTER: usize = 20;
+/// The largest value of a register.
+const REGISTER_MAX: i64 = 4;
+/// The last keys of a pool are equally likely.
+const DOUBLINGS_MAX: u32 = 20;
+
+/// Where the input of an operation comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// There is none.
+    None,
+    /// A text to repeat.
+    Text,
+    /// 0, 1, 2, …
+    Next,
+    /// A number, both ends included.
+    Number(i64, i64),
+    /// A key, and nothing: what it has is asked.
+    RegisterRead,
+    /// A key, and a value.
+    RegisterWrite,
+    /// A key, and what its value was and becomes.
+    RegisterSwap,
+    /// Reads, and writes that are called so.
+    Transaction(&'static str),
+}
+
+pub struct Generator {
+    next_element: i64,
+    group: usize,
+    /// By group: the key, and the processes that have worked on it.
+    registers: Vec<(i64, BTreeSet<u32>)>,
+    next_register: i64,
+    /// Keys of transactions, and how often they were written.
+    pool: Vec<(i64, u32)>,
+    next_key: i64,
+    max_txn_length: u32,
+    max_writes: u32,
+}
+
+impl Generator {
+    pub fn new(options: &MaelstromOptions) -> Generator {
+        let group = (2 * options.nodes.len()).min(options.concurrency as usize).max(1);
+        let groups = (options.concurrency as usize).div_ceil(group);
+        let keys = i64::from(options.key_count);
+        Generator {
+            next_element: 0,
+            group,
+            registers: (0..groups as i64).map(|key| (key, BTreeSet::new())).collect(),
+            next_register: groups as i64,
+            pool: (0..keys).map(|key| (key, 0)).collect(),
+            next_key: keys,
+            max_txn_length: options.max_txn_length,
+            max_writes: options.max_writes_per_key,
+        }
+    }
+
+    /// Whether a client does operations with this input.
+    pub fn does(&self, client: usize, input: Input) -> bool {
+        let reads = client % self.group < self.group / 2;
+        match input {
+            _ if self.group == 1 => true,
+            Input::RegisterRead => reads,
+            Input::RegisterWrite | Input::RegisterSwap => !reads,
+            _ => true,
+        }
+    }
+
+    /// Draws the input of an operation.
+    pub fn draw(&mut self, input: Input, client: usize, process: u32) -> Value {
+        let register = || draws::int("value", 0, REGISTER_MAX);
+        match input {
+            Input::None => Value::Null,
+            Input::Text => format!("Please echo {}", draws::int("text", 0, 127)).into(),
+            Input::Number(least, most) => draws::int("number", least, most).into(),
+            Input::Next => {
+                self.next_element += 1;
+                (self.next_element - 1).into()
+            }
+            Input::RegisterRead => json!([self.register(client, process), null]),
+            Input::RegisterWrite => json!([self.register(client, process), register()]),
+            Input::RegisterSwap => json!([self.register(client, process), [register(), register()]]),
+            Input::Transaction(write) => self.transaction(write),
+        }
+    }
+
+    fn register(&mut self, client: usize, process: u32) -> i64 {
+        let (key, processes) = &mut self.registers[client / self.group];
+        if processes.len() >= PROCESSES_OF_A_REGISTER && !processes.contains(&process) {
+            (*key, *processes) = (self.next_register, BTreeSet::new());
+            self.next_register += 1;
+        }
+        processes.insert(process);
+        *key
+    }
+
+    fn transaction(&mut self, write: &str) -> Value {
+        let length = draws::int("operations", 1, i64::from(self.max_txn_length));
+        let weights: Vec<u32> = (0..self.pool.len() as u32).map(|place| 1 << place.min(DOUBLINGS_MAX)).collect();
+        let mut all = Vec::new();
+        for _ in 0..length {
+            let place = draws::weighted("key", &weights) as usize;
+            let (key, written) = &mut self.pool[place];
+            if draws::choose("read or write", 2) == 0 {
+                all.push(json!(["r", key, null]));
+                continue;
+            }
+            *written += 1;
+            all.push(json!([write, key, written]));
+            if *written >= self.max_writes {
+                (*key, *written) = (self.next_key, 0);
+                self.next_key += 1;
+            }
+        }
+        all.into()
+    }
+}
+
+/// A value as histories have it: EDN, where nothing is `nil`.
+pub fn words(value: &Value) -> String {
+    match value {
+        Value::Null => "nil".to_owned(),
+        Value::Array(items) => format!("[{}]", items.iter().map(words).collect::<Vec<_>>().join(" ")),
+        other => other.to_string(),
+    }
+}
