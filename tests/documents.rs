@@ -21,6 +21,7 @@ fn prepared() -> Fozzy {
         fozzy.write(name, std::fs::read(from).expect("it is committed"));
     }
     let (counter, probe) = (corpus::scenario("counter", false), corpus::probe(Target::Wasip2));
+    std::fs::copy(corpus::scenario("maelstrom-node", false), fozzy.path("node.wasm")).expect("it is built");
     std::fs::copy(counter, fozzy.path("counter.wasm")).expect("it is built");
     std::fs::copy(probe, fozzy.path("probe.wasm")).expect("it is built");
     std::fs::create_dir(fozzy.path("corpus")).expect("a folder");
@@ -113,6 +114,8 @@ const CASES: &[(&str, &str)] = &[
     ("progress", "fozzy full --skip-steps init --scenario-root gone --json 2>&1 >/dev/null | head -1"),
     ("progress", "fozzy full --skip-steps init --scenario-root gone --json 2>&1 >/dev/null | tail -1"),
     ("report", "fozzy report show a.fozzy --format html --json"),
+    ("maelstrom", "fozzy maelstrom test -w echo --bin node.wasm --time-limit 2 --json"),
+    ("maelstrom", "fozzy maelstrom test -w unique-ids --bin node.wasm --node-count 3 --time-limit 2 --json"),
     ("paths", "fozzy report query a.fozzy --list-paths --json"),
     ("flakiness", "fozzy report flaky a.fozzy b.fozzy --json"),
     ("validation", "fozzy validate plan.toml --json"),

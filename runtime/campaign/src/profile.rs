@@ -10,19 +10,22 @@
 //! Not here: documents and formats (`fozzy-report`).
 
 mod activity;
+mod call_tree;
 mod compare;
+mod counted;
 mod cpu;
 mod doctor;
 mod heap;
+mod heap_tree;
 mod shrink;
 
 pub use activity::run_activity;
 pub use compare::{NamedRecording, profile_diff, profile_explain};
+pub(crate) use counted::starved;
 pub use cpu::cpu_profile;
-pub(crate) use cpu::starved;
 pub use doctor::profile_doctor;
-pub(crate) use heap::heap_of;
 pub use heap::heap_profile;
+pub(crate) use heap_tree::heap_of;
 pub use shrink::{CostShrinkRequest, profile_shrink};
 
 use crate::error::{CampaignError, ErrorKind};

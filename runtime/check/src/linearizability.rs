@@ -12,6 +12,7 @@
 //! Invariant: `Valid` and `Invalid` are exact; what was not decided is `Unknown`, with the reason and how far it came.
 //! Not here: the smallest part of a violation (`minimize`).
 
+mod contradiction;
 mod minimize;
 mod partition;
 mod search;

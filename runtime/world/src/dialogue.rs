@@ -14,6 +14,9 @@
 //! Not here: queues of inputs (`channel`).
 
 mod line_router;
+mod peer;
+
+pub use peer::{StdinDelivery, StdioPeer};
 
 use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, WRITE_BYTES, jitter};
 use crate::clock::CLOCK_TICK;
@@ -22,43 +25,10 @@ use fozzy_trace::plan::{Edition, Plan, StdinPipe};
 use fozzy_trace::{Instant, NodeId};
 use line_router::LineRouter;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 /// Bytes of a line that peers get at once. They get a longer one in pieces.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
-
-/// Bytes for the standard input of a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StdinDelivery {
-    /// The machine.
-    pub to: NodeId,
-    /// The bytes; `None` is the end.
-    pub bytes: Option<Arc<[u8]>>,
-    /// When they come; not before now, and not before what was delivered earlier.
-    pub at: Instant,
-}
-
-/// A simulated partner of machines that talk over their standard streams.
-pub trait StdioPeer: fmt::Debug + Send + Sync {
-    /// The run begins: what machines are told before they say anything.
-    fn begin(&mut self, context: &mut OpContext<'_>) -> Vec<StdinDelivery> {
-        let _ = context;
-        Vec::new()
-    }
-
-    /// A machine has printed a line, without its end.
-    fn line(&mut self, from: NodeId, line: &[u8], context: &mut OpContext<'_>) -> Vec<StdinDelivery>;
-
-    /// The program of a machine has ended.
-    fn ended(&mut self, node: NodeId, context: &mut OpContext<'_>) -> Vec<StdinDelivery> {
-        let _ = (node, context);
-        Vec::new()
-    }
-
-    /// The same peer, as it is now: a clone of the world has its own.
-    fn fork(&self) -> Box<dyn StdioPeer>;
-}
 
 /// Who is connected to whom.
 #[derive(Debug, Default)]

@@ -6,35 +6,44 @@
 //!
 //! Invariants: only plans that say so ([`MemoryPlan::own_heap`](fozzy_trace::plan::MemoryPlan)) have it, so that runs of before are judged as
 //! they were; a run with answers of the real computer has none, as it cannot be executed again; what is watched is proved to be the run.
-//! Not here: which blocks have leaked (`profile/heap.rs`), what is too much (`fozzy-check`).
+//! Not here: which blocks have leaked (`profile/heap_tree.rs`), what is too much (`fozzy-check`).
 
-use super::prepare::PreparedProgram;
+use super::plan::RunPlan;
+use crate::error::CampaignError;
 use crate::profile::heap_of;
-use fozzy_engine::{Build, HeapObserver};
+use fozzy_engine::{Build, HeapObserver, Session};
 use fozzy_report::profile::HeapTree;
 use fozzy_trace::facts::{HeapBudgets, LEAK_SITES_MAX, LeakSite, OwnHeap};
 use fozzy_trace::plan::MemoryPlan;
-use fozzy_trace::{DecisionSource, Execution, ExecutionEnd, Executor, HarnessError};
+use fozzy_trace::{DecisionSource, Execution, ExecutionEnd, Executor, HarnessError, Plan};
 use std::sync::Arc;
 
-/// Finds out about the heaps of runs of a program under its plan, if that has a budget for them.
-pub(super) fn heap_observer(prepared: &PreparedProgram) -> Option<HeapObserver> {
-    let memory = prepared.planned.plan.memory.clone().filter(|memory| memory.own_heap)?;
-    let prepared = prepared.clone();
-    let mut watched: Option<PreparedProgram> = None;
+/// The build that logs allocations.
+pub(super) fn watching() -> Build {
+    Build { heap: Some(Vec::new()), ..Build::profile() }
+}
+
+/// Finds out about the heaps of runs under a plan, if that has a budget for them, by sessions of the build that is [`watching`].
+pub(super) fn heap_observer(
+    planned: &RunPlan,
+    mut watched: impl FnMut() -> Result<Session, CampaignError> + Send + 'static,
+) -> Option<HeapObserver> {
+    let memory = planned.plan.memory.clone().filter(|memory| memory.own_heap)?;
+    let planned = planned.clone();
     Some(Box::new(move |source, execution| {
         let is_told = execution.facts.allocations.is_told();
         let is_live = !execution.history.observations.is_empty();
         if execution.end != (ExecutionEnd::Exited { code: 0 }) || is_told || is_live {
             return Ok(None);
         }
-        let build = Build { heap: Some(Vec::new()), ..Build::profile() };
-        let program = match &mut watched {
-            Some(program) => program,
-            none => none.insert(prepared.rebuilt(&build).map_err(|error| HarnessError::new(error.to_string()))?),
-        };
-        let heap = observe(program, source, execution)?;
-        Ok(heap.map(|heap| Box::new(OwnHeap { budgets: budgets(&memory), ..heap })))
+        // A dialogue is over, and does not come again.
+        if planned.stdin.as_ref().is_some_and(|stdin| stdin.dialogue().is_some()) {
+            return Ok(None);
+        }
+        let mut session = watched().map_err(failed)?;
+        planned.stdin.iter().for_each(|stdin| session.read_from(Arc::clone(stdin)));
+        let heap = observe(session, &planned.plan, source, execution)?;
+        Ok(Some(Box::new(OwnHeap { budgets: budgets(&memory), ..heap })))
     }))
 }
 
@@ -46,28 +55,24 @@ fn budgets(memory: &MemoryPlan) -> HeapBudgets {
     }
 }
 
+fn failed(error: CampaignError) -> HarnessError {
+    HarnessError::new(error.to_string())
+}
+
 fn observe(
-    program: &PreparedProgram,
+    mut session: Session,
+    plan: &Plan,
     source: Box<dyn DecisionSource>,
     execution: &Execution,
-) -> Result<Option<OwnHeap>, HarnessError> {
-    let failed = |error: crate::error::CampaignError| HarnessError::new(error.to_string());
-    let mut session = program.session().map_err(failed)?;
-    if let Some(stdin) = &program.planned.stdin {
-        // A dialogue is over, and does not come again.
-        if stdin.dialogue().is_some() {
-            return Ok(None);
-        }
-        session.read_from(Arc::clone(stdin));
-    }
+) -> Result<OwnHeap, HarnessError> {
     let again = session.execute(source, 0..0)?;
     if (again.history.digest, again.history.calls, &again.memory)
         != (execution.history.digest, execution.history.calls, &execution.memory)
     {
         return Err(HarnessError::new("the run is another one when its allocators are watched"));
     }
-    let heap = heap_of(&session, &program.planned.plan, &[], String::new(), None).map_err(failed)?;
-    Ok(Some(own_heap(&heap)))
+    let heap = heap_of(&session, plan, &[], String::new(), None).map_err(failed)?;
+    Ok(own_heap(&heap))
 }
 
 fn own_heap(heap: &HeapTree) -> OwnHeap {

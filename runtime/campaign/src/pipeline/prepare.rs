@@ -6,7 +6,7 @@
 //!
 //! Invariant: nothing else in this workspace compiles a program that is run under a plan of the user.
 
-use super::heap_watch::heap_observer;
+use super::heap_watch::{heap_observer, watching};
 use super::load::{LoadedTarget, cache_for};
 use super::plan::{RunPlan, plan};
 use super::record::RecordingOrigin;
@@ -172,9 +172,14 @@ impl PreparedProgram {
         session.interrupt_by(self.interrupt.clone());
         if self.is_plain {
             let planned = RunPlan { plan: plan.clone(), inputs: inputs.clone(), ..self.planned.clone() };
-            heap_observer(&PreparedProgram { planned, ..self.clone() })
-                .into_iter()
-                .for_each(|it| session.observe_heap(it));
+            let program = PreparedProgram { planned, ..self.clone() };
+            let planned = program.planned.clone();
+            let mut watched: Option<PreparedProgram> = None;
+            let sessions = move || match &mut watched {
+                Some(program) => program.session(),
+                none => none.insert(program.rebuilt(&watching())?).session(),
+            };
+            heap_observer(&planned, sessions).into_iter().for_each(|it| session.observe_heap(it));
         }
         Ok(session)
     }

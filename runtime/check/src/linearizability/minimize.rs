@@ -11,11 +11,11 @@
 //! Invariants: the calls that are kept are not linearizable; if no bound was reached, without any one of them the rest is.
 //! Not here: what is shown of it (`fozzy-report`).
 
+use super::contradiction::contradiction;
 use super::partition::{CallPartition, partitions, program_partitions};
 use super::search::{SearchBudget, SearchEnd, search};
 use super::sequential::search_sequential;
 use super::timeline::TimedCall;
-use super::unique;
 use super::violation::{unbrought, until};
 use super::{CheckLimits, PartitionVerdict};
 use crate::history::{HistoryError, OperationHistory};
@@ -66,19 +66,24 @@ pub fn minimize_violation(
     let all = partitions(history, row.model)?;
     let Some(partition) = all.iter().find(|one| one.key == verdict.key) else { return Ok(None) };
     let calls = until_contradiction(row.model, partition, verdict);
-    let alone = match unbrought(row.model, &calls) {
-        Some(at) => Some(vec![at as u32]),
-        None => unique::contradiction(&history.pool, row.name, &calls, limits.is_over),
-    };
-    if let Some(kept) = alone {
-        return Ok(Some(violation_of(&calls, &kept)));
+    if let Some(at) = unbrought(row.model, &calls) {
+        return Ok(Some(violation_of(&calls, &[at as u32])));
     }
+    let alone = contradiction(&history.pool, row.name, &calls, limits.is_over);
     let configurations_max = configurations_of(verdict);
     let search = |candidates: Vec<(u32, TimedCall)>| {
         let calls: Vec<TimedCall> = candidates.into_iter().map(|(_, call)| call).collect();
         search(&history.pool, row.model, &calls, &budget(configurations_max, limits)).end
     };
-    Ok(minimal_calls(row.model, &calls, configurations_max, &search))
+    let Some(alone) = alone else { return Ok(minimal_calls(row.model, &calls, configurations_max, &search)) };
+    // Whatever becomes of their writes, fewer of these calls may do.
+    let kept: Vec<TimedCall> = alone.iter().map(|at| calls[*at as usize]).collect();
+    let fewer = minimal_calls(row.model, &kept, configurations_max, &search);
+    let others = calls.len() - kept.len();
+    Ok(Some(match fewer {
+        Some(MinimalViolation { calls, others: optional }) => MinimalViolation { calls, others: others + optional },
+        None => violation_of(&calls, &alone),
+    }))
 }
 
 /// Calls of all, by their places.

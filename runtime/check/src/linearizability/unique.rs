@@ -12,11 +12,8 @@
 //! Not here: histories that write a value twice; those of stacks and priority queues in which a take with an unknown end must have taken
 //! something: the search decides these.
 
-mod contradiction;
 mod priority_queue;
 mod stack;
-
-pub(super) use contradiction::contradiction;
 
 use super::timeline::TimedCall;
 use crate::history::{DatumId, DatumPool};

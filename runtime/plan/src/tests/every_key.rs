@@ -41,6 +41,8 @@ names = "posix"
 
 [memory]
 leak-budget = "1KiB"
+heap-alloc-budget = "2KiB"
+heap-in-use-budget = 1024
 fail-after = 9
 fragmentation-seed = 7
 pressure-wave = [1, 2]

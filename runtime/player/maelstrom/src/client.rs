@@ -14,11 +14,11 @@ pub struct Client {
     /// The node that it talks to.
     pub node: String,
     next_msg_id: u64,
-    pub request: Option<Request>,
+    pub request: Option<NodeRequest>,
 }
 
 /// A request that has not been answered.
-pub struct Request {
+pub struct NodeRequest {
     /// The number of its message among all.
     pub message: u64,
     /// The client's own number of it.
@@ -27,23 +27,23 @@ pub struct Request {
     pub body: String,
     /// When nobody waits for the answer any more.
     pub due: u64,
-    pub purpose: Purpose,
+    pub purpose: RequestPurpose,
 }
 
 /// What a request is for.
-pub enum Purpose {
+pub enum RequestPurpose {
     /// To set a node up: what answers it.
     SetUp(&'static ReplyShape),
     /// An operation of the workload, with its input.
     Operation(&'static OperationRow, Value, Operation),
 }
 
-impl Purpose {
+impl RequestPurpose {
     /// What answers it.
     pub fn reply(&self) -> &'static ReplyShape {
         match self {
-            Purpose::SetUp(reply) => reply,
-            Purpose::Operation(row, ..) => &row.reply,
+            RequestPurpose::SetUp(reply) => reply,
+            RequestPurpose::Operation(row, ..) => &row.reply,
         }
     }
 }

@@ -21,7 +21,7 @@ const MS: u64 = 1_000_000;
 const CHOICE_MAX: usize = 16;
 
 /// A message.
-pub struct Message {
+pub struct NodeMessage {
     /// Its number, in the order in which they were sent.
     pub id: u64,
     /// Who sent it.
@@ -32,10 +32,10 @@ pub struct Message {
     pub body: String,
 }
 
-impl Message {
+impl NodeMessage {
     /// As a node reads it.
     pub fn line(&self) -> String {
-        let Message { id, src, dest, body } = self;
+        let NodeMessage { id, src, dest, body } = self;
         let name = |name: &str| Value::from(name).to_string();
         format!(r#"{{"id":{id},"src":{},"dest":{},"body":{body}}}"#, name(src), name(dest))
     }
@@ -57,9 +57,9 @@ struct Traffic {
     received: u64,
 }
 
-pub struct Network {
+pub struct MessageNetwork {
     /// By when they arrive, and by their numbers.
-    queue: BTreeMap<(u64, u64), Message>,
+    queue: BTreeMap<(u64, u64), NodeMessage>,
     next_id: u64,
     latency: u64,
     distribution: LatencyDistribution,
@@ -69,9 +69,9 @@ pub struct Network {
     servers: Traffic,
 }
 
-impl Network {
-    pub fn new(options: &MaelstromOptions) -> Network {
-        Network {
+impl MessageNetwork {
+    pub fn new(options: &MaelstromOptions) -> MessageNetwork {
+        MessageNetwork {
             queue: BTreeMap::new(),
             next_id: 0,
             latency: options.latency,
@@ -87,7 +87,7 @@ impl Network {
     pub fn send(&mut self, now: u64, src: &str, dest: &str, body: String) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let message = Message { id, src: src.to_owned(), dest: dest.to_owned(), body };
+        let message = NodeMessage { id, src: src.to_owned(), dest: dest.to_owned(), body };
         if message.is_of_client() {
             self.clients.sent += 1;
             self.queue.insert((now, id), message);
@@ -126,7 +126,7 @@ impl Network {
     }
 
     /// Takes a message that is due and not cut off.
-    pub fn receive(&mut self, now: u64) -> Option<Message> {
+    pub fn receive(&mut self, now: u64) -> Option<NodeMessage> {
         loop {
             let due: Vec<(u64, u64)> = self.queue.range(..=(now, u64::MAX)).map(|(key, _)| *key).take(CHOICE_MAX).collect();
             let chosen = match due.len() {

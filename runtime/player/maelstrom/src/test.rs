@@ -1,12 +1,12 @@
 //! A test: its steps, and the loop in which messages come and go.
 
-use crate::client::{Client, Purpose, Request};
+use crate::client::{Client, RequestPurpose, NodeRequest};
 use crate::generator::{Generator, words};
-use crate::network::{Message, Network, is_client};
+use crate::network::{NodeMessage, MessageNetwork, is_client};
 use crate::partition::Partition;
 use crate::protocol::{PrintedMessage, ReplyShape, error_code, shown};
 use crate::services::{Services, is_service};
-use crate::wire::{Heard, Wire};
+use crate::wire::{Heard, NodeWire};
 use crate::workload::Workload;
 use crate::fail;
 use fozzy_scenario_file::{MaelstromOptions, MaelstromWorkload, NemesisKind, Topology};
@@ -64,8 +64,8 @@ pub struct Test {
     options: MaelstromOptions,
     workload: &'static Workload,
     flows: Vec<(&'static str, u32)>,
-    wire: Wire,
-    network: Network,
+    wire: NodeWire,
+    network: MessageNetwork,
     services: Services,
     clients: Vec<Client>,
     /// By name, which client.
@@ -86,8 +86,8 @@ impl Test {
         Test {
             workload: Workload::of(options.workload),
             flows: flows(&options),
-            wire: Wire::new(),
-            network: Network::new(&options),
+            wire: NodeWire::new(),
+            network: MessageNetwork::new(&options),
             services: Services::default(),
             clients: Vec::new(),
             names: BTreeMap::new(),
@@ -227,7 +227,7 @@ impl Test {
     /// Sends a request that sets a node up.
     fn set_up(&mut self, client: usize, body: Value, reply: &'static ReplyShape, timeout: u64) {
         let Value::Object(body) = body else { unreachable!("requests are objects") };
-        self.request(client, body, timeout, Purpose::SetUp(reply));
+        self.request(client, body, timeout, RequestPurpose::SetUp(reply));
     }
 
     /// Waits for the answers of nodes that are set up.
@@ -249,7 +249,7 @@ impl Test {
         let begun = tools::invoke(process, &format!("{}{mark}", row.name), &shown);
         self.begun += 1;
         let body = row.request(&input);
-        self.request(client, body, self.timeout(), Purpose::Operation(row, input, begun));
+        self.request(client, body, self.timeout(), RequestPurpose::Operation(row, input, begun));
     }
 
     /// How long a client waits for an answer; a register is judged sooner when it does not wait long.
@@ -260,12 +260,12 @@ impl Test {
         }
     }
 
-    fn request(&mut self, client: usize, body: Map<String, Value>, timeout: u64, purpose: Purpose) {
+    fn request(&mut self, client: usize, body: Map<String, Value>, timeout: u64, purpose: RequestPurpose) {
         let now = self.wire.now();
         let client = &mut self.clients[client];
         let (msg_id, body) = client.number(body);
         let message = self.network.send(now, &client.name, &client.node, body.clone());
-        client.request = Some(Request { message, msg_id, body, due: now.saturating_add(timeout), purpose });
+        client.request = Some(NodeRequest { message, msg_id, body, due: now.saturating_add(timeout), purpose });
     }
 
     /// Lets messages come and go until a moment, or until something is so.
@@ -318,7 +318,7 @@ impl Test {
         let Some(msg_id) = body.get("msg_id") else { return };
         let text = format!("there is no node {}", message.dest);
         let answer = json!({"type": "error", "code": 1, "text": text, "in_reply_to": msg_id});
-        let line = Message { id: 0, src: message.dest.to_string(), dest: node.to_owned(), body: answer.to_string() };
+        let line = NodeMessage { id: 0, src: message.dest.to_string(), dest: node.to_owned(), body: answer.to_string() };
         self.wire.send(node, &line.line());
     }
 
@@ -336,7 +336,7 @@ impl Test {
     }
 
     /// A service answers a request.
-    fn serve(&mut self, now: u64, message: &Message) {
+    fn serve(&mut self, now: u64, message: &NodeMessage) {
         let Ok(Value::Object(request)) = serde_json::from_str(&message.body) else { return };
         let mut answer = self.services.answer(&message.dest, &message.src, &request);
         answer["in_reply_to"] = request.get("msg_id").cloned().unwrap_or_default();
@@ -344,7 +344,7 @@ impl Test {
     }
 
     /// A client gets an answer. Those to requests that are over, or to clients that have gone on, are dropped.
-    fn answer(&mut self, message: &Message) {
+    fn answer(&mut self, message: &NodeMessage) {
         let Some(at) = self.names.get(&message.dest).copied() else { return };
         let Some(msg_id) = self.clients[at].request.as_ref().map(|request| request.msg_id) else { return };
         let Ok(Value::Object(reply)) = serde_json::from_str(&message.body) else { return };
@@ -362,8 +362,8 @@ impl Test {
     }
 
     /// A request was answered as it should be.
-    fn complete(&mut self, request: Request, reply: &Map<String, Value>) {
-        let Purpose::Operation(row, input, operation) = request.purpose else { return };
+    fn complete(&mut self, request: NodeRequest, reply: &Map<String, Value>) {
+        let RequestPurpose::Operation(row, input, operation) = request.purpose else { return };
         let output = row.result(&input, reply);
         operation.ok(&output.as_ref().map(words).unwrap_or_default());
         self.succeeded += 1;
@@ -377,12 +377,12 @@ impl Test {
     }
 
     /// A request was answered with an error.
-    fn fail_request(&mut self, at: usize, request: Request, reply: &Map<String, Value>) {
+    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>) {
         let code = reply.get("code").and_then(Value::as_i64);
         let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
         let Some(code) = code else {
             let what = "`code` of the error is not an integer".to_owned();
-            let message = Message { id: 0, src: String::new(), dest: String::new(), body: Value::Object(reply.clone()).to_string() };
+            let message = NodeMessage { id: 0, src: String::new(), dest: String::new(), body: Value::Object(reply.clone()).to_string() };
             malformed(&self.clients[at], &request, &message, (what.clone(), what));
         };
         let error = error_code(code);
@@ -390,11 +390,11 @@ impl Test {
     }
 
     /// A request has failed, or has no answer in time.
-    fn unanswered(&mut self, at: usize, request: Request, why: &str, is_definite: bool) {
+    fn unanswered(&mut self, at: usize, request: NodeRequest, why: &str, is_definite: bool) {
         let client = &self.clients[at];
         let (row, operation) = match request.purpose {
-            Purpose::Operation(row, _, operation) => (row, operation),
-            Purpose::SetUp(reply) => {
+            RequestPurpose::Operation(row, _, operation) => (row, operation),
+            RequestPurpose::SetUp(reply) => {
                 let node = &client.node;
                 let body = shown(&request.body);
                 fail(&format!("no {}", reply.kind), &format!("{node} does not answer {body} with {}: {why}", reply.kind))
@@ -440,7 +440,7 @@ fn refuse(node: &str, line: &str, why: &str) -> ! {
 }
 
 /// A node has answered with something else than the reply.
-fn malformed(client: &Client, request: &Request, reply: &Message, (what, found): (String, String)) -> ! {
+fn malformed(client: &Client, request: &NodeRequest, reply: &NodeMessage, (what, found): (String, String)) -> ! {
     let shape = request.purpose.reply();
     let (node, name) = (&client.node, &client.name);
     let (asked, body, expected) = (shown(&request.body), shown(&reply.body), shape.example(request.msg_id));

@@ -16,7 +16,7 @@ use wasip2::io::streams::InputStream;
 const READ_BYTES: u64 = 1 << 16;
 
 /// The connection to all machines.
-pub struct Wire {
+pub struct NodeWire {
     // Before the stream that it is of: it is dropped first.
     readable: Pollable,
     input: InputStream,
@@ -34,10 +34,10 @@ pub enum Heard {
     Gone,
 }
 
-impl Wire {
-    pub fn new() -> Wire {
+impl NodeWire {
+    pub fn new() -> NodeWire {
         let input = get_stdin();
-        Wire { readable: input.subscribe(), input, read: Vec::new(), written: Vec::new(), start: now() }
+        NodeWire { readable: input.subscribe(), input, read: Vec::new(), written: Vec::new(), start: now() }
     }
 
     /// Nanoseconds since the start of the test.
@@ -45,7 +45,7 @@ impl Wire {
         now() - self.start
     }
 
-    /// Has a node read a line. It is sent by [`Wire::wait`].
+    /// Has a node read a line. It is sent by [`NodeWire::wait`].
     pub fn send(&mut self, node: &str, line: &str) {
         for part in [node, " ", line, "\n"] {
             self.written.extend_from_slice(part.as_bytes());

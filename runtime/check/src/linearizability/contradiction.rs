@@ -9,14 +9,14 @@
 //!
 //! Invariant: the part is wrong alone, and so with whatever else happened; without any value of it, it is not.
 
-use super::is_linearizable;
+use super::timeline::TimedCall;
+use super::unique::is_linearizable;
 use crate::history::{DatumId, DatumPool};
-use crate::linearizability::timeline::TimedCall;
 use crate::model::ModelAction;
 use std::collections::BTreeMap;
 
 /// Places of the calls of a smallest part that is wrong; `None` if there is no such algorithm, or the calls are not wrong by it.
-pub(in crate::linearizability) fn contradiction(
+pub(super) fn contradiction(
     pool: &DatumPool,
     model: &str,
     calls: &[TimedCall],
