@@ -11,6 +11,7 @@
 //! faults             programs that fail only when a planned fault strikes
 //! debug_adapter      a recorded run in an editor, forwards and back
 //! debug_console      a recorded run in a terminal, with variables of the source
+//! debug_machines     machines whose turn it is not: what they wait for, their stacks and values
 //! debug_info         places, variables, values and expressions of real programs, stopped in an engine
 //! dialogues          standard input as a channel, in programs with a scheduler of their own
 //! everything         a guest that uses everything, under every kind of fault
@@ -64,6 +65,7 @@ mod debug_adapter;
 mod debug_console;
 mod debug_gdb;
 mod debug_info;
+mod debug_machines;
 mod debug_steps;
 mod dialogues;
 mod distributed;

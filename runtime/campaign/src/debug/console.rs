@@ -9,7 +9,7 @@
 
 use super::breakpoints::{BreakpointCheck, ConsoleBreakpoint, holds};
 use super::names::{self, SeenFrame, SeenValue};
-use super::protocol::EndReport;
+use super::protocol::{EndReport, MachineState};
 use super::session::{DebugSession, Inspector, Moment, MomentKind, RunPoint, StackEntry};
 use super::stepping::StepKind;
 use super::values::{Programs, programs_of};
@@ -46,6 +46,8 @@ pub struct Console {
     breakpoints: Vec<ConsoleBreakpoint>,
     watched: Option<(u32, u32)>,
     next_number: u32,
+    /// The machine that is looked at, unless it is the one whose turn it is.
+    machine: Option<u32>,
     /// The frame that is looked at, counted with inlined ones.
     frame: usize,
     /// Beginnings of paths of the source, and what stands here for them.
@@ -77,6 +79,7 @@ Backwards: reverse-continue (rc), reverse-step (rs), reverse-next (rn),
 Go: goto POSITION | start | end | call N | decision N | time T
 Look: backtrace (bt) [N], frame N, up, down, list (l), where, print EXPR (p),
   x ADDRESS[:LENGTH], info locals | wasm | stack | globals N | memory | machines
+  machine N (thread) looks at another machine, as it waits
 Ask: last ADDRESS[:LENGTH] goes back to who wrote it last
   whatif DECISION SEED answers from that decision on by another seed
 EXPR: variables of the source, as order.lines[2].price or *next; with debug
@@ -94,6 +97,7 @@ impl Console {
             breakpoints: Vec::new(),
             watched: None,
             next_number: 1,
+            machine: None,
             frame: 0,
             source_map,
             programs: None,
@@ -163,7 +167,11 @@ impl Console {
             "goto" => self.go_to(rest),
             "start" => self.go_to("start"),
             "end" => self.go_to("end"),
-            "where" | "w" => self.shown(),
+            "machine" | "thread" | "t" => self.select_machine(rest),
+            "where" | "w" => match self.machine {
+                Some(machine) => self.machine_shown(machine),
+                None => self.shown(),
+            },
             "backtrace" | "bt" => self.backtrace(rest),
             "frame" | "f" => self.select(number(rest)?.try_into().unwrap_or(usize::MAX)),
             "up" => self.select(self.frame + 1),
@@ -345,7 +353,7 @@ impl Console {
         let is_number = names::is_numeric(address) || address.trim().starts_with(|first: char| first.is_ascii_digit());
         let (address, bytes) = if is_number {
             let frame = self.program_frame()?;
-            (super::expression::value(address, frame, &mut self.session.inspect())?, 4)
+            (super::expression::value(address, frame, &mut self.look()?)?, 4)
         } else {
             match self.value(address)? {
                 SeenValue { memory: Some((address, bytes)), .. } => (i128::from(address), bytes),
@@ -362,7 +370,7 @@ impl Console {
 
     fn watch(&mut self, rest: &str) -> Result<String, CampaignError> {
         let (address, length) = self.range(rest)?;
-        let is_there = self.session.inspect().memory(0, u64::from(address), u64::from(length))?;
+        let is_there = self.look()?.memory(0, u64::from(address), u64::from(length))?;
         if is_there.is_none_or(|bytes| bytes.len() < length as usize) && self.session.here().moment().is_some() {
             return Err(refused(format!("{} at {address:#x} are not all in the memory", bytes_words(length))));
         }
@@ -381,7 +389,7 @@ impl Console {
                 false => session.go_back(&mut accept).map(|_| ()),
             }
         })?;
-        self.frame = 0;
+        self.look_here();
         Ok(said + &self.hit()? + &self.shown()?)
     }
 
@@ -433,7 +441,7 @@ impl Console {
                 break;
             }
         }
-        self.frame = 0;
+        self.look_here();
         let is_stop = forwards && self.session.functions_not_entered() == 0;
         let hit = if is_stop { self.hit()? } else { String::new() };
         Ok(said + &hit + &self.shown()?)
@@ -459,7 +467,7 @@ impl Console {
         if !found {
             return Err(refused(format!("the run has no {word} {what}")));
         }
-        self.frame = 0;
+        self.look_here();
         self.shown()
     }
 
@@ -516,15 +524,61 @@ impl Console {
         if self.session.here().moment().is_none() {
             return Ok(Vec::new());
         }
-        let frames = self.session.inspect().frames()?;
+        let frames = self.look()?.frames()?;
         let shown = |(frame, entry): (usize, StackEntry)| {
             let place = entry.place;
             let sources = entry.source.into_iter().enumerate();
             sources.map(move |(inlined, source)| ShownFrame { frame, inlined, place, source })
         };
         // What a step has not entered is not there yet.
-        let not_entered = self.session.functions_not_entered();
+        let not_entered = if self.machine.is_none() { self.session.functions_not_entered() } else { 0 };
         Ok(frames.into_iter().enumerate().flat_map(shown).skip(not_entered).collect())
+    }
+
+    /// What is looked at is the machine whose turn it is, and its innermost frame.
+    fn look_here(&mut self) {
+        (self.machine, self.frame) = (None, 0);
+    }
+
+    /// Looks at the machine that is chosen.
+    fn look(&mut self) -> Result<Inspector<'_>, CampaignError> {
+        match self.machine {
+            None => Ok(self.session.inspect()),
+            Some(machine) => {
+                let found = self.session.inspect_machine(machine)?;
+                found.ok_or_else(|| refused(format!("machine {machine} has no stack here")))
+            }
+        }
+    }
+
+    /// Another machine is looked at from now on, until the run moves.
+    fn select_machine(&mut self, rest: &str) -> Result<String, CampaignError> {
+        let machines = self.session.inspect().machines()?;
+        let is_meant = |machine: &&MachineState| machine.name == rest || machine.number.to_string() == rest;
+        let Some(machine) = machines.iter().find(is_meant) else {
+            return Err(refused(format!("there is no machine `{rest}`")).hint("`info machines` lists them"));
+        };
+        let current = self.session.here().moment().map(|moment| moment.stop.machine.0);
+        if Some(machine.number) == current {
+            self.look_here();
+        } else {
+            if self.session.inspect_machine(machine.number)?.is_none() {
+                let why = if machine.has_ended { "has ended" } else { "has not begun" };
+                return Err(refused(format!("{} {why}, and has no stack", machine.name)));
+            }
+            (self.machine, self.frame) = (Some(machine.number), 0);
+        }
+        self.machine_shown(machine.number)
+    }
+
+    /// A machine, what it waits for, and where it is.
+    fn machine_shown(&mut self, number: u32) -> Result<String, CampaignError> {
+        let machines = self.session.inspect().machines()?;
+        let machine = machines.iter().find(|machine| machine.number == number);
+        let text = machine.map(|machine| format!("{} {}: {}\n", machine.number, machine.name, state_of(machine)));
+        let text = text.unwrap_or_default();
+        let Ok(frame) = self.select(self.frame) else { return Ok(text) };
+        Ok(text + &frame)
     }
 
     fn backtrace(&mut self, rest: &str) -> Result<String, CampaignError> {
@@ -612,7 +666,7 @@ impl Console {
         let Some(seen) = self.seen_frame()? else {
             return Err(refused("no function of the program is active, so that nothing has a value"));
         };
-        names::evaluate(&programs, &mut self.session.inspect(), seen, text)
+        names::evaluate(&programs, &mut self.look()?, seen, text)
     }
 
     fn print(&mut self, rest: &str) -> Result<String, CampaignError> {
@@ -626,7 +680,7 @@ impl Console {
         let (address, length) = self.range(rest)?;
         let length = u64::from(length).min(EXAMINED_BYTES_MAX);
         let frame = self.program_frame()?;
-        let bytes = self.session.inspect().memory(frame, u64::from(address), length)?;
+        let bytes = self.look()?.memory(frame, u64::from(address), length)?;
         let Some(bytes) = bytes else { return Err(refused(format!("{address:#x} is not in the memory"))) };
         Ok(words::dump(u64::from(address), &bytes))
     }
@@ -637,24 +691,24 @@ impl Console {
             "locals" | "l" | "args" => self.variables(),
             "wasm" | "w" => {
                 let frame = self.program_frame()?;
-                let found = self.session.inspect().locals(frame)?;
+                let found = self.look()?.locals(frame)?;
                 listed("$", found, "the function has no parameters and locals")
             }
             "stack" | "s" => {
                 let frame = self.program_frame()?;
-                let found = self.session.inspect().operands(frame)?;
+                let found = self.look()?.operands(frame)?;
                 listed("$s", found, "the operand stack is empty")
             }
             "globals" | "g" => {
                 let frame = self.program_frame()?;
                 let index = u32::try_from(number(what)?).unwrap_or(u32::MAX);
-                let found = self.session.inspect().global(frame, index)?;
+                let found = self.look()?.global(frame, index)?;
                 let value = found.ok_or_else(|| refused(format!("there is no global {index}")))?;
                 Ok(format!("$g{index} = {}\n", words::value(value)))
             }
             "memory" => {
                 let frame = self.program_frame()?;
-                let found = self.session.inspect().memory_digest(frame)?;
+                let found = self.look()?.memory_digest(frame)?;
                 let (bytes, digest) = found.ok_or_else(|| refused("no memory of a program is here"))?;
                 Ok(format!("{} bytes, digest {digest}\n", grouped(bytes)))
             }
@@ -671,7 +725,7 @@ impl Console {
     fn variables(&mut self) -> Result<String, CampaignError> {
         let programs = self.programs();
         let seen = self.seen_frame()?.ok_or_else(|| refused("no function of the program is active"))?;
-        match names::variables(&programs, &mut self.session.inspect(), seen) {
+        match names::variables(&programs, &mut self.look()?, seen) {
             Some(found) if found.is_empty() => Err(refused("the function has no variables here")),
             Some(found) => Ok(found.iter().map(|(name, value)| format!("{name} = {value}\n")).collect()),
             None => self.info("wasm"),
@@ -698,12 +752,12 @@ impl Console {
         let mut text = String::new();
         for machine in machines {
             let mark = if Some(machine.number) == current { '*' } else { ' ' };
-            let state = match (machine.has_ended, machine.waits_for.is_empty()) {
-                (true, _) => "has ended".to_owned(),
-                (false, true) => "runs".to_owned(),
-                (false, false) => format!("waits for {}", machine.waits_for.join(", ")),
-            };
-            let _ = writeln!(text, "{mark} {} {}: {state}", machine.number, machine.name);
+            let _ = writeln!(text, "{mark} {} {}: {}", machine.number, machine.name, state_of(&machine));
+            // The innermost function of each, as far as it is known.
+            let frames = self.session.inspect_machine(machine.number)?.map(|mut machine| machine.frames());
+            if let Some((place, source)) = frames.transpose()?.and_then(innermost) {
+                let _ = writeln!(text, "      {}", words::frame(&source, place, 6));
+            }
         }
         Ok(text)
     }
@@ -726,7 +780,7 @@ impl Console {
         self.session.set_breakpoints(places);
         self.session.watch(self.watched)?;
         found?;
-        self.frame = 0;
+        self.look_here();
         let store = self.session.here().moment().filter(|at| at.stop.reason == StopReason::Watch).cloned();
         let from = store.as_ref().map_or(0, |at| at.stop.position.0 + 1);
         // What it wrote is there still, unless the host wrote later.
@@ -794,7 +848,7 @@ impl Console {
         let mut other = self.session.what_if(at, seed)?;
         other.go_to_moment(MomentKind::Decision(at))?;
         self.session = other;
-        self.frame = 0;
+        self.look_here();
         let text = format!("Another run: from decision {at} on, seed {seed} answers.\n");
         Ok(text + &self.shown()?)
     }
@@ -822,6 +876,7 @@ const WORDS: &[&str] = &[
     "goto",
     "start",
     "end",
+    "machine",
     "where",
     "backtrace",
     "frame",
@@ -834,6 +889,21 @@ const WORDS: &[&str] = &[
     "whatif",
     "quit",
 ];
+
+/// What a machine does.
+fn state_of(machine: &MachineState) -> String {
+    match (machine.has_ended, machine.waits_for.is_empty()) {
+        (true, _) => "has ended".to_owned(),
+        (false, true) => "runs".to_owned(),
+        (false, false) => format!("waits for {}", machine.waits_for.join(", ")),
+    }
+}
+
+/// The innermost function of a stack.
+fn innermost(frames: Vec<StackEntry>) -> Option<(DebugPlace, StackFrame)> {
+    let first = frames.into_iter().next()?;
+    Some((first.place, first.source.into_iter().next()?))
+}
 
 fn listed(prefix: &str, values: Option<Vec<DebugValue>>, nothing: &str) -> Result<String, CampaignError> {
     let values = values.unwrap_or_default();

@@ -160,11 +160,13 @@ impl Debugger for Debuggee {
 
 fn machines(moment: &DebugMoment<'_>) -> Vec<MachineState> {
     let world = moment.world();
+    let current = moment.stop().machine;
     let state = |node: &fozzy_world::Node| MachineState {
         number: node.id.0,
         name: node.name.clone(),
         waits_for: node.waiting.iter().map(|wait| world.present_wait_words(*wait)).collect(),
         has_ended: node.exit.is_some(),
+        waits_in: moment.waits_in(node.id).filter(|_| node.id != current && node.exit.is_none()),
     };
     world.nodes.iter().flatten().map(|node| state(node)).collect()
 }

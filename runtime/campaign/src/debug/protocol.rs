@@ -58,6 +58,8 @@ pub struct MachineState {
     pub waits_for: Vec<String>,
     /// Whether it has ended.
     pub has_ended: bool,
+    /// The call of the host that it waits in; none of the machine whose turn it is, or of one that has not begun.
+    pub waits_in: Option<Position>,
 }
 
 /// The end of a debugged run.

@@ -152,6 +152,15 @@ fn io_error(what: &str, error: &std::io::Error) -> CampaignError {
     CampaignError::new(ErrorKind::Internal, format!("{what}: {error}"))
 }
 
+/// A machine whose turn it is not.
+struct WaitingMachine {
+    machine: u32,
+    /// Where the run is.
+    seen_from: Position,
+    /// The run at the call that it waits in.
+    process: DebuggeeProcess,
+}
+
 /// A recorded run in a debugger.
 pub struct DebugSession {
     trace: PathBuf,
@@ -171,6 +180,8 @@ pub struct DebugSession {
     breakpoints: BTreeSet<DebugPlace>,
     pub(super) watched: Option<(u32, u32)>,
     branch: Option<(u64, u64)>,
+    /// The run at the call that a machine waits in where the run is.
+    waiting: Option<WaitingMachine>,
     /// Where it ends at the latest, if nothing else ends it.
     bound: Option<u64>,
     /// How many of the functions that are inlined here a step has not entered yet, the innermost ones.
@@ -226,6 +237,7 @@ impl DebugSession {
             breakpoints: BTreeSet::new(),
             watched: None,
             branch,
+            waiting: None,
             bound,
             not_entered: 0,
         };
@@ -743,6 +755,34 @@ impl DebugSession {
     /// Looks at the moment.
     pub fn inspect(&mut self) -> Inspector<'_> {
         Inspector { process: &mut self.current, code: &self.code }
+    }
+
+    /// Looks at a machine: at the moment, if its turn it is, else as it stood when it began to wait; `None` when it has no stack, since
+    /// it has ended, or has not begun.
+    ///
+    /// # Errors
+    /// When the run cannot be executed.
+    pub fn inspect_machine(&mut self, machine: u32) -> Result<Option<Inspector<'_>>, CampaignError> {
+        let Some(moment) = self.here().moment() else { return Ok(None) };
+        let seen_from = moment.stop.position;
+        if moment.stop.machine.0 == machine {
+            return Ok(Some(self.inspect()));
+        }
+        let is_kept = |kept: &WaitingMachine| kept.machine == machine && kept.seen_from == seen_from;
+        if !self.waiting.as_ref().is_some_and(is_kept) {
+            let states = self.inspect().machines()?;
+            let waits_in = states.iter().find(|state| state.number == machine).and_then(|state| state.waits_in);
+            let Some(waits_in) = waits_in else { return Ok(None) };
+            let mut process = self.copy_of(self.checkpoint_at(waits_in.0))?;
+            self.run_blindly(&mut process, waits_in.0)?;
+            let is_there = process.at.moment().is_some_and(|at| at.stop.machine.0 == machine);
+            if !is_there {
+                return Ok(None);
+            }
+            self.waiting = Some(WaitingMachine { machine, seen_from, process });
+        }
+        let code = &self.code;
+        Ok(self.waiting.as_mut().map(|waiting| Inspector { process: &mut waiting.process, code }))
     }
 
     /// What the programs of the run are executed in, for tests: where checkpoints stand.

@@ -134,6 +134,7 @@ impl TargetInstance {
 
     /// Makes sure that there is a store, and gives it the run.
     fn open(&mut self, run: Box<Run>, part: DecisionPart) -> wasmtime::Result<()> {
+        debug::end_turn(NodeId(0));
         debug::begin_turn();
         if let Some((store, _)) = &mut self.live {
             let host = store.data_mut();
@@ -185,6 +186,7 @@ impl TargetInstance {
 
     /// Ends a call of the instance, or a drop of its resource: gives the run back, and the result.
     fn close(&mut self, outcome: wasmtime::Result<()>) -> (Box<Run>, CallResult) {
+        debug::end_turn(self.start.id);
         let (store, _) = self.live.as_mut().expect("it was opened");
         let mut run = store.data_mut().run.take();
         self.fuel = store.get_fuel().unwrap_or(0);

@@ -163,6 +163,8 @@ struct ActiveRun {
     set: BTreeMap<u64, BTreeSet<(ModuleOrdinal, u32)>>,
     stores: u64,
     digests: BTreeMap<usize, Digest>,
+    /// Executed instructions when the last turn of a machine ended: it is in a call of the host, which was the last of them.
+    waits: BTreeMap<NodeId, u64>,
     /// `None` while it decides.
     debugger: Option<Box<dyn Debugger>>,
 }
@@ -219,6 +221,20 @@ pub(crate) fn begin_turn() {
             active.run_to(counted, counted);
         }
     });
+}
+
+/// A machine has had its turn, or calls another one: it waits for an answer of the host.
+pub(crate) fn end_turn(machine: NodeId) {
+    ACTIVE.with_borrow_mut(|active| {
+        if let Some(active) = active {
+            active.waits.insert(machine, active.counted());
+        }
+    });
+}
+
+/// The program of a machine is started: it has had no turn yet.
+pub(crate) fn begin_life(machine: NodeId) {
+    ACTIVE.with_borrow_mut(|active| active.as_mut().and_then(|active| active.waits.remove(&machine)));
 }
 
 /// Lets the store of a component be debugged that was built for it. Its code is not there yet: it stops at its first operator.
@@ -314,7 +330,13 @@ impl StoreDebugger {
         };
         let counted = active.counted();
         let digest = active.digest(&self.component);
-        let mut moment = DebugMoment { stop: &stop, store: store.as_context_mut(), debugger: self, component: digest };
+        let mut moment = DebugMoment {
+            stop: &stop,
+            store: store.as_context_mut(),
+            debugger: self,
+            component: digest,
+            waits: &active.waits,
+        };
         let resume = debugger.stopped(&mut moment);
         active.debugger = Some(debugger);
         // The one operator of the last position has no breakpoint any more: in a loop it would stop the program each time.
@@ -496,6 +518,7 @@ pub struct DebugMoment<'a> {
     store: StoreContextMut<'a, Host>,
     debugger: &'a StoreDebugger,
     component: Digest,
+    waits: &'a BTreeMap<NodeId, u64>,
 }
 
 impl DebugMoment<'_> {
@@ -503,6 +526,12 @@ impl DebugMoment<'_> {
     #[must_use]
     pub fn stop(&self) -> &Stop {
         self.stop
+    }
+
+    /// The instruction that a machine waits in whose turn it is not: a call of the host. `None` of one that has had no turn.
+    #[must_use]
+    pub fn waits_in(&self, machine: NodeId) -> Option<Position> {
+        self.waits.get(&machine)?.checked_sub(1).map(Position)
     }
 
     /// The virtual computer of the machine whose turn it is.
@@ -642,6 +671,7 @@ pub(crate) fn begin(first: Resume, debugger: Box<dyn Debugger>) {
         set: BTreeMap::new(),
         stores: 0,
         digests: BTreeMap::new(),
+        waits: BTreeMap::new(),
         debugger: Some(debugger),
     }));
 }

@@ -169,6 +169,7 @@ pub(crate) fn run(session: &Session, run: Box<Run>) -> (Option<Box<Run>>, Result
         let Some((polled, back)) = take_turn(guest, &slot, interrupt.as_ref()) else {
             return (None, Err(HarnessError::interruption()));
         };
+        debug::end_turn(guest.node);
         run = back;
         memory::gather(&mut guest.memories);
         if run.looked.is_some() {
@@ -458,6 +459,7 @@ fn start<'a>(
     called: Vec<Box<dyn TargetHost>>,
     before: LivesBefore,
 ) -> ScheduledGuest<'a> {
+    debug::begin_life(launch.node);
     let program = session.program_of(launch.component);
     let turn = RunGuard::new(Arc::clone(slot));
     let fuel = session.fuel(launch.node, plan.limits.fuel).saturating_sub(before.spent);

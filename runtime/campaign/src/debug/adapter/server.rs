@@ -2,7 +2,7 @@
 
 use super::breakpoints::{AdapterBreakpoint, BreakpointList, BreakpointRequest, counted_to, pass, uncounted};
 use super::wire::{self, ClientMessage};
-use crate::debug::session::{DebugSession, MomentKind, RunPoint};
+use crate::debug::session::{DebugSession, Inspector, MomentKind, RunPoint};
 use crate::debug::stepping::StepKind;
 use crate::debug::values::{Programs, StoppedFrame, code_place, programs_of};
 use crate::debug::words;
@@ -49,6 +49,7 @@ pub struct DebugAdapter {
     /// Whether the client has been told that the run is over.
     end_is_told: bool,
     exception: Option<(&'static str, String)>,
+    /// Frames that the client knows: those of the machine whose turn it is, then those of others that it has asked for.
     stack: Option<Vec<ShownFrame>>,
     references: Vec<Reference>,
     goto_targets: Vec<(BTreeSet<DebugPlace>, bool)>,
@@ -57,6 +58,7 @@ pub struct DebugAdapter {
 /// A frame that the client knows by a number.
 #[derive(Clone)]
 struct ShownFrame {
+    machine: u32,
     /// Position among the frames of the program.
     frame: usize,
     /// Which of the functions that are inlined there, innermost first.
@@ -592,30 +594,39 @@ impl DebugAdapter {
         let session = self.session()?;
         // What a step has not entered is not there yet.
         let not_entered = session.functions_not_entered();
-        let entries = match session.here() {
-            RunPoint::Ended(_) => Vec::new(),
-            _ => session.inspect().frames().map_err(|error| words_of(&error))?,
-        };
-        let mut stack = Vec::new();
-        for (frame, entry) in entries.into_iter().enumerate() {
-            let place = entry.place;
-            let shown = |(inlined, source)| ShownFrame { frame, inlined, place, source };
-            stack.extend(entry.source.into_iter().enumerate().map(shown));
-        }
+        let machine = session.here().moment().map(|moment| moment.stop.machine.0);
+        let mut stack = machine.map(|machine| self.frames_of(machine)).transpose()?.unwrap_or_default();
         stack.drain(..not_entered.min(stack.len()));
         self.stack = Some(stack.clone());
         Ok(stack)
     }
 
-    fn stack_trace(&mut self, given: &Arguments) -> Result<Value, String> {
-        if given.thread_id != self.thread() {
-            return Ok(json!({"stackFrames": [], "totalFrames": 0}));
+    /// The frames of a machine: of one whose turn it is not, those that it waits in.
+    fn frames_of(&mut self, machine: u32) -> Result<Vec<ShownFrame>, String> {
+        let mut found = self.session()?.inspect_machine(machine).map_err(|error| words_of(&error))?;
+        let entries = found.as_mut().map(Inspector::frames).transpose().map_err(|error| words_of(&error))?;
+        let mut frames = Vec::new();
+        for (frame, entry) in entries.unwrap_or_default().into_iter().enumerate() {
+            let place = entry.place;
+            let shown = |(inlined, source)| ShownFrame { machine, frame, inlined, place, source };
+            frames.extend(entry.source.into_iter().enumerate().map(shown));
         }
-        let stack = self.stack()?;
+        Ok(frames)
+    }
+
+    fn stack_trace(&mut self, given: &Arguments) -> Result<Value, String> {
+        let mut stack = self.stack()?;
+        let machine = u32::try_from(given.thread_id.saturating_sub(1)).unwrap_or(u32::MAX);
+        if given.thread_id != self.thread() && !stack.iter().any(|frame| frame.machine == machine) {
+            stack.extend(self.frames_of(machine)?);
+            self.stack = Some(stack.clone());
+        }
+        let own: Vec<(usize, &ShownFrame)> =
+            stack.iter().enumerate().filter(|(_, frame)| frame.machine == machine).collect();
         let levels = if given.levels == 0 { usize::MAX } else { given.levels };
-        let shown = stack.iter().enumerate().skip(given.start_frame).take(levels);
-        let frames: Vec<Value> = shown.map(|(position, frame)| self.shown_frame(position, frame)).collect();
-        Ok(json!({"stackFrames": frames, "totalFrames": stack.len()}))
+        let shown = own.iter().skip(given.start_frame).take(levels);
+        let frames: Vec<Value> = shown.map(|(position, frame)| self.shown_frame(*position, frame)).collect();
+        Ok(json!({"stackFrames": frames, "totalFrames": own.len()}))
     }
 
     fn shown_frame(&self, position: usize, frame: &ShownFrame) -> Value {
@@ -672,7 +683,8 @@ impl DebugAdapter {
         let info = programs.get(&frame.place.component).ok_or("the program is not known")?;
         let place = code_place(frame.place);
         let scopes = info.scopes(place);
-        let mut inspector = self.session()?.inspect();
+        let found = self.session()?.inspect_machine(frame.machine).map_err(|error| words_of(&error))?;
+        let mut inspector = found.ok_or("that machine has no stack any more")?;
         let state = StoppedFrame::new(&mut inspector, frame.frame);
         Ok(act(info, place, scopes.get(frame.inlined), &state))
     }
