@@ -163,7 +163,7 @@ pub struct SeedState {
     pub path: String,
     /// What it was.
     pub signature: Option<FailureSignature>,
-    /// `still there`, `fixed`, `fails otherwise`, `stale`.
+    /// `still there`, `fixed`, `fails otherwise`, `stale`; in the list of all, `damaged`, if the file is no sound trace.
     pub state: String,
     /// Whether it was made as small as it gets.
     pub shrunk: bool,

@@ -40,6 +40,81 @@ pub struct FaultSummary {
     pub note: Option<String>,
 }
 
+/// What became of one planned fault over many runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FaultTotal {
+    /// Its kind.
+    pub kind: String,
+    /// Its target, as planned.
+    pub target: String,
+    /// Operations that it could have struck, in all runs.
+    pub chances: u64,
+    /// How often it struck, in all runs.
+    pub strikes: u64,
+    /// Runs in which it struck.
+    pub runs: u64,
+    /// Why it had no chance in any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Planned faults over many runs, while these are counted.
+#[derive(Clone, Debug, Default)]
+pub struct FaultTotals {
+    /// With the number of runs in which it struck.
+    rules: Vec<(FaultTally, u64)>,
+}
+
+impl FaultTotals {
+    /// Adds a run of the same plan.
+    pub fn add(&mut self, rules: &[FaultTally]) {
+        self.rules.resize_with(rules.len().max(self.rules.len()), Default::default);
+        for ((total, runs), rule) in self.rules.iter_mut().zip(rules) {
+            total.add(rule);
+            *runs += u64::from(rule.strikes > 0);
+        }
+    }
+
+    /// What became of them, in the order of the plan.
+    #[must_use]
+    pub fn totals(&self) -> Vec<FaultTotal> {
+        let of = |(tally, runs): &(FaultTally, u64)| FaultTotal {
+            kind: tally.kind.clone(),
+            target: tally.target.clone(),
+            chances: tally.chances,
+            strikes: tally.strikes,
+            runs: *runs,
+            note: note(tally, "no run did anything that this kind strikes"),
+        };
+        self.rules.iter().map(of).collect()
+    }
+}
+
+/// Rows for people: a key and a line for each fault.
+pub(crate) fn total_rows(totals: &[FaultTotal], runs: u64) -> Vec<(&'static str, String)> {
+    let row = |total: &FaultTotal| {
+        let FaultTotal { kind, target, chances, strikes, runs: struck, note } = total;
+        let name = fault_name(kind, target);
+        match note {
+            Some(note) => ("note", format!("{name}: {}", note.escape_debug())),
+            None => {
+                let times = format!("struck {} of {}", grouped(*strikes), counted(*chances, "chance"));
+                ("fault", format!("{name}: {times}, in {} of {}", grouped(*struck), counted(runs, "seed")))
+            }
+        }
+    };
+    totals.iter().map(row).collect()
+}
+
+/// `write-error on /data/*`
+fn fault_name(kind: &str, target: &str) -> String {
+    match target {
+        "*" => kind.to_owned(),
+        target => format!("{kind} on {}", target.escape_debug()),
+    }
+}
+
 /// One strike of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -87,16 +162,12 @@ impl FaultSummary {
             strikes: tally.strikes,
             first: tally.first.iter().map(StrikeSummary::of).collect(),
             last_at_ns: (tally.strikes > 0).then_some(tally.last.0),
-            note: note(tally),
+            note: note(tally, "the run did nothing that this kind strikes"),
         }
     }
 
-    /// `write-error on /data/*`
     fn name(&self) -> String {
-        match &*self.target {
-            "*" => self.kind.clone(),
-            target => format!("{} on {}", self.kind, target.escape_debug()),
-        }
+        fault_name(&self.kind, &self.target)
     }
 
     /// `write-error: struck 1 of 102 chances: /data/log at 12us, call 7`
@@ -146,10 +217,10 @@ impl PowerLossSummary {
     }
 }
 
-/// Why a fault had no chance to strike.
-fn note(tally: &FaultTally) -> Option<String> {
+/// Why a fault had no chance to strike; `nothing` where there was nothing of its kind.
+fn note(tally: &FaultTally, nothing: &str) -> Option<String> {
     match (tally.chances, tally.matched, tally.asked) {
-        (0, 0, 0) => Some("the run did nothing that this kind strikes".to_owned()),
+        (0, 0, 0) => Some(nothing.to_owned()),
         (0, 0, _) => Some(format!("no target matched; there were {}", tally.missed.join(", "))),
         (0, _, _) => Some("its time never came while there was something to strike".to_owned()),
         _ => None,

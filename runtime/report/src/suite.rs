@@ -29,6 +29,7 @@ pub use sweep::{seed_line, sweep_details, sweep_heading};
 use crate::document::ErrorDocument;
 use crate::facts::{MemorySummary, PropertySummary};
 use crate::pretty::shell_word;
+use crate::strikes::FaultTotal;
 use crate::summary::{RunIdentity, RunMode, RunSummary, WallFacts};
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::{Finding, FindingKind, Status};
@@ -322,6 +323,9 @@ pub struct SuiteSummary {
     /// What the programs' allocators told, added up; absent when they told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySummary>,
+    /// What became of the planned faults over all seeds; absent when none is planned, and in suites, whose cases have their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultTotal>,
     /// What was found in failed cases, each after the path of its case; absent when nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -393,6 +397,7 @@ impl SuiteSummary {
             duration_ns: wall.duration_ns,
             tests,
             memory,
+            faults: Vec::new(),
             findings,
             regressions,
             scenarios,

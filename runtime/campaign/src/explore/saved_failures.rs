@@ -77,6 +77,15 @@ pub struct SavedFailure {
     pub note: Option<String>,
 }
 
+/// The failures of a program, and the files among them that are none.
+#[derive(Default)]
+pub struct SavedFailureList {
+    /// Those that could be judged.
+    pub failures: Vec<SavedFailure>,
+    /// Those that are no sound traces.
+    pub damaged: Vec<SeedState>,
+}
+
 impl SavedFailure {
     /// The failure as documents list it.
     pub fn document(&self) -> SeedState {
@@ -180,23 +189,43 @@ impl SavedFailures {
         self.traces().into_iter().map(|path| standing(project, path, today, run)).collect()
     }
 
-    /// All of them, when the program that they were found in cannot be had any more, and why.
-    pub fn of_lost_program(&self, why: &CampaignError) -> Result<Vec<SavedFailure>, CampaignError> {
-        let lost = |path: PathBuf| {
-            let signature = selector::read(&path)?.outcome.verdict.signature;
-            Ok(SavedFailure {
-                path,
-                signature_today: signature.clone(),
-                signature,
-                otherwise: None,
-                plan_file: None,
-                state: RegressionStatus::Stale,
-                status: Status::Pass,
-                other_conditions: None,
-                note: Some(why.message.clone()),
-            })
-        };
-        self.traces().into_iter().map(lost).collect()
+    /// How each of them stands with the program of today, or without it, and why it cannot be had. One that is no sound trace is listed as
+    /// damaged, after the others.
+    pub fn listed(&self, project: &Project, today: Result<&LoadedTarget, &CampaignError>) -> SavedFailureList {
+        let mut list = SavedFailureList::default();
+        for path in self.traces() {
+            let judged = match today {
+                Ok(today) => standing(project, path.clone(), today, None),
+                Err(why) => SavedFailures::of_lost_program(path.clone(), why),
+            };
+            match judged {
+                Ok(failure) => list.failures.push(failure),
+                Err(error) => list.damaged.push(SeedState {
+                    path: path.display().to_string(),
+                    signature: None,
+                    state: "damaged".to_owned(),
+                    shrunk: false,
+                    note: Some(error.message),
+                }),
+            }
+        }
+        list
+    }
+
+    /// One of them, when the program that they were found in cannot be had any more, and why.
+    fn of_lost_program(path: PathBuf, why: &CampaignError) -> Result<SavedFailure, CampaignError> {
+        let signature = selector::read(&path)?.outcome.verdict.signature;
+        Ok(SavedFailure {
+            path,
+            signature_today: signature.clone(),
+            signature,
+            otherwise: None,
+            plan_file: None,
+            state: RegressionStatus::Stale,
+            status: Status::Pass,
+            other_conditions: None,
+            note: Some(why.message.clone()),
+        })
     }
 
     /// Keeps a failure that was found in `target` under a plan file, unless one of its signature is there.

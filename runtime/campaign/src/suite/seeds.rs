@@ -22,7 +22,8 @@ use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::{Interrupt, Session};
 use fozzy_report::suite::CaseSummary;
-use fozzy_report::{RunMode, RunSummary};
+use fozzy_report::{FaultTotal, FaultTotals, RunMode, RunSummary};
+use fozzy_trace::facts::FaultTally;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, FailureSignature, HarnessError, Seed, Status};
 use std::collections::BTreeMap;
@@ -52,6 +53,9 @@ impl SeedRange {
                 .map_err(|_| format!("expected a number of seeds, or FROM..TO, such as 1..1000, found `{text}`"))
         };
         let range = match text.split_once("..") {
+            Some(_) if first != 0 => {
+                return Err(format!("{text} names its seeds, so that --seed {first} says nothing; leave it out"));
+            }
             Some((first, last)) => SeedRange { first: number(first)?, last: number(last.trim_start_matches('='))? },
             None => match number(text)?.checked_sub(1).map(|more| first.checked_add(more)) {
                 Some(Some(last)) => SeedRange { first, last },
@@ -122,6 +126,8 @@ pub struct SweepResult {
     pub asks_seed: bool,
     /// Whether it was ended before its time.
     pub is_interrupted: bool,
+    /// What became of the planned faults.
+    pub faults: Vec<FaultTotal>,
     /// Traces that could not be written.
     pub lost: DeferredError,
 }
@@ -132,6 +138,7 @@ struct SeedOutcome {
     status: Status,
     signature: Option<FailureSignature>,
     decisions: u64,
+    faults: Vec<FaultTally>,
     duration_ns: u64,
 }
 
@@ -187,7 +194,8 @@ impl SeedSweep<'_> {
         let verdict = judge(&execution);
         idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
         let (status, signature, decisions) = (verdict.status, verdict.signature, execution.history.decisions);
-        Ok(SeedOutcome { seed, status, signature, decisions, duration_ns: watch.elapsed_ns() })
+        let faults = execution.facts.injected.rules.clone();
+        Ok(SeedOutcome { seed, status, signature, decisions, faults, duration_ns: watch.elapsed_ns() })
     }
 
     fn session(&self) -> Result<Session, CampaignError> {
@@ -251,6 +259,7 @@ struct SweepReport<'a> {
     first: BTreeMap<Option<FailureSignature>, usize>,
     failed: u64,
     asks_seed: bool,
+    faults: FaultTotals,
     is_interrupted: bool,
     /// Nothing counts after the first failure, if that ends it.
     is_over: bool,
@@ -263,7 +272,8 @@ impl<'a> SweepReport<'a> {
         let (cases, first) = (Vec::new(), BTreeMap::new());
         let (asks_seed, is_interrupted, is_over) = (false, false, false);
         let (error, lost) = (None, DeferredError::default());
-        SweepReport { sweep, cases, first, failed: 0, asks_seed, is_interrupted, is_over, error, lost }
+        let faults = FaultTotals::default();
+        SweepReport { sweep, cases, first, failed: 0, asks_seed, faults, is_interrupted, is_over, error, lost }
     }
 
     fn add(&mut self, outcome: &Outcome, tell: &mut impl FnMut(SweepEvent<'_>)) {
@@ -283,7 +293,8 @@ impl<'a> SweepReport<'a> {
 
     /// Adds a case, and says whether it is a failure that no seed before had.
     fn case(&mut self, outcome: &SeedOutcome) -> Result<bool, CampaignError> {
-        let SeedOutcome { seed, status, signature, decisions, duration_ns } = outcome;
+        let SeedOutcome { seed, status, signature, decisions, faults, duration_ns } = outcome;
+        self.faults.add(faults);
         self.asks_seed |= *decisions > 0;
         let (name, path) = (format!("seed {seed}"), self.sweep.prepared.loaded.target.name.clone());
         let is_failure = *status != Status::Pass;
@@ -303,8 +314,8 @@ impl<'a> SweepReport<'a> {
     }
 
     fn finish(self) -> Result<SweepResult, CampaignError> {
-        let SweepReport { cases, asks_seed, is_interrupted, error, lost, .. } = self;
-        error.map_or(Ok(SweepResult { cases, asks_seed, is_interrupted, lost }), Err)
+        let SweepReport { cases, asks_seed, faults, is_interrupted, error, lost, .. } = self;
+        error.map_or(Ok(SweepResult { cases, asks_seed, is_interrupted, faults: faults.totals(), lost }), Err)
     }
 }
 
@@ -314,10 +325,12 @@ mod tests {
 
     #[test]
     fn seeds_are_named_by_both_ends_or_by_their_number() {
-        let range = |text| SeedRange::parse(text, 7).map(|range| (range.first, range.last, range.count()));
+        let from = |text, first| SeedRange::parse(text, first).map(|range| (range.first, range.last, range.count()));
+        let range = |text| from(text, 0);
         assert_eq!(range("1..1000"), Ok((1, 1000, 1000)));
         assert_eq!(range("1..=3"), Ok((1, 3, 3)));
-        assert_eq!(range("3"), Ok((7, 9, 3)));
+        assert_eq!(from("3", 7), Ok((7, 9, 3)));
+        assert!(from("1..3", 7).is_err_and(|why| why.contains("--seed 7 says nothing")));
         assert_eq!(range("18446744073709551615..18446744073709551615").map(|range| range.2), Ok(1));
         for (text, said) in [
             ("5..1", "the last seed, 1, is before the first, 5: expected FROM..TO, as in 1..5"),

@@ -30,13 +30,11 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
                 .collect()
         }
     };
-    let mut fails = false;
+    let (mut fails, mut damaged) = (false, Vec::new());
     for (seeds, today) in folders {
-        let standings = match &today {
-            Ok(today) => seeds.standings(&context.project, today, None)?,
-            Err(why) => seeds.of_lost_program(why)?,
-        };
-        for standing in standings {
+        let list = seeds.listed(&context.project, today.as_ref());
+        damaged.extend(list.damaged);
+        for standing in list.failures {
             if args.prune_fixed && standing.state == RegressionStatus::Fixed {
                 standing.remove()?;
                 document.pruned.push(standing.path.display().to_string());
@@ -45,6 +43,8 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
             document.seeds.push(standing.document());
         }
     }
+    let is_damaged = !damaged.is_empty();
+    document.seeds.extend(damaged);
     if context.printer.json {
         context.printer.document(&document)?;
     } else {
@@ -60,5 +60,5 @@ pub(crate) fn seeds(context: &Context, args: &SeedsArgs) -> Result<ExitCode, Cli
         }
         document.pruned.iter().for_each(|path| context.printer.remark(&format!("removed {path}\n")));
     }
-    Ok(ExitCode::from(u8::from(fails)))
+    Ok(ExitCode::from(if is_damaged { 2 } else { u8::from(fails) }))
 }

@@ -13,6 +13,7 @@
 use super::pretty::{closing, failure, printable};
 use super::{CaseResult, CaseSummary, SuiteSummary};
 use crate::pretty::{Style, counted, grouped};
+use crate::strikes::total_rows;
 use fozzy_trace::outcome::StackFrame;
 
 /// Seeds that are listed for each failure; the document has all of them.
@@ -51,5 +52,7 @@ pub fn sweep_details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&Stac
         text.push_str(&failure(first, &first.name, style, &is_own));
         text.push_str(&format!("  {faint}{} of {all} end so:{end} {shown}{more}\n", grouped(seeds.len() as u64)));
     }
-    text + &closing(summary, "run", style)
+    let rows = total_rows(&summary.faults, summary.scenarios.len() as u64);
+    let rows = rows.iter().map(|(key, line)| format!("  {faint}{key:<9}{end} {line}\n"));
+    text + &closing(summary, "run", style) + &rows.collect::<String>()
 }

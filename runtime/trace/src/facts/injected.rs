@@ -100,6 +100,18 @@ impl InjectedFaults {
 }
 
 impl FaultTally {
+    /// Adds what became of the same fault in another run. When it struck belongs to each run, and is not kept.
+    pub fn add(&mut self, other: &FaultTally) {
+        if self.kind.is_empty() {
+            (self.kind, self.target) = (other.kind.clone(), other.target.clone());
+        }
+        self.asked += other.asked;
+        self.matched += other.matched;
+        self.chances += other.chances;
+        self.strikes += other.strikes;
+        other.missed.iter().for_each(|target| self.miss(target));
+    }
+
     /// Notes a strike.
     pub fn strike(&mut self, at: Instant, record: impl FnOnce() -> StrikeRecord) {
         self.strikes += 1;
