@@ -158,8 +158,8 @@ pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> 
     judge(history, None, limits)
 }
 
-/// The same for one level: what it takes no search for an order of all transactions to know is judged without one, so that stronger levels
-/// may stay unknown.
+/// The same for one level: what it takes no search for an order of all transactions to know is judged without one, and a level of registers
+/// that saturation decides is judged alone, so that stronger levels may stay unknown.
 ///
 /// # Errors
 /// As [`check_isolation`].
@@ -191,28 +191,24 @@ fn judge(
     limits: &CheckLimits<'_>,
 ) -> Result<IsolationVerdict, HistoryError> {
     let set = TransactionSet::new(history)?;
+    let saturated = wanted.and_then(saturated_level).filter(|_| set.writes_by != MicroAction::Append);
+    if let Some(saturated) = saturated {
+        return judge_by_saturation(history, &set, saturated, limits);
+    }
     let mut builder = GraphBuilder::new(set.transactions.len() as u32);
     let inference = if set.writes_by == MicroAction::Append {
         Inference::ListAppend(ListAppend::new(history, &set, &mut builder)?)
     } else {
-        Inference::RwRegister(RwRegister::new(history, &set, &mut builder)?)
+        let mut register = RwRegister::new(history, &set)?;
+        register.find_dependencies(&mut builder);
+        Inference::RwRegister(register)
     };
     let graph = builder.finish(&set, &|id| inference.takes_part(id));
     let CycleReport { cycles, undecided, .. } = cycles::cycles(&graph, limits.is_over);
-    let outcomes = [OperationType::Ok, OperationType::Fail, OperationType::Info];
-    let count = |outcome: OperationType| set.ids().filter(|id| set.outcome(*id) == outcome).count() as u64;
     let found = inference.anomalies();
     let mut kinds: Vec<&'static str> = found.counts.keys().copied().collect();
     let mut counts: Vec<(String, u64)> =
         found.counts.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
-    let position = |id: u32| set.transactions[id as usize].call.invocation;
-    let describe = |one: &inference::TransactionAnomaly| IsolationAnomaly {
-        kind: one.kind.to_owned(),
-        message: one.message.clone(),
-        transactions: one.transactions.iter().map(|id| position(*id)).collect(),
-        steps: Vec::new(),
-        is_shortest: true,
-    };
     let mut anomalies: Vec<IsolationAnomaly> = Vec::new();
     for cycle in &cycles {
         let name = cycle_name(cycle.kind, cycle.order);
@@ -223,7 +219,7 @@ fn judge(
         }
         anomalies.push(explain(history, &set, &inference, cycle));
     }
-    anomalies.extend(found.described.iter().map(describe));
+    anomalies.extend(found.described.iter().map(|one| describe(&set, one)));
     let mut weak = WeakReport::default();
     if let Inference::RwRegister(register) = &inference {
         weak = judge_weak_levels(history, &set, register, &level::verdict(&kinds), limits);
@@ -259,7 +255,7 @@ fn judge(
     undecided.extend(weak.undecided);
     Ok(IsolationVerdict {
         workload: if set.writes_by == MicroAction::Append { "list-append" } else { "rw-register" },
-        transactions: outcomes.map(count),
+        transactions: outcomes(&set),
         keys: set.keys.len() as u64,
         anomalies,
         counts,
@@ -268,6 +264,96 @@ fn judge(
         undecided,
         bytes: set.bytes() + graph.bytes() + inference.bytes(),
     })
+}
+
+/// How many transactions completed, failed, and have an unknown end.
+fn outcomes(set: &TransactionSet) -> [u64; 3] {
+    let count = |outcome: OperationType| set.ids().filter(|id| set.outcome(*id) == outcome).count() as u64;
+    [OperationType::Ok, OperationType::Fail, OperationType::Info].map(count)
+}
+
+/// An anomaly that is no cycle.
+fn describe(set: &TransactionSet, one: &inference::TransactionAnomaly) -> IsolationAnomaly {
+    let position = |id: &u32| set.transactions[*id as usize].call.invocation;
+    IsolationAnomaly {
+        kind: one.kind.to_owned(),
+        message: one.message.clone(),
+        transactions: one.transactions.iter().map(position).collect(),
+        steps: Vec::new(),
+        is_shortest: true,
+    }
+}
+
+/// A level that saturation decides alone: its name, what it is that it does not hold, and whether sessions count.
+#[derive(Clone, Copy)]
+struct SaturatedLevel {
+    weak: WeakLevel,
+    name: &'static str,
+    anomaly: &'static str,
+    has_sessions: bool,
+}
+
+/// The level that saturation decides, if it is one.
+fn saturated_level(wanted: &IsolationLevel) -> Option<SaturatedLevel> {
+    let rows = WEAK_LEVELS.into_iter().flat_map(|(weak, anomalies, names)| {
+        [false, true].map(|has_sessions| {
+            let at = usize::from(has_sessions);
+            SaturatedLevel { weak, name: names[at], anomaly: anomalies[at], has_sessions }
+        })
+    });
+    rows.into_iter().find(|row| row.name == wanted.name)
+}
+
+/// Judges one level of registers that saturation decides, and no other: stronger ones stay open, and only the first cycle is shown.
+fn judge_by_saturation(
+    history: &OperationHistory,
+    set: &TransactionSet,
+    wanted: SaturatedLevel,
+    limits: &CheckLimits<'_>,
+) -> Result<IsolationVerdict, HistoryError> {
+    let register = RwRegister::new(history, set)?;
+    let found = &register.anomalies;
+    let mut kinds: Vec<&'static str> = found.counts.keys().copied().collect();
+    let mut counts: Vec<(String, u64)> =
+        found.counts.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
+    let mut anomalies: Vec<IsolationAnomaly> = found.described.iter().map(|one| describe(set, one)).collect();
+    let (mut proved, mut undecided) = (Vec::new(), Vec::new());
+    let is_allowed = isolation_level(wanted.name).is_some_and(|level| level::verdict(&kinds).allows(level));
+    if is_allowed {
+        let reads = register.reads_from();
+        let reads = if wanted.has_sessions { reads } else { reads.without_sessions() };
+        match reads.saturate(wanted.weak, limits) {
+            SaturationVerdict::Holds => proved.extend(Some(wanted.name).filter(|_| register.is_own_seen())),
+            SaturationVerdict::Unknown => undecided.push(wanted.anomaly.to_owned()),
+            verdict => {
+                let kind = cycle_of_reads(&verdict).unwrap_or(wanted.anomaly);
+                kinds.push(kind);
+                counts.push((kind.to_owned(), 1));
+                anomalies.insert(0, explain_order(history, set, &register, kind, verdict));
+            }
+        }
+    }
+    Ok(IsolationVerdict {
+        workload: "rw-register",
+        transactions: outcomes(set),
+        keys: set.keys.len() as u64,
+        anomalies,
+        counts,
+        levels: level::verdict(&kinds),
+        proved,
+        undecided,
+        bytes: set.bytes() + register.bytes(),
+    })
+}
+
+/// The name of a cycle of sessions and of what was read from whom: weaker levels forbid it too.
+fn cycle_of_reads(verdict: &SaturationVerdict) -> Option<&'static str> {
+    let SaturationVerdict::Cycle(edges, _) = verdict else { return None };
+    if edges.iter().any(|edge| matches!(edge.reason, OrderReason::Seen { .. })) {
+        return None;
+    }
+    let has_session = edges.iter().any(|edge| edge.reason == OrderReason::Session);
+    Some(if has_session { "G1c-process" } else { "G1c" })
 }
 
 /// That no order gives what was read.
@@ -417,7 +503,7 @@ struct WeakReport {
 }
 
 /// Weak levels, the strongest first: what it is that one does not hold without sessions, and with them; and its names.
-const WEAK_LEVELS: [(WeakLevel, [&str; 2], [&str; 2]); 3] = [
+const WEAK_LEVELS: [(WeakLevel, [&str; 2], [&str; 2]); 4] = [
     (WeakLevel::Causal, ["causal-violation", "causal-violation-process"], ["causal-transactional", "session-causal"]),
     (WeakLevel::Atomic, ["fractured-read", "fractured-read-process"], ["read-atomic", "session-read-atomic"]),
     (
@@ -425,6 +511,7 @@ const WEAK_LEVELS: [(WeakLevel, [&str; 2], [&str; 2]); 3] = [
         ["non-monotonic-read", "non-monotonic-read-process"],
         ["monotonic-atomic-view", "session-read-committed"],
     ),
+    (WeakLevel::Committed, ["G1c", "G1c-process"], ["read-committed", "strong-session-read-committed"]),
 ];
 
 /// Judges the weak levels of registers, with sessions and without.
@@ -438,7 +525,6 @@ fn judge_weak_levels(
     let mut report = WeakReport::default();
     let with_sessions = register.reads_from();
     let without_sessions = with_sessions.without_sessions();
-    let is_own_seen = !register.anomalies.counts.contains_key("own-write-unseen");
     // With sessions first: what holds with them holds without.
     let mut found: Vec<(WeakLevel, &'static str, SaturationVerdict)> = Vec::new();
     for (at, reads) in [(1, &with_sessions), (0, &without_sessions)] {
@@ -448,9 +534,12 @@ fn judge_weak_levels(
             if is_proved(&report.proved, names[at]) {
                 break;
             }
+            if level == WeakLevel::Committed && !is_allowed {
+                continue; // Its cycles are known.
+            }
             match reads.saturate(level, limits) {
                 SaturationVerdict::Holds => {
-                    report.proved.extend(Some(names[at]).filter(|_| is_allowed && is_own_seen));
+                    report.proved.extend(Some(names[at]).filter(|_| is_allowed && register.is_own_seen()));
                     if is_allowed {
                         break;
                     }

@@ -39,12 +39,8 @@ pub(super) struct RwRegister<'a> {
 }
 
 impl<'a> RwRegister<'a> {
-    /// Infers what a history tells, and adds it to a graph.
-    pub(super) fn new(
-        history: &'a OperationHistory,
-        set: &'a TransactionSet,
-        builder: &mut GraphBuilder,
-    ) -> Result<RwRegister<'a>, HistoryError> {
+    /// Infers what single transactions tell, and those that they read from.
+    pub(super) fn new(history: &'a OperationHistory, set: &'a TransactionSet) -> Result<RwRegister<'a>, HistoryError> {
         let mut inference = RwRegister {
             words: HistoryWords { history, set },
             table: WriteTable::new(history, set)?,
@@ -60,14 +56,17 @@ impl<'a> RwRegister<'a> {
                 inference.check_transaction(id);
             }
         }
-        inference.find_lost_updates();
-        inference.add_edges(builder);
         Ok(inference)
     }
 
     /// Whether a transaction is known to have taken effect.
     pub(super) fn takes_part(&self, transaction: u32) -> bool {
         self.takes_part[transaction as usize]
+    }
+
+    /// Whether each transaction that wrote a key and then read it saw what it wrote. If not, only the absence of a level can be known.
+    pub(super) fn is_own_seen(&self) -> bool {
+        !self.anomalies.counts.contains_key("own-write-unseen")
     }
 
     /// What each transaction needs and leaves, for the search of an order.
@@ -288,11 +287,17 @@ impl<'a> RwRegister<'a> {
         Some(write)
     }
 
-    /// Transactions that read the same version of a key first, and then both write it.
-    fn find_lost_updates(&mut self) {
+    /// Adds what is known of the order of transactions to a graph, and notes updates that were lost.
+    pub(super) fn find_dependencies(&mut self, builder: &mut GraphBuilder) {
         self.readers.sort_unstable();
         self.updaters.sort_unstable();
         self.writers.sort_unstable();
+        self.find_lost_updates();
+        self.add_edges(builder);
+    }
+
+    /// Transactions that read the same version of a key first, and then both write it.
+    fn find_lost_updates(&mut self) {
         let words = self.words;
         for group in self.updaters.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|group| group.len() > 1) {
             let transactions: Vec<u32> = group.iter().map(|(.., id)| *id).collect();

@@ -3,6 +3,7 @@
 //! ```text
 //! T3 read x from T1 · T2 wrote x, and T3 had seen T2     ──▶   T2 must come before T1
 //!
+//! (committed)                                 sessions, and what was read from whom, have no cycle; nothing else is asked
 //! seen by the time of that read (monotonic)   T3 read something of T2 earlier
 //! seen at all (atomic)                        T3 read something of T2, or T2 stands before T3 in its session
 //! seen by those that were seen (causal)       a path of such steps leads from T2 to T3
@@ -23,14 +24,17 @@ use crate::linearizability::CheckLimits;
 const CLOCK_BYTES_MAX: usize = 1 << 29;
 /// How many steps pass between two looks whether judging should end.
 const STEPS_PER_LOOK: u32 = 1 << 10;
-/// Transactions of a component from which a shortest cycle is searched.
-const STARTS_MAX: usize = 64;
+/// Edges that the search for a shortest cycle looks at before it takes what it has, if the history has no more.
+const LOOKS_MIN: usize = 1 << 12;
+/// Transactions of the shortest cycle that there can be.
+const CYCLE_MIN: usize = 2;
 /// The source of a read of what was there before all writes.
 pub(super) const BEFORE_ALL: u32 = u32::MAX;
 
 /// A level that saturation decides. The larger one is the stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WeakLevel {
+    Committed,
     Monotonic,
     Atomic,
     Causal,
@@ -161,6 +165,7 @@ impl ReadsFrom {
         let table = SessionTable::new(self);
         let mut edges = EdgeList { edges: self.known_edges(&table), limits, steps: 0 };
         let verdict = match level {
+            WeakLevel::Committed => None,
             WeakLevel::Monotonic => self.add_monotonic(&mut edges),
             WeakLevel::Atomic => self.add_atomic(&table, &mut edges),
             WeakLevel::Causal => self.add_causal(&table, &mut edges),
@@ -286,15 +291,26 @@ impl ReadsFrom {
         let Some(order) = graph.topological() else { return find_cycle_of(&graph, &edges.edges) };
         // Of each session, how many transactions each transaction has seen.
         let mut clocks = vec![0u32; count * width];
+        let mut seen: Vec<u32> = Vec::new();
         for to in order {
-            let seen = self.reads.row(to).iter().map(|read| read.1).chain([table.before[to as usize]]);
-            for from in seen.filter(|from| *from != BEFORE_ALL) {
-                let (from, to) = (from as usize, to as usize);
-                for session in 0..width {
-                    clocks[to * width + session] = clocks[to * width + session].max(clocks[from * width + session]);
+            seen.clear();
+            seen.extend(self.reads.row(to).iter().map(|read| read.1).chain([table.before[to as usize]]));
+            seen.sort_unstable();
+            seen.dedup();
+            let to = to as usize;
+            for from in seen.iter().filter(|from| **from != BEFORE_ALL).map(|from| *from as usize) {
+                let (session, place) = (self.sessions[from] as usize, table.place[from] + 1);
+                // What has seen it has seen all that it saw.
+                if clocks[to * width + session] >= place {
+                    continue;
                 }
-                let own = &mut clocks[to * width + self.sessions[from] as usize];
-                *own = (*own).max(table.place[from] + 1);
+                let (before, behind) = clocks.split_at_mut(from.max(to) * width);
+                let (source, own) = match from < to {
+                    true => (&before[from * width..][..width], &mut behind[..width]),
+                    false => (&behind[..width], &mut before[to * width..][..width]),
+                };
+                own.iter_mut().zip(source).for_each(|(own, source)| *own = (*own).max(*source));
+                own[session] = place;
             }
         }
         for reader in self.transactions() {
@@ -376,17 +392,21 @@ struct OrderGraph {
 impl OrderGraph {
     /// Positions of the edges that leave each node, and where they lead.
     fn new(nodes: u32, edges: &[OrderEdge]) -> OrderGraph {
-        let mut order: Vec<u32> = (0..edges.len() as u32).collect();
-        order.sort_by_key(|at| edges[*at as usize].from);
-        let targets = order.iter().map(|at| edges[*at as usize].to).collect();
-        let mut starts = Rows::default();
-        let mut left = order.as_slice();
-        for node in 0..nodes {
-            let count = left.partition_point(|at| edges[*at as usize].from == node);
-            starts.push(left[..count].iter().copied());
-            left = &left[count..];
+        // Sorted by counting: how many edges leave each node, then where those of each begin.
+        let mut starts = vec![0u32; nodes as usize + 2];
+        edges.iter().for_each(|edge| starts[edge.from as usize + 2] += 1);
+        for at in 2..starts.len() {
+            starts[at] += starts[at - 1];
         }
-        OrderGraph { starts, targets }
+        let (mut targets, mut items) = (vec![0; edges.len()], vec![0; edges.len()]);
+        for (edge, at) in edges.iter().zip(0..) {
+            let place = &mut starts[edge.from as usize + 1];
+            targets[*place as usize] = edge.to;
+            items[*place as usize] = at;
+            *place += 1;
+        }
+        starts.pop();
+        OrderGraph { starts: Rows { starts, items }, targets }
     }
 
     /// Nodes, each after all that lead to it; `None` if there is a cycle.
@@ -438,12 +458,21 @@ fn find_cycle_of(graph: &OrderGraph, edges: &[OrderEdge]) -> Option<SaturationVe
     // By which edge a node was reached first, in the search from a start.
     let mut reached: Vec<(u32, u32)> = vec![(NONE, NONE); graph.nodes() as usize];
     let mut best: Vec<OrderEdge> = Vec::new();
-    for start in members.iter().take(STARTS_MAX) {
-        let mut queue = vec![*start];
+    let (mut looks, mut is_shortest) = (0, true);
+    for start in &members {
+        if looks > edges.len().max(LOOKS_MIN) || best.len() == CYCLE_MIN {
+            is_shortest = best.len() == CYCLE_MIN;
+            break;
+        }
+        let mut queue = vec![(*start, 0)];
         let mut at = 0;
-        'search: while let Some(node) = queue.get(at).copied() {
+        'search: while let Some((node, steps)) = queue.get(at).copied() {
             at += 1;
+            if !best.is_empty() && steps + 1 >= best.len() {
+                break;
+            }
             let (from, to) = graph.positions(node);
+            looks += (to - from) as usize;
             for position in from..to {
                 let target = graph.targets[position as usize];
                 let edge = graph.starts.items[position as usize];
@@ -454,17 +483,15 @@ fn find_cycle_of(graph: &OrderGraph, edges: &[OrderEdge]) -> Option<SaturationVe
                         cycle.push(edges[edge as usize]);
                     }
                     cycle.reverse();
-                    if best.is_empty() || cycle.len() < best.len() {
-                        best = cycle;
-                    }
+                    best = cycle;
                     break 'search;
                 }
                 if labels[target as usize] == 0 && reached[target as usize].0 != *start {
                     reached[target as usize] = (*start, edge);
-                    queue.push(target);
+                    queue.push((target, steps + 1));
                 }
             }
         }
     }
-    Some(SaturationVerdict::Cycle(best, members.len() <= STARTS_MAX))
+    Some(SaturationVerdict::Cycle(best, is_shortest))
 }
