@@ -28,6 +28,8 @@ type VersionUse = (u32, u32, u32);
 pub(super) struct RwRegister<'a> {
     words: HistoryWords<'a>,
     table: WriteTable,
+    /// Of each step of all transactions, the write of its value; `INITIAL` if there is none.
+    versions: Vec<u32>,
     takes_part: Vec<bool>,
     /// Who reads a version first of all it does to the key.
     readers: Vec<VersionUse>,
@@ -41,9 +43,12 @@ pub(super) struct RwRegister<'a> {
 impl<'a> RwRegister<'a> {
     /// Infers what single transactions tell, and those that they read from.
     pub(super) fn new(history: &'a OperationHistory, set: &'a TransactionSet) -> Result<RwRegister<'a>, HistoryError> {
+        let table = WriteTable::new(history, set)?;
+        let versions = set.ids().flat_map(|id| set.steps(id));
         let mut inference = RwRegister {
             words: HistoryWords { history, set },
-            table: WriteTable::new(history, set)?,
+            versions: versions.map(|one| table.find(one.key, one.value).unwrap_or(INITIAL)).collect(),
+            table,
             takes_part: set.ids().map(|id| set.outcome(id) == OperationType::Ok).collect(),
             readers: Vec::new(),
             updaters: Vec::new(),
@@ -72,14 +77,14 @@ impl<'a> RwRegister<'a> {
     /// What each transaction needs and leaves, for the search of an order.
     pub(super) fn ordered(&self) -> Vec<OrderedTransaction> {
         let set = self.words.set;
-        let version = |one: &MicroOperation| self.table.find(one.key, one.value).unwrap_or(INITIAL_VERSION);
         let describe = |id: u32| {
             let mut accesses: Vec<KeyAccess> = Vec::new();
-            for one in set.steps(id) {
+            for (one, version) in set.steps(id).iter().zip(self.versions(id)) {
+                let version = if *version == INITIAL { INITIAL_VERSION } else { *version };
                 let at = accesses.iter().position(|access| access.key == one.key);
                 let (reads, writes) = match one.action {
-                    MicroAction::Read => (Some(version(one)), None),
-                    _ => (None, Some(version(one))),
+                    MicroAction::Read => (Some(version), None),
+                    _ => (None, Some(version)),
                 };
                 match at {
                     None => accesses.push(KeyAccess { key: one.key, reads, writes, lock: KeyLock::Untouched }),
@@ -122,14 +127,17 @@ impl<'a> RwRegister<'a> {
                 keys.binary_search(&key).is_ok()
                     && steps[..at].iter().any(|before| before.action == MicroAction::Write && before.key == key)
             };
-            let reads = steps.iter().enumerate().filter_map(|(at, one)| {
+            let reads = steps.iter().zip(self.versions(id)).enumerate().filter_map(|(at, (one, version))| {
                 if one.action != MicroAction::Read || is_own(at, one.key) {
                     return None;
                 }
                 if one.value.is_nil() {
                     return Some((one.key, BEFORE_ALL));
                 }
-                let writer = self.table.writer(self.table.find(one.key, one.value)?);
+                if *version == INITIAL {
+                    return None;
+                }
+                let writer = self.table.writer(*version);
                 (writer != id && self.takes_part(writer)).then_some((one.key, writer))
             });
             all.reads.push(reads);
@@ -159,7 +167,8 @@ impl<'a> RwRegister<'a> {
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         let uses = self.readers.capacity() + self.updaters.capacity() + self.writers.capacity();
-        self.table.bytes() + uses * size_of::<VersionUse>() + self.takes_part.capacity()
+        let bytes = uses * size_of::<VersionUse>() + 4 * self.versions.capacity();
+        self.table.bytes() + bytes + self.takes_part.capacity()
     }
 
     /// Why one transaction comes before another.
@@ -190,14 +199,21 @@ impl<'a> RwRegister<'a> {
         })
     }
 
+    /// Of each step of a transaction, the write of its value.
+    fn versions(&self, id: u32) -> &[u32] {
+        &self.versions[self.words.set.places(id)]
+    }
+
     /// Lets transactions with an unknown end take part as soon as one of their writes was read.
     fn admit_seen(&mut self) {
         let set = self.words.set;
         let mut open: Vec<u32> = set.ids().filter(|id| self.takes_part[*id as usize]).collect();
         while let Some(transaction) = open.pop() {
-            for one in set.steps(transaction).iter().filter(|one| one.action == MicroAction::Read) {
-                let Some(write) = self.table.find(one.key, one.value) else { continue };
-                let writer = self.table.writer(write);
+            for version in &self.versions[set.places(transaction)] {
+                if *version == INITIAL {
+                    continue;
+                }
+                let writer = self.table.writer(*version);
                 if set.outcome(writer) == OperationType::Info && !self.takes_part[writer as usize] {
                     self.takes_part[writer as usize] = true;
                     open.push(writer);
@@ -238,11 +254,11 @@ impl<'a> RwRegister<'a> {
                             )
                         });
                     }
-                    self.check_source(id, one);
+                    self.check_source(id, at);
                 }
                 continue;
             }
-            let Some(version) = self.check_source(id, one) else { continue };
+            let Some(version) = self.check_source(id, at) else { continue };
             if version != INITIAL && self.table.writer(version) == id {
                 self.anomalies.note("future-read", &[id], || {
                     format!("it read {} of key {} before it wrote it", words.value(one.value), words.key(one.key))
@@ -256,18 +272,19 @@ impl<'a> RwRegister<'a> {
         }
     }
 
-    /// The version that was read, if a transaction may have read it.
-    fn check_source(&mut self, id: u32, read: &MicroOperation) -> Option<u32> {
+    /// The version that a step read, if a transaction may have read it.
+    fn check_source(&mut self, id: u32, at: usize) -> Option<u32> {
         let words = self.words;
+        let (read, write) = (&words.set.steps(id)[at], self.versions(id)[at]);
         if read.value.is_nil() {
             return Some(INITIAL);
         }
-        let Some(write) = self.table.find(read.key, read.value) else {
+        if write == INITIAL {
             self.anomalies.note("unwritten-read", &[id], || {
                 format!("{} of key {} was read, and nobody wrote it", words.value(read.value), words.key(read.key))
             });
             return None;
-        };
+        }
         let record = self.table.writes[write as usize];
         if words.set.outcome(record.transaction) == OperationType::Fail {
             self.anomalies.note("G1a", &[record.transaction, id], || {

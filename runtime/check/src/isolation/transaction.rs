@@ -147,8 +147,13 @@ impl TransactionSet {
 
     /// The steps of a transaction.
     pub(super) fn steps(&self, transaction: u32) -> &[MicroOperation] {
+        &self.operations[self.places(transaction)]
+    }
+
+    /// Where they stand among the steps of all transactions, in their order.
+    pub(super) fn places(&self, transaction: u32) -> std::ops::Range<usize> {
         let Transaction { first, count, .. } = self.transactions[transaction as usize];
-        &self.operations[first as usize..(first + count) as usize]
+        first as usize..(first + count) as usize
     }
 
     pub(super) fn outcome(&self, transaction: u32) -> OperationType {
