@@ -195,16 +195,15 @@ fn judge(
     if let Some(saturated) = saturated {
         return judge_by_saturation(history, &set, saturated, limits);
     }
-    let mut builder = GraphBuilder::new(set.transactions.len() as u32);
     let inference = if set.writes_by == MicroAction::Append {
-        Inference::ListAppend(ListAppend::new(history, &set, &mut builder)?)
+        Inference::ListAppend(ListAppend::new(history, &set)?)
     } else {
         let mut register = RwRegister::new(history, &set)?;
-        register.find_dependencies(&mut builder);
+        register.find_lost_updates();
         Inference::RwRegister(register)
     };
-    let graph = builder.finish(&set, &|id| inference.takes_part(id));
-    let CycleReport { cycles, undecided, .. } = cycles::cycles(&graph, limits.is_over);
+    let graph = DependencyGraph::new(&set, &|id| inference.takes_part(id), &|builder| inference.add_edges(builder));
+    let CycleReport { cycles, undecided } = cycles::cycles(&graph, limits.is_over);
     let found = inference.anomalies();
     let mut kinds: Vec<&'static str> = found.counts.keys().copied().collect();
     let mut counts: Vec<(String, u64)> =
@@ -471,9 +470,9 @@ fn try_whole_orders(
     }
     let Some(orders) = lists.whole_orders() else { return };
     let mut is_decided = true;
-    for (lists, builder) in orders {
-        let graph = builder.finish(set, &|id| lists.takes_part(id));
-        let CycleReport { cycles, undecided, .. } = cycles::cycles(&graph, limits.is_over);
+    for lists in orders {
+        let graph = DependencyGraph::new(set, &|id| lists.takes_part(id), &|builder| lists.add_edges(builder));
+        let CycleReport { cycles, undecided } = cycles::cycles(&graph, limits.is_over);
         is_decided &= undecided.is_empty();
         let kinds: Vec<&'static str> = cycles.iter().map(|one| cycle_name(one.kind, one.order)).collect();
         let levels = level::verdict(&kinds);
@@ -625,6 +624,13 @@ impl Inference<'_> {
         match self {
             Inference::ListAppend(one) => one.takes_part(transaction),
             Inference::RwRegister(one) => one.takes_part(transaction),
+        }
+    }
+
+    fn add_edges(&self, builder: &mut GraphBuilder) {
+        match self {
+            Inference::ListAppend(one) => one.add_edges(builder),
+            Inference::RwRegister(one) => one.add_edges(builder),
         }
     }
 

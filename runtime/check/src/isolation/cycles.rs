@@ -74,8 +74,6 @@ pub(super) struct CycleReport {
     pub(super) cycles: Vec<CycleWitness>,
     /// Kinds that were neither found nor ruled out.
     pub(super) undecided: Vec<(CycleKind, CycleOrder)>,
-    /// Transactions that are on some cycle.
-    pub(super) cyclic: u32,
 }
 
 /// The cycles of a graph.
@@ -86,10 +84,12 @@ pub(super) fn cycles(graph: &DependencyGraph, is_over: &dyn Fn() -> bool) -> Cyc
     if count == 0 {
         return report;
     }
-    let (part, original) = graph.part(|node| labels[node as usize] != NONE);
+    let is_cyclic = |node: u32| labels[node as usize] != NONE;
+    // A copy of most of a graph would only take memory.
+    let is_most = (0..graph.len()).filter(|node| is_cyclic(*node)).count() > graph.len() as usize / 2;
+    let part = (!is_most).then(|| graph.part(is_cyclic));
     drop(labels);
-    report.cyclic = part.transactions;
-    let mut search = CycleSearch::new(&part, is_over);
+    let mut search = CycleSearch::new(part.as_ref().map_or(graph, |part| &part.0), is_over);
     for order in [CycleOrder::Data, CycleOrder::Process, CycleOrder::Realtime] {
         for kind in [CycleKind::G0, CycleKind::G1c, CycleKind::GSingle, CycleKind::GNonadjacent, CycleKind::G2Item] {
             let is_implied = report.cycles.iter().any(|one| implies(one.kind, kind) && one.order <= order);
@@ -98,7 +98,7 @@ pub(super) fn cycles(graph: &DependencyGraph, is_over: &dyn Fn() -> bool) -> Cyc
             }
         }
     }
-    let number = |node: u32| original[node as usize];
+    let number = |node: u32| part.as_ref().map_or(node, |part| part.1[node as usize]);
     for edge in report.cycles.iter_mut().flat_map(|one| &mut one.edges) {
         *edge = CycleEdge { from: number(edge.from), to: number(edge.to), kind: edge.kind };
     }

@@ -40,6 +40,35 @@ pub(super) struct DependencyGraph {
 }
 
 impl DependencyGraph {
+    /// The graph of what is added to it, with the order of processes and of time among the transactions that take part.
+    pub(super) fn new(
+        set: &TransactionSet,
+        takes_part: &dyn Fn(u32) -> bool,
+        add: &dyn Fn(&mut GraphBuilder),
+    ) -> DependencyGraph {
+        DependencyGraph::build(set.transactions.len() as u32, &|builder| {
+            add(builder);
+            builder.add_processes(set, takes_part);
+            let first_time = builder.nodes;
+            builder.add_time(set, takes_part);
+            first_time
+        })
+    }
+
+    /// The graph of what is added, which is asked for twice and says where points of time begin.
+    fn build(transactions: u32, add: &dyn Fn(&mut GraphBuilder) -> u32) -> DependencyGraph {
+        let (starts, targets, kinds) = (Vec::new(), Vec::new(), Vec::new());
+        let mut builder = GraphBuilder { nodes: transactions, starts, targets, kinds, is_counting: true };
+        add(&mut builder);
+        builder.lay_out();
+        let nodes = std::mem::replace(&mut builder.nodes, transactions);
+        let first_time = add(&mut builder);
+        assert_eq!(builder.nodes, nodes, "the same edges were added twice");
+        let GraphBuilder { mut starts, targets, kinds, .. } = builder;
+        starts.pop();
+        DependencyGraph { transactions, first_time, starts, targets, kinds }
+    }
+
     /// How many nodes there are.
     pub(super) fn len(&self) -> u32 {
         self.starts.len() as u32 - 1
@@ -91,22 +120,22 @@ impl DependencyGraph {
     pub(super) fn split(&self) -> DependencyGraph {
         let count = self.transactions;
         let commit = |node: u32| node + count;
-        let mut builder = GraphBuilder::new(2 * count);
-        builder.nodes = self.len() + count;
-        for from in 0..self.len() {
-            if from < count {
-                builder.edges.push((from, commit(from), PASS));
+        DependencyGraph::build(2 * count, &|builder| {
+            builder.nodes = self.len() + count;
+            for from in 0..self.len() {
+                if from < count {
+                    builder.push(from, commit(from), PASS);
+                }
+                // Junctions stand between readers and writers of the next version.
+                let is_junction = (count..self.first_time).contains(&from);
+                for (to, kind) in self.edges(from) {
+                    let source = if from < count && kind == RW { from } else { commit(from) };
+                    let target = if to < count && kind != RW && !is_junction { to } else { commit(to) };
+                    builder.push(source, target, kind);
+                }
             }
-            // Junctions stand between readers and writers of the next version.
-            let is_junction = (count..self.first_time).contains(&from);
-            for (to, kind) in self.edges(from) {
-                let source = if from < count && kind == RW { from } else { commit(from) };
-                let target = if to < count && kind != RW && !is_junction { to } else { commit(to) };
-                builder.edges.push((source, target, kind));
-            }
-        }
-        let first_time = self.first_time + count;
-        builder.sorted(first_time)
+            self.first_time + count
+        })
     }
 
     /// Bytes that it takes.
@@ -115,51 +144,48 @@ impl DependencyGraph {
     }
 }
 
-/// Edges in one block of memory: what has been sorted is given back block by block.
-const BLOCK_EDGES: usize = 1 << 16;
-
-/// Edges before they are sorted.
+/// Counts edges, then puts them in their places: whoever adds them does so twice, so that there is never a list of all of them.
 pub(super) struct GraphBuilder {
-    transactions: u32,
     nodes: u32,
-    edges: EdgeBlocks,
-}
-
-/// Edges in blocks of equal size, so that there is never a copy of all of them.
-#[derive(Default)]
-struct EdgeBlocks(Vec<Vec<(u32, u32, u8)>>);
-
-impl EdgeBlocks {
-    fn push(&mut self, edge: (u32, u32, u8)) {
-        match self.0.last_mut().filter(|block| block.len() < BLOCK_EDGES) {
-            Some(block) => block.push(edge),
-            None => {
-                let mut block = Vec::with_capacity(if self.0.is_empty() { 0 } else { BLOCK_EDGES });
-                block.push(edge);
-                self.0.push(block);
-            }
-        }
-    }
-
-    fn extend(&mut self, edges: impl IntoIterator<Item = (u32, u32, u8)>) {
-        edges.into_iter().for_each(|edge| self.push(edge));
-    }
-
-    fn len(&self) -> usize {
-        self.0.iter().map(Vec::len).sum()
-    }
+    /// While edges are counted, how many leave each node, two places on; then where the next one of a node goes, one place on.
+    starts: Vec<u32>,
+    targets: Vec<u32>,
+    kinds: Vec<u8>,
+    is_counting: bool,
 }
 
 impl GraphBuilder {
-    pub(super) fn new(transactions: u32) -> GraphBuilder {
-        GraphBuilder { transactions, nodes: transactions, edges: EdgeBlocks::default() }
-    }
-
     /// One transaction before another; nothing if they are the same.
     pub(super) fn edge(&mut self, from: u32, to: u32, kind: u8) {
         if from != to {
-            self.edges.push((from, to, kind));
+            self.push(from, to, kind);
         }
+    }
+
+    fn push(&mut self, from: u32, to: u32, kind: u8) {
+        if self.is_counting {
+            let place = from as usize + 2;
+            if self.starts.len() <= place {
+                self.starts.resize(place.max(self.nodes as usize + 1) + 1, 0);
+            }
+            self.starts[place] += 1;
+            return;
+        }
+        let place = &mut self.starts[from as usize + 1];
+        self.targets[*place as usize] = to;
+        self.kinds[*place as usize] = kind;
+        *place += 1;
+    }
+
+    /// All edges were counted: gives each node its place.
+    fn lay_out(&mut self) {
+        self.starts.resize(self.nodes as usize + 2, 0);
+        for at in 2..self.starts.len() {
+            self.starts[at] += self.starts[at - 1];
+        }
+        let count = self.starts[self.nodes as usize + 1] as usize;
+        (self.targets, self.kinds) = (vec![0; count], vec![0; count]);
+        self.is_counting = false;
     }
 
     /// Each of some transactions before each of others, by one reason, but none before itself.
@@ -175,93 +201,75 @@ impl GraphBuilder {
         let (before, behind) = (self.nodes, self.nodes + count);
         self.nodes += 2 * count;
         for (at, target) in (0..count).zip(to) {
-            self.edges.push((before + at, *target, PASS));
-            self.edges.push((behind + at, *target, PASS));
+            self.push(before + at, *target, PASS);
+            self.push(behind + at, *target, PASS);
             if at > 0 {
-                self.edges.push((before + at, before + at - 1, PASS));
-                self.edges.push((behind + at - 1, behind + at, PASS));
+                self.push(before + at, before + at - 1, PASS);
+                self.push(behind + at - 1, behind + at, PASS);
             }
         }
         let mut places: Vec<(u32, u32)> = to.iter().copied().zip(0..).collect();
         places.sort_unstable();
         for one in from {
             match places.binary_search_by_key(one, |(target, _)| *target) {
-                Err(_) => self.edges.push((*one, behind, kind)),
+                Err(_) => self.push(*one, behind, kind),
                 Ok(found) => {
                     let at = places[found].1;
                     if at > 0 {
-                        self.edges.push((*one, before + at - 1, kind));
+                        self.push(*one, before + at - 1, kind);
                     }
                     if at + 1 < count {
-                        self.edges.push((*one, behind + at + 1, kind));
+                        self.push(*one, behind + at + 1, kind);
                     }
                 }
             }
         }
     }
 
-    /// The graph, with the order of processes and of time among the transactions that take part.
-    pub(super) fn finish(mut self, set: &TransactionSet, takes_part: &dyn Fn(u32) -> bool) -> DependencyGraph {
-        self.add_processes(set, takes_part);
-        let first_time = self.nodes;
-        self.add_time(set, takes_part);
-        self.sorted(first_time)
-    }
-
-    fn sorted(self, first_time: u32) -> DependencyGraph {
-        let mut starts = vec![0u32; self.nodes as usize + 2];
-        self.edges.0.iter().flatten().for_each(|(from, ..)| starts[*from as usize + 2] += 1);
-        for at in 2..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let (mut targets, mut kinds) = (vec![0; self.edges.len()], vec![0; self.edges.len()]);
-        for (from, to, kind) in self.edges.0.into_iter().flatten() {
-            let place = &mut starts[from as usize + 1];
-            targets[*place as usize] = to;
-            kinds[*place as usize] = kind;
-            *place += 1;
-        }
-        starts.pop();
-        DependencyGraph { transactions: self.transactions, first_time, starts, targets, kinds }
-    }
-
     fn add_processes(&mut self, set: &TransactionSet, takes_part: &dyn Fn(u32) -> bool) {
-        let own = |id: &u32| set.transactions[*id as usize].process;
-        let mut order: Vec<u32> = set.ids().filter(|id| own(id).is_some() && takes_part(*id)).collect();
-        order.sort_by_key(own);
-        for pair in order.windows(2) {
-            if own(&pair[0]) == own(&pair[1]) {
-                self.edge(pair[0], pair[1], PROCESS);
+        let mut last: Vec<Option<u32>> = Vec::new();
+        for id in set.ids().filter(|id| takes_part(*id)) {
+            let Some(process) = set.transactions[id as usize].process else { continue };
+            if last.len() <= process as usize {
+                last.resize(process as usize + 1, None);
+            }
+            if let Some(before) = last[process as usize].replace(id) {
+                self.edge(before, id, PROCESS);
             }
         }
     }
 
     fn add_time(&mut self, set: &TransactionSet, takes_part: &dyn Fn(u32) -> bool) {
-        let mut events: Vec<(u32, bool, u32)> = Vec::new();
-        for id in set.ids().filter(|id| set.is_timed(*id) && takes_part(*id)) {
+        let timed = || set.ids().filter(|id| set.is_timed(*id) && takes_part(*id));
+        let completion = |id: u32| {
             let call = &set.transactions[id as usize].call;
-            events.push((call.invocation, false, id));
-            if call.outcome == crate::history::OperationType::Ok {
-                events.extend(call.completion.map(|at| (at, true, id)));
-            }
-        }
-        events.sort_unstable();
+            call.completion.filter(|_| call.outcome == crate::history::OperationType::Ok).map(|at| (at, id))
+        };
+        let mut completions: Vec<(u32, u32)> = timed().filter_map(completion).collect();
+        completions.sort_unstable();
+        let mut completions = completions.into_iter().peekable();
         let mut point: Option<u32> = None;
-        let mut is_entered = true;
-        for (_, is_completion, id) in events {
-            if is_completion {
+        // What completes after the last invocation comes before nothing.
+        for id in timed() {
+            let invocation = set.transactions[id as usize].call.invocation;
+            let mut is_new = true;
+            while let Some((_, completed)) = completions.next_if(|(at, _)| *at < invocation) {
                 // Completions without an invocation between them share a point.
-                if is_entered {
+                if is_new {
                     let new = self.nodes;
                     self.nodes += 1;
-                    self.edges.extend(point.map(|before| (before, new, PASS)));
+                    if let Some(before) = point {
+                        self.push(before, new, PASS);
+                    }
                     point = Some(new);
-                    is_entered = false;
+                    is_new = false;
                 }
-                self.edges.extend(point.map(|point| (id, point, REALTIME)));
-            } else if let Some(point) = point {
-                self.edges.push((point, id, PASS));
-                is_entered = true;
+                if let Some(point) = point {
+                    self.push(completed, point, REALTIME);
+                }
+            }
+            if let Some(point) = point {
+                self.push(point, id, PASS);
             }
         }
     }

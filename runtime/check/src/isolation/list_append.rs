@@ -59,12 +59,8 @@ pub(super) struct ListAppend<'a> {
 }
 
 impl<'a> ListAppend<'a> {
-    /// Infers what a history tells, and adds it to a graph.
-    pub(super) fn new(
-        history: &'a OperationHistory,
-        set: &'a TransactionSet,
-        builder: &mut GraphBuilder,
-    ) -> Result<ListAppend<'a>, HistoryError> {
+    /// Infers what a history tells.
+    pub(super) fn new(history: &'a OperationHistory, set: &'a TransactionSet) -> Result<ListAppend<'a>, HistoryError> {
         check_reads(history, set)?;
         let table = WriteTable::new(history, set)?;
         let mut inference = ListAppend {
@@ -78,7 +74,6 @@ impl<'a> ListAppend<'a> {
         inference.order_keys();
         inference.check_transactions();
         inference.find_lost_updates();
-        inference.add_edges(builder);
         Ok(inference)
     }
 
@@ -92,9 +87,8 @@ impl<'a> ListAppend<'a> {
         (0..).zip(&self.keys).all(|(key, order)| !order.is_broken && self.unseen_writers(key).len() <= 1)
     }
 
-    /// All orders of the appends that no transaction read, each with the graph that it gives; `None` if there are too many, or reads
-    /// contradict each other.
-    pub(super) fn whole_orders(&self) -> Option<Vec<(ListAppend<'a>, GraphBuilder)>> {
+    /// The same with each order of the appends that no transaction read; `None` if there are too many, or reads contradict each other.
+    pub(super) fn whole_orders(&self) -> Option<Vec<ListAppend<'a>>> {
         let mut orders: Vec<Vec<Vec<u32>>> = vec![Vec::new()];
         for (key, order) in (0..).zip(&self.keys) {
             let writers = self.unseen_writers(key);
@@ -110,7 +104,7 @@ impl<'a> ListAppend<'a> {
     }
 
     /// The same, with appends that no transaction read by an order of their writers, for each key.
-    fn with_order(&self, writers: &[Vec<u32>]) -> (ListAppend<'a>, GraphBuilder) {
+    fn with_order(&self, writers: &[Vec<u32>]) -> ListAppend<'a> {
         let mut whole = self.clone();
         for (key, writers) in writers.iter().enumerate() {
             let order = &mut whole.keys[key];
@@ -120,9 +114,7 @@ impl<'a> ListAppend<'a> {
             }
             whole.note_next(key);
         }
-        let mut builder = GraphBuilder::new(self.takes_part.len() as u32);
-        whole.add_edges(&mut builder);
-        (whole, builder)
+        whole
     }
 
     /// Bytes that it takes.
@@ -461,7 +453,8 @@ impl<'a> ListAppend<'a> {
         }
     }
 
-    fn add_edges(&self, builder: &mut GraphBuilder) {
+    /// Adds what is known of the order of transactions to a graph.
+    pub(super) fn add_edges(&self, builder: &mut GraphBuilder) {
         // Readers of the last version of a key come before all appends that no transaction read.
         let mut last_readers: Vec<(u32, u32)> = Vec::new();
         for (id, read) in self.reads() {

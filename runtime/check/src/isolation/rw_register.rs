@@ -304,17 +304,11 @@ impl<'a> RwRegister<'a> {
         Some(write)
     }
 
-    /// Adds what is known of the order of transactions to a graph, and notes updates that were lost.
-    pub(super) fn find_dependencies(&mut self, builder: &mut GraphBuilder) {
+    /// Sorts who uses a version, and notes transactions that read the same one of a key first, and then both write it.
+    pub(super) fn find_lost_updates(&mut self) {
         self.readers.sort_unstable();
         self.updaters.sort_unstable();
         self.writers.sort_unstable();
-        self.find_lost_updates();
-        self.add_edges(builder);
-    }
-
-    /// Transactions that read the same version of a key first, and then both write it.
-    fn find_lost_updates(&mut self) {
         let words = self.words;
         for group in self.updaters.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|group| group.len() > 1) {
             let transactions: Vec<u32> = group.iter().map(|(.., id)| *id).collect();
@@ -326,7 +320,8 @@ impl<'a> RwRegister<'a> {
         }
     }
 
-    fn add_edges(&self, builder: &mut GraphBuilder) {
+    /// Adds what is known of the order of transactions to a graph, after `find_lost_updates`.
+    pub(super) fn add_edges(&self, builder: &mut GraphBuilder) {
         let ids = |group: &[VersionUse]| -> Vec<u32> { group.iter().map(|(.., id)| *id).collect() };
         for group in self.readers.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (key, version, _) = group[0];

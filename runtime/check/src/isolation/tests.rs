@@ -643,12 +643,10 @@ fn cycles_are_those_of_brute_force_and_the_shortest() {
         let count = plans.len() as u32;
         let history = history_of(&plans, false);
         let set = TransactionSet::new(&history).expect("transactions");
-        let mut builder = GraphBuilder::new(count);
         let mut edges: Vec<CycleEdge> = Vec::new();
         for _ in 0..stream.below(9) {
             let kind = [WW, WR, RW, RW][stream.below(4) as usize];
             let (from, to) = (stream.below(u64::from(count)) as u32, stream.below(u64::from(count)) as u32);
-            builder.edge(from, to, kind);
             if from != to {
                 edges.push(CycleEdge { from, to, kind });
             }
@@ -656,35 +654,35 @@ fn cycles_are_those_of_brute_force_and_the_shortest() {
         // A long fork, or part of one.
         if is_parted {
             edges.clear();
-            builder = GraphBuilder::new(count);
             let last = [WR, RW][stream.below(2) as usize];
             for (from, to, kind) in [(0, 2, RW), (3, 1, RW), (1, 0, last)] {
-                builder.edge(from, to, kind);
                 edges.push(CycleEdge { from, to, kind });
             }
         } else if count >= 4 && stream.chance(40) {
             edges.clear();
-            builder = GraphBuilder::new(count);
             let shift = stream.below(u64::from(count)) as u32;
             for (at, kind) in (0..4).zip([RW, WR, RW, WR]).filter(|_| stream.chance(80)) {
                 let (from, to) = ((at + shift) % count, ((at + 1) % 4 + shift) % count);
-                builder.edge(from, to, kind);
                 edges.push(CycleEdge { from, to, kind });
             }
         }
         // Junctions, as for many readers of a version.
+        let (plain, mut many) = (edges.clone(), (Vec::new(), Vec::new()));
         if !is_parted && stream.chance(30) {
             let all: Vec<u32> = (0..count).collect();
             let (readers, writers) = (&all[stream.below(2) as usize..], &all[..count as usize - 1]);
             let readers: Vec<u32> = readers.repeat(4);
-            builder.all_before_all(&readers, writers, RW);
             for (from, to) in readers.iter().flat_map(|from| writers.iter().map(move |to| (*from, *to))) {
                 edges.extend((from != to).then_some(CycleEdge { from, to, kind: RW }));
             }
+            many = (readers, writers.to_vec());
         }
         edges.sort_unstable_by_key(|edge| (edge.from, edge.to, edge.kind));
         edges.dedup();
-        let graph = builder.finish(&set, &|_| true);
+        let graph = DependencyGraph::new(&set, &|_| true, &|builder| {
+            plain.iter().for_each(|edge| builder.edge(edge.from, edge.to, edge.kind));
+            builder.all_before_all(&many.0, &many.1, RW);
+        });
         let place = |id: u32| &set.transactions[id as usize];
         for (from, to) in
             (0..count).flat_map(|from| (0..count).map(move |to| (from, to))).filter(|(from, to)| from != to)
