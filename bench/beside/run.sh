@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # The bank's flows by other tools: flows per CPU second of each. `run.sh puzzles [SEEDS [SECONDS]]`: what each solves of the
-# puzzles of scenarios/puzzles. What it installs stays below target/beside.
+# puzzles of scenarios/puzzles. `run.sh histories [ROUNDS]`: verdicts on histories beside porcupine-rs. What it installs stays below target/beside.
 set -euo pipefail
 cd "$(dirname "$0")"
 place="${CARGO_TARGET_DIR:-$(realpath ../..)/target}/beside"
 mkdir -p "$place"
+if [ "${1:-}" = histories ]; then
+  (cd porcupine && CARGO_TARGET_DIR="$place" cargo run --quiet --release --locked -- "${2:-5}")
+  exit
+fi
 if ! "$place/venv/bin/python" -c 'import hypothesis, ordeal' 2>/dev/null; then
   python3 -m venv "$place/venv"
   "$place/venv/bin/pip" install --quiet hypothesis==6.170.15 ordeal==0.3.39

@@ -57,9 +57,19 @@ pub fn guess_model(history: &OperationHistory) -> Result<&'static ModelRow<'stat
         None if functions.iter().all(|one| ["enqueue", "dequeue"].contains(one)) => {
             return Err(format!("{all}: a queue of which order? Say fifo-queue, unordered-queue or priority-queue"));
         }
-        None => return Err(format!("the functions are {all}, which no model has by itself")),
+        None => return Err(format!("the functions are {all}, which no model has by itself{}", first_unknown(history))),
     };
     model(name).ok_or_else(|| format!("there is no model {name}"))
+}
+
+/// Where the first function is that no model is told by.
+fn first_unknown(history: &OperationHistory) -> String {
+    let is_known = |function: &str| PLAIN.iter().any(|(known, _)| known.contains(&function));
+    let unknown = history.client_operations().find(|one| !is_known(history.function_name(one)));
+    match unknown.filter(|one| one.line > 0) {
+        Some(one) => format!(": line {} has the first `{}`", one.line, history.function_name(one)),
+        None => String::new(),
+    }
 }
 
 /// Whether acquisitions return numbers.
@@ -74,6 +84,14 @@ fn has_tokens(history: &OperationHistory) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_that_no_model_has_is_named_with_its_place() {
+        let text = "{:type :invoke, :process 0, :f :read}\n{:type :invoke, :process 1, :f :launch}";
+        let history = OperationHistory::read(text.as_bytes()).expect("it is a history");
+        let why = guess_model(&history).map(|row| row.name).expect_err("no model");
+        assert_eq!(why, "the functions are launch, read, which no model has by itself: line 2 has the first `launch`");
+    }
 
     #[test]
     fn a_history_without_a_model_has_a_checker_where_its_functions_say_so() {
