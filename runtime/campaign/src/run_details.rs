@@ -6,7 +6,7 @@ use crate::error::CampaignError;
 use crate::memory::memory_facts;
 use crate::profile::{ProfileDomains, profile_top, run_activity};
 use fozzy_report::memory::MemoryTop;
-use fozzy_report::profile::ProfileTimeline;
+use fozzy_report::profile::{ProfileTimeline, space_time};
 use fozzy_report::suite::RunDetails;
 use fozzy_trace::file::Recording;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Rows of each list.
 const ROWS: u64 = 10;
 
-/// Profile, memory and, of several machines, the timeline of a recorded run.
+/// Profile, memory and, of several machines, the messages and the timeline of a recorded run.
 pub fn run_details(path: &Path, recording: &Recording) -> RunDetails {
     let mut details = RunDetails::default();
     let mut note = |what: &str, error: CampaignError| {
@@ -24,12 +24,13 @@ pub fn run_details(path: &Path, recording: &Recording) -> RunDetails {
     let domains = ProfileDomains { cpu: true, heap: false, latency: true, io: true, sched: false };
     let profile = profile_top(path, recording, domains, &[], ROWS).map_err(|error| note("profile", error)).ok();
     let memory = memory_facts(path, recording, &[]).map_err(|error| note("memory", error)).ok();
-    let timeline = match recording.plan.nodes.is_empty() {
+    let activity = match recording.plan.nodes.is_empty() {
         true => None,
         false => run_activity(path, recording).map_err(|error| note("timeline", error)).ok(),
     };
     details.profile = profile;
     details.memory = memory.map(|facts| MemoryTop::of(&facts, ROWS));
-    details.timeline = timeline.map(|activity| ProfileTimeline::of(&activity, "html"));
+    details.messages = activity.as_ref().and_then(space_time);
+    details.timeline = activity.map(|activity| ProfileTimeline::of(&activity, "html"));
     details
 }

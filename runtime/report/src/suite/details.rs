@@ -24,6 +24,8 @@ pub struct RunDetails {
     pub memory: Option<MemoryTop>,
     /// What its machines did, when there are several.
     pub timeline: Option<ProfileTimeline>,
+    /// The messages between its machines, drawn, when there are some.
+    pub messages: Option<String>,
     /// Why something of that is missing.
     pub remarks: Vec<String>,
 }
@@ -32,6 +34,9 @@ impl RunDetails {
     /// As parts of a page.
     pub(super) fn html(&self) -> String {
         let mut text = String::new();
+        if let Some(drawing) = &self.messages {
+            text.push_str(&format!("<h3>messages between machines</h3>\n{drawing}"));
+        }
         if let Some(timeline) = &self.timeline {
             let page = escape(&timeline.text());
             text.push_str(&format!(
