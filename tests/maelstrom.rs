@@ -33,7 +33,7 @@ fn a_test_is_recorded_and_replayed_without_its_program() {
     test(&fozzy, "node.wasm", &format!("{words} second.fozzy")).exits(0);
     assert!(fozzy.read("first.fozzy") == fozzy.read("second.fozzy"), "two tests with one seed, two traces");
     assert_eq!(first["results"]["valid?"], "true");
-    assert_eq!(first["results"]["checkers"]["stats"]["by-f"]["echo"]["ok-count"], 23, "{first}");
+    assert_eq!(first["results"]["stats"]["by-f"]["echo"]["ok-count"], 23, "{first}");
     assert_eq!(first["results"]["net"]["servers"]["send-count"], 0);
     fs::remove_file(fozzy.path("node.wasm")).expect("it was copied");
     let replayed = fozzy.run(&["replay", "first.fozzy", "--json"]).exits(0).json();
@@ -50,12 +50,15 @@ fn the_planted_faults_are_found_and_shrunk() {
     for (words, said) in [
         ("lin-kv --concurrency 4n --rate 30 --latency 20", "linearizable cas-register: "),
         ("txn-list-append --rate 30 --latency 20", "isolation strict-serializable: "),
+        ("kafka --rate 20 --latency 20", "kafka: "),
+        ("unique-ids --nemesis kill --node-count 1 --concurrency 8 --rate 20", "unique-ids: 1 was generated twice"),
         (
             "txn-rw-register --rate 30 --latency 20 --consistency-models snapshot-isolation",
             "isolation snapshot-isolation: ",
         ),
     ] {
-        let words = format!("{words} --node-count 2 --time-limit 5 --seeds 1..20 --until-failure");
+        let count = if words.contains("--node-count") { "--nemesis-interval 1" } else { "--node-count 2" };
+        let words = format!("{words} {count} --time-limit 5 --seeds 1..20 --until-failure");
         let swept = test(&fozzy, "node.wasm", &words).exits(1);
         assert!(swept.err().contains(said), "{words}: {}", swept.err());
     }
@@ -79,11 +82,48 @@ fn mended_nodes_pass_under_partitions_losses_and_latencies() {
     let words = "pn-counter --node-count 3 --rate 10 --time-limit 8 --nemesis partition --availability total --out out";
     test(&fozzy, "node.wasm", &format!("{words} -- counter")).exits(0);
     let results = String::from_utf8(fozzy.read("out/results.edn")).expect("text");
-    assert!(results.contains(":pn-counter {:valid? true"), "{results}");
+    assert!(results.contains(":workload {:valid? true"), "{results}");
     let history = String::from_utf8(fozzy.read("out/history.edn")).expect("text");
     assert!(history.contains(":f :read") && history.contains(":final? true"), "{history}");
     let checked = fozzy.run(&["check", "out/history.edn", "--checker", "pn-counter", "--json"]).exits(0).json();
     assert_eq!(checked["validity"], "valid", "{checked}");
+}
+
+#[test]
+fn mended_nodes_pass_whatever_goes_wrong() {
+    let fozzy = with_node(true);
+    for (workload, faults) in [
+        ("lin-kv", "power-loss,one-way,slow,jam,partition"),
+        ("kafka", "power-loss,one-way,slow,jam,partition"),
+        ("unique-ids --partition-at send", "kill,loss,clock,drift"),
+        ("unique-ids", "pause,duplicate,reorder,delay"),
+    ] {
+        let words = format!("{workload} --concurrency 4n --node-count 3 --rate 20 --time-limit 12 --latency 5");
+        let words = format!("{words} --nemesis {faults} --nemesis-interval 3");
+        test(&fozzy, "node.wasm", &format!("{words} --seeds 1..2")).exits(0);
+        let ran = test(&fozzy, "node.wasm", &format!("{words} --seed 1 --json --record a.fozzy")).exits(0).json();
+        let flows = ran["run"]["scenario"]["flows"].as_array().cloned().unwrap_or_default();
+        let has_run = |name: &&str| flows.iter().any(|flow| flow["name"] == *name && flow["run"].as_u64() > Some(0));
+        assert!(faults.split(',').filter(has_run).count() > 1, "{flows:?}");
+        let replayed = fozzy.run(&["replay", "a.fozzy", "--json"]).exits(0).json();
+        assert_eq!(replayed["replay"]["equal"], true, "{workload}");
+        fs::remove_file(fozzy.path("a.fozzy")).expect("it was written");
+    }
+}
+
+#[test]
+fn goals_are_judged_and_messages_are_drawn() {
+    let fozzy = with_node(true);
+    let words = "broadcast --node-count 3 --time-limit 4 --rate 5 --latency 10 --json --out out --goal";
+    let met = test(&fozzy, "node.wasm", &format!("{words} msgs-per-op<100,max<2s")).exits(0).json();
+    assert_eq!(met["results"]["goals"][1]["is-met"], true, "{met}");
+    let missed = test(&fozzy, "node.wasm", &format!("{words} msgs-per-op<0.5,median<400ms")).exits(1).json();
+    assert_eq!((&missed["results"]["valid?"], &missed["run"]["status"]), (&"false".into(), &"pass".into()), "{missed}");
+    let text = |name: &str| String::from_utf8(fozzy.read(name)).expect("text");
+    assert!(text("out/messages.svg").contains("from n0 to n1: gossip"));
+    assert!(text("out/history.txt").contains("\t:invoke\t:broadcast\t0\n"), "{}", text("out/history.txt"));
+    let shown = test(&fozzy, "node.wasm", "echo --node-count 1 --time-limit 2 --log-net-send --log-net-recv").exits(0);
+    assert!(shown.err().contains("recv  message 1: n0 -> c0  init_ok"), "{}", shown.err());
 }
 
 #[test]
@@ -130,6 +170,8 @@ fn options_that_do_not_fit_are_refused() {
         ("echo --p-loss 2", "--p-loss: expected a share from 0 to 1"),
         ("echo --availability most", "--availability: expected `total`"),
         ("txn-list-append --consistency-models strict", "--consistency-models: there is no isolation level `strict`"),
+        ("echo --nemesis earthquake", "there is no `earthquake`, only partition, one-way"),
+        ("echo --goal speed<3", "expected a goal such as msgs-per-op<30"),
         ("echo --time-limit 0", "--time-limit: expected a number above 0"),
         ("mutex", "invalid value 'mutex'"),
         ("echo", "cannot read node.wasm"),

@@ -12,7 +12,7 @@
 
 mod results;
 
-pub use results::MaelstromOutput;
+pub use results::{DriverOutput, MaelstromOutput};
 
 use crate::embedded::MAELSTROM_DRIVER;
 use crate::error::{CampaignError, ErrorKind};

@@ -23,6 +23,7 @@ use fozzy_trace::{
 };
 use fozzy_world::channel::{UNREAD_BYTES_MAX, WRITE_BYTES};
 use fozzy_world::dialogue::UnreadInput;
+use fozzy_world::node::Doom;
 use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 use std::sync::Arc;
@@ -492,6 +493,13 @@ impl Host {
             return Err(GuestStop::Looked);
         }
         self.node_mut().waiting.clear();
+        // Until another machine orders it to start again.
+        let up_after = Duration(u64::MAX);
+        match self.node_mut().doomed.take() {
+            Some(Doom::Killed) => return Err(GuestStop::Killed { up_after: Some(up_after) }),
+            Some(Doom::PowerLoss) => return Err(GuestStop::PowerLoss { up_after }),
+            None => {}
+        }
         if let Some(blocked) = self.run.blocked.take() {
             return Err(self.end_of_waiting(blocked));
         }

@@ -3,8 +3,14 @@
 //! ```text
 //! {:valid? true,
 //!  :net {:servers {:msgs-per-op 6.2}},
-//!  :checkers {:set-full {:valid? true, :stable-latencies {0.5 120}}}}
+//!  :workload {:valid? true, :stable-latencies {0.5 120}}}
 //! ```
+
+mod goal;
+mod journal;
+
+pub use goal::{GoalResult, MAELSTROM_GOALS, MaelstromGoal};
+pub use journal::{DIAGRAM_EVENTS, JOURNAL_EVENTS_MAX, MessageEvent, MessageEventKind, lamport_svg};
 
 use crate::RunSummary;
 use schemars::JsonSchema;
@@ -30,7 +36,7 @@ pub struct MaelstromDocument {
 #[serde(rename_all = "kebab-case")]
 pub struct MaelstromResults {
     /// What was tested.
-    pub workload: String,
+    pub name: String,
     /// `true`, `false` or `unknown`.
     #[serde(rename = "valid?")]
     pub valid: String,
@@ -39,8 +45,29 @@ pub struct MaelstromResults {
     /// Messages; absent when the run has ended before the test was over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net: Option<MaelstromNet>,
-    /// Results of checkers, by name.
-    pub checkers: BTreeMap<String, CheckerResult>,
+    /// Completions of operations, and whether each kind has succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stats: Option<CheckerResult>,
+    /// The share of operations that succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub availability: Option<MaelstromAvailability>,
+    /// What the workload's own checker says; absent when it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<CheckerResult>,
+    /// Goals that were set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<GoalResult>,
+}
+
+/// The share of operations that succeeded.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct MaelstromAvailability {
+    /// `true` or `false`.
+    #[serde(rename = "valid?")]
+    pub valid: String,
+    /// From 0 to 1.
+    pub ok_fraction: f64,
 }
 
 /// Messages of a test.
@@ -91,36 +118,29 @@ pub struct CheckerResult {
 }
 
 impl MaelstromResults {
+    /// What was measured under the name of a goal ([`MAELSTROM_GOALS`]).
+    #[must_use]
+    pub fn measured(&self, name: &str) -> Option<f64> {
+        let latency = |quantile: &str| {
+            let latencies = &self.workload.as_ref()?.stable_latencies;
+            latencies.get(quantile).map(|ms| *ms as f64)
+        };
+        match name {
+            "msgs-per-op" => self.net.as_ref().map(|net| net.servers.msgs_per_op),
+            "ok-fraction" => self.availability.as_ref().map(|one| one.ok_fraction),
+            "median" => latency("0.5"),
+            "p95" => latency("0.95"),
+            "p99" => latency("0.99"),
+            _ => latency("1"),
+        }
+    }
+
     /// In EDN, with keywords as keys.
     #[must_use]
     pub fn edn(&self) -> String {
         let mut text = String::new();
         write_edn(&serde_json::to_value(self).unwrap_or_default(), 0, &mut text);
         text.push('\n');
-        text
-    }
-
-    /// What people look for first, in lines.
-    #[must_use]
-    pub fn lines(&self) -> String {
-        let mut text = format!("workload   {}\nvalid?     {}\n", self.workload, self.valid);
-        let count = |name: &str, key: &str| self.checkers.get(name).and_then(|result| result.counts.get(key).copied());
-        if let (Some(ok), Some(invoked)) = (count("availability", "ok"), count("availability", "invoked")) {
-            let _ = writeln!(text, "operations {invoked}, {ok} of them ok");
-        }
-        if let Some(net) = &self.net {
-            let MessageCounts { send_count, msgs_per_op, .. } = &net.servers;
-            let _ = writeln!(text, "messages   {send_count} between servers, {msgs_per_op:.2} for each operation");
-        }
-        for (name, result) in &self.checkers {
-            if !result.stable_latencies.is_empty() {
-                let quantiles = result.stable_latencies.iter().map(|(quantile, ms)| format!("{quantile}: {ms}"));
-                let _ = writeln!(text, "latencies  {} ms until stable", quantiles.collect::<Vec<_>>().join(", "));
-            }
-            for anomaly in result.anomalies.iter().filter(|_| result.valid != "true") {
-                let _ = writeln!(text, "{name}: {anomaly}");
-            }
-        }
         text
     }
 }
@@ -171,21 +191,20 @@ mod tests {
         checker.counts.insert("stable-count".to_owned(), 3);
         checker.stable_latencies.insert("0.5".to_owned(), 120);
         let results = MaelstromResults {
-            workload: "broadcast".to_owned(),
+            name: "broadcast".to_owned(),
             valid: "true".to_owned(),
             virtual_seconds: 1.5,
-            net: None,
-            checkers: BTreeMap::from([("set-full".to_owned(), checker)]),
+            workload: Some(checker),
+            ..MaelstromResults::default()
         };
         let edn = results.edn();
         let all = [
             ":valid? true",
-            ":workload \"broadcast\"",
+            ":name \"broadcast\"",
             ":stable-latencies {0.5 120}",
             ":valid? :unknown",
             ":stable-count 3",
         ];
         assert!(all.iter().all(|part| edn.contains(part)), "{edn}");
-        assert!(results.lines().contains("0.5: 120 ms until stable"), "{}", results.lines());
     }
 }

@@ -37,6 +37,10 @@ pub struct MaelstromOptions {
     pub nemesis: Vec<NemesisKind>,
     /// Seconds between two of its steps, on average.
     pub nemesis_interval: f64,
+    /// When partitions are looked at.
+    pub partition_at: PartitionMoment,
+    /// Whether the driver prints what becomes of each message.
+    pub journal: bool,
     /// Which nodes are neighbours.
     pub topology: Topology,
     /// The share of operations that must succeed, if any must.
@@ -96,6 +100,8 @@ words! {
         TxnListAppend = "txn-list-append",
         /// Transactions that write registers and read them.
         TxnRwRegister = "txn-rw-register",
+        /// Logs, by key, in which each message has an offset.
+        Kafka = "kafka",
     }
 }
 
@@ -114,8 +120,42 @@ words! {
 words! {
     /// What goes wrong.
     NemesisKind {
-        /// Nodes do not hear some others for a while.
+        /// Nodes do not hear some others, as Maelstrom cuts them off.
         Partition = "partition",
+        /// The same, in one direction.
+        OneWay = "one-way",
+        /// Messages take longer.
+        Delay = "delay",
+        /// Messages are lost.
+        Loss = "loss",
+        /// Messages come twice.
+        Duplicate = "duplicate",
+        /// Messages overtake others.
+        Reorder = "reorder",
+        /// Messages of some nodes take longer.
+        Slow = "slow",
+        /// Some nodes hear nothing, and everything afterwards.
+        Jam = "jam",
+        /// Programs are gone, and start again.
+        Kill = "kill",
+        /// The same, and what was not durable on the disk is gone.
+        PowerLoss = "power-loss",
+        /// Nodes stand still.
+        Pause = "pause",
+        /// Wall clocks jump.
+        Clock = "clock",
+        /// Clocks run fast or slow.
+        Drift = "drift",
+    }
+}
+
+words! {
+    /// When a partition is looked at.
+    PartitionMoment {
+        /// When a message is received: what was on its way is lost, and what is due after it arrives.
+        Receive = "receive",
+        /// When a message is sent: what was on its way arrives.
+        Send = "send",
     }
 }
 
@@ -164,7 +204,7 @@ impl MaelstromOptions {
     /// Steps of the nemesis a second.
     #[must_use]
     pub fn nemesis_rate(&self) -> f64 {
-        if self.nemesis.is_empty() { 0.0 } else { 1.0 / self.nemesis_interval }
+        self.nemesis.len() as f64 / self.nemesis_interval
     }
 }
 
@@ -185,6 +225,8 @@ mod tests {
             p_loss: 0.0,
             nemesis: Vec::new(),
             nemesis_interval: 10.0,
+            partition_at: PartitionMoment::Receive,
+            journal: false,
             topology: Topology::Grid,
             availability: None,
             consistency_models: vec!["serializable".to_owned()],

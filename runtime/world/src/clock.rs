@@ -84,6 +84,8 @@ pub struct ClockDrift {
     met_ns: u64,
     /// Whether drift gains or loses; asked once.
     gains: Option<bool>,
+    /// Whether their speed was ordered, and is not drawn.
+    is_ordered: bool,
     /// When the clocks were last read, and what they showed.
     read: Instant,
     shown: Option<ClockReading>,
@@ -125,7 +127,15 @@ impl ClockDrift {
             Edition::FIRST => ClockGain::Counted(0),
             _ => ClockGain::Running(OwnTime::START),
         };
-        ClockDrift { wall_offset_ns: 0, gain, met_ns: 0, gains: None, read: Instant::START, shown: None }
+        ClockDrift {
+            wall_offset_ns: 0,
+            gain,
+            met_ns: 0,
+            gains: None,
+            is_ordered: false,
+            read: Instant::START,
+            shown: None,
+        }
     }
 
     /// What the machine's wall clock shows. Asks nothing: the times of files come from it.
@@ -144,6 +154,14 @@ impl ClockDrift {
     fn monotonic_ns(&self, now: Instant) -> u64 {
         let shown = self.shown.map_or(0, |shown| shown.monotonic_ns);
         now.0.saturating_add_signed(self.gained_ns(now)).max(shown)
+    }
+
+    /// From `now` on both clocks run fast or slow by so many millionths, whatever is planned.
+    pub fn order_speed(&mut self, ppm: i64, now: Instant) {
+        self.is_ordered = true;
+        if let ClockGain::Running(own) = &mut self.gain {
+            own.drift(now, ppm.unsigned_abs(), ppm > 0, Instant::NEVER);
+        }
     }
 
     /// The guest of `machine` reads a clock: planned faults may strike.
@@ -180,6 +198,9 @@ impl ClockDrift {
     fn ask_drift(&mut self, now: Instant, machine: &str, context: &mut OpContext<'_>) {
         let elapsed = now.since(self.read).0;
         self.read = now;
+        if self.is_ordered {
+            return;
+        }
         let until = context.faults.open_until(&CLOCK_DRIFT, machine, now);
         let Some(ppm) = context.injects(&CLOCK_DRIFT, machine) else {
             if let ClockGain::Running(own) = &mut self.gain {
@@ -264,7 +285,7 @@ impl World {
     /// The clock by which the guest of the moment's node waits, if it can differ from virtual time; its speed is drawn again.
     fn own_clock(&mut self, context: &mut OpContext<'_>) -> Option<&mut ClockDrift> {
         let err = context.faults.plans(&CLOCK_DRIFT) || context.faults.plans(&CLOCK_FREEZE);
-        if !err || self.plan.edition == Edition::FIRST {
+        if !(err || self.node(context.node).drift.is_ordered) || self.plan.edition == Edition::FIRST {
             return None;
         }
         let machine: &mut crate::Node = self.nodes[context.node.0 as usize].as_mut().expect("its guest waits");

@@ -14,8 +14,10 @@
 //! Not here: queues of inputs (`channel`).
 
 mod line_router;
+mod machine_order;
 mod peer;
 
+pub use machine_order::MachineOrder;
 pub use peer::{StdinDelivery, StdioPeer};
 
 use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, WRITE_BYTES, jitter};
@@ -143,6 +145,8 @@ impl World {
             if is_whole || held.len() >= LINE_BYTES_MAX {
                 let line = if is_whole { &held[..held.len() - 1] } else { &held[..] };
                 self.ask_peers(context, |peer, context| peer.line(context.node, line, context));
+                let orders = self.dialogues.peers.iter().filter_map(|peer| peer.order(context.node, line));
+                orders.collect::<Vec<_>>().into_iter().for_each(|(node, order)| self.obey(node, order));
                 held.clear();
             }
         }

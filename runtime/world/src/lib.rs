@@ -42,7 +42,7 @@ mod wait;
 pub use channel::Channel;
 pub use clock::Clock;
 pub use decide::{Decider, FaultStrike, OpContext};
-pub use dialogue::{Dialogues, StdinDelivery, StdioPeer};
+pub use dialogue::{Dialogues, MachineOrder, StdinDelivery, StdioPeer};
 pub use fault::Faults;
 pub use files::Disk;
 pub use http::Http;
@@ -324,8 +324,11 @@ impl World {
     #[must_use]
     pub fn can_go_on(&self, node: NodeId) -> bool {
         let node = self.acting(node);
-        let waiting = &self.node(node).waiting;
-        waiting.is_empty() || waiting.iter().any(|wait| self.is_ready(*wait))
+        let machine = self.node(node);
+        if machine.is_paused || machine.doomed.is_some() {
+            return machine.doomed.is_some();
+        }
+        machine.waiting.is_empty() || machine.waiting.iter().any(|wait| self.is_ready(*wait))
     }
 
     /// The machine that runs when the guest of `node` does: its own, or that of the program that it calls.

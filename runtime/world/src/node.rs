@@ -48,6 +48,19 @@ pub struct Node {
     pub exit: Option<GuestExit>,
     /// Whether its guest is to be ended from outside, without a word of its own.
     pub killed: bool,
+    /// Whether its program is to be gone from its next turn on, until it is started again.
+    pub doomed: Option<Doom>,
+    /// Whether it stands still.
+    pub is_paused: bool,
+}
+
+/// How a program is gone until it is started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doom {
+    /// It was killed; the disk has everything.
+    Killed,
+    /// Its machine lost power; what was not durable is gone.
+    PowerLoss,
 }
 
 /// How a guest ended, as other guests can see it.
@@ -97,6 +110,8 @@ impl Node {
             end,
             exit: None,
             killed: false,
+            doomed: None,
+            is_paused: false,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A node of the Maelstrom protocol: echo, unique ids, broadcast, a set that grows, counters, registers and transactions.
+//! A node of the Maelstrom protocol: echo, unique ids, broadcast, a set that grows, counters, registers, transactions and logs.
 //!
 //! ```text
 //! client ── add 3 ──▶ n0 ── gossip {"n0":[…]} ──▶ n1, n2        what a node knows goes to all others
@@ -15,6 +15,7 @@ use std::io::Write;
 use wasip2::cli::stdin::get_stdin;
 use wasip2::clocks::monotonic_clock::subscribe_duration;
 use wasip2::io::poll::poll;
+use wasip2::random::random::get_random_u64;
 
 /// How often a node repeats what it knows.
 const GOSSIP_NS: u64 = 200_000_000;
@@ -28,9 +29,9 @@ const ROOT: &str = "root";
 enum Waiting {
     /// The message of a client, which gets that answer.
     Forwarded(Value),
-    /// A transaction, which needs what is there.
+    /// A request that needs what is there.
     Reading(Value),
-    /// A transaction that was written, and its result.
+    /// A request whose change was written, and its reply.
     Writing(Value, Value),
 }
 
@@ -42,6 +43,8 @@ struct Node {
     name: String,
     others: Vec<String>,
     generated: u64,
+    /// What no other start of this node has.
+    incarnation: u64,
     /// Whether clients call what they read messages.
     is_broadcast: bool,
     /// Whether what they read is a sum, as the program's argument says.
@@ -60,6 +63,7 @@ impl Node {
         }
         match body["type"].as_str().unwrap_or_default() {
             "init" => {
+                self.incarnation = get_random_u64();
                 self.name = body["node_id"].as_str().unwrap_or_default().to_owned();
                 let all = body["node_ids"].as_array().into_iter().flatten().filter_map(Value::as_str);
                 self.others = all.filter(|node| *node != self.name).map(str::to_owned).collect();
@@ -69,7 +73,7 @@ impl Node {
             "generate" => {
                 self.generated += 1;
                 let id = match IS_FIXED {
-                    true => json!(format!("{}-{}", self.name, self.generated)),
+                    true => json!(format!("{}-{:x}-{}", self.name, self.incarnation, self.generated)),
                     false => json!(self.generated),
                 };
                 self.reply(message, json!({"type": "generate_ok", "id": id}));
@@ -97,7 +101,9 @@ impl Node {
                 let service = if IS_FIXED { "lin-kv" } else { "seq-kv" };
                 self.ask(service, body.clone(), Waiting::Forwarded(message.clone()));
             }
-            "txn" => self.ask("lin-kv", json!({"type": "read", "key": ROOT}), Waiting::Reading(message.clone())),
+            "txn" | "send" | "poll" | "commit_offsets" | "list_committed_offsets" => {
+                self.ask("lin-kv", json!({"type": "read", "key": ROOT}), Waiting::Reading(message.clone()))
+            }
             "read" if self.is_broadcast => self.reply(message, json!({"type": "read_ok", "messages": self.elements})),
             "read" if self.is_counter => {
                 let sum: i64 = self.added.values().map(|(grown, shrunk)| grown - shrunk).sum();
@@ -132,19 +138,22 @@ impl Node {
             Waiting::Reading(message) => {
                 let before = answer.get("value").cloned().unwrap_or_else(|| json!({}));
                 let mut after = before.clone();
-                let result = execute(&message["body"]["txn"], &mut after);
+                let reply = apply(&message["body"], &mut after);
+                if after == before {
+                    return self.reply(&message, reply);
+                }
                 let write = match IS_FIXED {
                     true => {
                         json!({"type": "cas", "key": ROOT, "from": before, "to": after, "create_if_not_exists": true})
                     }
                     false => json!({"type": "write", "key": ROOT, "value": after}),
                 };
-                self.ask("lin-kv", write, Waiting::Writing(message, result));
+                self.ask("lin-kv", write, Waiting::Writing(message, reply));
             }
             Waiting::Writing(message, _) if answer["type"] == "error" => {
                 self.reply(&message, json!({"type": "error", "code": 30, "text": "another transaction was faster"}));
             }
-            Waiting::Writing(message, result) => self.reply(&message, json!({"type": "txn_ok", "txn": result})),
+            Waiting::Writing(message, reply) => self.reply(&message, reply),
         }
     }
 
@@ -176,6 +185,42 @@ impl Node {
 
     fn send(&self, dest: &str, body: Value) {
         println!("{}", json!({"src": self.name, "dest": dest, "body": body}));
+    }
+}
+
+/// Does what a request says to all that is stored; the reply.
+fn apply(body: &Value, stored: &mut Value) -> Value {
+    match body["type"].as_str().unwrap_or_default() {
+        "txn" => json!({"type": "txn_ok", "txn": execute(&body["txn"], stored)}),
+        "send" => {
+            let log = &mut stored[body["key"].as_str().unwrap_or_default()];
+            let mut messages = log.as_array().cloned().unwrap_or_default();
+            messages.push(body["msg"].clone());
+            *log = messages.into();
+            json!({"type": "send_ok", "offset": log.as_array().map_or(0, Vec::len) - 1})
+        }
+        "poll" => {
+            let from = |(key, offset): (&String, &Value)| {
+                let log = stored[key].as_array().cloned().unwrap_or_default();
+                let numbered = log.into_iter().enumerate().skip(offset.as_u64().unwrap_or_default() as usize);
+                (key.clone(), numbered.map(|(offset, message)| json!([offset, message])).collect())
+            };
+            let logs: Map<String, Value> = body["offsets"].as_object().into_iter().flatten().map(from).collect();
+            json!({"type": "poll_ok", "msgs": logs})
+        }
+        "commit_offsets" => {
+            for (key, offset) in body["offsets"].as_object().into_iter().flatten() {
+                let committed = &mut stored[format!("committed {key}")];
+                *committed = json!(committed.as_u64().max(offset.as_u64()));
+            }
+            json!({"type": "commit_offsets_ok"})
+        }
+        _ => {
+            let committed = |key: &str| Some((key.to_owned(), stored.get(format!("committed {key}"))?.clone()));
+            let keys = body["keys"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let offsets: Map<String, Value> = keys.filter_map(committed).collect();
+            json!({"type": "list_committed_offsets_ok", "offsets": offsets})
+        }
     }
 }
 

@@ -1,10 +1,17 @@
 //! Results of a test, with the names that Maelstrom gives them.
 
-use fozzy_check::{CheckerVerdict, OperationHistory, Validity, check_property, checker};
-use fozzy_report::maelstrom::{CheckerResult, MaelstromNet, MaelstromResults};
+use fozzy_check::{CheckerVerdict, HistoryOperation, OperationHistory, Process, Validity, check_property, checker};
+use fozzy_report::maelstrom::{
+    CheckerResult, JOURNAL_EVENTS_MAX, MaelstromAvailability, MaelstromGoal, MaelstromNet, MaelstromResults,
+    MessageEvent,
+};
+use fozzy_scenario_file::MaelstromOptions;
+use fozzy_trace::plan::HistoryCriterion;
 use fozzy_trace::{Execution, Status};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+
+/// The checker that counts completions.
+const STATS: &str = "stats";
 
 /// What a test came to, beside its verdict.
 pub struct MaelstromOutput {
@@ -20,20 +27,56 @@ struct DriverReport {
     net: MaelstromNet,
 }
 
+/// What the driver prints: the events of messages, if they are asked for, and a report at the end.
+#[derive(Default)]
+pub struct DriverOutput {
+    line: Vec<u8>,
+    /// Events of messages, the first ones.
+    pub events: Vec<MessageEvent>,
+    /// How many more there were.
+    pub left_out: u64,
+    report: Option<DriverReport>,
+}
+
+impl DriverOutput {
+    /// It has printed something.
+    pub fn write(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if self.line.last() == Some(&b'\n') {
+                let line = std::mem::take(&mut self.line);
+                self.read(&String::from_utf8_lossy(&line));
+            }
+        }
+    }
+
+    fn read(&mut self, line: &str) {
+        match MessageEvent::read(line) {
+            Some(event) if self.events.len() < JOURNAL_EVENTS_MAX => self.events.push(event),
+            Some(_) => self.left_out += 1,
+            None => self.report = serde_json::from_str(line).ok().or(self.report.take()),
+        }
+    }
+}
+
 impl MaelstromOutput {
-    /// Of an execution, and its verdict.
+    /// Of an execution, and its verdict: the status, and what was found.
     #[must_use]
-    pub fn of(workload: &str, execution: &Execution, status: Status) -> MaelstromOutput {
+    pub fn of(
+        options: &MaelstromOptions,
+        execution: &Execution,
+        driver: &DriverOutput,
+        (status, found): (Status, &[String]),
+        goals: &[MaelstromGoal],
+    ) -> MaelstromOutput {
         let operations = &execution.facts.operations;
         let history = OperationHistory::of_run(operations);
-        let names = operations.criteria.iter().map(|criterion| criterion.checker.as_str());
         let judged = |name: &str| Some(result(name, check_property(&history, checker(name)?).ok()?));
-        let checkers: BTreeMap<String, CheckerResult> =
-            names.chain(["availability"]).filter_map(|name| Some((name.to_owned(), judged(name)?))).collect();
-        let said = String::from_utf8_lossy(execution.stderr.kept());
-        let report = said.lines().rev().find_map(|line| serde_json::from_str::<DriverReport>(line).ok());
-        let results = MaelstromResults {
-            workload: workload.to_owned(),
+        let own = operations.criteria.iter().filter(|criterion| criterion.checker != STATS);
+        let by_property = own.clone().find_map(|criterion| judged(&criterion.checker));
+        let workload = by_property.or_else(|| by_model(own, status, found));
+        let mut results = MaelstromResults {
+            name: options.workload.word().to_owned(),
             valid: match status {
                 Status::Pass => "true",
                 Status::Error => "unknown",
@@ -41,11 +84,57 @@ impl MaelstromOutput {
             }
             .to_owned(),
             virtual_seconds: execution.ended_at.0 as f64 / 1e9,
-            net: report.map(|report| report.net),
-            checkers,
+            net: driver.report.as_ref().map(|report| report.net.clone()),
+            stats: judged(STATS),
+            availability: judged("availability").map(|result| availability(&result, options.availability)),
+            workload,
+            goals: Vec::new(),
         };
+        results.goals = goals.iter().map(|goal| goal.judge(|name| results.measured(name))).collect();
+        if status == Status::Pass && results.goals.iter().any(|goal| !goal.is_met) {
+            results.valid = "false".to_owned();
+        }
         MaelstromOutput { results, history }
     }
+
+    /// The history in columns: process, type, function, value.
+    #[must_use]
+    pub fn history_text(&self) -> String {
+        let history = &self.history;
+        let line = |operation: &HistoryOperation| {
+            let process = match operation.process {
+                Process::Client(number) => number.to_string(),
+                _ => "nemesis".to_owned(),
+            };
+            let value = history.pool.edn(operation.value);
+            format!("{process}\t:{}\t:{}\t{value}\n", operation.kind.name(), history.function_name(operation))
+        };
+        history.operations.iter().map(line).collect()
+    }
+}
+
+/// What is held to models is judged by the run, whose findings begin with checker and model.
+fn by_model<'a>(
+    criteria: impl Iterator<Item = &'a HistoryCriterion>,
+    status: Status,
+    found: &[String],
+) -> Option<CheckerResult> {
+    let names: Vec<String> = criteria.map(|one| format!("{} {}", one.checker, one.model)).collect();
+    let is_own = |title: &&String| names.iter().any(|name| title.starts_with(name));
+    let anomalies: Vec<String> = found.iter().filter(is_own).cloned().collect();
+    let valid = match (anomalies.is_empty(), status) {
+        (false, _) => "false",
+        (true, Status::Error) => "unknown",
+        (true, _) => "true",
+    };
+    (!names.is_empty()).then(|| CheckerResult { valid: valid.to_owned(), anomalies, ..CheckerResult::default() })
+}
+
+fn availability(result: &CheckerResult, least: Option<f64>) -> MaelstromAvailability {
+    let count = |name: &str| result.counts.get(name).copied().unwrap_or_default() as f64;
+    let ok_fraction = if count("invoked") > 0.0 { count("ok") / count("invoked") } else { 1.0 };
+    let is_enough = least.is_none_or(|least| ok_fraction >= least);
+    MaelstromAvailability { valid: is_enough.to_string(), ok_fraction }
 }
 
 fn result(name: &str, verdict: CheckerVerdict) -> CheckerResult {
@@ -59,7 +148,7 @@ fn result(name: &str, verdict: CheckerVerdict) -> CheckerResult {
         match key.split_once(' ') {
             Some(("stable-latency-ms", quantile)) => _ = result.stable_latencies.insert(quantile.to_owned(), number),
             // `read ok-count` of the checker `stats`.
-            Some((function, count)) if name == "stats" => {
+            Some((function, count)) if name == STATS => {
                 result.by_f.entry(function.to_owned()).or_default().insert(count.to_owned(), number);
             }
             _ => _ = result.counts.insert(key, number),

@@ -3,7 +3,11 @@
 use super::{CollisionArg, ReportFormatArg, SeedArg};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use fozzy_scenario_file::{LatencyDistribution, MaelstromOptions, MaelstromWorkload, NemesisKind, Topology};
+use fozzy_report::maelstrom::MaelstromGoal;
+use fozzy_scenario_file::{
+    LatencyDistribution, MaelstromOptions, MaelstromWorkload, NemesisKind, PartitionMoment, Topology,
+};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What is done with nodes of the Maelstrom protocol.
@@ -47,12 +51,15 @@ pub(crate) struct MaelstromTestArgs {
     /// The share of messages between nodes that is lost, 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) p_loss: f64,
-    /// What goes wrong.
-    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = words(&NemesisKind::ALL.iter().map(|one| one.word()).collect::<Vec<_>>()))]
+    /// What goes wrong, each kind for itself: partition, one-way, delay, loss, duplicate, reorder, slow, jam, kill, power-loss, pause, clock, drift.
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     pub(crate) nemesis: Vec<String>,
     /// Seconds between two steps of what goes wrong, on average.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub(crate) nemesis_interval: f64,
+    /// When a partition is looked at: when a message is received, as Maelstrom does, or when it is sent, so that what is on its way arrives.
+    #[arg(long, value_name = "MOMENT", default_value = "receive", value_parser = words(&PartitionMoment::ALL.iter().map(|one| one.word()).collect::<Vec<_>>()))]
+    pub(crate) partition_at: String,
     /// Which nodes are neighbours, as nodes of the workload broadcast are told.
     #[arg(long, value_name = "TOPOLOGY", default_value = "grid", value_parser = words(&Topology::ALL.iter().map(|one| one.word()).collect::<Vec<_>>()))]
     pub(crate) topology: String,
@@ -74,6 +81,16 @@ pub(crate) struct MaelstromTestArgs {
     /// Show what nodes write to standard error, each line after the node's name.
     #[arg(long)]
     pub(crate) log_stderr: bool,
+    /// Show each message that is sent, and when.
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) log_net_send: bool,
+    /// Show each message that is received, and when.
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) log_net_recv: bool,
+    /// What the test is to come to, or it fails: bounds of msgs-per-op, ok-fraction, and the stable latencies median, p95, p99 and
+    /// max, such as 'msgs-per-op<30,median<400ms,max<600ms'.
+    #[arg(long, value_name = "GOAL,…", value_delimiter = ',', conflicts_with = "seeds", value_parser = MaelstromGoal::parse)]
+    pub(crate) goal: Vec<MaelstromGoal>,
     /// The seed of everything that is left to chance: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
@@ -90,7 +107,8 @@ pub(crate) struct MaelstromTestArgs {
     /// The budget of instructions of each machine [default: one that grows with the rate and the time]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u64>,
-    /// Write results.edn, results.json, history.edn, history.jsonl and node-logs/ to this folder.
+    /// Write results.edn, results.json, history.edn, history.jsonl, history.txt, messages.svg (a diagram of the messages, and further ones
+    /// behind it) and node-logs/ to this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Write the test as a self-contained trace, which `fozzy replay` repeats without the program's file.
@@ -122,7 +140,8 @@ impl MaelstromTestArgs {
             (None, Some(count)) => (0..count).map(|number| format!("n{number}")).collect(),
             (None, None) => (1..=5).map(|number| format!("n{number}")).collect(),
         };
-        let nemesis = self.nemesis.iter().map(|word| named(NemesisKind::ALL, |one| one.word(), word));
+        let nemesis = self.nemesis.iter().map(|word| named(NemesisKind::ALL, |one| one.word(), word.trim()));
+        let nemesis: BTreeSet<NemesisKind> = nemesis.collect::<Result<_, _>>()?;
         Ok(MaelstromOptions {
             workload: named(MaelstromWorkload::ALL, |one| one.word(), &self.workload)?,
             concurrency: concurrency(&self.concurrency, nodes.len())?,
@@ -132,8 +151,10 @@ impl MaelstromTestArgs {
             latency: self.latency,
             latency_dist: named(LatencyDistribution::ALL, |one| one.word(), &self.latency_dist)?,
             p_loss: self.p_loss,
-            nemesis: nemesis.collect::<Result<_, _>>()?,
+            nemesis: nemesis.into_iter().collect(),
             nemesis_interval: self.nemesis_interval,
+            partition_at: named(PartitionMoment::ALL, |one| one.word(), &self.partition_at)?,
+            journal: self.out.is_some() || self.log_net_send || self.log_net_recv,
             topology: named(Topology::ALL, |one| one.word(), &self.topology)?,
             availability: self.availability.as_deref().map(availability).transpose()?,
             consistency_models: self.consistency_models.iter().map(|model| model.trim().to_owned()).collect(),
@@ -145,7 +166,11 @@ impl MaelstromTestArgs {
 }
 
 fn named<T: Copy>(all: &[T], word_of: impl Fn(T) -> &'static str, word: &str) -> Result<T, String> {
-    all.iter().copied().find(|one| word_of(*one) == word).ok_or_else(|| format!("there is no `{word}`"))
+    let known = || all.iter().map(|one| word_of(*one)).collect::<Vec<_>>().join(", ");
+    all.iter()
+        .copied()
+        .find(|one| word_of(*one) == word)
+        .ok_or_else(|| format!("there is no `{word}`, only {}", known()))
 }
 
 fn concurrency(words: &str, nodes: usize) -> Result<u32, String> {

@@ -7,21 +7,24 @@ use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::{output, progress};
 use fozzy_campaign::error::{DeferredError, at_path};
-use fozzy_campaign::maelstrom::{MaelstromOutput, MaelstromRequest, prepare};
+use fozzy_campaign::maelstrom::{DriverOutput, MaelstromOutput, MaelstromRequest, prepare};
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::store::{store_error, write_output};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_engine::{OutputKind, OutputTee};
-use fozzy_report::maelstrom::MaelstromDocument;
+use fozzy_report::maelstrom::{
+    DIAGRAM_EVENTS, GoalResult, MaelstromDocument, MessageEvent, MessageEventKind, lamport_svg,
+};
 use fozzy_report::{MachineLine, RunMode, RunSummary, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Execution, Executor, NodeId};
+use fozzy_trace::{Execution, Executor, NodeId, Status};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
@@ -32,6 +35,7 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
         check_target(path, collision).map_err(store_error)?;
     }
     let options = args.options().map_err(|why| CliError::new(ErrorKind::Usage, why))?;
+    let tested = options.clone();
     let request = MaelstromRequest { options, bin: args.bin.clone(), args: args.args.clone(), fuel: args.fuel };
     let prepared = prepare(&context.project, &request)?;
     if let Some(seeds) = seeds {
@@ -45,9 +49,8 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
         return run_seeds::sweep(context, &request, &prepared, seeds, watch);
     }
     let mut session = prepared.session()?;
-    if args.log_stderr {
-        session.watch(node_logs(&prepared));
-    }
+    let heard = Arc::new(Mutex::new(DriverOutput::default()));
+    session.watch(watcher(&prepared, args, &heard));
     let at_work = progress::of_run(prepared.planned.plan.limits.fuel);
     let execution = session.execute(Box::new(SeededSource::new(seed)), 0..ENTRIES_KEPT);
     drop(at_work);
@@ -63,15 +66,18 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts());
     let summary = summary.telling(&execution.facts).with_steps(failing_sequence(&recording));
     let status = summary.status;
-    let results = MaelstromOutput::of(&args.workload, &execution, status);
+    let heard = std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner));
+    let found: Vec<String> = summary.findings.iter().map(|finding| finding.title.clone()).collect();
+    let results = MaelstromOutput::of(&tested, &execution, &heard, (status, &found), &args.goal);
     if let Some(out) = &args.out {
-        lost.note(write_files(out, &results, &execution));
+        lost.note(write_files(out, &results, &heard, &execution));
     }
     if lost.is_set() {
         folder.discard();
     } else {
         lost.note(context.runs.finish(&folder, &summary));
     }
+    let goals = results.results.goals.clone();
     if context.printer.json {
         let document = MaelstromDocument {
             schema_version: "fozzy.maelstrom.v1".to_owned(),
@@ -85,29 +91,62 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
         context.printer.remark(&pretty(&summary, context.printer.style(), is_own));
         context.printer.data(&results.results.edn());
     }
+    let missed: Vec<&GoalResult> = goals.iter().filter(|goal| !goal.is_met).collect();
+    for GoalResult { goal, measured, .. } in &missed {
+        let measured =
+            measured.map_or_else(|| "it was not measured".to_owned(), |number| format!("it was {number:.2}"));
+        context.printer.remark(&format!("goal missed: {goal}, {measured}\n"));
+    }
     lost.settle()?;
     say_other_name(context, args.record.as_deref(), trace.as_deref());
-    Ok(exit(status))
+    Ok(exit(if status == Status::Pass && !missed.is_empty() { Status::Fail } else { status }))
 }
 
-/// Shows what nodes write to standard error.
-fn node_logs(prepared: &PreparedProgram) -> OutputTee {
+/// Reads what the driver prints, and shows what is asked for: what nodes write to standard error, and messages.
+fn watcher(prepared: &PreparedProgram, args: &MaelstromTestArgs, heard: &Arc<Mutex<DriverOutput>>) -> OutputTee {
     let names: Vec<String> = prepared.planned.plan.nodes.iter().map(|node| node.name.clone()).collect();
     let mut lines = BTreeMap::new();
+    let heard = Arc::clone(heard);
+    let (logs, sends, receives) = (args.log_stderr, args.log_net_send, args.log_net_recv);
     Box::new(move |node: NodeId, kind, bytes| {
-        let name = (node.0 as usize).checked_sub(1).and_then(|number| names.get(number));
-        if let (Some(name), OutputKind::Stderr) = (name, kind) {
+        if kind != OutputKind::Stderr {
+            return;
+        }
+        let Some(number) = (node.0 as usize).checked_sub(1) else {
+            let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = heard.events.len();
+            heard.write(bytes);
+            let is_shown = |event: &&MessageEvent| match event.kind {
+                MessageEventKind::Send => sends,
+                MessageEventKind::Receive => receives,
+                MessageEventKind::Lost => false,
+            };
+            heard.events[before..]
+                .iter()
+                .filter(is_shown)
+                .for_each(|event| output::notice(event_line(event).as_bytes()));
+            return;
+        };
+        if let Some(name) = names.get(number).filter(|_| logs) {
             lines.entry(node).or_insert_with(|| MachineLine::new(name, output::notice)).write(bytes);
         }
     })
 }
 
+fn event_line(event: &MessageEvent) -> String {
+    let MessageEvent { at, kind, id, src, dest, label } = event;
+    let word = if *kind == MessageEventKind::Send { "send" } else { "recv" };
+    format!("{:>12.6} s  {word}  message {id}: {src} -> {dest}  {label}\n", *at as f64 / 1e9)
+}
+
 /// Writes results, history and logs of nodes to a folder.
 fn write_files(
     out: &Path,
-    MaelstromOutput { results, history }: &MaelstromOutput,
+    output: &MaelstromOutput,
+    heard: &DriverOutput,
     execution: &Execution,
 ) -> Result<(), fozzy_campaign::CampaignError> {
+    let MaelstromOutput { results, history } = output;
     let logs = out.join("node-logs");
     std::fs::create_dir_all(&logs)
         .map_err(|error| at_path(fozzy_campaign::ErrorKind::Store, "cannot create", &logs, &error))?;
@@ -117,9 +156,14 @@ fn write_files(
         ("results.json", format!("{json}\n")),
         ("history.edn", history.to_edn()),
         ("history.jsonl", history.to_json_lines()),
+        ("history.txt", output.history_text()),
     ];
     for (name, text) in files {
         write_output(&out.join(name), text.as_bytes())?;
+    }
+    for (number, events) in (1..).zip(heard.events.chunks(DIAGRAM_EVENTS)) {
+        let name = if number == 1 { "messages.svg".to_owned() } else { format!("messages-{number}.svg") };
+        write_output(&out.join(name), lamport_svg(events).as_bytes())?;
     }
     for node in &execution.nodes {
         write_output(&logs.join(format!("{}.log", node.name)), node.stderr.kept())?;

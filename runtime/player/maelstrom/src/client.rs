@@ -1,5 +1,6 @@
 //! Clients: one request at a time, each to the node that the client belongs to.
 
+use crate::log::LogClient;
 use crate::protocol::ReplyShape;
 use crate::workload::OperationRow;
 use fozzy_sdk::tools::Operation;
@@ -15,6 +16,8 @@ pub struct Client {
     pub node: String,
     next_msg_id: u64,
     pub request: Option<NodeRequest>,
+    /// Where it is, if what it talks to are logs.
+    pub log: LogClient,
 }
 
 /// A request that has not been answered.
@@ -34,15 +37,17 @@ pub struct NodeRequest {
 pub enum RequestPurpose {
     /// To set a node up: what answers it.
     SetUp(&'static ReplyShape),
-    /// An operation of the workload, with its input.
-    Operation(&'static OperationRow, Value, Operation),
+    /// To say how far the client has come; nothing else depends on it.
+    Commit(&'static ReplyShape),
+    /// An operation of the workload, with its input, and whether it is one of the last.
+    Operation(&'static OperationRow, Value, Operation, bool),
 }
 
 impl RequestPurpose {
     /// What answers it.
     pub fn reply(&self) -> &'static ReplyShape {
         match self {
-            RequestPurpose::SetUp(reply) => reply,
+            RequestPurpose::SetUp(reply) | RequestPurpose::Commit(reply) => reply,
             RequestPurpose::Operation(row, ..) => &row.reply,
         }
     }
@@ -50,7 +55,7 @@ impl RequestPurpose {
 
 impl Client {
     pub fn new(name: String, process: u32, node: String) -> Client {
-        Client { name, process, node, next_msg_id: 0, request: None }
+        Client { name, process, node, next_msg_id: 0, request: None, log: LogClient::default() }
     }
 
     pub fn is_free(&self) -> bool {
@@ -66,6 +71,6 @@ impl Client {
 
     /// Goes on as another client.
     pub fn rename(&mut self, name: String) {
-        (self.name, self.next_msg_id) = (name, 0);
+        (self.name, self.next_msg_id, self.log) = (name, 0, LogClient::default());
     }
 }

@@ -36,6 +36,14 @@ pub enum Input {
     RegisterSwap,
     /// Reads, and writes that are called so.
     Transaction(&'static str),
+    /// A key, and a message for its log.
+    Message,
+    /// What is new in logs.
+    Poll,
+    /// Keys.
+    Keys,
+    /// Nothing is asked: the client is gone.
+    Crash,
 }
 
 pub struct Generator {
@@ -83,7 +91,10 @@ impl Generator {
     pub fn draw(&mut self, input: Input, client: usize, process: u32) -> Value {
         let register = || draws::int("value", 0, REGISTER_MAX);
         match input {
-            Input::None => Value::Null,
+            Input::None | Input::Crash => Value::Null,
+            Input::Message => self.message(),
+            Input::Poll => json!([["poll"]]),
+            Input::Keys => self.some_keys(),
             Input::Text => format!("Please echo {}", draws::int("text", 0, 127)).into(),
             Input::Number(least, most) => draws::int("number", least, most).into(),
             Input::Next => {
@@ -107,23 +118,62 @@ impl Generator {
         *key
     }
 
+    /// The keys of the moment.
+    pub fn keys(&self) -> Vec<i64> {
+        self.pool.iter().map(|(key, _)| *key).collect()
+    }
+
+    /// All keys that there have been.
+    pub fn all_keys(&self) -> Value {
+        (0..self.next_key).map(|key| Value::from(key.to_string())).collect()
+    }
+
+    /// Some keys of the moment, and one at least.
+    fn some_keys(&self) -> Value {
+        let sure = draws::choose("key", self.pool.len() as u64) as usize;
+        let is_taken = |at: usize| at == sure || draws::choose("whether a key is assigned", 2) == 0;
+        let taken = self.pool.iter().enumerate().filter(|(at, _)| is_taken(*at));
+        taken.map(|(_, (key, _))| Value::from(key.to_string())).collect()
+    }
+
+    fn message(&mut self) -> Value {
+        let (key, value) = self.write();
+        json!([["send", key.to_string(), value]])
+    }
+
+    /// A key, and the next value that is written there.
+    fn write(&mut self) -> (i64, u32) {
+        let place = self.place();
+        self.write_at(place)
+    }
+
+    fn place(&self) -> usize {
+        let weights: Vec<u32> = (0..self.pool.len() as u32).map(|place| 1 << place.min(DOUBLINGS_MAX)).collect();
+        draws::weighted("key", &weights) as usize
+    }
+
+    fn write_at(&mut self, place: usize) -> (i64, u32) {
+        let (key, written) = &mut self.pool[place];
+        *written += 1;
+        let write = (*key, *written);
+        if *written >= self.max_writes {
+            (*key, *written) = (self.next_key, 0);
+            self.next_key += 1;
+        }
+        write
+    }
+
     fn transaction(&mut self, write: &str) -> Value {
         let length = draws::int("operations", 1, i64::from(self.max_txn_length));
-        let weights: Vec<u32> = (0..self.pool.len() as u32).map(|place| 1 << place.min(DOUBLINGS_MAX)).collect();
         let mut all = Vec::new();
         for _ in 0..length {
-            let place = draws::weighted("key", &weights) as usize;
-            let (key, written) = &mut self.pool[place];
+            let place = self.place();
             if draws::choose("read or write", 2) == 0 {
-                all.push(json!(["r", key, null]));
+                all.push(json!(["r", self.pool[place].0, null]));
                 continue;
             }
-            *written += 1;
+            let (key, written) = self.write_at(place);
             all.push(json!([write, key, written]));
-            if *written >= self.max_writes {
-                (*key, *written) = (self.next_key, 0);
-                self.next_key += 1;
-            }
         }
         all.into()
     }
@@ -134,6 +184,10 @@ pub fn words(value: &Value) -> String {
     match value {
         Value::Null => "nil".to_owned(),
         Value::Array(items) => format!("[{}]", items.iter().map(words).collect::<Vec<_>>().join(" ")),
+        Value::Object(entries) => {
+            let entries = entries.iter().map(|(key, value)| format!("{} {}", Value::from(key.as_str()), words(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
         other => other.to_string(),
     }
 }

@@ -20,11 +20,15 @@
 
 mod client;
 mod generator;
+mod log;
+mod nemesis;
 mod network;
+mod packet_faults;
 mod partition;
 mod protocol;
 mod services;
 mod test;
+mod topology;
 mod wire;
 mod workload;
 

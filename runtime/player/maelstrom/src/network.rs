@@ -9,11 +9,12 @@
 //!
 //! Invariants: which of several due messages arrives first is a choice; without losses, latencies and partitions nothing else is asked.
 
+use crate::packet_faults::PacketFaults;
 use crate::partition::Partition;
-use fozzy_scenario_file::{LatencyDistribution, MaelstromOptions};
+use fozzy_scenario_file::{LatencyDistribution, MaelstromOptions, PartitionMoment};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
@@ -21,6 +22,7 @@ const MS: u64 = 1_000_000;
 const CHOICE_MAX: usize = 16;
 
 /// A message.
+#[derive(Clone)]
 pub struct NodeMessage {
     /// Its number, in the order in which they were sent.
     pub id: u64,
@@ -58,13 +60,24 @@ struct Traffic {
 }
 
 pub struct MessageNetwork {
-    /// By when they arrive, and by their numbers.
+    /// By when they arrive, and by the order in which they were put there.
     queue: BTreeMap<(u64, u64), NodeMessage>,
+    queued: u64,
+    /// What arrives when nodes hear again.
+    held: Vec<NodeMessage>,
     next_id: u64,
     latency: u64,
     distribution: LatencyDistribution,
     p_loss: f64,
+    /// Whether what becomes of each message is printed.
+    is_journaled: bool,
+    partition_at: PartitionMoment,
     pub partition: Partition,
+    /// The same, in one direction.
+    pub one_way: Partition,
+    pub faults: PacketFaults,
+    /// Nodes whose programs are gone: nobody gets what is for them.
+    pub down: BTreeSet<String>,
     clients: Traffic,
     servers: Traffic,
 }
@@ -73,11 +86,18 @@ impl MessageNetwork {
     pub fn new(options: &MaelstromOptions) -> MessageNetwork {
         MessageNetwork {
             queue: BTreeMap::new(),
+            queued: 0,
+            held: Vec::new(),
             next_id: 0,
             latency: options.latency,
             distribution: options.latency_dist,
             p_loss: options.p_loss,
+            is_journaled: options.journal,
+            partition_at: options.partition_at,
             partition: Partition::default(),
+            one_way: Partition::default(),
+            faults: PacketFaults::default(),
+            down: BTreeSet::new(),
             clients: Traffic::default(),
             servers: Traffic::default(),
         }
@@ -88,18 +108,58 @@ impl MessageNetwork {
         let id = self.next_id;
         self.next_id += 1;
         let message = NodeMessage { id, src: src.to_owned(), dest: dest.to_owned(), body };
+        self.note(now, "send", &message);
         if message.is_of_client() {
             self.clients.sent += 1;
-            self.queue.insert((now, id), message);
+            self.put(now, message);
             return id;
         }
         self.servers.sent += 1;
-        if self.p_loss > 0.0 && draws::bool("loss", self.p_loss) {
+        if self.p_loss > 0.0 && draws::bool("loss", self.p_loss) || self.faults.loses() {
+            self.note(now, "lost", &message);
             return id;
         }
-        let due = now.saturating_add(self.draw_latency().saturating_mul(MS));
-        self.queue.insert((due, id), message);
+        if self.partition_at == PartitionMoment::Send && self.cuts(&message) {
+            self.note(now, "lost", &message);
+            return id;
+        }
+        if self.faults.doubles() {
+            let due = self.draw_due(now, &message);
+            self.put(due, message.clone());
+        }
+        let due = self.draw_due(now, &message);
+        self.put(due, message);
         id
+    }
+
+    /// Prints what becomes of a message, if that is wanted.
+    fn note(&self, now: u64, event: &str, message: &NodeMessage) {
+        if self.is_journaled {
+            eprintln!("{{\"at\":{now},\"event\":\"{event}\",{}", &message.line()[1..]);
+        }
+    }
+
+    fn put(&mut self, due: u64, message: NodeMessage) {
+        self.queue.insert((due, self.queued), message);
+        self.queued += 1;
+    }
+
+    /// Nodes hear again, and get what they have not heard.
+    pub fn release(&mut self, now: u64) {
+        self.faults.jammed.clear();
+        for message in std::mem::take(&mut self.held) {
+            self.put(now, message);
+        }
+    }
+
+    fn cuts(&self, message: &NodeMessage) -> bool {
+        let NodeMessage { src, dest, .. } = message;
+        self.partition.cuts(src, dest) || self.one_way.cuts(src, dest)
+    }
+
+    fn draw_due(&self, now: u64, message: &NodeMessage) -> u64 {
+        let late = self.faults.lateness(&message.src, &message.dest);
+        now.saturating_add(self.draw_latency().saturating_add(late).saturating_mul(MS))
     }
 
     /// Milliseconds.
@@ -128,21 +188,33 @@ impl MessageNetwork {
     /// Takes a message that is due and not cut off.
     pub fn receive(&mut self, now: u64) -> Option<NodeMessage> {
         loop {
-            let due: Vec<(u64, u64)> = self.queue.range(..=(now, u64::MAX)).map(|(key, _)| *key).take(CHOICE_MAX).collect();
+            let due: Vec<(u64, u64)> =
+                self.queue.range(..=(now, u64::MAX)).map(|(key, _)| *key).take(CHOICE_MAX).collect();
             let chosen = match due.len() {
                 0 => return None,
                 1 => 0,
                 several => draws::choose("next message", several as u64) as usize,
             };
             let message = self.queue.remove(&due[chosen]).expect("it was there");
+            if self.down.contains(&message.dest) {
+                self.note(now, "lost", &message);
+                continue;
+            }
             if message.is_of_client() {
                 self.clients.received += 1;
+                self.note(now, "receive", &message);
                 return Some(message);
             }
-            if !self.partition.cuts(&message.src, &message.dest) {
+            if self.faults.jammed.contains(&message.dest) {
+                self.held.push(message);
+                continue;
+            }
+            if self.partition_at == PartitionMoment::Send || !self.cuts(&message) {
                 self.servers.received += 1;
+                self.note(now, "receive", &message);
                 return Some(message);
             }
+            self.note(now, "lost", &message);
         }
     }
 

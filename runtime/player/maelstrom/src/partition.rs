@@ -25,14 +25,20 @@ impl Partition {
         Partition(shape(&shuffled(nodes)))
     }
 
+    /// Draws one in which some nodes do not hear the others, who hear them.
+    pub fn draw_one_way(nodes: &[String]) -> Partition {
+        let shape = [one, minority_third, majority][draws::choose("partition", 3) as usize];
+        let nodes = shuffled(nodes);
+        let (first, is_first_deaf) = (nodes.first(), draws::choose("direction", 2) == 0);
+        let mut grudge = shape(&nodes);
+        let side: BTreeSet<String> = first.and_then(|first| grudge.get(first)).cloned().unwrap_or_default();
+        grudge.retain(|node, _| side.contains(node) != is_first_deaf);
+        Partition(grudge)
+    }
+
     /// Whether a message does not arrive.
     pub fn cuts(&self, src: &str, dest: &str) -> bool {
         self.0.get(dest).is_some_and(|refused| refused.contains(src))
-    }
-
-    /// Whether there is none.
-    pub fn is_healed(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Who does not hear whom, for people.
@@ -46,7 +52,7 @@ impl Partition {
 }
 
 /// The nodes in another order.
-fn shuffled(nodes: &[String]) -> Vec<String> {
+pub fn shuffled(nodes: &[String]) -> Vec<String> {
     let mut nodes = nodes.to_vec();
     for at in 0..nodes.len().saturating_sub(1) {
         let others = (nodes.len() - at) as u64;

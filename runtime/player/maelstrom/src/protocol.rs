@@ -30,16 +30,24 @@ pub enum ValueShape {
     Integer,
     List,
     Integers,
+    /// Integers by key.
+    Offsets,
+    /// Pairs of an offset and a message, by key.
+    Logs,
 }
 
 impl ValueShape {
     fn fits(self, value: &Value) -> bool {
         let is_integer = |value: &Value| value.is_i64() || value.is_u64();
+        let is_pair = |pair: &Value| pair.as_array().is_some_and(|pair| pair.len() == 2 && is_integer(&pair[0]));
+        let is_log = |log: &Value| log.as_array().is_some_and(|log| log.iter().all(is_pair));
         match self {
             ValueShape::Any => true,
             ValueShape::Integer => is_integer(value),
             ValueShape::List => value.is_array(),
             ValueShape::Integers => value.as_array().is_some_and(|all| all.iter().all(is_integer)),
+            ValueShape::Offsets => value.as_object().is_some_and(|all| all.values().all(is_integer)),
+            ValueShape::Logs => value.as_object().is_some_and(|all| all.values().all(is_log)),
         }
     }
 
@@ -49,6 +57,8 @@ impl ValueShape {
             ValueShape::Integer => "an integer",
             ValueShape::List => "an array",
             ValueShape::Integers => "an array of integers",
+            ValueShape::Offsets => "an object of integers",
+            ValueShape::Logs => "an object of arrays of [offset, message]",
         }
     }
 }

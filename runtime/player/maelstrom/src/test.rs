@@ -1,15 +1,17 @@
 //! A test: its steps, and the loop in which messages come and go.
 
-use crate::client::{Client, RequestPurpose, NodeRequest};
-use crate::generator::{Generator, words};
-use crate::network::{NodeMessage, MessageNetwork, is_client};
-use crate::partition::Partition;
+use crate::client::{Client, NodeRequest, RequestPurpose};
+use crate::fail;
+use crate::generator::{Generator, Input, words};
+use crate::log::COMMIT_OK;
+use crate::nemesis::{self, Nemesis};
+use crate::network::{MessageNetwork, NodeMessage, is_client};
 use crate::protocol::{PrintedMessage, ReplyShape, error_code, shown};
 use crate::services::{Services, is_service};
+use crate::topology::neighbours;
 use crate::wire::{Heard, NodeWire};
-use crate::workload::Workload;
-use crate::fail;
-use fozzy_scenario_file::{MaelstromOptions, MaelstromWorkload, NemesisKind, Topology};
+use crate::workload::{ASSIGN, OperationRow, POLL, Workload};
+use fozzy_scenario_file::{MaelstromOptions, MaelstromWorkload, NemesisKind};
 use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Info, Skip, StepResult};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
@@ -24,6 +26,9 @@ const REQUEST_TIMEOUT: u64 = 5_000_000_000;
 const INIT_TIMEOUT: u64 = 10_000_000_000;
 /// How long nodes have to recover before the final operations.
 const RECOVERY: u64 = 10_000_000_000;
+/// How long clients of logs read them at the end, and how often, at most.
+const FINAL_POLLS: u64 = 10_000_000_000;
+const FINAL_POLLS_MAX: u32 = 1_000;
 /// The weight of a flow whose likelihood is that of one operation a second.
 const WEIGHT: f64 = 1_000_000.0;
 
@@ -33,29 +38,25 @@ static TOPOLOGY_OK: ReplyShape = ReplyShape { kind: "topology_ok", keys: &[] };
 /// How histories mark the operations at the end.
 const FINAL: &str = " :final? true";
 
-/// What the nemesis does: each of its kinds begins and ends something.
-const PARTITION: &str = "partition";
-const HEAL: &str = "heal";
-
 /// The flows of a test: its operations, and what goes wrong.
 pub fn describe(options: &MaelstromOptions) -> Info {
     let flow = |(name, weight): (&str, u32)| Flow { name: name.to_owned(), weight: weight.max(1), max_times: None };
-    Info { name: options.workload.word().to_owned(), flows: flows(options).into_iter().map(flow).collect(), invariants: Vec::new() }
+    Info {
+        name: options.workload.word().to_owned(),
+        flows: flows(options).into_iter().map(flow).collect(),
+        invariants: Vec::new(),
+    }
 }
 
-/// Names and weights; the weight is 0 without operations.
+/// Names and weights; the weight is 0 without operations. Behind the operations, each kind of fault has its beginning and its end.
 fn flows(options: &MaelstromOptions) -> Vec<(&'static str, u32)> {
     let operations = Workload::of(options.workload).operations;
     let all: u32 = operations.iter().map(|row| row.weight).sum();
-    let weight = |rate: f64| (rate * WEIGHT).min(f64::from(u32::MAX / 16)) as u32;
-    let operation = |row: &crate::workload::OperationRow| {
-        (row.name, weight(options.rate * f64::from(row.weight) / f64::from(all)))
-    };
+    let weight = |rate: f64| (rate * WEIGHT).min(f64::from(u32::MAX / 64)) as u32;
+    let operation = |row: &OperationRow| (row.name, weight(options.rate * f64::from(row.weight) / f64::from(all)));
     let mut flows: Vec<(&str, u32)> = operations.iter().map(operation).collect();
-    if options.nemesis.contains(&NemesisKind::Partition) {
-        let weight = weight(options.nemesis_rate()).max(1);
-        flows.extend([(PARTITION, weight), (HEAL, weight)]);
-    }
+    let fault = weight(1.0 / options.nemesis_interval).max(1);
+    flows.extend(options.nemesis.iter().flat_map(|kind| nemesis::names(*kind)).map(|name| (name, fault)));
     flows
 }
 
@@ -67,6 +68,7 @@ pub struct Test {
     wire: NodeWire,
     network: MessageNetwork,
     services: Services,
+    nemesis: Nemesis,
     clients: Vec<Client>,
     /// By name, which client.
     names: BTreeMap<String, usize>,
@@ -89,6 +91,7 @@ impl Test {
             wire: NodeWire::new(),
             network: MessageNetwork::new(&options),
             services: Services::default(),
+            nemesis: Nemesis::default(),
             clients: Vec::new(),
             names: BTreeMap::new(),
             next_client: 0,
@@ -146,28 +149,50 @@ impl Test {
         }
         self.run(at, |_| false);
         self.next_at = at.max(self.wire.now());
-        let is_healed = self.network.partition.is_healed();
-        let weights = self.flows.iter().map(|(name, weight)| match *name {
-            PARTITION if !is_healed => 0,
-            HEAL if is_healed => 0,
-            _ => *weight,
+        let weights = (0..self.flows.len()).map(|flow| match self.fault(flow) {
+            Some((kind, is_end)) if self.nemesis.is_active(kind) != is_end => 0,
+            _ => self.flows[flow].1,
         });
         let weights: Vec<u32> = weights.collect();
         let flow = draws::weighted("flow", &weights);
-        match self.flows[flow as usize].0 {
-            PARTITION => {
-                self.network.partition = Partition::draw(&self.options.nodes);
-                tools::event("partition", &self.network.partition.words());
-            }
-            HEAL => self.heal(),
-            _ => return self.operate(flow),
+        match self.fault(flow as usize) {
+            None => return self.operate(flow),
+            Some((kind, false)) => self.begin_fault(kind),
+            Some((kind, true)) => self.end_fault(kind),
         }
         StepResult::Ran(flow)
+    }
+
+    /// The kind of fault that a flow begins or ends.
+    fn fault(&self, flow: usize) -> Option<(NemesisKind, bool)> {
+        let place = flow.checked_sub(self.workload.operations.len())?;
+        Some((self.options.nemesis[place / 2], place % 2 == 1))
+    }
+
+    fn begin_fault(&mut self, kind: NemesisKind) {
+        let words = self.nemesis.begin(kind, &self.options.nodes, &mut self.network, &mut self.wire);
+        tools::event(nemesis::names(kind)[0], &words);
+        // Programs that were killed are gone before anything else happens.
+        self.run(u64::MAX, |test| !test.wire.has_ordered_ends());
+    }
+
+    fn end_fault(&mut self, kind: NemesisKind) {
+        let now = self.wire.now();
+        let started = self.nemesis.end(kind, now, &mut self.network, &mut self.wire);
+        tools::event(nemesis::names(kind)[1], "");
+        for node in started {
+            let init = json!({"type": "init", "msg_id": 1, "node_id": node, "node_ids": self.options.nodes});
+            let client = self.new_name();
+            self.network.send(now, &client, &node, init.to_string());
+        }
     }
 
     /// A client that is free begins an operation.
     fn operate(&mut self, flow: u32) -> StepResult {
         let input = self.workload.operations[flow as usize].input;
+        if input == Input::Crash {
+            return self.crash(flow);
+        }
         let is_free = |test: &Test, at: usize| test.clients[at].is_free() && test.generator.does(at, input);
         self.run(self.limit, |test| (0..test.clients.len()).any(|at| is_free(test, at)));
         let free: Vec<usize> = (0..self.clients.len()).filter(|at| is_free(self, *at)).collect();
@@ -179,17 +204,30 @@ impl Test {
         StepResult::Ran(flow)
     }
 
-    fn heal(&mut self) {
-        self.network.partition = Partition::default();
-        tools::event("heal", "");
+    /// A client forgets where it was, and another one goes on in its place.
+    fn crash(&mut self, flow: u32) -> StepResult {
+        let free: Vec<usize> = (0..self.clients.len()).filter(|at| self.clients[*at].is_free()).collect();
+        if free.is_empty() {
+            return skipped("no client is free");
+        }
+        let at = free[draws::choose("client", free.len() as u64) as usize];
+        tools::invoke(self.clients[at].process, self.workload.operations[flow as usize].name, "").info("crashed");
+        self.retire(at);
+        StepResult::Ran(flow)
     }
 
     /// What is open comes to its end, nodes recover, and each client does what is done at the end.
     pub fn end(&mut self) {
         self.run(self.limit, |_| false);
         self.finish();
-        if !self.network.partition.is_healed() {
-            self.heal();
+        for kind in self.options.nemesis.clone() {
+            if self.nemesis.is_active(kind) {
+                self.end_fault(kind);
+            }
+        }
+        if self.workload.is_log {
+            self.run(self.wire.now().saturating_add(RECOVERY), |_| false);
+            self.poll_all();
         }
         if let Some(operation) = self.workload.final_operation {
             self.run(self.wire.now().saturating_add(RECOVERY), |_| false);
@@ -203,12 +241,36 @@ impl Test {
         self.check_availability();
     }
 
+    /// Each client reads all logs from their beginnings, while something comes.
+    fn poll_all(&mut self) {
+        let until = self.wire.now().saturating_add(FINAL_POLLS);
+        for client in 0..self.clients.len() {
+            self.invoke(client, ASSIGN, FINAL);
+        }
+        self.finish();
+        for _ in 0..FINAL_POLLS_MAX {
+            let reading: Vec<usize> = (0..self.clients.len()).filter(|at| self.clients[*at].log.has_more).collect();
+            if reading.is_empty() || self.wire.now() >= until {
+                return;
+            }
+            for client in reading {
+                self.invoke(client, POLL, "");
+            }
+            self.finish();
+        }
+    }
+
     fn check_availability(&self) {
         let Some(least) = self.options.availability else { return };
         let share = if self.begun == 0 { 1.0 } else { self.succeeded as f64 / self.begun as f64 };
         if share < least {
             let (succeeded, begun) = (self.succeeded, self.begun);
-            fail("availability", &format!("{succeeded} of {begun} operations succeeded, a share of {share:.4}; expected at least {least}"));
+            fail(
+                "availability",
+                &format!(
+                    "{succeeded} of {begun} operations succeeded, a share of {share:.4}; expected at least {least}"
+                ),
+            );
         }
     }
 
@@ -226,8 +288,7 @@ impl Test {
 
     /// Sends a request that sets a node up.
     fn set_up(&mut self, client: usize, body: Value, reply: &'static ReplyShape, timeout: u64) {
-        let Value::Object(body) = body else { unreachable!("requests are objects") };
-        self.request(client, body, timeout, RequestPurpose::SetUp(reply));
+        self.request(client, object(body), timeout, RequestPurpose::SetUp(reply));
     }
 
     /// Waits for the answers of nodes that are set up.
@@ -244,12 +305,19 @@ impl Test {
     fn invoke(&mut self, client: usize, operation: usize, mark: &str) {
         let row = &self.workload.operations[operation];
         let process = self.clients[client].process;
-        let input = self.generator.draw(row.input, client, process);
+        let is_final = mark == FINAL;
+        let input = match row.input {
+            Input::Keys if is_final => self.generator.all_keys(),
+            input => self.generator.draw(input, client, process),
+        };
         let shown = if input.is_null() { String::new() } else { words(&input) };
         let begun = tools::invoke(process, &format!("{}{mark}", row.name), &shown);
         self.begun += 1;
-        let body = row.request(&input);
-        self.request(client, body, self.timeout(), RequestPurpose::Operation(row, input, begun));
+        let body = match self.workload.is_log {
+            true => object(self.clients[client].log.request(&input, &self.generator.keys())),
+            false => row.request(&input),
+        };
+        self.request(client, body, self.timeout(), RequestPurpose::Operation(row, input, begun, is_final));
     }
 
     /// How long a client waits for an answer; a register is judged sooner when it does not wait long.
@@ -283,7 +351,7 @@ impl Test {
                 match heard {
                     Heard::Line(node, line) => self.hear(&node, &line),
                     // The engine reports the end of a program that must not end.
-                    Heard::Gone => {}
+                    Heard::Gone(node) => self.wire.note_end(&node),
                 }
             }
         }
@@ -318,7 +386,8 @@ impl Test {
         let Some(msg_id) = body.get("msg_id") else { return };
         let text = format!("there is no node {}", message.dest);
         let answer = json!({"type": "error", "code": 1, "text": text, "in_reply_to": msg_id});
-        let line = NodeMessage { id: 0, src: message.dest.to_string(), dest: node.to_owned(), body: answer.to_string() };
+        let line =
+            NodeMessage { id: 0, src: message.dest.to_string(), dest: node.to_owned(), body: answer.to_string() };
         self.wire.send(node, &line.line());
     }
 
@@ -358,13 +427,16 @@ impl Test {
         if let Some(problem) = request.purpose.reply().problem(&reply) {
             malformed(&self.clients[at], &request, message, problem);
         }
-        self.complete(request, &reply);
+        self.complete(at, request, &reply);
     }
 
     /// A request was answered as it should be.
-    fn complete(&mut self, request: NodeRequest, reply: &Map<String, Value>) {
-        let RequestPurpose::Operation(row, input, operation) = request.purpose else { return };
-        let output = row.result(&input, reply);
+    fn complete(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>) {
+        let RequestPurpose::Operation(row, input, operation, is_final) = request.purpose else { return };
+        let output = match self.workload.is_log {
+            true => Some(self.clients[at].log.result(&input, reply, is_final)),
+            false => row.result(&input, reply),
+        };
         operation.ok(&output.as_ref().map(words).unwrap_or_default());
         self.succeeded += 1;
         if row.repeats_input && output.as_ref() != Some(&input) {
@@ -374,6 +446,9 @@ impl Test {
                 &format!("{input} was sent, and {output} came back"),
             );
         }
+        if let Some(commit) = self.clients[at].log.commit() {
+            self.request(at, object(commit), REQUEST_TIMEOUT, RequestPurpose::Commit(&COMMIT_OK));
+        }
     }
 
     /// A request was answered with an error.
@@ -382,7 +457,12 @@ impl Test {
         let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
         let Some(code) = code else {
             let what = "`code` of the error is not an integer".to_owned();
-            let message = NodeMessage { id: 0, src: String::new(), dest: String::new(), body: Value::Object(reply.clone()).to_string() };
+            let message = NodeMessage {
+                id: 0,
+                src: String::new(),
+                dest: String::new(),
+                body: Value::Object(reply.clone()).to_string(),
+            };
             malformed(&self.clients[at], &request, &message, (what.clone(), what));
         };
         let error = error_code(code);
@@ -393,11 +473,16 @@ impl Test {
     fn unanswered(&mut self, at: usize, request: NodeRequest, why: &str, is_definite: bool) {
         let client = &self.clients[at];
         let (row, operation) = match request.purpose {
-            RequestPurpose::Operation(row, _, operation) => (row, operation),
+            RequestPurpose::Operation(row, _, operation, _) => (row, operation),
+            // What was sent or polled is known.
+            RequestPurpose::Commit(_) => return,
             RequestPurpose::SetUp(reply) => {
                 let node = &client.node;
                 let body = shown(&request.body);
-                fail(&format!("no {}", reply.kind), &format!("{node} does not answer {body} with {}: {why}", reply.kind))
+                fail(
+                    &format!("no {}", reply.kind),
+                    &format!("{node} does not answer {body} with {}: {why}", reply.kind),
+                )
             }
         };
         if self.workload.believes_errors && (is_definite || row.is_idempotent) {
@@ -405,6 +490,11 @@ impl Test {
         }
         operation.info(why);
         // Whoever waits for that operation waits for ever: another process goes on.
+        self.retire(at);
+    }
+
+    /// Another process goes on in place of a client's.
+    fn retire(&mut self, at: usize) {
         self.clients[at].process += self.options.concurrency;
         if !self.workload.keeps_clients {
             let name = self.new_name();
@@ -426,6 +516,11 @@ impl Test {
     }
 }
 
+fn object(body: Value) -> Map<String, Value> {
+    let Value::Object(body) = body else { unreachable!("requests are objects") };
+    body
+}
+
 fn skipped(why: &str) -> StepResult {
     StepResult::Skipped(Skip { flow: 0, label: why.to_owned() })
 }
@@ -435,7 +530,9 @@ fn refuse(node: &str, line: &str, why: &str) -> ! {
     let line = shown(line);
     fail(
         "a line that is no message",
-        &format!("{node} printed a line that is no message: {why}\n  printed   {line}\n  expected  {{\"src\":\"{node}\",\"dest\":…,\"body\":{{\"type\":…}}}}"),
+        &format!(
+            "{node} printed a line that is no message: {why}\n  printed   {line}\n  expected  {{\"src\":\"{node}\",\"dest\":…,\"body\":{{\"type\":…}}}}"
+        ),
     )
 }
 
@@ -452,34 +549,4 @@ fn malformed(client: &Client, request: &NodeRequest, reply: &NodeMessage, (what,
             shape.kind
         ),
     )
-}
-
-/// By node, its neighbours.
-fn neighbours(nodes: &[String], topology: Topology) -> BTreeMap<String, Vec<String>> {
-    let of = |at: usize| -> Vec<usize> {
-        let tree = |children: usize| -> Vec<usize> {
-            let parent = (at > 0).then(|| (at - 1) / children);
-            parent.into_iter().chain(children * at + 1..=children * at + children).collect()
-        };
-        match topology {
-            Topology::Line => [at.checked_sub(1), Some(at + 1)].into_iter().flatten().collect(),
-            Topology::Grid => grid(at, nodes.len()),
-            Topology::Tree | Topology::Tree2 => tree(2),
-            Topology::Tree3 => tree(3),
-            Topology::Tree4 => tree(4),
-            Topology::Total => (0..nodes.len()).filter(|other| *other != at).collect(),
-        }
-    };
-    let names = |at: usize| of(at).into_iter().filter_map(|other| nodes.get(other).cloned()).collect();
-    nodes.iter().enumerate().map(|(at, node)| (node.clone(), names(at))).collect()
-}
-
-/// Above, below, left and right, in a square that is filled row by row.
-fn grid(at: usize, nodes: usize) -> Vec<usize> {
-    let side = (1..).find(|side| side * side >= nodes).unwrap_or(1);
-    let (row, column) = (at / side, at % side);
-    let above = (row > 0).then(|| at - side);
-    let left = (column > 0).then(|| at - 1);
-    let right = (column + 1 < side).then_some(at + 1);
-    [above, Some(at + side), left, right].into_iter().flatten().collect()
 }

@@ -4,8 +4,10 @@
 //! read    n1 {"src":"n1","dest":"n2",…}     n1 has printed a line
 //!         n1                                the program of n1 is gone
 //! write   n2 {"id":7,"src":"n1",…}          n2 reads a line
+//!         !kill n2                          an order, as `fozzy-world` has them
 //! ```
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use wasip2::cli::stdin::get_stdin;
 use wasip2::clocks::monotonic_clock::{now, subscribe_instant};
@@ -23,6 +25,8 @@ pub struct NodeWire {
     /// What was read of a line that has not ended, and lines that were not taken.
     read: Vec<u8>,
     written: Vec<u8>,
+    /// Nodes whose programs were ordered to end, and have not ended.
+    ending: BTreeSet<String>,
     start: u64,
 }
 
@@ -30,14 +34,21 @@ pub struct NodeWire {
 pub enum Heard {
     /// A line of the node of this name.
     Line(String, String),
-    /// The program of a node is gone.
-    Gone,
+    /// The program of this node is gone.
+    Gone(String),
 }
 
 impl NodeWire {
     pub fn new() -> NodeWire {
         let input = get_stdin();
-        NodeWire { readable: input.subscribe(), input, read: Vec::new(), written: Vec::new(), start: now() }
+        NodeWire {
+            readable: input.subscribe(),
+            input,
+            read: Vec::new(),
+            written: Vec::new(),
+            ending: BTreeSet::new(),
+            start: now(),
+        }
     }
 
     /// Nanoseconds since the start of the test.
@@ -50,6 +61,25 @@ impl NodeWire {
         for part in [node, " ", line, "\n"] {
             self.written.extend_from_slice(part.as_bytes());
         }
+    }
+
+    /// Orders what becomes of a node.
+    pub fn order(&mut self, order: &str, node: &str, amount: Option<i64>) {
+        let amount = amount.map_or_else(String::new, |amount| format!(" {amount}"));
+        self.written.extend_from_slice(format!("!{order} {node}{amount}\n").as_bytes());
+        if order == "kill" || order == "power-loss" {
+            self.ending.insert(node.to_owned());
+        }
+    }
+
+    /// Whether programs were ordered to end, and have not ended.
+    pub fn has_ordered_ends(&self) -> bool {
+        !self.ending.is_empty()
+    }
+
+    /// The program of a node is gone.
+    pub fn note_end(&mut self, node: &str) {
+        self.ending.remove(node);
     }
 
     /// Sends what there is, and waits until something comes, or until a moment. What has come.
@@ -81,7 +111,7 @@ impl NodeWire {
         let lines = lines[..last].split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
         let heard = |line: std::borrow::Cow<'_, str>| match line.split_once(' ') {
             Some((node, line)) => Heard::Line(node.to_owned(), line.to_owned()),
-            None => Heard::Gone,
+            None => Heard::Gone(line.into_owned()),
         };
         lines.map(heard).collect()
     }

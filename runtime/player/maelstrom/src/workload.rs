@@ -3,6 +3,7 @@
 //! A workload is a row of data; what its operations do is the same for all.
 
 use crate::generator::Input;
+use crate::log::{ASSIGN_OK, POLL_OK, SEND_OK};
 use crate::protocol::ReplyShape;
 use crate::protocol::ValueShape::{Any, Integer, Integers, List};
 use fozzy_scenario_file::MaelstromWorkload;
@@ -23,6 +24,8 @@ pub struct Workload {
     pub keeps_clients: bool,
     /// Whether nodes are told their neighbours.
     pub has_topology: bool,
+    /// Whether nodes have logs, which clients read to their ends when the test ends.
+    pub is_log: bool,
 }
 
 /// One of its operations.
@@ -67,13 +70,14 @@ const WORKLOAD: Workload = Workload {
     believes_errors: true,
     keeps_clients: false,
     has_topology: false,
+    is_log: false,
 };
 
 static ECHO: Workload = Workload {
     operations: &[OperationRow {
         name: "echo",
         input: Input::Text,
-            key: "echo",
+        key: "echo",
         reply: ReplyShape { kind: "echo_ok", keys: &[("echo", Any)] },
         output: Some("echo"),
         repeats_input: true,
@@ -153,12 +157,8 @@ const READ_COUNTER: OperationRow = OperationRow {
 };
 
 /// What both counters have.
-const COUNTER: Workload = Workload {
-    final_operation: Some(1),
-    checkers: &[("pn-counter", ""), STATS],
-    believes_errors: false,
-    ..WORKLOAD
-};
+const COUNTER: Workload =
+    Workload { final_operation: Some(1), checkers: &[("pn-counter", ""), STATS], believes_errors: false, ..WORKLOAD };
 
 static G_COUNTER: Workload = Workload { operations: &[add(Input::Number(0, 4)), READ_COUNTER], ..COUNTER };
 
@@ -203,6 +203,27 @@ static LIST_APPEND: Workload = Workload { operations: &[transaction("append")], 
 
 static RW_REGISTER: Workload = Workload { operations: &[transaction("w")], ..TRANSACTIONS };
 
+/// An operation on logs. Its request and its result are its client's (`log`).
+const fn log(name: &'static str, weight: u32, input: Input, reply: ReplyShape) -> OperationRow {
+    OperationRow { name, weight, input, reply, ..OPERATION }
+}
+
+/// Places of the operations on logs that are done at the end.
+pub const POLL: usize = 1;
+pub const ASSIGN: usize = 2;
+
+static KAFKA: Workload = Workload {
+    operations: &[
+        log("send", 64, Input::Message, SEND_OK),
+        log("poll", 64, Input::Poll, POLL_OK),
+        OperationRow { is_idempotent: true, ..log("assign", 2, Input::Keys, ASSIGN_OK) },
+        log("crash", 1, Input::Crash, ASSIGN_OK),
+    ],
+    checkers: &[("kafka", ""), STATS],
+    is_log: true,
+    ..WORKLOAD
+};
+
 impl Workload {
     pub fn of(workload: MaelstromWorkload) -> &'static Workload {
         match workload {
@@ -215,6 +236,7 @@ impl Workload {
             MaelstromWorkload::LinKv => &LIN_KV,
             MaelstromWorkload::TxnListAppend => &LIST_APPEND,
             MaelstromWorkload::TxnRwRegister => &RW_REGISTER,
+            MaelstromWorkload::Kafka => &KAFKA,
         }
     }
 }

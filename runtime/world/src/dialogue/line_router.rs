@@ -4,6 +4,7 @@
 //! n1 prints {"dest":"n2"}    ──▶ main reads n1 {"dest":"n2"}
 //! main prints n2 {"src":"n1"} ─▶ n2 reads {"src":"n1"}
 //! the program of n1 is gone  ──▶ main reads n1
+//! main prints !kill n1       ──▶ an order (`machine_order`)
 //! ```
 //!
 //! All of this takes no time: how long a line is on its way, and whether it arrives, is for the program to say.
@@ -11,7 +12,7 @@
 //! Invariants: each line that the program gets begins with the name of a machine; what it prints for nobody goes nowhere.
 //! Not here: what the lines are (`runtime/player/maelstrom`).
 
-use super::{StdinDelivery, StdioPeer};
+use super::{MachineOrder, StdinDelivery, StdioPeer};
 use crate::OpContext;
 use fozzy_trace::NodeId;
 use fozzy_trace::plan::{MachinePlan, Plan};
@@ -57,6 +58,14 @@ impl StdioPeer for LineRouter {
         };
         let deliver = |(to, bytes): (NodeId, Vec<u8>)| StdinDelivery { to, bytes: Some(bytes.into()), at: context.now };
         sent.map(deliver).into_iter().collect()
+    }
+
+    fn order(&self, from: NodeId, line: &[u8]) -> Option<(NodeId, MachineOrder)> {
+        let words = line.strip_prefix(b"!").filter(|_| from == ROUTER)?;
+        let mut words = std::str::from_utf8(words).ok()?.split(' ');
+        let (order, name, amount) = (words.next()?, words.next()?, words.next());
+        let (node, _) = self.machines.iter().find(|(_, machine)| machine == name)?;
+        Some((*node, MachineOrder::parse(order, amount)?))
     }
 
     fn ended(&mut self, node: NodeId, context: &mut OpContext<'_>) -> Vec<StdinDelivery> {

@@ -3,6 +3,7 @@
 //! Invariant: what a peer delivers is a function of what it was told and of the decisions of the run.
 //! Not here: who is connected to whom (`dialogue`).
 
+use super::machine_order::MachineOrder;
 use crate::OpContext;
 use fozzy_trace::{Instant, NodeId};
 use std::fmt;
@@ -29,6 +30,12 @@ pub trait StdioPeer: fmt::Debug + Send + Sync {
 
     /// A machine has printed a line, without its end.
     fn line(&mut self, from: NodeId, line: &[u8], context: &mut OpContext<'_>) -> Vec<StdinDelivery>;
+
+    /// What a line of a machine orders to become of another one.
+    fn order(&self, from: NodeId, line: &[u8]) -> Option<(NodeId, MachineOrder)> {
+        let _ = (from, line);
+        None
+    }
 
     /// The program of a machine has ended.
     fn ended(&mut self, node: NodeId, context: &mut OpContext<'_>) -> Vec<StdinDelivery> {
