@@ -25,7 +25,7 @@ pub(crate) use counted::starved;
 pub use cpu::cpu_profile;
 pub use doctor::profile_doctor;
 pub use heap::heap_profile;
-pub(crate) use heap_tree::heap_of;
+pub(crate) use heap_tree::{UNRECOGNISED, heap_of};
 pub use shrink::{CostShrinkRequest, profile_shrink};
 
 use crate::error::{CampaignError, ErrorKind};

@@ -38,7 +38,7 @@ pub(crate) fn found_in_heap(heap: &OwnHeap) -> Vec<JudgedFinding> {
     let HeapBudgets { leak_bytes, alloc_bytes, in_use_bytes } = heap.budgets;
     if let Some(why) = &heap.unknown {
         let title = "nothing is known of the program's heap".to_owned();
-        let message = format!("{title}, for which the plan has a budget: {why}");
+        let message = format!("{title}, which has a budget: {why}");
         return vec![of_heap(FindingKind::InputInvalid, Status::Error, title, message, None)];
     }
     let mut found = Vec::new();
@@ -65,11 +65,12 @@ fn of_site(site: &LeakSite, heap: &OwnHeap, budget: u64) -> JudgedFinding {
     let title = format!("`{}` allocates what leaks", site.function);
     let (bytes, blocks) = (counted(site.bytes, "byte"), counted(site.blocks, "block"));
     let all = counted(heap.leaked_bytes, "byte");
+    let line = (site.line > 0).then_some(site.line);
+    let at = site.file.as_ref().zip(line).map(|(file, line)| format!(" at {file}:{line}")).unwrap_or_default();
     let message = format!(
-        "{title}: {bytes} in {blocks} that nothing points to; the program leaks {all}, and the leak budget is {}",
+        "{title}{at}: {bytes} in {blocks} that nothing points to; the program leaks {all}, and the leak budget is {}",
         counted(budget, "byte")
     );
-    let line = (site.line > 0).then_some(site.line);
     let place =
         site.file.as_ref().map(|file| SourceLocation { file: Some(file.clone()), line, ..SourceLocation::default() });
     JudgedFinding { site: site.function.clone(), ..of_heap(FindingKind::Leak, Status::Fail, title, message, place) }

@@ -205,10 +205,10 @@ fn unjudged_history(operations: &Operations) -> Option<String> {
     })
 }
 
-/// The warning of a leak budget for a program that reports no allocations. Files of version 1 always have a budget.
+/// The warning of a leak budget for a program that reports no allocations, and whose own heap was not looked at. Files of version 1 always have a budget.
 fn unjudged_leaks(facts: &Facts) -> Option<String> {
     let is_asked = facts.allocations.leak_budget_bytes.is_some() && facts.scenario.is_none();
-    (is_asked && !facts.allocations.is_told()).then(|| {
+    (is_asked && facts.own_heap.is_none() && !facts.allocations.is_told()).then(|| {
         "the program reports no allocations (`fozzy:memory`), so that no leak was looked for: `fozzy memory top RUN --fail-on-leak` judges its own heap"
             .to_owned()
     })

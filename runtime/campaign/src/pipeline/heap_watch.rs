@@ -10,7 +10,7 @@
 
 use super::plan::RunPlan;
 use crate::error::CampaignError;
-use crate::profile::heap_of;
+use crate::profile::{UNRECOGNISED, heap_of};
 use fozzy_engine::{Build, HeapObserver, Session};
 use fozzy_report::profile::HeapTree;
 use fozzy_trace::facts::{HeapBudgets, LEAK_SITES_MAX, LeakSite, OwnHeap};
@@ -42,8 +42,7 @@ pub(super) fn heap_observer(
         }
         let mut session = watched().map_err(failed)?;
         planned.stdin.iter().for_each(|stdin| session.read_from(Arc::clone(stdin)));
-        let heap = observe(session, &planned.plan, source, execution)?;
-        Ok(Some(Box::new(OwnHeap { budgets: budgets(&memory), ..heap })))
+        Ok(Some(Box::new(observe(session, (&planned.plan, &memory), source, execution)?)))
     }))
 }
 
@@ -61,7 +60,7 @@ fn failed(error: CampaignError) -> HarnessError {
 
 fn observe(
     mut session: Session,
-    plan: &Plan,
+    (plan, memory): (&Plan, &MemoryPlan),
     source: Box<dyn DecisionSource>,
     execution: &Execution,
 ) -> Result<OwnHeap, HarnessError> {
@@ -72,10 +71,10 @@ fn observe(
         return Err(HarnessError::new("the run is another one when its allocators are watched"));
     }
     let heap = heap_of(&session, plan, &[], String::new(), None).map_err(failed)?;
-    Ok(own_heap(&heap))
+    Ok(own_heap(&heap, memory))
 }
 
-fn own_heap(heap: &HeapTree) -> OwnHeap {
+fn own_heap(heap: &HeapTree, memory: &MemoryPlan) -> OwnHeap {
     let total = heap.total();
     let (leaked, leaked_bytes) = heap.leaked();
     let sites = heap.by_site(|counts| counts.lost_bytes).into_iter();
@@ -87,8 +86,14 @@ fn own_heap(heap: &HeapTree) -> OwnHeap {
         bytes: counts.lost_bytes,
     });
     // A program without an allocator has no heap; of one without names it is not known.
-    let unknown = heap.tree.remarks.iter().find(|remark| {
-        heap.allocators.is_empty() && remark.contains("no allocator was recognised") && remark.contains("was stripped")
+    let nameless = heap.tree.remarks.iter().find_map(|remark| {
+        let why = remark.strip_prefix(UNRECOGNISED).filter(|why| why.contains("was stripped"))?;
+        Some(format!("{UNRECOGNISED}{}", why.split(';').next().unwrap_or(why)))
+    });
+    let asks_use = memory.leak_budget_bytes.is_some() || memory.heap_in_use_budget_bytes.is_some();
+    let collected = (heap.is_collected && asks_use).then(|| {
+        "its blocks are collected, so that what is in use or has leaked is not known; heap-alloc-budget bounds what it allocates in all"
+            .to_owned()
     });
     OwnHeap {
         allocated: total.blocks,
@@ -100,7 +105,7 @@ fn own_heap(heap: &HeapTree) -> OwnHeap {
         leaked,
         leaked_bytes,
         leaks: leaks.collect(),
-        unknown: unknown.cloned(),
-        budgets: HeapBudgets::default(),
+        unknown: nameless.or(collected),
+        budgets: budgets(memory),
     }
 }

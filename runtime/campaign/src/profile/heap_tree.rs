@@ -29,6 +29,9 @@ const ENDS: [&str; 9] = [
     "__original_main",
 ];
 
+/// How a remark begins that says of which machine nothing is known.
+pub(crate) const UNRECOGNISED: &str = "no allocator was recognised in";
+
 /// What calls `main` of C and holds its arguments as long as the program runs, where they are not seen.
 const ARGUMENTS_OF_C: &str = "__main_void";
 /// The heap of the last execution of a session in the build that logs allocations.
@@ -88,7 +91,9 @@ impl HeapDraft {
     fn watched(&mut self, program: &Program, allocators: &Allocators, machine: &str) {
         self.allocators.extend(allocators.iter().map(|(_, _, function)| function.name.clone()));
         self.found.is_collected |= allocators.collects();
-        if !allocators.is_empty() {
+        // What hosts call is exported, and so has its name always: most of the program's own allocations do not go by it.
+        let is_own = allocators.iter().any(|(_, _, function)| function.name != "cabi_realloc");
+        if is_own || !allocators.is_empty() && allocators.nameless.is_empty() {
             return;
         }
         let stripped: Vec<String> =
@@ -98,7 +103,7 @@ impl HeapDraft {
             false => format!("{} was stripped of the names of its functions", stripped.join(", ")),
         };
         self.remarks.push(format!(
-            "no allocator was recognised in {machine}: {why}; name its functions, as in --allocator malloc=NAME --allocator free=func[12]"
+            "{UNRECOGNISED} {machine}: {why}; name its functions, as in --allocator malloc=NAME --allocator free=func[12]"
         ));
     }
 
