@@ -12,13 +12,13 @@
 
 mod results;
 
-pub use results::{DriverOutput, MaelstromOutput};
+pub use results::{DriverOutput, MaelstromOutput, check_command};
 
 use crate::embedded::MAELSTROM_DRIVER;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, is_go, load};
 use crate::project::Project;
-use fozzy_scenario_file::{MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MaelstromOptions};
+use fozzy_scenario_file::{MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_SERVICES, MaelstromOptions};
 use fozzy_trace::file::RecordedTarget;
 use fozzy_trace::plan::{
     AllowedEnd, ChannelPlan, Edition, FUEL_DEFAULT, HistoryCriterion, Inputs, Limits, MachinePlan, NodePlan,
@@ -118,6 +118,9 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
                 name.escape_debug()
             ));
         }
+        if MAELSTROM_SERVICES.contains(&name.as_str()) {
+            return Err(format!("`{name}` is no name for a node: a service has it"));
+        }
         if !known.insert(name) {
             return Err(format!("two of the nodes are called `{name}`"));
         }
@@ -136,13 +139,14 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
     if !(1..=MAELSTROM_CLIENTS_MAX).contains(concurrency) {
         return Err(format!("expected 1 to {MAELSTROM_CLIENTS_MAX} clients at once, found {concurrency}"));
     }
-    if !rate.is_finite() || *rate < 0.0 {
-        return Err(format!("--rate: expected operations a second, found {rate}"));
-    }
+    positive("--rate", *rate)?;
     positive("--time-limit", *time_limit)?;
     positive("--nemesis-interval", *nemesis_interval)?;
     share("--p-loss", *p_loss)?;
     for model in consistency_models {
+        if model.is_empty() {
+            return Err("--consistency-models: expected names of levels, such as serializable, found none".to_owned());
+        }
         let criterion = HistoryCriterion { checker: "isolation".to_owned(), model: model.clone() };
         fozzy_check::check_criterion(&criterion).map_err(|why| format!("--consistency-models: {why}"))?;
     }

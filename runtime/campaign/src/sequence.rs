@@ -289,15 +289,34 @@ fn site(asked: &str) -> Option<String> {
     Some(if is_place { String::new() } else { site.to_owned() })
 }
 
-/// `"debit", "17"` as `debit, 17`.
+/// `"debit", "[\"r\", 17]"` as `debit, ["r", 17]`: texts without the quotes around them.
 fn unquoted(asked: &str) -> String {
-    asked.split(", ").map(|part| part.trim_matches('"')).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    let (mut parts, mut part, mut rest) = (Vec::new(), String::new(), asked.chars().peekable());
+    let mut is_quoted = false;
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '\\' if is_quoted && matches!(rest.peek(), Some('"' | '\\')) => part.extend(rest.next()),
+            ',' if !is_quoted && rest.next_if_eq(&' ').is_some() => parts.push(std::mem::take(&mut part)),
+            c => part.push(c),
+        }
+    }
+    parts.push(part);
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use fozzy_trace::{Instant, NodeId};
+
+    #[test]
+    fn texts_stand_without_the_quotes_around_them() {
+        assert_eq!(unquoted(r#"1, "debit", "17""#), "1, debit, 17");
+        assert_eq!(unquoted(r#"0, "echo", "\"Please, echo\"""#), r#"0, echo, "Please, echo""#);
+        assert_eq!(unquoted(r#"2, "txn", "[[\"r\" 1 nil]]", """#), r#"2, txn, [["r" 1 nil]]"#);
+    }
 
     fn told(entries: &[(&str, &str, &str)]) -> StepSequence {
         let mut collector = SequenceCollector::default();

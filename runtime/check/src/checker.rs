@@ -179,6 +179,12 @@ impl CallHistory<'_> {
         &self.history.operations[call.completion.unwrap_or(call.invocation) as usize]
     }
 
+    /// Whether the operation at a position is marked `:final? true`.
+    fn is_final(&self, position: u32) -> bool {
+        let operation = &self.history.operations[position as usize];
+        self.history.pool.entry(operation.extra, "final?") == Some(DatumId::TRUE)
+    }
+
     fn edn(&self, value: DatumId) -> String {
         self.history.pool.edn(value)
     }

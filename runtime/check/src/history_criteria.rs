@@ -15,8 +15,8 @@ use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, Operat
 use crate::isolation::{ISOLATION_LEVELS, check_isolation_level, has_transactions, isolation_level};
 use crate::judge::JudgedFinding;
 use crate::linearizability::{
-    CheckLimits, LinearizabilityVerdict, Validity, check_linearizability, check_sequential_consistency,
-    minimize_sequential_violation, minimize_violation,
+    CheckLimits, LinearizabilityVerdict, UndecidedReason, Validity, check_linearizability,
+    check_sequential_consistency, minimize_sequential_violation, minimize_violation,
 };
 use crate::model::{MODELS, ModelRow, guess_model, model};
 use crate::unmatched::one_line;
@@ -50,8 +50,24 @@ impl Violation {
         Violation { status: Status::Fail, anomaly: anomaly.to_owned(), key, message }
     }
 
-    fn undecided(anomaly: &str, message: String) -> Violation {
+    /// It cannot be judged.
+    fn unjudged(anomaly: &str, message: String) -> Violation {
         Violation { status: Status::Error, anomaly: anomaly.to_owned(), key: None, message }
+    }
+
+    /// The bounds of a run are too narrow for a verdict; of a search for an order it is known which one.
+    fn undecided(limits: &CheckLimits<'_>, reason: Option<UndecidedReason>) -> Violation {
+        let memory = format!("{} MiB of memory", MEMORY_BYTES_MAX >> 20);
+        let bound = match reason {
+            Some(UndecidedReason::Width) => "more calls are open at once than the search can tell apart".to_owned(),
+            Some(UndecidedReason::Memory) => format!("the search would need more than its {memory}"),
+            None if !(limits.is_over)() => format!("the search would need more than its {memory}, or than its steps"),
+            _ => "the search has used up its steps".to_owned(),
+        };
+        let message = format!(
+            "no verdict within the bounds of a run: {bound}; `fozzy check` of the written history has --time and --mem"
+        );
+        Violation { status: Status::Timeout, anomaly: "undecided".to_owned(), key: None, message }
     }
 }
 
@@ -96,7 +112,12 @@ pub(crate) fn found(operations: &Operations, is_whole: bool) -> Vec<JudgedFindin
         let violation = violation(&history, criterion, is_whole)?;
         Some(finding(criterion, violation))
     });
-    violations.collect()
+    let mut found: Vec<JudgedFinding> = violations.collect();
+    // What is wrong by one criterion is wrong, whatever could not be decided by another.
+    if found.iter().any(|one| one.status == Status::Fail) {
+        found.retain(|one| one.status != Status::Timeout);
+    }
+    found
 }
 
 fn finding(criterion: &HistoryCriterion, violation: Violation) -> JudgedFinding {
@@ -113,7 +134,7 @@ fn finding(criterion: &HistoryCriterion, violation: Violation) -> JudgedFinding 
 
 fn violation(history: &OperationHistory, criterion: &HistoryCriterion, is_whole: bool) -> Option<Violation> {
     if let Err(why) = check_criterion(criterion) {
-        return Some(Violation::undecided("no such checker", why));
+        return Some(Violation::unjudged("no such checker", why));
     }
     if history.operations.is_empty() {
         return None;
@@ -130,7 +151,7 @@ fn violation(history: &OperationHistory, criterion: &HistoryCriterion, is_whole:
         ISOLATION => isolation(history, &criterion.model, &limits),
         name => property(history, name, is_whole),
     };
-    judged.unwrap_or_else(|why| Some(Violation::undecided("misfit", format!("the operations do not fit: {why}"))))
+    judged.unwrap_or_else(|why| Some(Violation::unjudged("misfit", format!("the operations do not fit: {why}"))))
 }
 
 /// Whether calls have an order that a model allows.
@@ -152,7 +173,8 @@ fn order(
     Ok(match verdict.validity {
         Validity::Valid => None,
         Validity::Unknown => {
-            Some(Violation::undecided("undecided", "no verdict within the bounds of a run".to_owned()))
+            let reason = verdict.partitions.iter().find(|part| part.validity == Validity::Unknown);
+            Some(Violation::undecided(limits, reason.and_then(|part| part.reason)))
         }
         Validity::Invalid => Some(of_order(history, row, &verdict, is_sequential, limits)),
     })
@@ -206,10 +228,8 @@ fn isolation(history: &OperationHistory, name: &str, limits: &CheckLimits<'_>) -
         // That nothing was found is all that these workloads can show.
         Validity::Valid | Validity::Unknown if verdict.undecided.is_empty() => Ok(None),
         Validity::Valid => Ok(None),
-        Validity::Unknown => {
-            Ok(Some(Violation::undecided("undecided", "no verdict within the bounds of a run".to_owned())))
-        }
-        Validity::Invalid => Ok(Some(match verdict.anomalies.first() {
+        Validity::Unknown => Ok(Some(Violation::undecided(limits, None))),
+        Validity::Invalid => Ok(Some(match verdict.forbidden_by(level) {
             Some(anomaly) => Violation::wrong(&anomaly.kind, None, format!("{}: {}", anomaly.kind, anomaly.message)),
             None => Violation::wrong("forbidden", None, format!("it is not {}", level.name)),
         })),
@@ -226,7 +246,7 @@ fn property(history: &OperationHistory, name: &str, is_whole: bool) -> Result<Op
         Validity::Unknown if !is_whole => None,
         Validity::Unknown => {
             let why = first(false).map_or("no verdict", |one| one.message.as_str());
-            Some(Violation::undecided("undecided", why.to_owned()))
+            Some(Violation::unjudged("undecided", why.to_owned()))
         }
         Validity::Invalid => {
             let (kind, message) = first(true).map_or(("invalid", name), |one| (one.kind, one.message.as_str()));
@@ -294,6 +314,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_decided_names_the_bound() {
+        let check = |reason, is_over: &dyn Fn() -> bool, expected: &str| {
+            let one = Violation::undecided(&CheckLimits { memory_bytes_max: 1, is_over }, reason);
+            assert_eq!(one.status, Status::Timeout);
+            assert!(one.message.contains(expected), "{}", one.message);
+        };
+        check(Some(UndecidedReason::Memory), &|| false, "more than its 256 MiB of memory;");
+        check(Some(UndecidedReason::Time), &|| true, "has used up its steps;");
+        check(Some(UndecidedReason::Width), &|| false, "more calls are open at once");
+        check(None, &|| true, "has used up its steps;");
+        check(None, &|| false, "256 MiB of memory, or than its steps;");
+    }
+
+    #[test]
     fn operations_are_held_to_what_is_named() {
         let stale = [("put x12", "7", ""), ("put x12", "8", ""), ("get x12", "", "7")];
         check("linearizable", "kv", &stale, "Fail linearizable kv: not-linearizable of key x#");
@@ -310,6 +344,14 @@ mod tests {
         ];
         check("isolation", "", &skew, "Fail isolation: G-single-item-realtime");
         check("isolation", "serializable", &skew, "");
+        // A single-item cycle is found first, and read committed forbids another one.
+        let intermediate = [
+            ("txn", "[[:append 1 1] [:append 1 2]]", "[[:append 1 1] [:append 1 2]]"),
+            ("txn", "[[:r 1 nil]]", "[[:r 1 []]]"),
+            ("txn", "[[:r 1 nil]]", "[[:r 1 [1]]]"),
+        ];
+        check("isolation", "", &intermediate, "Fail isolation: G-single-item");
+        check("isolation", "read-committed", &intermediate, "Fail isolation read-committed: G1b");
         check("isolation", "", &stale, "Error isolation: misfit");
         check("linearizable", "mutex", &stale, "Error linearizable mutex: misfit");
         check("linearisable", "", &stale, "Error linearisable: no such checker");

@@ -91,6 +91,12 @@ impl IsolationVerdict {
         }
         if is_proved(&self.proved, level.name) { Validity::Valid } else { Validity::Unknown }
     }
+
+    /// The first anomaly that a level forbids.
+    #[must_use]
+    pub fn forbidden_by(&self, level: &IsolationLevel) -> Option<&IsolationAnomaly> {
+        self.anomalies.iter().find(|anomaly| level::forbids(level, &anomaly.kind))
+    }
 }
 
 /// Levels that an order of all transactions proves, the strongest first; what the order must respect beside data, and what it is that

@@ -31,15 +31,51 @@ pub struct MaelstromDocument {
     pub run: RunSummary,
 }
 
+/// A verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MaelstromValidity {
+    /// It is known.
+    Known(bool),
+    /// It is not.
+    Undecided(UndecidedWord),
+}
+
+/// A verdict that is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UndecidedWord {
+    /// It is not known.
+    Unknown,
+}
+
+impl MaelstromValidity {
+    /// It is valid.
+    pub const VALID: MaelstromValidity = MaelstromValidity::Known(true);
+    /// It is invalid.
+    pub const INVALID: MaelstromValidity = MaelstromValidity::Known(false);
+    /// It is not known.
+    pub const UNKNOWN: MaelstromValidity = MaelstromValidity::Undecided(UndecidedWord::Unknown);
+}
+
+impl Default for MaelstromValidity {
+    fn default() -> MaelstromValidity {
+        MaelstromValidity::UNKNOWN
+    }
+}
+
 /// Results of a test. Its keys are those of Maelstrom, where it has them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct MaelstromResults {
     /// What was tested.
     pub name: String,
-    /// `true`, `false` or `unknown`.
+    /// `true`, `false` or `"unknown"`.
     #[serde(rename = "valid?")]
-    pub valid: String,
+    pub valid: MaelstromValidity,
+    /// What was found wrong with the run, whoever has found it: checkers, nodes that break the protocol, crash or end, budgets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
     /// How long it took, in virtual time.
     pub virtual_seconds: f64,
     /// Messages; absent when the run has ended before the test was over.
@@ -63,9 +99,9 @@ pub struct MaelstromResults {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct MaelstromAvailability {
-    /// `true` or `false`.
+    /// Whether these are enough.
     #[serde(rename = "valid?")]
-    pub valid: String,
+    pub valid: bool,
     /// From 0 to 1.
     pub ok_fraction: f64,
 }
@@ -100,9 +136,9 @@ pub struct MessageCounts {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct CheckerResult {
-    /// `true`, `false` or `unknown`.
+    /// `true`, `false` or `"unknown"`.
     #[serde(rename = "valid?")]
-    pub valid: String,
+    pub valid: MaelstromValidity,
     /// What was counted.
     #[serde(flatten)]
     pub counts: BTreeMap<String, i64>,
@@ -173,7 +209,6 @@ fn write_edn(value: &Value, depth: usize, text: &mut String) {
         }
         Value::Null => text.push_str("nil"),
         // As the original has it: a verdict is true, false or :unknown.
-        Value::String(word) if word == "true" || word == "false" => text.push_str(word),
         Value::String(word) if word == "unknown" => text.push_str(":unknown"),
         other => {
             let _ = write!(text, "{other}");
@@ -187,12 +222,12 @@ mod tests {
 
     #[test]
     fn results_have_the_names_of_the_original() {
-        let mut checker = CheckerResult { valid: "unknown".to_owned(), ..CheckerResult::default() };
+        let mut checker = CheckerResult { valid: MaelstromValidity::UNKNOWN, ..CheckerResult::default() };
         checker.counts.insert("stable-count".to_owned(), 3);
         checker.stable_latencies.insert("0.5".to_owned(), 120);
         let results = MaelstromResults {
             name: "broadcast".to_owned(),
-            valid: "true".to_owned(),
+            valid: MaelstromValidity::VALID,
             virtual_seconds: 1.5,
             workload: Some(checker),
             ..MaelstromResults::default()
@@ -206,5 +241,7 @@ mod tests {
             ":stable-count 3",
         ];
         assert!(all.iter().all(|part| edn.contains(part)), "{edn}");
+        let json = serde_json::to_value(&results).expect("plain values");
+        assert_eq!((&json["valid?"], &json["workload"]["valid?"]), (&true.into(), &"unknown".into()));
     }
 }

@@ -13,6 +13,9 @@ pub const MAELSTROM_NODES_MAX: usize = 500;
 /// Clients of one test, at most.
 pub const MAELSTROM_CLIENTS_MAX: u32 = 10_000;
 
+/// The services that nodes may use, by the names that messages to them have.
+pub const MAELSTROM_SERVICES: [&str; 4] = ["lin-kv", "seq-kv", "lww-kv", "lin-tso"];
+
 /// A test.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

@@ -3,12 +3,14 @@
 use fozzy_check::{CheckerVerdict, HistoryOperation, OperationHistory, Process, Validity, check_property, checker};
 use fozzy_report::maelstrom::{
     CheckerResult, JOURNAL_EVENTS_MAX, MaelstromAvailability, MaelstromGoal, MaelstromNet, MaelstromResults,
-    MessageEvent,
+    MaelstromValidity, MessageEvent,
 };
+use fozzy_report::shell_word;
 use fozzy_scenario_file::MaelstromOptions;
 use fozzy_trace::plan::HistoryCriterion;
 use fozzy_trace::{Execution, Status};
 use serde::Deserialize;
+use std::path::Path;
 
 /// The checker that counts completions.
 const STATS: &str = "stats";
@@ -77,12 +79,12 @@ impl MaelstromOutput {
         let workload = by_property.or_else(|| by_model(own, status, found));
         let mut results = MaelstromResults {
             name: options.workload.word().to_owned(),
-            valid: match status {
-                Status::Pass => "true",
-                Status::Error => "unknown",
-                Status::Fail | Status::Timeout | Status::Crash => "false",
-            }
-            .to_owned(),
+            valid: match (status, workload.as_ref().map(|one| one.valid)) {
+                (Status::Pass, _) => MaelstromValidity::VALID,
+                (Status::Error, _) | (Status::Timeout, Some(MaelstromValidity::UNKNOWN)) => MaelstromValidity::UNKNOWN,
+                _ => MaelstromValidity::INVALID,
+            },
+            findings: found.to_vec(),
             virtual_seconds: execution.ended_at.0 as f64 / 1e9,
             net: driver.report.as_ref().map(|report| report.net.clone()),
             stats: judged(STATS),
@@ -92,7 +94,7 @@ impl MaelstromOutput {
         };
         results.goals = goals.iter().map(|goal| goal.judge(|name| results.measured(name))).collect();
         if status == Status::Pass && results.goals.iter().any(|goal| !goal.is_met) {
-            results.valid = "false".to_owned();
+            results.valid = MaelstromValidity::INVALID;
         }
         MaelstromOutput { results, history }
     }
@@ -113,6 +115,20 @@ impl MaelstromOutput {
     }
 }
 
+/// How to see the transactions of a violation, which a finding only names: the command, with the folder of the results if there is one.
+#[must_use]
+pub fn check_command(options: &MaelstromOptions, found: &[String], out: Option<&Path>) -> Option<String> {
+    let is_violated = |level: &&String| found.iter().any(|title| title.starts_with(&format!("isolation {level}: ")));
+    let level = options.consistency_models.iter().find(is_violated)?;
+    Some(match out {
+        Some(out) => format!(
+            "its transactions: fozzy check --model {level} {}",
+            shell_word(&out.join("history.edn").to_string_lossy())
+        ),
+        None => format!("its transactions: test with --out DIR, and fozzy check --model {level} DIR/history.edn"),
+    })
+}
+
 /// What is held to models is judged by the run, whose findings begin with checker and model.
 fn by_model<'a>(
     criteria: impl Iterator<Item = &'a HistoryCriterion>,
@@ -123,27 +139,27 @@ fn by_model<'a>(
     let is_own = |title: &&String| names.iter().any(|name| title.starts_with(name));
     let anomalies: Vec<String> = found.iter().filter(is_own).cloned().collect();
     let valid = match (anomalies.is_empty(), status) {
-        (false, _) => "false",
-        (true, Status::Error) => "unknown",
-        (true, _) => "true",
+        // What could not be judged, or not decided, is a finding, too.
+        (_, Status::Error) | (false, Status::Timeout) => MaelstromValidity::UNKNOWN,
+        (is_empty, _) => MaelstromValidity::Known(is_empty),
     };
-    (!names.is_empty()).then(|| CheckerResult { valid: valid.to_owned(), anomalies, ..CheckerResult::default() })
+    (!names.is_empty()).then(|| CheckerResult { valid, anomalies, ..CheckerResult::default() })
 }
 
 fn availability(result: &CheckerResult, least: Option<f64>) -> MaelstromAvailability {
     let count = |name: &str| result.counts.get(name).copied().unwrap_or_default() as f64;
     let ok_fraction = if count("invoked") > 0.0 { count("ok") / count("invoked") } else { 1.0 };
     let is_enough = least.is_none_or(|least| ok_fraction >= least);
-    MaelstromAvailability { valid: is_enough.to_string(), ok_fraction }
+    MaelstromAvailability { valid: is_enough, ok_fraction }
 }
 
 fn result(name: &str, verdict: CheckerVerdict) -> CheckerResult {
     let valid = match verdict.validity {
-        Validity::Valid => "true",
-        Validity::Unknown => "unknown",
-        Validity::Invalid => "false",
+        Validity::Valid => MaelstromValidity::VALID,
+        Validity::Unknown => MaelstromValidity::UNKNOWN,
+        Validity::Invalid => MaelstromValidity::INVALID,
     };
-    let mut result = CheckerResult { valid: valid.to_owned(), ..CheckerResult::default() };
+    let mut result = CheckerResult { valid, ..CheckerResult::default() };
     for (key, number) in verdict.counts {
         match key.split_once(' ') {
             Some(("stable-latency-ms", quantile)) => _ = result.stable_latencies.insert(quantile.to_owned(), number),

@@ -8,7 +8,7 @@
 //! as ranges, so that many additions with an unknown end cost little.
 
 use super::{CallHistory, CheckerRow, CheckerVerdict};
-use crate::history::{DatumId, HistoryError, OperationType};
+use crate::history::{HistoryError, OperationType};
 
 pub(super) const PN_COUNTER: CheckerRow =
     CheckerRow { name: "pn-counter", summary: "final reads are a possible sum of the additions", by_key: true, check };
@@ -29,11 +29,7 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
             OperationType::Fail | OperationType::Invoke => {}
         }
     }
-    let pool = &calls.history.pool;
-    let is_marked = |position: u32| {
-        let operation = &calls.history.operations[position as usize];
-        pool.entry(operation.extra, "final?") == Some(DatumId::TRUE)
-    };
+    let is_marked = |position: u32| calls.is_final(position);
     let has_mark =
         |call: &&crate::history::ClientCall| is_marked(call.invocation) || call.completion.is_some_and(is_marked);
     let any_mark = calls.ok("read").any(|call| has_mark(&call));

@@ -5,6 +5,9 @@
 //!      ╰ known         ╰ last present   ╰ last absent      (reads count by when they were invoked)
 //! ```
 //!
+//! A read that is marked `:final? true` stands for what its node has in the end: each of them must have what was known before it, however
+//! late another one saw it. The reference holds only the last read of all to that.
+//!
 //! Stable latency: from when an element is known until the last read that missed it. Elements that a read has twice are
 //! reported: the reference promises that, and its code cannot find any.
 
@@ -98,7 +101,9 @@ fn conclude(calls: &CallHistory<'_>, elements: &BTreeMap<DatumId, ElementState>,
     let (mut stable, mut lost, mut never_read, mut latencies) = (0, 0, 0, Vec::new());
     for (element, state) in elements {
         let (known, absent) = (state.known, state.last_absent);
-        if state.last_present.is_some() && absent < state.last_present {
+        let is_missed_finally =
+            matches!((known, absent), (Some(known), Some(absent)) if known < absent && calls.is_final(absent));
+        if state.last_present.is_some() && absent < state.last_present && !is_missed_finally {
             stable += 1;
             let stable_time = absent.map_or(Some(0), |at| time(at).map(|time| time.saturating_add(1)));
             if let (Some(from), Some(to)) = (known.and_then(time), stable_time) {
@@ -106,7 +111,8 @@ fn conclude(calls: &CallHistory<'_>, elements: &BTreeMap<DatumId, ElementState>,
             }
         } else if let (Some(known), Some(absent)) = (known, absent.filter(|absent| known < Some(*absent))) {
             lost += 1;
-            let message = format!("{} was known to be in the set, and a later read misses it", calls.edn(*element));
+            let read = if calls.is_final(absent) { "final" } else { "later" };
+            let message = format!("{} was known to be in the set, and a {read} read misses it", calls.edn(*element));
             verdict.wrong("lost", message, &[known, absent]);
         } else {
             never_read += 1;

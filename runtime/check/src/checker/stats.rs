@@ -5,6 +5,7 @@
 
 use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{HistoryError, OperationType};
+use crate::unmatched::one_line;
 use std::collections::BTreeMap;
 
 pub(super) const STATS: CheckerRow =
@@ -35,9 +36,18 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
     by_function.iter().for_each(|(function, counts)| count(&format!("{function} "), *counts));
     for (function, [ok, fail, info]) in by_function {
         if ok == 0 && !NEVER_OK.contains(&function) {
-            let message = format!("none of {} completions of {function} is ok", fail + info);
+            let mut message = format!("none of {} completions of {function} is ok", fail + info);
+            if let Some(why) = first_error(calls, function) {
+                message.push_str(&format!("; the first: {why}"));
+            }
             verdict.wrong("no-success", message, &[]);
         }
     }
     Ok(())
+}
+
+/// Why the first operation of a function did not succeed, if its history says that.
+fn first_error(calls: &CallHistory<'_>, function: &str) -> Option<String> {
+    let error = calls.of(function).map(|call| calls.completed(call).error).find(|error| !error.is_nil())?;
+    Some(one_line(calls.history.pool.name(error).unwrap_or(&calls.edn(error))))
 }

@@ -233,6 +233,27 @@ fn an_element_is_known_by_the_first_who_saw_it() {
 }
 
 #[test]
+fn each_final_read_has_what_was_acknowledged() {
+    let judge = |reads: [&str; 2]| {
+        let mark =
+            "{:type :invoke, :process 1, :f :read, :final? true} {:type :invoke, :process 2, :f :read, :final? true}";
+        let [first, second] = reads.map(|read| format!(":f :read, :value {read}, :final? true"));
+        let text = format!(
+            "{{:type :invoke, :process 0, :f :add, :value 1}} {{:type :ok, :process 0, :f :add, :value 1}} {mark}
+             {{:type :ok, :process 1, {first}}} {{:type :ok, :process 2, {second}}}"
+        );
+        let history = OperationHistory::read(text.as_bytes()).expect("a history");
+        check_property(&history, checker("set-full").expect("a checker")).expect("a verdict")
+    };
+    assert_eq!(judge(["[1]", "[1]"]).validity, Validity::Valid);
+    for reads in [["[]", "[1]"], ["[1]", "[]"]] {
+        let verdict = judge(reads);
+        assert_eq!((verdict.validity, kinds(&verdict)[0]), (Validity::Invalid, "lost"), "{reads:?}");
+        assert!(verdict.counts.contains(&("lost-count".to_owned(), 1)), "{verdict:?}");
+    }
+}
+
+#[test]
 fn stable_latencies_run_from_known_to_the_last_miss() {
     let mut history = history(&["add 1 ok 1", "read nil ok []", "read nil ok [1]"]);
     for (at, operation) in history.operations.iter_mut().enumerate() {

@@ -178,8 +178,13 @@ impl LevelVerdict {
     }
 }
 
+/// Whether a level forbids an anomaly.
+pub(super) fn forbids(level: &IsolationLevel, anomaly: &str) -> bool {
+    !verdict(&[anomaly]).allows(level)
+}
+
 /// The verdict of some anomalies, by name.
-pub(super) fn verdict(anomalies: &[&'static str]) -> LevelVerdict {
+pub(super) fn verdict(anomalies: &[&str]) -> LevelVerdict {
     let all = with_implied(anomalies);
     let count = ISOLATION_LEVELS.len();
     let mut is_impossible = vec![false; count];
@@ -211,7 +216,7 @@ fn weaker(level: &IsolationLevel) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// Anomalies with what they imply: of each kind of cycle also its weaker forms with processes and with time.
-fn with_implied(anomalies: &[&'static str]) -> Vec<String> {
+fn with_implied(anomalies: &[&str]) -> Vec<String> {
     let mut all: Vec<String> = anomalies.iter().map(|one| (*one).to_owned()).collect();
     let mut at = 0;
     while at < all.len() {

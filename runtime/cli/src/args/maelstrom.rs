@@ -18,7 +18,8 @@ pub(crate) enum MaelstromCommand {
 }
 
 /// The program of a node reads messages from standard input and writes them to standard output, one JSON object a line, as it does
-/// for Maelstrom. Exit code: 0 valid, 1 invalid, 2 unknown, error or usage, 3 timeout or hang, 4 a node crashed.
+/// for Maelstrom. Exit code: 0 valid, 1 invalid, 2 unknown, error or usage, 3 timeout, hang or not decided within the bounds of a run,
+/// 4 a node crashed.
 #[derive(Debug, Args)]
 pub(crate) struct MaelstromTestArgs {
     /// What clients do, and what must hold of it.
@@ -36,7 +37,7 @@ pub(crate) struct MaelstromTestArgs {
     /// Clients at once: a number, or so many for each node, such as 2n.
     #[arg(long, value_name = "N|Nn", default_value = "1n")]
     pub(crate) concurrency: String,
-    /// Operations a second, on average; 0 for none.
+    /// Operations a second, on average.
     #[arg(long, value_name = "HZ", default_value_t = 5.0)]
     pub(crate) rate: f64,
     /// Seconds of virtual time during which operations begin.

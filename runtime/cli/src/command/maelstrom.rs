@@ -7,7 +7,7 @@ use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::{output, progress};
 use fozzy_campaign::error::{DeferredError, at_path};
-use fozzy_campaign::maelstrom::{DriverOutput, MaelstromOutput, MaelstromRequest, prepare};
+use fozzy_campaign::maelstrom::{DriverOutput, MaelstromOutput, MaelstromRequest, check_command, prepare};
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::store::{store_error, write_output};
@@ -90,6 +90,9 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     } else {
         context.printer.remark(&pretty(&summary, context.printer.style(), is_own));
         context.printer.data(&results.results.edn());
+        if let Some(command) = check_command(&tested, &found, args.out.as_deref()) {
+            context.printer.remark(&format!("{command}\n"));
+        }
     }
     let missed: Vec<&GoalResult> = goals.iter().filter(|goal| !goal.is_met).collect();
     for GoalResult { goal, measured, .. } in &missed {

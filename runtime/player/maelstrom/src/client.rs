@@ -1,7 +1,9 @@
 //! Clients: one request at a time, each to the node that the client belongs to.
 
+use crate::generator::Input;
 use crate::log::LogClient;
-use crate::protocol::ReplyShape;
+use crate::protocol::{ReplyShape, shown};
+use crate::transaction;
 use crate::workload::OperationRow;
 use fozzy_sdk::tools::Operation;
 use serde_json::{Map, Value};
@@ -16,6 +18,8 @@ pub struct Client {
     pub node: String,
     next_msg_id: u64,
     pub request: Option<NodeRequest>,
+    /// What has come since the request and does not answer it: how many messages, and the first one.
+    strays: (u64, String),
     /// Where it is, if what it talks to are logs.
     pub log: LogClient,
 }
@@ -51,15 +55,71 @@ impl RequestPurpose {
             RequestPurpose::Operation(row, ..) => &row.reply,
         }
     }
+
+    /// The first thing that is wrong with a reply: in words without a value, and with it.
+    pub fn problem(&self, reply: &Map<String, Value>) -> Option<(String, String)> {
+        self.reply().problem(reply).or_else(|| {
+            let (write, asked) = self.transaction()?;
+            transaction::problem(write, asked, reply.get("txn")?)
+        })
+    }
+
+    /// The reply that is expected, in words.
+    pub fn expected(&self, in_reply_to: u64) -> String {
+        let operations = self.transaction().map(|(write, asked)| transaction::expected(write, asked));
+        self.reply().example(in_reply_to, operations.as_deref())
+    }
+
+    /// What writes are called, and what was asked, if it is a transaction.
+    fn transaction(&self) -> Option<(&'static str, &Value)> {
+        match self {
+            RequestPurpose::Operation(OperationRow { input: Input::Transaction(write), .. }, asked, ..) => {
+                Some((*write, asked))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Client {
     pub fn new(name: String, process: u32, node: String) -> Client {
-        Client { name, process, node, next_msg_id: 0, request: None, log: LogClient::default() }
+        Client {
+            name,
+            process,
+            node,
+            next_msg_id: 0,
+            request: None,
+            strays: (0, String::new()),
+            log: LogClient::default(),
+        }
     }
 
     pub fn is_free(&self) -> bool {
         self.request.is_none()
+    }
+
+    /// Sends a request, as far as it is the client's.
+    pub fn begin(&mut self, request: NodeRequest) {
+        self.strays = (0, String::new());
+        self.request = Some(request);
+    }
+
+    /// A message has come that does not answer the open request.
+    pub fn note_stray(&mut self, body: &str) {
+        if self.strays.0 == 0 {
+            self.strays.1 = shown(body);
+        }
+        self.strays.0 += 1;
+    }
+
+    /// What has come instead of an answer, as the end of a sentence; nothing when nothing has.
+    pub fn stray_words(&self) -> String {
+        let (count, first) = &self.strays;
+        match count {
+            0 => String::new(),
+            1 => format!("; a message has come whose `in_reply_to` names no open request: {first}"),
+            _ => format!("; {count} messages have come whose `in_reply_to` names no open request, the first: {first}"),
+        }
     }
 
     /// Numbers a request: its number, and its text.

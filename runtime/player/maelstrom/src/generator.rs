@@ -7,8 +7,9 @@
 
 use fozzy_scenario_file::MaelstromOptions;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Processes that work on one register: who has to judge it would not come to an end with many whose operations never ended.
 const PROCESSES_OF_A_REGISTER: usize = 20;
@@ -189,5 +190,27 @@ pub fn words(value: &Value) -> String {
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
+    }
+}
+
+/// The value under a key of an object, as histories have it, with integers as they were written: no 64 bits need to hold them.
+pub fn exact_words(object: &str, key: &str) -> Option<String> {
+    let entries: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    entries.get(key).map(|value| exact(value))
+}
+
+fn exact(value: &RawValue) -> String {
+    let text = value.get();
+    if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) {
+        return format!("[{}]", items.into_iter().map(exact).collect::<Vec<_>>().join(" "));
+    }
+    if let Ok(entries) = serde_json::from_str::<BTreeMap<String, &RawValue>>(text) {
+        let entries = entries.into_iter().map(|(key, value)| format!("{} {}", Value::from(key), exact(value)));
+        return format!("{{{}}}", entries.collect::<Vec<_>>().join(", "));
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    match digits != "0" && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => text.to_owned(),
+        false => serde_json::from_str(text).map_or_else(|_| text.to_owned(), |value: Value| words(&value)),
     }
 }

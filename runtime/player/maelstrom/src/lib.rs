@@ -29,6 +29,7 @@ mod protocol;
 mod services;
 mod test;
 mod topology;
+mod transaction;
 mod wire;
 mod workload;
 

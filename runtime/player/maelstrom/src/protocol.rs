@@ -37,7 +37,7 @@ pub enum ValueShape {
 }
 
 impl ValueShape {
-    fn fits(self, value: &Value) -> bool {
+    pub fn fits(self, value: &Value) -> bool {
         let is_integer = |value: &Value| value.is_i64() || value.is_u64();
         let is_pair = |pair: &Value| pair.as_array().is_some_and(|pair| pair.len() == 2 && is_integer(&pair[0]));
         let is_log = |log: &Value| log.as_array().is_some_and(|log| log.iter().all(is_pair));
@@ -51,7 +51,7 @@ impl ValueShape {
         }
     }
 
-    fn words(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
             ValueShape::Any => "any value",
             ValueShape::Integer => "an integer",
@@ -101,11 +101,11 @@ impl ReplyShape {
         }
     }
 
-    /// As an example: `{"type":"read_ok","messages":an array of integers,"in_reply_to":1}`.
-    pub fn example(&self, in_reply_to: u64) -> String {
+    /// As an example: `{"type":"read_ok","messages":an array of integers,"in_reply_to":1}`. Of its value may be known more than the shape.
+    pub fn example(&self, in_reply_to: u64, value: Option<&str>) -> String {
         let mut text = format!(r#"{{"type":"{}""#, self.kind);
         for (key, shape) in self.keys {
-            text.push_str(&format!(r#","{key}":{}"#, shape.words()));
+            text.push_str(&format!(r#","{key}":{}"#, value.unwrap_or(shape.words())));
         }
         text.push_str(&format!(r#","in_reply_to":{in_reply_to}}}, and "msg_id" if it likes"#));
         text

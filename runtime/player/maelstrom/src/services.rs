@@ -9,19 +9,18 @@
 //!
 //! They are behind the same network as nodes, and no partition cuts them off. What a service leaves open is a choice of the run.
 
+use fozzy_scenario_file::MAELSTROM_SERVICES;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Their names.
-const NAMES: [&str; 4] = ["lin-kv", "seq-kv", "lww-kv", "lin-tso"];
 /// States that `seq-kv` remembers.
 const STATES_MAX: usize = 32;
 
 /// Whether a service has this name.
 pub fn is_service(name: &str) -> bool {
-    NAMES.contains(&name)
+    MAELSTROM_SERVICES.contains(&name)
 }
 
 /// A store: by the text of its key, each value.

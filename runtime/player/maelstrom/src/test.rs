@@ -2,7 +2,7 @@
 
 use crate::client::{Client, NodeRequest, RequestPurpose};
 use crate::fail;
-use crate::generator::{Generator, Input, words};
+use crate::generator::{Generator, Input, exact_words, words};
 use crate::log::COMMIT_OK;
 use crate::nemesis::{self, Nemesis};
 use crate::network::{MessageNetwork, NodeMessage, is_client};
@@ -333,7 +333,7 @@ impl Test {
         let client = &mut self.clients[client];
         let (msg_id, body) = client.number(body);
         let message = self.network.send(now, &client.name, &client.node, body.clone());
-        client.request = Some(NodeRequest { message, msg_id, body, due: now.saturating_add(timeout), purpose });
+        client.begin(NodeRequest { message, msg_id, body, due: now.saturating_add(timeout), purpose });
     }
 
     /// Lets messages come and go until a moment, or until something is so.
@@ -412,32 +412,34 @@ impl Test {
         self.network.send(now, &message.dest, &message.src, answer.to_string());
     }
 
-    /// A client gets an answer. Those to requests that are over, or to clients that have gone on, are dropped.
+    /// A client gets an answer. Those to requests that are over are counted; those to clients that have gone on are dropped.
     fn answer(&mut self, message: &NodeMessage) {
         let Some(at) = self.names.get(&message.dest).copied() else { return };
         let Some(msg_id) = self.clients[at].request.as_ref().map(|request| request.msg_id) else { return };
-        let Ok(Value::Object(reply)) = serde_json::from_str(&message.body) else { return };
-        if reply.get("in_reply_to").and_then(Value::as_u64) != Some(msg_id) {
-            return;
-        }
+        let reply = match serde_json::from_str(&message.body) {
+            Ok(Value::Object(reply)) if reply.get("in_reply_to").and_then(Value::as_u64) == Some(msg_id) => reply,
+            _ => return self.clients[at].note_stray(&message.body),
+        };
         let Some(request) = self.clients[at].request.take() else { return };
         if reply.get("type").is_some_and(|kind| kind == "error") {
             return self.fail_request(at, request, &reply);
         }
-        if let Some(problem) = request.purpose.reply().problem(&reply) {
+        if let Some(problem) = request.purpose.problem(&reply) {
             malformed(&self.clients[at], &request, message, problem);
         }
-        self.complete(at, request, &reply);
+        self.complete(at, request, &reply, &message.body);
     }
 
     /// A request was answered as it should be.
-    fn complete(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>) {
+    fn complete(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>, body: &str) {
         let RequestPurpose::Operation(row, input, operation, is_final) = request.purpose else { return };
         let output = match self.workload.is_log {
             true => Some(self.clients[at].log.result(&input, reply, is_final)),
             false => row.result(&input, reply),
         };
-        operation.ok(&output.as_ref().map(words).unwrap_or_default());
+        let exact = row.output.filter(|_| self.options.workload == MaelstromWorkload::UniqueIds);
+        let exact = exact.and_then(|key| exact_words(body, key));
+        operation.ok(&exact.or_else(|| output.as_ref().map(words)).unwrap_or_default());
         self.succeeded += 1;
         if row.repeats_input && output.as_ref() != Some(&input) {
             let output = output.unwrap_or_default();
@@ -472,6 +474,8 @@ impl Test {
     /// A request has failed, or has no answer in time.
     fn unanswered(&mut self, at: usize, request: NodeRequest, why: &str, is_definite: bool) {
         let client = &self.clients[at];
+        let strays = if is_definite { String::new() } else { client.stray_words() };
+        let why = &format!("{why}{strays}");
         let (row, operation) = match request.purpose {
             RequestPurpose::Operation(row, _, operation, _) => (row, operation),
             // What was sent or polled is known.
@@ -540,7 +544,7 @@ fn refuse(node: &str, line: &str, why: &str) -> ! {
 fn malformed(client: &Client, request: &NodeRequest, reply: &NodeMessage, (what, found): (String, String)) -> ! {
     let shape = request.purpose.reply();
     let (node, name) = (&client.node, &client.name);
-    let (asked, body, expected) = (shown(&request.body), shown(&reply.body), shape.example(request.msg_id));
+    let (asked, body, expected) = (shown(&request.body), shown(&reply.body), request.purpose.expected(request.msg_id));
     let (sent, answered) = (request.message, reply.id);
     fail(
         &format!("malformed {}: {what}", shape.kind),

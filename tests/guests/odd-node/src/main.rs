@@ -1,6 +1,6 @@
 //! A node of the Maelstrom protocol that misbehaves as its argument says; without one it echoes.
 //!
-//! Messages are taken apart by hand: they are those of one workload.
+//! Messages are taken apart by hand: they are those of a few workloads.
 
 use std::io::{BufRead, Write};
 
@@ -21,6 +21,7 @@ fn main() {
             ("init", _) => println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"init_ok","in_reply_to":{id}}}}}"#),
             ("error", _) => eprintln!("{line}"),
             (_, "silent") => {}
+            (_, "stray") => println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"echo_ok","echo":"a"}}}}"#),
             (_, "rubbish") => println!("hello"),
             (_, "exit") if number == 2 => std::process::exit(3),
             (_, "panic") if number == 2 => panic!("no more"),
@@ -33,13 +34,15 @@ fn main() {
                 if how == "nobody" {
                     println!(r#"{{"src":"{dest}","dest":"x9","body":{{"type":"hello","msg_id":5}}}}"#);
                 }
-                let echo = match how {
+                let answer = match how {
                     "malformed" => r#""text":"a""#.to_owned(),
                     "surplus" => format!(r#""echo":"{}","more":1"#, field(&line, "echo")),
                     "other" => r#""echo":"other""#.to_owned(),
+                    "empty" => r#""txn":[]"#.to_owned(),
+                    "huge" => format!(r#""id":{}"#, (1_u128 << 64) + number as u128),
                     _ => format!(r#""echo":"{}""#, field(&line, "echo")),
                 };
-                println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"{kind}_ok",{echo},"in_reply_to":{id}}}}}"#);
+                println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"{kind}_ok",{answer},"in_reply_to":{id}}}}}"#);
             }
         }
         let _ = std::io::stdout().flush();
