@@ -180,6 +180,39 @@ fn a_run_fails_by_what_its_own_heap_leaks_or_allocates() {
     assert_eq!(bare["findings"][0]["title"], "nothing is known of the program's heap", "{bare:#}");
 }
 
+#[test]
+fn what_an_allocator_or_the_c_library_holds_for_itself_is_no_pointer_and_no_leak_of_the_program() {
+    // A static word, two of them, and one in front of the second block point into blocks of `malloc`; that of `posix_memalign` is its
+    // caller's, and so is what lies on the stack.
+    let allocator = "(func $note (i32.store (i32.const 2000) (i32.const 65640)))
+        (func $malloc (param i32) (result i32) (local i32)
+          (call $note)
+          (i64.store (i32.const 2008) (i64.const 0x1001000010010))
+          (i32.store offset=4 (i32.const 65720) (i32.const 65544))
+          (i32.store (i32.const 1008) (i32.const 65600))
+          (local.set 1 (i32.load (i32.const 3000)))
+          (i32.store (i32.const 3000) (i32.const 192))
+          (i32.add (i32.const 65536) (local.get 1)))
+        (func $posix_memalign (param i32 i32 i32) (result i32)
+          (i32.store (local.get 0) (i32.const 66000)) (i32.const 0))";
+    let leaked = |program: &str| {
+        let fozzy = Fozzy::new();
+        let text = format!(
+            "(module (memory (export \"memory\") 2) (global $sp (mut i32) (i32.const 1024)) {allocator}
+              (func $twice (drop (call $malloc (i32.const 100))) (drop (call $malloc (i32.const 7))))
+              (func $__wasilibc_populate_preopens call $twice) {program})"
+        );
+        fozzy.write("program.wat", text);
+        let found = fozzy.run(&["run", "program.wat", "--leak-budget", "1000", "--json", "--no-store"]).exits(0).json();
+        found["memory"]["leakedBytes"].clone()
+    };
+    let asked = "(drop (call $posix_memalign (i32.const 2016) (i32.const 8) (i32.const 50)))";
+    assert_eq!(leaked(&format!("(func (export \"_start\") call $twice {asked})")), 107);
+    let held = "(func (export \"_start\") (global.set $sp (i32.const 1000)) call $twice)";
+    assert_eq!(leaked(held), 7, "the stack points into the first block");
+    assert_eq!(leaked("(func (export \"_start\") call $__wasilibc_populate_preopens)"), 0);
+}
+
 /// Records a program with its arguments, and says what leaked.
 fn leaks(program: &Path, args: &[&str], code: i32) -> (Fozzy, Value) {
     let fozzy = Fozzy::new();

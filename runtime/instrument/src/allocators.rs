@@ -11,7 +11,10 @@
 //! Invariant: what is not certain is left out; so a program without names has no allocator, which who asks must say.
 //! Not here: what is done with the calls (`heap`), allocators of 64-bit memories, `resize` of Zig's own allocators.
 
+mod inner;
 pub(crate) mod role;
+
+pub(crate) use inner::inner_functions;
 
 pub use role::AllocatorRole;
 use role::{SpecialFunction, special_of};

@@ -254,6 +254,9 @@ impl BodyRewriter {
         if logs_heap {
             let (start, memory) = (facts.spans.operators.start, module.side_memory);
             self.heap.finish(allocator, start, self.counts.landings(), memory, &mut self.edits);
+            if let Some(stack) = module.noted_stores(index) {
+                self.heap.note_stores(stack, module, &mut self.edits)?;
+            }
         }
         if module.comparisons {
             let start = facts.spans.operators.start;

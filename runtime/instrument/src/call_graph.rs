@@ -39,6 +39,8 @@ pub struct CodeFunction {
     pub code: Range<OriginalOffset>,
     /// The names by which it is exported.
     pub exports: Vec<String>,
+    /// Its address is taken, so that it may be called indirectly.
+    pub is_taken: bool,
     /// What stands in its code, in order.
     pub sites: Vec<CodeSite>,
 }
@@ -270,7 +272,8 @@ impl ModuleReader {
             }
             let index = offset_u32(imported + defined);
             let exports = exports.remove(&index).unwrap_or_default();
-            graph.functions.push(CodeFunction { module: self.ordinal, index, code, exports, sites });
+            let is_taken = self.taken.contains(&index);
+            graph.functions.push(CodeFunction { module: self.ordinal, index, code, exports, is_taken, sites });
         }
         let type_of = |ty: u32| self.types.get(ty as usize).and_then(Option::as_ref);
         for ty in types {
@@ -361,6 +364,8 @@ mod tests {
             [0],
             "not the hidden one, and not the one without parameters"
         );
+        let taken: Vec<bool> = graph.functions.iter().map(|function| function.is_taken).collect();
+        assert_eq!(taken, [true, true, false, false]);
         assert_eq!((go.index, go.sites.len()), (4, 4));
     }
 

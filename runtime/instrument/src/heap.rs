@@ -1,12 +1,15 @@
 //! Allocations and frees of the program, logged by the program itself with the path of calls that makes them.
 //!
 //! ```text
-//! side memory   … tree of calls (`profile.rs`) │ header │ last values of the globals │ events
+//! side memory   … tree of calls (`profile.rs`) │ header │ last values of the globals │ notes of stores │ events
 //! event         node of the call and kind │ address │ bytes │ address before
 //! ```
 //!
 //! Functions of the allocator ([`crate::Allocators`]) log what they return or free when they are the outermost one that is open, so that
 //! each block is logged once, whatever layers it goes through. An allocation is logged when it returns, a free when it is entered.
+//!
+//! What allocators store outside of blocks is their own, and no pointer of the program: `dlmalloc` has the address behind the last block
+//! in a static, which often is within that block. Their stores of words are noted, by address ([`HeapLog::is_allocators`]).
 //!
 //! Invariants: the log is in the order in which things happened; where its memory ends, further events are counted and not kept.
 //! A program cannot see any of it. A run that ends inside of an allocator has not allocated.
@@ -36,7 +39,13 @@ const LOWEST_AT: u32 = PROFILE_BYTES + 16;
 const GLOBALS_AT: u32 = PROFILE_BYTES + 64;
 /// Globals whose values are kept: more than any program of a compiler has.
 const GLOBALS_MAX: u32 = 4096;
-const LOG_AT: u32 = GLOBALS_AT + 4 * GLOBALS_MAX;
+/// Which words allocators have stored, a bit for each.
+const NOTES_AT: u32 = GLOBALS_AT + 4 * GLOBALS_MAX;
+/// Up to this address words are noted: further on, no program of a compiler has statics.
+const NOTED_BYTES: u32 = 64 << 20;
+/// Bytes of memory that a byte of notes stands for.
+const NOTED_BITS: u32 = 5;
+const LOG_AT: u32 = NOTES_AT + (NOTED_BYTES >> NOTED_BITS);
 
 /// Bytes of the events: fifty million of them. Only pages that are used cost memory.
 const LOG_BYTES: u32 = 768 << 20;
@@ -150,6 +159,13 @@ impl<'m> HeapLog<'m> {
         (0..GLOBALS_MAX).map(move |index| self.word(GLOBALS_AT + 4 * index))
     }
 
+    /// Whether an allocator has stored the word at this address, which is outside of the stack.
+    #[must_use]
+    pub fn is_allocators(self, address: u32) -> bool {
+        let note = self.memory.get((NOTES_AT + (address >> NOTED_BITS)) as usize);
+        address < NOTED_BYTES && note.is_some_and(|note| note >> (address >> 2 & 7) & 1 == 1)
+    }
+
     /// What the stack does not hold any more, where the first global is its pointer.
     #[must_use]
     pub fn unused_stack(self) -> Range<u32> {
@@ -164,6 +180,8 @@ pub(crate) struct HeapPass {
     /// Where globals are set.
     sets: Vec<(Range<u32>, u32)>,
     tail_calls: Vec<u32>,
+    /// Stores of words: where, of 64 bits, and their offset.
+    stores: Vec<(u32, bool, u32)>,
 }
 
 impl HeapPass {
@@ -171,6 +189,7 @@ impl HeapPass {
     pub(crate) fn begin(&mut self) {
         self.sets.clear();
         self.tail_calls.clear();
+        self.stores.clear();
     }
 
     /// Takes note of the operator that stands in `span`.
@@ -181,6 +200,10 @@ impl HeapPass {
             }
             Operator::ReturnCall { .. } | Operator::ReturnCallIndirect { .. } | Operator::ReturnCallRef { .. } => {
                 self.tail_calls.push(span.start);
+            }
+            Operator::I32Store { memarg } | Operator::I64Store { memarg } if memarg.memory == 0 => {
+                let is_long = matches!(operator, Operator::I64Store { .. });
+                self.stores.extend(u32::try_from(memarg.offset).map(|offset| (span.start, is_long, offset)));
             }
             _ => {}
         }
@@ -208,6 +231,22 @@ impl HeapPass {
             edits.insert(*at, EditPosition::Before, *at, SegmentKind::Injected, |sink| locals.restore(sink));
         }
         Ok(locals)
+    }
+
+    /// Asks for notes of all stores of words; `stack` is where the stack begins.
+    pub(crate) fn note_stores(
+        &self,
+        stack: i32,
+        module: &mut ModuleRewriter<'_>,
+        edits: &mut Edits,
+    ) -> Result<(), Error> {
+        for &(at, is_long, offset) in &self.stores {
+            let helper = module.helper(Helper::NoteStore { is_long, stack })?;
+            edits.insert(at, EditPosition::Before, at, SegmentKind::Injected, |sink| {
+                sink.i32_const(offset.cast_signed()).call(helper);
+            });
+        }
+        Ok(())
     }
 
     /// Asks for all other edits of a function whose operators start at `start`. `landings` are where exceptions arrive.
@@ -373,6 +412,33 @@ pub(crate) fn heap_event(memory: u32, current: u32) -> Function {
     }
     code.i32_const(0).local_get(END).i32_const(EVENT_BYTES.cast_signed()).i32_add().i32_store(at(END_AT, 2));
     code.end();
+    function
+}
+
+/// `(address, value, offset) -> (address, value)`: notes a store of the allocator, unless it goes to the stack, which is between the first
+/// global and where that began. An address that is too high is left out: it has no note, or the store traps.
+pub(crate) fn note_store(memory: u32, is_long: bool, stack: i32) -> Function {
+    const ADDRESS: u32 = 0;
+    const VALUE: u32 = 1;
+    const AT: u32 = 2;
+    let mut function = Function::new([]);
+    let mut code = function.instructions();
+    let note = MemArg { offset: u64::from(NOTES_AT), align: 0, memory_index: memory };
+    code.block(BlockType::Empty);
+    code.local_get(ADDRESS).local_get(AT).i32_add().local_set(AT);
+    code.local_get(AT).global_get(0).i32_ge_u().local_get(AT).i32_const(stack).i32_lt_u().i32_and().br_if(0);
+    for word in 0..=i32::from(is_long) {
+        code.local_get(AT).i32_const(4 * word).i32_add().local_tee(AT);
+        code.i32_const(NOTED_BYTES.cast_signed()).i32_ge_u().br_if(0);
+        let byte = |code: &mut InstructionSink<'_>| {
+            code.local_get(AT).i32_const(NOTED_BITS.cast_signed()).i32_shr_u();
+        };
+        byte(&mut code);
+        byte(&mut code);
+        code.i32_load8_u(note).i32_const(1);
+        code.local_get(AT).i32_const(2).i32_shr_u().i32_const(7).i32_and().i32_shl().i32_or().i32_store8(note);
+    }
+    code.end().local_get(ADDRESS).local_get(VALUE).end();
     function
 }
 

@@ -52,6 +52,13 @@ pub(crate) enum Helper {
     EnterNode,
     /// `(kind, address, bytes, address before)`: see [`heap::heap_event`].
     HeapEvent,
+    /// `(address, value, offset) -> (address, value)`: see [`heap::note_store`].
+    NoteStore {
+        /// The value has 64 bits.
+        is_long: bool,
+        /// Where the stack begins.
+        stack: i32,
+    },
     /// `(address, what)`: see [`Shadow::access`].
     CheckAccess,
     /// `(target, source, bytes) -> the same`: see [`Shadow::bulk`].
@@ -114,6 +121,7 @@ impl Helper {
     pub(crate) fn signature(self) -> (&'static [ValType], &'static [ValType]) {
         const WORDS: [ValType; 5] = [ValType::I32; 5];
         const LONGS: [ValType; 4] = [ValType::I64, ValType::I64, ValType::I32, ValType::I32];
+        const STORED: [ValType; 3] = [ValType::I32, ValType::I64, ValType::I32];
         match self {
             Helper::Range => (&WORDS[..2], &[]),
             Helper::Bulk => (&WORDS[..3], &WORDS[..3]),
@@ -127,6 +135,8 @@ impl Helper {
             Helper::Globals => (&[], &[]),
             Helper::EnterNode => (&WORDS[..3], &WORDS[..1]),
             Helper::HeapEvent => (&WORDS[..4], &[]),
+            Helper::NoteStore { is_long: false, .. } => (&WORDS[..3], &WORDS[..2]),
+            Helper::NoteStore { is_long: true, .. } => (&STORED, &STORED[..2]),
             Helper::CheckAccess | Helper::FreeBlock => (&WORDS[..2], &[]),
             Helper::CheckCopy | Helper::CheckFill => (&WORDS[..3], &WORDS[..3]),
             Helper::CheckOverlap | Helper::Shade | Helper::CheckLayout => (&WORDS[..3], &[]),
@@ -157,6 +167,7 @@ impl Helper {
             | Helper::Globals
             | Helper::EnterNode
             | Helper::HeapEvent
+            | Helper::NoteStore { .. }
             | Helper::CheckAccess
             | Helper::CheckOverlap
             | Helper::Shade
@@ -202,6 +213,7 @@ impl Helper {
             Helper::Globals => set_globals(around),
             Helper::EnterNode => profile::enter_node(around.memory),
             Helper::HeapEvent => heap::heap_event(around.memory, profile::CURRENT_AT),
+            Helper::NoteStore { is_long, stack } => heap::note_store(around.memory, is_long, stack),
             Helper::Stop | Helper::Watched => positions::stop(),
             check => check.checking(around),
         }

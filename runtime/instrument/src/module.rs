@@ -192,6 +192,8 @@ pub(crate) struct ModuleRewriter<'a> {
     pub(crate) stores: bool,
     /// Functions of its allocator, where their calls are logged.
     pub(crate) allocators: Option<BTreeMap<u32, AllocatorRole>>,
+    /// Functions whose stores are the allocator's own.
+    pub(crate) inner: BTreeSet<u32>,
     /// What the shadow of its memory begins with, where accesses to it are to be checked.
     pub(crate) shadow: Option<SideTag>,
     /// What is checked, where accesses to memory are.
@@ -271,6 +273,7 @@ impl<'a> ModuleRewriter<'a> {
             positions,
             stores: positions && options.stores,
             allocators: None,
+            inner: BTreeSet::new(),
             shadow: None,
             checked: None,
             shadow_memory: 0,
@@ -490,6 +493,12 @@ impl<'a> ModuleRewriter<'a> {
     /// What a function does for the allocator, where that is logged.
     pub(crate) fn allocator_role(&self, function: u32) -> Option<AllocatorRole> {
         self.allocators.as_ref()?.get(&function).copied()
+    }
+
+    /// Where the stack begins, for a function whose stores are to be noted as the allocator's own. That is not done where it is not known
+    /// which stores go to the stack.
+    pub(crate) fn noted_stores(&self, function: u32) -> Option<i32> {
+        self.first_global.filter(|_| self.memory32 && self.inner.contains(&function))
     }
 
     /// Has its accesses to memory checked, if that can be done.

@@ -13,8 +13,9 @@
 //! Invariants: the walk keeps its own stack and does not recurse, so that nesting costs a hostile
 //! file nothing but an error. A section is looked at only after the validator has accepted it.
 
-use crate::allocators::Allocators;
+use crate::allocators::{Allocators, inner_functions};
 use crate::body::BodyRewriter;
+use crate::call_graph::CallGraph;
 use crate::edit::offset_u32;
 use crate::map::{ModuleMap, ModuleOrdinal, OffsetMaps};
 use crate::marks_soundness::{MarksReason, MarksVerdict};
@@ -51,6 +52,8 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     let tag = (beside || options.access).then(|| SideTag::of(component));
     let choices = options.heap.as_deref().filter(|_| options.profile).or(options.memcheck.then_some(&[]));
     let allocators = choices.map(|choices| Allocators::of(component, choices)).transpose()?;
+    let logged = allocators.as_ref().filter(|_| options.profile && options.heap.is_some());
+    let inner = logged.map(|known| Ok::<_, Error>(inner_functions(&CallGraph::of(component)?, known))).transpose()?;
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
@@ -96,8 +99,9 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 if let Some(tag) = shadow.filter(|_| ModuleChoice::Own.includes(module.names())) {
                     module.shadow = Some(tag);
                 }
-                if let Some(allocators) = allocators.as_ref().filter(|_| module.profile && options.heap.is_some()) {
+                if let Some(allocators) = logged.filter(|_| module.profile) {
                     module.allocators = Some(allocators.roles(ordinal));
+                    module.inner = inner.iter().flatten().filter(|it| it.0 == ordinal).map(|it| it.1).collect();
                 }
                 open.push(OpenItem::Module(Box::new(module)));
             }

@@ -319,10 +319,10 @@ fn explained_line(decision: &ExplainedDecision, style: Style) -> String {
     format!("{step}{} = {answer}  {what}{at}", site.escape_debug())
 }
 
-/// `120 allocations, 118 freed, peak 4.0 KiB, 2 never freed (48 bytes)`
+/// `120 allocations, 118 freed, peak 4.0 KiB, 2 leaked (48 bytes)`
 fn memory_line(memory: &MemorySummary) -> String {
     let (made, freed) = (counted(memory.alloc_count, "allocation"), grouped(memory.free_count));
-    let left = format!("{} never freed ({})", grouped(memory.leaked_allocs), bytes(memory.leaked_bytes));
+    let left = format!("{} leaked ({})", grouped(memory.leaked_allocs), bytes(memory.leaked_bytes));
     format!("{made}, {freed} freed, peak {}, {left}", bytes(memory.peak_bytes))
 }
 

@@ -34,6 +34,9 @@ pub(crate) const UNRECOGNISED: &str = "no allocator was recognised in";
 
 /// What calls `main` of C and holds its arguments as long as the program runs, where they are not seen.
 const ARGUMENTS_OF_C: &str = "__main_void";
+/// What makes the table of open directories of wasi-libc, once in a run: it never frees the list that the host gives it.
+const PREOPENS_OF_C: &str = "__wasilibc_populate_preopens";
+
 /// The heap of the last execution of a session in the build that logs allocations.
 ///
 /// # Errors
@@ -167,7 +170,7 @@ impl HeapDraft {
             *by_place = std::mem::take(by_place).into_iter().map(|(place, bytes)| (at(place), bytes)).collect();
         }
         for ((node, _), counts) in &mut found.counts {
-            if tree.name(*node) == ARGUMENTS_OF_C {
+            if is_of_libc(&tree, *node) {
                 (counts.lost_blocks, counts.lost_bytes) = (0, 0);
                 (counts.doubtful_blocks, counts.doubtful_bytes) = (0, 0);
             }
@@ -182,6 +185,12 @@ impl HeapDraft {
         });
         found
     }
+}
+
+/// Whether what is allocated here is the C library's own, which holds it as long as the program runs.
+fn is_of_libc(tree: &CallTree, node: usize) -> bool {
+    let mut callers = std::iter::successors(Some(node), |node| tree.nodes[*node].parent);
+    tree.name(node) == ARGUMENTS_OF_C || callers.any(|node| tree.name(node) == PREOPENS_OF_C)
 }
 
 /// How much was in use over time.

@@ -419,6 +419,8 @@ fn compiled(
 ) -> Result<(Component, CompiledMetadata), ProgramError> {
     // What is logged as a comparison has changed since that was cached first.
     let logged = if build.comparisons { "\ncomparisons 2" } else { "" };
+    // So has where the log of allocations is.
+    let logged = if build.heap.is_some() { "\nheap 2" } else { logged };
     let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}");
     let configuration = format!("{}\n{versions}\n{build:?}{logged}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));

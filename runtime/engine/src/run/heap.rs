@@ -8,7 +8,8 @@
 //! Time is what allocators did: bytes allocated and freed so far. A reallocation ends one block and begins another.
 //!
 //! A block is reachable when a word of four bytes that the program may still read points into it: in globals, in the part of the stack that is in
-//! use, in data, in memory that no allocator has handed out, or in another reachable block. So a number that looks like an address
+//! use, in data, in memory that no allocator has handed out, or in another reachable block. What an allocator has stored in data, or
+//! beside a block (its size may look like an address), is its own and does not count. So a number that looks like an address
 //! hides a loss, and nothing that is in use is called lost; but values that only locals of WebAssembly hold are not seen, where a
 //! run ends inside of calls ([`HeapProfile::open_calls`]).
 //!
@@ -25,6 +26,10 @@ use std::ops::Range;
 const SNAPSHOTS: u64 = 40;
 /// Every how many of them it is noted by path, too.
 const DETAILED_EVERY: usize = 8;
+
+/// Where an allocator has what belongs to a block: so many bytes in front of it, and behind it up to where the next one can begin.
+const HEADER_BYTES: u32 = 8;
+const BLOCK_ALIGN: u32 = 16;
 
 /// How much was in use at a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -318,13 +323,21 @@ fn lost(
     };
     log.globals().for_each(|word| reach(word, &mut open));
     let unused = log.unused_stack();
+    let heap_start = covered.first().map_or(0, |range| range.start);
     let mut handed_out = covered.iter().peekable();
+    let mut end = 0;
     for (word, at) in memory.chunks_exact(4).zip((0_u32..).step_by(4)) {
-        while handed_out.next_if(|range| range.end <= at).is_some() {}
-        if unused.contains(&at) || handed_out.peek().is_some_and(|range| range.contains(&at)) {
-            continue;
+        while let Some(before) = handed_out.next_if(|range| range.end <= at) {
+            end = before.end;
         }
-        reach(u32::from_le_bytes(word.try_into().expect("four bytes")), &mut open);
+        let next = handed_out.peek().map(|range| range.start);
+        let is_block = next.is_some_and(|start| start <= at);
+        let behind = end.checked_next_multiple_of(BLOCK_ALIGN).unwrap_or(u32::MAX);
+        let is_beside = at < behind || next.is_some_and(|start| start.saturating_sub(at) <= HEADER_BYTES);
+        let is_own = (at < heap_start || is_beside) && log.is_allocators(at);
+        if !is_block && !is_own && !unused.contains(&at) {
+            reach(u32::from_le_bytes(word.try_into().expect("four bytes")), &mut open);
+        }
     }
     while let Some(block) = open.pop() {
         let range = &blocks[block].0;

@@ -423,7 +423,7 @@ pub(super) fn io_lines(io: &ProfileTopIo, style: Style) -> String {
             channel.machine,
             channel.kind
         );
-        text.push_str(&row(&start, &channel.name, style));
+        text.push_str(&row(&start, &channel.name.escape_debug().to_string(), style));
     }
     text.push_str(&left_out(io.channels.len(), io.channels_total, "channel"));
     text
