@@ -55,7 +55,7 @@ pub struct MinimalViolation {
 /// let (row, limits) = (model("register").unwrap(), CheckLimits::default());
 /// let verdict = check_linearizability(&history, row, &limits).unwrap();
 /// let minimal = minimize_violation(&history, row, &verdict.partitions[0], &limits).unwrap().unwrap();
-/// assert_eq!(minimal.calls, [4, 6]); // 2 was read, then 1, which was written before
+/// assert_eq!(minimal.calls, [2, 6]); // 2 was written, and 1 was read after that
 /// ```
 pub fn minimize_violation(
     history: &OperationHistory,
