@@ -219,6 +219,18 @@ pub(crate) fn scenario(name: &str, fixed: bool) -> PathBuf {
     Workshop::build_scenario(name, fixed)
 }
 
+/// The node of the Maelstrom protocol in Go, with its planted faults or without.
+pub(crate) fn node_in_go(fixed: bool) -> PathBuf {
+    tier::require(Requirement::Go);
+    Workshop::open(Toolchain::Go).node_in_go(fixed)
+}
+
+/// The same in C, which is another one.
+pub(crate) fn node_in_c(fixed: bool) -> PathBuf {
+    tier::require(Requirement::C);
+    Workshop::open(Toolchain::C).node_in_c(fixed)
+}
+
 /// Makes sure that the toolchain can build for that target.
 pub(crate) fn need_target(target: Target) {
     workshop::need_target(target);

@@ -3,6 +3,7 @@
 //! ```text
 //! scenarios/maelstrom-node ─┬─ as it is         its faults are found, recorded, and shrunk to what they need
 //!                           └─ feature `fixed`  passes under the same
+//! scenarios/maelstrom-go, scenarios/maelstrom-c   the same, in languages with and without a scheduler of their own
 //! guests/odd-node           ─── each way to break the protocol is told by its own words
 //! ```
 
@@ -10,6 +11,7 @@ use crate::corpus;
 use crate::fozzy::{Fozzy, Ran};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 /// A test of a workload by a program that is in the folder.
 fn test(fozzy: &Fozzy, program: &str, words: &str) -> Ran {
@@ -97,6 +99,7 @@ fn mended_nodes_pass_whatever_goes_wrong() {
         ("kafka", "power-loss,one-way,slow,jam,partition"),
         ("unique-ids --partition-at send", "kill,loss,clock,drift"),
         ("unique-ids", "pause,duplicate,reorder,delay"),
+        ("broadcast", "swizzle,slow-node"),
     ] {
         let words = format!("{workload} --concurrency 4n --node-count 3 --rate 20 --time-limit 12 --latency 5");
         let words = format!("{words} --nemesis {faults} --nemesis-interval 3");
@@ -124,6 +127,96 @@ fn goals_are_judged_and_messages_are_drawn() {
     assert!(text("out/history.txt").contains("\t:invoke\t:broadcast\t0\n"), "{}", text("out/history.txt"));
     let shown = test(&fozzy, "node.wasm", "echo --node-count 1 --time-limit 2 --log-net-send --log-net-recv").exits(0);
     assert!(shown.err().contains("recv  message 1: n0 -> c0  init_ok"), "{}", shown.err());
+}
+
+/// Faults of a node that is built in another language are found, and it passes without them.
+fn planted_and_mended(planted: &Path, mended: &Path, cases: &[(&str, &str)]) {
+    let fozzy = Fozzy::new();
+    fs::copy(planted, fozzy.path("planted.wasm")).expect("it is built");
+    fs::copy(mended, fozzy.path("mended.wasm")).expect("it is built");
+    for (words, said) in cases {
+        let words = format!("{words} --node-count 3 --time-limit 5 --rate 20");
+        let swept = test(&fozzy, "planted.wasm", &format!("{words} --seeds 1..20 --until-failure")).exits(1);
+        assert!(swept.err().contains(said), "{words}: {}", swept.err());
+        test(&fozzy, "mended.wasm", &format!("{words} --seed 1")).exits(0);
+    }
+}
+
+#[test]
+fn nodes_in_go_have_their_goroutines_and_timers() {
+    let cases = [
+        ("broadcast --nemesis partition --nemesis-interval 2", "a final read misses it"),
+        ("g-counter --latency 10", "pn-counter: "),
+    ];
+    planted_and_mended(&corpus::node_in_go(false), &corpus::node_in_go(true), &cases);
+}
+
+#[test]
+fn nodes_in_c_have_a_header() {
+    let cases = [
+        ("unique-ids --nemesis kill --nemesis-interval 1", "was generated twice"),
+        ("g-set --nemesis partition --nemesis-interval 2", "a final read misses it"),
+        ("lin-kv --concurrency 4n --latency 30", "linearizable cas-register: "),
+    ];
+    planted_and_mended(&corpus::node_in_c(false), &corpus::node_in_c(true), &cases);
+}
+
+#[test]
+fn folders_of_go_and_of_make_are_built() {
+    let fozzy = Fozzy::new();
+    for folder in ["made", "go", "bin"] {
+        fs::create_dir(fozzy.path(folder)).expect("writable");
+    }
+    fozzy.write("made/Makefile", "node.wasm:\n\tcp ../node.wasm $@\n");
+    fs::copy(corpus::scenario("maelstrom-node", true), fozzy.path("node.wasm")).expect("it is built");
+    test(&fozzy, "made", "echo --node-count 1 --time-limit 2").exits(0);
+    fs::copy(fozzy.path("node.wasm"), fozzy.path("made/other.wasm")).expect("writable");
+    let several = test(&fozzy, "made", "echo --node-count 1").exits(2);
+    assert!(several.err().contains("has several .wasm files"), "{}", several.err());
+    fozzy.write("go/go.mod", "module go\n");
+    fozzy.write("go/main.go", "package main\n");
+    let line = "PATH=bin:$PATH fozzy maelstrom test -w echo --bin go --node-count 1 --time-limit 2";
+    fozzy.write("bin/go", "#!/bin/sh\necho $GOOS $GOARCH $* > said && cp ../node.wasm go.wasm\n");
+    fozzy.shell(&format!("chmod +x bin/go && PATH=$PWD/bin:$PATH && {}", &line["PATH=bin:$PATH ".len()..])).exits(0);
+    let said = String::from_utf8(fozzy.read("go/said")).expect("text");
+    assert_eq!(said, "wasip1 wasm build -buildvcs=false -o go.wasm .\n");
+}
+
+#[test]
+fn an_exploration_of_a_recorded_test_finds_what_its_seed_does_not() {
+    let fozzy = with_node(false);
+    let words = "broadcast --node-count 3 --time-limit 4 --rate 5 --nemesis partition --nemesis-interval 2 --seed 1";
+    test(&fozzy, "node.wasm", &format!("{words} --record passing.fozzy")).exits(0);
+    let explored =
+        fozzy.run(&["explore", "passing.fozzy", "--runs", "40", "--stop", "failure", "--no-shrink", "--json"]).exits(1);
+    let document = explored.json();
+    let title = document["findings"][0]["title"].as_str().unwrap_or_default();
+    assert!(title.contains("a final read misses it"), "{document}");
+}
+
+#[test]
+fn a_test_is_one_page_and_its_messages_are_lines() {
+    let fozzy = with_node(true);
+    let words = "g-set --node-count 3 --time-limit 3 --rate 4 --latency 10 --nemesis kill --nemesis-interval 1";
+    let words = format!("{words} --html page.html --record run.fozzy");
+    test(&fozzy, "node.wasm", &words).exits(0);
+    let page = String::from_utf8(fozzy.read("page.html")).expect("text");
+    for part in ["data-playback", "default-src 'none'", "\"label\":\"gossip\"", "Latencies and rates", "VALID"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let lines = fozzy.run(&["trace", "show", "run.fozzy", "--messages"]).exits(0).out();
+    for part in ["n0 -> n1", "gossip, received after 10.", "process 0 begins", "! kill", "! end of kill"] {
+        assert!(lines.contains(part), "{part}\n{lines}");
+    }
+}
+
+#[test]
+fn a_test_without_operations_lets_time_pass() {
+    let fozzy = with_node(true);
+    let document = test(&fozzy, "node.wasm", "echo --node-count 1 --rate 0 --time-limit 3 --json").exits(0).json();
+    let results = &document["results"];
+    assert_eq!((&results["stats"]["count"], &results["perf"]["valid?"]), (&0.into(), &true.into()), "{document}");
+    assert!(results["virtual-seconds"].as_f64().is_some_and(|seconds| (2.9..4.0).contains(&seconds)), "{document}");
 }
 
 #[test]
@@ -177,7 +270,7 @@ fn options_that_do_not_fit_are_refused() {
         ("echo --nodes n1,c1", "is no name for a node"),
         ("echo --nodes n1,n1", "two of the nodes are called `n1`"),
         ("echo --nodes n1,lin-kv", "`lin-kv` is no name for a node: a service has it"),
-        ("echo --rate 0", "--rate: expected a number above 0"),
+        ("echo --rate=-1", "--rate: expected a number, 0 or above"),
         ("txn-rw-register --consistency-models=", "--consistency-models: expected names of levels"),
         ("echo --node-count 0", "expected 1 to 500 nodes"),
         ("echo --concurrency 2x", "--concurrency: expected a number"),

@@ -121,7 +121,10 @@ fn a_file_without_permission_is_refused() {
 fn a_folder_without_a_manifest_is_refused() {
     let fozzy = Fozzy::new();
     fs::create_dir(fozzy.path("folder")).expect("writable");
-    let words = ["folder is a folder without a Cargo.toml", "without an expect.toml that names its `program`"];
+    let words = [
+        "folder is a folder without a Cargo.toml, a go.mod or a Makefile",
+        "without an expect.toml that names its `program`",
+    ];
     fozzy.run(&["run", "folder"]).refuses(&words);
     fozzy.write("folder/expect.toml", "build = \"false\"\nprogram = \"app.wasm\"");
     fozzy.run(&["run", "folder"]).refuses(&["folder does not build (exit status: 1)"]);

@@ -237,6 +237,30 @@ impl Workshop {
         run(go.current_dir(folder));
     }
 
+    /// The node in Go, of the folder `scenarios`.
+    pub(super) fn node_in_go(&self, fixed: bool) -> PathBuf {
+        let folder = repository().join("scenarios/maelstrom-go");
+        let inputs = format!("{}\n{GO}\n{fixed}", sources(&folder));
+        let name = if fixed { "maelstrom-go-fixed" } else { "maelstrom-go" };
+        self.make(Target::Wasip1, name, &inputs, |module| {
+            let mut go = self.go_build();
+            run(go.args(fixed.then_some("-tags=fixed")).arg("-o").arg(module).arg(".").current_dir(&folder));
+        })
+    }
+
+    /// The node in C, of the folder `scenarios`.
+    pub(super) fn node_in_c(&self, fixed: bool) -> PathBuf {
+        install_c();
+        let folder = repository().join("scenarios/maelstrom-c");
+        let header = sources(&repository().join("guest-sdk/c"));
+        let inputs = format!("{}\n{header}\n{C_FLAGS:?}\n{fixed}", sources(&folder));
+        let name = if fixed { "maelstrom-c-fixed" } else { "maelstrom-c" };
+        let define = fixed.then_some("-DFIXED");
+        self.make(Target::Wasip1, name, &inputs, |module| {
+            compile_and_link(&folder.join("node.c"), define, &[], module);
+        })
+    }
+
     /// A program in Go, of that folder under `tests/guests`.
     pub(super) fn program_in_go(&self, name: &str) -> PathBuf {
         let folder = guests_folder().join(name);

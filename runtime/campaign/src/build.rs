@@ -1,9 +1,11 @@
-//! A folder becomes a program: a crate with the user's own cargo, another one as its expect.toml says.
+//! A folder becomes a program: a crate with the user's own cargo, another one as its expect.toml says, or as its language is built.
 //!
 //! ```text
 //! Cargo.toml    cargo build --target wasm32-wasip2 --release --message-format=json-render-diagnostics
 //!                  └─▶ the compiler's messages go to stderr as they are; the artifact's path comes as JSON
 //! expect.toml   build = "make"  ─▶ sh, in the folder ─▶ program = "ring.wasm"
+//! go.mod        GOOS=wasip1 GOARCH=wasm go build ─▶ FOLDER.wasm
+//! Makefile      make ─▶ the one .wasm file of the folder
 //! ```
 //!
 //! Cargo itself decides what is fresh, and so does the command of a recipe. A missing standard library for the target is
@@ -40,9 +42,12 @@ pub fn build(folder: &Path, remarks: &Remarks) -> Result<PathBuf, CampaignError>
     if let Some(recipe) = recipe(folder)? {
         return make(folder, recipe, remarks);
     }
+    if let Some(language) = OtherLanguage::of(folder) {
+        return language.build(folder, remarks);
+    }
     if !folder.join("Cargo.toml").is_file() {
         let message = format!(
-            "{} is a folder without a Cargo.toml, and without an expect.toml that names its `program`",
+            "{} is a folder without a Cargo.toml, a go.mod or a Makefile, and without an expect.toml that names its `program`",
             folder.display()
         );
         let hint = "name a .wasm file or the folder of a crate; in another folder, expect.toml says `program = \"app.wasm\"` and \
@@ -62,6 +67,16 @@ pub fn built(folder: &Path) -> Result<PathBuf, CampaignError> {
             true => Ok(program),
             false => Err(not_built(&program, build.as_deref().unwrap_or("make"), folder)),
         };
+    }
+    if let Some(language) = OtherLanguage::of(folder) {
+        return language.program(folder).map_err(|why| {
+            let line = format!("cd {} && {}", shell_word(&folder.display().to_string()), language.command(folder));
+            CampaignError::new(
+                ErrorKind::Target,
+                format!("{why}, and this command builds nothing: it starts no program"),
+            )
+            .hint(format!("build it first: {line}"))
+        });
     }
     let failed = |path: &Path, error: &std::io::Error| at_path(ErrorKind::Target, "cannot read", path, error);
     let manifest = folder.join("Cargo.toml");
@@ -95,23 +110,97 @@ fn not_built(missing: &Path, line: &str, folder: &Path) -> CampaignError {
         .hint(format!("build it first: cd {} && {line}", shell_word(&folder.display().to_string())))
 }
 
+/// Programs that are neither crates nor have a recipe, by the file that says how their language is built.
+#[derive(Clone, Copy)]
+enum OtherLanguage {
+    /// A module of Go, with `go.mod`.
+    Go,
+    /// Whatever a `Makefile` makes.
+    Make,
+}
+
+impl OtherLanguage {
+    /// That of a folder which is no crate.
+    fn of(folder: &Path) -> Option<OtherLanguage> {
+        let has = |name: &str| folder.join(name).is_file();
+        match () {
+            () if has("Cargo.toml") => None,
+            () if has("go.mod") => Some(OtherLanguage::Go),
+            () if has("Makefile") || has("makefile") || has("GNUmakefile") => Some(OtherLanguage::Make),
+            () => None,
+        }
+    }
+
+    /// A line for `sh`, run in the folder.
+    fn command(self, folder: &Path) -> String {
+        match self {
+            OtherLanguage::Go => {
+                let program = shell_word(&go_program(folder).display().to_string());
+                format!("GOOS=wasip1 GOARCH=wasm go build -buildvcs=false -o {program} .")
+            }
+            OtherLanguage::Make => "make".to_owned(),
+        }
+    }
+
+    /// What the command leaves, or why it is not known.
+    fn program(self, folder: &Path) -> Result<PathBuf, String> {
+        if let OtherLanguage::Go = self {
+            let program = folder.join(go_program(folder));
+            return if program.is_file() { Ok(program) } else { Err(format!("{} is not there", program.display())) };
+        }
+        let entries =
+            std::fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+        let is_wasm = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "wasm") && path.is_file();
+        let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_wasm).collect();
+        found.sort();
+        match found.as_slice() {
+            [file] => Ok(file.clone()),
+            [] => Err(format!("{} has no .wasm file", folder.display())),
+            several => {
+                let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
+                Err(format!("{} has several .wasm files: {}", folder.display(), names.join(", ")))
+            }
+        }
+    }
+
+    fn build(self, folder: &Path, remarks: &Remarks) -> Result<PathBuf, CampaignError> {
+        follow(folder, &self.command(folder), remarks)?;
+        self.program(folder).map_err(|why| {
+            CampaignError::new(ErrorKind::Build, format!("{why}, and `{}` should leave one", self.command(folder)))
+                .hint("name the file, or say in expect.toml which it is: program = \"app.wasm\"")
+        })
+    }
+}
+
+/// What a module of Go becomes: it is called as its folder.
+fn go_program(folder: &Path) -> PathBuf {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = whole.file_name().map_or_else(|| "program".into(), |name| name.to_string_lossy().into_owned());
+    PathBuf::from(format!("{name}.wasm"))
+}
+
+/// Runs a line for `sh` in a folder.
+fn follow(folder: &Path, line: &str, remarks: &Remarks) -> Result<(), CampaignError> {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder).stdin(Stdio::null());
+    let made = remarks.while_busy(&format!("building {}: {line}", folder.display()), || command.output());
+    let made = made.map_err(|error| {
+        CampaignError::new(ErrorKind::Build, format!("cannot start sh to build {}: {error}", folder.display()))
+    })?;
+    remarks.bytes(&made.stdout);
+    remarks.bytes(&made.stderr);
+    if made.status.success() {
+        return Ok(());
+    }
+    let message = format!("{} does not build ({}); what its command said is above", folder.display(), made.status);
+    let again = format!("cd {} && {line}", shell_word(&folder.display().to_string()));
+    Err(CampaignError::new(ErrorKind::Build, message).hint(again))
+}
+
 /// Follows a recipe.
 fn make(folder: &Path, Recipe { build, program }: Recipe, remarks: &Remarks) -> Result<PathBuf, CampaignError> {
     if let Some(line) = &build {
-        let mut command = Command::new("sh");
-        command.args(["-c", line]).current_dir(folder).stdin(Stdio::null());
-        let made = remarks.while_busy(&format!("building {}: {line}", folder.display()), || command.output());
-        let made = made.map_err(|error| {
-            CampaignError::new(ErrorKind::Build, format!("cannot start sh to build {}: {error}", folder.display()))
-        })?;
-        remarks.bytes(&made.stdout);
-        remarks.bytes(&made.stderr);
-        if !made.status.success() {
-            let message =
-                format!("{} does not build ({}); what its command said is above", folder.display(), made.status);
-            return Err(CampaignError::new(ErrorKind::Build, message)
-                .hint(format!("cd {} && {line}", shell_word(&folder.display().to_string()))));
-        }
+        follow(folder, line, remarks)?;
     }
     if program.is_file() {
         return Ok(program);

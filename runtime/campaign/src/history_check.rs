@@ -75,7 +75,19 @@ pub struct JudgedHistory {
 /// # Errors
 /// When there is none, or it is not one, or does not fit the model.
 pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<JudgedHistory, CampaignError> {
-    let (path, mut history) = read_history(path)?;
+    let (path, history) = read_history(path)?;
+    check_read_history(&path, history, request)
+}
+
+/// Judges a history that was read or recorded; `path` names it.
+///
+/// # Errors
+/// When it is no history, or does not fit the model.
+pub fn check_read_history(
+    path: &Path,
+    mut history: OperationHistory,
+    request: &HistoryCheckRequest<'_>,
+) -> Result<JudgedHistory, CampaignError> {
     let wrong =
         |error: &dyn std::fmt::Display| CampaignError::new(ErrorKind::History, format!("{}: {error}", path.display()));
     let calls = pair_calls(&history).map_err(|error| wrong(&error))?;

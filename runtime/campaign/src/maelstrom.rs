@@ -10,8 +10,10 @@
 //!
 //! Not here: the network, clients and workloads (`runtime/player/maelstrom`), how lines reach the driver (`fozzy_world`).
 
+mod page;
 mod results;
 
+pub use page::page;
 pub use results::{DriverOutput, MaelstromOutput, check_command};
 
 use crate::embedded::MAELSTROM_DRIVER;
@@ -139,7 +141,9 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
     if !(1..=MAELSTROM_CLIENTS_MAX).contains(concurrency) {
         return Err(format!("expected 1 to {MAELSTROM_CLIENTS_MAX} clients at once, found {concurrency}"));
     }
-    positive("--rate", *rate)?;
+    if !rate.is_finite() || *rate < 0.0 {
+        return Err(format!("--rate: expected a number, 0 or above, found {rate}"));
+    }
     positive("--time-limit", *time_limit)?;
     positive("--nemesis-interval", *nemesis_interval)?;
     share("--p-loss", *p_loss)?;

@@ -5,8 +5,9 @@
 use crate::error::CampaignError;
 use crate::memory::memory_facts;
 use crate::profile::{ProfileDomains, profile_top, run_activity};
+use fozzy_report::RunPlayback;
 use fozzy_report::memory::MemoryTop;
-use fozzy_report::profile::{ProfileTimeline, space_time};
+use fozzy_report::profile::ProfileTimeline;
 use fozzy_report::suite::RunDetails;
 use fozzy_trace::file::Recording;
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::path::Path;
 /// Rows of each list.
 const ROWS: u64 = 10;
 
-/// Profile, memory and, of several machines, the messages and the timeline of a recorded run.
+/// Profile, memory and, of several machines, the run played and the timeline of a recorded run.
 pub fn run_details(path: &Path, recording: &Recording) -> RunDetails {
     let mut details = RunDetails::default();
     let mut note = |what: &str, error: CampaignError| {
@@ -30,7 +31,7 @@ pub fn run_details(path: &Path, recording: &Recording) -> RunDetails {
     };
     details.profile = profile;
     details.memory = memory.map(|facts| MemoryTop::of(&facts, ROWS));
-    details.messages = activity.as_ref().and_then(space_time);
+    details.playback = activity.as_ref().map(RunPlayback::of).filter(|playback| !playback.is_empty());
     details.timeline = activity.map(|activity| ProfileTimeline::of(&activity, "html"));
     details
 }

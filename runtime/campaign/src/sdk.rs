@@ -4,7 +4,7 @@
 //! project/
 //!   Cargo.toml               fozzy-sdk = { path = "vendor/fozzy/guest-sdk" }
 //!   vendor/fozzy/VERSION     which sources these are
-//!   vendor/fozzy/guest-sdk   the SDK, its macros and its WASI shim;  vendor/fozzy/runtime/trace: what it needs natively
+//!   vendor/fozzy/guest-sdk   the SDK, its macros, its WASI shim and its library for nodes;  vendor/fozzy/runtime/trace: what it needs natively
 //! ```
 //!
 //! So a project builds on every machine, and on none it needs a clone of Fozzy.

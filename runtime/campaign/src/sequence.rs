@@ -268,6 +268,7 @@ impl SequenceCollector {
             Some(("fozzy:history/operations", how @ ("ok" | "fail" | "info"))) => {
                 self.event("operation", format!("{how} {}", unquoted(asked)), entry);
             }
+            Some(("wasi_snapshot_preview1", _)) => {}
             _ if call.starts_with("wasi:") || call.starts_with("fozzy:") => {}
             // What is left is the target.
             _ => self.event("call", format!("{call}({asked}) -> {answer}"), entry),

@@ -498,8 +498,8 @@ pub(crate) struct FuzzArgs {
 /// Exit code: 0 no finding, else that of the worst finding: 1 failure, 3 timeout or hang, 4 crash; 2 error or usage.
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
-    /// Any target of `run`. A stateful scenario is explored step by step, from checkpoints; any other program in whole runs,
-    /// with all machines of its plan.
+    /// Any target of `run`, or a trace: the program and the plan of its run. A stateful scenario is explored step by step, from
+    /// checkpoints; any other program in whole runs, with all machines of its plan.
     pub(crate) target: PathBuf,
     /// The budget of real time, such as 30s, 5m, 2h [default: 60s, if --runs is not given; of a scenario file of version 1, one run]
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
@@ -906,6 +906,9 @@ pub(crate) struct TraceShowArgs {
     /// Only these calls, by index (`100..200`, `..50`, `900..`) or by virtual time (`1s..2.5s`).
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) at: Option<String>,
+    /// Instead of calls: the messages between machines, operations of clients, faults and lines of logs, one line each.
+    #[arg(long, conflicts_with = "at")]
+    pub(crate) messages: bool,
 }
 
 /// The newest runs stay, and the last one that passed and the last that failed. Saved failures and corpora are not touched.

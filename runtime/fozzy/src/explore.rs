@@ -135,6 +135,7 @@ impl Program {
             ..Options::default()
         };
         let request = ExploreRequest {
+            planned: None,
             strategy: row,
             options: bounds,
             steps: options.steps.or(plan.flows),

@@ -44,18 +44,26 @@ pub fn history_page(histories: &[HistoryPage]) -> String {
         [one] => format!("{}: {}", one.check.file, one.check.validity),
         several => format!("{} histories", several.len()),
     };
+    page_of(&title, "fozzy check", "", histories, "")
+}
+
+/// The page of some histories, under a heading, between parts of other kinds.
+pub(crate) fn page_of(title: &str, heading: &str, before: &str, histories: &[HistoryPage], after: &str) -> String {
+    let heading = escape(heading);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<title>{}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>fozzy check</h1>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{heading}</h1>\n\
          <button id=\"theme\" type=\"button\" title=\"dark or light\">◐</button>\n</header>\n{}<main>\n",
-        escape(&title),
+        escape(title),
         marker_definitions(),
     );
+    page.push_str(before);
     for history in histories {
         page.push_str(&section(history));
     }
+    page.push_str(after);
     page.push_str(&format!("</main>\n<div id=\"tip\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
     page
 }

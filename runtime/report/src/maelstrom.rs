@@ -8,9 +8,11 @@
 
 mod goal;
 mod journal;
+mod page;
 
 pub use goal::{GoalResult, MAELSTROM_GOALS, MaelstromGoal};
 pub use journal::{DIAGRAM_EVENTS, JOURNAL_EVENTS_MAX, MessageEvent, MessageEventKind, lamport_svg};
+pub use page::maelstrom_page;
 
 use crate::RunSummary;
 use schemars::JsonSchema;
@@ -90,9 +92,60 @@ pub struct MaelstromResults {
     /// What the workload's own checker says; absent when it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<CheckerResult>,
+    /// How long operations took, and how many there were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub perf: Option<MaelstromPerf>,
+    /// Errors and timeouts of operations; always valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exceptions: Option<MaelstromExceptions>,
+    /// Whether operations can be drawn over time; always valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<MaelstromTimeline>,
     /// Goals that were set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<GoalResult>,
+}
+
+/// Latencies and rates, by function.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct MaelstromPerf {
+    /// It is never wrong.
+    #[serde(rename = "valid?")]
+    pub valid: bool,
+    /// Milliseconds of operations that succeeded, by quantile.
+    pub latencies: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Operations that succeeded, for each second of virtual time.
+    pub rates: BTreeMap<String, f64>,
+}
+
+/// What operations ended with that did not succeed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct MaelstromExceptions {
+    /// It is never wrong.
+    #[serde(rename = "valid?")]
+    pub valid: bool,
+    /// How often, by what was said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ExceptionClass>,
+}
+
+/// Operations that ended with the same words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExceptionClass {
+    /// The words.
+    pub class: String,
+    /// How many operations.
+    pub count: u64,
+}
+
+/// The timeline of operations, which is `index.html`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct MaelstromTimeline {
+    /// It is never wrong.
+    #[serde(rename = "valid?")]
+    pub valid: bool,
 }
 
 /// The share of operations that succeeded.

@@ -31,7 +31,6 @@ mod pprof;
 mod protobuf;
 mod ranking;
 mod shrink;
-mod space_time;
 mod speedscope;
 mod svg;
 mod timeline;
@@ -60,7 +59,6 @@ pub use heap::{HeapMoment, HeapPlace, HeapSite, HeapTree, ProfileTopHeap};
 pub(crate) use ranking::by_function;
 pub use ranking::{LineCount, ProfileTopFunction};
 pub use shrink::{CostDirection, ProfileShrink, ProfileShrinkContract, ProfileShrinkSize};
-pub use space_time::space_time;
 pub use timeline::{ProfileTimeline, TIMELINE_FORMATS, TimelineEvent};
 pub use top::{ProfileTop, ProfileTopCpu};
 

@@ -139,12 +139,16 @@ words! {
         Slow = "slow",
         /// Some nodes hear nothing, and everything afterwards.
         Jam = "jam",
+        /// Some nodes are cut off one after the other, and come back in another order.
+        Swizzle = "swizzle",
         /// Programs are gone, and start again.
         Kill = "kill",
         /// The same, and what was not durable on the disk is gone.
         PowerLoss = "power-loss",
         /// Nodes stand still.
         Pause = "pause",
+        /// Some nodes take long for each message, one after the other.
+        SlowNode = "slow-node",
         /// Wall clocks jump.
         Clock = "clock",
         /// Clocks run fast or slow.
@@ -188,6 +192,10 @@ impl MaelstromOptions {
     /// # Errors
     /// When there are too many, in a sentence.
     pub fn steps(&self) -> Result<u32, String> {
+        if self.is_idle() {
+            // Time passes in a step, too.
+            return Ok(1);
+        }
         let mean = self.time_limit * self.step_rate();
         let steps = mean.round();
         match steps <= f64::from(MAELSTROM_STEPS_MAX) {
@@ -196,6 +204,12 @@ impl MaelstromOptions {
                 "the time limit and the rate come to {steps:.0} operations, and at most {MAELSTROM_STEPS_MAX} are possible"
             )),
         }
+    }
+
+    /// Whether nothing is done while the test lasts: no operation, and nothing goes wrong.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.step_rate() <= 0.0
     }
 
     /// Steps a second: operations, and what goes wrong and is repaired.
@@ -238,6 +252,7 @@ mod tests {
             max_writes_per_key: 16,
         };
         assert_eq!(options.steps(), Ok(300));
+        assert_eq!(MaelstromOptions { rate: 0.0, ..options.clone() }.steps(), Ok(1), "time passes");
         let partitioned = MaelstromOptions { nemesis: vec![NemesisKind::Partition], ..options.clone() };
         assert_eq!(partitioned.steps(), Ok(306));
         let why = MaelstromOptions { rate: 1e9, ..options.clone() }.steps().expect_err("too many");

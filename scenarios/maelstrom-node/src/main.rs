@@ -7,41 +7,29 @@
 //! ```
 //!
 //! The planted faults: identifiers that do not say which node made them, gossip that is sent once, registers of a service that may
-//! answer with older values, and transactions that are written without looking whether another one was faster.
+//! answer with older values, and transactions that are written without looking whether another one was faster; with the argument
+//! `keywise`, transactions that change one key after the other.
 
-use serde_json::{Map, Value, json};
+mod transaction;
+
+use fozzy_maelstrom::{MaelstromNode, NodeContext, ProtocolError, ProtocolMessage, Value, error_code, json};
+use serde_json::Map;
 use std::collections::BTreeMap;
-use std::io::Write;
-use wasip2::cli::stdin::get_stdin;
-use wasip2::clocks::monotonic_clock::subscribe_duration;
-use wasip2::io::poll::poll;
-use wasip2::random::random::get_random_u64;
+use std::time::Duration;
 
 /// How often a node repeats what it knows.
-const GOSSIP_NS: u64 = 200_000_000;
+const GOSSIP: Duration = Duration::from_millis(200);
+/// How long a service may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Whether the planted faults are mended.
 const IS_FIXED: bool = cfg!(feature = "fixed");
 
 /// The key under which all keys of transactions are.
 const ROOT: &str = "root";
 
-/// What waits for the answer of a service.
-enum Waiting {
-    /// The message of a client, which gets that answer.
-    Forwarded(Value),
-    /// A request that needs what is there.
-    Reading(Value),
-    /// A request whose change was written, and its reply.
-    Writing(Value, Value),
-}
-
+/// What a node knows.
 #[derive(Default)]
-struct Node {
-    /// By the number of the request.
-    waiting: BTreeMap<u64, Waiting>,
-    requests: u64,
-    name: String,
-    others: Vec<String>,
+struct Store {
     generated: u64,
     /// What no other start of this node has.
     incarnation: u64,
@@ -55,218 +43,160 @@ struct Node {
     added: BTreeMap<String, (i64, i64)>,
 }
 
-impl Node {
-    fn handle(&mut self, message: &Value) {
-        let body = &message["body"];
-        if let Some(waiting) = body["in_reply_to"].as_u64().and_then(|id| self.waiting.remove(&id)) {
-            return self.served(waiting, body);
-        }
-        match body["type"].as_str().unwrap_or_default() {
-            "init" => {
-                self.incarnation = get_random_u64();
-                self.name = body["node_id"].as_str().unwrap_or_default().to_owned();
-                let all = body["node_ids"].as_array().into_iter().flatten().filter_map(Value::as_str);
-                self.others = all.filter(|node| *node != self.name).map(str::to_owned).collect();
-                self.reply(message, json!({"type": "init_ok"}));
-            }
-            "echo" => self.reply(message, json!({"type": "echo_ok", "echo": body["echo"]})),
-            "generate" => {
-                self.generated += 1;
-                let id = match IS_FIXED {
-                    true => json!(format!("{}-{:x}-{}", self.name, self.incarnation, self.generated)),
-                    false => json!(self.generated),
-                };
-                self.reply(message, json!({"type": "generate_ok", "id": id}));
-            }
-            "topology" => {
-                self.is_broadcast = true;
-                self.reply(message, json!({"type": "topology_ok"}));
-            }
-            "broadcast" => {
-                self.learn(&[body["message"].clone()]);
-                self.reply(message, json!({"type": "broadcast_ok"}));
-            }
-            "add" if body.get("element").is_some() => {
-                self.learn(&[body["element"].clone()]);
-                self.reply(message, json!({"type": "add_ok"}));
-            }
-            "add" => {
-                let delta = body["delta"].as_i64().unwrap_or_default();
-                let (grown, shrunk) = self.added.entry(self.name.clone()).or_default();
-                (*grown, *shrunk) = (*grown + delta.max(0), *shrunk + (-delta).max(0));
-                self.reply(message, json!({"type": "add_ok"}));
-                self.tell(&[]);
-            }
-            "read" | "write" | "cas" if body.get("key").is_some() => {
-                let service = if IS_FIXED { "lin-kv" } else { "seq-kv" };
-                self.ask(service, body.clone(), Waiting::Forwarded(message.clone()));
-            }
-            "txn" | "send" | "poll" | "commit_offsets" | "list_committed_offsets" => {
-                self.ask("lin-kv", json!({"type": "read", "key": ROOT}), Waiting::Reading(message.clone()))
-            }
-            "read" if self.is_broadcast => self.reply(message, json!({"type": "read_ok", "messages": self.elements})),
-            "read" if self.is_counter => {
-                let sum: i64 = self.added.values().map(|(grown, shrunk)| grown - shrunk).sum();
-                self.reply(message, json!({"type": "read_ok", "value": sum}));
-            }
-            "read" => self.reply(message, json!({"type": "read_ok", "value": self.elements})),
-            "gossip" => {
-                let known = body["elements"].as_array().cloned().unwrap_or_default();
-                self.learn(&known);
-                for (node, pair) in body["added"].as_object().into_iter().flatten() {
-                    let number = |at: usize| pair[at].as_i64().unwrap_or_default();
-                    let (grown, shrunk) = self.added.entry(node.clone()).or_default();
-                    (*grown, *shrunk) = ((*grown).max(number(0)), (*shrunk).max(number(1)));
-                }
-            }
-            _ => {}
-        }
-    }
+type Context = NodeContext<Store>;
 
-    /// Asks a service.
-    fn ask(&mut self, service: &str, mut body: Value, waiting: Waiting) {
-        self.requests += 1;
-        body["msg_id"] = self.requests.into();
-        self.waiting.insert(self.requests, waiting);
-        self.send(service, body);
-    }
-
-    /// A service has answered.
-    fn served(&mut self, waiting: Waiting, answer: &Value) {
-        match waiting {
-            Waiting::Forwarded(message) => self.reply(&message, answer.clone()),
-            Waiting::Reading(message) => {
-                let before = answer.get("value").cloned().unwrap_or_else(|| json!({}));
-                let mut after = before.clone();
-                let reply = apply(&message["body"], &mut after);
-                if after == before {
-                    return self.reply(&message, reply);
-                }
-                let write = match IS_FIXED {
-                    true => {
-                        json!({"type": "cas", "key": ROOT, "from": before, "to": after, "create_if_not_exists": true})
-                    }
-                    false => json!({"type": "write", "key": ROOT, "value": after}),
-                };
-                self.ask("lin-kv", write, Waiting::Writing(message, reply));
-            }
-            Waiting::Writing(message, _) if answer["type"] == "error" => {
-                self.reply(&message, json!({"type": "error", "code": 30, "text": "another transaction was faster"}));
-            }
-            Waiting::Writing(message, reply) => self.reply(&message, reply),
-        }
-    }
-
+impl Store {
     /// Adds what is new, and passes it on once.
-    fn learn(&mut self, elements: &[Value]) {
+    fn learn(&mut self, context: &mut Context, elements: &[Value]) {
         let new: Vec<Value> = elements.iter().filter(|element| !self.elements.contains(element)).cloned().collect();
         if !new.is_empty() {
-            self.tell(&new);
+            self.tell(context, &new);
             self.elements.extend(new);
         }
     }
 
     /// Tells the others some elements, and what was added.
-    fn tell(&self, elements: &[Value]) {
+    fn tell(&self, context: &mut Context, elements: &[Value]) {
         if elements.is_empty() && self.added.is_empty() {
             return;
         }
         let added: Map<String, Value> =
             self.added.iter().map(|(node, (grown, shrunk))| (node.clone(), json!([grown, shrunk]))).collect();
-        for other in &self.others {
-            self.send(other, json!({"type": "gossip", "elements": elements, "added": added}));
+        let gossip = json!({"type": "gossip", "elements": elements, "added": added});
+        for other in context.others() {
+            context.send(&other, &gossip);
         }
     }
 
-    fn reply(&self, message: &Value, mut body: Value) {
-        body["in_reply_to"] = message["body"]["msg_id"].clone();
-        self.send(message["src"].as_str().unwrap_or_default(), body);
+    fn add(&mut self, context: &mut Context, message: &ProtocolMessage) {
+        let body = &message.body;
+        if let Some(element) = body.get("element") {
+            self.learn(context, std::slice::from_ref(element));
+            return context.reply(message, json!({"type": "add_ok"}));
+        }
+        let delta = body["delta"].as_i64().unwrap_or_default();
+        let (grown, shrunk) = self.added.entry(context.id().to_owned()).or_default();
+        (*grown, *shrunk) = (*grown + delta.max(0), *shrunk + (-delta).max(0));
+        context.reply(message, json!({"type": "add_ok"}));
+        self.tell(context, &[]);
     }
 
-    fn send(&self, dest: &str, body: Value) {
-        println!("{}", json!({"src": self.name, "dest": dest, "body": body}));
+    fn read(&self, context: &mut Context, message: &ProtocolMessage) {
+        let sum: i64 = self.added.values().map(|(grown, shrunk)| grown - shrunk).sum();
+        let reply = match self {
+            Store { is_broadcast: true, elements, .. } => json!({"type": "read_ok", "messages": elements}),
+            Store { is_counter: true, .. } => json!({"type": "read_ok", "value": sum}),
+            Store { elements, .. } => json!({"type": "read_ok", "value": elements}),
+        };
+        context.reply(message, reply);
     }
-}
 
-/// Does what a request says to all that is stored; the reply.
-fn apply(body: &Value, stored: &mut Value) -> Value {
-    match body["type"].as_str().unwrap_or_default() {
-        "txn" => json!({"type": "txn_ok", "txn": execute(&body["txn"], stored)}),
-        "send" => {
-            let log = &mut stored[body["key"].as_str().unwrap_or_default()];
-            let mut messages = log.as_array().cloned().unwrap_or_default();
-            messages.push(body["msg"].clone());
-            *log = messages.into();
-            json!({"type": "send_ok", "offset": log.as_array().map_or(0, Vec::len) - 1})
-        }
-        "poll" => {
-            let from = |(key, offset): (&String, &Value)| {
-                let log = stored[key].as_array().cloned().unwrap_or_default();
-                let numbered = log.into_iter().enumerate().skip(offset.as_u64().unwrap_or_default() as usize);
-                (key.clone(), numbered.map(|(offset, message)| json!([offset, message])).collect())
-            };
-            let logs: Map<String, Value> = body["offsets"].as_object().into_iter().flatten().map(from).collect();
-            json!({"type": "poll_ok", "msgs": logs})
-        }
-        "commit_offsets" => {
-            for (key, offset) in body["offsets"].as_object().into_iter().flatten() {
-                let committed = &mut stored[format!("committed {key}")];
-                *committed = json!(committed.as_u64().max(offset.as_u64()));
-            }
-            json!({"type": "commit_offsets_ok"})
-        }
-        _ => {
-            let committed = |key: &str| Some((key.to_owned(), stored.get(format!("committed {key}"))?.clone()));
-            let keys = body["keys"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let offsets: Map<String, Value> = keys.filter_map(committed).collect();
-            json!({"type": "list_committed_offsets_ok", "offsets": offsets})
+    fn hear_gossip(&mut self, context: &mut Context, body: &Value) {
+        let known = body["elements"].as_array().cloned().unwrap_or_default();
+        self.learn(context, &known);
+        for (node, pair) in body["added"].as_object().into_iter().flatten() {
+            let number = |at: usize| pair[at].as_i64().unwrap_or_default();
+            let (grown, shrunk) = self.added.entry(node.clone()).or_default();
+            (*grown, *shrunk) = ((*grown).max(number(0)), (*shrunk).max(number(1)));
         }
     }
 }
 
-/// Does what a transaction says to all keys; its result.
-fn execute(transaction: &Value, keys: &mut Value) -> Value {
-    let each = |operation: &Value| {
-        let (key, value) = (operation[1].to_string(), &operation[2]);
-        match operation[0].as_str() {
-            Some("append") => {
-                let mut list = keys[&key].as_array().cloned().unwrap_or_default();
-                list.push(value.clone());
-                keys[&key] = list.into();
-            }
-            Some("w") => keys[&key] = value.clone(),
-            _ => return json!(["r", operation[1], keys.get(&key).cloned().unwrap_or_default()]),
-        }
-        operation.clone()
-    };
-    transaction.as_array().into_iter().flatten().map(each).collect()
+/// Has a service answer a request of a client.
+fn forward(context: &mut Context, message: &ProtocolMessage) {
+    let service = if IS_FIXED { "lin-kv" } else { "seq-kv" };
+    let client = message.clone();
+    context.request(service, message.body.clone(), PATIENCE, move |context, _, answer| match answer {
+        Ok(body) => context.reply(&client, body),
+        Err(error) => context.fail(&client, &error),
+    });
 }
 
-fn main() {
-    let input = get_stdin();
-    let readable = input.subscribe();
-    let is_counter = std::env::args().nth(1).as_deref() == Some("counter");
-    let mut node = Node { is_counter, ..Node::default() };
-    let mut read: Vec<u8> = Vec::new();
-    let mut timer = subscribe_duration(GOSSIP_NS);
-    loop {
-        let ready = if IS_FIXED { poll(&[&readable, &timer]) } else { poll(&[&readable]) };
-        if ready.contains(&1) {
-            timer = subscribe_duration(GOSSIP_NS);
-            node.tell(&node.elements);
+/// Does what a request says to all that is stored: reads it, and writes it back.
+fn change(context: &mut Context, message: &ProtocolMessage) {
+    let client = message.clone();
+    context.request("lin-kv", json!({"type": "read", "key": ROOT}), PATIENCE, move |context, _, answer| {
+        let before = match answer {
+            Ok(body) => body["value"].clone(),
+            Err(error) if error.code == error_code::KEY_DOES_NOT_EXIST => json!({}),
+            Err(error) => return context.fail(&client, &error),
+        };
+        let mut after = before.clone();
+        let reply = transaction::apply(&client.body, &mut after);
+        if after == before {
+            return context.reply(&client, reply);
         }
-        if !ready.contains(&0) {
-            continue;
-        }
-        let Ok(bytes) = input.read(1 << 16) else { return };
-        read.extend(bytes);
-        while let Some(end) = read.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = read.drain(..=end).collect();
-            match serde_json::from_slice(&line) {
-                Ok(message) => node.handle(&message),
-                Err(why) => eprintln!("not a message: {why}"),
+        let write = match IS_FIXED {
+            true => json!({"type": "cas", "key": ROOT, "from": before, "to": after, "create_if_not_exists": true}),
+            false => json!({"type": "write", "key": ROOT, "value": after}),
+        };
+        context.request("lin-kv", write, PATIENCE, move |context, _, answer| match answer {
+            Ok(_) => context.reply(&client, reply),
+            // Whether a swap that has no answer was made is not known.
+            Err(error) if error.code == error_code::TIMEOUT => context.fail(&client, &error),
+            Err(_) => {
+                let error = ProtocolError::new(error_code::TXN_CONFLICT, "another transaction was faster");
+                context.fail(&client, &error);
             }
+        });
+    });
+}
+
+#[cfg(target_os = "wasi")]
+fn incarnation() -> u64 {
+    wasip2::random::random::get_random_u64()
+}
+
+/// Natively no two starts have the same moment.
+#[cfg(not(target_os = "wasi"))]
+fn incarnation() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn main() -> std::io::Result<()> {
+    let argument = std::env::args().nth(1).unwrap_or_default();
+    let is_keywise = argument == "keywise" && !IS_FIXED;
+    let mut node = MaelstromNode::new();
+    node.on_init(|context, store: &mut Store| {
+        store.incarnation = incarnation();
+        if IS_FIXED {
+            context.every(GOSSIP, |context, store| store.tell(context, &store.elements));
         }
-        let _ = std::io::stdout().flush();
+    });
+    node.on("echo", |context, _, message| {
+        context.reply(message, json!({"type": "echo_ok", "echo": message.body["echo"]}));
+    });
+    node.on("generate", |context, store, message| {
+        store.generated += 1;
+        let id = match IS_FIXED {
+            true => json!(format!("{}-{:x}-{}", context.id(), store.incarnation, store.generated)),
+            false => json!(store.generated),
+        };
+        context.reply(message, json!({"type": "generate_ok", "id": id}));
+    });
+    node.on("topology", |context, store, message| {
+        store.is_broadcast = true;
+        context.reply(message, json!({"type": "topology_ok"}));
+    });
+    node.on("broadcast", |context, store, message| {
+        store.learn(context, &[message.body["message"].clone()]);
+        context.reply(message, json!({"type": "broadcast_ok"}));
+    });
+    node.on("add", |context, store, message| store.add(context, message));
+    node.on("read", |context, store, message| match message.body.get("key") {
+        Some(_) => forward(context, message),
+        None => store.read(context, message),
+    });
+    node.on("write", |context, _, message| forward(context, message));
+    node.on("cas", |context, _, message| forward(context, message));
+    node.on("gossip", |context, store, message| store.hear_gossip(context, &message.body));
+    node.on("txn", move |context, _, message| match is_keywise {
+        true => transaction::execute_keywise(context, message),
+        false => change(context, message),
+    });
+    for kind in ["send", "poll", "commit_offsets", "list_committed_offsets"] {
+        node.on(kind, |context, _, message| change(context, message));
     }
+    node.run(Store { is_counter: argument == "counter", ..Store::default() })
 }

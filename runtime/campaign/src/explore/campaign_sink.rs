@@ -229,7 +229,7 @@ impl ExplorationSink {
             worker.supervisor.send(&WorkerEvent::Found { finding: finding.clone() });
         } else {
             let title = finding.signature.as_ref().map(ToString::to_string).unwrap_or_default();
-            let has_steps = self.confirmer.plan_of(&found.input).scenario.is_some();
+            let has_steps = self.confirmer.has_steps();
             let step = if has_steps { format!(", step {}", found.input.steps) } else { String::new() };
             self.remarks.text(&format!("found {title}\n  run {found_at}{step}, {}\n", finding.place()));
         }

@@ -65,7 +65,7 @@ impl GuidedCase<'_> {
     pub(crate) fn search(&self, seed: Seed, request: &GuidedRequest) -> Result<GuidedFindability, CampaignError> {
         let mut prepared = self.prepared.clone();
         let mut options = Options { stop: StopCondition::FirstFinding, ..request.options.clone() };
-        let is_program = prepared.planned.plan.scenario.is_none() && !prepared.program.is_scenario();
+        let is_program = prepared.is_explored_whole();
         if is_program {
             (options.is_whole_run, options.steps_per_run, options.steps_max) = (true, 1, 2);
         } else {

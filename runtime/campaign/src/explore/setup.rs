@@ -21,7 +21,7 @@ use super::workers::{AdoptedRun, ExploreWorkers};
 use crate::disk_sync::DiskSync;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, StopFlag};
-use crate::pipeline::{LoadedTarget, PreparedProgram, cache, plan};
+use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, cache, plan};
 use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
@@ -53,6 +53,8 @@ pub struct ExploreRequest<'a> {
     pub steps: Option<u32>,
     /// How the program is run.
     pub run: RunRequest,
+    /// The plan, where it is that of a recording; `run` says nothing then.
+    pub planned: Option<RunPlan>,
     /// How a distributed scenario is played.
     pub cluster: ClusterRequest<'a>,
     /// The state of the exploration that is continued; the outer `None` begins anew, the inner one means the file beside the store.
@@ -147,7 +149,10 @@ impl ExplorationSetup {
         let mut options = request.options.clone();
         let world = cluster::take(&mut loaded, &request.cluster, &request.run.world)?;
         let name = loaded.target.name.clone();
-        let mut planned = plan(project, &loaded, &RunRequest { world, ..request.run.clone() })?;
+        let mut planned = match &request.planned {
+            Some(planned) => planned.clone(),
+            None => plan(project, &loaded, &RunRequest { world, ..request.run.clone() })?,
+        };
         if request.only_simulated {
             planned.check_simulated()?;
         }
@@ -172,21 +177,24 @@ impl ExplorationSetup {
             return Err(CampaignError::new(ErrorKind::Usage, message)
                 .hint("leave out --fail-on, --expect-output, --expect-exit, --check and [expect] of the plan"));
         }
-        if is_program && ["bfs", "dfs"].contains(&request.strategy.name) {
+        let is_whole_run = prepared.is_explored_whole();
+        if is_whole_run && ["bfs", "dfs"].contains(&request.strategy.name) {
             let message = format!(
-                "{name} has no steps: `{}` goes through every answer of each step, and of a whole run there are too many",
+                "{name} has no steps that can be called one by one: `{}` goes through every answer of each step, and of a whole run there are too many",
                 request.strategy.name
             );
             return Err(CampaignError::new(ErrorKind::Usage, message)
                 .hint("--schedule coverage_guided, faults, random, pct, pos, urw or fifo"));
         }
         if is_program {
-            (options.is_whole_run, options.steps_per_run, options.steps_max) = (true, 1, 2);
             let plan = &mut prepared.planned.plan;
             let others = plan.nodes.iter_mut().map(|node| &mut node.program.machine);
             std::iter::once(&mut plan.main).chain(others).for_each(|machine| machine.stdin.vary(INPUT_VARIES));
         } else {
             prepared.planned.plan.scenario = Some(ScenarioPlan::all(1, options.steps_per_run));
+        }
+        if is_whole_run {
+            (options.is_whole_run, options.steps_per_run, options.steps_max) = (true, 1, 2);
         }
         let base_dir = &project.config.base_dir;
         let place = prepared.loaded.file.as_deref().map(|file| ProgramPlace::of(base_dir, file));
@@ -205,7 +213,7 @@ impl ExplorationSetup {
         clock.bound(&prepared.interrupt);
         let first = FirstRun::make(&mut confirmer, &DecisionPath { answers: start.snapshot(), steps: 1 });
         let (probe, first) = first.map_err(|error| first_run_error(&name, error.into()))?;
-        if is_program && probe.history.decisions == 0 {
+        if is_whole_run && probe.history.decisions == 0 {
             // All its runs are one; what that one comes to is said if it is worth saying.
             match &first.verdict.signature {
                 Some(_) => options.runs_max = 1,

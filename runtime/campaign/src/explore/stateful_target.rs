@@ -52,6 +52,8 @@ pub struct PathConfirmer {
     /// Our own standard input, if the program may read that.
     stdin: Option<Arc<LazyInput>>,
     origin: RecordingOrigin,
+    /// Whether a path is one of a whole run, whatever its steps.
+    is_whole_run: bool,
 }
 
 impl PathConfirmer {
@@ -64,11 +66,20 @@ impl PathConfirmer {
         }
         let (interrupt, reprieve) = (prepared.interrupt.clone(), prepared.reprieve.clone());
         let origin = prepared.origin(seed, RunMode::Explore);
-        Ok(PathConfirmer { session, interrupt, reprieve, plan, inputs, stdin, origin })
+        let is_whole_run = prepared.is_explored_whole();
+        Ok(PathConfirmer { session, interrupt, reprieve, plan, inputs, stdin, origin, is_whole_run })
+    }
+
+    /// Whether the runs of its paths are parted into steps.
+    pub(super) fn has_steps(&self) -> bool {
+        !self.is_whole_run
     }
 
     /// The plan of the run of a path.
     pub fn plan_of(&self, story: &DecisionPath) -> Plan {
+        if self.is_whole_run {
+            return self.plan.clone();
+        }
         let steps = |_: &ScenarioPlan| ScenarioPlan::all(1, story.steps.max(1));
         Plan { scenario: self.plan.scenario.as_ref().map(steps), ..self.plan.clone() }
     }

@@ -2,14 +2,16 @@
 
 use fozzy_check::{CheckerVerdict, HistoryOperation, OperationHistory, Process, Validity, check_property, checker};
 use fozzy_report::maelstrom::{
-    CheckerResult, JOURNAL_EVENTS_MAX, MaelstromAvailability, MaelstromGoal, MaelstromNet, MaelstromResults,
-    MaelstromValidity, MessageEvent,
+    CheckerResult, ExceptionClass, JOURNAL_EVENTS_MAX, MaelstromAvailability, MaelstromExceptions, MaelstromGoal,
+    MaelstromNet, MaelstromPerf, MaelstromResults, MaelstromTimeline, MaelstromValidity, MessageEvent,
 };
 use fozzy_report::shell_word;
 use fozzy_scenario_file::MaelstromOptions;
+use fozzy_trace::facts::{Operation, OperationEnd};
 use fozzy_trace::plan::HistoryCriterion;
 use fozzy_trace::{Execution, Status};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The checker that counts completions.
@@ -90,6 +92,9 @@ impl MaelstromOutput {
             stats: judged(STATS),
             availability: judged("availability").map(|result| availability(&result, options.availability)),
             workload,
+            perf: Some(perf(operations.all(), execution.ended_at.0)),
+            exceptions: Some(exceptions(operations.all())),
+            timeline: Some(MaelstromTimeline { valid: true }),
             goals: Vec::new(),
         };
         results.goals = goals.iter().map(|goal| goal.judge(|name| results.measured(name))).collect();
@@ -144,6 +149,47 @@ fn by_model<'a>(
         (is_empty, _) => MaelstromValidity::Known(is_empty),
     };
     (!names.is_empty()).then(|| CheckerResult { valid, anomalies, ..CheckerResult::default() })
+}
+
+/// Quantiles that are told, with their words.
+const QUANTILES: [(&str, f64); 4] = [("0.5", 0.5), ("0.95", 0.95), ("0.99", 0.99), ("1", 1.0)];
+/// Kinds of errors that are told apart; the most frequent ones are.
+const CLASSES_MAX: usize = 50;
+
+/// Latencies and rates of what succeeded.
+fn perf(operations: &[Operation], ended_at_ns: u64) -> MaelstromPerf {
+    let mut latencies: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for operation in operations {
+        if let Some((OperationEnd::Ok(_), _, ended)) = &operation.end {
+            let name = operation.operation.split(' ').next().unwrap_or_default();
+            latencies.entry(name.to_owned()).or_default().push(ended.since(operation.invoked.1).0);
+        }
+    }
+    let seconds = ended_at_ns.max(1) as f64 / 1e9;
+    let rates = latencies.iter().map(|(name, all)| (name.clone(), all.len() as f64 / seconds)).collect();
+    let quantiles = |(name, mut all): (String, Vec<u64>)| {
+        all.sort_unstable();
+        let at = |share: f64| all[((share * all.len() as f64).ceil() as usize).clamp(1, all.len()) - 1] as f64 / 1e6;
+        (name, QUANTILES.iter().map(|(word, share)| ((*word).to_owned(), at(*share))).collect())
+    };
+    MaelstromPerf { valid: true, latencies: latencies.into_iter().map(quantiles).collect(), rates }
+}
+
+/// What operations ended with that did not succeed, the most frequent first.
+fn exceptions(operations: &[Operation]) -> MaelstromExceptions {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for operation in operations {
+        if let Some((OperationEnd::Fail(why) | OperationEnd::Info(why), ..)) = &operation.end {
+            let function = operation.operation.split(' ').next().unwrap_or_default();
+            let why = why.split(';').next().unwrap_or_default();
+            *counts.entry(format!("{function}: {}", why.trim())).or_default() += 1;
+        }
+    }
+    let mut classes: Vec<ExceptionClass> =
+        counts.into_iter().map(|(class, count)| ExceptionClass { class, count }).collect();
+    classes.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.class.cmp(&other.class)));
+    classes.truncate(CLASSES_MAX);
+    MaelstromExceptions { valid: true, classes }
 }
 
 fn availability(result: &CheckerResult, least: Option<f64>) -> MaelstromAvailability {

@@ -52,6 +52,14 @@ impl PreparedProgram {
     }
 
     /// Lets runs that confirm and record failures end this much later than others.
+    /// Whether an exploration makes whole runs of it: of a program without steps, and of a scenario among other machines, which cannot be
+    /// called step by step from outside.
+    pub(crate) fn is_explored_whole(&self) -> bool {
+        let plan = &self.planned.plan;
+        let is_scenario = plan.scenario.is_some() || self.program.is_scenario();
+        !is_scenario || plan.nodes.iter().any(|node| !node.called)
+    }
+
     pub(crate) fn grant(&mut self, grace: Duration) {
         self.reprieve = reprieve(&self.interrupt, grace);
     }

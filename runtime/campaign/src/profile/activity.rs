@@ -43,6 +43,8 @@ pub fn run_activity(path: &Path, recording: &Recording) -> Result<RunActivity, C
     let found = std::mem::take(&mut *collector.lock().unwrap_or_else(PoisonError::into_inner));
     let mut activity = found.finish(path.display().to_string(), execution.ended_at, &MachineNames::of(&recording.plan));
     activity.identity = identity(recording);
+    activity.operations = execution.facts.operations.all().to_vec();
+    activity.is_routed = recording.plan.main.stdin.channel.as_ref().is_some_and(|channel| channel.routed);
     activity.wall_start_ns = recording.plan.wall_start_s.saturating_mul(1_000_000_000);
     let findings = recording.outcome.verdict.findings.iter().map(|finding| RunNote {
         node: NodeId(0),

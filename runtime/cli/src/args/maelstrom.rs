@@ -18,14 +18,15 @@ pub(crate) enum MaelstromCommand {
 }
 
 /// The program of a node reads messages from standard input and writes them to standard output, one JSON object a line, as it does
-/// for Maelstrom. Exit code: 0 valid, 1 invalid, 2 unknown, error or usage, 3 timeout, hang or not decided within the bounds of a run,
+/// for Maelstrom. Exit code: 0 valid, 1 invalid, 2 unknown (not decided within the bounds of a run), error or usage, 3 timeout or hang,
 /// 4 a node crashed.
 #[derive(Debug, Args)]
 pub(crate) struct MaelstromTestArgs {
     /// What clients do, and what must hold of it.
-    #[arg(short, long, value_name = "WORKLOAD", value_parser = words(&MaelstromWorkload::ALL.iter().map(|one| one.word()).collect::<Vec<_>>()))]
+    #[arg(short, long, value_name = "WORKLOAD", default_value = "lin-kv", value_parser = words(&MaelstromWorkload::ALL.iter().map(|one| one.word()).collect::<Vec<_>>()))]
     pub(crate) workload: String,
-    /// The program of a node: a WASI preview 1 module, a component, the text format of either, or a folder that is built.
+    /// The program of a node: a WASI preview 1 module, a component, the text format of either, or a folder that is built: a crate, a module of
+    /// Go, or whatever a Makefile makes.
     #[arg(long, value_name = "PATH")]
     pub(crate) bin: PathBuf,
     /// How many nodes there are: n0, n1, … [default: five nodes, n1 to n5]
@@ -37,7 +38,7 @@ pub(crate) struct MaelstromTestArgs {
     /// Clients at once: a number, or so many for each node, such as 2n.
     #[arg(long, value_name = "N|Nn", default_value = "1n")]
     pub(crate) concurrency: String,
-    /// Operations a second, on average.
+    /// Operations a second, on average; with 0 there are none, and only time passes.
     #[arg(long, value_name = "HZ", default_value_t = 5.0)]
     pub(crate) rate: f64,
     /// Seconds of virtual time during which operations begin.
@@ -52,7 +53,8 @@ pub(crate) struct MaelstromTestArgs {
     /// The share of messages between nodes that is lost, 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) p_loss: f64,
-    /// What goes wrong, each kind for itself: partition, one-way, delay, loss, duplicate, reorder, slow, jam, kill, power-loss, pause, clock, drift.
+    /// What goes wrong, each kind for itself: partition, one-way, delay, loss, duplicate, reorder, slow, jam, swizzle, kill, power-loss, pause,
+    /// slow-node, clock, drift.
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     pub(crate) nemesis: Vec<String>,
     /// Seconds between two steps of what goes wrong, on average.
@@ -108,7 +110,11 @@ pub(crate) struct MaelstromTestArgs {
     /// The budget of instructions of each machine [default: one that grows with the rate and the time]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u64>,
-    /// Write results.edn, results.json, history.edn, history.jsonl, history.txt, messages.svg (a diagram of the messages, and further ones
+    /// Write the test as one page that needs nothing else: results, operations with latencies and rates, and the run step by step, with its
+    /// messages, logs and faults.
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write index.html (the same page), results.edn, results.json, history.edn, history.jsonl, history.txt, messages.svg (a diagram of the messages, and further ones
     /// behind it) and node-logs/ to this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

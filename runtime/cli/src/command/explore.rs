@@ -25,9 +25,10 @@ use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
 use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest, ExploreRun, WorkerPart};
 use fozzy_campaign::explore::state::ExploreState;
 use fozzy_campaign::explore::stateful_target::PathConfirmer;
+use fozzy_campaign::inputs::is_trace;
 use fozzy_campaign::maximize::CostMetric;
 use fozzy_campaign::options::{RunRequest, StopFlag};
-use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load, session_of};
+use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan, identity, kept, load, session_of};
 use fozzy_campaign::program_place::ProgramPlace;
 use fozzy_campaign::scenario::ScenarioFile;
 use fozzy_campaign::scenario_steps::write_smaller;
@@ -306,7 +307,11 @@ fn setup(
     stop: impl FnOnce() -> StopFlag,
 ) -> Result<(ExplorationSetup, ExploreBounds), CliError> {
     let settings = &context.project.config.explore;
-    let loaded = load(&args.target, &context.project.remarks)?;
+    let recorded = is_trace(&args.target).then(|| selector::read(&args.target)).transpose()?;
+    let loaded = match &recorded {
+        Some(recording) => LoadedTarget::of_recording(recording),
+        None => load(&args.target, &context.project.remarks)?,
+    };
     let is_version_1 = loaded.scenario.as_ref().is_some_and(ScenarioFile::is_version_1);
     let bounds = settings.bounds(args.schedule, args.runs, args.time, is_version_1);
     let request = ExploreRequest {
@@ -320,6 +325,7 @@ fn setup(
             criteria: args.criteria.options(),
             fuel_default: None,
         },
+        planned: recorded.as_ref().map(RunPlan::of_recording),
         cluster: ClusterRequest { nodes: args.nodes, checkers: &args.checker },
         resume: args.resume.as_ref().map(Option::as_deref),
         seed_of_state: args.seed.is_none() && role.is_none(),

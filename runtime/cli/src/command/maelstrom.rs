@@ -7,7 +7,7 @@ use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
 use crate::{output, progress};
 use fozzy_campaign::error::{DeferredError, at_path};
-use fozzy_campaign::maelstrom::{DriverOutput, MaelstromOutput, MaelstromRequest, check_command, prepare};
+use fozzy_campaign::maelstrom::{DriverOutput, MaelstromOutput, MaelstromRequest, check_command, page, prepare};
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::store::{store_error, write_output};
@@ -15,7 +15,7 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_engine::{OutputKind, OutputTee};
 use fozzy_report::maelstrom::{
-    DIAGRAM_EVENTS, GoalResult, MaelstromDocument, MessageEvent, MessageEventKind, lamport_svg,
+    DIAGRAM_EVENTS, GoalResult, MaelstromDocument, MaelstromValidity, MessageEvent, MessageEventKind, lamport_svg,
 };
 use fozzy_report::{MachineLine, RunMode, RunSummary, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
@@ -25,6 +25,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The exit code of a test that was not decided, as Maelstrom has it.
+const EXIT_UNKNOWN: u8 = 2;
+/// How long the calls that contradict each other are looked for, for a page.
+const PAGE_NS_MAX: u64 = 5_000_000_000;
 
 pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCode, CliError> {
     let watch = Stopwatch::start();
@@ -72,24 +77,33 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     if let Some(out) = &args.out {
         lost.note(write_files(out, &results, &heard, &execution));
     }
+    let shown = results.results.clone();
+    let index = args.out.as_ref().map(|out| out.join("index.html"));
+    let pages: Vec<&Path> = index.as_deref().into_iter().chain(args.html.as_deref()).collect();
+    if !pages.is_empty() {
+        let pages_begun = Stopwatch::start();
+        let is_over = || pages_begun.elapsed_ns() >= PAGE_NS_MAX;
+        let page = lost.note(page(results, &execution, &recording, &is_over, &context.project.remarks));
+        for (path, page) in pages.iter().zip(std::iter::repeat(page.as_ref())) {
+            page.map(|page| lost.note(write_output(path, page.as_bytes())));
+        }
+    }
     if lost.is_set() {
         folder.discard();
     } else {
         lost.note(context.runs.finish(&folder, &summary));
     }
-    let goals = results.results.goals.clone();
+    let goals = shown.goals.clone();
+    let is_unknown = shown.valid == MaelstromValidity::UNKNOWN;
     if context.printer.json {
-        let document = MaelstromDocument {
-            schema_version: "fozzy.maelstrom.v1".to_owned(),
-            results: results.results,
-            run: summary,
-        };
+        let document =
+            MaelstromDocument { schema_version: "fozzy.maelstrom.v1".to_owned(), results: shown, run: summary };
         let text = serde_json::to_string_pretty(&document)
             .map_err(|error| CliError::new(ErrorKind::Internal, error.to_string()))?;
         context.printer.data(&format!("{text}\n"));
     } else {
         context.printer.remark(&pretty(&summary, context.printer.style(), is_own));
-        context.printer.data(&results.results.edn());
+        context.printer.data(&shown.edn());
         if let Some(command) = check_command(&tested, &found, args.out.as_deref()) {
             context.printer.remark(&format!("{command}\n"));
         }
@@ -102,6 +116,9 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     }
     lost.settle()?;
     say_other_name(context, args.record.as_deref(), trace.as_deref());
+    if is_unknown {
+        return Ok(ExitCode::from(EXIT_UNKNOWN));
+    }
     Ok(exit(if status == Status::Pass && !missed.is_empty() { Status::Fail } else { status }))
 }
 

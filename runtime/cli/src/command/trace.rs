@@ -5,9 +5,10 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::pipeline::session_of;
+use fozzy_campaign::profile::run_activity;
 use fozzy_campaign::selector;
-use fozzy_report::document::{ShowDocument, ShownStrike, VerifyDocument};
-use fozzy_report::{MachineNames, Style, entry_lines};
+use fozzy_report::document::{FormattedDocument, ShowDocument, ShownStrike, VerifyDocument};
+use fozzy_report::{MachineNames, RunPlayback, Style, entry_lines};
 use fozzy_trace::file;
 use fozzy_trace::{Aside, Duration, HistoryEntry, HistoryWindow, Instant};
 use std::path::Path;
@@ -56,6 +57,14 @@ pub(crate) fn show(context: &Context, args: &TraceShowArgs) -> Result<ExitCode, 
         Some(text) => parse_range(text)?,
     };
     let (path, recording) = selector::recording(&args.trace, &context.runs)?;
+    if args.messages {
+        let content = RunPlayback::of(&run_activity(&path, &recording)?).lines();
+        match context.printer.json {
+            true => context.printer.document(&FormattedDocument { format: "messages".to_owned(), content })?,
+            false => context.printer.data(&content),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut session = session_of(&recording)?;
     let keep = match &range {
         Range::Calls(keep) => keep.clone(),

@@ -51,6 +51,8 @@ pub fn names(kind: NemesisKind) -> [&'static str; 2] {
         NemesisKind::Reorder => ["reorder", "end of reorder"],
         NemesisKind::Slow => ["slow", "end of slow"],
         NemesisKind::Jam => ["jam", "end of jam"],
+        NemesisKind::Swizzle => ["swizzle", "end of swizzle"],
+        NemesisKind::SlowNode => ["slow-node", "end of slow-node"],
         NemesisKind::Kill => ["kill", "start"],
         NemesisKind::PowerLoss => ["power-loss", "power is back"],
         NemesisKind::Pause => ["pause", "resume"],
@@ -68,6 +70,7 @@ impl Nemesis {
     pub fn begin(
         &mut self,
         kind: NemesisKind,
+        now: u64,
         nodes: &[String],
         network: &mut MessageNetwork,
         wire: &mut NodeWire,
@@ -92,6 +95,16 @@ impl Nemesis {
             NemesisKind::Jam => {
                 network.faults.jammed = targets(nodes).into_iter().collect();
                 listed(&network.faults.jammed)
+            }
+            NemesisKind::Swizzle => {
+                let targets = targets(nodes);
+                let words = listed(&targets);
+                network.swizzle.begin(now, targets);
+                words
+            }
+            NemesisKind::SlowNode => {
+                network.slow_nodes = targets(nodes).into_iter().map(|node| (node, now)).collect();
+                listed(network.slow_nodes.keys())
             }
             NemesisKind::Kill | NemesisKind::PowerLoss => {
                 let up: Vec<String> = nodes.iter().filter(|node| !network.down.contains(*node)).cloned().collect();
@@ -141,6 +154,8 @@ impl Nemesis {
             }
             NemesisKind::Slow => network.faults.slow.clear(),
             NemesisKind::Jam => network.release(now),
+            NemesisKind::Swizzle => network.swizzle.end(now),
+            NemesisKind::SlowNode => network.slow_nodes.clear(),
             NemesisKind::Kill | NemesisKind::PowerLoss => {
                 let ended = if kind == NemesisKind::Kill { &mut self.killed } else { &mut self.unpowered };
                 for node in ended.iter() {

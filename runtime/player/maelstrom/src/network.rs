@@ -10,7 +10,7 @@
 //! Invariants: which of several due messages arrives first is a choice; without losses, latencies and partitions nothing else is asked.
 
 use crate::packet_faults::PacketFaults;
-use crate::partition::Partition;
+use crate::partition::{Partition, Swizzle};
 use fozzy_scenario_file::{LatencyDistribution, MaelstromOptions, PartitionMoment};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
+/// How long a slow node takes for a message.
+const SLOW_NODE: u64 = 100 * MS;
 /// Of those that are due together, so many are chosen from.
 const CHOICE_MAX: usize = 16;
 
@@ -32,12 +34,14 @@ pub struct NodeMessage {
     pub dest: String,
     /// What it says, in JSON.
     pub body: String,
+    /// When a slow node takes it.
+    pub waited_for: Option<u64>,
 }
 
 impl NodeMessage {
     /// As a node reads it.
     pub fn line(&self) -> String {
-        let NodeMessage { id, src, dest, body } = self;
+        let NodeMessage { id, src, dest, body, .. } = self;
         let name = |name: &str| Value::from(name).to_string();
         format!(r#"{{"id":{id},"src":{},"dest":{},"body":{body}}}"#, name(src), name(dest))
     }
@@ -76,6 +80,10 @@ pub struct MessageNetwork {
     /// The same, in one direction.
     pub one_way: Partition,
     pub faults: PacketFaults,
+    /// Nodes that are cut off one after the other.
+    pub swizzle: Swizzle,
+    /// Nodes that take long for each message, and from when on they can take another one.
+    pub slow_nodes: BTreeMap<String, u64>,
     /// Nodes whose programs are gone: nobody gets what is for them.
     pub down: BTreeSet<String>,
     clients: Traffic,
@@ -97,6 +105,8 @@ impl MessageNetwork {
             partition: Partition::default(),
             one_way: Partition::default(),
             faults: PacketFaults::default(),
+            swizzle: Swizzle::default(),
+            slow_nodes: BTreeMap::new(),
             down: BTreeSet::new(),
             clients: Traffic::default(),
             servers: Traffic::default(),
@@ -107,7 +117,7 @@ impl MessageNetwork {
     pub fn send(&mut self, now: u64, src: &str, dest: &str, body: String) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let message = NodeMessage { id, src: src.to_owned(), dest: dest.to_owned(), body };
+        let message = NodeMessage { id, src: src.to_owned(), dest: dest.to_owned(), body, waited_for: None };
         self.note(now, "send", &message);
         if message.is_of_client() {
             self.clients.sent += 1;
@@ -154,7 +164,7 @@ impl MessageNetwork {
 
     fn cuts(&self, message: &NodeMessage) -> bool {
         let NodeMessage { src, dest, .. } = message;
-        self.partition.cuts(src, dest) || self.one_way.cuts(src, dest)
+        self.partition.cuts(src, dest) || self.one_way.cuts(src, dest) || self.swizzle.cuts(src, dest)
     }
 
     fn draw_due(&self, now: u64, message: &NodeMessage) -> u64 {
@@ -180,6 +190,11 @@ impl MessageNetwork {
         }
     }
 
+    /// It is this moment now.
+    pub fn advance(&mut self, now: u64) {
+        self.swizzle.now = now;
+    }
+
     /// When the next message arrives.
     pub fn next_due(&self) -> Option<u64> {
         self.queue.keys().next().map(|(due, _)| *due)
@@ -198,6 +213,14 @@ impl MessageNetwork {
             let message = self.queue.remove(&due[chosen]).expect("it was there");
             if self.down.contains(&message.dest) {
                 self.note(now, "lost", &message);
+                continue;
+            }
+            if let Some(free) = self.slow_nodes.get_mut(&message.dest)
+                && message.waited_for != Some(now)
+            {
+                let due = now.max(*free).saturating_add(SLOW_NODE);
+                *free = due;
+                self.put(due, NodeMessage { waited_for: Some(due), ..message });
                 continue;
             }
             if message.is_of_client() {

@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Shapes of partitions, all equally likely.
 const SHAPES: [fn(&[String]) -> Grudge; 4] = [one, minority_third, majority, majorities_ring];
 
+/// Nanoseconds between one node that is cut off, or comes back, and the next.
+const SWIZZLE_GAP: u64 = 200_000_000;
+
 /// By receiver, whom it refuses.
 type Grudge = BTreeMap<String, BTreeSet<String>>;
 
@@ -48,6 +51,39 @@ impl Partition {
             format!("{node} does not hear {}", refused.join(", "))
         };
         self.0.iter().map(words).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Nodes that are cut off one after the other, and come back in another order.
+#[derive(Default)]
+pub struct Swizzle {
+    /// It is this moment.
+    pub now: u64,
+    /// By node, from when until when it hears nobody and nobody hears it.
+    cut: BTreeMap<String, (u64, u64)>,
+}
+
+impl Swizzle {
+    /// Some nodes are cut off, the first one now.
+    pub fn begin(&mut self, now: u64, nodes: Vec<String>) {
+        let each = |(place, node): (u64, String)| (node, (now.saturating_add(place * SWIZZLE_GAP), u64::MAX));
+        self.cut = (0..).zip(nodes).map(each).collect();
+    }
+
+    /// They come back, the first one now.
+    pub fn end(&mut self, now: u64) {
+        let names: Vec<String> = self.cut.keys().cloned().collect();
+        for (place, node) in (0..).zip(shuffled(&names)) {
+            if let Some((_, until)) = self.cut.get_mut(&node) {
+                *until = now.saturating_add(place * SWIZZLE_GAP);
+            }
+        }
+    }
+
+    /// Whether a message does not arrive.
+    pub fn cuts(&self, src: &str, dest: &str) -> bool {
+        let is_cut = |node: &str| self.cut.get(node).is_some_and(|(from, until)| (*from..*until).contains(&self.now));
+        is_cut(src) != is_cut(dest) || is_cut(src) && src != dest
     }
 }
 

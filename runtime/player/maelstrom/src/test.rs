@@ -35,6 +35,9 @@ const WEIGHT: f64 = 1_000_000.0;
 static INIT_OK: ReplyShape = ReplyShape { kind: "init_ok", keys: &[] };
 static TOPOLOGY_OK: ReplyShape = ReplyShape { kind: "topology_ok", keys: &[] };
 
+/// What a test without operations and faults does.
+const WAIT: &str = "wait";
+
 /// How histories mark the operations at the end.
 const FINAL: &str = " :final? true";
 
@@ -55,6 +58,9 @@ fn flows(options: &MaelstromOptions) -> Vec<(&'static str, u32)> {
     let weight = |rate: f64| (rate * WEIGHT).min(f64::from(u32::MAX / 64)) as u32;
     let operation = |row: &OperationRow| (row.name, weight(options.rate * f64::from(row.weight) / f64::from(all)));
     let mut flows: Vec<(&str, u32)> = operations.iter().map(operation).collect();
+    if options.is_idle() {
+        flows.push((WAIT, 1));
+    }
     let fault = weight(1.0 / options.nemesis_interval).max(1);
     flows.extend(options.nemesis.iter().flat_map(|kind| nemesis::names(*kind)).map(|name| (name, fault)));
     flows
@@ -137,6 +143,10 @@ impl Test {
 
     /// One operation, or one thing that goes wrong or is repaired.
     pub fn step(&mut self) -> StepResult {
+        if self.options.is_idle() {
+            self.run(self.limit, |_| false);
+            return StepResult::Ran(self.flows.len() as u32 - 1);
+        }
         if self.next_at == self.limit {
             return skipped("the time is over");
         }
@@ -170,7 +180,7 @@ impl Test {
     }
 
     fn begin_fault(&mut self, kind: NemesisKind) {
-        let words = self.nemesis.begin(kind, &self.options.nodes, &mut self.network, &mut self.wire);
+        let words = self.nemesis.begin(kind, self.wire.now(), &self.options.nodes, &mut self.network, &mut self.wire);
         tools::event(nemesis::names(kind)[0], &words);
         // Programs that were killed are gone before anything else happens.
         self.run(u64::MAX, |test| !test.wire.has_ordered_ends());
@@ -340,6 +350,7 @@ impl Test {
     fn run(&mut self, until: u64, is_over: impl Fn(&Test) -> bool) {
         loop {
             let now = self.wire.now();
+            self.network.advance(now);
             self.deliver(now);
             self.expire(now);
             if is_over(self) || now >= until {
@@ -386,8 +397,13 @@ impl Test {
         let Some(msg_id) = body.get("msg_id") else { return };
         let text = format!("there is no node {}", message.dest);
         let answer = json!({"type": "error", "code": 1, "text": text, "in_reply_to": msg_id});
-        let line =
-            NodeMessage { id: 0, src: message.dest.to_string(), dest: node.to_owned(), body: answer.to_string() };
+        let line = NodeMessage {
+            id: 0,
+            src: message.dest.to_string(),
+            dest: node.to_owned(),
+            body: answer.to_string(),
+            waited_for: None,
+        };
         self.wire.send(node, &line.line());
     }
 
@@ -464,6 +480,7 @@ impl Test {
                 src: String::new(),
                 dest: String::new(),
                 body: Value::Object(reply.clone()).to_string(),
+                waited_for: None,
             };
             malformed(&self.clients[at], &request, &message, (what.clone(), what));
         };

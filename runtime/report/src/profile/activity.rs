@@ -15,6 +15,7 @@
 
 use super::critical_path::{CriticalPath, Sender, WaitSpan, critical_path};
 use crate::show::MachineNames;
+use fozzy_trace::facts::Operation;
 use fozzy_trace::{Activity, Aside, AwaitedEvent, HistoryEntry, Instant, IoChannel, IoKind, NodeId, WaitKind, cut};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -257,6 +258,10 @@ pub struct RunActivity {
     pub notes: Vec<RunNote>,
     /// Calls, messages, turns and notes that are not among them.
     pub left_out: u64,
+    /// Operations of clients that the run has recorded.
+    pub operations: Vec<Operation>,
+    /// Whether lines of the other machines go by way of the main one, whose program is their network.
+    pub is_routed: bool,
     /// What a reader has to know.
     pub remarks: Vec<String>,
 }
@@ -626,7 +631,7 @@ pub(super) fn short(text: &str) -> String {
 
 impl RunActivity {
     /// Machines in the order of their numbers.
-    pub(super) fn machines(&self) -> Vec<NodeId> {
+    pub(crate) fn machines(&self) -> Vec<NodeId> {
         self.names.keys().copied().collect()
     }
 

@@ -10,6 +10,7 @@
 
 use crate::html::escape;
 use crate::memory::MemoryTop;
+use crate::playback::RunPlayback;
 use crate::profile::{ProfileTimeline, ProfileTop};
 use crate::summary::ShrinkSummary;
 use crate::{Layout, Style};
@@ -24,8 +25,8 @@ pub struct RunDetails {
     pub memory: Option<MemoryTop>,
     /// What its machines did, when there are several.
     pub timeline: Option<ProfileTimeline>,
-    /// The messages between its machines, drawn, when there are some.
-    pub messages: Option<String>,
+    /// The run, played step by step, when it has several machines with messages between them.
+    pub playback: Option<RunPlayback>,
     /// Why something of that is missing.
     pub remarks: Vec<String>,
 }
@@ -34,8 +35,8 @@ impl RunDetails {
     /// As parts of a page.
     pub(super) fn html(&self) -> String {
         let mut text = String::new();
-        if let Some(drawing) = &self.messages {
-            text.push_str(&format!("<h3>messages between machines</h3>\n{drawing}"));
+        if let Some(playback) = &self.playback {
+            text.push_str(&format!("<h3>the run, step by step</h3>\n{}", playback.html()));
         }
         if let Some(timeline) = &self.timeline {
             let page = escape(&timeline.text());

@@ -1,0 +1,117 @@
+//! Lines of standard input, waited for until a moment.
+//!
+//! In WASI 0.2 one call waits for input and a timer. Natively a thread reads lines, which the node takes from a channel.
+
+pub(crate) use platform::LineInput;
+
+#[cfg(all(target_os = "wasi", target_env = "p2"))]
+mod platform {
+    use std::io;
+    use std::time::Duration;
+    use wasip2::cli::stdin::get_stdin;
+    use wasip2::clocks::monotonic_clock::{now, subscribe_instant};
+    use wasip2::io::poll::{Pollable, poll};
+    use wasip2::io::streams::{InputStream, StreamError};
+
+    /// Bytes that are read at once.
+    const READ_BYTES: u64 = 1 << 16;
+
+    /// Standard input.
+    pub(crate) struct LineInput {
+        // Before the stream that it is of: it is dropped first.
+        readable: Pollable,
+        stream: InputStream,
+        /// What was read of a line that has not ended.
+        rest: Vec<u8>,
+        start: u64,
+    }
+
+    impl LineInput {
+        pub(crate) fn open() -> LineInput {
+            let stream = get_stdin();
+            LineInput { readable: stream.subscribe(), stream, rest: Vec::new(), start: now() }
+        }
+
+        /// Time since the start.
+        pub(crate) fn now(&self) -> Duration {
+            Duration::from_nanos(now() - self.start)
+        }
+
+        /// Waits until lines have come, or until a moment. Whether input has not ended.
+        pub(crate) fn wait(&mut self, until: Option<Duration>, lines: &mut Vec<Vec<u8>>) -> io::Result<bool> {
+            let is_ready = match until {
+                None => poll(&[&self.readable]).contains(&0),
+                Some(until) => {
+                    let until = u64::try_from(until.as_nanos()).unwrap_or(u64::MAX);
+                    let timer = subscribe_instant(self.start.saturating_add(until));
+                    poll(&[&self.readable, &timer]).contains(&0)
+                }
+            };
+            if !is_ready {
+                return Ok(true);
+            }
+            match self.stream.read(READ_BYTES) {
+                Ok(bytes) => {
+                    let before = self.rest.len();
+                    self.rest.extend_from_slice(&bytes);
+                    let Some(last) = self.rest[before..].iter().rposition(|byte| *byte == b'\n') else {
+                        return Ok(true);
+                    };
+                    let rest = self.rest.split_off(before + last + 1);
+                    let whole = std::mem::replace(&mut self.rest, rest);
+                    lines.extend(whole[..whole.len() - 1].split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+                    Ok(true)
+                }
+                Err(StreamError::Closed) => Ok(false),
+                Err(StreamError::LastOperationFailed(why)) => Err(io::Error::other(why.to_debug_string())),
+            }
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "wasi", target_env = "p2")))]
+#[allow(clippy::disallowed_methods, reason = "a node that runs natively has the clock of its machine")]
+mod platform {
+    use std::io::{self, BufRead};
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+    use std::time::{Duration, Instant};
+
+    /// Standard input.
+    pub(crate) struct LineInput {
+        lines: Receiver<io::Result<Vec<u8>>>,
+        start: Instant,
+    }
+
+    impl LineInput {
+        pub(crate) fn open() -> LineInput {
+            let (sender, lines) = channel();
+            std::thread::spawn(move || {
+                // Who does not take lines any more has ended.
+                io::stdin().lock().split(b'\n').all(|line| sender.send(line).is_ok())
+            });
+            LineInput { lines, start: Instant::now() }
+        }
+
+        /// Time since the start.
+        pub(crate) fn now(&self) -> Duration {
+            self.start.elapsed()
+        }
+
+        /// Waits until lines have come, or until a moment. Whether input has not ended.
+        pub(crate) fn wait(&mut self, until: Option<Duration>, lines: &mut Vec<Vec<u8>>) -> io::Result<bool> {
+            let first = match until {
+                None => self.lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => self.lines.recv_timeout(until.saturating_sub(self.now())),
+            };
+            match first {
+                Ok(line) => lines.push(line?),
+                Err(RecvTimeoutError::Timeout) => return Ok(true),
+                Err(RecvTimeoutError::Disconnected) => return Ok(false),
+            }
+            while let Ok(line) = self.lines.try_recv() {
+                lines.push(line?);
+            }
+            Ok(true)
+        }
+    }
+}

@@ -1,0 +1,3 @@
+module maelstrom-go
+
+go 1.24
