@@ -48,7 +48,7 @@ impl FuzzTarget for RecordingTarget<'_> {
         self.ours.coverage(see);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
         self.ours.compare(input, log)
     }
 

@@ -68,7 +68,7 @@ impl FuzzTarget for Ours {
         self.target.coverage(see);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
         self.timed(|target| target.compare(input, log))
     }
 

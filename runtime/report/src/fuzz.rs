@@ -48,6 +48,9 @@ pub struct FuzzSummary {
     pub corpus_bytes: u64,
     /// The folder that they are in.
     pub corpus_dir: String,
+    /// The testcase that takes longest, of those that were changed so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest: Option<SlowestInput>,
     /// Failures, each once, in the order in which they were found.
     pub findings: Vec<FuzzFinding>,
     /// Why it ended: `runs`, `time`, `finding`, `inputs` when these were named and run once each, `interrupted` by a signal, `workers` when too many of them were lost.
@@ -59,6 +62,25 @@ pub struct FuzzSummary {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub workers_restarted: u32,
 }
+
+/// The testcase that takes longest. Instructions are those of the build that logs comparisons, about twice the program's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SlowestInput {
+    /// Its name in the folder of the corpus.
+    pub name: String,
+    /// Bytes of it.
+    pub input_bytes: u64,
+    /// Instructions of its execution.
+    pub instructions: u64,
+    /// Those of the testcase in the middle.
+    pub median: u64,
+}
+
+/// Characters of the name of a testcase that are shown.
+const SHORT_NAME: usize = 12;
+/// How many times as long as the one in the middle a testcase takes that is told of.
+const SLOW_TIMES: u64 = 100;
 
 /// `coverage.json` of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -147,6 +169,16 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
         lines.push(format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir));
         let FuzzCoverage { estimated_undiscovered_edges, chance_of_new_edge, .. } = fuzz.coverage;
         lines.extend(unseen(estimated_undiscovered_edges, chance_of_new_edge, "execution"));
+        let is_slow = |slowest: &&SlowestInput| slowest.instructions / slowest.median.max(1) >= SLOW_TIMES;
+        lines.extend(fuzz.slowest.as_ref().filter(is_slow).map(|slowest| {
+            format!(
+                "slow: {} of {} take {} times the instructions of a usual one ({})",
+                counted(slowest.input_bytes, "byte"),
+                slowest.name.get(..SHORT_NAME).unwrap_or(&slowest.name),
+                grouped(slowest.instructions / slowest.median.max(1)),
+                grouped(slowest.instructions)
+            )
+        }));
     }
     let name = format!("`{}`", fuzz.function);
     lines.extend(

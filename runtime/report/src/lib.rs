@@ -61,7 +61,7 @@ pub use facts::{FlowSummary, HEALTH_SUFFIX, MemorySummary, PropertySummary, Scen
 pub use findings::finding_annotations;
 pub use flaky::{FlakyReport, RunSignature};
 pub use flatten::flatten;
-pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary};
+pub use fuzz::{FuzzCoverage, FuzzFinding, FuzzSummary, SlowestInput};
 pub use history_check::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryCheckDocument, HistoryViolation,
     IsolationReport, TransactionAnomalyReport, UndecidedPartition,

@@ -19,6 +19,7 @@ mod campaign;
 mod comparison_budget;
 mod corpus;
 mod corpus_minimize;
+mod cost_control;
 mod dictionary;
 mod input_to_state;
 mod length_control;

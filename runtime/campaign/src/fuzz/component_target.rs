@@ -132,7 +132,7 @@ impl FuzzTarget for ComponentTarget {
         self.caller.coverage().for_each(|(_, bytes)| see(bytes));
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
         let source = self.source(input);
         self.caller.compare(input, source, log)
     }

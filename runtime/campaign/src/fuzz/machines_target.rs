@@ -125,11 +125,12 @@ impl FuzzTarget for MachinesTarget {
         true
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
         let (plan, inputs) = self.entry.planned(&self.plan, &self.inputs, input);
-        self.compared.execute(Some((plan, &inputs)), Box::new(SeededSource::new(self.seed)))?;
+        let source = Box::new(SeededSource::new(self.seed));
+        let execution = self.compared.execute(Some((plan, &inputs)), source)?;
         log.extend_from_slice(self.compared.log());
-        Ok(())
+        Ok(execution.fuel_used)
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {

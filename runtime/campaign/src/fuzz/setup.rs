@@ -19,7 +19,7 @@ use super::kept_name::KeptName;
 use super::open::{FUEL_OF_A_CALL, campaign_target, functions_of, made_up};
 use super::protocol::FuzzProtocol;
 use super::single_inputs::{InputRuns, run_inputs};
-use super::summary::{CampaignReport, Subject, execution_of, word_of};
+use super::summary::{CampaignReport, Subject, execution_of, slowest, word_of};
 use super::target::CampaignTarget;
 use super::workers::FuzzWorkers;
 use crate::error::{CampaignError, ErrorKind};
@@ -259,6 +259,7 @@ impl<'a> CampaignSetup<'a> {
         let word = if ended == CampaignEnd::Stopped && (self.stop)() { "interrupted" } else { word_of(ended) };
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
+        report.fuzz.slowest = slowest(&campaign);
         (report.lost, report.given_up) = (sink.unkept, self.prepared.interrupt.has_struck().into());
         if let Some(CampaignPart { channel, is_complete }) = part {
             let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };

@@ -5,9 +5,9 @@
 
 use crate::error::DeferredError;
 use fozzy_engine::EntryPoint;
-use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput};
+use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestInput};
 use fozzy_search::FailureRecord;
-use fozzy_search::fuzz::{CampaignEnd, Stats};
+use fozzy_search::fuzz::{Campaign, CampaignEnd, Stats};
 use fozzy_trace::{Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -142,6 +142,7 @@ impl CampaignReport {
             corpus: stats.corpus,
             corpus_bytes: stats.corpus_bytes,
             corpus_dir: subject.corpus_dir.clone(),
+            slowest: None,
             findings: both().map(|(found, kept)| finding(found, kept)).collect(),
             ended: ended.to_owned(),
             workers_lost: 0,
@@ -164,6 +165,17 @@ impl FindingReport {
     pub fn of(found: &FailureRecord, kept: &SavedFinding, unkept: Option<String>) -> FindingReport {
         FindingReport { told: finding(found, kept), shown: shown(found, kept), unkept }
     }
+}
+
+/// The testcase of a campaign that takes longest, of those that it has changed.
+pub fn slowest(campaign: &Campaign) -> Option<SlowestInput> {
+    let (testcase, median) = campaign.slowest()?;
+    Some(SlowestInput {
+        name: testcase.digest.to_string(),
+        input_bytes: testcase.input.len() as u64,
+        instructions: testcase.instructions()?,
+        median,
+    })
 }
 
 /// A smaller input says more about a failure.

@@ -273,6 +273,8 @@ impl Collector<'_> {
         fuzz.minimizing = latest().map(|fuzz| fuzz.minimizing).sum();
         fuzz.unconfirmed = latest().map(|fuzz| fuzz.unconfirmed).sum();
         fuzz.last_new = latest().map(|fuzz| fuzz.last_new).max().unwrap_or(0);
+        let slowest = latest().filter_map(|fuzz| fuzz.slowest.as_ref());
+        fuzz.slowest = slowest.max_by_key(|slowest| slowest.instructions).cloned();
         (fuzz.workers_lost, fuzz.workers_restarted) = (report.lost, report.restarted);
         let (ended, failure) = match report.end {
             SupervisorEnd::Complete => ("runs", None),

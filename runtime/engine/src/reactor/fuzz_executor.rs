@@ -392,7 +392,8 @@ impl FuzzExecutor {
         self.last().reactor.obstacles()
     }
 
-    /// Calls the function with `input` and adds what it compares to `log`, in order. A call that takes long adds nothing.
+    /// Calls the function with `input` and adds what it compares to `log`, in order. The answer is the instructions that it took, those
+    /// of the logging among them. A call that uses up the budget ends there.
     ///
     /// # Errors
     /// When the machine fails.
@@ -401,7 +402,7 @@ impl FuzzExecutor {
         input: &[u8],
         source: Option<Box<dyn DecisionSource>>,
         log: &mut Vec<CmpLogEntry>,
-    ) -> Result<(), HarnessError> {
+    ) -> Result<u64, HarnessError> {
         if self.compared.is_none() {
             // With fuel, so that a call that does not end does, and always at the same comparison.
             let build = Build { coverage: CoverageMode::None, comparisons: true, ..Build::exact() };
@@ -412,7 +413,7 @@ impl FuzzExecutor {
         compared.reactor.log_comparisons(true);
         compared.call(input, source, FuelBudget::Plan)?;
         compared.reactor.read_comparisons(log);
-        Ok(())
+        Ok(compared.budget.saturating_sub(compared.reactor.fuel().unwrap_or(0)))
     }
 }
 

@@ -13,6 +13,7 @@
 
 use super::comparison_budget::ComparisonBudget;
 use super::corpus::{Corpus, Testcase};
+use super::cost_control::CostControl;
 use super::dictionary::Dictionary;
 use super::input_to_state::{InputToStatePair, OperandFixup, PairFinder, candidates};
 use super::length_control::LengthControl;
@@ -30,15 +31,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Mutations of a testcase each time that it is picked.
-const MUTATIONS_A_PICK: u32 = 32;
+const MUTATIONS_A_PICK: u64 = 32;
 /// Executions that are spent on shortening a testcase before it is kept.
 const SHORTEN_TRIES: u64 = 24;
 /// Testcases of at most this many bytes are kept as they are.
 const SHORT_BYTES: usize = 4;
 /// Executions that are spent on putting sides of comparisons into a testcase when it is picked first.
-const COMPARISON_TRIES: usize = 256;
+const COMPARISON_TRIES: u64 = 256;
 /// The same, for an input that alone shows nothing new: its comparisons may be behind those of all testcases.
-const STRAY_TRIES: usize = 48;
+const STRAY_TRIES: u64 = 48;
 /// What a testcase compares that is kept for its mutations: a tenth of a kilobyte each.
 const PAIRS_KEPT: usize = 64;
 /// The share of all executions that may go to comparisons, and how many may before that is looked at. A target that
@@ -46,7 +47,7 @@ const PAIRS_KEPT: usize = 64;
 const COMPARING_SHARE: u64 = 3;
 const COMPARING_FREE: u64 = 8192;
 /// Executions that are spent on the comparisons of a testcase beyond that share.
-const COMPARISON_TRIES_LEAST: usize = 8;
+const COMPARISON_TRIES_LEAST: u64 = 8;
 /// Variants of a testcase whose comparisons are logged too, if executions are slow: each differs from it in one part.
 const SIMILAR_INPUTS: usize = 8;
 /// One round in this many looks at what such an input compares.
@@ -214,6 +215,9 @@ pub struct Campaign {
     /// Executions spent on CmpLog.
     comparison_executions: u64,
     length: LengthControl,
+    costs: CostControl,
+    /// Whether an execution has used up its budget since this was last unset.
+    has_timed_out: bool,
     findings: Findings,
     /// Failures of executions that no run has confirmed so far, and how often each was seen.
     unconfirmed: BTreeMap<Option<FailureSignature>, u64>,
@@ -245,6 +249,8 @@ impl Campaign {
             stability: OperandStability::default(),
             comparison_executions: 0,
             length: LengthControl::default(),
+            costs: CostControl::default(),
+            has_timed_out: false,
             findings: Findings::default(),
             unconfirmed: BTreeMap::new(),
             stats: Stats::default(),
@@ -264,6 +270,13 @@ impl Campaign {
     #[must_use]
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
+    }
+
+    /// The testcase that costs most instructions, of those that were picked, and what the one in the middle costs.
+    #[must_use]
+    pub fn slowest(&self) -> Option<(&Testcase, u64)> {
+        let slowest = self.corpus.testcases().iter().max_by_key(|testcase| testcase.instructions())?;
+        Some((slowest, self.costs.median()?))
     }
 
     /// Its failures.
@@ -349,6 +362,10 @@ impl Campaign {
         if let Some(parent) = parent {
             self.compare(io, parent, &base)?;
         }
+        let cost = self.expected_instructions(parent);
+        if self.costs.skips(cost, &mut self.rng) {
+            return Ok(());
+        }
         let pairs = parent.and_then(|parent| self.corpus.testcases()[parent as usize].pairs.clone());
         let fixups = if self.uses_comparisons() { self.fixups_of(parent) } else { Arc::from([]) };
         let (most, stats) = (self.options.input_bytes_max, self.stats);
@@ -358,7 +375,7 @@ impl Campaign {
             None => self.length.of_round(&mut self.rng, base.len(), most, stats.executions, stats.last_new),
         };
         let mut input = Vec::with_capacity(most);
-        for _ in 0..MUTATIONS_A_PICK {
+        for _ in 0..self.costs.share(cost, MUTATIONS_A_PICK) {
             input.clear();
             input.extend_from_slice(&base);
             let testcases = self.corpus.testcases();
@@ -374,7 +391,13 @@ impl Campaign {
                 bytes_max,
             };
             self.mutators.mutate(&mut input, &mut material);
+            self.has_timed_out = false;
             self.try_input(io, &input, parent, None)?;
+            if self.has_timed_out {
+                // What is made from it does that again: it is worth less each time.
+                parent.into_iter().for_each(|parent| self.corpus.entry(parent as usize).timeouts += 1);
+                return Ok(());
+            }
             if !fixups.is_empty() && self.rng.one_in(REPAIRED) {
                 self.fix_up(io, &mut input, parent, &fixups)?;
             }
@@ -390,6 +413,11 @@ impl Campaign {
             self.try_comparisons(io, &input, parent, STRAY_TRIES)?;
         }
         Ok(())
+    }
+
+    /// What an execution of a testcase is expected to cost; `None` when that is not known.
+    fn expected_instructions(&self, testcase: Option<u32>) -> Option<u64> {
+        self.corpus.testcases()[testcase? as usize].expected_instructions()
     }
 
     /// `base` with random bytes appended, up to the room there is.
@@ -411,7 +439,9 @@ impl Campaign {
         if !self.uses_comparisons() || self.corpus.testcases()[place as usize].pairs.is_some() {
             return Ok(());
         }
-        let found = self.try_comparisons(io, base, Some(place), COMPARISON_TRIES)?;
+        let (found, cost) = self.try_comparisons(io, base, Some(place), COMPARISON_TRIES)?;
+        self.costs.observe(cost);
+        self.corpus.entry(place as usize).instructions = Some(cost);
         // Those that say most stand first.
         let kept = found.iter().copied().take(PAIRS_KEPT).collect();
         self.corpus.entry(place as usize).pairs = Some(kept);
@@ -420,17 +450,17 @@ impl Campaign {
         Ok(())
     }
 
-    /// Puts sides of what `base` compares where the others stand.
+    /// Puts sides of what `base` compares where the others stand. The answer is what it compares, and what its execution costs.
     fn try_comparisons(
         &mut self,
         io: &mut CampaignIo<'_>,
         base: &[u8],
         parent: Option<u32>,
-        tries: usize,
-    ) -> Result<Arc<[InputToStatePair]>, CampaignHalt> {
+        tries: u64,
+    ) -> Result<(Arc<[InputToStatePair]>, u64), CampaignHalt> {
         self.begin_execution()?;
         self.log.clear();
-        io.target.compare(base, &mut self.log)?;
+        let cost = io.target.compare(base, &mut self.log)?;
         self.stability.observe(&self.log);
         let mut found = self.pairs.pairs(&self.log, base, &mut self.dictionary);
         if io.target.is_slow() {
@@ -441,7 +471,7 @@ impl Campaign {
         let mut input = Vec::new();
         let begin = self.stats.executions;
         let is_much = self.comparison_executions > COMPARING_FREE + begin / COMPARING_SHARE;
-        let mut tries = if is_much { COMPARISON_TRIES_LEAST } else { tries };
+        let mut tries = self.costs.share(Some(cost), if is_much { COMPARISON_TRIES_LEAST } else { tries });
         for (pair, at) in candidates(&found, base) {
             if tries == 0 {
                 break;
@@ -462,7 +492,7 @@ impl Campaign {
             }
         }
         self.comparison_executions += self.stats.executions - begin;
-        Ok(found)
+        Ok((found, cost))
     }
 
     /// Of what several machines compare, most stands in the input by chance. Where a similar input has the operand at the same place
@@ -566,7 +596,7 @@ impl Campaign {
         }
         self.stats.last_new = self.stats.executions;
         self.feedback.features_of(io.target, memory, &mut self.features);
-        let shorter = self.shorten(io, input)?;
+        let shorter = self.shorten(io, input, parent)?;
         if !self.corpus.contains(&Digest::of(&shorter)) {
             let put = put.and_then(|put| put.relocate(input, &shorter));
             self.add_testcase(shorter.into(), parent, put);
@@ -576,13 +606,15 @@ impl Campaign {
     }
 
     /// The input, or a shorter one that shows all that is new in it.
-    fn shorten(&mut self, io: &mut CampaignIo<'_>, input: &[u8]) -> Result<Vec<u8>, CampaignHalt> {
+    fn shorten(&mut self, io: &mut CampaignIo<'_>, input: &[u8], parent: Option<u32>) -> Result<Vec<u8>, CampaignHalt> {
         if input.len() <= SHORT_BYTES {
             return Ok(input.to_vec());
         }
         let needed: Vec<Feature> = self.corpus.unknown(&self.features).collect();
         let mut kept = std::mem::take(&mut self.features);
-        let mut tries = SHORTEN_TRIES;
+        // It costs about what the one that it was made from does.
+        let cost = self.expected_instructions(parent);
+        let mut tries = self.costs.share(cost, SHORTEN_TRIES);
         let shorter = erase(input, &mut tries, &mut |candidate| {
             let Some(memory) = self.execute(io, candidate)? else { return Ok(false) };
             self.feedback.features_of(io.target, memory, &mut self.features);
@@ -611,6 +643,8 @@ impl Campaign {
             features: self.features.as_slice().into(),
             best_for: 0,
             picks: 0,
+            instructions: None,
+            timeouts: 0,
             fixups,
             pairs: None,
         };
@@ -643,6 +677,7 @@ impl Campaign {
         // One that is interrupted was none.
         let outcome = io.target.execute(input).inspect_err(|_| self.stats.executions -= 1)?;
         if let Some(verdict) = &outcome.failed {
+            self.has_timed_out |= verdict.status == Status::Timeout;
             self.judge_failure(io, input, verdict)?;
         }
         if !io.observer.on_execution(&self.stats) {

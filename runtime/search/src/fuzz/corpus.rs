@@ -31,6 +31,10 @@ pub struct Testcase {
     pub(crate) best_for: u32,
     /// How often it was picked.
     pub(crate) picks: u32,
+    /// What its execution costs, in instructions of the build that logs comparisons; `None` before it was picked.
+    pub(crate) instructions: Option<u64>,
+    /// How often an input that was made from it has used up its budget.
+    pub(crate) timeouts: u32,
     /// Comparisons that were met by putting one side in the other's place, here and in what it was made from: checksums and
     /// lengths among them, which a change of anything else spoils.
     pub(crate) fixups: Arc<[OperandFixup]>,
@@ -39,11 +43,26 @@ pub struct Testcase {
 }
 
 impl Testcase {
+    /// What it costs to execute it, in instructions.
+    #[must_use]
+    pub fn instructions(&self) -> Option<u64> {
+        self.instructions
+    }
+
+    /// The same, as far as it is worth executions: what time out after it are many of those that are made from it.
+    pub(crate) fn expected_instructions(&self) -> Option<u64> {
+        let times = 1 << self.timeouts.min(TIMEOUT_DOUBLINGS_MAX);
+        self.instructions.map(|instructions| instructions.max(1).saturating_mul(times))
+    }
+
     /// What it costs to execute it, and to read it: small is better.
     fn cost(&self) -> u64 {
         (self.features.len() as u64 + 16) * (self.input.len() as u64 + 16)
     }
 }
+
+/// Timeouts after which a testcase is worth no less: it must be changed now and then.
+const TIMEOUT_DOUBLINGS_MAX: u32 = 20;
 
 /// All testcases.
 #[derive(Clone, Debug, Default)]

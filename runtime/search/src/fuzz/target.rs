@@ -22,11 +22,12 @@ pub trait FuzzTarget {
         false
     }
 
-    /// Executes one input, and adds what it compared to `log`, in order.
+    /// Executes one input, and adds what it compared to `log`, in order. The answer is what that costs, in instructions, those of
+    /// the logging among them: the same for equal inputs on every machine.
     ///
     /// # Errors
     /// When the machine, not the target, fails.
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError>;
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError>;
 
     /// Executes one input as a run that can be recorded is executed. The verdict is the one that counts.
     ///

@@ -20,6 +20,8 @@ pub(crate) struct SimulatedGuest {
     edges: Vec<u8>,
     log: Vec<CmpLogEntry>,
     memory_bytes: u64,
+    /// Instructions of the execution.
+    cost: u64,
 }
 
 /// The code fails with this site.
@@ -84,6 +86,7 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> SimulatedTarget<F> {
         self.guest.edges.fill(0);
         self.guest.log.clear();
         self.guest.memory_bytes = 1 << 16;
+        self.guest.cost = 0;
         self.guest.edge(0);
         let ended = (self.code)(input, &mut self.guest);
         FuzzOutcome {
@@ -119,11 +122,11 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> FuzzTarget for Simulat
         see(&self.guest.edges);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<(), HarnessError> {
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
         self.executed.push(0);
         self.run(input);
         log.extend_from_slice(&self.guest.log);
-        Ok(())
+        Ok(self.guest.cost)
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
@@ -408,4 +411,35 @@ fn a_testcase_is_kept_without_what_does_not_matter() {
     let testcases = campaign.corpus().testcases();
     let kept = testcases.iter().find(|testcase| testcase.input.contains(&b'!')).expect("found");
     assert!(kept.input.len() < 60, "{} bytes", kept.input.len());
+}
+
+#[test]
+fn a_campaign_does_not_sink_into_inputs_that_take_quadratic_time() {
+    /// Instructions of an execution, on average, in the first and in the last eighth of a campaign.
+    fn rates(is_told: bool) -> (u64, u64) {
+        let costs = std::cell::RefCell::new(Vec::new());
+        let mut target = SimulatedTarget::new(|input: &[u8], guest: &mut SimulatedGuest| {
+            let nested = input.iter().filter(|byte| **byte == b'(').count() as u64;
+            let cost = 1000 + 100 * nested * nested;
+            for deep in 0..nested {
+                guest.edge(1);
+                guest.edge(2 + (deep + 1).ilog2() as usize);
+            }
+            for (place, byte) in input.iter().enumerate().take(40) {
+                guest.edge(20 + place * 4 + usize::from(*byte) % 4);
+            }
+            guest.cost = if is_told { cost } else { 1 };
+            costs.borrow_mut().push(cost);
+            Ok(())
+        });
+        let options = Options { seed: Seed(3), executions_max: 20_000, ..Options::default() };
+        let mut campaign = Campaign::new(options, Dictionary::default());
+        campaign.run(&mut target, &mut std::iter::empty(), &mut RecordingObserver::default()).expect("it runs");
+        let costs = costs.take();
+        let mean = |part: &[u64]| part.iter().sum::<u64>() / part.len() as u64;
+        (mean(&costs[..5_000]), mean(&costs[costs.len() - 5_000..]))
+    }
+    let ((first, last), (_, sunk)) = (rates(true), rates(false));
+    assert!(last <= 2 * first, "{first} in the beginning, {last} at the end");
+    assert!(sunk > 10 * last, "without costs {sunk}, with them {last}");
 }
