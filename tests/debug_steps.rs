@@ -8,7 +8,7 @@
 use crate::corpus::DebugSample;
 use crate::debug_machines;
 use crate::fozzy::{Fozzy, repository};
-use crate::tier;
+use crate::{profile, tier};
 use std::collections::BTreeMap;
 
 /// What each command printed.
@@ -159,11 +159,39 @@ fn same_everywhere(run: &RandomRun, returns: usize) {
     assert!(again * 2 > returns, "{again}");
 }
 
+/// The environment variable that asks for more returns than the suite has time for, of each run.
+const RETURNS: &str = "FOZZY_DEBUG_RETURNS";
+
+/// How often positions are returned to, unless it is said.
+fn returns(usual: usize) -> usize {
+    std::env::var(RETURNS).map_or(usual, |text| text.parse().expect("FOZZY_DEBUG_RETURNS is a number"))
+}
+
 #[test]
 fn what_is_seen_at_a_position_does_not_depend_on_the_way_to_it() {
-    // Ten thousand returns were measured by hand: ten minutes of a build without optimisation, without a difference.
-    let returns = if tier::is_two() { 250 } else { 60 };
+    let returns = returns(if tier::is_two() { 120 } else { 60 });
     for run in random_runs() {
         same_everywhere(&run, returns);
+    }
+}
+
+/// Real programs, with the variables of their source: C, and two machines of Rust that talk over the network.
+#[test]
+fn variables_of_real_programs_do_not_depend_on_the_way_to_them() {
+    let looks = &["where", "bt", "info locals", "info wasm", "info memory", "info machines"];
+    let in_c = Fozzy::new();
+    let module = DebugSample::CDebug.module().display().to_string();
+    in_c.run(&["run", &module, "--record", "run.fozzy", "--no-store"]).exits(0);
+    let machines = profile::two_machines();
+    std::fs::rename(machines.path("n.fozzy"), machines.path("run.fozzy")).expect("it was recorded");
+    for run in [
+        RandomRun {
+            fozzy: in_c,
+            setup: &["break work", "break values.c:22 if i == 2", "watch total", "goto end"],
+            looks,
+        },
+        RandomRun { fozzy: machines, setup: &["break main", "goto end"], looks },
+    ] {
+        same_everywhere(&run, returns(15));
     }
 }

@@ -38,6 +38,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn files() -> Vec<String> {
     let pages = fs::read_dir(repository().join("book/src")).expect("the book is there");
     let names = pages.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned());
+    // Pictures stand beside the pages that show them.
+    let names = names.filter(|name| name.ends_with(".md"));
     let mut files: Vec<String> = names.map(|name| format!("book/src/{name}")).collect();
     files.push("README.md".to_owned());
     files.sort();

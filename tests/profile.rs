@@ -119,6 +119,21 @@ const ENDINGS: &[(&str, &str, u64, u64)] = &[
         3,
     ),
     (
+        "an exception through frames, thrown again, and behind a tail call",
+        "(tag $t (param i32))
+         (func $deep (param i32) local.get 0 i32.eqz if i32.const 7 throw $t end local.get 0 i32.const 1 i32.sub call $deep)
+         (func $again (param i32) (local exnref)
+           block $h (result exnref) try_table (catch_all_ref $h) local.get 0 call $deep end return end local.set 1
+           local.get 1 throw_ref)
+         (func $tail (param i32) local.get 0 return_call $deep)
+         (func (export \"_start\")
+           block try_table (catch_all 0) i32.const 2 call $again end end
+           block try_table (catch_all 0) i32.const 0 call $tail end end i32.const 1 drop)",
+        // The first block, what it calls and throws again, three calls of `deep`; the second block, its call, `deep`, and the rest.
+        3 + (3 + 1 + 2) + (2 * 7 + 5) + 3 + 2 + 5 + 1,
+        7,
+    ),
+    (
         "two ways of recursion",
         "(func $f (param i32) (result i32) local.get 0 i32.const 2 i32.lt_u if (result i32) local.get 0 else
            local.get 0 i32.const 1 i32.sub call $f local.get 0 i32.const 2 i32.sub call $f i32.add end)
@@ -168,7 +183,19 @@ fn what_bulk_operations_move_is_counted_apart() {
 
 #[test]
 fn a_profile_names_functions_and_lines_and_balances_in_every_format() {
-    let formats = ["folded", "svg", "speedscope", "pprof", "callgrind"];
+    let formats = [
+        "folded",
+        "svg",
+        "speedscope",
+        "pprof",
+        "callgrind",
+        "massif",
+        "dhat",
+        "chrome",
+        "firefox",
+        "otlp",
+        "otlp-protobuf",
+    ];
     let [first, again] = [(), ()].map(|()| {
         let fozzy = Fozzy::new();
         std::fs::copy(corpus::scenario("parser", false), fozzy.path("parser.wasm")).expect("it is built");
@@ -218,8 +245,82 @@ fn own_of_callgrind(text: &str) -> u64 {
     sum
 }
 
+#[test]
+fn programs_that_catch_exceptions_are_counted_covered_and_debugged() {
+    let fozzy = Fozzy::new();
+    // Exceptions are objects of the engine, whose memory has other contents in each build.
+    fozzy.write(
+        "catches.wat",
+        "(module (memory (export \"memory\") 1) (tag $t (param i32))
+          (func $throws (param i32) (throw $t (local.get 0)))
+          (func $catches (param i32) (result i32)
+            (block $h (result i32) (try_table (catch $t $h) (call $throws (local.get 0))) (i32.const 0)))
+          (func (export \"_start\") (drop (call $catches (i32.const 7))) (drop (call $catches (i32.const 8)))))",
+    );
+    fozzy.run(&["run", "catches.wat", "--record", "c.fozzy"]).exits(0);
+    let top = fozzy.run(&["profile", "top", "c.fozzy", "--cpu", "--json"]).exits(0).json();
+    assert_eq!((&top["cpu"]["instructions"], &top["cpu"]["calls"]), (&14.into(), &5.into()), "{top:#}");
+    fozzy.run(&["profile", "doctor", "c.fozzy", "--deep"]).exits(0);
+    assert!(!fozzy.run(&["coverage", "c.fozzy"]).exits(0).err().contains("not the recorded run"));
+    let ended = fozzy.run_with_stdin(&["debug", "c.fozzy"], b"goto end\n").exits(0).out();
+    assert!(ended.contains("end of the run, position 14,") && !ended.contains("not the recorded run"), "{ended}");
+}
+
+/// A program of six functions that call each other in three layers; function `more` does a little more work than in the others.
+fn layered(program: u32, more: Option<u32>) -> String {
+    let rounds = |function: u32| {
+        5 + (program * 7 + function * 3) % 11 + if more == Some(function) { 1 + program % 3 } else { 0 }
+    };
+    let body = |function: u32, calls: &str| {
+        format!(
+            "(func $f{function} (local i32) {calls} (local.set 0 (i32.const {}))
+               (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))",
+            rounds(function)
+        )
+    };
+    let calls = [
+        "(call $f2) (call $f3)",
+        "(call $f3) (call $f4) (call $f4)",
+        "(call $f5)",
+        "(call $f5) (call $f5)",
+        "(call $f5)",
+        "",
+    ];
+    let functions: String = (0..6).zip(calls).map(|(function, calls)| body(function, calls)).collect();
+    format!("(module (memory (export \"memory\") 1) {functions} (func (export \"_start\") (call $f0) (call $f1)))")
+}
+
+#[test]
+fn a_function_that_does_more_is_named_in_twenty_programs_and_equal_runs_differ_in_nothing() {
+    let fozzy = Fozzy::new();
+    let record = |name: &str, text: String| {
+        fozzy.write("p.wat", text);
+        fozzy.run(&["run", "p.wat", "--record", name, "--no-store"]).exits(0);
+    };
+    let mut named = 0;
+    for program in 0..20 {
+        let planted = program % 6;
+        let [before, again, after] = ["b", "a", "c"].map(|side| format!("{side}{program}.fozzy"));
+        record(&before, layered(program, None));
+        record(&again, layered(program, None));
+        record(&after, layered(program, Some(planted)));
+        let diff = |left: &str, right: &str| fozzy.run(&["profile", "diff", left, right, "--json"]).exits(0).json();
+        let equal = diff(&before, &again);
+        assert_eq!((&equal["summary"]["verdict"], &equal["regressions"]), (&"equal".into(), &serde_json::json!([])));
+        let found = diff(&before, &after);
+        let rows = found["regressions"].as_array().expect("a list");
+        let mut metrics = rows.iter().filter_map(|row| row["metric"].as_str());
+        let first = metrics.find(|metric| metric.starts_with("function ")).unwrap_or_default();
+        named += u32::from(first == format!("function f{planted}"));
+        let explained = fozzy.run(&["profile", "explain", &after, "--diff-with", &before, "--json"]).exits(0).json();
+        let path = explained["topShiftedPath"].to_string();
+        assert!(path.ends_with(&format!("\"f{planted}\"]")), "{explained:#}");
+    }
+    assert!(named >= 19, "{named} of 20");
+}
+
 /// A client and a server over the network, recorded as `n.fozzy`.
-fn two_machines() -> Fozzy {
+pub(crate) fn two_machines() -> Fozzy {
     let fozzy = Fozzy::new();
     for name in ["net-client", "net-server"] {
         std::fs::copy(corpus::component(name), fozzy.path(&format!("{name}.wasm"))).expect("it is built");

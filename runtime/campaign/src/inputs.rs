@@ -16,7 +16,7 @@ use crate::pipeline::PreparedProgram;
 use fozzy_check::judge;
 use fozzy_engine::{EntryPoint, Program, ProgramCoverage};
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::{Digest, FailureSignature, Seed, Status};
+use fozzy_trace::{Digest, Seed, Status, Verdict};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -79,10 +79,8 @@ pub fn is_trace(path: &Path) -> bool {
 pub struct InputRunResult {
     /// The edges that were taken, by the digest of the component.
     pub covered: BTreeMap<Digest, (Program, ProgramCoverage)>,
-    /// How the run ended.
-    pub status: Status,
-    /// The first failure.
-    pub failure: Option<FailureSignature>,
+    /// How it ended: that of the first function that failed.
+    pub verdict: Verdict,
 }
 
 /// A program that is given inputs.
@@ -123,11 +121,14 @@ impl InputRunner {
 
     /// Executes an input: with several functions, each separately.
     pub fn execute_bytes(&mut self, bytes: &[u8]) -> Result<InputRunResult, CampaignError> {
-        let mut reached = InputRunResult { covered: BTreeMap::new(), status: Status::Pass, failure: None };
+        let mut reached = InputRunResult {
+            covered: BTreeMap::new(),
+            verdict: Verdict { status: Status::Pass, findings: Vec::new(), signature: None },
+        };
         for confirmer in &mut self.confirmers {
             let verdict = judge(&confirmer.execute(bytes, 0..0)?.execution);
-            if reached.status == Status::Pass {
-                (reached.status, reached.failure) = (verdict.status, verdict.signature);
+            if reached.verdict.status == Status::Pass {
+                reached.verdict = verdict;
             }
             let session = confirmer.session();
             for (digest, covered) in session.coverage() {

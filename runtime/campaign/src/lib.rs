@@ -34,6 +34,7 @@ pub mod memory;
 pub mod migrate;
 mod model_component;
 pub mod options;
+mod other_build;
 pub mod pipeline;
 pub mod profile;
 pub mod program_place;

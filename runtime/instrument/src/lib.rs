@@ -77,7 +77,7 @@ pub use compare::{
 };
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
-pub use features::features;
+pub use features::{features, has_managed_objects};
 pub use heap::{HeapEvent, HeapEventKind, HeapLog};
 pub use languages::languages;
 pub use map::{CodeLocation, CodeOrigin, ModuleMap, ModuleOrdinal, OffsetMaps, OriginalOffset, RewrittenOffset};

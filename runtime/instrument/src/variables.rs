@@ -24,6 +24,9 @@ const TYPES_MAX: usize = 32;
 /// Variables that are handed out.
 const FOUND_MAX: usize = 64;
 
+/// The section of a module whose data is put somewhere when it is loaded.
+const LIBRARY: &str = "dylink.0";
+
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
 
 /// A variable with a place of its own.
@@ -53,7 +56,7 @@ pub fn variables(component: &[u8], name: &str) -> Vec<Variable> {
                 open.push(encoding);
                 sections.clear();
             }
-            Payload::CustomSection(custom) if custom.name().starts_with(".debug_") => {
+            Payload::CustomSection(custom) if custom.name().starts_with(".debug_") || custom.name() == LIBRARY => {
                 sections.insert(custom.name().to_owned(), custom.data());
             }
             Payload::End(_) => {
@@ -75,6 +78,7 @@ fn of_module(sections: &BTreeMap<String, &[u8]>, name: &str) -> Vec<Variable> {
     let section = |id: SectionId| -> Result<Reader<'_>, gimli::Error> {
         Ok(Reader::new(sections.get(id.name()).copied().unwrap_or_default(), LittleEndian))
     };
+    let is_library = sections.contains_key(LIBRARY);
     let mut found = Vec::new();
     let Ok(loaded) = DwarfSections::load(section) else { return found };
     let dwarf = loaded.borrow(|section| *section);
@@ -83,7 +87,7 @@ fn of_module(sections: &BTreeMap<String, &[u8]>, name: &str) -> Vec<Variable> {
     while let Ok(Some(header)) = units.next() {
         if let Ok(unit) = dwarf.unit(header) {
             // A unit that cannot be read to its end has told what stands before.
-            let _ = of_unit(&dwarf, &unit, name, &mut left, &mut found);
+            let _ = of_unit(&dwarf, &unit, (name, is_library), &mut left, &mut found);
         }
         if left == 0 || found.len() == FOUND_MAX {
             break;
@@ -97,7 +101,7 @@ fn of_module(sections: &BTreeMap<String, &[u8]>, name: &str) -> Vec<Variable> {
 fn of_unit(
     dwarf: &Dwarf<Reader<'_>>,
     unit: &Unit<Reader<'_>>,
-    name: &str,
+    (name, is_library): (&str, bool),
     left: &mut u64,
     found: &mut Vec<Variable>,
 ) -> Result<(), gimli::Error> {
@@ -126,7 +130,16 @@ fn of_unit(
         }
         let Some(AttributeValue::Exprloc(place)) = entry.attr_value(gimli::DW_AT_location) else { continue };
         let mut operations = place.operations(unit.encoding());
-        let (Some(Operation::Address { address }), None) = (operations.next()?, operations.next()?) else { continue };
+        let address = match (operations.next()?, operations.next()?, operations.next()?, operations.next()?) {
+            (Some(Operation::Address { address }), None, ..) => address,
+            // Counted from where the module's data begins: at 0, unless it is a library.
+            (Some(Operation::WasmGlobal { .. }), Some(Operation::Address { address }), Some(Operation::Plus), None)
+                if !is_library =>
+            {
+                address
+            }
+            _ => continue,
+        };
         let Some(own) = own else { continue };
         let names = around.iter().map(|(_, name)| name.as_str()).chain([own.as_str()]);
         let path = names.collect::<Vec<_>>().join("::");

@@ -14,13 +14,14 @@ use super::component;
 use crate::error::{CampaignError, ErrorKind};
 use crate::inputs::{InputOptions, InputRunner};
 use crate::options::RunRequest;
+use crate::other_build::other_build_difference;
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use crate::project::Project;
 use fozzy_check::judge;
 use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_SCHEMA, CoverageDocument};
-use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Status, counted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -80,16 +81,13 @@ impl CoverageUnion {
         let mut session = self.prepared(recording)?.session()?;
         let starved = matches!(recording.outcome.end, ExecutionEnd::FuelExhausted { .. });
         session.fuel_times(if starved { 1 } else { FUEL_TIMES });
-        let mut execution = session.execute(fozzy_search::source_of(recording), 0..0)?;
-        execution.fuel_used = recording.outcome.fuel_used;
+        let execution = session.execute(fozzy_search::source_of(recording), 0..0)?;
         let verdict = judge(&execution);
         if starved {
             self.remarks.push(format!(
                 "{trace} ended when its fuel was used up; code that notes its edges uses more, so that less of the run is shown"
             ));
-        } else if let Some(difference) =
-            fozzy_search::compare(&recording.outcome, &RecordedOutcome::of(&execution, verdict))
-        {
+        } else if let Some(difference) = other_build_difference(recording, execution, verdict) {
             let (left, right) = (difference.left, difference.right);
             let what =
                 format!("{trace}: this is not the recorded run: {}: recorded {left}, found {right}", difference.what);
@@ -133,7 +131,7 @@ impl CoverageUnion {
         let mut failed = Vec::new();
         for path in files {
             let reached = runner.execute(path)?;
-            if reached.status != Status::Pass {
+            if reached.verdict.status != Status::Pass {
                 failed.push(path.display().to_string());
             }
             for (digest, (program, covered)) in reached.covered {

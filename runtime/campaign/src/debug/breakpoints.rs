@@ -23,10 +23,21 @@ pub(super) struct ConsoleBreakpoint {
     pub(super) hits: u64,
 }
 
+/// What is watched: of one machine, if there was a moment when it was named.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WatchedBytes {
+    /// First address and length.
+    pub(super) range: (u32, u32),
+    /// Whose memory it is.
+    pub(super) machine: Option<u32>,
+}
+
 /// Asks the breakpoints at each place that is passed by a movement.
 pub(super) struct BreakpointCheck<'a> {
     pub(super) points: &'a mut [ConsoleBreakpoint],
     pub(super) programs: &'a Programs,
+    /// The machine whose memory is watched.
+    watched_machine: Option<u32>,
     /// Hits are counted, and texts printed, on the way forwards only.
     pub(super) is_forward: bool,
     pub(super) logged: String,
@@ -37,15 +48,21 @@ impl BreakpointCheck<'_> {
     pub(super) fn new<'a>(
         points: &'a mut [ConsoleBreakpoint],
         programs: &'a Programs,
+        watched: Option<WatchedBytes>,
         is_forward: bool,
     ) -> BreakpointCheck<'a> {
-        BreakpointCheck { points, programs, is_forward, logged: String::new(), logged_count: 0 }
+        let watched_machine = watched.and_then(|watched| watched.machine);
+        BreakpointCheck { points, programs, watched_machine, is_forward, logged: String::new(), logged_count: 0 }
     }
 
     /// Whether the run stops here.
     pub(super) fn stops(&mut self, inspector: &mut Inspector<'_>, moment: &Moment) -> bool {
-        let mut is_stop = moment.stop.reason == StopReason::Watch;
-        let Some(place) = moment.stop.place.filter(|_| !is_stop) else { return is_stop };
+        if moment.stop.reason == StopReason::Watch {
+            // Another machine has the same addresses in a memory of its own.
+            return self.watched_machine.is_none_or(|machine| machine == moment.stop.machine.0);
+        }
+        let mut is_stop = false;
+        let Some(place) = moment.stop.place else { return false };
         for point in self.points.iter_mut().filter(|point| point.places.contains(&place)) {
             // A condition that says nothing stops, so that nothing is missed.
             if !holds(point, self.programs, inspector, place).unwrap_or(true) {

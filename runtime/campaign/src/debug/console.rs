@@ -7,7 +7,7 @@
 //!
 //! Not here: reading lines and writing text (`fozzy-cli`).
 
-use super::breakpoints::{BreakpointCheck, ConsoleBreakpoint, holds};
+use super::breakpoints::{BreakpointCheck, ConsoleBreakpoint, WatchedBytes, holds};
 use super::names::{self, SeenFrame, SeenValue};
 use super::protocol::{EndReport, MachineState};
 use super::session::{DebugSession, Inspector, Moment, MomentKind, RunPoint, StackEntry};
@@ -16,8 +16,9 @@ use super::values::{Programs, programs_of};
 use super::words::{self, number};
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_engine::{DebugPlace, DebugValue, Position, StopReason};
+use fozzy_instrument::debug_info::{CodePlace, DebugInfo};
 use fozzy_trace::outcome::StackFrame;
-use fozzy_trace::{Duration, Instant, counted, grouped};
+use fozzy_trace::{Digest, Duration, Instant, counted, grouped};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
@@ -44,7 +45,7 @@ pub struct ConsoleReply {
 pub struct Console {
     session: DebugSession,
     breakpoints: Vec<ConsoleBreakpoint>,
-    watched: Option<(u32, u32)>,
+    watched: Option<WatchedBytes>,
     next_number: u32,
     /// The machine that is looked at, unless it is the one whose turn it is.
     machine: Option<u32>,
@@ -194,7 +195,8 @@ impl Console {
     }
 
     /// Where a person means.
-    fn places(&self, what: &str) -> Result<(BTreeSet<DebugPlace>, String), CampaignError> {
+    fn places(&mut self, what: &str) -> Result<(BTreeSet<DebugPlace>, String), CampaignError> {
+        let programs = self.programs();
         let code = self.session.code();
         if let Some(offset) = what.strip_prefix('*') {
             let offset = number(offset)?;
@@ -217,7 +219,12 @@ impl Console {
             let file = self.file_here().ok_or_else(|| refused("no line of source is here: name a file, too"))?;
             return self.line_places(&file, line);
         }
-        let found = code.functions_named(what);
+        // Where the source has it: behind its prologue, and where it is inlined.
+        let in_source = programs.iter().flat_map(|(program, info)| self.counted(*program, info.function_places(what)));
+        let mut found: BTreeSet<DebugPlace> = if code.has_lines() { in_source.collect() } else { BTreeSet::new() };
+        if found.is_empty() {
+            found = code.functions_named(what);
+        }
         if !found.is_empty() {
             return Ok((found, String::new()));
         }
@@ -232,9 +239,25 @@ impl Console {
         })
     }
 
-    fn line_places(&self, file: &str, line: u32) -> Result<(BTreeSet<DebugPlace>, String), CampaignError> {
+    /// Places of the debug information of a program, as a run can be stopped there.
+    fn counted(&self, component: Digest, places: Vec<CodePlace>) -> impl Iterator<Item = DebugPlace> {
+        let place = move |place: CodePlace| DebugPlace { component, module: place.module, offset: place.offset.0 };
+        places.into_iter().filter_map(move |found| self.session.code().counted_from(place(found)))
+    }
+
+    fn line_places(&mut self, file: &str, line: u32) -> Result<(BTreeSet<DebugPlace>, String), CampaignError> {
+        let programs = self.programs();
         let code = self.session.code();
-        if let Some((found, places)) = code.line(file, line) {
+        if let Some((found, _)) = code.line(file, line) {
+            let of = |(program, info): (&Digest, &DebugInfo)| {
+                let of_line = info.line_places(file, found).filter(|places| places.line == found);
+                self.counted(*program, of_line.map(|line| line.places).unwrap_or_default()).collect::<Vec<_>>()
+            };
+            let in_source: BTreeSet<DebugPlace> = programs.iter().flat_map(of).collect();
+            let places = match in_source.is_empty() {
+                false => in_source,
+                true => code.line(file, found).map(|(_, places)| places).unwrap_or_default(),
+            };
             let moved = if found == line { String::new() } else { format!(" (line {line} has no code: {found})") };
             return Ok((places, moved));
         }
@@ -375,8 +398,11 @@ impl Console {
             return Err(refused(format!("{} at {address:#x} are not all in the memory", bytes_words(length))));
         }
         self.session.watch(Some((address, length)))?;
-        let before = self.watched.replace((address, length));
-        let instead = before.map(|(address, length)| format!(", instead of {} at {address:#x}", bytes_words(length)));
+        let machine = self.machine.or(self.session.here().moment().map(|moment| moment.stop.machine.0));
+        let before = self.watched.replace(WatchedBytes { range: (address, length), machine });
+        let instead = before.map(|WatchedBytes { range: (address, length), .. }| {
+            format!(", instead of {} at {address:#x}", bytes_words(length))
+        });
         let instead = instead.unwrap_or_default();
         Ok(format!("Watching {} at {address:#x}{instead}: stops before the program writes\n", bytes_words(length)))
     }
@@ -400,7 +426,7 @@ impl Console {
         act: impl FnOnce(&mut DebugSession, &mut BreakpointCheck<'_>) -> Result<(), CampaignError>,
     ) -> Result<String, CampaignError> {
         let programs = self.programs();
-        let mut check = BreakpointCheck::new(&mut self.breakpoints, &programs, forwards);
+        let mut check = BreakpointCheck::new(&mut self.breakpoints, &programs, self.watched, forwards);
         act(&mut self.session, &mut check)?;
         Ok(check.said())
     }
@@ -740,7 +766,7 @@ impl Console {
             let log = point.log.as_ref().map(|text| format!(" prints \"{text}\"")).unwrap_or_default();
             let _ = writeln!(text, "{:<3} {}{condition}{log}, {hits}", point.number, point.what);
         }
-        if let Some((address, length)) = self.watched {
+        if let Some(WatchedBytes { range: (address, length), .. }) = self.watched {
             let _ = writeln!(text, "    watching {} at {address:#x}", bytes_words(length));
         }
         if text.is_empty() { "no breakpoints\n".to_owned() } else { text }
@@ -762,74 +788,77 @@ impl Console {
         Ok(text)
     }
 
-    /// Back to who wrote bytes last: a store of the program, or the host.
+    /// Back to who wrote bytes last: a store of the program, or the host. Another machine, and another life of this one, have memories of their own.
     fn last_write(&mut self, rest: &str) -> Result<String, CampaignError> {
         let (address, length) = self.range(rest)?;
-        let here = self.session.here().position();
-        let read = |session: &mut DebugSession| session.inspect().memory(0, u64::from(address), u64::from(length));
-        if self.session.here().moment().is_none() {
+        let Some(moment) = self.session.here().moment().cloned() else {
             return Err(refused("the run is over, and with it its memory: go to a moment of it, as by `rsi`"));
-        }
-        let Some(now) = read(&mut self.session)?.filter(|bytes| bytes.len() == length as usize) else {
+        };
+        let (here, machine) = (moment.stop.position, self.machine.unwrap_or(moment.stop.machine.0));
+        let bytes = OwnBytes { machine, address, length };
+        let Some(now) = bytes.read(&mut self.session)?.filter(|bytes| bytes.len() == length as usize) else {
             return Err(refused(format!("{} at {address:#x} are not all in the memory", bytes_words(length))));
         };
+        let states = self.session.inspect().machines()?;
+        let began = states.iter().find(|state| state.number == machine).map_or(Position(0), |state| state.began);
         self.session.watch(Some((address, length)))?;
         let places = self.session.breakpoints().clone();
         self.session.set_breakpoints(BTreeSet::new());
-        let found = self.session.go_back(&mut |_, moment| Ok(moment.stop.reason == StopReason::Watch)).map(|_| ());
+        let is_own = |at: &Moment| at.stop.reason == StopReason::Watch && at.stop.machine.0 == machine;
+        let found = self.session.go_back_to(began, &mut |_, moment| Ok(is_own(moment))).map(|_| ());
         self.session.set_breakpoints(places);
-        self.session.watch(self.watched)?;
+        self.session.watch(self.watched.map(|watched| watched.range))?;
         found?;
         self.look_here();
-        let store = self.session.here().moment().filter(|at| at.stop.reason == StopReason::Watch).cloned();
-        let from = store.as_ref().map_or(0, |at| at.stop.position.0 + 1);
+        let store = self.session.here().moment().filter(|at| is_own(at)).cloned();
         // What it wrote is there still, unless the host wrote later.
-        let after = match store {
-            Some(_) => {
-                self.session.go_to(Position(from))?;
-                read(&mut self.session)?
-            }
-            None => read(&mut self.session)?,
-        };
-        if after.as_ref() == Some(&now) {
-            return match store {
+        let from = store.as_ref().map_or(began, |at| Position(at.stop.position.0 + 1));
+        self.session.go_to(from)?;
+        if bytes.read(&mut self.session)?.as_ref() == Some(&now) {
+            return match &store {
                 Some(at) => {
                     self.session.go_to(at.stop.position)?;
                     Ok(format!("Written last by this instruction of the program:\n{}", self.shown()?))
                 }
-                None => {
-                    self.session.go_to(here)?;
-                    let is_zero = now.iter().all(|byte| *byte == 0);
-                    Err(refused("nothing has written there since the program began").hint(match is_zero {
-                        true => "it is zero, as memory is at the beginning",
-                        false => "it stands there from the program's data",
-                    }))
-                }
+                None => self.never_written(here, &now),
             };
         }
-        self.written_by_host((address, length), from, here.0, &now)
+        self.written_by_host(bytes, (from, store.is_none()), here, &now)
     }
 
-    /// The call of the host by which bytes became what they are: the first position between two from which on they are.
+    fn never_written(&mut self, here: Position, now: &[u8]) -> Result<String, CampaignError> {
+        self.session.go_to(here)?;
+        let is_zero = now.iter().all(|byte| *byte == 0);
+        Err(refused("nothing has written there since the program began").hint(match is_zero {
+            true => "it is zero, as memory is at the beginning",
+            false => "it stands there from the program's data",
+        }))
+    }
+
+    /// The call of the host by which bytes became what they are: the first position between two from which on they are. `is_unstored` says that the
+    /// former is where a life begins, and not behind a store.
     fn written_by_host(
         &mut self,
-        (address, length): (u32, u32),
-        low: u64,
-        high: u64,
+        bytes: OwnBytes,
+        (from, is_unstored): (Position, bool),
+        here: Position,
         now: &[u8],
     ) -> Result<String, CampaignError> {
-        let (mut low, mut high) = (low, high);
+        let (mut low, mut high) = (from.0, here.0);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             self.session.go_to(Position(middle))?;
-            let bytes = self.session.inspect().memory(0, u64::from(address), u64::from(length))?;
-            if bytes.as_deref() == Some(now) {
+            if bytes.read(&mut self.session)?.as_deref() == Some(now) {
                 high = middle;
             } else {
                 low = middle;
             }
         }
         self.session.go_to(Position(low))?;
+        if bytes.read(&mut self.session)?.is_none() || (is_unstored && low == from.0) {
+            // They were so in the first moment in which the machine had this memory.
+            return self.never_written(here, now);
+        }
         let calls = self.session.here().moment().map_or(0, |at| at.stop.calls);
         let decisions = self.session.here().moment().map_or(0, |at| at.stop.decisions);
         self.session.go_to(Position(high))?;
@@ -851,6 +880,24 @@ impl Console {
         self.look_here();
         let text = format!("Another run: from decision {at} on, seed {seed} answers.\n");
         Ok(text + &self.shown()?)
+    }
+}
+
+/// Bytes of the memory of one machine.
+#[derive(Clone, Copy)]
+struct OwnBytes {
+    machine: u32,
+    address: u32,
+    length: u32,
+}
+
+impl OwnBytes {
+    /// As they are: of a machine whose turn it is not, as they were when it began to wait.
+    fn read(self, session: &mut DebugSession) -> Result<Option<Vec<u8>>, CampaignError> {
+        match session.inspect_machine(self.machine)? {
+            Some(mut machine) => machine.memory(0, u64::from(self.address), u64::from(self.length)),
+            None => Ok(None),
+        }
     }
 }
 

@@ -1,16 +1,17 @@
 //! The process that executes a recording for a debugger.
 //!
-//! Invariants: it has one thread; it ends when its session is gone, at the latest at its next stop.
+//! Invariants: it has one thread; it ends when its session is gone, also in the midst of a loop.
 
-use super::fork::{fork, reap_children};
+use super::fork::{end_with, fork, outlast, reap_children};
 use super::protocol::{DebuggeeSpec, DebuggerLink, EndReport, MachineState, Reply, Request};
 use crate::error::CampaignError;
+use crate::other_build::other_build_difference;
 use crate::pipeline::PreparedProgram;
 use crate::selector;
 use fozzy_check::judge;
 use fozzy_engine::{Build, DebugMoment, DebuggedRun, Debugger, Position, Resume};
 use fozzy_search::{Branch, source_of};
-use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::file::Recording;
 use fozzy_trace::{DecisionSource, Seed};
 use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
@@ -40,7 +41,10 @@ pub fn serve() -> u8 {
     let server = Rc::new(RefCell::new(server));
     match execute(&spec, &server) {
         Ok(end) => server.borrow_mut().after(&end),
-        Err(error) => server.borrow_mut().send(&Reply::Failed(error.message)),
+        Err(error) => {
+            server.borrow().stop_executing();
+            server.borrow_mut().send(&Reply::Failed(error.message));
+        }
     }
     0
 }
@@ -55,18 +59,18 @@ fn execute(spec: &DebuggeeSpec, server: &Rc<RefCell<Server>>) -> Result<EndRepor
     };
     let first = Resume { until: Some(Position(0)), ..Resume::default() };
     let debuggee = Debuggee { server: Rc::clone(server) };
+    server.borrow().begin_executing();
     let run = session.debug(source, 0..0, first, Box::new(debuggee))?;
     Ok(report(&recording, run, spec.branch.is_some()))
 }
 
 /// The end of a run; what is to be the recorded one is compared with it.
 fn report(recording: &Recording, run: DebuggedRun, is_branch: bool) -> EndReport {
-    let DebuggedRun { mut execution, end } = run;
-    execution.fuel_used = recording.outcome.fuel_used;
+    let DebuggedRun { execution, end } = run;
     let verdict = judge(&execution);
     let (words, status) = (execution.end.words(), verdict.status);
     let (calls, decisions, time) = (execution.history.calls, execution.history.decisions, execution.ended_at);
-    let difference = fozzy_search::compare(&recording.outcome, &RecordedOutcome::of(&execution, verdict));
+    let difference = other_build_difference(recording, execution, verdict);
     let difference = difference.filter(|_| !is_branch);
     let difference = difference.map(|found| format!("{}: recorded {}, found {}", found.what, found.left, found.right));
     EndReport { position: end, words, status, difference, calls, decisions, time }
@@ -95,6 +99,20 @@ impl Server {
         }
     }
 
+    /// It executes from here on, for as long as its session is there.
+    fn begin_executing(&self) {
+        if !end_with(self.connection.stream()).unwrap_or(false) {
+            end();
+        }
+    }
+
+    /// It has stopped, and reads what its session says.
+    fn stop_executing(&self) {
+        if outlast(self.connection.stream()).is_err() {
+            end();
+        }
+    }
+
     /// Sends a message, or ends with its session.
     fn send(&mut self, reply: &Reply) {
         if self.connection.send(reply).is_err() {
@@ -108,6 +126,7 @@ impl Server {
 
     /// What can be asked for when the run is over.
     fn after(&mut self, report: &EndReport) {
+        self.stop_executing();
         self.send(&Reply::Ended(report.clone()));
         loop {
             match self.receive() {
@@ -134,10 +153,14 @@ impl Debugger for Debuggee {
     fn stopped(&mut self, moment: &mut DebugMoment<'_>) -> Resume {
         let depth = moment.depth();
         let mut server = self.server.borrow_mut();
+        server.stop_executing();
         server.send(&Reply::Stopped(moment.stop().clone(), depth));
         loop {
             let reply = match server.receive() {
-                Request::Resume(resume) => return resume,
+                Request::Resume(resume) => {
+                    server.begin_executing();
+                    return resume;
+                }
                 Request::Fork => match server.fork() {
                     // The copy has said that it is there.
                     Err(error) if error.is_empty() => continue,
@@ -167,6 +190,7 @@ fn machines(moment: &DebugMoment<'_>) -> Vec<MachineState> {
         waits_for: node.waiting.iter().map(|wait| world.present_wait_words(*wait)).collect(),
         has_ended: node.exit.is_some(),
         waits_in: moment.waits_in(node.id).filter(|_| node.id != current && node.exit.is_none()),
+        began: moment.began(node.id),
     };
     world.nodes.iter().flatten().map(|node| state(node)).collect()
 }

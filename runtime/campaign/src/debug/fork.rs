@@ -1,10 +1,12 @@
 //! Copies of a process: what the standard library has no safe words for.
 //!
-//! Invariant: only a process of one thread is copied.
+//! Invariants: only a process of one thread is copied; a process that executes does so for a session that is there.
 
 #![allow(unsafe_code, reason = "fork and the signal of a child's end; each block carries its argument")]
 
 use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 
 /// Has the kernel reap children of this process, which are waited for by nobody.
 pub(super) fn reap_children() {
@@ -21,4 +23,37 @@ pub(super) fn fork() -> io::Result<bool> {
         0 => Ok(true),
         _ => Ok(false),
     }
+}
+
+/// From now on, the kernel ends this process when its session closes the connection, or sends something: what executes hears of neither.
+/// `false` when it is closed already.
+pub(super) fn end_with(stream: &UnixStream) -> io::Result<bool> {
+    let connection = stream.as_raw_fd();
+    // SAFETY: it asks for no memory.
+    let own = unsafe { libc::getpid() };
+    set(connection, libc::F_SETOWN, own)?;
+    set(connection, libc::F_SETFL, flags(connection)? | libc::O_ASYNC)?;
+    // What was closed before that is no event any more.
+    let mut state = libc::pollfd { fd: connection, events: libc::POLLIN, revents: 0 };
+    // SAFETY: the one structure is ours, and it does not wait.
+    let events = unsafe { libc::poll(&raw mut state, 1, 0) };
+    if events < 0 { Err(io::Error::last_os_error()) } else { Ok(events == 0) }
+}
+
+/// The opposite: what comes is read.
+pub(super) fn outlast(stream: &UnixStream) -> io::Result<()> {
+    let connection = stream.as_raw_fd();
+    set(connection, libc::F_SETFL, flags(connection)? & !libc::O_ASYNC)
+}
+
+fn flags(connection: RawFd) -> io::Result<i32> {
+    // SAFETY: it asks a descriptor that is open for a number.
+    let flags = unsafe { libc::fcntl(connection, libc::F_GETFL) };
+    if flags < 0 { Err(io::Error::last_os_error()) } else { Ok(flags) }
+}
+
+fn set(connection: RawFd, what: i32, value: i32) -> io::Result<()> {
+    // SAFETY: both commands take a number. The signal that they ask for has its default action, which is the end of the process: no code runs in it.
+    let done = unsafe { libc::fcntl(connection, what, value) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

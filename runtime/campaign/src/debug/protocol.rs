@@ -60,6 +60,8 @@ pub struct MachineState {
     pub has_ended: bool,
     /// The call of the host that it waits in; none of the machine whose turn it is, or of one that has not begun.
     pub waits_in: Option<Position>,
+    /// Where its present life began.
+    pub began: Position,
 }
 
 /// The end of a debugged run.
@@ -114,6 +116,11 @@ pub(super) struct DebuggerLink {
 impl DebuggerLink {
     pub(super) fn new(stream: UnixStream) -> DebuggerLink {
         DebuggerLink { reader: BufReader::new(stream) }
+    }
+
+    /// The connection itself.
+    pub(super) fn stream(&self) -> &UnixStream {
+        self.reader.get_ref()
     }
 
     /// Gives up when nothing has come for so long.

@@ -244,6 +244,7 @@ impl DebugSession {
         session.note_end();
         let copy = session.copy_current()?;
         session.even.insert(0, std::mem::replace(&mut session.current, copy));
+        session.settle();
         Ok(session)
     }
 
@@ -545,26 +546,38 @@ impl DebugSession {
     /// # Errors
     /// When the run cannot be executed, or `accept` fails.
     pub fn go_back(&mut self, accept: &mut StopFilter<'_>) -> Result<&RunPoint, CampaignError> {
+        self.go_back_to(Position(0), accept)
+    }
+
+    /// The same, but not beyond a position.
+    pub(super) fn go_back_to(
+        &mut self,
+        first: Position,
+        accept: &mut StopFilter<'_>,
+    ) -> Result<&RunPoint, CampaignError> {
         let before = match &self.current.at {
             RunPoint::Ended(end) => end.position.0 + 1,
             at => at.position().0,
         };
-        match self.stops_before(before, accept)?.last() {
+        match self.stops_between(first.0, before, accept)?.last() {
             Some(found) => self.arrive(found),
-            None => self.beginning(),
+            None => self.go_to(first),
         }
     }
 
-    /// The last stops before a position that `accept` accepts, in their order and without a gap: none only if there is none at all.
-    pub(super) fn stops_before(
+    /// The last stops before a position, and not before the other one, that `accept` accepts, in their order and without a gap: none only if
+    /// there is none at all.
+    pub(super) fn stops_between(
         &mut self,
+        first: u64,
         before: u64,
         accept: &mut StopFilter<'_>,
     ) -> Result<Vec<Moment>, CampaignError> {
         let mut before = before;
-        while before > 0 {
+        while before > first {
             let from = self.checkpoint_at(before - 1);
-            let process = self.copy_of(from)?;
+            let mut process = self.copy_of(from)?;
+            self.run_blindly(&mut process, first)?;
             let found = self.scan_from(process, before, accept)?;
             if !found.is_empty() {
                 return Ok(found);

@@ -291,13 +291,15 @@ impl DebugSession {
             _ => origin.shown,
         };
         let is_out = kind == StepKind::Out && origin.shown == 0;
-        let mut places = self.stack_places(&origin.frames);
+        // What was executed in this function since its call is of no use to who leaves it, however much it is.
+        let (left, below) = if is_out { (1, 0) } else { (0, 1) };
+        let mut places = self.stack_places(&origin.frames[left.min(origin.frames.len())..]);
         if is_out {
             // A caller without lines has its call.
             places.extend(origin.frames.iter().skip(1).map(|frame| frame.place));
         }
         let mut found = None;
-        self.search_back(places, here.0 + 1, origin, 1, &mut |(at, step), begins| {
+        self.search_back(places, here.0 + 1, origin, below, &mut |(at, step), begins| {
             let last = step.chain.len().saturating_sub(1);
             let is_here = at.stop.position == here && !is_ended;
             let level = match at.depth == depth {
@@ -328,7 +330,7 @@ impl DebugSession {
         let (here, depth, machine) = (origin.moment.stop.position, origin.moment.depth, origin.moment.stop.machine);
         let entries = self.code().entries().collect();
         self.set_breakpoints(entries);
-        let entered = self.stops_before(here.0, &mut |_, at| {
+        let entered = self.stops_between(after, here.0, &mut |_, at| {
             let is_called = at.depth > depth && at.stop.machine == machine;
             Ok(is_called && at.stop.position.0 > after && at.stop.reason == StopReason::Breakpoint)
         })?;
@@ -362,7 +364,7 @@ impl DebugSession {
         let mut until = before;
         self.set_breakpoints(places);
         loop {
-            let more = self.stops_before(until, &mut |_, at| {
+            let more = self.stops_between(0, until, &mut |_, at| {
                 let is_step = at.stop.reason == StopReason::Breakpoint && at.stop.machine == machine;
                 Ok(is_step && at.depth < deepest)
             })?;
@@ -418,7 +420,7 @@ impl DebugSession {
         let frames = self.inspect().frames()?;
         let call = frames.get(at.depth - depth).map(|frame| frame.place);
         self.set_breakpoints(call.into_iter().collect());
-        let calls = self.stops_before(here.0, &mut |_, at| {
+        let calls = self.stops_between(0, here.0, &mut |_, at| {
             let is_call = at.depth == depth && at.stop.machine == machine;
             Ok(is_call && at.stop.reason == StopReason::Breakpoint)
         })?;

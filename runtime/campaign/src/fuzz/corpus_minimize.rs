@@ -151,7 +151,7 @@ fn enough(
             let taken = covered.edges.iter().zip(first..).filter(|(hits, _)| **hits > 0);
             reached.extend(taken.map(|(_, number)| number));
         }
-        if let Some(failure) = found.failure {
+        if let Some(failure) = found.verdict.signature {
             reached.push(*failures.entry(failure).or_insert_with(|| {
                 next += 1;
                 next - 1

@@ -8,11 +8,12 @@
 //! Not here: what is made of the counts (`cpu.rs`, `heap.rs`).
 
 use crate::error::{CampaignError, ErrorKind};
+use crate::other_build::other_build_difference;
 use crate::pipeline::PreparedProgram;
 use fozzy_engine::{Build, Session};
 use fozzy_instrument::{AllocatorChoice, ProfileCounter};
 use fozzy_search::source_of;
-use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::file::Recording;
 use fozzy_trace::{Execution, ExecutionEnd, Executor, NodeId, grouped};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,11 +60,10 @@ pub(crate) fn starved(recording: &Recording) -> Vec<NodeId> {
 }
 
 /// In what an execution of the build that counts, whose fuel is another, is not the recorded run.
-fn difference(recording: &Recording, mut execution: Execution) -> Option<String> {
-    execution.fuel_used = recording.outcome.fuel_used;
+fn difference(recording: &Recording, execution: Execution) -> Option<String> {
     // What is held against its plan was judged when it was recorded: here it is asked whether this is the same run.
     let verdict = recording.outcome.verdict.clone();
-    let found = fozzy_search::compare(&recording.outcome, &RecordedOutcome::of(&execution, verdict))?;
+    let found = other_build_difference(recording, execution, verdict)?;
     Some(format!("{}: recorded {}, found {}", found.what, found.left, found.right))
 }
 

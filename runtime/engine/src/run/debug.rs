@@ -165,6 +165,8 @@ struct ActiveRun {
     digests: BTreeMap<usize, Digest>,
     /// Executed instructions when the last turn of a machine ended: it is in a call of the host, which was the last of them.
     waits: BTreeMap<NodeId, u64>,
+    /// Executed instructions when the present life of a machine began.
+    lives: BTreeMap<NodeId, u64>,
     /// `None` while it decides.
     debugger: Option<Box<dyn Debugger>>,
 }
@@ -234,7 +236,12 @@ pub(crate) fn end_turn(machine: NodeId) {
 
 /// The program of a machine is started: it has had no turn yet.
 pub(crate) fn begin_life(machine: NodeId) {
-    ACTIVE.with_borrow_mut(|active| active.as_mut().and_then(|active| active.waits.remove(&machine)));
+    ACTIVE.with_borrow_mut(|active| {
+        if let Some(active) = active {
+            active.waits.remove(&machine);
+            active.lives.insert(machine, active.counted());
+        }
+    });
 }
 
 /// Lets the store of a component be debugged that was built for it. Its code is not there yet: it stops at its first operator.
@@ -336,6 +343,7 @@ impl StoreDebugger {
             debugger: self,
             component: digest,
             waits: &active.waits,
+            lives: &active.lives,
         };
         let resume = debugger.stopped(&mut moment);
         active.debugger = Some(debugger);
@@ -519,6 +527,7 @@ pub struct DebugMoment<'a> {
     debugger: &'a StoreDebugger,
     component: Digest,
     waits: &'a BTreeMap<NodeId, u64>,
+    lives: &'a BTreeMap<NodeId, u64>,
 }
 
 impl DebugMoment<'_> {
@@ -532,6 +541,12 @@ impl DebugMoment<'_> {
     #[must_use]
     pub fn waits_in(&self, machine: NodeId) -> Option<Position> {
         self.waits.get(&machine)?.checked_sub(1).map(Position)
+    }
+
+    /// Where the present life of a machine began: its memory is that of its program then.
+    #[must_use]
+    pub fn began(&self, machine: NodeId) -> Position {
+        Position(self.lives.get(&machine).copied().unwrap_or(0))
     }
 
     /// The virtual computer of the machine whose turn it is.
@@ -672,6 +687,7 @@ pub(crate) fn begin(first: Resume, debugger: Box<dyn Debugger>) {
         stores: 0,
         digests: BTreeMap::new(),
         waits: BTreeMap::new(),
+        lives: BTreeMap::new(),
         debugger: Some(debugger),
     }));
 }

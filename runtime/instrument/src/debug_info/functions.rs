@@ -90,6 +90,10 @@ impl DebugSections {
 
 /// Whether a function is meant by a name.
 fn matches(own: &str, asked: &str) -> bool {
+    // What compilers of C make of a `main` with arguments.
+    if asked == "main" && own == "__main_argc_argv" {
+        return true;
+    }
     let ends = |own: &str| own == asked || own.strip_suffix(asked).is_some_and(|before| before.ends_with("::"));
     if ends(own) {
         return true;
@@ -128,6 +132,7 @@ mod tests {
         assert!(matches("list::push<alloc::string::String>", "push"));
         assert!(matches("ns::work(int, char)", "work"));
         assert!(!matches("ns::work(int, char)", "char"));
+        assert!(matches("__main_argc_argv", "main") && !matches("__main_argc_argv", "__main"));
         assert!(!matches("", "pay"));
     }
 }

@@ -281,11 +281,16 @@ impl ScopeEntry {
     }
 }
 
-/// Whether a variable stands at a fixed address.
+/// Whether a variable stands at a fixed address. In code that can be moved, it is counted from where the module's data begins, which is a global.
 fn has_address(unit: &DebugUnit, entry: &Entry) -> bool {
     let Some(AttributeValue::Exprloc(place)) = entry.attr_value(gimli::DW_AT_location) else { return false };
-    let first = place.operations(unit.unit.encoding()).next();
-    matches!(first, Ok(Some(gimli::Operation::Address { .. } | gimli::Operation::AddressIndex { .. })))
+    let mut operations = place.operations(unit.unit.encoding());
+    let mut next = || operations.next().ok().flatten();
+    let first = match next() {
+        Some(gimli::Operation::WasmGlobal { .. }) => next(),
+        first => first,
+    };
+    matches!(first, Some(gimli::Operation::Address { .. } | gimli::Operation::AddressIndex { .. }))
 }
 
 impl DebugModule {

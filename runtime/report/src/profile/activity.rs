@@ -471,6 +471,9 @@ impl ActivityCollector {
             Activity::Ended { node, at } => {
                 self.found.machines.entry(node).or_default().ended = Some(at);
                 self.end_task(node, at);
+                // If it starts again, it has been down until then, and its first call begins there.
+                self.last.remove(&node);
+                self.down.entry(node).or_insert(at);
                 self.ends.insert(node, Sender { node, at, event: self.events });
             }
             Activity::Wait { node, since, until, awaited } => self.wait(node, since, until, awaited),
@@ -498,9 +501,18 @@ impl ActivityCollector {
         }
         if let Some(since) = self.down.remove(&node) {
             machine.down_ns += at.since(since).0;
+            let (kind, what) = (WaitKind::Timer, "its restart".to_owned());
+            self.span(WaitSpan { node, since, until: at, kind, what, of: None, sender: None, event: self.events });
         }
         self.last.entry(node).or_insert(at);
         self.running = node;
+    }
+
+    fn span(&mut self, span: WaitSpan) {
+        match self.found.spans.len() < WAITS_MAX {
+            true => self.found.spans.push(span),
+            false => self.has_all_waits = false,
+        }
     }
 
     fn wait(&mut self, node: NodeId, since: Instant, until: Instant, awaited: AwaitedEvent) {
@@ -525,10 +537,7 @@ impl ActivityCollector {
             _ => first.map(|unread| unread.sender),
         };
         let span = WaitSpan { node: guest, since, until, kind, what: what.clone(), of, sender, event: self.events };
-        match self.found.spans.len() < WAITS_MAX {
-            true => self.found.spans.push(span),
-            false => self.has_all_waits = false,
-        }
+        self.span(span);
         let mut key = WaitKey { node, kind, what, of };
         if !self.found.waits.contains_key(&key) && !self.rows.take() {
             (key.what, key.of) = (OTHERS.to_owned(), None);
@@ -649,6 +658,7 @@ fn is_outage(answer: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::critical_path::PathPart;
     use super::*;
 
     fn written(collector: &mut ActivityCollector, kind: IoKind, name: String, stream: Option<u64>) {
@@ -681,6 +691,34 @@ mod tests {
         assert_eq!((durations.count, durations.total_ns, durations.counts.len()), (100, 5050, 3));
         assert_eq!(found.machines[&NodeId(0)].tasks, BTreeMap::from([(OTHER_TASKS, 1)]));
         assert_eq!(found.remarks.len(), 2, "{:?}", found.remarks);
+    }
+
+    #[test]
+    fn a_machine_that_ends_and_starts_again_was_down_between() {
+        let mut collector = ActivityCollector::new();
+        let node = NodeId(0);
+        let call = |at| HistoryEntry {
+            index: at,
+            at: Instant(at),
+            node,
+            call: "poll".to_owned(),
+            asked: String::new(),
+            answer: String::new(),
+            decision: false,
+        };
+        for life in 0..3 {
+            let begin = life * 1_500;
+            collector.activity(Activity::Turn { node, at: Instant(begin), ready: Vec::new() });
+            collector.call(call(begin + 500));
+            collector.activity(Activity::Ended { node, at: Instant(begin + 500) });
+        }
+        let found = collector.finish("a".to_owned(), Instant(3_500), &MachineNames::default());
+        let path = found.path.as_ref().expect("it has one");
+        let restarts = path.sums[&PathPart::Waits(node, WaitKind::Timer, "its restart".to_owned())];
+        assert_eq!((path.total_ns(), restarts), (3_500, (2_000, 2)), "{path:?}");
+        let machine = &found.machines[&node];
+        assert_eq!((machine.down_ns, machine.calls_ns, machine.ended), (2_000, 1_500, Some(Instant(3_500))));
+        assert_eq!(found.calls["poll"].durations.total_ns, 1_500);
     }
 
     #[test]

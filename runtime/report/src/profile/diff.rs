@@ -382,20 +382,30 @@ impl Layout for ProfileDiff {
             runs(self.left_samples),
             self.left
         );
-        if !self.regressions.is_empty() {
-            text.push_str(&format!(
-                "{faint}{:>16}  {:>16}  {:>26}  {:<8}  metric{end}\n",
-                "before", "after", "change", "domain"
-            ));
+        let rows: Vec<[String; 4]> = self
+            .regressions
+            .iter()
+            .map(|row| {
+                let (left, right) = (value(&row.domain, row.left), value(&row.domain, row.right));
+                [left, right, row.analysis.clone(), row.domain.clone()]
+            })
+            .collect();
+        // On a terminal, columns are as wide as what stands in them, so that names have room.
+        let width = |column: usize, head: &str, usual: usize| match style.width {
+            0 => usual,
+            _ => rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(head.len()),
+        };
+        let heads = ["before", "after", "change", "domain"];
+        let [before, after, change, domain] =
+            [(0, 16), (1, 16), (2, 26), (3, 8)].map(|(column, usual)| width(column, heads[column], usual));
+        let start = |[left, right, analysis, of]: [&str; 4]| {
+            format!("{left:>before$}  {right:>after$}  {analysis:>change$}  {of:<domain$}  ")
+        };
+        if !rows.is_empty() {
+            text.push_str(&format!("{faint}{}metric{end}\n", start(heads)));
         }
-        for row in &self.regressions {
-            let start = format!(
-                "{:>16}  {:>16}  {:>26}  {:<8}  ",
-                value(&row.domain, row.left),
-                value(&row.domain, row.right),
-                row.analysis,
-                row.domain
-            );
+        for (row, cells) in self.regressions.iter().zip(&rows) {
+            let start = start(cells.each_ref().map(String::as_str));
             let room = style.room(start.chars().count());
             text.push_str(&format!("{start}{}\n", fit(&row.metric, room)));
         }

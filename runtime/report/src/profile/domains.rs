@@ -407,22 +407,32 @@ pub(super) fn io_lines(io: &ProfileTopIo, style: Style) -> String {
         grouped(io.written_bytes),
         counted(io.writes, "call")
     );
-    if !io.channels.is_empty() {
-        text.push_str(&format!(
-            "{faint}{:>12}  {:>9}  {:>12}  {:>9}  {:<10}  {:<10}  name{end}\n",
-            "read", "calls", "written", "calls", "machine", "kind"
-        ));
+    let rows: Vec<[String; 6]> = io
+        .channels
+        .iter()
+        .map(|channel| {
+            let numbers = [channel.read_bytes, channel.reads, channel.written_bytes, channel.writes].map(grouped);
+            let [read, reads, written, writes] = numbers;
+            [read, reads, written, writes, channel.machine.clone(), channel.kind.clone()]
+        })
+        .collect();
+    let heads = ["read", "calls", "written", "calls", "machine", "kind"];
+    // On a terminal, columns are as wide as what stands in them, so that names have room.
+    let width = |column: usize, usual: usize| match style.width {
+        0 => usual,
+        _ => rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(heads[column].len()),
+    };
+    let widths = [(0, 12), (1, 9), (2, 12), (3, 9), (4, 10), (5, 10)].map(|(column, usual)| width(column, usual));
+    let start = |cells: [&str; 6]| {
+        let [read, reads, written, writes, machine, kind] = widths;
+        let [a, b, c, d, e, f] = cells;
+        format!("{a:>read$}  {b:>reads$}  {c:>written$}  {d:>writes$}  {e:<machine$}  {f:<kind$}  ")
+    };
+    if !rows.is_empty() {
+        text.push_str(&format!("{faint}{}name{end}\n", start(heads)));
     }
-    for channel in &io.channels {
-        let start = format!(
-            "{:>12}  {:>9}  {:>12}  {:>9}  {:<10}  {:<10}  ",
-            grouped(channel.read_bytes),
-            grouped(channel.reads),
-            grouped(channel.written_bytes),
-            grouped(channel.writes),
-            channel.machine,
-            channel.kind
-        );
+    for (channel, cells) in io.channels.iter().zip(&rows) {
+        let start = start(cells.each_ref().map(String::as_str));
         text.push_str(&row(&start, &channel.name.escape_debug().to_string(), style));
     }
     text.push_str(&left_out(io.channels.len(), io.channels_total, "channel"));

@@ -10,6 +10,7 @@
 use super::{CallTree, ProfileDiff};
 use crate::Layout;
 use crate::pretty::{Style, grouped};
+use crate::show::folded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -104,6 +105,17 @@ pub fn grown_path(before: Option<&CallTree>, after: &CallTree) -> (Vec<String>, 
     (path.into_iter().map(str::to_owned).collect(), grown)
 }
 
+/// The path to a function along which it has most instructions more than before; a path that is new counts whole.
+fn path_to(before: &CallTree, after: &CallTree, function: &str) -> Vec<String> {
+    let (then, now) = (by_path(before), by_path(after));
+    let ends = now.iter().filter(|(path, _)| path.last() == Some(&function));
+    let growth =
+        |(path, cost): &(&Vec<&str>, &u64)| i128::from(**cost) - i128::from(then.get(*path).copied().unwrap_or(0));
+    // Of equal ones the shortest: others go through it again.
+    let most = ends.max_by_key(|found| (growth(found), std::cmp::Reverse(found.0.len())));
+    most.map(|(path, _)| path.iter().map(|name| (*name).to_owned()).collect()).unwrap_or_default()
+}
+
 impl ProfileExplain {
     /// Explains a run on its own, without another one to compare with.
     #[must_use]
@@ -137,6 +149,13 @@ impl ProfileExplain {
     ) -> ProfileExplain {
         let top = diff.regressions.iter().find(|row| row.is_regression && row.is_significant);
         let (path, grown) = grown_path(Some(before), after);
+        let named = top.filter(|row| row.domain == "cpu").and_then(|row| row.metric.strip_prefix("function "));
+        // The sentence and the path are about the same function.
+        let path = match named {
+            Some(function) if !path.iter().any(|name| name == function) => path_to(before, after, function),
+            _ if grown > 0 => path,
+            _ => Vec::new(),
+        };
         let statement = match top {
             None => "nothing grew".to_owned(),
             Some(row) if row.domain == "cpu" => {
@@ -158,7 +177,7 @@ impl ProfileExplain {
             schema_version: "fozzy.profile_explain.v1".to_owned(),
             run: after.run.clone(),
             regression_statement: statement,
-            top_shifted_path: if grown > 0 { path } else { Vec::new() },
+            top_shifted_path: path,
             likely_cause_domain: top.map(|row| row.domain.clone()),
             since,
             evidence_pointers: evidence,
@@ -170,7 +189,7 @@ impl ProfileExplain {
 impl Layout for ProfileExplain {
     fn lay_out(&self, style: Style) -> String {
         let Style { faint, end, .. } = style;
-        let mut text = format!("{}\n", self.regression_statement);
+        let mut text = folded(&self.regression_statement, style);
         for (depth, frame) in self.top_shifted_path.iter().enumerate() {
             text.push_str(&format!("  {}{frame}\n", "  ".repeat(depth.min(20))));
         }

@@ -6,6 +6,7 @@ use super::ranking::{LineCount, ProfileTopFunction, by_function, by_line};
 use super::{CallTree, CodeCost, HeapTree, ProfileTopHeap};
 use crate::Layout;
 use crate::pretty::{Style, fit, grouped};
+use crate::show::folded;
 use fozzy_trace::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,9 @@ pub struct ProfileTopCpu {
     pub functions: Vec<ProfileTopFunction>,
     /// The lines that cost most.
     pub lines: Vec<LineCount>,
+    /// Instructions for which the debug information names no line: those of functions without any, and code that the compiler made.
+    #[serde(default)]
+    pub without_line: u64,
 }
 
 impl ProfileTop {
@@ -95,9 +99,10 @@ impl ProfileTop {
         let rows = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let (mut functions, mut lines) = (by_function(tree), by_line(tree));
         let functions_total = functions.len() as u64;
+        let CodeCost { instructions, bulk_bytes } = tree.total();
+        let without_line = instructions.saturating_sub(lines.iter().map(|line| line.instructions).sum());
         functions.truncate(rows);
         lines.truncate(rows);
-        let CodeCost { instructions, bulk_bytes } = tree.total();
         let calls = tree.nodes.iter().map(|node| node.calls).sum();
         let (used, of_main) = (tree.used, tree.of_main());
         self.cpu = Some(ProfileTopCpu {
@@ -109,6 +114,7 @@ impl ProfileTop {
             functions_total,
             functions,
             lines,
+            without_line,
         });
         self.warnings.extend(tree.remarks.iter().cloned());
     }
@@ -123,7 +129,7 @@ impl Layout for ProfileTop {
             self.io.as_ref().map(|io| io_lines(io, style)),
             self.sched.as_ref().map(|sched| sched_lines(sched, style)),
         ];
-        let notes = self.warnings.iter().map(|warning| format!("note: {warning}\n"));
+        let notes = self.warnings.iter().map(|warning| folded(&format!("note: {warning}"), style));
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n") + &notes.collect::<String>()
     }
 }
@@ -141,11 +147,12 @@ fn cpu_lines(cpu: &ProfileTopCpu, style: Style) -> String {
         }
     );
     if cpu.sandbox > 0 {
-        text.push_str(&format!(
-            "{faint}the run used {}, {} of them put in by the sandbox: checks of depth, one a call, one a byte that it starts with or moves in bulk{end}\n",
-            grouped(cpu.used),
-            grouped(cpu.sandbox)
-        ));
+        // Of several machines, the budget of the first one is shown everywhere.
+        let who = if cpu.used - cpu.sandbox < cpu.instructions { "`main` alone" } else { "the run" };
+        let what =
+            "put in by the sandbox: checks of depth, one a call, one a byte that it starts with or moves in bulk";
+        let line = format!("{who} used {}, {} of them {what}", grouped(cpu.used), grouped(cpu.sandbox));
+        text.push_str(&format!("{faint}{}{end}\n", folded(&line, style).trim_end()));
     }
     let share = |part: u64| format!("{:.1} %", 100.0 * part as f64 / cpu.instructions.max(1) as f64);
     let widest = grouped(cpu.instructions).len().max(9);
@@ -177,6 +184,10 @@ fn cpu_lines(cpu: &ProfileTopCpu, style: Style) -> String {
             _ => place,
         };
         text.push_str(&format!("{start}{place}\n"));
+    }
+    if !cpu.lines.is_empty() && cpu.without_line > 0 {
+        let start = format!("{:>widest$}  {:>7}  ", grouped(cpu.without_line), share(cpu.without_line));
+        text.push_str(&format!("{start}{}\n", fit("no line: compilers name none for it", style.room(start.len()))));
     }
     text
 }

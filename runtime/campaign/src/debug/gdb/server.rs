@@ -416,7 +416,8 @@ fn machines(session: &mut DebugSession) -> Vec<MachineState> {
     let mut running: Vec<MachineState> = all.into_iter().filter(|machine| !machine.has_ended).collect();
     if running.is_empty() {
         let name = "program".to_owned();
-        running.push(MachineState { number: 0, name, waits_for: Vec::new(), has_ended: false, waits_in: None });
+        let (waits_for, began) = (Vec::new(), Position(0));
+        running.push(MachineState { number: 0, name, waits_for, has_ended: false, waits_in: None, began });
     }
     running
 }
