@@ -67,6 +67,50 @@ fn hotspots_and_frontier_are_by_what_ran() {
 }
 
 #[test]
+fn a_corpus_is_a_scenario_of_all_its_inputs() {
+    let fozzy = Fozzy::new();
+    // `yes` runs for inputs with a y, which is what no run without input has.
+    fozzy.write(
+        "reads.wat",
+        r#"(module $reads
+          (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+          (memory (export "memory") 1) (data (i32.const 0) "\20\00\00\00\10\00\00\00")
+          (func $yes (if (i32.eq (i32.load8_u (i32.const 33)) (i32.const 33)) (then unreachable)))
+          (func $never)
+          (func (export "_start") (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
+            (if (i32.eq (i32.load8_u (i32.const 32)) (i32.const 121)) (then (call $yes)))
+            (if (i32.eq (i32.load8_u (i32.const 32)) (i32.const 122)) (then (call $never)))))"#,
+    );
+    fs::create_dir_all(fozzy.path("corpus")).expect("a folder");
+    for (name, input) in [("1", "no"), ("2", "y"), ("3", "y!")] {
+        fozzy.write(&format!("corpus/{name}"), input);
+    }
+    let covered =
+        |suites: &Value, function: &str| row(&suites["suites"], "function", function)["coveredSuites"].clone();
+    let without = map(&fozzy, &["suites"]);
+    assert_eq!(covered(&without, "yes"), serde_json::json!([]));
+    let with = map(&fozzy, &["suites", "--corpus", "corpus=reads.wat"]);
+    assert_eq!(covered(&with, "yes"), serde_json::json!(["fuzz_inputs", "test_det"]));
+    assert_eq!(covered(&with, "never"), serde_json::json!([]));
+    let corpus = row(&with["scenarios"], "name", "corpus");
+    assert_eq!(
+        (&corpus["kind"], &corpus["status"], &corpus["onlyHere"]),
+        (&"corpus".into(), &"crash".into(), &1.into())
+    );
+    assert!(
+        with["warnings"].to_string().contains("corpus: 1 of 3 inputs did not pass, the first is corpus/3"),
+        "{with:#}"
+    );
+    let hotspots = map(&fozzy, &["hotspots", "--corpus", "corpus=reads.wat"]);
+    assert_eq!(row(&hotspots["hotspots"], "function", "yes")["executedBy"], serde_json::json!(["corpus"]));
+    let shown = fozzy.run(&["map", "suites", "--corpus", "corpus=reads.wat"]).exits(0).out();
+    assert!(shown.contains("by 1 scenario and a corpus"), "{shown}");
+    fozzy.run(&["map", "suites", "--corpus", "corpus"]).exits(2);
+    fozzy.run(&["map", "suites", "--corpus", "nothing=reads.wat"]).refuses(&["nothing"]);
+    fozzy.run(&["map", "suites", "--corpus", "corpus=reads.wat#parse"]).exits(2);
+}
+
+#[test]
 fn services_say_what_of_imports_and_exports_ran() {
     let fozzy = Fozzy::new();
     fozzy.write("app.wat", APP);

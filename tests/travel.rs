@@ -55,6 +55,15 @@ fn the_moment_at_which_a_failure_became_likely_is_named() {
         text.contains("it became likely at decision 7") && text.contains("fozzy replay fatal.fozzy --call 7"),
         "{text}"
     );
+    // The page of the run has it when it is asked for.
+    let page = |more: &[&str]| {
+        let show = [&["report", "show", "fatal.fozzy", "--format", "html"][..], more].concat();
+        fozzy.run(&show).exits(0).out()
+    };
+    let with = page(&["--causality"]);
+    assert!(with.contains("it became likely at decision 7") && with.contains("<svg"), "{with}");
+    assert!(!page(&[]).contains("became likely"));
+    fozzy.run(&["report", "show", "fatal.fozzy", "--causality"]).refuses(&["--causality: only a page has it"]);
 }
 
 #[test]

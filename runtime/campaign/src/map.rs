@@ -20,7 +20,7 @@ mod risk;
 mod services;
 mod suites;
 
-pub use evidence::EvidenceOptions;
+pub use evidence::{CorpusOptions, EvidenceOptions};
 pub use suites::{MapProfile, ShrinkPolicy, SuitesOptions};
 
 use crate::error::{CampaignError, at_path};
@@ -80,7 +80,7 @@ impl CodeMap {
     ) -> Result<CodeMap, CampaignError> {
         let real = root.canonicalize();
         let real = real.map_err(|error| at_path(crate::ErrorKind::Usage, "--root: cannot find", root, &error))?;
-        let evidence = evidence::collect(project, runs, options)?;
+        let evidence = evidence::collect(project, runs, &real, options)?;
         let reached = evidence.programs.iter().map(|program| together(&evidence.runs, program.digest)).collect();
         let repository = Repository::at(&real);
         let churn = repository.as_ref().map_err(String::clone).and_then(Repository::churn);
@@ -208,14 +208,6 @@ fn ran(run: &RunEvidence, program: Digest, function: &SourceFunction) -> bool {
 /// What all runs together have reached of a program.
 fn together(runs: &[RunEvidence], program: Digest) -> ReachedCode {
     let mut all = ReachedCode::default();
-    for reached in runs.iter().filter_map(|run| run.reached.get(&program)) {
-        merge(&mut all.edges, &reached.edges);
-        merge(&mut all.blocks, &reached.blocks);
-    }
+    runs.iter().filter_map(|run| run.reached.get(&program)).for_each(|reached| all.merge(reached));
     all
-}
-
-fn merge(into: &mut Vec<bool>, from: &[bool]) {
-    into.resize(into.len().max(from.len()), false);
-    into.iter_mut().zip(from).for_each(|(known, more)| *known |= *more);
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what cannot be had is a remark, and the page is made all the same.
 
+use crate::causality::FailingRun;
 use crate::error::CampaignError;
 use crate::memory::memory_facts;
 use crate::profile::{ProfileDomains, profile_top, run_activity};
@@ -9,14 +10,19 @@ use fozzy_report::RunPlayback;
 use fozzy_report::memory::MemoryTop;
 use fozzy_report::profile::ProfileTimeline;
 use fozzy_report::suite::RunDetails;
+use fozzy_trace::Seed;
 use fozzy_trace::file::Recording;
 use std::path::Path;
 
 /// Rows of each list.
 const ROWS: u64 = 10;
+/// Moments from which a failure is continued, continuations of each, and their seed: those of `fozzy causality` unless it is told otherwise.
+const MOMENTS: u64 = 12;
+const CONTINUATIONS: u32 = 32;
+const SEED: Seed = Seed(1);
 
-/// Profile, memory and, of several machines, the run played and the timeline of a recorded run.
-pub fn run_details(path: &Path, recording: &Recording) -> RunDetails {
+/// Profile, memory and, of several machines, the run played and the timeline of a recorded run; with `causality`, also when its failure became likely.
+pub fn run_details(path: &Path, recording: &Recording, causality: bool) -> RunDetails {
     let mut details = RunDetails::default();
     let mut note = |what: &str, error: CampaignError| {
         let why = error.message.lines().next().unwrap_or_default().to_owned();
@@ -29,6 +35,9 @@ pub fn run_details(path: &Path, recording: &Recording) -> RunDetails {
         true => None,
         false => run_activity(path, recording).map_err(|error| note("timeline", error)).ok(),
     };
+    let likely = || FailingRun::of(path, recording, 1)?.causality(path, SEED, MOMENTS, CONTINUATIONS);
+    let causality = causality.then(|| likely().map_err(|error| note("causality", error)).ok()).flatten();
+    details.causality = causality;
     details.profile = profile;
     details.memory = memory.map(|facts| MemoryTop::of(&facts, ROWS));
     details.playback = activity.as_ref().map(RunPlayback::of).filter(|playback| !playback.is_empty());

@@ -216,12 +216,19 @@ fn percent(share: f64) -> String {
 /// The chart and what it says, for people.
 #[must_use]
 pub fn causality_lines(document: &CausalityDocument, style: Style) -> String {
-    let CausalityDocument { trace, signature, points, turn, findability, .. } = document;
+    let CausalityDocument { trace, signature, points, turn, .. } = document;
     let columns = Columns::of(style.width);
     let mut text = format!("{trace}: {signature}\n{}", columns.heading());
     for point in points {
         text.push_str(&columns.row(point, turn.as_ref().is_some_and(|turn| turn.decision == point.decision)));
     }
+    text + &causality_words(document)
+}
+
+/// What the chart says, for people.
+pub(crate) fn causality_words(document: &CausalityDocument) -> String {
+    let CausalityDocument { trace, turn, findability, .. } = document;
+    let mut text = String::new();
     match turn {
         None => text.push_str("no decision made it more likely\n"),
         Some(turn) => {

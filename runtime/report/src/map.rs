@@ -297,7 +297,7 @@ pub struct MapScenario {
     pub name: String,
     /// Where it is.
     pub path: String,
-    /// `scenario`, `run` or `saved-failure`.
+    /// `scenario`, `corpus`, `run` or `saved-failure`.
     pub kind: String,
     /// How it ended.
     pub status: String,
@@ -361,7 +361,7 @@ pub struct MapChange {
     pub changed_lines: u64,
     /// Functions with such lines.
     pub functions: Vec<MapChangedFunction>,
-    /// The fewest scenarios found that reach all that can be reached of the change, and those that changed themselves; the most telling first.
+    /// The fewest scenarios and corpora found that reach all that can be reached of the change, and those that changed themselves; the most telling first.
     pub scenarios: Vec<MapNeededScenario>,
     /// Lines with code that differ and that no run reached: `src/lib.rs:41`.
     pub unexecuted: Vec<String>,
@@ -508,8 +508,13 @@ impl Layout for MapSuites {
     fn lay_out(&self, style: Style) -> String {
         let Style { faint, good, bad, end, .. } = style;
         let colour = if self.uncovered_hotspot_count == 0 { good } else { bad };
+        let corpora = match self.scenarios.iter().filter(|run| run.kind == "corpus").count() as u64 {
+            0 => String::new(),
+            1 => " and a corpus".to_owned(),
+            many => format!(" and {many} corpora"),
+        };
         let mut text = format!(
-            "fozzy map suites  {colour}{} of {}{end} of risk {} and more are covered, by {}\n",
+            "fozzy map suites  {colour}{} of {}{end} of risk {} and more are covered, by {}{corpora}\n",
             self.covered_hotspot_count,
             counted(self.required_hotspot_count, "function"),
             self.effective_min_risk,

@@ -7,7 +7,7 @@
 //!
 //! Invariant: what a scenario of the whole suite reaches of the change, one of the chosen reaches too.
 
-use super::evidence::{EvidenceKind, RunEvidence};
+use super::evidence::RunEvidence;
 use super::git::ChangedLines;
 use super::{CodeMap, MappedFunction, ran};
 use crate::error::{CampaignError, ErrorKind};
@@ -109,10 +109,9 @@ impl CodeMap {
         }
     }
 
-    /// Few scenarios that reach all of the change that can be reached, and those that changed themselves.
+    /// Few scenarios and corpora that reach all of the change that can be reached, and those that changed themselves.
     fn needed(&self, changed: &ChangedLines, items: &BTreeSet<Item>) -> Vec<MapNeededScenario> {
-        let scenarios: Vec<&RunEvidence> =
-            self.evidence.runs.iter().filter(|run| run.kind == EvidenceKind::Scenario).collect();
+        let scenarios: Vec<&RunEvidence> = self.evidence.runs.iter().filter(|run| run.kind.is_repeatable()).collect();
         // Functions count too: a scenario that only enters one tells something of it.
         let touched: BTreeSet<usize> = items.iter().map(|(at, _)| *at).collect();
         let mut sets: Vec<BTreeSet<(usize, Option<u32>)>> = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! scenarios ─▶ built, executed with the seeds of `fozzy test` ─┐
-//! run store, saved failures, named traces ─▶ replayed ─────────┴─▶ RunEvidence: edges and blocks of each program
+//! corpora ─▶ each input given to its program ──────────────────┼─▶ RunEvidence: edges and blocks of each program
+//! run store, saved failures, named traces ─▶ replayed ─────────┘
 //! ```
 //!
 //! Invariants: a function was reached when code of it ran, never by names of files; a recorded run counts when its program is one of
@@ -13,7 +14,9 @@ use crate::coverage::{CoverageUnion, FUEL_TIMES, name_of};
 use crate::embedded::is_embedded;
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::saved_failures::SavedFailures;
-use crate::pipeline::RunPlan;
+use crate::inputs::{self, InputOptions, InputRunResult, InputRunner};
+use crate::options::RunRequest;
+use crate::pipeline::{PreparedProgram, RunPlan, load, plan};
 use crate::project::Project;
 use crate::selector;
 use crate::store::RunStore;
@@ -38,10 +41,23 @@ const STORED_RUNS_MAX: usize = 32;
 pub struct EvidenceOptions {
     /// The folder with the scenarios; by default what `fozzy test` takes, and all below `tests`.
     pub scenario_root: Option<PathBuf>,
+    /// Folders of inputs, each with the program that reads them.
+    pub corpora: Vec<CorpusOptions>,
     /// Traces, folders of traces, runs: beside what the store has.
     pub runs: Vec<String>,
     /// Which code is the project's own, if it is said.
     pub own: Vec<String>,
+}
+
+/// A folder of inputs and who reads them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CorpusOptions {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Any target of `run`.
+    pub target: PathBuf,
+    /// The fuzz target, property or function that gets them; all fuzz targets, or standard input, unless it is named.
+    pub function: Option<String>,
 }
 
 /// What kind of run it was.
@@ -49,6 +65,8 @@ pub struct EvidenceOptions {
 pub(super) enum EvidenceKind {
     /// A scenario of the project, executed for this map.
     Scenario,
+    /// All inputs of a corpus, executed for this map.
+    Corpus,
     /// A recorded run.
     Run(RunMode),
     /// A recorded run that used the real computer.
@@ -58,10 +76,16 @@ pub(super) enum EvidenceKind {
 }
 
 impl EvidenceKind {
+    /// Whether whoever has the project can execute it again: it is no record of one run.
+    pub(super) fn is_repeatable(self) -> bool {
+        matches!(self, EvidenceKind::Scenario | EvidenceKind::Corpus)
+    }
+
     /// Its name in documents.
     pub(super) fn name(self) -> &'static str {
         match self {
             EvidenceKind::Scenario => "scenario",
+            EvidenceKind::Corpus => "corpus",
             EvidenceKind::Run(_) | EvidenceKind::LiveRun => "run",
             EvidenceKind::SavedFailure => "saved-failure",
         }
@@ -81,6 +105,14 @@ impl ReachedCode {
     fn of(covered: &ProgramCoverage) -> ReachedCode {
         let hit = |counts: &[u64]| counts.iter().map(|count| *count > 0).collect();
         ReachedCode { edges: hit(&covered.edges), blocks: hit(&covered.blocks) }
+    }
+
+    /// Adds what another run has reached of the same program.
+    pub(super) fn merge(&mut self, other: &ReachedCode) {
+        for (into, from) in [(&mut self.edges, &other.edges), (&mut self.blocks, &other.blocks)] {
+            into.resize(into.len().max(from.len()), false);
+            into.iter_mut().zip(from).for_each(|(known, more)| *known |= *more);
+        }
     }
 
     /// Whether an edge was taken.
@@ -116,7 +148,7 @@ pub(super) struct RunEvidence {
 pub(super) struct MapEvidence {
     /// Programs, in the order in which they first ran.
     pub programs: Vec<ProgramMap>,
-    /// Runs: scenarios first.
+    /// Runs: scenarios first, then corpora.
     pub runs: Vec<RunEvidence>,
     /// Where scenarios were looked for.
     pub scenario_root: String,
@@ -143,12 +175,13 @@ struct Collector<'p> {
 pub(super) fn collect(
     project: &Project,
     runs: &RunStore,
+    root: &Path,
     options: &EvidenceOptions,
 ) -> Result<MapEvidence, CampaignError> {
     let (programs, unreadable) = (Vec::new(), Vec::new());
     let found =
         MapEvidence { programs, runs: Vec::new(), scenario_root: ".".to_owned(), unreadable, remarks: Vec::new() };
-    let (union, own) = (CoverageUnion::new(&[], false), OwnCode::of(&options.own)?);
+    let (union, own) = (CoverageUnion::new(&[], false), OwnCode::of(&options.own, root)?);
     let (known, names, replayed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut collector = Collector { project, union, own, found, known, names, replayed, stale: 0 };
     let scenarios = ProjectScenarios::discover(options.scenario_root.as_deref(), &[]);
@@ -162,6 +195,9 @@ pub(super) fn collect(
         Err(error) if options.scenario_root.is_some() => return Err(error),
         Err(error) => Some(error),
     };
+    for corpus in &options.corpora {
+        collector.corpus(corpus)?;
+    }
     for run in &options.runs {
         for path in selector::corpus(run, runs)? {
             let recording = selector::read(&path)?;
@@ -215,6 +251,61 @@ impl Collector<'_> {
             reached,
             machines,
         });
+        Ok(())
+    }
+
+    /// Gives all inputs of a folder to their program: together they are one run. Traces among them count each.
+    fn corpus(&mut self, corpus: &CorpusOptions) -> Result<(), CampaignError> {
+        let shown = corpus.folder.display().to_string();
+        let (traces, files): (Vec<PathBuf>, Vec<PathBuf>) =
+            inputs::files(&corpus.folder)?.into_iter().partition(|path| inputs::is_trace(path));
+        let loaded = load(&corpus.target, &self.project.remarks)?;
+        let target = (loaded.target.name.clone(), Digest::of(&loaded.component));
+        let planned = plan(self.project, &loaded, &RunRequest::default())?;
+        if planned.is_live() {
+            let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
+            return Err(CampaignError::new(ErrorKind::Plan, message));
+        }
+        let prepared = PreparedProgram::to_call(loaded, planned, self.union.build())?;
+        let given = InputOptions { function: corpus.function.clone(), ..InputOptions::default() };
+        let mut runner = InputRunner::of(&given, &prepared, FUEL_TIMES)?;
+        let plan = &prepared.planned.plan;
+        let mut reached: BTreeMap<Digest, ReachedCode> = BTreeMap::new();
+        let mut failed: Option<(Verdict, &Path)> = None;
+        let (all, mut failures) = (files.len(), 0);
+        for (done, path) in files.iter().enumerate() {
+            self.project.remarks.live(&format!("{done}/{all}  {shown}"));
+            let InputRunResult { covered, verdict } = runner.execute(path)?;
+            if verdict.status != Status::Pass {
+                failures += 1;
+                failed.get_or_insert((verdict, path));
+            }
+            for (digest, (program, covered)) in covered.iter().filter(|(digest, _)| !is_embedded(**digest)) {
+                let name = if *digest == target.1 { target.0.clone() } else { name_of(plan, *digest) };
+                self.program(&name, *digest, program)?;
+                reached.entry(*digest).or_default().merge(&ReachedCode::of(covered));
+            }
+        }
+        self.project.remarks.live("");
+        if let Some((_, first)) = &failed {
+            let (inputs, first) = (counted(all as u64, "input"), first.display());
+            self.found.remarks.push(format!("{shown}: {failures} of {inputs} did not pass, the first is {first}"));
+        }
+        self.names.insert(target.0.clone());
+        let machines = machines(&target, plan);
+        let verdict = failed.map(|(verdict, _)| verdict);
+        self.found.runs.push(RunEvidence {
+            name: shown,
+            path: corpus.folder.clone(),
+            kind: EvidenceKind::Corpus,
+            status: verdict.as_ref().map_or(Status::Pass, |verdict| verdict.status),
+            failed_in: verdict.as_ref().and_then(failed_in),
+            reached,
+            machines,
+        });
+        for path in traces {
+            self.replay(&path, &selector::read(&path)?, true, false)?;
+        }
         Ok(())
     }
 

@@ -21,15 +21,16 @@ pub(super) const HOST: &str = "host_backends_run";
 pub(super) const MEMORY: &str = "memory_graph_diff_top";
 pub(super) const SHRINK_FAILURE: &str = "shrink_failure_trace";
 
-/// The kind of runs that a run is one of.
-pub(super) fn suite_of(kind: EvidenceKind) -> &'static str {
+/// The kinds of runs that a run counts as. A corpus that was named is a test like a scenario: the same inputs each time.
+pub(super) fn suites_of(kind: EvidenceKind) -> &'static [&'static str] {
     match kind {
-        EvidenceKind::Scenario => TEST_DET,
-        EvidenceKind::Run(RunMode::Fuzz) => FUZZ,
-        EvidenceKind::Run(RunMode::Explore) => EXPLORE,
-        EvidenceKind::Run(_) => RECORD_REPLAY,
-        EvidenceKind::LiveRun => HOST,
-        EvidenceKind::SavedFailure => SHRINK_FAILURE,
+        EvidenceKind::Scenario => &[TEST_DET],
+        EvidenceKind::Corpus => &[TEST_DET, FUZZ],
+        EvidenceKind::Run(RunMode::Fuzz) => &[FUZZ],
+        EvidenceKind::Run(RunMode::Explore) => &[EXPLORE],
+        EvidenceKind::Run(_) => &[RECORD_REPLAY],
+        EvidenceKind::LiveRun => &[HOST],
+        EvidenceKind::SavedFailure => &[SHRINK_FAILURE],
     }
 }
 

@@ -21,6 +21,7 @@ use fozzy_instrument::{CallGraph, EdgeKind, ModuleChoice, ModuleOrdinal, Origina
 use fozzy_trace::Digest;
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// A program and its functions.
 pub(super) struct ProgramMap {
@@ -130,16 +131,27 @@ enum ModuleOrigin {
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnCode {
     patterns: Vec<glob::Pattern>,
+    /// The folder that paths are shown from.
+    root: PathBuf,
 }
 
 impl OwnCode {
     /// Paths of sources or names of functions that fit one of these; without any, what is neither a toolchain's nor a dependency's.
-    pub(super) fn of(patterns: &[String]) -> Result<OwnCode, CampaignError> {
+    pub(super) fn of(patterns: &[String], root: &Path) -> Result<OwnCode, CampaignError> {
         let compiled = patterns.iter().map(|text| {
             glob::Pattern::new(text)
                 .map_err(|error| CampaignError::new(ErrorKind::Usage, format!("--own {text}: {error}")))
         });
-        Ok(OwnCode { patterns: compiled.collect::<Result<_, _>>()? })
+        Ok(OwnCode { patterns: compiled.collect::<Result<_, _>>()?, root: root.to_owned() })
+    }
+
+    /// Whether a pattern fits a path as the debug information has it or as it is shown, or a name.
+    fn is_named(&self, file: &str, function: &str) -> bool {
+        let shown = Path::new(file).strip_prefix(&self.root).ok().map(|path| path.display().to_string());
+        let fits = |own: &glob::Pattern| {
+            own.matches(file) || own.matches(function) || shown.as_ref().is_some_and(|shown| own.matches(shown))
+        };
+        self.patterns.iter().any(fits)
     }
 
     /// Code of modules that linkers and encoders make is nobody's; of a module without names, all is the project's, since nothing tells it apart.
@@ -148,13 +160,14 @@ impl OwnCode {
             return false;
         }
         if !self.patterns.is_empty() {
-            return self.patterns.iter().any(|own| own.matches(&function.file) || own.matches(&function.name));
+            return self.is_named(&function.file, &function.name);
         }
         let source = SourceLocation { file: function.has_source.then(|| function.file.clone()), line: None, col: None };
         let frame = StackFrame { module: String::new(), function: function.name.clone(), offset: 0, source };
+        let is_main = MAIN.contains(&function.name.as_str());
         let is_written = || !GENERATED.iter().any(|start| function.name.starts_with(start));
         match function.has_source {
-            true => own(&function.file) && is_own(&frame) && is_written(),
+            true => own(&function.file) && (is_main || is_own(&frame) && is_written()),
             false => module == ModuleOrigin::Nameless || is_own(&frame) && is_written(),
         }
     }
@@ -163,6 +176,8 @@ impl OwnCode {
 /// Beginnings of names of functions that attributes and generators of bindings write.
 const GENERATED: &[&str] =
     &["fozzy:", "wasi:", "cabi_", "_export_", "export_", "__", "wit_bindgen", "exports::", "_::", "drop_in_place<"];
+/// What compilers of C call `main`.
+const MAIN: &[&str] = &["__main_argc_argv", "__main_void", "__original_main"];
 /// Beginnings of names of functions that allocate, as calls of them count.
 const ALLOCATORS: &[&str] = &[
     "__rust_alloc",
@@ -587,6 +602,26 @@ fn way(kind: EdgeKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn own_code_is_named_by_paths_as_they_are_shown_and_main_is_own() {
+        let function = |file: &str, name: &str| SourceFunction {
+            name: name.to_owned(),
+            file: file.to_owned(),
+            has_source: true,
+            ..SourceFunction::default()
+        };
+        let own = |patterns: &[&str], file: &str, name: &str| {
+            let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
+            let own = OwnCode::of(&patterns, Path::new("/home/me/app")).expect("patterns");
+            own.includes(&function(file, name), ModuleOrigin::Named)
+        };
+        assert!(own(&["src/**"], "/home/me/app/src/a.c", "price"));
+        assert!(own(&["src/a.c"], "/home/me/app/src/a.c", "price"));
+        assert!(!own(&["src/**"], "/usr/share/src/a.c", "price"));
+        assert!(own(&[], "/home/me/app/src/a.c", "__main_argc_argv"));
+        assert!(!own(&[], "/home/me/app/src/a.c", "__wasm_export_price"));
+    }
 
     #[test]
     fn copies_of_a_generic_function_have_one_name() {

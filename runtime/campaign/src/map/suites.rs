@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! profile    required from            kinds of runs
-//! balanced   the risk, and 15 more    a scenario
-//! pedantic   the risk, and 5 less     a scenario
+//! balanced   the risk, and 15 more    a scenario, or a corpus that was named
+//! pedantic   the risk, and 5 less     the same
 //! overkill   the risk, and 15 less    all that are recommended
 //! ```
 //!
 //! A saved failure, which explorations shrink, is required of functions in which runs have failed: under `failure-only` always, under
 //! `exercised-ok` unless any failure is saved, under `no-known-failures` if a scenario of today fails there.
 
-use super::hotspots::{SHRINK_FAILURE, TEST_DET, suite_of};
+use super::hotspots::{SHRINK_FAILURE, TEST_DET, suites_of};
 use super::{CodeMap, MappedFunction, ran};
 use crate::error::CampaignError;
 use fozzy_report::map::{MAP_SUITES_SCHEMA, MapCoverageEvidence, MapScenario, MapSuite, MapSuites};
@@ -141,9 +141,11 @@ impl CodeMap {
         let mut by_kind: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
         for run in &mapped.executed_by {
             let run = &self.evidence.runs[*run];
-            let known = by_kind.entry(suite_of(run.kind)).or_default();
-            if (known.len() as u64) < options.max_matched {
-                known.push(run.name.clone());
+            for suite in suites_of(run.kind) {
+                let known = by_kind.entry(suite).or_default();
+                if (known.len() as u64) < options.max_matched {
+                    known.push(run.name.clone());
+                }
             }
         }
         let recommended = self.recommended(mapped);
@@ -197,13 +199,14 @@ impl CodeMap {
 
     /// Whether a function in which runs have failed lacks its shrunk failure.
     fn needs_shrinking(&self, mapped: &MappedFunction, policy: ShrinkPolicy) -> bool {
-        let kinds = |runs: &[usize]| runs.iter().map(|run| suite_of(self.evidence.runs[*run].kind)).collect::<Vec<_>>();
+        let kinds =
+            |runs: &[usize]| runs.iter().flat_map(|run| suites_of(self.evidence.runs[*run].kind)).collect::<Vec<_>>();
         let all: Vec<usize> = (0..self.evidence.runs.len()).collect();
         let fails = kinds(&mapped.failures);
         match policy {
             ShrinkPolicy::FailureOnly => !fails.is_empty(),
-            ShrinkPolicy::ExercisedOk => !fails.is_empty() && !kinds(&all).contains(&SHRINK_FAILURE),
-            ShrinkPolicy::NoKnownFailures => fails.contains(&TEST_DET),
+            ShrinkPolicy::ExercisedOk => !fails.is_empty() && !kinds(&all).contains(&&SHRINK_FAILURE),
+            ShrinkPolicy::NoKnownFailures => fails.contains(&&TEST_DET),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Arguments of `fozzy map`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use fozzy_campaign::map::{EvidenceOptions, MapProfile, ShrinkPolicy, SuitesOptions};
+use fozzy_campaign::map::{CorpusOptions, EvidenceOptions, MapProfile, ShrinkPolicy, SuitesOptions};
 use std::path::PathBuf;
 
 /// Maps of a project.
@@ -24,6 +24,10 @@ pub(crate) struct EvidenceArgs {
     /// The folder with the scenarios [default: what `fozzy test` takes, and all below `tests`]
     #[arg(long, value_name = "DIR")]
     pub(crate) scenario_root: Option<PathBuf>,
+    /// A folder of inputs, such as a corpus of `fozzy fuzz`, and the program that gets each of them: together they count as one scenario. With
+    /// `#FUNCTION` that fuzz target, property or exported function of the program gets them [default: all fuzz targets, or standard input]
+    #[arg(long = "corpus", value_name = "DIR=TARGET[#FUNCTION]", value_parser = corpus)]
+    pub(crate) corpora: Vec<CorpusOptions>,
     /// A recorded run beside those of the run store: a trace, a folder of traces, a run's folder or id, or one of latest, last-pass, last-fail.
     #[arg(long = "run", value_name = "RUN")]
     pub(crate) runs: Vec<String>,
@@ -35,9 +39,18 @@ pub(crate) struct EvidenceArgs {
 
 impl EvidenceArgs {
     pub(crate) fn options(&self) -> EvidenceOptions {
-        let EvidenceArgs { scenario_root, runs, own, .. } = self.clone();
-        EvidenceOptions { scenario_root, runs, own }
+        let EvidenceArgs { scenario_root, corpora, runs, own, .. } = self.clone();
+        EvidenceOptions { scenario_root, corpora, runs, own }
     }
+}
+
+fn corpus(text: &str) -> Result<CorpusOptions, String> {
+    let (folder, target) = text.split_once('=').ok_or("expected DIR=TARGET, as in corpus/parse=app.wasm")?;
+    let (target, function) = match target.rsplit_once('#') {
+        Some((target, function)) => (target, Some(function.to_owned())),
+        None => (target, None),
+    };
+    Ok(CorpusOptions { folder: folder.into(), target: target.into(), function })
 }
 
 /// Executes the scenarios of a project once, and replays what is recorded of their programs. Exit code: 0, or 2 when nothing ran.

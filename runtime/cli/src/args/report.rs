@@ -25,6 +25,10 @@ pub(crate) struct ReportShowArgs {
     /// Write it to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<std::path::PathBuf>,
+    /// Have the page of a failed run say which decision made the failure likely, as `fozzy causality` does: the run is continued from many of its
+    /// moments. With `--format html`.
+    #[arg(long)]
+    pub(crate) causality: bool,
 }
 
 /// Formats of a report.

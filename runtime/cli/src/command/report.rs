@@ -13,7 +13,7 @@ use fozzy_campaign::run_details::run_details;
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::KeptReport;
 use fozzy_check::is_own;
-use fozzy_report::suite::{self, SuiteSummary};
+use fozzy_report::suite::{self, RunDetails, SuiteSummary};
 use fozzy_report::{
     FlakyReport, RunIdentity, RunMode, RunSignature, RunSummary, TargetSummary, WallFacts, document, paths, pretty,
     query,
@@ -23,6 +23,11 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode, CliError> {
+    if args.causality && args.format != ReportFormatArg::Html {
+        let message = format!("--causality: only a page has it, and --format is {}", args.format.name());
+        let next = format!("fozzy report show {} --format html --causality, or fozzy causality {}", args.run, args.run);
+        return Err(CliError::new(ErrorKind::Usage, message).hint(next));
+    }
     let report = report_of(context, &args.run)?;
     let style = if args.out.is_some() { fozzy_report::Style::PLAIN } else { context.printer.stdout_style() };
     let content = match (args.format, &report) {
@@ -52,7 +57,11 @@ pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode,
 fn page_of_run(context: &Context, args: &ReportShowArgs, summary: &RunSummary) -> String {
     let suite = SuiteSummary::of_run(summary);
     match selector::recording(&args.run, &context.runs) {
-        Ok((path, recording)) => suite::html_of_run(&suite, &run_details(&path, &recording), is_own),
+        Ok((path, recording)) => suite::html_of_run(&suite, &run_details(&path, &recording, args.causality), is_own),
+        Err(error) if args.causality => {
+            let remarks = vec![format!("no causality: {}", error.message)];
+            suite::html_of_run(&suite, &RunDetails { remarks, ..RunDetails::default() }, is_own)
+        }
         Err(_) => suite::html(&suite, is_own),
     }
 }

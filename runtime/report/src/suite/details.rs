@@ -1,13 +1,15 @@
-//! What a page about one run has beside its report: what the run cost, what it allocated, and its machines over virtual time.
+//! What a page about one run has beside its report: what the run cost, what it allocated, its machines over virtual time, when its failure became
+//! likely.
 //!
 //! ```text
-//! trace ─▶ ProfileTop, MemoryTop, ProfileTimeline ─▶ RunDetails ─▶ parts of the page
+//! trace ─▶ CausalityDocument, ProfileTop, MemoryTop, ProfileTimeline ─▶ RunDetails ─▶ parts of the page
 //! ```
 //!
 //! Invariants: the numbers are those of `fozzy profile top` and `fozzy memory top`, in their words; the timeline is the page of `fozzy profile timeline`,
 //! in a frame of its own, whose script sees nothing of the report.
 //! Not here: who executes the run again (`fozzy-campaign`).
 
+use crate::causality::{CausalityDocument, causality_svg, causality_words};
 use crate::html::escape;
 use crate::memory::MemoryTop;
 use crate::playback::RunPlayback;
@@ -19,6 +21,8 @@ use fozzy_trace::counted;
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct RunDetails {
+    /// When its failure became likely, if that was asked for.
+    pub causality: Option<CausalityDocument>,
     /// What it cost.
     pub profile: Option<ProfileTop>,
     /// What it allocated.
@@ -35,6 +39,13 @@ impl RunDetails {
     /// As parts of a page.
     pub(super) fn html(&self) -> String {
         let mut text = String::new();
+        if let Some(document) = &self.causality {
+            text.push_str(&format!(
+                "<h3>when the failure became likely</h3>\n<pre class=\"message\">{}</pre>\n<div class=\"chart\">{}</div>\n",
+                escape(causality_words(document).trim_end()),
+                causality_svg(document)
+            ));
+        }
         if let Some(playback) = &self.playback {
             text.push_str(&format!("<h3>the run, step by step</h3>\n{}", playback.html()));
         }
