@@ -40,7 +40,7 @@ pub(crate) fn compile() -> Vec<Row> {
         let build = || {
             Program::build(
                 Arc::clone(&component),
-                Switches { canonical_nans: true, memcheck: false },
+                Switches { canonical_nans: true, memcheck: false, memory_faults: false },
                 how,
                 Some(&cache),
             )
@@ -70,7 +70,7 @@ fn named() -> Vec<Row> {
 fn first(name: &str, program: &[u8]) -> Row {
     let loaded = fozzy_engine::load(program, None).expect("it is a program");
     let component: Arc<[u8]> = loaded.component.into();
-    let switches = Switches { canonical_nans: true, memcheck: false };
+    let switches = Switches { canonical_nans: true, memcheck: false, memory_faults: false };
     let ours = || drop(Program::build(Arc::clone(&component), switches, &Build::default(), None).expect("it compiles"));
     let engine = Engine::new(Config::new().consume_fuel(true)).expect("the default configuration");
     let theirs = || match wasmparser::Parser::is_component(program) {

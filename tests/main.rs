@@ -92,6 +92,7 @@ mod map;
 mod maximize;
 mod memcheck;
 mod memory;
+mod memory_faults;
 mod mounts;
 mod network;
 mod pages;

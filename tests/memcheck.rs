@@ -75,11 +75,28 @@ fn each_access_is_held_to_its_block() {
         ),
         ("nothing", "i32.const 0 i32.load offset=4 drop", Some("null-dereference: read of 4 bytes at 0x4")),
         ("nothing is freed", "i32.const 0 call $free", None),
+        (
+            "less aligned than its instruction says",
+            "i32.const 16 call $malloc local.tee 0 i32.const 7 i32.store offset=13",
+            Some("heap-buffer-overflow: write of 4 bytes"),
+        ),
+        ("less aligned, inside", "i32.const 16 call $malloc local.tee 0 i64.const 7 i64.store offset=3", None),
+        ("behind a frame whose size is computed", "i32.const 16 call $dynamic", Some("stack-buffer-overflow")),
+        ("inside of such a frame", "i32.const 16 call $dynamic_within", None),
+        ("the inside of a block", "i32.const 64 call $malloc i32.const 16 i32.add call $free", Some("invalid-free")),
         ("what is no block", "i32.const 4096 call $free", Some("invalid-free: free of 0x1000, which no allocation")),
         ("out of bounds", "i32.const -4 i32.load drop", Some("")),
     ] {
         let fozzy = Fozzy::new();
-        write(&fozzy, &format!("(func $start (local i32) {body}) (func (export \"_start\") call $start)"));
+        // Frames as `alloca` makes them, and a callee that fills them.
+        let frames = "(func $fill (param i32 i32) local.get 0 i32.const 1 local.get 1 memory.fill)
+            (func $dynamic (param i32) (local i32 i32)
+              global.get $sp local.tee 1 local.get 0 i32.sub local.tee 2 global.set $sp
+              local.get 2 i32.const 40 call $fill local.get 1 global.set $sp)
+            (func $dynamic_within (param i32) (local i32 i32)
+              global.get $sp local.tee 1 local.get 0 i32.sub local.tee 2 global.set $sp
+              local.get 2 i32.const 16 call $fill local.get 1 global.set $sp)";
+        write(&fozzy, &format!("{frames} (func $start (local i32) {body}) (func (export \"_start\") call $start)"));
         let ran = checked(&fozzy, &[]);
         match expected {
             None => assert_eq!(ran.json()["status"], "pass", "{what}: {}", ran.out()),
@@ -111,6 +128,39 @@ fn many_calls_of_an_allocator_leave_nothing_behind() {
           loop i32.const 60000 call $malloc call $free local.get 0 i32.const 1 i32.add local.tee 0 i32.const 300000 i32.lt_u br_if 0 end)";
     fozzy.write("program.wat", format!("(module {module})"));
     assert_eq!(checked(&fozzy, &["--mem-limit-mb", "64"]).json()["status"], "pass");
+}
+
+#[test]
+fn output_that_was_never_written_is_a_warning_with_its_allocation() {
+    let fozzy = Fozzy::new();
+    let module = |body: &str| {
+        format!(
+            "(module (import \"wasi_snapshot_preview1\" \"fd_write\" (func $write (param i32 i32 i32 i32) (result i32)))
+               (memory (export \"memory\") 600) (global $sp (mut i32) (i32.const 8192)) {BUMP}
+               (func $calloc (param i32 i32) (result i32) local.get 1 call $malloc)
+               (func $makes (result i32) {body})
+               (func (export \"_start\") (local i32)
+                 call $makes local.set 0
+                 (i32.store (local.get 0) (i32.const 0x0a0a0a0a))
+                 ;; A copy, elsewhere.
+                 (memory.copy (i32.const 4099) (local.get 0) (i32.const 40))
+                 (i32.store (i32.const 2048) (i32.const 4099))
+                 (i32.store (i32.const 2052) (i32.const 40))
+                 (drop (call $write (i32.const 1) (i32.const 2048) (i32.const 1) (i32.const 2056)))))"
+        )
+    };
+    for (body, expected) in [
+        ("i32.const 40 call $malloc", true),
+        ("i32.const 1 i32.const 40 call $calloc", false),
+        ("(local i32) i32.const 40 call $malloc local.tee 0 i32.const 1 i32.const 40 memory.fill local.get 0", false),
+    ] {
+        fozzy.write("program.wat", module(body));
+        let ran = checked(&fozzy, &[]).exits(0).json();
+        let warnings: Vec<&str> = ran["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let has = |words: &str| warnings.iter().any(|line| line.contains(words));
+        assert_eq!(has("lets out 36 bytes that the program has never written"), expected, "{body}: {warnings:?}");
+        assert_eq!(has("is of makes"), expected, "{body}: {warnings:?}");
+    }
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn what_the_engine_does_not_have_is_refused_before_anything_runs() {
         let loaded = fozzy_engine::load(text.as_bytes(), None).expect("it assembles");
         Program::build(
             loaded.component.into(),
-            Switches { canonical_nans: true, memcheck: false },
+            Switches { canonical_nans: true, memcheck: false, memory_faults: false },
             &Build::fast(),
             None,
         )

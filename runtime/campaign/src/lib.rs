@@ -40,6 +40,7 @@ pub mod profile;
 pub mod program_place;
 pub mod progress;
 pub mod project;
+mod refusal_stacks;
 pub mod remarks;
 pub mod run_details;
 pub mod scenario;

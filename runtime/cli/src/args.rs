@@ -693,7 +693,7 @@ pub(crate) struct WorldArgs {
     /// so on [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) target_instances: Option<u32>,
-    /// Faults to inject: kinds and groups (all, clock, disk, http, net, node, point, process), each with optional @TARGET, :RATE
+    /// Faults to inject: kinds and groups (all, clock, disk, http, memory, net, node, point, process), each with optional @TARGET, :RATE
     /// and =STRENGTH, such as 'disk,io-error@server:/data/*:2%,partition@main->server=10s'; `fozzy env` lists the kinds.
     #[arg(long, value_name = "KINDS")]
     pub(crate) faults: Vec<String>,

@@ -35,7 +35,7 @@
 //! )?;
 //!
 //! // Compile: instrumented, as search wants it. With a cache it is compiled once.
-//! let program = Program::build(loaded.component.into(), Switches { canonical_nans: true, memcheck: false }, &Build::fast(), None)?;
+//! let program = Program::build(loaded.component.into(), Switches { canonical_nans: true, memcheck: false, memory_faults: false }, &Build::fast(), None)?;
 //!
 //! // Instantiate on a simulated computer, whose open questions a seed answers.
 //! let source = Box::new(SeededSource::new(Seed(7)));
@@ -112,4 +112,4 @@ pub use run::heap::{HeapProfile, HeapSnapshot};
 pub use run::inspect_at::{ExecutionView, GuestView};
 pub use run::profile::{PathCounts, PathStep, ProgramProfile};
 pub use run::session::{HeapObserver, Session, SessionError};
-pub use run::trap::stopped_at_block;
+pub use run::trap::{STOPPED_AT_BLOCK, stopped_at_block};

@@ -17,6 +17,7 @@
 #![allow(unsafe_code, reason = "maps memory; each block carries its argument")]
 
 use fozzy_host::MachineOutOfMemory;
+use fozzy_trace::MemoryRequest;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, VecDeque};
 use std::future::{Future, poll_fn};
@@ -299,6 +300,29 @@ unsafe impl LinearMemory for RegionHandle {
     }
 }
 
+/// The memory by which a program asks whether it may have memory: nothing is in it, and it grows by nothing.
+struct RequestMemory(Region);
+
+// SAFETY: `as_ptr` never changes, all bytes from `byte_size` on are inaccessible, as the size stays 0, and the guard bytes that wasmtime
+// asked for are mapped inaccessible behind the reservation.
+unsafe impl LinearMemory for RequestMemory {
+    fn byte_size(&self) -> usize {
+        0
+    }
+
+    fn byte_capacity(&self) -> usize {
+        self.0.reserved
+    }
+
+    fn grow_to(&mut self, _size: usize) -> wasmtime::Result<()> {
+        Ok(())
+    }
+
+    fn as_ptr(&self) -> *mut u8 {
+        self.0.base.as_ptr()
+    }
+}
+
 thread_local! {
     static CREATED: RefCell<Vec<Arc<Region>>> = const { RefCell::new(Vec::new()) };
     static OFFERED: RefCell<VecDeque<Arc<Region>>> = const { RefCell::new(VecDeque::new()) };
@@ -354,6 +378,9 @@ unsafe impl MemoryCreator for HostMemories {
         let reserved = reserved.unwrap_or_else(|| maximum.unwrap_or(minimum)).max(minimum);
         let mapped = reserved.saturating_add(guard).max(1);
         // No program has pages of one byte.
+        if of.page_size() == 1 && maximum == Some(MemoryRequest::MEMORY_BYTES_MAX as usize) {
+            return Ok(Box::new(RequestMemory(Region::map(0, reserved, guard)?)));
+        }
         if of.page_size() == 1 {
             let region = shared(|| Region::map(minimum, reserved, guard))?;
             return Ok(Box::new(RegionHandle(region)));

@@ -33,6 +33,7 @@ mod io;
 mod limiter;
 mod linker;
 mod machine_faults;
+mod memory_faults;
 mod operations;
 mod outgoing_call;
 mod power;
@@ -50,6 +51,7 @@ mod sockets;
 mod streams;
 mod sync_linker;
 mod time;
+mod undefined;
 mod values;
 pub mod wave;
 
@@ -62,6 +64,7 @@ pub use input::{FeedEvent, InputFeed, LazyInput, RecordedDialogue};
 pub use interrupt::{INTERRUPT_FUEL, Interrupt, InterruptFlag};
 pub use limiter::{MachineOutOfMemory, MemoryLimiter};
 pub use linker::{ImportFault, add_to_linker, import_problem, known_interfaces, refused_imports};
+pub use memory_faults::STOPPED_AT_REFUSAL;
 pub use outgoing_call::{
     Answer, CallFuture, CallResult, CallerKind, NamedCall, RestartMode, TargetHost, link, link_resource,
     link_with_handles,

@@ -11,6 +11,7 @@
 //! machine has no memory although the plan allows it, that is an error of the harness, never a -1.
 
 use crate::call::Host;
+use fozzy_trace::MemoryRequest;
 use fozzy_trace::facts::{HeldPart, Refusal};
 use fozzy_trace::plan::{Limits, TABLE_BYTES_MAX};
 use wasmtime::ResourceLimiter;
@@ -175,6 +176,10 @@ impl Host {
 
 impl ResourceLimiter for Host {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        if let Some(request) = MemoryRequest::of(current as u64, desired as u64, maximum.map(|bytes| bytes as u64)) {
+            // The memory by which programs ask is made with nothing in it.
+            return if desired == current { Ok(true) } else { self.grants(request) };
+        }
         if let Some(maximum) = maximum.filter(|maximum| desired > *maximum) {
             // Its own bound, in its own type: no fact of the run.
             let (asked, bound) = (desired as u64, maximum as u64);

@@ -92,6 +92,8 @@ pub struct Run {
     work_max: u64,
     /// Whether restarts have used up the instruction budget.
     is_spent: bool,
+    /// Planned faults of memory until that at which the run is to stop; `None` when it is not.
+    refusals_left: Option<u64>,
     /// The fuel of host calls at which the interrupt is polled next; at most `work_max`.
     pub(crate) work_until_look: u64,
     interrupt: Option<Interrupt>,
@@ -123,6 +125,7 @@ impl Run {
             work: 0,
             work_max,
             is_spent: false,
+            refusals_left: None,
             work_until_look: work_max,
             interrupt: None,
         }
@@ -167,6 +170,19 @@ impl Run {
     #[must_use]
     pub fn observing(self, reality: Option<Box<dyn LiveBackend>>) -> Run {
         Run { reality, ..self }
+    }
+
+    /// Stops at a planned fault of memory, by its number from one.
+    #[must_use]
+    pub fn stopping_at_refusal(self, number: Option<u64>) -> Run {
+        Run { refusals_left: number, ..self }
+    }
+
+    /// A planned fault of memory strikes: whether the run is to stop at it.
+    pub(crate) fn stops_at_refusal(&mut self) -> bool {
+        let Some(left) = &mut self.refusals_left else { return false };
+        *left = left.saturating_sub(1);
+        *left == 0
     }
 
     /// Can be ended from outside by `interrupt`.
@@ -278,6 +294,7 @@ impl Run {
             work: self.work,
             work_max: self.work_max,
             is_spent: self.is_spent,
+            refusals_left: self.refusals_left,
             work_until_look: self.work_max,
             interrupt: None,
         }

@@ -550,6 +550,7 @@ impl streams::HostOutputStream for Host {
 
     async fn write(&mut self, handle: Resource<OutputStreamResource>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
+        self.look_for_undefined(WRITE, &bytes);
         let write = |host: &mut Host| Ok(host.write_within(WRITE, rep, &bytes, host.write_bound(rep))?.at_once());
         let written = self.call_seen(WRITE, (rep, &bytes), write).await?;
         self.stream_result(WRITE, written)
@@ -561,6 +562,7 @@ impl streams::HostOutputStream for Host {
         bytes: Vec<u8>,
     ) -> StreamResult<()> {
         let rep = handle.rep();
+        self.look_for_undefined(WRITE_AND_FLUSH, &bytes);
         let attempt = |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
         self.patiently(WRITE_AND_FLUSH, (rep, &bytes), attempt).await
     }

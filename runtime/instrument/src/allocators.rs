@@ -108,6 +108,18 @@ impl Allocators {
         self.functions.iter().map(|((module, function), it)| (*module, *function, it))
     }
 
+    /// Whether there is one that may say that it has no memory.
+    #[must_use]
+    pub fn may_fail(&self) -> bool {
+        self.functions.values().any(may_fail)
+    }
+
+    /// The functions of a module that may say that they have no memory, by index.
+    pub(crate) fn fallible(&self, module: ModuleOrdinal) -> BTreeMap<u32, AllocatorRole> {
+        let own = self.functions.range((module, 0)..=(module, u32::MAX));
+        own.filter(|(_, it)| may_fail(it)).map(|((_, function), it)| (*function, it.role)).collect()
+    }
+
     /// What functions of a module do, by index.
     pub(crate) fn roles(&self, module: ModuleOrdinal) -> BTreeMap<u32, AllocatorRole> {
         let own = self.functions.range((module, 0)..=(module, u32::MAX));
@@ -132,6 +144,16 @@ impl Allocators {
         let collected = |role| matches!(role, AllocatorRole::GoAllocate | AllocatorRole::AllocateCollected { .. });
         self.functions.values().any(|function| collected(function.role))
     }
+}
+
+/// Whether a function may say that it has no memory.
+fn may_fail(function: &AllocatorFunction) -> bool {
+    let never = ["operator new", "_Znw", "_Zna", "cabi_realloc", "~lib/"];
+    let may = matches!(
+        function.role,
+        AllocatorRole::Allocate { .. } | AllocatorRole::AllocateInto { .. } | AllocatorRole::Reallocate { .. }
+    );
+    may && !never.iter().any(|name| function.name.contains(name))
 }
 
 /// What is read of one module.

@@ -20,6 +20,7 @@ use crate::marks::MarksPass;
 use crate::memcheck::access::{AccessHelpers, AccessPass, access_of};
 use crate::memcheck::helpers::Shadow;
 use crate::memcheck::wrappers;
+use crate::memory_faults;
 use crate::module::ModuleRewriter;
 use crate::options::CoverageMode;
 use crate::positions::{PositionSites, StopCode, StorePass};
@@ -76,6 +77,8 @@ pub(crate) struct BodyRewriter {
     counts: ProfilePass,
     heap: HeapPass,
     accesses: AccessPass,
+    /// Where memory 0 grows, if the program asks whether it may have memory.
+    grows: Vec<u32>,
     /// What the bodies of the component cost a compiler so far.
     cost: CompileCost,
     /// The comparisons of the component so far.
@@ -136,6 +139,7 @@ impl BodyRewriter {
         self.heap.begin();
         let (checks, has_stack) = (module.checked.is_some(), module.checked.as_ref().is_some_and(|it| it.has_stack));
         self.accesses.begin();
+        self.grows.clear();
         let mut height_max = 0;
         let mut operators = OperatorsReader::new(reader);
         while !operators.eof() {
@@ -170,6 +174,9 @@ impl BodyRewriter {
                 let store = store.and_then(|(below, bytes, argument, _)| Some((below?, bytes, argument)));
                 self.stores.operator(&operator, span.start, store);
             }
+            if module.fallible.is_some() && matches!(operator, Operator::MemoryGrow { mem: 0 }) {
+                self.grows.push(span.start);
+            }
             if checks {
                 self.accesses.operator(&operator, span.clone(), reachable, has_stack);
             }
@@ -201,6 +208,24 @@ impl BodyRewriter {
 
         self.edits.reset(validator.len_locals());
         self.allocations = validator.into_allocations();
+        if let Some((role, params)) = module.fallible_function(index) {
+            let (start, places) = (facts.spans.operators.start, module.request_places()?);
+            let wrapper = module.helper(Helper::Fallible { function: index, params, role })?;
+            // It asks before anything else is done.
+            self.edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |code| {
+                memory_faults::divert(places, params, wrapper, code);
+            });
+        }
+        if !self.grows.is_empty() {
+            // The places are there, whether or not an allocator is.
+            module.request_places()?;
+            let helper = module.helper(Helper::AskGrowth)?;
+            for at in &self.grows {
+                self.edits.insert(*at, EditPosition::Before, *at, SegmentKind::Injected, |code| {
+                    code.call(helper);
+                });
+            }
+        }
         if let Some(wrapped) = module.checked_function(index) {
             let (start, shadow) = (facts.spans.operators.start, Shadow { memory: module.shadow_memory });
             let (params, results) = (wrapped.params, wrapped.results);

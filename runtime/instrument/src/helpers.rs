@@ -6,9 +6,10 @@
 //!
 //! Invariants: a helper is only there when something calls it. None of them can trap. They call nothing of the original,
 //! so that the depth limit need not count them: one more small frame on top of a counted one. A wrapper calls the function that it
-//! stands for, and nothing but the canonical ABI calls a wrapper.
+//! stands for, and nothing but the canonical ABI and that function calls a wrapper.
 
 use crate::access::{self, SLOT_BYTES};
+use crate::allocators::AllocatorRole;
 use crate::compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, KIND_BYTES, KIND_SEARCH,
 };
@@ -17,6 +18,7 @@ use crate::map::{STOP_MARK, WATCHED_MARK};
 use crate::memcheck::allocators::CheckedModule;
 use crate::memcheck::helpers::Shadow;
 use crate::memcheck::wrappers::{self, WrapperCalls};
+use crate::memory_faults::{self, RequestPlaces};
 use crate::positions;
 use crate::profile;
 use crate::side::{
@@ -83,10 +85,23 @@ pub(crate) enum Helper {
     ReleaseBlock,
     /// See [`Shadow::flush`].
     FlushBlocks,
+    /// See [`Shadow::reuse`].
+    ReuseBlock,
     /// `(segment)`: where a debugger stops a program: see [`crate::PositionSites`].
     Stop,
     /// `()`: where a debugger stops a program that is about to write what is watched.
     Watched,
+    /// `(pages) -> pages`: see [`memory_faults::growth`].
+    AskGrowth,
+    /// Stands for a function of an allocator that may fail: see [`memory_faults::wrapper`].
+    Fallible {
+        /// Its index.
+        function: u32,
+        /// How many words it takes.
+        params: u32,
+        /// What it does.
+        role: AllocatorRole,
+    },
     /// Stands for a function of an allocator: see [`wrappers::wrapper`].
     Wrapper {
         /// Its index.
@@ -114,12 +129,14 @@ pub(crate) struct HelperContext<'s> {
     pub(crate) checked: Option<&'s CheckedModule>,
     /// The shadow of its memory.
     pub(crate) shadow: u32,
+    /// Where code that asks for memory finds things.
+    pub(crate) requests: RequestPlaces,
 }
 
 impl Helper {
     /// Its parameters and results.
     pub(crate) fn signature(self) -> (&'static [ValType], &'static [ValType]) {
-        const WORDS: [ValType; 5] = [ValType::I32; 5];
+        const WORDS: [ValType; 6] = [ValType::I32; 6];
         const LONGS: [ValType; 4] = [ValType::I64, ValType::I64, ValType::I32, ValType::I32];
         const STORED: [ValType; 3] = [ValType::I32, ValType::I64, ValType::I32];
         match self {
@@ -140,8 +157,10 @@ impl Helper {
             Helper::CheckAccess | Helper::FreeBlock => (&WORDS[..2], &[]),
             Helper::CheckCopy | Helper::CheckFill => (&WORDS[..3], &WORDS[..3]),
             Helper::CheckOverlap | Helper::Shade | Helper::CheckLayout => (&WORDS[..3], &[]),
-            Helper::CheckedGrow => (&WORDS[..1], &WORDS[..1]),
-            Helper::PlaceBlock => (&WORDS[..5], &WORDS[..1]),
+            Helper::CheckedGrow | Helper::AskGrowth => (&WORDS[..1], &WORDS[..1]),
+            Helper::Fallible { params, .. } => (&WORDS[..params as usize], &WORDS[..1]),
+            Helper::PlaceBlock => (&WORDS[..6], &WORDS[..1]),
+            Helper::ReuseBlock => (&WORDS[..3], &WORDS[..1]),
             Helper::ValidBlock | Helper::Stop => (&WORDS[..1], &[]),
             Helper::ReleaseBlock | Helper::Watched => (&[], &[]),
             Helper::FlushBlocks => (&[], &WORDS[..1]),
@@ -173,15 +192,22 @@ impl Helper {
             | Helper::Shade
             | Helper::Stop
             | Helper::Watched
+            | Helper::AskGrowth
+            | Helper::Fallible { .. }
             | Helper::ValidBlock => &[],
             Helper::CheckCopy | Helper::CheckFill => &[Helper::CheckAccess],
             Helper::CheckedGrow | Helper::PlaceBlock | Helper::ReleaseBlock => &[Helper::Shade],
             Helper::CheckLayout => &[Helper::ValidBlock],
             Helper::FreeBlock => &[Helper::ValidBlock, Helper::Shade, Helper::ReleaseBlock],
-            Helper::FlushBlocks => &[Helper::ReleaseBlock],
-            Helper::Wrapper { .. } => {
-                &[Helper::PlaceBlock, Helper::FreeBlock, Helper::FlushBlocks, Helper::ValidBlock, Helper::CheckLayout]
-            }
+            Helper::FlushBlocks | Helper::ReuseBlock => &[Helper::ReleaseBlock],
+            Helper::Wrapper { .. } => &[
+                Helper::PlaceBlock,
+                Helper::FreeBlock,
+                Helper::FlushBlocks,
+                Helper::ValidBlock,
+                Helper::CheckLayout,
+                Helper::ReuseBlock,
+            ],
             Helper::Bulk | Helper::Realloc(_) => &[Helper::Range],
             Helper::Log32 | Helper::Log64 | Helper::LogBytes | Helper::LogSearch => &[Helper::Counts, Helper::Entry],
         }
@@ -215,6 +241,10 @@ impl Helper {
             Helper::HeapEvent => heap::heap_event(around.memory, profile::CURRENT_AT),
             Helper::NoteStore { is_long, stack } => heap::note_store(around.memory, is_long, stack),
             Helper::Stop | Helper::Watched => positions::stop(),
+            Helper::AskGrowth => memory_faults::growth(around.requests),
+            Helper::Fallible { function, params, role } => {
+                memory_faults::wrapper(around.requests, function, params, role)
+            }
             check => check.checking(around),
         }
     }
@@ -239,9 +269,10 @@ impl Helper {
             Helper::FreeBlock => shadow.free([used(0), used(1), used(2)]),
             Helper::ReleaseBlock => shadow.release(checked(), used(0)),
             Helper::FlushBlocks => shadow.flush(used(0)),
+            Helper::ReuseBlock => shadow.reuse(used(0)),
             Helper::Wrapper { function, .. } => {
-                let [place, free, flush, valid, layout] = [0, 1, 2, 3, 4].map(used);
-                let calls = WrapperCalls { place, free, flush, valid, layout };
+                let [place, free, flush, valid, layout, reuse] = [0, 1, 2, 3, 4, 5].map(used);
+                let calls = WrapperCalls { place, free, flush, valid, layout, reuse };
                 wrappers::wrapper(shadow, checked(), function, &calls)
             }
             _ => unreachable!("it has a body of its own"),

@@ -18,6 +18,7 @@
 //! - A count of instructions by which a debugger finds its way (`positions.rs`).
 //! - An accessor for the state of the guest (`access.rs`).
 //! - Checks of accesses to memory (`memcheck.rs`), with a shadow memory that belongs to the guest's state.
+//! - Questions of the program whether it may have memory (`memory_faults.rs`), for planned faults.
 //!
 //! And something is taken out: data segments, where there are thousands (`segments.rs`).
 //!
@@ -49,6 +50,7 @@ mod map;
 mod marks;
 mod marks_soundness;
 mod memcheck;
+mod memory_faults;
 mod module;
 mod names;
 mod nesting;

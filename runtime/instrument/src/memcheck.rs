@@ -5,8 +5,8 @@
 //! shadow          …   f1 f1 f1 f1 00 02                   f3 f3 f3   …        one byte for eight: 0 all may be used, 1 to 7 the
 //!                                                                             first ones, from 0xf0 on none, and why
 //! load            shadow of the address is not 0 ─▶ `access` looks closer ─▶ report │ unreachable
-//! malloc(10)      outermost ─▶ malloc(10 + header + red zone) ─▶ header, shadow ─▶ address behind the header
-//! free(p)         outermost ─▶ header must be there ─▶ shadow says freed ─▶ queue ─▶ the oldest ones are freed really
+//! malloc(10)      outermost ─▶ malloc(10 + header + red zone) ─▶ header, shadow, pattern ─▶ address behind the header
+//! free(p)         outermost ─▶ header must be there ─▶ shadow says freed ─▶ queue ─▶ the oldest ones are freed really, or are next blocks
 //! ```
 //!
 //! The result is another program: its blocks have other addresses. It is a component like any other, with one more memory, so
@@ -19,8 +19,11 @@
 //! program does what it does without checks, but for its addresses. Modules that do not define their memory, or have a collector,
 //! are left as they are.
 //!
-//! Not found: what stays inside of a block or of a frame; globals; reads of what was never written; what is further
-//! away than red zones are wide, if it is in another block.
+//! A new block that its allocator does not clear holds a pattern with the number of its allocation, which copies carry with them:
+//! whoever lets it out has never written it ([`fozzy_trace::UndefinedBytes`]).
+//!
+//! Not found: what stays inside of a block or of a frame; globals; what is done with bytes that were never written, but for letting them out;
+//! what is further away than red zones are wide, if it is in another block.
 
 pub(crate) mod access;
 pub(crate) mod allocators;
@@ -39,13 +42,21 @@ pub(crate) const STOP_AT: u32 = 72;
 pub(crate) const FIRST_AT: u32 = 76;
 pub(crate) const LAST_AT: u32 = 80;
 pub(crate) const QUEUED_AT: u32 = 84;
+/// How many those are (u32).
+pub(crate) const BLOCKS_AT: u32 = 88;
 /// What was found: kind, address, bytes, and something else (u32 each).
 pub(crate) const REPORT_AT: u32 = 128;
 /// One byte for eight of memory 0.
 pub(crate) const SHADOW_AT: u32 = 4096;
 
-/// Bytes of freed blocks that are kept from being used again.
+/// Most bytes of freed blocks that are kept from being used again.
 pub(crate) const QUARANTINE_BYTES: u32 = 16 << 20;
+/// With more bytes and more blocks than these, an allocation takes the oldest one away, or is it: what is kept longer is in no cache of the
+/// processor any more, which costs a program that mostly allocates more than all checks.
+pub(crate) const QUARANTINE_KEPT_BYTES: u32 = 512 << 10;
+pub(crate) const QUARANTINE_KEPT_BLOCKS: u32 = 1024;
+/// The most bytes of a new block that say that nobody has written them, as [`fozzy_trace::UndefinedBytes`] knows them.
+pub(crate) const UNDEFINED_BYTES_MAX: u32 = 4096;
 /// Bytes before each block: its header, which is its red zone too.
 pub(crate) const HEADER_BYTES: u32 = 32;
 /// The least alignment of blocks: each has units of the shadow for itself.
@@ -64,6 +75,7 @@ pub(crate) mod header {
     pub(crate) const BASE: u32 = 16;
     pub(crate) const TOTAL: u32 = 20;
     pub(crate) const ALIGN: u32 = 24;
+    /// By which function it is freed (low half), and of which family of functions it is (high half).
     pub(crate) const FREE_BY: u32 = 28;
 }
 

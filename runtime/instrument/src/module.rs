@@ -21,13 +21,14 @@ use crate::edit::offset_u32;
 use crate::helpers::{Helper, HelperContext};
 use crate::map::{ModuleMap, ModuleOrdinal, SegmentKind, Segments};
 use crate::memcheck::allocators::{CheckedFunction, CheckedModule};
+use crate::memory_faults::RequestPlaces;
 use crate::options::{CoverageMode, RUN_ADAPTER};
 use crate::positions;
 use crate::prescan::{ModulePrescan, may_return_through_memory};
 use crate::profile::{self, PROFILE_BYTES};
 use crate::segments::{self, MergedSegments};
 use crate::side::{SideLayout, SideMemory, SideTag, WASM_PAGE_BYTES};
-use crate::{Error, Options, body, memcheck, names};
+use crate::{Error, Options, body, memcheck, memory_faults, names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
@@ -194,6 +195,10 @@ pub(crate) struct ModuleRewriter<'a> {
     pub(crate) allocators: Option<BTreeMap<u32, AllocatorRole>>,
     /// Functions whose stores are the allocator's own.
     pub(crate) inner: BTreeSet<u32>,
+    /// Functions of its allocator that may say that they have no memory, where the program asks whether it may have some.
+    pub(crate) fallible: Option<BTreeMap<u32, AllocatorRole>>,
+    /// Index of the memory by which it asks: behind the shadow.
+    request_memory: u32,
     /// What the shadow of its memory begins with, where accesses to it are to be checked.
     pub(crate) shadow: Option<SideTag>,
     /// What is checked, where accesses to memory are.
@@ -274,6 +279,8 @@ impl<'a> ModuleRewriter<'a> {
             stores: positions && options.stores,
             allocators: None,
             inner: BTreeSet::new(),
+            fallible: None,
+            request_memory: 0,
             shadow: None,
             checked: None,
             shadow_memory: 0,
@@ -435,6 +442,12 @@ impl<'a> ModuleRewriter<'a> {
             self.shadow_memory = self.side_memory;
             self.side_memory += u32::from(self.checked.is_some());
         }
+        if let Some(mut fallible) = self.fallible.take().filter(|_| self.memory32) {
+            fallible.retain(|function, _| self.takes_words(*function));
+            self.fallible = Some(fallible);
+            self.request_memory = self.side_memory;
+            self.side_memory += 1;
+        }
         self.bodies = bodies;
         if let Some(allocators) = &mut self.allocators {
             let is_word = |ty: wasmparser::GlobalType| ty.mutable && ty.content_type == ValType::I32;
@@ -532,6 +545,25 @@ impl<'a> ModuleRewriter<'a> {
     /// Whether a function takes so many words.
     pub(crate) fn has_words(&self, function: u32, count: usize) -> bool {
         self.signature(self.type_of(function)).params == vec![ValType::I32; count]
+    }
+
+    /// Whether a function takes only words, no more than helpers do, and returns one.
+    fn takes_words(&self, function: u32) -> bool {
+        let FunctionSignature { params, results, .. } = self.signature(self.type_of(function));
+        params.len() <= 4 && params.iter().all(|ty| *ty == ValType::I32) && results[..] == [ValType::I32]
+    }
+
+    /// What a function of an allocator does that may say that it has no memory, and how many parameters it has.
+    pub(crate) fn fallible_function(&self, function: u32) -> Option<(AllocatorRole, u32)> {
+        let role = *self.fallible.as_ref()?.get(&function)?;
+        Some((role, self.signature(self.type_of(function)).params_count()))
+    }
+
+    /// Where code that asks for memory finds things.
+    pub(crate) fn request_places(&mut self) -> Result<RequestPlaces, Error> {
+        let open = self.depth_global()? + 1;
+        self.room("globals", open + 1)?;
+        Ok(RequestPlaces { memory: self.request_memory, open })
     }
 
     /// Bytes of the lowest addresses that nothing is at, in a program of LLVM.
@@ -708,7 +740,7 @@ impl<'a> ModuleRewriter<'a> {
                     self.write_types(component, &mut out);
                 }
                 (SectionId::Global, _) if self.depth_used => self.write_globals(component, &mut out),
-                (SectionId::Memory, _) if side.is_some() || self.checked.is_some() || self.positions => {
+                (SectionId::Memory, _) if side.is_some() || self.adds_memories() => {
                     self.write_memories(side.as_ref(), component, &mut out);
                 }
                 (SectionId::DataCount, Some(_)) => self.write_data_count(tag, &mut out),
@@ -789,6 +821,7 @@ impl<'a> ModuleRewriter<'a> {
                 used,
                 checked: self.checked.as_ref(),
                 shadow: self.shadow_memory,
+                requests: RequestPlaces { memory: self.request_memory, open: self.globals_count + 1 },
             };
             self.segments.push(offset_u32(self.code.len()), helper.mark(), SegmentKind::Helper);
             helper.body(&around).encode(&mut self.code);
@@ -814,6 +847,11 @@ impl<'a> ModuleRewriter<'a> {
         Ok(Some(self.complete()))
     }
 
+    /// Whether it has memories beside its own, but for the side memory.
+    fn adds_memories(&self) -> bool {
+        self.checked.is_some() || self.fallible.is_some() || self.positions
+    }
+
     fn write_memories(&self, side: Option<&SideMemory>, component: &[u8], out: &mut Vec<u8>) {
         let mut added = wasm_encoder::MemorySection::new();
         let add = |added: &mut wasm_encoder::MemorySection, minimum: u64, maximum: Option<u64>| {
@@ -823,6 +861,9 @@ impl<'a> ModuleRewriter<'a> {
         // A shadow grows with what it is the shadow of.
         if let Some(checked) = &self.checked {
             add(&mut added, u64::from(checked.pages / 8 + 2), None);
+        }
+        if self.fallible.is_some() {
+            added.memory(memory_faults::memory());
         }
         if self.positions {
             added.memory(positions::memory());
@@ -888,6 +929,9 @@ impl<'a> ModuleRewriter<'a> {
         let ty = GlobalType { val_type: wasm_encoder::ValType::I32, mutable: true, shared: false };
         let start = i32::try_from(self.stack_slots).expect("checked against STACK_SLOTS_MAX");
         added.global(ty, &ConstExpr::i32_const(start));
+        if self.fallible.is_some() {
+            added.global(ty, &ConstExpr::i32_const(0));
+        }
         let list = self.globals.as_ref();
         write_list(SectionId::Global, list, component, added.len(), &body_of(&added), out);
     }

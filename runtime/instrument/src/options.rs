@@ -35,6 +35,8 @@ pub struct Options {
     pub heap: Option<Vec<AllocatorChoice>>,
     /// Check accesses to memory.
     pub memcheck: bool,
+    /// Have the program ask whether it may have memory: see [`fozzy_trace::MemoryRequest`].
+    pub memory_faults: bool,
     /// Have the program count down its instructions, for a debugger: see [`crate::PositionSites`]. Like [`Options::profile`], it
     /// excludes all side memories.
     pub positions: bool,
@@ -55,6 +57,7 @@ impl Default for Options {
             profile: false,
             heap: None,
             memcheck: false,
+            memory_faults: false,
             positions: false,
             stores: false,
         }

@@ -47,12 +47,14 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     nesting::check(component)?;
     let beside = options.beside();
     let shadow = options.memcheck.then(|| SideTag::of_shadow(component));
-    let mut surveyed =
-        if beside || options.memcheck || options.positions { survey(component)? } else { Prescan::default() };
+    let asks = options.memcheck || options.memory_faults;
+    let mut surveyed = if beside || asks || options.positions { survey(component)? } else { Prescan::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
-    let choices = options.heap.as_deref().filter(|_| options.profile).or(options.memcheck.then_some(&[]));
-    let allocators = choices.map(|choices| Allocators::of(component, choices)).transpose()?;
-    let logged = allocators.as_ref().filter(|_| options.profile && options.heap.is_some());
+    // What is checked and what asks is the same program, whoever's allocations are logged beside it.
+    let allocators = asks.then(|| Allocators::of(component, &[])).transpose()?;
+    let choices = options.heap.as_deref().filter(|_| options.profile);
+    let logged = choices.map(|choices| Allocators::of(component, choices)).transpose()?;
+    let logged = logged.as_ref();
     let inner = logged.map(|known| Ok::<_, Error>(inner_functions(&CallGraph::of(component)?, known))).transpose()?;
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
@@ -98,6 +100,9 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 module.merges = once.contains(&ordinal.0);
                 if let Some(tag) = shadow.filter(|_| ModuleChoice::Own.includes(module.names())) {
                     module.shadow = Some(tag);
+                }
+                if options.memory_faults && ModuleChoice::Own.includes(module.names()) {
+                    module.fallible = allocators.as_ref().map(|known| known.fallible(ordinal));
                 }
                 if let Some(allocators) = logged.filter(|_| module.profile) {
                     module.allocators = Some(allocators.roles(ordinal));

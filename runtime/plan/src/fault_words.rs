@@ -16,10 +16,10 @@ use fozzy_trace::Duration;
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 use fozzy_world::MAIN;
-use fozzy_world::fault::{CUT_MAX, FAULTS, FaultKind, FaultTarget, KILL, PARTITION};
+use fozzy_world::fault::{CUT_MAX, FAULTS, FaultKind, FaultTarget, KILL, PARTITION, strikes_memory};
 
 /// The groups of kinds that [`parse_fault_words`] knows, besides `all`.
-pub const FAULT_GROUPS: &[&str] = &["clock", "disk", "http", "net", "node", "point", "process"];
+pub const FAULT_GROUPS: &[&str] = &["clock", "disk", "http", "memory", "net", "node", "point", "process"];
 
 /// Why words on the command line are no faults.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +32,7 @@ pub struct FaultWordsError {
 }
 
 /// The group of a kind, by what it strikes: paths are `disk`, URLs `http`, commands `process`, links `net`, machines
-/// `node`, or `clock` when its name begins so, and points of the guest `point`.
+/// `node`, `memory` when it is theirs, or `clock` when its name begins so, and points of the guest `point`.
 #[must_use]
 pub fn group_of(kind: &FaultKind) -> &'static str {
     match kind.target {
@@ -41,6 +41,7 @@ pub fn group_of(kind: &FaultKind) -> &'static str {
         FaultTarget::Command => "process",
         FaultTarget::Link => "net",
         FaultTarget::Node if kind.name.starts_with("clock") => "clock",
+        FaultTarget::Node if strikes_memory(kind.name) => "memory",
         FaultTarget::Node => "node",
         FaultTarget::Point => "point",
     }
@@ -54,7 +55,8 @@ pub fn fault_groups() -> Vec<(&'static str, Vec<&'static FaultKind>)> {
 }
 
 /// Reads `--faults`: kinds and groups with commas between them, each with `@target`, `:rate` and `=strength` if
-/// wanted. A group stands for its kinds, each with its own rate; `all` for every kind.
+/// wanted. A group stands for its kinds, each with its own rate; `all` for every kind but those of memory: few programs survive these, so
+/// that nothing else would be found.
 ///
 /// # Errors
 /// For the first word that is none.
@@ -86,7 +88,13 @@ fn parse_word(word: &str, kinds: &[&FaultKind]) -> Result<Vec<FaultFile>, String
     };
     let named: Vec<&FaultKind> = match kinds.iter().find(|kind| kind.name == name) {
         Some(kind) => vec![kind],
-        None => kinds.iter().copied().filter(|kind| name == "all" || group_of(kind) == name).collect(),
+        None => {
+            let is_meant = |kind: &&FaultKind| match name {
+                "all" => group_of(kind) != "memory",
+                _ => group_of(kind) == name,
+            };
+            kinds.iter().copied().filter(is_meant).collect()
+        }
     };
     if named.is_empty() {
         if name == "all" || FAULT_GROUPS.contains(&name) {

@@ -7,10 +7,10 @@
 //! ```
 
 use crate::pretty::{Style, counted, grouped};
-use fozzy_trace::Facts;
 use fozzy_trace::facts::{
     Allocations, FlowStats, Operations, OwnHeap, Properties, Property, PropertyKind, PropertyState, ScenarioStats,
 };
+use fozzy_trace::{Facts, UndefinedBytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -188,9 +188,19 @@ pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
     });
     let unhealthy = flows.chain(properties).filter_map(|(name, checked, skipped)| unhealthy(&name, checked, skipped));
     let refusals = facts.refusals.iter().map(|refusal| format!("refused: {refusal}"));
+    let undefined = facts.undefined.first.iter().map(|output| {
+        let UndefinedBytes { offset, bytes, allocation } = output.found;
+        format!(
+            "undefined output: call {}, {}, lets out {} that the program has never written, of allocation {allocation} (from byte {offset} of {})",
+            output.call,
+            output.import,
+            counted(bytes, "byte"),
+            output.length
+        )
+    });
     let unjudged = unjudged_history(&facts.operations);
     let unjudged = unjudged.into_iter().chain(unjudged_leaks(facts));
-    unhealthy.chain(refusals).chain(unjudged).chain(facts.unmet_input.iter().cloned()).collect()
+    unhealthy.chain(refusals).chain(undefined).chain(unjudged).chain(facts.unmet_input.iter().cloned()).collect()
 }
 
 /// The warning of checkers of histories that have nothing to judge.

@@ -162,7 +162,7 @@ impl FaultSummary {
             strikes: tally.strikes,
             first: tally.first.iter().map(StrikeSummary::of).collect(),
             last_at_ns: (tally.strikes > 0).then_some(tally.last.0),
-            note: note(tally, "the run did nothing that this kind strikes"),
+            note: note(tally, nothing_of(&tally.kind)),
         }
     }
 
@@ -218,6 +218,16 @@ impl PowerLossSummary {
 }
 
 /// Why a fault had no chance to strike; `nothing` where there was nothing of its kind.
+/// Why a kind had nothing to strike in a run.
+fn nothing_of(kind: &str) -> &'static str {
+    match kind {
+        "allocation-failure" => {
+            "the program has allocated nothing, or its allocator is not known: it is recognised by names, which a stripped program has not"
+        }
+        _ => "the run did nothing that this kind strikes",
+    }
+}
+
 fn note(tally: &FaultTally, nothing: &str) -> Option<String> {
     match (tally.chances, tally.matched, tally.asked) {
         (0, 0, 0) => Some(nothing.to_owned()),

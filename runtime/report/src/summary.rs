@@ -548,7 +548,9 @@ impl RunSummary {
     /// The same, with stacks of other moments for its memory error.
     #[must_use]
     pub fn with_related(mut self, related: Vec<RelatedStack>) -> RunSummary {
-        if let Some(finding) = self.findings.iter_mut().find(|finding| finding.kind == FindingKind::MemoryError) {
+        let is_of_memory = |finding: &Finding| finding.kind == FindingKind::MemoryError;
+        let place = self.findings.iter().position(is_of_memory).unwrap_or_default();
+        if let Some(finding) = self.findings.get_mut(place) {
             finding.related = related;
         }
         self

@@ -42,7 +42,7 @@ pub use refusals::{HeldPart, Refusal, Refusals};
 pub use states::{STATES_MAX, StateError, StateValues};
 
 use crate::CopyOnWrite;
-use crate::Instant;
+use crate::{Instant, UndefinedOutputs};
 use serde::{Deserialize, Serialize};
 
 /// All that a program told about itself, and what was done to it.
@@ -70,6 +70,8 @@ pub struct Facts {
     pub criteria: CriteriaReport,
     /// What it was refused by the bounds of the plan.
     pub refusals: Refusals,
+    /// Output of bytes that it has never written, where its memory is checked.
+    pub undefined: CopyOnWrite<UndefinedOutputs>,
     /// Which scripts of standard input still waited for output when the execution ended, each in a sentence.
     pub unmet_input: Vec<String>,
     /// When parts of standard input came whose moments the plan varies: the first ones, by machine.

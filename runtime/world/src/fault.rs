@@ -11,6 +11,7 @@
 //! Invariants: without planned faults nothing is asked; the answer zero is always "does not strike", unless
 //! the rate is the whole.
 
+mod allocation_failure;
 mod bandwidth;
 mod bit_flip;
 mod buggify;
@@ -30,6 +31,7 @@ mod io_error;
 mod kill;
 mod latency;
 mod lost_write;
+mod memory_full;
 mod packet_loss;
 mod partition;
 mod pause;
@@ -51,6 +53,7 @@ mod sync_error;
 mod torn_write;
 mod write_error;
 
+pub use allocation_failure::ALLOCATION_FAILURE;
 pub(crate) use bandwidth::BANDWIDTH;
 pub use bit_flip::BIT_FLIP;
 pub use buggify::BUGGIFY;
@@ -70,6 +73,7 @@ pub use io_error::IO_ERROR;
 pub use kill::KILL;
 pub(crate) use latency::LATENCY;
 pub use lost_write::LOST_WRITE;
+pub use memory_full::MEMORY_FULL;
 pub(crate) use packet_loss::PACKET_LOSS;
 pub use partition::{CUT_MAX, PARTITION};
 pub use pause::PAUSE;
@@ -142,6 +146,7 @@ impl FaultKind {
 
 /// Every kind, sorted by name.
 pub const FAULTS: &[&FaultKind] = &[
+    &ALLOCATION_FAILURE,
     &BANDWIDTH,
     &BIT_FLIP,
     &BUGGIFY,
@@ -161,6 +166,7 @@ pub const FAULTS: &[&FaultKind] = &[
     &KILL,
     &LATENCY,
     &LOST_WRITE,
+    &MEMORY_FULL,
     &PACKET_LOSS,
     &PARTITION,
     &PAUSE,
@@ -180,6 +186,15 @@ pub const FAULTS: &[&FaultKind] = &[
     &TORN_WRITE,
     &WRITE_ERROR,
 ];
+
+/// The kinds that strike memory of programs. They need code in the program that asks whether they do.
+pub const MEMORY_FAULTS: [&FaultKind; 2] = [&ALLOCATION_FAILURE, &MEMORY_FULL];
+
+/// Whether a fault of that kind strikes memory of programs.
+#[must_use]
+pub fn strikes_memory(kind: &str) -> bool {
+    MEMORY_FAULTS.iter().any(|memory| memory.name == kind)
+}
 
 /// The kind of that name.
 #[must_use]

@@ -77,7 +77,9 @@ fn observe(
 fn own_heap(heap: &HeapTree, memory: &MemoryPlan) -> OwnHeap {
     let total = heap.total();
     let (leaked, leaked_bytes) = heap.leaked();
-    let sites = heap.by_site(|counts| counts.lost_bytes).into_iter();
+    // Blocks of no bytes leak too.
+    let weighs_bytes = leaked_bytes > 0;
+    let sites = heap.by_site(|counts| if weighs_bytes { counts.lost_bytes } else { counts.lost_blocks }).into_iter();
     let leaks = sites.take(if leaked > 0 { LEAK_SITES_MAX } else { 0 }).map(|(site, counts)| LeakSite {
         function: site.function,
         file: site.file,

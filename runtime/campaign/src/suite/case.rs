@@ -8,7 +8,7 @@
 
 use super::entry::{CaseOverrides, Kind, SuiteEntry, shown};
 use super::expect::{Expect, own_plan};
-use crate::block_stacks::block_stacks;
+use crate::block_stacks::{origins_of, related_stacks};
 use crate::error::CampaignError;
 use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
@@ -173,10 +173,12 @@ impl Case {
         let identity = identity(folder, seed, trace.as_deref());
         let summary =
             RunSummary::of(RunMode::Test, identity, target, &recording.outcome, kept(&execution), watch.facts());
-        Ok(summary
+        let mut summary = summary
             .telling(&execution.facts)
             .with_steps(failing_sequence(&recording))
-            .with_related(block_stacks(&recording)))
+            .with_related(related_stacks(&recording));
+        summary.warnings.extend(origins_of(&recording, &execution.facts.undefined));
+        Ok(summary)
     }
 }
 

@@ -11,7 +11,7 @@
 //! Not here: several programs (`select`, `case`), and searches that learn from what they see (`explore`).
 
 use super::jobs::{Event, in_order};
-use crate::block_stacks::block_stacks;
+use crate::block_stacks::related_stacks;
 use crate::error::{CampaignError, DeferredError, ErrorKind};
 use crate::options::StopFlag;
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
@@ -225,7 +225,7 @@ impl SeedSweep<'_> {
         Ok(summary
             .telling(&execution.facts)
             .with_steps(failing_sequence(&recording))
-            .with_related(block_stacks(&recording)))
+            .with_related(related_stacks(&recording)))
     }
 }
 

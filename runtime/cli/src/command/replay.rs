@@ -5,7 +5,7 @@ use crate::args::{ReplayArgs, ReportFormatArg};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::output::{self, EXIT_ERROR};
-use fozzy_campaign::block_stacks::block_stacks;
+use fozzy_campaign::block_stacks::{origins_of, related_stacks};
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::explore::saved_failures::plan_of;
 use fozzy_campaign::pipeline::{LoadedTarget, MachinesOfToday, PreparedProgram, identity, kept, load, session_of};
@@ -67,7 +67,8 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
         // What was found is in the same place of the same decisions.
         let mut found = Recording { outcome: outcome.clone(), ..recording.clone() };
         found.plan.memcheck |= args.memcheck;
-        summary = summary.with_related(block_stacks(&found));
+        summary = summary.with_related(related_stacks(&found));
+        summary.warnings.extend(origins_of(&found, &replayed.execution.facts.undefined));
     }
     if args.profile.profile_regen {
         let why = "has no effect: `fozzy profile` makes the profile of any trace";

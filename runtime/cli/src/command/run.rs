@@ -8,7 +8,7 @@ use crate::error::{CliError, ErrorKind};
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, ProgramOutput};
 use crate::progress;
-use fozzy_campaign::block_stacks::block_stacks;
+use fozzy_campaign::block_stacks::{origins_of, related_stacks};
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::options::RunRequest;
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
@@ -103,7 +103,8 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let declares = summary.properties.iter().any(|property| property.place.is_some());
     let catalogue = prepared.program.catalogue().remark(evaluates).filter(|_| !is_file && !declares).map(str::to_owned);
     let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
-    let summary = summary.with_related(block_stacks(&recording));
+    let mut summary = summary.with_related(related_stacks(&recording));
+    summary.warnings.extend(origins_of(&recording, &execution.facts.undefined));
     // A program that waits when a person has had enough does not hang.
     let has_cut = |status| matches!(status, Status::Timeout | Status::Pass);
     let is_cut = args.interactive && crate::interrupt::is_asked_to_stop() && has_cut(summary.status);

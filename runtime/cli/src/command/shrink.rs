@@ -5,7 +5,7 @@ use super::worker::stop_flag;
 use crate::args::{AblateArgs, MinimizeArg, ReportFormatArg, ShrinkArgs};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};
-use fozzy_campaign::block_stacks::block_stacks;
+use fozzy_campaign::block_stacks::related_stacks;
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::pipeline::{self, identity, kept};
 use fozzy_campaign::scenario_steps::write_smaller;
@@ -73,7 +73,7 @@ pub(crate) fn shrink(context: &Context, args: &ShrinkArgs) -> Result<ExitCode, C
         RunSummary::of(RunMode::Run, identity, target, &smallest.outcome, kept(&execution), watch.facts())
             .telling(&execution.facts)
             .with_steps(failing_sequence(&smallest))
-            .with_related(block_stacks(&smallest));
+            .with_related(related_stacks(&smallest));
     summary.shrink = Some(ShrinkSummary {
         source: path.display().to_string(),
         executions: shrunk.tries,

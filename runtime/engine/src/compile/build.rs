@@ -107,6 +107,7 @@ impl Build {
     pub(crate) fn options(&self, switches: Switches) -> Options {
         Options {
             memcheck: switches.memcheck,
+            memory_faults: switches.memory_faults,
             stack_slots: STACK_SLOTS,
             access: self.access,
             // What is written to a shadow is not marked.

@@ -116,9 +116,10 @@ impl Cache {
         component: &[u8],
     ) -> Result<Option<Component>, CompileFailure> {
         let Some(compiler) = &self.compiler else { return Ok(None) };
-        let (canonical_nans, fuel) = (switches.canonical_nans, build.fuel);
-        let positions = build.positions;
-        let job = CompileJob { canonical_nans, fuel, positions, cache: self.directory.clone(), key: key.to_owned() };
+        let Switches { canonical_nans, memory_faults, .. } = switches;
+        let (fuel, positions) = (build.fuel, build.positions);
+        let (cache, key_of_job) = (self.directory.clone(), key.to_owned());
+        let job = CompileJob { canonical_nans, memory_faults, fuel, positions, cache, key: key_of_job };
         compiler.compile(&job, component)?;
         Ok(self.code(engine, key))
     }

@@ -26,6 +26,8 @@ use wasmtime::component::Component;
 pub struct CompileJob {
     /// See [`Switches::canonical_nans`].
     pub canonical_nans: bool,
+    /// See [`Switches::memory_faults`].
+    pub memory_faults: bool,
     /// See [`Build::fuel`].
     pub fuel: bool,
     /// See [`Build::positions`].
@@ -76,7 +78,7 @@ pub fn run_job(job: &CompileJob, component: &[u8]) -> Result<(), CompileFailure>
     let refused =
         |error: &wasmtime::Error| CompileFailure::Refused(crate::compile::load::one_line(&format!("{error:#}")));
     let build = Build { fuel: job.fuel, positions: job.positions, ..Build::default() };
-    let switches = Switches { canonical_nans: job.canonical_nans, memcheck: false };
+    let switches = Switches { canonical_nans: job.canonical_nans, memcheck: false, memory_faults: job.memory_faults };
     let engine = settings::engine(switches, &build).map_err(|error| refused(&error))?;
     let compiled = Component::from_binary(&engine, component).map_err(|error| refused(&error))?;
     let cache = Cache::open(&job.cache).map_err(|error| CompileFailure::Unavailable(error.to_string()))?;

@@ -173,6 +173,16 @@ impl Program {
         Program::on(engine.clone(), component, *switches, build, cache.as_ref())?.offered()
     }
 
+    /// The same program under other switches. If it was linked with a target, it is to be linked again.
+    ///
+    /// # Errors
+    /// When it cannot be compiled.
+    pub(crate) fn under(&self, switches: Switches) -> Result<Program, ProgramError> {
+        let ProgramInner { original, build, cache, .. } = &*self.inner;
+        let engine = settings::engine(switches, build).map_err(|error| refused("starting wasmtime", &error))?;
+        Program::on(engine, Arc::clone(original), switches, build, cache.as_ref())
+    }
+
     /// The same program, unless it imports what the sandbox does not offer.
     pub(crate) fn offered(self) -> Result<Program, ProgramError> {
         let ProgramInner { unoffered, entries, .. } = &*self.inner;

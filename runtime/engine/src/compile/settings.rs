@@ -5,6 +5,7 @@
 use crate::compile::build::Build;
 use crate::memory::HostMemories;
 use fozzy_trace::Digest;
+use fozzy_world::fault::strikes_memory;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use wasmtime::{Config, Engine, OptLevel, WasmBacktraceDetails, WasmFeatures};
@@ -48,13 +49,16 @@ pub struct Switches {
     pub canonical_nans: bool,
     /// See [`fozzy_trace::Plan::memcheck`].
     pub memcheck: bool,
+    /// Programs ask whether they may have memory, as the plan has faults of memory.
+    pub memory_faults: bool,
 }
 
 impl Switches {
     /// The switches that a plan asks for.
     #[must_use]
     pub fn of(plan: &fozzy_trace::Plan) -> Switches {
-        Switches { canonical_nans: plan.canonical_nans, memcheck: plan.memcheck }
+        let memory_faults = plan.faults.iter().any(|fault| strikes_memory(&fault.kind));
+        Switches { canonical_nans: plan.canonical_nans, memcheck: plan.memcheck, memory_faults }
     }
 
     /// A digest of everything that decides what a program does here, besides component, plan and
@@ -63,13 +67,14 @@ impl Switches {
     pub fn configuration(self) -> Digest {
         let text = format!(
             "wasmtime {WASMTIME_VERSION}; rewriter {}; memory digest 2; stack slots {STACK_SLOTS}; canonical NaNs {}; \
-             relaxed SIMD deterministic; fuel; host call {}; clock tick {}; hostcall fuel {HOSTCALL_FUEL}; handles {}{}",
+             relaxed SIMD deterministic; fuel; host call {}; clock tick {}; hostcall fuel {HOSTCALL_FUEL}; handles {}{}{}",
             fozzy_instrument::REWRITER_VERSION,
             self.canonical_nans,
             fozzy_host::HOST_CALL_FUEL,
             fozzy_world::clock::CLOCK_TICK,
             fozzy_world::table::HANDLES_MAX,
-            if self.memcheck { "; memory checks 1" } else { "" },
+            if self.memcheck { "; memory checks 2" } else { "" },
+            if self.memory_faults { "; memory faults 1" } else { "" },
         );
         Digest::of(text.as_bytes())
     }
@@ -111,9 +116,12 @@ pub(crate) fn deterministic(switches: Switches, build: &Build) -> Config {
     config.wasm_backtrace_details(WasmBacktraceDetails::Disable);
     config.wasm_backtrace_max_frames(NonZeroUsize::new(BACKTRACE_FRAMES_MAX));
     config.generate_address_map(true);
-    // A debugger reads values of locals and operands, and stops anywhere; the memory by which it does so has pages of one byte.
+    // A debugger reads values of locals and operands, and stops anywhere.
     if build.positions {
         config.guest_debug(true);
+    }
+    // The memory by which it does so has pages of one byte, and so has that by which programs ask whether they may have memory.
+    if build.positions || switches.memory_faults {
         config.wasm_features(WasmFeatures::CUSTOM_PAGE_SIZES, true);
     }
     config

@@ -11,6 +11,7 @@
 use crate::compile::catalogue;
 use crate::compile::link::LinkError;
 use crate::compile::program::{Program, ProgramError};
+use crate::compile::settings::Switches;
 use crate::entry::entry_point::is_plain;
 use crate::memory::Region;
 use crate::run::block_stop::BlockStop;
@@ -73,6 +74,8 @@ pub struct Session {
     messages: Vec<u64>,
     /// Where executions are to stop.
     block_stop: Option<Arc<BlockStop>>,
+    /// The planned fault of memory at which they are to stop, by its number from one.
+    refusal_stop: Option<u64>,
     /// `None` when the plan has no criteria.
     criteria: Option<Box<CriteriaJudge>>,
 }
@@ -176,6 +179,7 @@ impl Session {
             varied: Vec::new(),
             messages: Vec::new(),
             block_stop: None,
+            refusal_stop: None,
             criteria,
         })
     }
@@ -185,6 +189,13 @@ impl Session {
     /// # Errors
     /// As for [`Session::new`]; the session is as it was then.
     pub fn replan(&mut self, plan: Arc<Plan>, inputs: &Inputs) -> Result<(), SessionError> {
+        let switches = Switches { memory_faults: Switches::of(&plan).memory_faults, ..self.program.switches() };
+        if switches != self.program.switches() {
+            // Faults of memory need code in the program, which costs fuel: without them, it is another program.
+            let program = self.program.under(switches).map_err(SessionError::Unlinked)?;
+            let session = Session::new(program, Arc::clone(&plan), inputs)?;
+            (self.program, self.others, self.criteria) = (session.program, session.others, session.criteria);
+        }
         compile_others(&self.program, &mut self.others, &plan, inputs)?;
         if !self.criteria.as_ref().map_or(plan.criteria.is_empty(), |criteria| criteria.is_of(&plan.criteria)) {
             self.criteria = CriteriaJudge::new(&plan.criteria, &self.program, inputs)?.map(Box::new);
@@ -243,6 +254,11 @@ impl Session {
     /// such a number, the instances are only counted.
     pub fn stop_at_block(&mut self, event: u32, instance: u32) {
         self.block_stop = Some(BlockStop::new(event, instance));
+    }
+
+    /// Has executions stop at a planned fault of memory, by its number from one.
+    pub fn stop_at_refusal(&mut self, number: u64) {
+        self.refusal_stop = Some(number);
     }
 
     /// How many instances the last execution has made, if it was to stop at a block of one.
@@ -412,6 +428,7 @@ impl Executor for Session {
             .reading(self.stdin.clone())
             .observing_long_output(self.criteria.as_mut().map(|criteria| criteria.observer()))
             .observing(self.reality.take())
+            .stopping_at_refusal(self.refusal_stop)
             .interruptible(self.interrupt.is_armed().then(|| self.interrupt.clone()));
         let (mut run, ended) = schedule::run(self, Box::new(run));
         self.reality = run.as_mut().and_then(|run| run.take_reality());

@@ -26,10 +26,13 @@ const GC_OBJECT_TOO_LARGE: &str = "a garbage-collected object of 64 MiB or more,
 /// How a machine that lost power or was restarted in the middle of a call is said to have ended, where nothing starts it again.
 pub(crate) const POWER_LOST: &str = "the machine lost power";
 
+/// How what follows begins.
+pub const STOPPED_AT_BLOCK: &str = "stopped at the block";
+
 /// How a program ends that was to stop at an allocation or free, of this block.
 #[must_use]
 pub fn stopped_at_block(address: u32) -> String {
-    format!("stopped at the block {address:#x}")
+    format!("{STOPPED_AT_BLOCK} {address:#x}")
 }
 
 /// Marks errors from before the program was called. Without a frame of the guest on the stack, they are

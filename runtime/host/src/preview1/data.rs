@@ -30,7 +30,9 @@ const PIPE_CHUNK_BYTES: usize = 4096;
 /// The bytes of a write, which are recorded with it: what the guest wrote is known even if the descriptor is none.
 fn written(host: &mut Host, import: Import, list: u32, count: u32) -> Answer<Vec<u8>> {
     let range = host.first_buffer(import, list, count)?;
-    host.bytes(import, range)
+    let bytes = host.bytes(import, range)?;
+    host.look_for_undefined(import, &bytes);
+    Ok(bytes)
 }
 
 fn shown(bytes: &Answer<Vec<u8>>) -> &[u8] {

@@ -133,6 +133,8 @@ pub(crate) struct AccessPass {
     /// The frame, by the local that points to it.
     frame: Option<(u32, u32)>,
     uses_stack: bool,
+    /// How often the stack pointer is set: a function with a frame moves it, and gives it back.
+    stack_sets: u32,
 }
 
 impl AccessPass {
@@ -189,7 +191,11 @@ impl AccessPass {
                     _ => None,
                 });
             }
-            Operator::GlobalSet { .. } | Operator::Drop => drop(self.window.pop()),
+            Operator::GlobalSet { global_index } => {
+                self.stack_sets += u32::from(has_stack && *global_index == 0);
+                self.window.pop();
+            }
+            Operator::Drop => drop(self.window.pop()),
             Operator::MemoryCopy { dst_mem: 0, src_mem: 0 } => self.bulk(span.start, BulkKind::Copy, is_reachable),
             Operator::MemoryFill { mem: 0 } | Operator::MemoryInit { mem: 0, .. } => {
                 self.bulk(span.start, BulkKind::Fill, is_reachable);
@@ -274,7 +280,9 @@ impl AccessPass {
     pub(crate) fn has_frame(&self, function: u32, checked: &CheckedModule) -> bool {
         let moves = checked.special(function) == Some(SpecialFunction::MovesStack);
         let is_own = !checked.functions.contains_key(&function);
-        checked.has_stack && self.uses_stack && self.frame.is_some() && !moves && is_own && !self.has_landings
+        // The size of a frame may be computed, as with `alloca`.
+        let has_frame = self.frame.is_some() || self.stack_sets > 1;
+        checked.has_stack && self.uses_stack && has_frame && !moves && is_own && !self.has_landings
     }
 
     /// Asks for a red zone above the frame of a function whose operators are in `operators`: before all other edits at its exits. It is to
@@ -411,6 +419,12 @@ fn look(
             shade_of(code, bytes - 1);
             code.i32_or();
         }
+    }
+    // The alignment of an instruction is a hint: what is less aligned may lie across, and is looked at closer.
+    if !is_lenient && bytes > 1 && site.is_aligned {
+        let unit = bytes.min(8);
+        plus(code, site.offset % unit);
+        code.i32_const((unit - 1).cast_signed()).i32_and().i32_or();
     }
     code.if_(BlockType::Empty);
     plus(code, site.offset);

@@ -44,6 +44,17 @@ pub(crate) struct CheckedFunction {
     pub(crate) results: u32,
     /// The function by which its blocks are given back, by position in [`CheckedModule::frees`] and one; 0 is none.
     pub(crate) free: u32,
+    /// Functions with the same number hand out and take back the same blocks; 0 is not known.
+    pub(crate) family: u32,
+    /// What it hands out is cleared.
+    pub(crate) clears: bool,
+}
+
+impl CheckedFunction {
+    /// What stands in a header for who frees a block.
+    pub(crate) fn freed_by(&self) -> u32 {
+        self.free | self.family << 16
+    }
 }
 
 /// What is checked in a module.
@@ -66,6 +77,19 @@ pub(crate) struct CheckedModule {
 /// The layer of a function, by its name.
 fn layer(name: &str) -> &'static str {
     ["__rust_", "__rdl_", "__rg_"].into_iter().find(|layer| name.contains(layer)).unwrap_or("")
+}
+
+/// The family of a function, by its name: what comes before the word that says what it does.
+fn family_of(name: &str) -> Option<String> {
+    let is_cplusplus = ["_Znw", "_Zna", "_Zdl", "_Zda", "operator "].iter().any(|part| name.contains(part));
+    if is_cplusplus {
+        // Arrays are a family of their own.
+        let is_array = ["_Zna", "_Zda", "[]"].iter().any(|part| name.contains(part));
+        return Some(format!("operator{}", if is_array { "[]" } else { "" }));
+    }
+    const WORDS: [&str; 9] =
+        ["posix_memalign", "aligned_alloc", "alloc_zeroed", "dealloc", "realloc", "malloc", "calloc", "alloc", "free"];
+    WORDS.iter().find_map(|word| name.strip_suffix(word)).map(str::to_owned)
 }
 
 /// Whether it is of an allocator whose blocks are known to be handed out and taken back by functions of this kind.
@@ -123,6 +147,7 @@ impl CheckedModule {
             let position = |index: u32| found.frees.iter().position(|(free, _)| *free == index);
             exact.and_then(position).map_or(u32::from(!found.frees.is_empty()), |position| position as u32 + 1)
         };
+        let mut families: Vec<String> = Vec::new();
         let mut functions = BTreeMap::new();
         for (index, name, role) in &taken {
             let (params, results) = signature(*index);
@@ -149,13 +174,23 @@ impl CheckedModule {
                 }
                 _ => continue,
             };
-            functions.insert(*index, CheckedFunction { role, params, results, free });
+            let family = family_of(name).map_or(0, |family| {
+                let position = families.iter().position(|known| *known == family);
+                position.unwrap_or_else(|| {
+                    families.push(family);
+                    families.len() - 1
+                }) as u32
+                    + 1
+            });
+            let clears = ["calloc", "zalloc", "zalloc_aligned", "alloc_zeroed"].iter().any(|last| bare.ends_with(last));
+            functions.insert(*index, CheckedFunction { role, params, results, free, family, clears });
         }
         let is_usable_size = |(_, special): &(&u32, &SpecialFunction)| **special == SpecialFunction::UsableSize;
         for (index, _) in found.special.iter().filter(is_usable_size) {
             let (params, results) = signature(*index);
             if params == [ValType::I32] && results == [ValType::I32] {
-                let function = CheckedFunction { role: CheckedRole::UsableSize, params: 1, results: 1, free: 0 };
+                let role = CheckedRole::UsableSize;
+                let function = CheckedFunction { role, params: 1, results: 1, free: 0, family: 0, clears: false };
                 functions.insert(*index, function);
             }
         }

@@ -10,7 +10,7 @@
 //! Not here: what becomes of a block (`helpers`).
 
 use super::allocators::{CheckedFunction, CheckedModule, CheckedRole};
-use super::helpers::Shadow;
+use super::helpers::{Shadow, UNDEFINES};
 use super::{DEPTH_AT, HEADER_BYTES, SHADOW_AT, header, shade};
 use wasm_encoder::{BlockType, Function, InstructionSink, MemArg, ValType};
 
@@ -26,6 +26,7 @@ pub(crate) struct WrapperCalls {
     pub(crate) flush: u32,
     pub(crate) valid: u32,
     pub(crate) layout: u32,
+    pub(crate) reuse: u32,
 }
 
 /// What a function of an allocator begins with: its wrapper, unless it is called by one.
@@ -44,6 +45,7 @@ struct Wrapper<'c> {
     calls: &'c WrapperCalls,
     function: u32,
     params: u32,
+    known: CheckedFunction,
 }
 
 impl Wrapper<'_> {
@@ -100,6 +102,11 @@ impl Wrapper<'_> {
         code.local_set(self.base()).end().end();
     }
 
+    /// Gives back blocks that were freed long ago.
+    fn give_back(&self, code: &mut InstructionSink<'_>) {
+        code.i32_const(0).i32_const(0).i32_const(0).call(self.calls.reuse).drop();
+    }
+
     /// `[] -> [address]`
     fn place(&self, code: &mut InstructionSink<'_>, keeps_align: Option<u32>) {
         code.local_get(self.base()).local_get(self.total()).local_get(self.bytes()).local_get(self.align());
@@ -107,6 +114,8 @@ impl Wrapper<'_> {
             Some(said) => code.local_get(said),
             None => code.i32_const(0),
         };
+        let undefines = if self.known.clears { 0 } else { UNDEFINES };
+        code.i32_const((self.known.family << 16 | undefines).cast_signed());
         code.call(self.calls.place);
     }
 
@@ -144,6 +153,19 @@ impl Wrapper<'_> {
         self.set_align(code, align);
         self.size(code, Self::none);
         let params = self.params;
+        // An allocator that clears does more than to hand out a block.
+        let reuses = !self.known.clears && self.known.family > 0;
+        if reuses {
+            code.local_get(self.total());
+            match align.filter(|_| keeps_align) {
+                Some(said) => code.local_get(said),
+                None => code.i32_const(0),
+            };
+            code.i32_const((self.known.family << 16).cast_signed()).call(self.calls.reuse);
+            code.local_tee(self.base()).i32_eqz().if_(BlockType::Empty);
+        } else {
+            self.give_back(code);
+        }
         self.obtain(code, self.function, |code| {
             for param in 0..params {
                 match param {
@@ -154,6 +176,9 @@ impl Wrapper<'_> {
                 };
             }
         });
+        if reuses {
+            code.end();
+        }
         self.place(code, align.filter(|_| keeps_align));
     }
 
@@ -166,6 +191,7 @@ impl Wrapper<'_> {
         self.size(code, |code| {
             code.i32_const(NO_MEMORY);
         });
+        self.give_back(code);
         self.call(code, self.function, |code| {
             code.local_get(0).local_get(self.align()).local_get(self.total());
         });
@@ -198,6 +224,7 @@ impl Wrapper<'_> {
         self.set_align(code, None);
         code.local_get(0).if_(BlockType::Empty).local_get(0).call(self.calls.valid).end();
         self.size(code, Self::none);
+        self.give_back(code);
         self.obtain(code, self.function, |code| {
             code.i32_const(0).local_get(self.total());
         });
@@ -232,6 +259,7 @@ impl Wrapper<'_> {
         code.local_get(3).local_set(self.bytes());
         self.set_align(code, Some(2));
         self.size(code, Self::none);
+        self.give_back(code);
         self.obtain(code, allocate, |code| {
             code.local_get(self.total()).local_get(self.align());
         });
@@ -258,7 +286,7 @@ impl Wrapper<'_> {
 /// The wrapper of a function.
 pub(crate) fn wrapper(shadow: Shadow, checked: &CheckedModule, function: u32, calls: &WrapperCalls) -> Function {
     let known = checked.functions[&function];
-    let it = Wrapper { shadow, calls, function, params: known.params };
+    let it = Wrapper { shadow, calls, function, params: known.params, known };
     let mut body = Function::new([(Wrapper::LOCALS, ValType::I32)]);
     let mut code = body.instructions();
     let may_be_unknown = matches!(known.role, CheckedRole::Free { .. } | CheckedRole::ReallocateAligned { .. });
@@ -270,9 +298,9 @@ pub(crate) fn wrapper(shadow: Shadow, checked: &CheckedModule, function: u32, ca
             it.allocate(size, count, align, keeps_align, &mut code);
         }
         CheckedRole::AllocateInto => it.allocate_into(&mut code),
-        CheckedRole::Reallocate => it.reallocate(known.free, &mut code),
-        CheckedRole::ReallocateAligned { allocate } => it.reallocate_aligned(allocate, known.free, &mut code),
-        CheckedRole::Free { has_layout } => it.free(has_layout, known.free, &mut code),
+        CheckedRole::Reallocate => it.reallocate(known.freed_by(), &mut code),
+        CheckedRole::ReallocateAligned { allocate } => it.reallocate_aligned(allocate, known.freed_by(), &mut code),
+        CheckedRole::Free { has_layout } => it.free(has_layout, known.freed_by(), &mut code),
         CheckedRole::UsableSize => it.usable_size(&mut code),
     }
     code.end();

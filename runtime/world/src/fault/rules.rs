@@ -9,7 +9,9 @@
 //! Invariants: what is counted changes no answer; a strike whose length is drawn asks for it at once, under a site of its own,
 //! whose simplest answer is the shortest.
 
+use super::allocation_failure::ALLOCATION_FAILURE;
 use super::kill::KILL;
+use super::memory_full::MEMORY_FULL;
 use super::partition::{LinkCuts, PARTITION};
 use super::pause::PAUSE;
 use super::restart::RESTART;
@@ -152,6 +154,7 @@ impl Faults {
                 break rule;
             }
         };
+        let chances = rule.tally.chances;
         let mut strength = rule.plan.strength.unwrap_or(kind.strength);
         if strength > 0 && [PARTITION.name, PAUSE.name].contains(&kind.name) {
             strength = drawn(Duration(strength), rule.kind, node, decider).0;
@@ -161,6 +164,8 @@ impl Faults {
         }
         let struck = match kind.target {
             FaultTarget::Path if self.machines.len() > 1 => format!("{machine}:{target}"),
+            _ if kind.name == ALLOCATION_FAILURE.name => format!("{target}, allocation {chances}"),
+            _ if kind.name == MEMORY_FULL.name => format!("{target}, growth {chances}"),
             _ => target.to_owned(),
         };
         decider.strike(FaultStrike { at: now, node, kind: rule.kind, target: &struck, strength });

@@ -4,7 +4,7 @@ use super::*;
 use crate::compile::build::Build;
 use crate::compile::settings::{Switches, engine};
 
-const SWITCHES: Switches = Switches { canonical_nans: true, memcheck: false };
+const SWITCHES: Switches = Switches { canonical_nans: true, memcheck: false, memory_faults: false };
 
 fn smallest(engine: &Engine) -> Component {
     let bytes = wat::parse_str("(component)").expect("text");
