@@ -79,8 +79,12 @@ impl Style {
 /// Characters that are shown on the narrowest terminal.
 const ROOM_MIN: usize = 20;
 
-/// Text of at most `room` characters; a cut is shown by an ellipsis.
+/// Text of at most `room` characters, in one line: line feeds and tabs are escaped as [`crate::printable()`] escapes other control
+/// characters, so that no name forges a row. A cut is shown by an ellipsis.
 pub(crate) fn fit(text: &str, room: usize) -> String {
+    if text.contains(['\n', '\t']) {
+        return fit(&text.replace('\n', "\\u{a}").replace('\t', "\\u{9}"), room);
+    }
     if text.chars().count() <= room {
         return text.to_owned();
     }

@@ -62,6 +62,7 @@ pub use shrink::{CostDirection, ProfileShrink, ProfileShrinkContract, ProfileShr
 pub use timeline::{ProfileTimeline, TIMELINE_FORMATS, TimelineEvent};
 pub use top::{ProfileTop, ProfileTopCpu};
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One format of `fozzy profile flame` and `export`.
@@ -257,6 +258,15 @@ pub const MERGED_FRAME: &str = "[path not kept]";
 /// The frame of the first machine, where there are several.
 pub const MAIN_FRAME: &str = "[main]";
 
+/// The frame that stands for all calls that are too deep to be written with their paths.
+pub const DEEPER_FRAME: &str = "[deeper calls]";
+
+/// Bytes of all paths that a format writes which repeats the callers of each path, about.
+const PATH_BYTES_MAX: u64 = 64 << 20;
+
+/// Bytes of the shortest frame of a path, as it is held.
+const FRAME_BYTES_MIN: u64 = 8;
+
 impl CallTree {
     /// What all of it costs.
     #[must_use]
@@ -290,6 +300,73 @@ impl CallTree {
             }
         }
         sums
+    }
+
+    /// The calls as a format has them that writes each path with all its callers: cut at a depth where that is bounded. What is
+    /// deeper is counted as [`DEEPER_FRAME`], so that sums stay.
+    #[must_use]
+    pub fn shallow(&self) -> Cow<'_, CallTree> {
+        self.shallow_within(PATH_BYTES_MAX)
+    }
+
+    fn shallow_within(&self, bytes_max: u64) -> Cow<'_, CallTree> {
+        let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        let mut lengths: Vec<u64> = Vec::with_capacity(self.nodes.len());
+        // By depth: the bytes of paths that end there, and of those that would be cut there.
+        let (mut whole, mut cut): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+        let mut has_callees = vec![false; self.nodes.len()];
+        self.nodes.iter().filter_map(|node| node.parent).for_each(|parent| has_callees[parent] = true);
+        for (position, node) in self.nodes.iter().enumerate() {
+            let (depth, above) = node.parent.map_or((0, 0), |parent| (depths[parent] + 1, lengths[parent]));
+            let length = above.saturating_add((self.name(position).len() as u64 + 1).max(FRAME_BYTES_MIN));
+            if depth == whole.len() {
+                (whole.push(0), cut.push(0));
+            }
+            whole[depth] = whole[depth].saturating_add(length);
+            if has_callees[position] {
+                cut[depth] = cut[depth].saturating_add(length).saturating_add(DEEPER_FRAME.len() as u64);
+            }
+            (depths.push(depth), lengths.push(length));
+        }
+        let (mut sum, mut deepest) = (0_u64, 0);
+        for (depth, bytes) in whole.iter().enumerate() {
+            sum = sum.saturating_add(*bytes);
+            if sum.saturating_add(cut[depth]) <= bytes_max {
+                deepest = depth;
+            }
+        }
+        if sum <= bytes_max || deepest + 1 >= whole.len() {
+            return Cow::Borrowed(self);
+        }
+        let mut found = CallTree { nodes: Vec::new(), ..self.clone() };
+        let deeper = found.functions.len();
+        found.functions.push(CalledFunction { name: DEEPER_FRAME.to_owned(), ..CalledFunction::default() });
+        let mut places: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        for (node, depth) in self.nodes.iter().zip(&depths) {
+            let parent = node.parent.map(|parent| places[parent]);
+            let next = found.nodes.len();
+            let known = parent.filter(|parent| found.nodes[*parent].function == deeper);
+            let place = match known {
+                Some(known) => known,
+                None if *depth <= deepest => {
+                    found.nodes.push(CallNode { parent, ..node.clone() });
+                    next
+                }
+                None => {
+                    found.nodes.push(CallNode { parent, function: deeper, ..CallNode::default() });
+                    next
+                }
+            };
+            if *depth > deepest {
+                let into = &mut found.nodes[place];
+                into.calls += node.calls;
+                into.lines.entry(0).or_default().add(node.own());
+            }
+            places.push(place);
+        }
+        let remark = "frames are counted as";
+        found.remarks.push(format!("calls below {} {remark} {DEEPER_FRAME}: their paths are too long", deepest + 1));
+        Cow::Owned(found)
     }
 
     /// The path of a node, from the root.

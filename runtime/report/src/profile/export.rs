@@ -48,7 +48,11 @@ impl ProfileFlame {
     /// The calls of a run in a format that is text.
     #[must_use]
     pub fn of(tree: &CallTree, format: &ProfileFormat) -> ProfileFlame {
-        ProfileFlame::written(tree, format.name, (format.write)(tree))
+        let content = (format.write)(tree);
+        match format.name {
+            "svg" => ProfileFlame::written(tree, format.name, content),
+            _ => ProfileFlame::written(&tree.shallow(), format.name, content),
+        }
     }
 
     /// What a heap has allocated, in a format that is text.

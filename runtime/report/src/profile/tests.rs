@@ -53,6 +53,31 @@ fn recursion_is_in_no_sum_twice() {
 }
 
 #[test]
+fn paths_that_are_too_long_are_cut_and_no_instruction_is_lost() {
+    let (whole, functions) = (tree(), tree().functions);
+    assert!(matches!(whole.shallow(), std::borrow::Cow::Borrowed(_)));
+    let node = |number: usize| CallNode {
+        parent: number.checked_sub(1),
+        calls: 1,
+        lines: BTreeMap::from([(1, CodeCost { instructions: 2, bulk_bytes: 1 })]),
+        ..CallNode::default()
+    };
+    let deep = CallTree { functions, nodes: (0..1_000).map(node).collect(), ..CallTree::default() };
+    let cut = deep.shallow_within(10_000);
+    assert!((40..60).contains(&cut.nodes.len()), "{}", cut.nodes.len());
+    assert_eq!((cut.total(), cut.total().instructions), (deep.total(), 2_000));
+    assert_eq!(cut.nodes.iter().map(|node| node.calls).sum::<u64>(), 1_000);
+    assert_eq!(cut.name(cut.nodes.len() - 1), DEEPER_FRAME);
+    assert!(cut.remarks[0].contains(DEEPER_FRAME), "{:?}", cut.remarks);
+}
+
+#[test]
+fn no_name_makes_a_row_of_its_own() {
+    assert_eq!(crate::pretty::fit("x\ny\tz", 40), "x\\u{a}y\\u{9}z");
+    assert_eq!(crate::pretty::fit("x\nyyyy", 4), "x\\u…");
+}
+
+#[test]
 fn every_format_has_all_instructions() {
     let tree = tree();
     let text = |name: &str| String::from_utf8((profile_format(name).write)(&tree)).expect("it is text");
