@@ -320,13 +320,15 @@ impl CallTree {
             let (depth, above) = node.parent.map_or((0, 0), |parent| (depths[parent] + 1, lengths[parent]));
             let length = above.saturating_add((self.name(position).len() as u64 + 1).max(FRAME_BYTES_MIN));
             if depth == whole.len() {
-                (whole.push(0), cut.push(0));
+                whole.push(0);
+                cut.push(0);
             }
             whole[depth] = whole[depth].saturating_add(length);
             if has_callees[position] {
                 cut[depth] = cut[depth].saturating_add(length).saturating_add(DEEPER_FRAME.len() as u64);
             }
-            (depths.push(depth), lengths.push(length));
+            depths.push(depth);
+            lengths.push(length);
         }
         let (mut sum, mut deepest) = (0_u64, 0);
         for (depth, bytes) in whole.iter().enumerate() {
