@@ -51,7 +51,7 @@ impl MemoryRequest {
 }
 
 const _: () = assert!(
-    !MemoryRequest::MEMORY_BYTES_MAX.is_multiple_of(1 << 16)
+    MemoryRequest::MEMORY_BYTES_MAX % (1 << 16) != 0
         && MemoryRequest::BYTES_MAX < MemoryRequest::GROWTH
         && MemoryRequest::GROWTH + MemoryRequest::PAGES_MAX < MemoryRequest::MEMORY_BYTES_MAX
 );
