@@ -14,12 +14,14 @@ use crate::model_component::{ModelComponent, is_component};
 use crate::pipeline::PreparedProgram;
 use crate::remarks::Remarks;
 use crate::selector;
+use crate::store::write_output;
 use fozzy_check::{
-    CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryOperation, HistoryOrder,
-    IsolationAnomaly, IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow, OperationHistory, OperationType,
-    PartitionVerdict, Process, ProgramModel, UndecidedReason, Validity, check_isolation_level, check_linearizability,
-    check_property, check_sequential_consistency, checker, guess_checker, guess_model, has_transactions,
-    isolation_level, judge, minimize_sequential_violation, minimize_violation, model, pair_calls, read_cobra,
+    CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryNotation, HistoryOperation,
+    HistoryOrder, ISOLATION_LEVELS, IsolationAnomaly, IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow,
+    NOTATIONS, OperationHistory, OperationType, PartitionVerdict, Process, ProgramModel, UndecidedReason, Validity,
+    WrittenHistory, check_isolation_level, check_linearizability, check_property, check_sequential_consistency,
+    checker, guess_checker, guess_model, has_transactions, isolation_level, judge, minimize_sequential_violation,
+    minimize_violation, model, notation, notation_of_extension, pair_calls, read_cobra,
 };
 use fozzy_report::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryPage, HistoryTimeline,
@@ -35,6 +37,9 @@ use std::path::{Path, PathBuf};
 
 /// Names under which Jepsen keeps the history of a test in its folder; the first that is there counts.
 const HISTORY_NAMES: [&str; 3] = ["history.edn", "history.json", "history.jsonl"];
+/// Links of a store to the last test that ended, and to the last one that began.
+const LATEST: &str = "latest";
+const CURRENT: &str = "current";
 /// The file extension of Cobra's logs; a folder has one log for each session.
 const COBRA_ENDING: &str = "log";
 /// Bytes of a history that are read.
@@ -58,8 +63,51 @@ pub struct HistoryCheckRequest<'a> {
     pub is_over: &'a dyn Fn() -> bool,
     /// Whether a page of the history is made.
     pub has_page: bool,
+    /// Where the history is written before it is judged.
+    pub write_to: Option<&'a HistoryDestination<'a>>,
     /// Who hears of a model that is built first.
     pub remarks: &'a Remarks,
+}
+
+/// Where a history is written, and in which notation.
+pub struct HistoryDestination<'a> {
+    path: &'a Path,
+    notation: &'static HistoryNotation,
+}
+
+impl<'a> HistoryDestination<'a> {
+    /// A file, or a folder where the notation has several; the notation is that of the file's ending if none is named.
+    ///
+    /// # Errors
+    /// When there is no such notation, or the ending means none.
+    pub fn new(path: &'a Path, name: Option<&str>) -> Result<HistoryDestination<'a>, CampaignError> {
+        let known = || NOTATIONS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let notation = match name {
+            Some(name) => notation(name).ok_or_else(|| format!("there is no notation `{}`", name.escape_debug())),
+            None => ending
+                .and_then(notation_of_extension)
+                .ok_or_else(|| format!("the ending of {} means no notation", path.display())),
+        };
+        let notation = notation
+            .map_err(|why| CampaignError::new(ErrorKind::Usage, format!("{why}; --notation is one of {}", known())))?;
+        Ok(HistoryDestination { path, notation })
+    }
+
+    fn write(&self, from: &Path, history: &OperationHistory) -> Result<(), CampaignError> {
+        let written = self.notation.write(history).map_err(|error| {
+            let message = format!("{}: {error}", from.display());
+            CampaignError::new(ErrorKind::History, message)
+        })?;
+        match written {
+            WrittenHistory::File(bytes) => write_output(self.path, &bytes),
+            WrittenHistory::Folder(files) => {
+                let failed = |error: std::io::Error| at_path(ErrorKind::History, "cannot create", self.path, &error);
+                fs::create_dir_all(self.path).map_err(failed)?;
+                files.iter().try_for_each(|(name, bytes)| write_output(&self.path.join(name), bytes))
+            }
+        }
+    }
 }
 
 /// A history that was judged.
@@ -76,6 +124,10 @@ pub struct JudgedHistory {
 /// When there is none, or it is not one, or does not fit the model.
 pub fn check_history(path: &Path, request: &HistoryCheckRequest<'_>) -> Result<JudgedHistory, CampaignError> {
     let (path, history) = read_history(path)?;
+    if let Some(destination) = request.write_to {
+        destination.write(&path, &history)?;
+        request.remarks.text(&format!("wrote {}\n", destination.path.display()));
+    }
     check_read_history(&path, history, request)
 }
 
@@ -179,6 +231,14 @@ fn judge_calls(
     // The one for all keys together is none of them.
     let keys = verdict.partitions.iter().filter(|part| part.key.is_some()).count();
     check.partitions = keys.max(verdict.partitions.len().min(1)) as u64;
+    check.parted_by = (check.partitions > 1).then(|| {
+        let name = match (verdict.by_element, is_component(row.name)) {
+            (true, true) => "part",
+            (true, false) => "element",
+            (false, _) => "key",
+        };
+        name.to_owned()
+    });
     check.undecided = undecided(history, &verdict);
     let by_invocation: BTreeMap<u32, ClientCall> = calls.iter().map(|call| (call.invocation, *call)).collect();
     let mut parts = Vec::new();
@@ -333,6 +393,24 @@ fn judge_isolation(
 /// The model that is asked for, or the one that the history plainly has.
 fn chosen_model(history: &OperationHistory, name: Option<&str>) -> Result<&'static ModelRow<'static>, String> {
     let known = || MODELS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+    if has_transactions(history) {
+        // Asked for by a name that is none, or without time.
+        let levels = ISOLATION_LEVELS.iter().map(|level| level.name).collect::<Vec<_>>().join(", ");
+        match name {
+            Some(name) if model(name).is_none() => {
+                let name = name.escape_debug();
+                return Err(format!("there is no level of isolation and no model `{name}`; levels are {levels}"));
+            }
+            None => {
+                return Err(
+                    "it has transactions; without time they are strong-session-serializable, which --model names, \
+                            and registers have --model multi-register"
+                        .to_owned(),
+                );
+            }
+            Some(_) => {}
+        }
+    }
     match name {
         Some(name) => model(name).ok_or_else(|| {
             format!(
@@ -354,7 +432,7 @@ fn read_history(path: &Path) -> Result<(PathBuf, OperationHistory), CampaignErro
         return Ok((path.to_owned(), history_of_run(path)?));
     }
     if path.is_dir() {
-        if let Some(file) = HISTORY_NAMES.iter().map(|name| path.join(name)).find(|file| file.is_file()) {
+        if let Some(file) = history_file(path) {
             return read_history(&file);
         }
         return read_cobra_folder(path);
@@ -364,6 +442,12 @@ fn read_history(path: &Path) -> Result<(PathBuf, OperationHistory), CampaignErro
     let history =
         history.map_err(|error| CampaignError::new(ErrorKind::History, format!("{}: {error}", path.display())))?;
     Ok((path.to_owned(), history))
+}
+
+/// The history in a folder of Jepsen's: of a test, of the last run of a test, or of the last test of a store.
+fn history_file(folder: &Path) -> Option<PathBuf> {
+    let folders = [folder.to_owned(), folder.join(LATEST), folder.join(CURRENT)];
+    folders.iter().find_map(|folder| HISTORY_NAMES.iter().map(|name| folder.join(name)).find(|file| file.is_file()))
 }
 
 /// The operations of a recorded run, which is executed once more: a trace has what they follow from.
@@ -389,7 +473,9 @@ fn read_cobra_folder(path: &Path) -> Result<(PathBuf, OperationHistory), Campaig
         }
     }
     if files.is_empty() {
-        let message = format!("{} has none of {}, and no logs", path.display(), HISTORY_NAMES.join(", "));
+        let names = HISTORY_NAMES.join(", ");
+        let message =
+            format!("{} has none of {names}, nor has its folder `{LATEST}`, and there are no logs", path.display());
         return Err(CampaignError::new(ErrorKind::History, message));
     }
     files.sort();

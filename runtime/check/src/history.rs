@@ -17,11 +17,14 @@ mod cobra;
 pub(crate) mod datum;
 mod dbcop;
 pub(crate) mod error;
+mod notation;
 mod pairs;
 mod plume;
+mod porcupine_kv;
 mod porcupine_log;
 mod reader;
 mod recorded;
+mod sessions;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -30,6 +33,7 @@ pub(crate) mod writer;
 pub use cobra::read_cobra;
 pub use datum::{Datum, DatumId, DatumPool};
 pub use error::HistoryError;
+pub use notation::{HistoryNotation, NOTATIONS, WrittenHistory, notation, notation_of_extension};
 pub use pairs::{ClientCall, pair_calls};
 pub use reader::HistoryFormat;
 

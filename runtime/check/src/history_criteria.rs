@@ -113,9 +113,9 @@ pub(crate) fn found(operations: &Operations, is_whole: bool) -> Vec<JudgedFindin
         Some(finding(criterion, violation))
     });
     let mut found: Vec<JudgedFinding> = violations.collect();
-    // What is wrong by one criterion is wrong, whatever could not be decided by another.
+    // What is wrong by one criterion is wrong, whatever could not be judged by another.
     if found.iter().any(|one| one.status == Status::Fail) {
-        found.retain(|one| one.status != Status::Timeout);
+        found.retain(|one| one.status == Status::Fail);
     }
     found
 }
@@ -225,9 +225,11 @@ fn isolation(history: &OperationHistory, name: &str, limits: &CheckLimits<'_>) -
     let level = level.ok_or("the level")?;
     let verdict = check_isolation_level(history, level, limits).map_err(|error| error.to_string())?;
     match verdict.validity(level) {
-        // That nothing was found is all that these workloads can show.
-        Validity::Valid | Validity::Unknown if verdict.undecided.is_empty() => Ok(None),
         Validity::Valid => Ok(None),
+        Validity::Unknown if verdict.undecided.is_empty() => {
+            let why = format!("nothing was found against {}, and nothing proves it", level.name);
+            Ok(Some(Violation::unjudged("undecided", why)))
+        }
         Validity::Unknown => Ok(Some(Violation::undecided(limits, None))),
         Validity::Invalid => Ok(Some(match verdict.forbidden_by(level) {
             Some(anomaly) => Violation::wrong(&anomaly.kind, None, format!("{}: {}", anomaly.kind, anomaly.message)),
@@ -344,6 +346,20 @@ mod tests {
         ];
         check("isolation", "", &skew, "Fail isolation: G-single-item-realtime");
         check("isolation", "serializable", &skew, "");
+        check("isolation", "prefix", &skew, "");
+        let fractured = [
+            ("txn", "[[:append 0 1] [:append 1 2]]", "[[:append 0 1] [:append 1 2]]"),
+            ("txn", "[[:append 1 3]]", "[[:append 1 3]]"),
+            ("txn", "[[:r 0 nil] [:r 1 nil]]", "[[:r 0 [1]] [:r 1 [3]]]"),
+        ];
+        check("isolation", "read-atomic", &fractured, "Fail isolation read-atomic: non-monotonic-read");
+        // A lost update, which no proof of this level is at hand for.
+        let open = [
+            ("txn", "[[:r 0 nil] [:append 0 1]]", "[[:r 0 []] [:append 0 1]]"),
+            ("txn", "[[:append 0 2]]", "[[:append 0 2]]"),
+            ("txn", "[[:r 0 nil] [:r 1 nil]]", "[[:r 0 [2 1]] [:r 1 []]]"),
+        ];
+        check("isolation", "prefix", &open, "Error isolation prefix: undecided");
         // A single-item cycle is found first, and read committed forbids another one.
         let intermediate = [
             ("txn", "[[:append 1 1] [:append 1 2]]", "[[:append 1 1] [:append 1 2]]"),

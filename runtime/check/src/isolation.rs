@@ -22,18 +22,20 @@ mod saturation;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod update_cycles;
 
-use crate::history::{Datum, HistoryError, OperationHistory, OperationType, Process};
+use crate::history::{Datum, HistoryError, HistoryOperation, OperationHistory, OperationType, Process};
 use crate::linearizability::{CheckLimits, Validity};
 use cycles::{CycleEdge, CycleKind, CycleOrder, CycleReport, CycleWitness};
 use graph::{DependencyGraph, GraphBuilder, PROCESS, REALTIME, RW, WR, WW};
-use inference::{AnomalyList, EdgeNames};
+use inference::{AnomalyList, EdgeNames, HistoryWords};
 pub use level::{ISOLATION_LEVELS, IsolationLevel, LevelVerdict, isolation_level};
 use list_append::ListAppend;
 use order_search::{OrderedTransaction, find_order, split};
 use rw_register::RwRegister;
-use saturation::{OrderEdge, OrderReason, SaturationVerdict, WeakLevel};
+use saturation::{OrderEdge, OrderReason, ReadsFrom, SaturationVerdict, WeakLevel};
 use transaction::{MicroAction, TransactionSet};
+use update_cycles::{UpdateCycle, update_cycle};
 
 /// What a history of transactions shows.
 #[derive(Clone, Debug)]
@@ -129,18 +131,22 @@ pub(crate) fn find_cycle_of_reads(transactions: u32, reads: &[(u32, u32)]) -> Op
     }
 }
 
-/// Whether a history has transactions: its first operation of a client with a value is a list of reads, writes or appends.
+/// Whether a history has transactions: its first operation of a client with a value is a list of reads, writes or appends, or a `txn`.
 #[must_use]
 pub fn has_transactions(history: &OperationHistory) -> bool {
     let pool = &history.pool;
-    let values = history.client_operations().filter(|one| !one.value.is_nil());
+    let values = || history.client_operations().filter(|one| !one.value.is_nil());
+    let is_named = |one: &HistoryOperation| history.function_name(one) == "txn" && pool.elements(one.value).is_some();
+    if values().next().is_some_and(is_named) {
+        return true;
+    }
     let is_step = |step: &crate::history::DatumId| match pool.get(*step) {
         Datum::Vector(&[name, ..]) | Datum::List(&[name, ..]) => {
             pool.name(name).is_some_and(|name| ["r", "w", "append"].contains(&name))
         }
         _ => false,
     };
-    let steps = values.map(|one| pool.elements(one.value)).find(|steps| steps.is_none_or(|steps| !steps.is_empty()));
+    let steps = values().map(|one| pool.elements(one.value)).find(|steps| steps.is_none_or(|steps| !steps.is_empty()));
     steps.flatten().is_some_and(|steps| steps.iter().all(is_step))
 }
 
@@ -224,22 +230,58 @@ fn judge(
         }
         anomalies.push(explain(history, &set, &inference, cycle));
     }
+    let mut open_updates = false;
+    if allows(&level::verdict(&kinds), UPDATE_LEVEL) {
+        match update_cycle(&graph, &|id| set.is_update(id), limits.is_over) {
+            UpdateCycle::None => {}
+            UpdateCycle::Unknown => open_updates = true,
+            UpdateCycle::Found(edges) => {
+                kinds.push(UPDATE_CYCLE);
+                counts.push((UPDATE_CYCLE.to_owned(), 1));
+                let is_same = |one: &&CycleWitness| {
+                    one.edges.len() == edges.len() && one.edges.iter().all(|edge| edges.contains(edge))
+                };
+                let shown = cycles.iter().find(is_same).map(|one| cycle_name(one.kind, one.order));
+                let (kind, order) = (CycleKind::G2Item, CycleOrder::Data);
+                let found = CycleWitness { kind, order, edges, is_shortest: false };
+                let mut anomaly =
+                    IsolationAnomaly { kind: UPDATE_CYCLE.to_owned(), ..explain(history, &set, &inference, &found) };
+                if let Some(name) = shown {
+                    anomaly.message = format!("one transaction at most of that {name} only reads");
+                    anomaly.steps.clear();
+                }
+                anomalies.push(anomaly);
+            }
+        }
+    }
     anomalies.extend(found.described.iter().map(|one| describe(&set, one)));
     let mut weak = WeakReport::default();
-    if let Inference::RwRegister(register) = &inference {
-        weak = judge_weak_levels(history, &set, register, &level::verdict(&kinds), limits);
-        for one in weak.anomalies.drain(..) {
-            kinds.push(one.0);
-            counts.push((one.0.to_owned(), 1));
-            anomalies.push(one.1);
-        }
+    if let Inference::RwRegister(_) = &inference {
+        weak = judge_weak_levels(history, &set, &inference, &level::verdict(&kinds), limits);
+    }
+    for one in weak.anomalies.drain(..) {
+        kinds.push(one.0);
+        counts.push((one.0.to_owned(), 1));
+        anomalies.push(one.1);
     }
     let levels = level::verdict(&kinds);
     let needs_search = wanted.is_none_or(|wanted| levels.allows(wanted) && !is_weak(wanted));
     let OrderReport { mut proved, refuted, undecided: unordered } = match &inference {
         Inference::RwRegister(_) if !needs_search => OrderReport::default(),
-        _ => prove(&set, &inference, &graph, &levels, undecided.is_empty(), limits),
+        _ => prove(&set, &inference, &graph, &levels, undecided.is_empty() && !open_updates, limits),
     };
+    if let Inference::ListAppend(_) = &inference {
+        let is_open = |name: &&str| allows(&levels, name) && !is_proved(&proved, name);
+        // What is stronger proves most of them; what is weaker rules most of them out.
+        if WEAK_LEVELS.iter().flat_map(|(_, _, names)| names).any(is_open) {
+            weak = judge_weak_levels(history, &set, &inference, &levels, limits);
+            for one in weak.anomalies.drain(..) {
+                kinds.push(one.0);
+                counts.push((one.0.to_owned(), 1));
+                anomalies.push(one.1);
+            }
+        }
+    }
     for kind in refuted {
         kinds.push(kind);
         counts.push((kind.to_owned(), 1));
@@ -258,6 +300,7 @@ fn judge(
         undecided.into_iter().map(|(kind, order)| cycle_name(kind, order).to_owned()).collect();
     undecided.extend(unordered.into_iter().map(str::to_owned));
     undecided.extend(weak.undecided);
+    undecided.extend(open_updates.then(|| UPDATE_CYCLE.to_owned()));
     Ok(IsolationVerdict {
         workload: if set.writes_by == MicroAction::Append { "list-append" } else { "rw-register" },
         transactions: outcomes(&set),
@@ -269,6 +312,15 @@ fn judge(
         undecided,
         bytes: set.bytes() + graph.bytes() + inference.bytes(),
     })
+}
+
+/// The level that forbids cycles of updates, and what these are.
+const UPDATE_LEVEL: &str = "update-serializable";
+const UPDATE_CYCLE: &str = "G-update";
+
+/// Whether nothing rules a level out.
+fn allows(levels: &LevelVerdict, name: &str) -> bool {
+    isolation_level(name).is_some_and(|level| levels.allows(level))
 }
 
 /// How many transactions completed, failed, and have an unknown end.
@@ -316,8 +368,8 @@ fn judge_by_saturation(
     wanted: SaturatedLevel,
     limits: &CheckLimits<'_>,
 ) -> Result<IsolationVerdict, HistoryError> {
-    let register = RwRegister::new(history, set)?;
-    let found = &register.anomalies;
+    let inference = Inference::RwRegister(RwRegister::new(history, set)?);
+    let found = inference.anomalies();
     let mut kinds: Vec<&'static str> = found.counts.keys().copied().collect();
     let mut counts: Vec<(String, u64)> =
         found.counts.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
@@ -325,16 +377,16 @@ fn judge_by_saturation(
     let (mut proved, mut undecided) = (Vec::new(), Vec::new());
     let is_allowed = isolation_level(wanted.name).is_some_and(|level| level::verdict(&kinds).allows(level));
     if is_allowed {
-        let reads = register.reads_from();
+        let reads = inference.reads_from();
         let reads = if wanted.has_sessions { reads } else { reads.without_sessions() };
         match reads.saturate(wanted.weak, limits) {
-            SaturationVerdict::Holds => proved.extend(Some(wanted.name).filter(|_| register.is_own_seen())),
+            SaturationVerdict::Holds => proved.push(wanted.name),
             SaturationVerdict::Unknown => undecided.push(wanted.anomaly.to_owned()),
             verdict => {
                 let kind = cycle_of_reads(&verdict).unwrap_or(wanted.anomaly);
                 kinds.push(kind);
                 counts.push((kind.to_owned(), 1));
-                anomalies.insert(0, explain_order(history, set, &register, kind, verdict));
+                anomalies.insert(0, explain_order(history, set, &inference, kind, verdict));
             }
         }
     }
@@ -347,14 +399,14 @@ fn judge_by_saturation(
         levels: level::verdict(&kinds),
         proved,
         undecided,
-        bytes: set.bytes() + register.bytes(),
+        bytes: set.bytes() + inference.bytes(),
     })
 }
 
 /// The name of a cycle of sessions and of what was read from whom: weaker levels forbid it too.
 fn cycle_of_reads(verdict: &SaturationVerdict) -> Option<&'static str> {
     let SaturationVerdict::Cycle(edges, _) = verdict else { return None };
-    if edges.iter().any(|edge| matches!(edge.reason, OrderReason::Seen { .. })) {
+    if edges.iter().any(|edge| matches!(edge.reason, OrderReason::Seen { .. } | OrderReason::Version)) {
         return None;
     }
     let has_session = edges.iter().any(|edge| edge.reason == OrderReason::Session);
@@ -368,7 +420,8 @@ fn refuted_words(what: &str) -> String {
 
 /// Levels that are the absence of anomalies, where the order of all writes is known: snapshot isolation, also parallel, by Cerone and
 /// Gotsman (2018), the others by definition (Adya, 1999). With each, what it is that no order of the writes gives it.
-const ORDERED_LEVELS: [(&str, &str); 6] = [
+const ORDERED_LEVELS: [(&str, &str); 7] = [
+    (UPDATE_LEVEL, UPDATE_CYCLE),
     ("strong-snapshot-isolation", "no-snapshots-realtime"),
     ("strong-session-snapshot-isolation", "no-snapshots-process"),
     ("snapshot-isolation", "no-snapshots"),
@@ -398,6 +451,15 @@ struct OrderReport {
     proved: Vec<&'static str>,
     refuted: Vec<&'static str>,
     undecided: Vec<&'static str>,
+}
+
+impl OrderReport {
+    /// Notes that there is no order, which is news of those that keep more only if nothing is said of those that keep less.
+    fn refute(&mut self, anomaly: &'static str) {
+        let base = |name: &str| name.trim_end_matches("-realtime").trim_end_matches("-process").to_owned();
+        self.refuted.retain(|one| base(one) != base(anomaly));
+        self.refuted.push(anomaly);
+    }
 }
 
 /// Levels that an order of the transactions, or of all writes, proves; and that there is none, for those where that is known.
@@ -440,7 +502,7 @@ fn prove(
                 break;
             }
             Validity::Unknown => report.undecided.push(*anomaly),
-            Validity::Invalid => report.refuted.push(*anomaly),
+            Validity::Invalid => report.refute(anomaly),
         }
     }
     let mut open = SNAPSHOT_LEVELS.iter().filter(|(name, ..)| is_judged(name) && is_allowed(name)).peekable();
@@ -456,7 +518,7 @@ fn prove(
         match find_order(&halves, &graph, WW | WR | RW | kinds, keys, limits) {
             Validity::Valid => report.proved.push(*name),
             Validity::Unknown => report.undecided.push(*anomaly),
-            Validity::Invalid => report.refuted.push(*anomaly),
+            Validity::Invalid => report.refute(anomaly),
         }
     }
     report
@@ -479,11 +541,17 @@ fn try_whole_orders(
     for lists in orders {
         let graph = DependencyGraph::new(set, &|id| lists.takes_part(id), &|builder| lists.add_edges(builder));
         let CycleReport { cycles, undecided } = cycles::cycles(&graph, limits.is_over);
-        is_decided &= undecided.is_empty();
-        let kinds: Vec<&'static str> = cycles.iter().map(|one| cycle_name(one.kind, one.order)).collect();
+        let mut kinds: Vec<&'static str> = cycles.iter().map(|one| cycle_name(one.kind, one.order)).collect();
+        let mut is_whole = undecided.is_empty();
+        match update_cycle(&graph, &|id| set.is_update(id), limits.is_over) {
+            UpdateCycle::Found(_) => kinds.push(UPDATE_CYCLE),
+            UpdateCycle::Unknown => is_whole = false,
+            UpdateCycle::None => {}
+        }
+        is_decided &= is_whole;
         let levels = level::verdict(&kinds);
         let is_given = |name: &&&'static str| isolation_level(name).is_some_and(|level| levels.allows(level));
-        if undecided.is_empty() {
+        if is_whole {
             report.proved.extend(open.iter().filter(is_given));
         }
     }
@@ -519,16 +587,16 @@ const WEAK_LEVELS: [(WeakLevel, [&str; 2], [&str; 2]); 4] = [
     (WeakLevel::Committed, ["G1c", "G1c-process"], ["read-committed", "strong-session-read-committed"]),
 ];
 
-/// Judges the weak levels of registers, with sessions and without.
+/// Judges the weak levels, with sessions and without.
 fn judge_weak_levels(
     history: &OperationHistory,
     set: &TransactionSet,
-    register: &RwRegister<'_>,
+    inference: &Inference<'_>,
     levels: &LevelVerdict,
     limits: &CheckLimits<'_>,
 ) -> WeakReport {
     let mut report = WeakReport::default();
-    let with_sessions = register.reads_from();
+    let with_sessions = inference.reads_from();
     let without_sessions = with_sessions.without_sessions();
     // With sessions first: what holds with them holds without.
     let mut found: Vec<(WeakLevel, &'static str, SaturationVerdict)> = Vec::new();
@@ -544,7 +612,7 @@ fn judge_weak_levels(
             }
             match reads.saturate(level, limits) {
                 SaturationVerdict::Holds => {
-                    report.proved.extend(Some(names[at]).filter(|_| is_allowed && register.is_own_seen()));
+                    report.proved.extend(Some(names[at]).filter(|_| is_allowed));
                     if is_allowed {
                         break;
                     }
@@ -560,7 +628,7 @@ fn judge_weak_levels(
         }
     }
     let explained =
-        found.into_iter().map(|(_, kind, verdict)| (kind, explain_order(history, set, register, kind, verdict)));
+        found.into_iter().map(|(_, kind, verdict)| (kind, explain_order(history, set, inference, kind, verdict)));
     report.anomalies = explained.collect();
     report
 }
@@ -569,11 +637,12 @@ fn judge_weak_levels(
 fn explain_order(
     history: &OperationHistory,
     set: &TransactionSet,
-    register: &RwRegister<'_>,
+    inference: &Inference<'_>,
     kind: &str,
     verdict: SaturationVerdict,
 ) -> IsolationAnomaly {
     let position = |id: u32| set.transactions[id as usize].call.invocation;
+    let words = HistoryWords { history, set };
     let mut anomaly = IsolationAnomaly {
         kind: kind.to_owned(),
         message: "each commits before the next, and the last before the first".to_owned(),
@@ -583,7 +652,7 @@ fn explain_order(
     };
     match verdict {
         SaturationVerdict::Initial { writer, reader, key } => {
-            anomaly.message = register.initial_words(key);
+            anomaly.message = words.initial_words(key);
             anomaly.transactions = vec![position(writer), position(reader)];
         }
         SaturationVerdict::Cycle(edges, is_shortest) => {
@@ -603,14 +672,17 @@ fn explain_order(
                     }
                     _ => String::new(),
                 };
-                let session = CycleEdge { from: edge.from, to: edge.to, kind: PROCESS };
                 let relation = match edge.reason {
                     OrderReason::Session => "process",
                     OrderReason::Read(_) => "wr",
-                    OrderReason::Seen { .. } => "ww",
+                    OrderReason::Seen { .. } | OrderReason::Version => "ww",
                 };
-                let because = register.order_because(edge, names, &reader);
-                let because = because.unwrap_or_else(|| process_words(history, set, session, names));
+                let step = |kind: u8| CycleEdge { from: edge.from, to: edge.to, kind };
+                let because = match edge.reason {
+                    OrderReason::Version => inference.because(step(WW), names),
+                    _ => words.order_because(edge, names, &reader),
+                };
+                let because = because.unwrap_or_else(|| process_words(history, set, step(PROCESS), names));
                 anomaly.steps.push(DependencyStep { relation, because });
             }
         }
@@ -651,6 +723,13 @@ impl Inference<'_> {
         match self {
             Inference::ListAppend(one) => one.because(edge.from, edge.to, edge.kind, names),
             Inference::RwRegister(one) => one.because(edge.from, edge.to, edge.kind, names),
+        }
+    }
+
+    fn reads_from(&self) -> ReadsFrom {
+        match self {
+            Inference::ListAppend(one) => one.reads_from(),
+            Inference::RwRegister(one) => one.reads_from(),
         }
     }
 

@@ -28,8 +28,9 @@ mod unmatched;
 pub use checker::{CHECKERS, CheckerRow, CheckerVerdict, HistoryAnomaly, check_property, checker};
 pub use frame_filter::{generated_frames, is_own};
 pub use history::{
-    ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryFormat, HistoryOperation, HistoryOrder,
-    OperationHistory, OperationType, Process, pair_calls, read_cobra,
+    ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryFormat, HistoryNotation, HistoryOperation,
+    HistoryOrder, NOTATIONS, OperationHistory, OperationType, Process, WrittenHistory, notation, notation_of_extension,
+    pair_calls, read_cobra,
 };
 pub use history_criteria::check_criterion;
 pub use identity::{FailureIdentity, identify};

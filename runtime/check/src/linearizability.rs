@@ -85,6 +85,8 @@ pub struct LinearizabilityVerdict {
     pub validity: Validity,
     /// Its partitions, in the order of their first calls.
     pub partitions: Vec<PartitionVerdict>,
+    /// Whether their keys are elements of one collection, or parts that the model makes: the history has no keys.
+    pub by_element: bool,
 }
 
 /// The verdict on the calls of one key.
@@ -130,8 +132,8 @@ pub fn check_linearizability(
     row: &ModelRow<'_>,
     limits: &CheckLimits<'_>,
 ) -> Result<LinearizabilityVerdict, HistoryError> {
-    let partitions = partition::partitions(history, row.model)?;
-    Ok(judge(history, row, &partitions, limits))
+    let (partitions, by_element) = partition::partitions(history, row.model)?;
+    Ok(LinearizabilityVerdict { by_element, ..judge(history, row, &partitions, limits) })
 }
 
 /// Judges whether a history is sequentially consistent with respect to a model: as linearizability, but only the order within each
@@ -182,7 +184,7 @@ pub fn check_sequential_consistency(
         verdicts.push(whole);
     }
     let validity = verdicts.iter().map(|one| one.validity).max().unwrap_or(Validity::Valid);
-    Ok(LinearizabilityVerdict { validity, partitions: verdicts })
+    Ok(LinearizabilityVerdict { validity, partitions: verdicts, by_element: false })
 }
 
 fn conclude_sequential(
@@ -251,7 +253,7 @@ fn judge(
         show_place(history, row, partition, limits, verdict);
     }
     let validity = verdicts.iter().map(|one| one.validity).max().unwrap_or(Validity::Valid);
-    LinearizabilityVerdict { validity, partitions: verdicts }
+    LinearizabilityVerdict { validity, partitions: verdicts, by_element: false }
 }
 
 /// The verdict without a search: a value was returned that nobody had brought, or there is a polynomial algorithm for the model, and the

@@ -26,6 +26,8 @@
 //! # Ok::<(), fozzy::Error>(())
 //! ```
 //!
+//! Histories of other systems - of Jepsen, of Porcupine, of one's own tests - are judged by [`history`].
+//!
 //! The library asks nothing of the machine except the compile cache of the command (`FOZZY_CACHE_DIR`), and reads and
 //! writes only the files that its caller names. With the feature `live`, a run may ask the real computer too, if its
 //! plan and its caller both allow it (`Plan::ask_real_computer`).
@@ -34,6 +36,7 @@ mod check;
 mod error;
 mod explore;
 mod fuzz;
+pub mod history;
 mod plan;
 mod program;
 mod shrink;

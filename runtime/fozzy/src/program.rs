@@ -4,6 +4,7 @@ use crate::{Error, Plan, Trace};
 use fozzy_campaign::Remarks;
 use fozzy_campaign::pipeline::{self, ENTRIES_KEPT, LoadedTarget, PreparedProgram};
 use fozzy_campaign::project::Project;
+use fozzy_check::OperationHistory;
 use fozzy_report::RunMode;
 use fozzy_trace::file::Recording;
 use fozzy_trace::source::SeededSource;
@@ -78,7 +79,8 @@ impl Program {
             session.execute(Box::new(SeededSource::new(Seed(seed))), 0..ENTRIES_KEPT).map_err(Error::of_harness)?;
         let (stdout, stderr) = pipeline::kept(&execution).target;
         let (stdout, stderr) = (stdout.to_vec(), stderr.to_vec());
-        Ok(Run { stdout, stderr, recording: prepared.record(&execution, Seed(seed), RunMode::Run) })
+        let history = OperationHistory::of_run(&execution.facts.operations);
+        Ok(Run { stdout, stderr, history, recording: prepared.record(&execution, Seed(seed), RunMode::Run) })
     }
 
     pub(crate) fn loaded(&self) -> LoadedTarget {
@@ -157,6 +159,7 @@ impl Failure {
 pub struct Run {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
+    history: OperationHistory,
     recording: Recording,
 }
 
@@ -179,6 +182,11 @@ impl Run {
     /// The beginning of what it wrote to its standard error.
     pub fn stderr(&self) -> &[u8] {
         &self.stderr
+    }
+
+    /// The operations that its clients recorded (`tools::invoke` of the SDK), which [`crate::history`] judges.
+    pub fn history(&self) -> &OperationHistory {
+        &self.history
     }
 
     /// The run as a trace, which can be replayed from itself alone.

@@ -16,8 +16,9 @@
 mod isolation;
 
 use crate::layout::Layout;
-use crate::pretty::{Style, counted, fit};
+use crate::pretty::{Style, counted, fit, wrapped};
 use fozzy_trace::grouped;
+pub(crate) use isolation::cycle_words;
 use isolation::isolation_lines;
 pub use isolation::{DependencyReport, IsolationReport, TransactionAnomalyReport};
 use schemars::JsonSchema;
@@ -72,6 +73,9 @@ pub struct HistoryCheck {
     pub isolation: Option<IsolationReport>,
     /// Parts that were judged by themselves: one for each key.
     pub partitions: u64,
+    /// `key`, `element` of a set or a bag, or `part` of a component's own; absent if there is one part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parted_by: Option<String>,
     /// Parts that are not linearizable; the first ones.
     pub violations: Vec<HistoryViolation>,
     /// Parts that were not decided; the first ones.
@@ -174,6 +178,8 @@ pub struct HistoryCall {
 /// Characters of a line, and of what a call is called in a table.
 const LINE_CHARS: usize = 80;
 const CALL_CHARS_MAX: usize = 32;
+/// Columns that stretches of time take before calls are cut.
+const BARS_CHARS_MAX: usize = 16;
 /// Most calls for which a table is drawn.
 const TABLE_CALLS_MAX: usize = 24;
 
@@ -250,7 +256,7 @@ fn lines(history: &HistoryCheck, style: Style) -> String {
         text.push_str(&format!("  {faint}checker{end}  {checker}\n"));
     }
     let (calls, processes) = (counted(history.calls, "call"), counted(history.processes, "process"));
-    let parts = if history.partitions > 1 { format!(", {} keys", history.partitions) } else { String::new() };
+    let parts = parts_words(history);
     text.push_str(&format!("  {faint}history{end}  {calls} of {processes}{parts}, {}\n", history.format));
     if let Some(report) = &history.isolation {
         let IsolationReport { workload, committed, failed, unknown, keys, .. } = report;
@@ -264,10 +270,11 @@ fn lines(history: &HistoryCheck, style: Style) -> String {
     }
     text.push_str(&checker_lines(history));
     for violation in &history.violations {
-        text.push_str(&violation_lines(violation, style));
+        text.push_str(&violation_lines(violation, part_name(history), style));
     }
     for one in history.undecided.iter().filter(|one| one.reason != "not-needed") {
-        let key = one.key.as_ref().map_or(String::new(), |key| format!("key {}: ", fit(key, CALL_CHARS_MAX)));
+        let name = part_name(history);
+        let key = one.key.as_ref().map_or(String::new(), |key| format!("{name} {}: ", fit(key, CALL_CHARS_MAX)));
         let why = match one.reason.as_str() {
             "memory" => "memory was used up; --mem gives more",
             "time" => "time was over; --time gives more",
@@ -276,6 +283,19 @@ fn lines(history: &HistoryCheck, style: Style) -> String {
         text.push_str(&format!("\n  {key}{why}\n  It came past {} of {} returns.\n", one.returns, one.of_returns));
     }
     text
+}
+
+/// What a part of a history is called.
+pub(crate) fn part_name(history: &HistoryCheck) -> &str {
+    history.parted_by.as_deref().unwrap_or("key")
+}
+
+/// How many parts there are, if there are several.
+pub(crate) fn parts_words(history: &HistoryCheck) -> String {
+    match history.partitions {
+        0 | 1 => String::new(),
+        several => format!(", {}", counted(several, part_name(history))),
+    }
 }
 
 /// What a checker counted and found.
@@ -292,14 +312,16 @@ fn checker_lines(history: &HistoryCheck) -> String {
         let operations: Vec<String> = anomaly.operations.iter().map(u64::to_string).collect();
         let shown =
             if operations.is_empty() { String::new() } else { format!(" (operation {})", operations.join(", ")) };
-        let room = LINE_CHARS - 4 - anomaly.kind.chars().count();
-        text.push_str(&format!("  {}: {}\n", anomaly.kind, fit(&format!("{}{shown}", anomaly.message), room)));
+        let lines = wrapped(&format!("{}: {}{shown}", anomaly.kind, anomaly.message), LINE_CHARS - 4);
+        for (at, line) in lines.iter().enumerate() {
+            text.push_str(&format!("  {}{line}\n", if at == 0 { "" } else { "  " }));
+        }
     }
     text
 }
 
-fn violation_lines(violation: &HistoryViolation, style: Style) -> String {
-    let key = violation.key.as_ref().map_or(String::new(), |key| format!("key {}: ", fit(key, CALL_CHARS_MAX)));
+fn violation_lines(violation: &HistoryViolation, part: &str, style: Style) -> String {
+    let key = violation.key.as_ref().map_or(String::new(), |key| format!("{part} {}: ", fit(key, CALL_CHARS_MAX)));
     let mut text = String::from("\n");
     let (kept, all) = (violation.minimal.len() as u64, violation.calls);
     match kept {
@@ -315,16 +337,17 @@ fn violation_lines(violation: &HistoryViolation, style: Style) -> String {
     text.push_str(&table(&violation.minimal, style));
     let after = counted(violation.longest.len() as u64, "call");
     let state = format!("    {}\n", middle(&violation.state, LINE_CHARS - 4));
-    let stuck = violation.stuck.as_ref().map(|stuck| {
-        let call = middle(&stuck.words(), LINE_CHARS - 44);
-        format!("{call} of process {}", stuck.process)
+    // A long call has a line of its own, where more of it can be seen.
+    let stuck = violation.stuck.as_ref().map(|stuck| match stuck.words() {
+        call if call.chars().count() <= LINE_CHARS - 44 => format!(" {call} of process {}", stuck.process),
+        call => format!("\n    {}\n  of process {}", middle(&call, LINE_CHARS - 4), stuck.process),
     });
     match stuck {
         Some(call) if violation.is_longest => {
             text.push_str(&format!("\n  The longest legal order has {after}; after it the state is\n{state}"));
-            text.push_str(&format!("  and {call} cannot take effect.\n"));
+            text.push_str(&format!("  and{call} cannot take effect.\n"));
         }
-        Some(call) => text.push_str(&format!("\n  No order is legal when {call} has returned.\n")),
+        Some(call) => text.push_str(&format!("\n  No order is legal when{call} has returned.\n")),
         None => {}
     }
     if !violation.is_longest && !violation.longest.is_empty() {
@@ -351,12 +374,15 @@ fn table(calls: &[HistoryCall], style: Style) -> String {
         return String::new();
     }
     let shown = &calls[..calls.len().min(TABLE_CALLS_MAX)];
-    let width = |of: fn(&HistoryCall) -> usize, heading: &str| {
-        shown.iter().map(of).max().unwrap_or(0).max(heading.len()).min(CALL_CHARS_MAX)
+    let width = |of: fn(&HistoryCall) -> usize, heading: &str, room: usize| {
+        shown.iter().map(of).max().unwrap_or(0).max(heading.len()).min(room)
     };
-    let lines = width(|call| call.line.map_or(0, |line| line.to_string().len()), "line");
-    let processes = width(|call| call.process.chars().count(), "process");
-    let words = width(|call| call.words().chars().count(), "call");
+    let lines = width(|call| call.line.map_or(0, |line| line.to_string().len()), "line", CALL_CHARS_MAX);
+    let processes = width(|call| call.process.chars().count(), "process", CALL_CHARS_MAX);
+    // Calls get what their stretches leave, which need a column for each end at least.
+    let stretches = (2 * shown.len() + 2).min(BARS_CHARS_MAX);
+    let room = LINE_CHARS - 4 - lines.min(CALL_CHARS_MAX / 2) - 2 - processes.min(CALL_CHARS_MAX / 2) - 4 - stretches;
+    let words = width(|call| call.words().chars().count(), "call", room.max(CALL_CHARS_MAX));
     let Style { faint, end, .. } = style;
     let heading = format!("{:>lines$}  {:>processes$}  {:<words$}  time", "line", "process", "call");
     let mut text = format!("    {faint}{heading}{end}\n");
@@ -445,6 +471,7 @@ mod tests {
             anomalies: Vec::new(),
             isolation: None,
             partitions: 1,
+            parted_by: None,
             violations: vec![violation],
             undecided: Vec::new(),
             remarks: vec!["times go back".to_owned()],

@@ -15,11 +15,13 @@ mod fault_bands;
 mod tests;
 mod timeline;
 
-use crate::history_check::{HistoryCall, HistoryCheck, HistoryViolation, verdict_words};
+use crate::history_check::{
+    HistoryCall, HistoryCheck, HistoryViolation, cycle_words, part_name, parts_words, verdict_words,
+};
 use crate::html::escape;
 use crate::pretty::counted;
-pub use cycle::cycles_dot;
-use cycle::{cycle_svg, marker_definitions};
+use cycle::{CYCLE_STYLE, cycle_svg, marker_definitions};
+pub use cycle::{cycles_dot, cycles_svg};
 use fozzy_trace::grouped;
 pub use timeline::{HistoryTimeline, TimelinePart};
 
@@ -54,7 +56,7 @@ pub(crate) fn page_of(title: &str, heading: &str, before: &str, histories: &[His
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<title>{}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{heading}</h1>\n\
+         <style>\n{STYLE}{CYCLE_STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{heading}</h1>\n\
          <button id=\"theme\" type=\"button\" title=\"dark or light\">◐</button>\n</header>\n{}<main>\n",
         escape(title),
         marker_definitions(),
@@ -85,10 +87,11 @@ fn section(page: &HistoryPage) -> String {
     );
     text.push_str(&facts(check));
     for violation in &check.violations {
-        text.push_str(&violation_html(violation));
+        text.push_str(&violation_html(violation, part_name(check)));
     }
     for one in check.undecided.iter().filter(|one| one.reason != "not-needed") {
-        let key = one.key.as_ref().map_or(String::new(), |key| format!("key {key}: "));
+        let name = part_name(check);
+        let key = one.key.as_ref().map_or(String::new(), |key| format!("{name} {key}: "));
         let words = format!("{key}not decided ({}), {} of {} returns passed", one.reason, one.returns, one.of_returns);
         text.push_str(&format!("<p class=\"faint\">{}</p>\n", escape(&words)));
     }
@@ -106,7 +109,7 @@ fn facts(check: &HistoryCheck) -> String {
         ("model", if check.model_guessed { format!("{model}, chosen from the history") } else { model.clone() })
     }));
     rows.extend(check.checker.iter().map(|checker| ("checker", checker.clone())));
-    let parts = if check.partitions > 1 { format!(", {} keys", grouped(check.partitions)) } else { String::new() };
+    let parts = parts_words(check);
     let (calls, processes) = (counted(check.calls, "call"), counted(check.processes, "process"));
     rows.push(("history", format!("{calls} of {processes}{parts}, {}", check.format)));
     rows.extend(check.remarks.iter().map(|remark| ("remark", remark.clone())));
@@ -135,8 +138,8 @@ fn facts(check: &HistoryCheck) -> String {
     format!("<dl>\n{rows}</dl>\n")
 }
 
-fn violation_html(violation: &HistoryViolation) -> String {
-    let key = violation.key.as_ref().map_or(String::new(), |key| format!("key {key}: "));
+fn violation_html(violation: &HistoryViolation, part: &str) -> String {
+    let key = violation.key.as_ref().map_or(String::new(), |key| format!("{part} {key}: "));
     let (kept, all) = (violation.minimal.len(), counted(violation.calls, "call"));
     let heading = match kept {
         0 => format!("{key}no order of its {all} is legal"),
@@ -191,7 +194,7 @@ fn isolation_html(check: &HistoryCheck) -> String {
         let count = anomaly.steps.len();
         let message = match count {
             0 => anomaly.message.clone(),
-            _ if anomaly.shortest => format!("a cycle of {}, none shorter", counted(count as u64, "transaction")),
+            _ if anomaly.shortest => cycle_words(count as u64),
             _ => format!("a cycle of {}", counted(count as u64, "transaction")),
         };
         let steps = anomaly.steps.iter().enumerate().map(|(at, step)| {

@@ -66,7 +66,7 @@ pub use history_check::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryCheckDocument, HistoryViolation,
     IsolationReport, TransactionAnomalyReport, UndecidedPartition,
 };
-pub use history_page::{HistoryPage, HistoryTimeline, TimelinePart, cycles_dot, history_page};
+pub use history_page::{HistoryPage, HistoryTimeline, TimelinePart, cycles_dot, cycles_svg, history_page};
 pub use input::{LiteralLanguage, ShownInput};
 pub use keeping_command::keeping_command;
 pub use layout::Layout;

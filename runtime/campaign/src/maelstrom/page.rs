@@ -43,6 +43,7 @@ pub fn page(
         memory_bytes_max: MEMORY_BYTES_MAX,
         is_over,
         has_page: true,
+        write_to: None,
         remarks,
     };
     let judged = check_read_history(Path::new(&name), output.history, &request)?;

@@ -44,9 +44,13 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
             verdict.wrong("unexpected-key", format!("there is no account {}", calls.edn(*account)), &shown);
         }
         if total != *sum {
-            verdict.wrong("wrong-total", format!("the accounts have {total} together, expected {sum}"), &shown);
+            let message = format!("the accounts have {total} together, and had {sum} when they were read first");
+            verdict.wrong("wrong-total", message, &shown);
         }
     }
     verdict.count("read-count", reads);
+    if reads == 0 {
+        verdict.unknown("never-read", "the accounts were never read");
+    }
     Ok(())
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Offsets may leave gaps, so positions are counted among the offsets that are known to hold a value. Between polls of a process,
-//! `assign` and `subscribe` begin anew. Each value is sent to a key once. Not faults, and noted only: gaps between sends of a transaction,
+//! keys that `assign` and `subscribe` do not name begin anew, and all of them with `:seek-to-beginning? true`. Each value is sent to a key once. Not faults, and noted only: gaps between sends of a transaction,
 //! and, where clients subscribe, polls that skip or go back: another client may have had the key in between. Not here: cycles of
 //! transactions beside those of reads from each other (`G1c`), for orders of writes say nothing in a log.
 
@@ -176,9 +176,9 @@ impl<'a> Log<'a> {
         let mut restarts = self.restarts.iter().peekable();
         for LogCall { call, steps } in self.calls.iter().filter(|one| one.call.outcome == OperationType::Ok) {
             while let Some(restart) = restarts.next_if(|one| one.invocation < call.invocation) {
-                let process = calls.invoked(restart).process;
-                polls.retain(|(of, _), _| *of != process);
+                forget(calls, restart, &mut polls);
             }
+            let rebalanced = rebalanced_keys(calls, call);
             let process = calls.invoked(call).process;
             let (mut polled_here, mut sent_here): (BTreeSet<DatumId>, BTreeSet<DatumId>) = Default::default();
             for step in steps {
@@ -188,6 +188,10 @@ impl<'a> Log<'a> {
                             let is_inner = !polled_here.insert(*key);
                             let before = polls.insert((process, *key), (*offset, call.invocation));
                             let Some((last, other)) = before else { continue };
+                            // The key went to another client and came back, in the middle of the call.
+                            if is_inner && rebalanced.contains(key) {
+                                continue;
+                            }
                             let (kind, what) = match self.distance(*key, last, *offset) {
                                 1 => continue,
                                 distance if distance > 1 => {
@@ -264,6 +268,30 @@ impl<'a> Log<'a> {
             );
         }
     }
+}
+
+/// Forgets what a process polled last of keys that an assignment takes from it, or that it reads again from their beginning.
+fn forget(calls: &CallHistory<'_>, restart: &ClientCall, polls: &mut BTreeMap<(Process, DatumId), (i64, u32)>) {
+    let (pool, completed) = (&calls.history.pool, calls.completed(restart));
+    let kept = match restart.outcome {
+        OperationType::Ok => pool.elements(completed.value).unwrap_or_default(),
+        // It kept what it had.
+        OperationType::Fail => return,
+        OperationType::Info | OperationType::Invoke => &[],
+    };
+    let entry = |operation: &HistoryOperation| pool.entry(operation.extra, "seek-to-beginning?");
+    let from_start = [calls.invoked(restart), completed].iter().any(|one| entry(one) == Some(DatumId::TRUE));
+    let process = calls.invoked(restart).process;
+    polls.retain(|(of, key), _| *of != process || kept.contains(key) && !from_start);
+}
+
+/// Keys that a call lost and got while it polled, as its `:rebalance-log` says: `[{:keys [k …]} …]`.
+fn rebalanced_keys(calls: &CallHistory<'_>, call: &ClientCall) -> BTreeSet<DatumId> {
+    let pool = &calls.history.pool;
+    let log = pool.entry(calls.completed(call).extra, "rebalance-log");
+    let entries = log.and_then(|log| pool.elements(log)).unwrap_or_default();
+    let keys = entries.iter().filter_map(|entry| pool.elements(pool.entry(*entry, "keys")?));
+    keys.flatten().copied().collect()
 }
 
 const EXPECTED: &str = "a list of [:send key value], [:send key [offset value]], [:poll {key [[offset value] …]}]";

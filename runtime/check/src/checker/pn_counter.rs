@@ -4,11 +4,11 @@
 //! add 5 ok · add -2 info · read 3 final      5, or 5 - 2
 //! ```
 //!
-//! Final reads carry `:final? true`; where none does, those that began after the last addition ended. Possible sums are kept
+//! Final reads carry `:final? true`: the counter may converge at any time, so others say nothing. Possible sums are kept
 //! as ranges, so that many additions with an unknown end cost little.
 
 use super::{CallHistory, CheckerRow, CheckerVerdict};
-use crate::history::{HistoryError, OperationType};
+use crate::history::{ClientCall, HistoryError, OperationType};
 
 pub(super) const PN_COUNTER: CheckerRow =
     CheckerRow { name: "pn-counter", summary: "final reads are a possible sum of the additions", by_key: true, check };
@@ -19,10 +19,8 @@ const RANGES_MAX: usize = 1 << 16;
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let mut sum = 0i64;
     let mut unknown = Vec::new();
-    let mut last = 0;
     for call in calls.of("add") {
         let number = calls.number(calls.invoked(call))?;
-        last = last.max(call.completion.unwrap_or(call.invocation));
         match call.outcome {
             OperationType::Ok => sum = sum.saturating_add(number),
             OperationType::Info => unknown.push(number),
@@ -30,10 +28,7 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
         }
     }
     let is_marked = |position: u32| calls.is_final(position);
-    let has_mark =
-        |call: &&crate::history::ClientCall| is_marked(call.invocation) || call.completion.is_some_and(is_marked);
-    let any_mark = calls.ok("read").any(|call| has_mark(&call));
-    let is_final = |call: &&crate::history::ClientCall| if any_mark { has_mark(call) } else { call.invocation > last };
+    let is_final = |call: &&ClientCall| is_marked(call.invocation) || call.completion.is_some_and(is_marked);
     verdict.count("unknown-count", unknown.len());
     let Some(sums) = possible_sums(sum, &unknown) else {
         verdict.unknown("too-many-sums", "the additions whose end is unknown have too many possible sums");
@@ -53,7 +48,7 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
     }
     verdict.count("final-read-count", reads);
     if reads == 0 {
-        verdict.unknown("never-read", "there is no final read");
+        verdict.unknown("never-read", "there is no final read, marked `:final? true`");
     }
     Ok(())
 }

@@ -9,8 +9,10 @@ fn history(calls: &[&str]) -> OperationHistory {
         let mut parts = call.splitn(4, ' ');
         let mut part = || parts.next().unwrap_or("nil");
         let (function, asked, kind, answered) = (part(), part(), part(), part());
-        text += &format!("{{:type :invoke, :process {process}, :f :{function}, :value {asked}}}\n");
-        text += &format!("{{:type :{kind}, :process {process}, :f :{function}, :value {answered}}}\n");
+        // `read!` is a final one.
+        let (function, mark) = function.strip_suffix('!').map_or((function, ""), |name| (name, ", :final? true"));
+        text += &format!("{{:type :invoke, :process {process}, :f :{function}, :value {asked}{mark}}}\n");
+        text += &format!("{{:type :{kind}, :process {process}, :f :{function}, :value {answered}{mark}}}\n");
     }
     OperationHistory::read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
@@ -121,8 +123,8 @@ fn each_checker_has_a_smallest_passing_and_failing_history() {
         ),
         (
             "pn-counter",
-            &["add 5 ok 5", "add -2 info nil", "read nil ok 3", "read nil ok 5"],
-            &["add 5 ok 5", "add -2 info nil", "read nil ok 4"],
+            &["add 5 ok 5", "add -2 info nil", "read nil ok 9", "read! nil ok 3", "read! nil ok 5"],
+            &["add 5 ok 5", "add -2 info nil", "read! nil ok 4"],
             &["impossible"],
         ),
         (
@@ -167,6 +169,7 @@ fn what_a_history_does_not_tell_is_unknown() {
         ("set", ["add 1 ok 1"]),
         ("set-full", ["add 1 ok 1"]),
         ("pn-counter", ["add 1 ok 1"]),
+        ("bank", ["transfer nil ok nil"]),
         ("long-fork", ["write [[:w,1,1],[:w,1,2]] ok nil"]),
     ] {
         let calls: Vec<&str> = calls.to_vec();
@@ -271,9 +274,9 @@ fn stable_latencies_run_from_known_to_the_last_miss() {
 fn sums_of_many_unknown_additions_stay_few_ranges() {
     let calls: Vec<String> = (0..400).map(|at| format!("add {} info nil", at % 9 - 4)).collect();
     let mut calls: Vec<&str> = calls.iter().map(String::as_str).collect();
-    calls.push("read nil ok 440");
+    calls.push("read! nil ok 440");
     assert_eq!(verdict("pn-counter", &calls).validity, Validity::Valid);
-    calls.push("read nil ok 441");
+    calls.push("read! nil ok 441");
     assert_eq!(verdict("pn-counter", &calls).validity, Validity::Invalid);
 }
 
@@ -307,13 +310,34 @@ fn what_a_process_sees_goes_forward() {
     let sent = ["send [[:send,k,1]] [[:send,k,[0,1]]]", "send [[:send,k,2]] [[:send,k,[1,2]]]"];
     let poll = |first: &str, second: &str, between: Option<&str>| {
         let polls = [first, second].map(|one| format!("poll [[:poll]] [[:poll,{{k,[{one}]}}]]"));
-        let restart = between.map(|name| format!("{name} [k] [k]"));
-        let all = [Some(polls[0].as_str()), restart.as_deref(), Some(polls[1].as_str())];
+        let all = [Some(polls[0].as_str()), between, Some(polls[1].as_str())];
         judged("kafka", &sent.into_iter().chain(all.into_iter().flatten()).collect::<Vec<_>>())
     };
     assert_eq!(poll("[0,1]", "[1,2]", None), (Validity::Valid, String::new()));
     assert_eq!(poll("[1,2]", "[0,1]", None), (Validity::Invalid, "nonmonotonic-poll".to_owned()));
-    assert_eq!(poll("[1,2]", "[0,1]", Some("assign")), (Validity::Valid, String::new()));
+    // A key that stays assigned is read on; others, and those that are read from their beginning, begin anew.
+    assert_eq!(poll("[1,2]", "[0,1]", Some("assign [k] [k]")), (Validity::Invalid, "nonmonotonic-poll".to_owned()));
+    assert_eq!(poll("[1,2]", "[0,1]", Some("assign [j] [j]")), (Validity::Valid, String::new()));
+    let from_start = "assign [k] [k] ,:seek-to-beginning?,true";
+    assert_eq!(poll("[1,2]", "[0,1]", Some(from_start)), (Validity::Valid, String::new()));
+    // The key was with another client in the middle of a call.
+    let rebalanced = |log: &str| {
+        let poll = format!("poll [[:poll]] [[:poll,{{k,[[0,1],[2,3]]}}]] ,:rebalance-log,{log}");
+        let between = "send [[:send,k,2]] [[:send,k,[1,2]]]";
+        judged(
+            "kafka",
+            &[
+                sent[0],
+                between,
+                "send [[:send,k,3]] [[:send,k,[2,3]]]",
+                "poll [[:poll]] [[:poll,{k,[[1,2]]}]]",
+                "assign [j] [j]",
+                &poll,
+            ],
+        )
+    };
+    assert_eq!(rebalanced("[{:keys,[k]}]"), (Validity::Valid, String::new()));
+    assert_eq!(rebalanced("[{:keys,[j]}]"), (Validity::Invalid, "int-poll-skip".to_owned()));
     let back = [
         "send [[:send,k,1]] [[:send,k,[1,1]]]",
         "send [[:send,k,2]] [[:send,k,[0,2]]]",

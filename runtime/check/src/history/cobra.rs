@@ -11,8 +11,10 @@
 
 use super::OperationHistory;
 use super::datum::DatumId;
-use super::error::HistoryError;
+use super::error::{HistoryError, quoted};
 use super::reader::{HistoryFormat, SessionBuilder};
+use super::sessions::{SessionStep, Sessions};
+use std::collections::BTreeMap;
 
 /// Numbers that stand for the state before the run, and for no value.
 const INITIAL: [i64; 2] = [0xBEBE_EBEE, 0xDEAD_BEEF];
@@ -92,4 +94,58 @@ fn numbers<const N: usize>(bytes: &[u8], at: &mut usize) -> Result<[i64; N], His
         *at += 8;
     }
     Ok(all)
+}
+
+/// The logs of the sessions of a history, with their names. Numbers of writes are made anew; what failed is left out, since there is
+/// no record of it.
+pub(super) fn write(history: &OperationHistory) -> Result<Vec<(String, Vec<u8>)>, HistoryError> {
+    let all = Sessions::new(history, "cobra")?;
+    // Which transaction wrote a value, and the number of that write.
+    let mut writes: BTreeMap<(DatumId, DatumId), [i64; 2]> = BTreeMap::new();
+    let committed = all.sessions.values().flatten().filter(|one| one.is_committed);
+    for (transaction, one) in committed.enumerate() {
+        for (_, key, value) in one.steps.iter().filter(|step| step.0) {
+            let next = writes.len() as i64 + 1;
+            writes.entry((*key, *value)).or_insert([transaction as i64, next]);
+        }
+    }
+    let (mut files, mut number) = (Vec::new(), 0);
+    for (session, transactions) in &all.sessions {
+        let mut bytes = Vec::new();
+        for one in transactions {
+            let is_seen = |(is_write, key, value): &SessionStep| *is_write && all.seen.contains(&(*key, *value));
+            match one.steps.iter().find(|step| is_seen(step)).filter(|_| !one.is_committed) {
+                None if one.is_committed => {}
+                // Nobody can tell whether it was there.
+                None => continue,
+                Some((_, _, value)) => {
+                    let found = format!("a failed transaction whose {} was read", quoted(&history.pool.edn(*value)));
+                    return Err(HistoryError::at_line(one.line, found, "transactions that commit, as cobra has"));
+                }
+            }
+            record(&mut bytes, b'S', &[number]);
+            for (is_write, key, value) in &one.steps {
+                let [writer, write] = match writes.get(&(*key, *value)) {
+                    Some(written) => *written,
+                    None if value.is_nil() => [INITIAL[0]; 2],
+                    // Nobody wrote it: the number of no write.
+                    None => [0, 0],
+                };
+                let (key, value) = (all.key(*key), all.value(*value));
+                match is_write {
+                    true => record(&mut bytes, b'W', &[write, key, value]),
+                    false => record(&mut bytes, b'R', &[writer, write, key, value]),
+                }
+            }
+            record(&mut bytes, b'C', &[number]);
+            number += 1;
+        }
+        files.push((format!("T{session}.log"), bytes));
+    }
+    Ok(files)
+}
+
+fn record(bytes: &mut Vec<u8>, tag: u8, numbers: &[i64]) {
+    bytes.push(tag);
+    numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
 }

@@ -62,5 +62,8 @@ impl std::error::Error for HistoryError {}
 pub(crate) fn quoted(text: &str) -> String {
     let first: String = text.chars().take_while(|c| *c != '\n').take(FOUND_CHARS_MAX).collect();
     let cut = if first.len() < text.len() { "…" } else { "" };
-    format!("`{}{cut}`", first.escape_debug())
+    // Within backticks, quotes need no escape.
+    let first: String =
+        first.chars().map(|c| if c == '"' || c == '\'' { c.into() } else { c.escape_debug().to_string() }).collect();
+    format!("`{first}{cut}`")
 }

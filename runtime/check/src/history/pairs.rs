@@ -61,7 +61,11 @@ pub fn pair_calls(history: &OperationHistory) -> Result<Vec<ClientCall>, History
             }
             Process::Client(process) => {
                 let Some(at) = open.remove(&process) else {
-                    let expected = format!("an invocation of process {process} before its completion");
+                    let ended = calls.iter().rev().filter_map(|call| call.completion);
+                    let before =
+                        ended.map(|at| &history.operations[at as usize]).find(|one| one.process == operation.process);
+                    let before = before.map_or_else(String::new, |one| format!("; its last call had {}", place(one)));
+                    let expected = format!("an invocation of process {process} before its completion{before}");
                     return Err(error(history, operation, expected));
                 };
                 let call = &mut calls[at as usize];
@@ -81,6 +85,15 @@ pub fn pair_calls(history: &OperationHistory) -> Result<Vec<ClientCall>, History
 
 fn error(history: &OperationHistory, operation: &HistoryOperation, expected: String) -> HistoryError {
     HistoryError::at_line(operation.line, describe(history, operation), expected)
+}
+
+/// How an operation ended the call of its process, and where.
+fn place(operation: &HistoryOperation) -> String {
+    let kind = operation.kind.name();
+    match operation.line {
+        0 => format!("completed as {kind} at index {}", operation.index),
+        line => format!("completed as {kind} at line {line}"),
+    }
 }
 
 /// An operation in the words of a message.

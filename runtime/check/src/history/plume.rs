@@ -7,10 +7,11 @@
 //!
 //! Lines of one transaction stand together within their session. The order of lines says nothing between sessions.
 
+use super::OperationHistory;
 use super::datum::DatumId;
 use super::error::{HistoryError, quoted};
 use super::reader::{HistoryFormat, SessionBuilder};
-use super::{Datum, OperationHistory, OperationType};
+use super::sessions::Sessions;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -67,23 +68,20 @@ fn parse(line: &str) -> Option<(bool, [i64; 4])> {
     numbers.next().is_none().then_some((is_write, all))
 }
 
-impl OperationHistory {
-    /// The transactions of reads and writes of integers in Plume's notation; `None` if the history has others.
-    #[must_use]
-    pub fn to_plume(&self) -> Option<String> {
-        let mut text = String::new();
-        let pool = &self.pool;
-        for (number, operation) in self.client_operations().filter(|one| one.kind != OperationType::Invoke).enumerate()
-        {
-            let super::Process::Client(session) = operation.process else { return None };
-            let transaction = if operation.kind == OperationType::Ok { number as i64 } else { -1 };
-            for micro_operation in pool.elements(operation.value)? {
-                let Datum::Vector(&[name, key, value]) = pool.get(*micro_operation) else { return None };
-                let value = if value.is_nil() { 0 } else { pool.as_integer(value)? };
-                let name = pool.name(name).filter(|name| ["r", "w"].contains(name))?;
-                let _ = writeln!(text, "{name}({},{value},{session},{transaction})", pool.as_integer(key)?);
+/// The transactions of a history, line by line.
+pub(super) fn write(history: &OperationHistory) -> Result<String, HistoryError> {
+    let all = Sessions::new(history, "plume")?;
+    let (mut text, mut next) = (String::new(), 0);
+    for (session, transactions) in &all.sessions {
+        for one in transactions {
+            let number = if one.is_committed { next } else { -1 };
+            next += i64::from(one.is_committed);
+            for (is_write, key, value) in &one.steps {
+                let (name, key, value) = (if *is_write { 'w' } else { 'r' }, all.key(*key), all.value(*value));
+                // Writing to a text does not fail.
+                let _ = writeln!(text, "{name}({key},{value},{session},{number})");
             }
         }
-        Some(text)
     }
+    Ok(text)
 }

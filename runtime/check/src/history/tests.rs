@@ -106,7 +106,7 @@ fn bad_input_is_refused_with_its_position_and_what_was_expected() {
         ),
         (
             "{:type :ok :value \"\\q\"}",
-            "line 1, column 20: found `\\\\q\\\"}`, expected an escape such as `\\n`, `\\\"` or `\\u00e9`",
+            "line 1, column 20: found `\\\\q\"}`, expected an escape such as `\\n`, `\\\"` or `\\u00e9`",
         ),
         ("{:type :ok :value 12ab}", "line 1, column 19: found `12ab`, expected a number"),
         (
@@ -128,7 +128,7 @@ fn bad_input_is_refused_with_its_position_and_what_was_expected() {
         ),
         (
             "{:type :info :process :nemesis}\n{:type :invoke :process \"0\"}",
-            "line 2: found process `\\\"0\\\"`, expected an integer, as clients have; a name is no client, such as :nemesis",
+            "line 2: found process `\"0\"`, expected an integer, as clients have; a name is no client, such as :nemesis",
         ),
         ("{:type :ok :time :now}", "line 1, column 18: found `:now`, expected a time in nanoseconds, as an integer"),
         ("hello", "line 1, column 1: found `hello`, expected a map, which is an operation"),
@@ -136,13 +136,13 @@ fn bad_input_is_refused_with_its_position_and_what_was_expected() {
         ("[{:type :ok}] 1", "line 1, column 15: found `1`, expected the end of the input after the list of operations"),
         (
             "[{\"type\": \"ok\"} {\"type\": \"ok\"}]",
-            "line 1, column 17: found `{\\\"type\\\": \\\"ok\\\"}]`, expected `,` or `]`",
+            "line 1, column 17: found `{\"type\": \"ok\"}]`, expected `,` or `]`",
         ),
         ("{\"type\": \"ok\",}", "line 1, column 15: found `}`, expected a further element after the comma"),
         ("{\"type\": \"ok\", \"value\": +1}", "line 1, column 25: found `+1}`, expected a value"),
         (
             "{\"type\": \"ok\", \"value\": \"\\ud800\"}",
-            "line 1, column 26: found `\\\\ud800\\\"}`, expected four hexadecimal digits of a character",
+            "line 1, column 26: found `\\\\ud800\"}`, expected four hexadecimal digits of a character",
         ),
         (
             "r(1,2,3)",
@@ -234,7 +234,7 @@ fn sessions_of_transactions_are_read() {
     for text in texts {
         let history = read(text);
         assert_eq!((history.to_edn().as_str(), history.order), (expected, HistoryOrder::Sessions), "{text}");
-        assert_eq!(history.to_plume().as_deref(), Some("w(1,7,0,0)\nr(2,0,0,0)\nr(1,7,1,-1)\n"));
+        assert_eq!(written("plume", &history), "w(1,7,0,0)\nr(2,0,0,0)\nr(1,7,1,-1)\n");
     }
     let mut log = Vec::new();
     for (tag, numbers) in [(b'S', vec![1]), (b'W', vec![7, 1, 99]), (b'R', vec![0, 0xBEBE_EBEE, 2, 0]), (b'C', vec![1])]
@@ -249,4 +249,109 @@ fn sessions_of_transactions_are_read() {
     assert_eq!(read_cobra(&[&log, &second]).expect("logs").to_edn(), expected);
     let error = read_cobra(&[&log[..12]]).map(|_| ()).map_err(|error| error.to_string());
     assert_eq!(error, Err("byte 10: found the end of the log, expected 3 numbers of eight bytes".to_owned()));
+}
+
+/// A history in a notation of one file.
+fn written(name: &str, history: &OperationHistory) -> String {
+    match notation(name).expect("a notation").write(history) {
+        Ok(WrittenHistory::File(bytes)) => String::from_utf8(bytes).expect("a text"),
+        Ok(WrittenHistory::Folder(_)) => panic!("{name} has files"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_is_written_in_any_notation_is_read_back() {
+    let registers = read(
+        "{:type :invoke :process 0 :f :write :value 3} {:type :info :process :nemesis :f :start :value nil}
+         {:type :ok :process 0 :f :write :value 3} {:type :invoke :process 1 :f :cas :value [3 4]}
+         {:type :info :process 1 :f :cas :value [3 4] :error :timed-out}
+         {:type :invoke :process 2 :f :read :value nil} {:type :ok :process 2 :f :read :value \"x\"}",
+    );
+    let log = written("jepsen-log", &registers);
+    let back = read(&log);
+    assert_eq!(back.format, HistoryFormat::JepsenLog);
+    let calls = |history: &OperationHistory| -> Vec<String> {
+        let all = pair_calls(history).expect("calls");
+        let edn = |at: u32| history.pool.edn(history.operations[at as usize].value);
+        let words = all.iter().map(|call| {
+            let answer = call.completion.filter(|_| call.outcome == OperationType::Ok).map(edn);
+            format!("{} {} {answer:?}", edn(call.invocation), call.outcome.name())
+        });
+        words.collect()
+    };
+    assert_eq!(calls(&back), calls(&registers), "{log}");
+    for name in ["edn", "json", "json-lines"] {
+        assert_eq!(calls(&read(&written(name, &registers))), calls(&registers), "{name}");
+    }
+
+    let kv = read(
+        "{:type :invoke :process 0 :f :put :value [\"a\" \"x\"]} {:type :ok :process 0 :f :put :value [\"a\" \"x\"]}
+         {:type :invoke :process 0 :f :append :value [\"a\" \"\\\"y\"]} {:type :info :process 0 :f :append :value [\"a\" \"\\\"y\"]}
+         {:type :invoke :process 1 :f :get :value [\"b\" nil]} {:type :fail :process 1 :f :get :value [\"b\" nil]}
+         {:type :invoke :process 0 :f :get :value [\"a\" nil]} {:type :ok :process 0 :f :get :value [\"a\" \"x\"]}",
+    );
+    let expected = "{:process 0, :type :invoke, :f :put, :key \"a\", :value \"x\"}
+{:process 0, :type :ok, :f :put, :key \"a\", :value \"x\"}
+{:process 0, :type :invoke, :f :append, :key \"a\", :value \"\\\"y\"}
+{:process 2, :type :invoke, :f :get, :key \"a\", :value nil}
+{:process 2, :type :ok, :f :get, :key \"a\", :value \"x\"}
+";
+    assert_eq!(written("porcupine-kv", &kv), expected);
+    assert_eq!(written("porcupine-kv", &read(expected)), expected);
+}
+
+#[test]
+fn transactions_are_written_as_sessions() {
+    // A key that is no number, a value 0, which would mean that nothing was written, and ends that are unknown: one of them was seen.
+    let text = "{:type :invoke :process 3 :f :txn :value [[:w :x 0]]} {:type :ok :process 3 :f :txn :value [[:w :x 0]]}
+         {:type :invoke :process 4 :f :txn :value [[:r :x nil] [:w :y 8]]} {:type :info :process 4 :f :txn :value [[:r :x nil] [:w :y 8]]}
+         {:type :invoke :process 5 :f :txn :value [[:w :y 9]]} {:type :info :process 5 :f :txn :value nil}
+         {:type :invoke :process 3 :f :txn :value [[:r :y nil] [:r :z nil]]} {:type :ok :process 3 :f :txn :value [[:r :y 8] [:r :z nil]]}";
+    let history = read(text);
+    let plume = "w(0,1,3,0)\nr(1,2,3,1)\nr(2,0,3,1)\nw(1,2,4,2)\n";
+    assert_eq!(written("plume", &history), plume);
+    let sessions = "[[:w 0 1]] | [[:r 1 2] [:r 2 nil]] | [[:w 1 2]]";
+    let shown = |history: &OperationHistory| {
+        let ended = history.operations.iter().filter(|one| one.kind == OperationType::Ok);
+        ended.map(|one| history.pool.edn(one.value)).collect::<Vec<_>>().join(" | ")
+    };
+    assert_eq!(shown(&read(plume)), sessions);
+    assert_eq!(shown(&read(&written("dbcop", &history))), sessions);
+    let Ok(WrittenHistory::Folder(files)) = notation("cobra").expect("a notation").write(&history) else {
+        panic!("cobra has files");
+    };
+    assert_eq!(files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["T3.log", "T4.log"]);
+    let logs: Vec<&[u8]> = files.iter().map(|(_, bytes)| bytes.as_slice()).collect();
+    assert_eq!(shown(&read_cobra(&logs).expect("logs")), sessions);
+    assert_eq!(
+        written("dbcop", &history),
+        "[[{\"events\":[{\"Write\":{\"variable\":0,\"version\":1}}],\"committed\":true},
+{\"events\":[{\"Read\":{\"variable\":1,\"version\":2}},{\"Read\":{\"variable\":2,\"version\":null}}],\"committed\":true}],
+[{\"events\":[{\"Write\":{\"variable\":1,\"version\":2}}],\"committed\":true}]]
+"
+    );
+}
+
+#[test]
+fn a_notation_that_cannot_say_what_a_history_has_refuses_it() {
+    let lists = "{:type :invoke :process 0 :f :txn :value [[:append 1 2]]}";
+    let refused = "line 1: found `[:append 1 2]` of `txn`, expected transactions of reads and writes, \
+                   [[:r key value] [:w key value]], as dbcop has";
+    assert_eq!(written("dbcop", &read(lists)), refused);
+    let key = "line 2: found an operation of key `1`, expected operations without `key`; jepsen-log has keys in values, [key value]";
+    assert_eq!(written("jepsen-log", &read("\n{:type :invoke :process 0 :f :get :key 1}")), key);
+    let queue = "line 1: found `enqueue` with value `5`, expected get, put and append of a key, as porcupine-kv has";
+    assert_eq!(written("porcupine-kv", &read("{:type :invoke :process 0 :f :enqueue :value 5}")), queue);
+    // Cobra has no record of a transaction that failed.
+    let failed =
+        "{:type :invoke :process 0 :f :txn :value [[:w 1 2]]} {:type :fail :process 0 :f :txn :value [[:w 1 2]]}";
+    let seen =
+        "{:type :invoke :process 1 :f :txn :value [[:r 1 nil]]} {:type :ok :process 1 :f :txn :value [[:r 1 2]]}";
+    let cobra =
+        |text: &str| notation("cobra").expect("a notation").write(&read(text)).map_err(|error| error.to_string());
+    assert!(cobra(failed).is_ok());
+    let error =
+        "line 1: found a failed transaction whose `2` was read, expected transactions that commit, as cobra has";
+    assert_eq!(cobra(&format!("{failed}\n{seen}")), Err(error.to_owned()));
 }

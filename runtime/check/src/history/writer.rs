@@ -42,6 +42,18 @@ impl OperationHistory {
         text
     }
 
+    /// The history as one array of JSON, an operation a line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut text = String::from("[");
+        for (at, operation) in self.operations.iter().enumerate() {
+            text.push_str(if at > 0 { ",\n" } else { "" });
+            operation_json(&self.pool, operation, &mut text);
+        }
+        text.push_str("]\n");
+        text
+    }
+
     /// The history as lines of JSON, one operation each.
     #[must_use]
     pub fn to_json_lines(&self) -> String {

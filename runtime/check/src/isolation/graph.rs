@@ -13,6 +13,7 @@
 //! Not here: cycles (`cycles`).
 
 use super::transaction::TransactionSet;
+use crate::history::OperationType;
 
 /// The writer of a version, then the writer of the next one.
 pub(super) const WW: u8 = 1;
@@ -233,8 +234,12 @@ impl GraphBuilder {
             if last.len() <= process as usize {
                 last.resize(process as usize + 1, None);
             }
-            if let Some(before) = last[process as usize].replace(id) {
+            if let Some(before) = last[process as usize] {
                 self.edge(before, id, PROCESS);
+            }
+            // It may take effect at any later time, also after what its process did next.
+            if set.outcome(id) != OperationType::Info {
+                last[process as usize] = Some(id);
             }
         }
     }
@@ -243,7 +248,7 @@ impl GraphBuilder {
         let timed = || set.ids().filter(|id| set.is_timed(*id) && takes_part(*id));
         let completion = |id: u32| {
             let call = &set.transactions[id as usize].call;
-            call.completion.filter(|_| call.outcome == crate::history::OperationType::Ok).map(|at| (at, id))
+            call.completion.filter(|_| call.outcome == OperationType::Ok).map(|at| (at, id))
         };
         let mut completions: Vec<(u32, u32)> = timed().filter_map(completion).collect();
         completions.sort_unstable();

@@ -2,6 +2,7 @@
 //!
 //! Each kind of anomaly is counted; of the first ones it is kept what they are.
 
+use super::saturation::{OrderEdge, OrderReason};
 use super::transaction::TransactionSet;
 use crate::history::{DatumId, OperationHistory};
 use std::collections::BTreeMap;
@@ -63,6 +64,25 @@ impl HistoryWords<'_> {
 
     pub(super) fn key(&self, key: u32) -> String {
         self.value(self.set.keys[key as usize])
+    }
+
+    /// Why one transaction commits before another, where that is what was read; `reader` had seen the first one.
+    pub(super) fn order_because(&self, edge: &OrderEdge, names: EdgeNames<'_>, reader: &str) -> Option<String> {
+        let EdgeNames { from, to } = names;
+        match edge.reason {
+            OrderReason::Session | OrderReason::Version => None,
+            OrderReason::Read(key) => Some(format!("{to} read what {from} wrote to key {}", self.key(key))),
+            OrderReason::Seen { key, .. } => {
+                let key = self.key(key);
+                Some(format!("{reader} had seen {from}, which wrote key {key}, and read {to}'s value of it"))
+            }
+        }
+    }
+
+    /// A transaction that read a key before all writes and had seen one.
+    pub(super) fn initial_words(&self, key: u32) -> String {
+        let key = self.key(key);
+        format!("the first wrote key {key}; the second had seen it, and read the key as before all writes")
     }
 }
 

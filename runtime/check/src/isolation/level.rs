@@ -72,7 +72,7 @@ pub const ISOLATION_LEVELS: &[IsolationLevel] = &[
         "session-read-committed",
         &[],
         &["strong-session-read-committed", "monotonic-atomic-view"],
-        &["non-monotonic-read-process", "own-write-unseen"],
+        &["non-monotonic-read-process"],
     ),
     level(
         "snapshot-isolation",
@@ -84,7 +84,7 @@ pub const ISOLATION_LEVELS: &[IsolationLevel] = &[
     level("parallel-snapshot-isolation", &["PSI"], &["causal-transactional", "update-atomic"], &["G-single-item"]),
     level("prefix", &["prefix-consistency"], &["causal-transactional"], &[]),
     level("causal-transactional", &["causal-cerone", "causal"], &["read-atomic"], &["internal", "causal-violation"]),
-    level("update-serializable", &["PL-3U"], &["forward-consistent-view"], &[]),
+    level("update-serializable", &["PL-3U"], &["forward-consistent-view"], &["G-update"]),
     level("view-serializable", &[], &[], &["view-cycle"]),
     level("forward-consistent-view", &["PL-FCV"], &["consistent-view"], &[]),
     level("consistent-view", &["PL-2+"], &["cursor-stability", "monotonic-view"], &["G-single-item"]),
@@ -110,7 +110,13 @@ pub const ISOLATION_LEVELS: &[IsolationLevel] = &[
     level("read-committed", &["PL-2", "RC"], &["read-uncommitted"], &["G1a", "G1b", "G1c"]),
     level("strong-read-uncommitted", &[], &["strong-session-read-uncommitted"], &["G0-realtime"]),
     level("strong-session-read-uncommitted", &[], &["read-uncommitted"], &["G0-process"]),
-    level("read-uncommitted", &["PL-1"], &[], &["G0", "duplicate-elements", "cyclic-versions", "unwritten-read"]),
+    // That a transaction sees its own writes is no level, but what makes a history one (Adya, 1999, section 3.1).
+    level(
+        "read-uncommitted",
+        &["PL-1"],
+        &[],
+        &["G0", "duplicate-elements", "cyclic-versions", "unwritten-read", "own-write-unseen"],
+    ),
     // Levels of single operations, which strict serializability implies.
     level("linearizable", &[], &["sequential"], &[]),
     level("sequential", &[], &["causal-memory"], &[]),
@@ -144,6 +150,8 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("G-single-item", &["G-nonadjacent-item"]),
     ("G-nonadjacent-item", &["G2-item"]),
     ("lost-update", &["G2-item", "write-skew"]),
+    // Without predicates, no order of versions is without a cycle.
+    ("unserializable", &["G2-item"]),
     ("fractured-read", &["causal-violation"]),
     ("non-monotonic-read", &["fractured-read"]),
 ];

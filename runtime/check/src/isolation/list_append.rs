@@ -14,8 +14,10 @@
 
 use super::graph::{GraphBuilder, RW, WR, WW};
 use super::inference::{AnomalyList, EdgeNames, HistoryWords};
+use super::saturation::{BEFORE_ALL, OrderEdge, OrderReason, ReadsFrom};
 use super::transaction::{MicroAction, MicroOperation, TransactionSet, WriteTable};
 use crate::history::{DatumId, HistoryError, OperationHistory, OperationType};
+use std::collections::BTreeMap;
 
 /// What stands in place of a write where there is none.
 const NO_WRITE: u32 = u32::MAX;
@@ -85,6 +87,60 @@ impl<'a> ListAppend<'a> {
     /// Whether the order of all writes that took effect is known.
     pub(super) fn has_whole_orders(&self) -> bool {
         (0..).zip(&self.keys).all(|(key, order)| !order.is_broken && self.unseen_writers(key).len() <= 1)
+    }
+
+    /// What transactions read of each other, and the order of versions, for saturation.
+    pub(super) fn reads_from(&self) -> ReadsFrom {
+        let set = self.words.set;
+        let mut all = ReadsFrom { session_count: set.processes(), ..ReadsFrom::default() };
+        let (mut keys, last_of): (Vec<u32>, Vec<u32>) = (Vec::new(), set.last_of_processes());
+        for id in set.ids() {
+            let steps: &[MicroOperation] = if self.takes_part(id) { set.steps(id) } else { &[] };
+            let session = all.session_of(set, id, &last_of);
+            keys.clear();
+            keys.extend(steps.iter().filter(|one| one.action == MicroAction::Append).map(|one| one.key));
+            keys.sort_unstable();
+            keys.dedup();
+            let is_own = |at: usize, key: u32| {
+                keys.binary_search(&key).is_ok()
+                    && steps[..at].iter().any(|before| before.action == MicroAction::Append && before.key == key)
+            };
+            let reads = steps.iter().enumerate().filter_map(|(at, one)| {
+                if one.action != MicroAction::Read || is_own(at, one.key) {
+                    return None;
+                }
+                let Some(last) = self.elements(one.value).last() else { return Some((one.key, BEFORE_ALL)) };
+                let writer = self.table.writer(self.table.find(one.key, *last)?);
+                (writer != id && self.takes_part(writer)).then_some((one.key, writer))
+            });
+            all.push(Some(session).filter(|_| self.takes_part(id)), reads, keys.iter().copied());
+        }
+        self.each_version(|from, to| {
+            if from != to {
+                all.versions.push(OrderEdge { from, to, reason: OrderReason::Version });
+            }
+        });
+        all
+    }
+
+    /// Writers of versions of a key that follow each other.
+    fn each_version(&self, mut visit: impl FnMut(u32, u32)) {
+        for (key, order) in (0..).zip(&self.keys) {
+            let writers =
+                order.writes.iter().filter(|write| **write != NO_WRITE).map(|write| self.table.writer(*write));
+            let mut last = None;
+            if !order.is_broken {
+                for writer in writers.filter(|writer| self.takes_part(*writer)) {
+                    last.into_iter().for_each(|before| visit(before, writer));
+                    last = Some(writer);
+                }
+            }
+            for (before, writer) in
+                last.iter().flat_map(|last| self.unseen_writers(key).into_iter().map(|one| (*last, one)))
+            {
+                visit(before, writer);
+            }
+        }
     }
 
     /// The same with each order of the appends that no transaction read; `None` if there are too many, or reads contradict each other.
@@ -257,8 +313,19 @@ impl<'a> ListAppend<'a> {
             }
             positions[write as usize] = place as u32;
         }
+        let mut places: BTreeMap<u32, u32> = BTreeMap::new();
+        self.check_own_order(key, longest, &|write| positions[write as usize]);
         let other = reads.iter().find(|(_, value)| !all.starts_with(self.elements(*value)));
         if let Some((_, other)) = other {
+            let others: Vec<DatumId> =
+                reads.iter().map(|read| read.1).filter(|one| !all.starts_with(self.elements(*one))).collect();
+            for value in others {
+                places.clear();
+                for (place, element) in (0..).zip(self.elements(value)) {
+                    places.extend(self.table.find(key, *element).map(|write| (write, place)));
+                }
+                self.check_own_order(key, value, &|write| places.get(&write).copied().unwrap_or(NO_WRITE));
+            }
             order.is_broken = true;
             self.note_incompatible(key, longest, *other);
             // What only other reads saw was seen all the same.
@@ -269,6 +336,29 @@ impl<'a> ListAppend<'a> {
             }
         }
         self.keys[key as usize] = order;
+    }
+
+    /// Of what one transaction appended to a key, a version has what comes first before what comes later: no order of writes makes another.
+    fn check_own_order(&mut self, key: u32, version: DatumId, place_of: &dyn Fn(u32) -> u32) {
+        let words = self.words;
+        for (place, element) in (0..).zip(self.elements(version)) {
+            let Some(write) = self.table.find(key, *element) else { continue };
+            let record = self.table.writes[write as usize];
+            let steps = &words.set.steps(record.transaction)[..record.step as usize];
+            let is_own = |one: &&MicroOperation| one.key == key && one.action == MicroAction::Append;
+            let Some(first) = steps.iter().rfind(is_own) else { continue };
+            let is_before = self.table.find(key, first.value).is_some_and(|first| place_of(first) < place);
+            if is_before {
+                continue;
+            }
+            let reader = self.reads().find(|(_, one)| (one.key, one.value) == (key, version)).map(|found| found.0);
+            let transactions: Vec<u32> = [Some(record.transaction), reader].into_iter().flatten().collect();
+            self.anomalies.note("cyclic-versions", &transactions, || {
+                let (list, key) = (words.list(version), words.key(key));
+                let (first, later) = (words.value(first.value), words.value(record.value));
+                format!("{list} of key {key} has {later} without {first} before it, which the same transaction appended first")
+            });
+        }
     }
 
     fn note_incompatible(&mut self, key: u32, longest: DatumId, other: DatumId) {
@@ -381,6 +471,13 @@ impl<'a> ListAppend<'a> {
                 expected.join(" ")
             )
         });
+        own.clear();
+        own.extend(steps[..at].iter().filter(is_append).map(|one| one.value));
+        if !elements.ends_with(own) {
+            self.anomalies.note("own-write-unseen", &[id], || {
+                format!("it read {} of key {} after its own append", words.list(read.value), words.key(read.key))
+            });
+        }
     }
 
     /// Looks at each element of a read.
@@ -419,7 +516,9 @@ impl<'a> ListAppend<'a> {
         let record = self.table.writes[write as usize];
         let later = &words.set.steps(record.transaction)[record.step as usize + 1..];
         let again = later.iter().find(|one| one.key == read.key && one.action == MicroAction::Append);
-        if let Some(again) = again.filter(|_| record.transaction != id) {
+        // One that was read, too, is out of order, which is said elsewhere.
+        let is_read = |one: &MicroOperation| self.elements(read.value).contains(&one.value);
+        if let Some(again) = again.filter(|again| record.transaction != id && !is_read(again)) {
             self.anomalies.note("G1b", &[record.transaction, id], || {
                 let (key, seen) = (words.key(read.key), words.value(record.value));
                 let value = words.value(again.value);
@@ -480,22 +579,7 @@ impl<'a> ListAppend<'a> {
             let readers: Vec<u32> = group.iter().map(|(_, id)| *id).collect();
             builder.all_before_all(&readers, &self.unseen_writers(group[0].0), RW);
         }
-        for (key, order) in (0..).zip(&self.keys) {
-            let writers =
-                order.writes.iter().filter(|write| **write != NO_WRITE).map(|write| self.table.writer(*write));
-            let mut last = None;
-            if !order.is_broken {
-                for writer in writers.filter(|writer| self.takes_part(*writer)) {
-                    last.into_iter().for_each(|before| builder.edge(before, writer, WW));
-                    last = Some(writer);
-                }
-            }
-            for (before, writer) in
-                last.iter().flat_map(|last| self.unseen_writers(key).into_iter().map(|one| (*last, one)))
-            {
-                builder.edge(before, writer, WW);
-            }
-        }
+        self.each_version(|before, writer| builder.edge(before, writer, WW));
     }
 
     /// Transactions with appends to a key that no transaction read, each once.

@@ -10,11 +10,10 @@
 //!
 //! Invariants: as in `list_append`. Source: Alvaro, Kingsbury, "Elle" (2020). Not here: cycles.
 
-use super::components::NONE;
 use super::graph::{GraphBuilder, RW, WR};
 use super::inference::{AnomalyList, EdgeNames, HistoryWords};
 use super::order_search::{INITIAL_VERSION, KeyAccess, KeyLock, OrderedTransaction};
-use super::saturation::{BEFORE_ALL, OrderEdge, OrderReason, ReadsFrom};
+use super::saturation::{BEFORE_ALL, ReadsFrom};
 use super::transaction::{MicroAction, MicroOperation, TransactionSet, WriteTable};
 use crate::history::{DatumId, HistoryError, OperationHistory, OperationType};
 
@@ -69,11 +68,6 @@ impl<'a> RwRegister<'a> {
         self.takes_part[transaction as usize]
     }
 
-    /// Whether each transaction that wrote a key and then read it saw what it wrote. If not, only the absence of a level can be known.
-    pub(super) fn is_own_seen(&self) -> bool {
-        !self.anomalies.counts.contains_key("own-write-unseen")
-    }
-
     /// What each transaction needs and leaves, for the search of an order.
     pub(super) fn ordered(&self) -> Vec<OrderedTransaction> {
         let set = self.words.set;
@@ -105,24 +99,15 @@ impl<'a> RwRegister<'a> {
     pub(super) fn reads_from(&self) -> ReadsFrom {
         let set = self.words.set;
         let mut all = ReadsFrom::default();
-        let processes = set.transactions.iter().filter_map(|one| one.process).max().map_or(0, |last| last + 1);
-        all.session_count = processes;
-        let mut keys: Vec<u32> = Vec::new();
+        all.session_count = set.processes();
+        let (mut keys, last_of): (Vec<u32>, Vec<u32>) = (Vec::new(), set.last_of_processes());
         for id in set.ids() {
             let steps: &[MicroOperation] = if self.takes_part(id) { set.steps(id) } else { &[] };
-            all.sessions.push(match set.transactions[id as usize].process {
-                _ if !self.takes_part(id) => NONE,
-                Some(process) => process,
-                None => {
-                    all.session_count += 1;
-                    all.session_count - 1
-                }
-            });
+            let session = all.session_of(set, id, &last_of);
             keys.clear();
             keys.extend(steps.iter().filter(|one| one.action == MicroAction::Write).map(|one| one.key));
             keys.sort_unstable();
             keys.dedup();
-            all.writes.push(keys.iter().copied());
             let is_own = |at: usize, key: u32| {
                 keys.binary_search(&key).is_ok()
                     && steps[..at].iter().any(|before| before.action == MicroAction::Write && before.key == key)
@@ -140,28 +125,9 @@ impl<'a> RwRegister<'a> {
                 let writer = self.table.writer(*version);
                 (writer != id && self.takes_part(writer)).then_some((one.key, writer))
             });
-            all.reads.push(reads);
+            all.push(Some(session).filter(|_| self.takes_part(id)), reads, keys.iter().copied());
         }
         all
-    }
-
-    /// Why one transaction commits before another.
-    pub(super) fn order_because(&self, edge: &OrderEdge, names: EdgeNames<'_>, reader: &str) -> Option<String> {
-        let (words, EdgeNames { from, to }) = (self.words, names);
-        match edge.reason {
-            OrderReason::Session => None,
-            OrderReason::Read(key) => Some(format!("{to} read what {from} wrote to key {}", words.key(key))),
-            OrderReason::Seen { key, .. } => {
-                let key = words.key(key);
-                Some(format!("{reader} had seen {from}, which wrote key {key}, and read {to}'s value of it"))
-            }
-        }
-    }
-
-    /// A transaction that read a key before all writes and had seen one.
-    pub(super) fn initial_words(&self, key: u32) -> String {
-        let key = self.words.key(key);
-        format!("the first wrote key {key}; the second had seen it, and read the key as before all writes")
     }
 
     /// Bytes that it takes.

@@ -1,4 +1,4 @@
-//! Weak levels of registers: whether some order of commits explains what was read, found by saturation.
+//! Weak levels: whether some order of commits explains what was read, found by saturation.
 //!
 //! ```text
 //! T3 read x from T1 · T2 wrote x, and T3 had seen T2     ──▶   T2 must come before T1
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Each level asks for an order of commits that has all such pairs. There is one if the pairs, with sessions and what was read from whom,
-//! have no cycle. Of the transactions of a session that wrote a key, the last one that was seen is enough. Without sessions, each
+//! have no cycle; lists add the order of their versions, which commits must have too. Of the transactions of a session that wrote a key, the last one that was seen is enough. Without sessions, each
 //! transaction is a session of its own.
 //!
 //! Invariant: exact, if each value is written to a key once and each read names its writer. Sources: Biswas, Enea, "On the Complexity of
@@ -18,7 +18,10 @@
 //! Not here: what a single transaction shows (`rw_register`).
 
 use super::components::{NONE, Successors, components};
+use super::transaction::TransactionSet;
+use crate::history::OperationType;
 use crate::linearizability::CheckLimits;
+use std::collections::BTreeMap;
 
 /// Bytes of the clocks of a history; with more, the causal level is not decided.
 const CLOCK_BYTES_MAX: usize = 1 << 29;
@@ -46,10 +49,14 @@ pub(super) struct ReadsFrom {
     /// The session of each transaction; `NONE` if it takes no part.
     pub(super) sessions: Vec<u32>,
     pub(super) session_count: u32,
+    /// Transactions that stand behind a session without being of it: nobody knows when they ended.
+    pub(super) loose: BTreeMap<u32, u32>,
     /// Reads of others, in the order of the transaction: key and source.
     pub(super) reads: Rows<(u32, u32)>,
     /// Keys that each writes, sorted.
     pub(super) writes: Rows<u32>,
+    /// What is known beside: the order of the versions of lists.
+    pub(super) versions: Vec<OrderEdge>,
 }
 
 /// Rows of several lengths.
@@ -89,6 +96,8 @@ pub(super) enum OrderReason {
     Session,
     /// The other one read what it wrote to a key.
     Read(u32),
+    /// It wrote the version of a key before that of the other one.
+    Version,
     /// A reader had seen it, and read the other one's value of a key that both wrote.
     Seen { reader: u32, key: u32 },
 }
@@ -157,7 +166,7 @@ impl ReadsFrom {
             next - 1
         };
         let sessions = self.sessions.iter().map(own).collect();
-        ReadsFrom { sessions, session_count: next, reads: self.reads.clone(), writes: self.writes.clone() }
+        ReadsFrom { sessions, session_count: next, loose: BTreeMap::new(), ..self.clone() }
     }
 
     /// Whether a level holds.
@@ -176,12 +185,37 @@ impl ReadsFrom {
         }
     }
 
+    /// The session of a transaction: that of its process, or one of its own where it has none, or its end is unknown and its process
+    /// goes on, as `last_of` says.
+    pub(super) fn session_of(&mut self, set: &TransactionSet, id: u32, last_of: &[u32]) -> u32 {
+        let process = set.transactions[id as usize].process;
+        let goes_on = |process: &u32| set.outcome(id) == OperationType::Info && last_of[*process as usize] != id;
+        if let Some(process) = process.filter(|process| !goes_on(process)) {
+            return process;
+        }
+        self.loose.extend(process.map(|process| (id, process)));
+        self.session_count += 1;
+        self.session_count - 1
+    }
+
+    /// Adds a transaction: its session if it takes part, and its reads of others and the keys that it writes.
+    pub(super) fn push(
+        &mut self,
+        session: Option<u32>,
+        reads: impl IntoIterator<Item = (u32, u32)>,
+        writes: impl IntoIterator<Item = u32>,
+    ) {
+        self.sessions.push(session.unwrap_or(NONE));
+        self.reads.push(reads);
+        self.writes.push(writes);
+    }
+
     fn transactions(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.sessions.len() as u32).filter(|id| self.sessions[*id as usize] != NONE)
     }
 
     fn known_edges(&self, table: &SessionTable) -> Vec<OrderEdge> {
-        let mut edges = Vec::new();
+        let mut edges = self.versions.clone();
         for to in self.transactions() {
             let before = table.before[to as usize];
             if before != NONE {
@@ -356,9 +390,12 @@ impl SessionTable {
         let mut table = SessionTable { before: vec![NONE; count], place: vec![0; count], writers: Vec::new() };
         for id in all.transactions() {
             let session = all.sessions[id as usize];
-            let before = std::mem::replace(&mut last[session as usize], id);
+            let mut before = std::mem::replace(&mut last[session as usize], id);
+            if let Some(session) = all.loose.get(&id) {
+                before = last[*session as usize];
+            }
             table.before[id as usize] = before;
-            if before != NONE {
+            if before != NONE && !all.loose.contains_key(&id) {
                 table.place[id as usize] = table.place[before as usize] + 1;
             }
             let place = table.place[id as usize];

@@ -97,10 +97,24 @@ impl TransactionSet {
                 HistoryError::at_line(operation.line, found, EXPECTED)
             };
             let steps = pool.elements(operation.value).ok_or_else(|| wrong(operation.value))?;
-            let asked = pool.elements(invoked.value).filter(|asked| asked.len() == steps.len());
+            let asked = pool.elements(invoked.value);
+            if let Some(asked) = asked.filter(|asked| call.outcome == OperationType::Ok && asked.len() != steps.len()) {
+                let found = format!("a transaction of {} steps", steps.len());
+                let expected = format!("{}, as was asked", asked.len());
+                return Err(HistoryError::at_line(operation.line, found, expected));
+            }
+            let asked = asked.filter(|asked| asked.len() == steps.len());
             for (at, step) in steps.iter().enumerate() {
                 let (action, key, value) = parse(pool, *step).ok_or_else(|| wrong(*step))?;
-                if action != MicroAction::Read && asked.is_some_and(|asked| asked[at] != *step) {
+                let is_other = |asked: &[DatumId]| match action {
+                    // What was asked has no result yet.
+                    MicroAction::Read => {
+                        let head = |step: DatumId| parse(pool, step).map(|(action, key, _)| (action, key));
+                        call.outcome == OperationType::Ok && head(asked[at]) != head(*step)
+                    }
+                    _ => asked[at] != *step,
+                };
+                if asked.is_some_and(is_other) {
                     let asked = asked.map_or_else(String::new, |asked| pool.edn(asked[at]));
                     let found = format!("`{}` of `{}`", short(&pool.edn(*step)), history.function_name(operation));
                     return Err(HistoryError::at_line(
@@ -162,6 +176,27 @@ impl TransactionSet {
 
     pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = u32> + use<> {
         0..self.transactions.len() as u32
+    }
+
+    /// How many processes there are.
+    pub(super) fn processes(&self) -> u32 {
+        self.transactions.iter().filter_map(|one| one.process).max().map_or(0, |last| last + 1)
+    }
+
+    /// The last transaction of each process.
+    pub(super) fn last_of_processes(&self) -> Vec<u32> {
+        let mut last = vec![0; self.processes() as usize];
+        for id in self.ids() {
+            if let Some(process) = self.transactions[id as usize].process {
+                last[process as usize] = id;
+            }
+        }
+        last
+    }
+
+    /// Whether a transaction writes.
+    pub(super) fn is_update(&self, transaction: u32) -> bool {
+        self.steps(transaction).iter().any(|one| one.action != MicroAction::Read)
     }
 
     /// Whether events of a transaction have a place in time.

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Without all calls of a value, what was legal is legal: the others never met it. The same is so without a call that changes nothing.
-//! So values are left out, half of them first (QuickXplain: Junker, 2004), each part judged again by the polynomial algorithm.
+//! So values are left out, half of them first (QuickXplain: Junker, 2004), each part judged again by the polynomial algorithm. Not so
+//! beside takes of which nothing is known: these may take what is left out.
 //!
 //! Invariant: the part is wrong alone, and so with whatever else happened; without any value of it, it is not.
 
@@ -23,15 +24,16 @@ pub(super) fn contradiction(
     is_over: &dyn Fn() -> bool,
 ) -> Option<Vec<u32>> {
     let mut values: BTreeMap<DatumId, Vec<u32>> = BTreeMap::new();
-    // Calls that change nothing stand alone; takes of which nothing is known stay.
-    let (mut units, mut certain): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
+    // Calls that change nothing stand alone.
+    let mut units: Vec<Vec<u32>> = Vec::new();
     for (one, at) in calls.iter().zip(0..) {
         let value = match one.call.action {
             ModelAction::Write | ModelAction::Insert => Some(one.call.argument),
             _ => one.call.result,
         };
         match value {
-            None => certain.push(at),
+            // One that is left out may be what this took: only the search can tell.
+            None => return None,
             Some(DatumId::NIL) => units.push(vec![at]),
             Some(value) => values.entry(value).or_default().push(at),
         }
@@ -39,7 +41,7 @@ pub(super) fn contradiction(
     units.extend(values.into_values());
     // Of several contradictions, the one that is nearest to the end.
     units.sort_unstable_by_key(|unit| std::cmp::Reverse(unit.first().copied()));
-    let parts = UnitSearch { pool, model, calls, certain: &certain, is_over };
+    let parts = UnitSearch { pool, model, calls, is_over };
     if !parts.is_wrong(&units) {
         return None;
     }
@@ -60,7 +62,6 @@ struct UnitSearch<'a> {
     pool: &'a DatumPool,
     model: &'a str,
     calls: &'a [TimedCall],
-    certain: &'a [u32],
     is_over: &'a dyn Fn() -> bool,
 }
 
@@ -81,7 +82,7 @@ impl UnitSearch<'_> {
     }
 
     fn is_wrong(&self, units: &[Vec<u32>]) -> bool {
-        let mut places: Vec<u32> = units.iter().flatten().chain(self.certain).copied().collect();
+        let mut places: Vec<u32> = units.iter().flatten().copied().collect();
         places.sort_unstable();
         let calls: Vec<TimedCall> = places.iter().map(|at| self.calls[*at as usize]).collect();
         is_linearizable(self.pool, self.model, &calls) == Some(false)

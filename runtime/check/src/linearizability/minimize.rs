@@ -63,7 +63,7 @@ pub fn minimize_violation(
     verdict: &PartitionVerdict,
     limits: &CheckLimits<'_>,
 ) -> Result<Option<MinimalViolation>, HistoryError> {
-    let all = partitions(history, row.model)?;
+    let all = partitions(history, row.model)?.0;
     let Some(partition) = all.iter().find(|one| one.key == verdict.key) else { return Ok(None) };
     let calls = until_contradiction(row.model, partition, verdict);
     if let Some(at) = unbrought(row.model, &calls) {
@@ -136,7 +136,9 @@ pub fn minimize_sequential_violation(
         for (at, call) in candidates {
             // What need not have taken effect is a call whose end is not known.
             let completion = call.completion.filter(|_| !call.is_optional);
-            left[parts[at as usize]].calls.push(TimedCall { completion, is_optional: false, ..call });
+            // It keeps its place among those of its process, unless its end was never known.
+            let is_optional = call.is_optional && call.completion.is_some();
+            left[parts[at as usize]].calls.push(TimedCall { completion, is_optional, ..call });
         }
         let budget = budget(configurations_max, limits);
         search_sequential(&history.pool, row.model, &left.iter().collect::<Vec<_>>(), &budget).end

@@ -8,6 +8,7 @@
 //! A history is keyed if its operations have a `key`, or if the value of each is a pair where it would not be one without a key:
 //! `[k nil]` of a read, `[k [from to]]` of a compare-and-set. A call that asks `[k nil]` and is answered `[k 3]` beside one whose value
 //! is no pair is an error: neither reading of such a history is certain. So is an answer for another key than the one that was asked.
+//! `contains [element nil]` of a set says nothing of keys.
 
 use super::timeline::TimedCall;
 use crate::history::error::{HistoryError, quoted};
@@ -23,11 +24,11 @@ pub(super) struct CallPartition {
     pub(super) calls: Vec<TimedCall>,
 }
 
-/// Parts the calls of a history.
+/// Parts the calls of a history; whether that is by elements of one collection, as the history has no keys.
 pub(super) fn partitions(
     history: &OperationHistory,
     model: &dyn SequentialModel,
-) -> Result<Vec<CallPartition>, HistoryError> {
+) -> Result<(Vec<CallPartition>, bool), HistoryError> {
     if history.order == HistoryOrder::Sessions && !history.operations.is_empty() {
         let found = format!("{} without an order in time", history.format.name());
         return Err(HistoryError::at_line(0, found, "a history in the order of time, as linearizability needs"));
@@ -36,10 +37,10 @@ pub(super) fn partitions(
 }
 
 /// Elements of a collection that do not depend on each other, each as a part of its own.
-fn by_element(model: &dyn SequentialModel, partitions: Vec<CallPartition>) -> Vec<CallPartition> {
-    let [CallPartition { key: None, calls }] = partitions.as_slice() else { return partitions };
+fn by_element(model: &dyn SequentialModel, partitions: Vec<CallPartition>) -> (Vec<CallPartition>, bool) {
+    let [CallPartition { key: None, calls }] = partitions.as_slice() else { return (partitions, false) };
     let elements: Option<Vec<DatumId>> = calls.iter().map(|one| model.element(&one.call)).collect();
-    let Some(elements) = elements else { return partitions };
+    let Some(elements) = elements else { return (partitions, false) };
     let mut places: BTreeMap<DatumId, usize> = BTreeMap::new();
     let mut parts: Vec<CallPartition> = Vec::new();
     for (call, element) in calls.iter().zip(elements) {
@@ -49,7 +50,7 @@ fn by_element(model: &dyn SequentialModel, partitions: Vec<CallPartition>) -> Ve
         });
         parts[place].calls.push(*call);
     }
-    parts
+    (parts, true)
 }
 
 /// Parts the calls of a history by key, whatever the order of the history says of time.
@@ -66,9 +67,12 @@ pub(super) fn program_partitions(
         check_answer(history, call, keying)?;
         let (key, record) = record(history, call, keying);
         let read = model.call(&history.pool, &record).map_err(|expected| {
-            let value = history.pool.edn(invoked.value);
-            let found = format!("{} with value {}", quoted(record.function), quoted(&value));
-            HistoryError::at_line(invoked.line, found, expected)
+            // What would fit without its answer has a wrong one.
+            let asked = CallRecord { answered: None, outcome: OperationType::Info, ..record };
+            let answer = call.completion.filter(|_| model.call(&history.pool, &asked).is_ok());
+            let shown = answer.map_or(invoked, |at| &history.operations[at as usize]);
+            let found = format!("{} with value {}", quoted(record.function), quoted(&history.pool.edn(shown.value)));
+            HistoryError::at_line(shown.line, found, expected)
         })?;
         let place = *places.entry(key).or_insert_with(|| {
             partitions.push(CallPartition { key, calls: Vec::new() });
@@ -114,7 +118,8 @@ fn keying(history: &OperationHistory, calls: &[ClientCall]) -> Result<KeyPlace, 
         if is_cas && pool.pair(second).is_none() {
             return Ok(KeyPlace::None);
         }
-        is_plain |= is_cas || second.is_nil();
+        let has_key = ["put", "append"].contains(&history.function_name(operation));
+        is_plain |= is_cas || has_key || second.is_nil() && !asks_for_element(history, operation);
     }
     Ok(if is_plain { KeyPlace::Pair } else { KeyPlace::None })
 }
@@ -133,8 +138,16 @@ fn without_key(
     Err(HistoryError::at_line(operation.line, found, "a value [key value], as other operations have"))
 }
 
+/// Whether the pair of an operation is an element of a set, and whether it is there: `contains [element nil]`.
+fn asks_for_element(history: &OperationHistory, operation: &HistoryOperation) -> bool {
+    history.function_name(operation) == "contains"
+}
+
 /// Whether a call asked `[key nil]` and was answered `[key value]`.
 pub(crate) fn fills_in_pair(history: &OperationHistory, call: &ClientCall) -> bool {
+    if asks_for_element(history, &history.operations[call.invocation as usize]) {
+        return false;
+    }
     let value = |at: u32| history.pool.pair(history.operations[at as usize].value);
     let answered = call.completion.filter(|_| call.outcome == OperationType::Ok).and_then(value);
     match (value(call.invocation), answered) {

@@ -67,8 +67,10 @@ struct Frame {
 struct Search<'a> {
     pool: &'a DatumPool,
     model: &'a dyn SequentialModel,
-    /// Calls of each process in its order.
+    /// Calls of each process in its order. One with an unknown end whose process goes on stands alone: it may happen at any later time.
     processes: Vec<Vec<KeyCall>>,
+    /// For such a call, the process, and how many of its calls come before.
+    after: Vec<Option<(usize, usize)>>,
     /// How many of each process are behind.
     done: Vec<usize>,
     /// Numbers of states, of each key its own.
@@ -93,12 +95,31 @@ impl<'a> Search<'a> {
         }
         let mut processes: Vec<Vec<KeyCall>> = by_process.into_values().collect();
         processes.iter_mut().for_each(|calls| calls.sort_by_key(|one| one.call.invocation));
+        let mut loose: Vec<(KeyCall, usize, usize)> = Vec::new();
+        for (process, calls) in processes.iter_mut().enumerate() {
+            let (mut place, mut kept, count) = (0, 0, calls.len());
+            calls.retain(|one| {
+                place += 1;
+                let is_loose = one.call.completion.is_none() && !one.call.is_optional && place < count;
+                match is_loose {
+                    true => loose.push((*one, process, kept)),
+                    false => kept += 1,
+                }
+                !is_loose
+            });
+        }
+        let mut after: Vec<Option<(usize, usize)>> = vec![None; processes.len()];
+        for (call, process, before) in loose {
+            processes.push(vec![call]);
+            after.push(Some((process, before)));
+        }
         let mut search = Search {
             pool,
             model,
             done: vec![0; processes.len()],
             left: processes.iter().flatten().filter(|one| one.call.completion.is_some()).count(),
             processes,
+            after,
             states: Vec::new(),
             known: BTreeMap::new(),
             texts: Vec::new(),
@@ -185,6 +206,9 @@ impl<'a> Search<'a> {
             let Some(KeyCall { key, call }) = self.processes[process].get(self.done[process]).copied() else {
                 continue;
             };
+            if self.after[process].is_some_and(|(before, count)| self.done[before] < count) {
+                continue;
+            }
             next.clear();
             let state = self.states[key];
             self.model.step(self.pool, &self.texts[state as usize], &call.call, &mut next);

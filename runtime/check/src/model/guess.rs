@@ -5,7 +5,7 @@
 //! ```
 
 use super::{ModelRow, model};
-use crate::history::{HistoryFormat, OperationHistory, OperationType};
+use crate::history::{HistoryFormat, HistoryOperation, OperationHistory, OperationType};
 use std::collections::BTreeSet;
 
 /// Functions of histories that have one model, and its name; the first row that has all of a history's functions counts.
@@ -22,6 +22,7 @@ const PLAIN: &[(&[&str], &str)] = &[
 /// Functions of histories that a checker of its own is for, and its name; the first row that has all of a history's functions counts.
 const CHECKED: &[(&[&str], &str)] = &[
     (&["read", "transfer"], "bank"),
+    (&["add", "read"], "counter"),
     (&["generate"], "unique-ids"),
     (&["enqueue", "dequeue", "drain"], "total-queue"),
     (&["read", "read-init", "write"], "causal"),
@@ -52,6 +53,9 @@ pub fn guess_model(history: &OperationHistory) -> Result<&'static ModelRow<'stat
     let row = PLAIN.iter().find(|(known, _)| functions.iter().all(|function| known.contains(function)));
     let name = match row.map(|(_, name)| *name) {
         Some("register" | "cas-register") if history.format == HistoryFormat::JepsenLog => "etcd-register",
+        Some("set") if has_numbers(history) => {
+            return Err(format!("{all}: reads of numbers are those of a counter, not of a set"));
+        }
         Some("mutex") if has_tokens(history) => "fenced-mutex",
         Some(name) => name,
         None if functions.iter().all(|one| ["enqueue", "dequeue"].contains(one)) => {
@@ -72,13 +76,24 @@ fn first_unknown(history: &OperationHistory) -> String {
     }
 }
 
-/// Whether acquisitions return numbers.
+/// Whether a read returned a number.
+fn has_numbers(history: &OperationHistory) -> bool {
+    let is_number = |one: &HistoryOperation| history.pool.as_integer(one.value).is_some();
+    let mut ended = history.client_operations().filter(|one| one.kind == OperationType::Ok);
+    ended.any(|one| history.function_name(one) == "read" && is_number(one))
+}
+
+/// Whether acquisitions return numbers that they were not given.
 fn has_tokens(history: &OperationHistory) -> bool {
-    history.client_operations().any(|one| {
-        one.kind == OperationType::Ok
-            && history.function_name(one) == "acquire"
-            && history.pool.as_integer(one.value).is_some()
-    })
+    let is_given = |one: &HistoryOperation| {
+        one.kind == OperationType::Invoke && history.function_name(one) == "acquire" && !one.value.is_nil()
+    };
+    !history.client_operations().any(is_given)
+        && history.client_operations().any(|one| {
+            one.kind == OperationType::Ok
+                && history.function_name(one) == "acquire"
+                && history.pool.as_integer(one.value).is_some()
+        })
 }
 
 #[cfg(test)]
@@ -103,5 +118,23 @@ mod tests {
         assert_eq!(of(&["read", "transfer"]), Some("bank"));
         assert_eq!(of(&["generate"]), Some("unique-ids"));
         assert_eq!(of(&["read", "launch"]), None);
+    }
+
+    #[test]
+    fn values_say_what_the_functions_leave_open() {
+        let of = |text: &str| guess_model(&OperationHistory::read(text.as_bytes()).expect("EDN")).map(|row| row.name);
+        let read = |value: &str| {
+            of(&format!(
+                "{{:type :invoke :process 0 :f :add :value 1}} {{:type :invoke :process 1 :f :read}} {{:type :ok :process 1 :f :read :value {value}}}"
+            ))
+        };
+        assert_eq!(read("[1]"), Ok("set"));
+        assert_eq!(read("1"), Err("add, read: reads of numbers are those of a counter, not of a set".to_owned()));
+        let acquire = |given: &str| {
+            of(&format!(
+                "{{:type :invoke :process 0 :f :acquire :value {given}}} {{:type :ok :process 0 :f :acquire :value 1}}"
+            ))
+        };
+        assert_eq!((acquire("nil"), acquire("1")), (Ok("fenced-mutex"), Ok("mutex")), "what was given is no token");
     }
 }

@@ -126,11 +126,17 @@ impl SequentialModel for Mutex {
 
     fn describe(&self, _pool: &DatumPool, state: &[u8]) -> String {
         let state = LockState::read(state);
-        match (state.holds, self.has_owner) {
+        let words = match (state.holds, self.has_owner) {
             (0, _) => "free".to_owned(),
             (_, false) => "held".to_owned(),
             (1, true) => format!("held by process {}", state.owner),
             (holds, true) => format!("held {holds} times by process {}", state.owner),
+        };
+        match (state.holds, state.token, state.highest) {
+            _ if !self.has_tokens => words,
+            (1.., token @ 0.., _) => format!("{words}, token {token}"),
+            (_, _, highest @ 0..) => format!("{words}, last token {highest}"),
+            _ => format!("{words}, no token yet"),
         }
     }
 }

@@ -29,6 +29,15 @@ pub(crate) struct CheckArgs {
     /// Write the cycles of transactions for Graphviz.
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
+    /// Write the cycles of transactions as a drawing.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write the history, in the notation that FILE's ending means (.edn, .json, .jsonl, .log, .txt of Plume) or that of --notation.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write: Option<PathBuf>,
+    /// The notation of --write: edn, json, json-lines, jepsen-log, porcupine-kv, plume, dbcop, cobra (a folder)
+    #[arg(long, value_name = "NAME", requires = "write")]
+    pub(crate) notation: Option<String>,
     /// The budget of real time for each history.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = Duration::parse)]
     pub(crate) time: Duration,

@@ -2,12 +2,14 @@
 
 use crate::args::CheckArgs;
 use crate::context::Context;
-use crate::error::CliError;
-use fozzy_campaign::history_check::{HistoryCheckRequest, check_history, unjudged_history, validity_name};
+use crate::error::{CliError, ErrorKind};
+use fozzy_campaign::history_check::{
+    HistoryCheckRequest, HistoryDestination, check_history, unjudged_history, validity_name,
+};
 use fozzy_campaign::store::write_output;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::Validity;
-use fozzy_report::{HistoryCheckDocument, cycles_dot, history_page};
+use fozzy_report::{HistoryCheckDocument, cycles_dot, cycles_svg, history_page};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,6 +19,14 @@ const EXIT_ERROR: u8 = 2;
 const EXIT_UNKNOWN: u8 = 3;
 
 pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, CliError> {
+    let write_to = match &args.write {
+        Some(_) if args.histories.len() > 1 => {
+            let message = format!("--write writes one history, and {} are given", args.histories.len());
+            return Err(CliError::new(ErrorKind::Usage, message));
+        }
+        Some(path) => Some(HistoryDestination::new(path, args.notation.as_deref())?),
+        None => None,
+    };
     let mut worst = Validity::Valid;
     let mut has_error = false;
     let mut pages = Vec::new();
@@ -29,6 +39,7 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
             memory_bytes_max: usize::try_from(args.mem.0).unwrap_or(usize::MAX),
             is_over: &|| watch.elapsed_ns() >= args.time.0,
             has_page: args.html.is_some(),
+            write_to: write_to.as_ref(),
             remarks: &context.project.remarks,
         };
         let judged = match check_history(path, &request) {
@@ -47,6 +58,9 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
     }
     if let Some(path) = &args.dot {
         write(context, path, &cycles_dot(pages.iter().map(|page| &page.check)))?;
+    }
+    if let Some(path) = &args.svg {
+        write(context, path, &cycles_svg(pages.iter().map(|page| &page.check)))?;
     }
     let histories = pages.into_iter().map(|page| page.check).collect();
     let schema_version = "fozzy.history_check.v1".to_owned();

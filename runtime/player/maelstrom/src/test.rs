@@ -40,6 +40,8 @@ const WAIT: &str = "wait";
 
 /// How histories mark the operations at the end.
 const FINAL: &str = " :final? true";
+/// The same of assignments, after which all is polled again.
+const FROM_START: &str = " :final? true :seek-to-beginning? true";
 
 /// The flows of a test: its operations, and what goes wrong.
 pub fn describe(options: &MaelstromOptions) -> Info {
@@ -255,7 +257,7 @@ impl Test {
     fn poll_all(&mut self) {
         let until = self.wire.now().saturating_add(FINAL_POLLS);
         for client in 0..self.clients.len() {
-            self.invoke(client, ASSIGN, FINAL);
+            self.invoke(client, ASSIGN, FROM_START);
         }
         self.finish();
         for _ in 0..FINAL_POLLS_MAX {
@@ -315,7 +317,7 @@ impl Test {
     fn invoke(&mut self, client: usize, operation: usize, mark: &str) {
         let row = &self.workload.operations[operation];
         let process = self.clients[client].process;
-        let is_final = mark == FINAL;
+        let is_final = mark.starts_with(FINAL);
         let input = match row.input {
             Input::Keys if is_final => self.generator.all_keys(),
             input => self.generator.draw(input, client, process),

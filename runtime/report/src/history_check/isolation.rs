@@ -128,12 +128,18 @@ pub(super) fn isolation_lines(report: &IsolationReport, style: Style) -> String 
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+/// That a cycle is the shortest. Its steps lead from one version to the next; where versions between are passed over, fewer may do.
+pub(crate) fn cycle_words(count: u64) -> String {
+    let steps = if count > 2 { " by steps to the next version" } else { "" };
+    format!("a cycle of {}, none shorter{steps}", counted(count, "transaction"))
+}
+
 fn anomaly_lines(anomaly: &TransactionAnomalyReport, style: Style) -> String {
     let Style { bad, faint, end, .. } = style;
     let mut text = String::from("\n");
     let message = match anomaly.steps.len() {
         0 => anomaly.message.clone(),
-        count if anomaly.shortest => format!("a cycle of {}, none shorter", counted(count as u64, "transaction")),
+        count if anomaly.shortest => cycle_words(count as u64),
         count => format!("a cycle of {}", counted(count as u64, "transaction")),
     };
     let lines = wrapped(&format!("{}: {message}", anomaly.kind), LINE_CHARS - 2);

@@ -1,4 +1,4 @@
-//! Cycles of transactions as drawings: SVG for the page, DOT for Graphviz.
+//! Cycles of transactions as drawings: SVG for the page and alone, DOT for Graphviz.
 //!
 //! ```text
 //!      ╭─ rw ─▶╮
@@ -20,6 +20,20 @@ const BOX: (f64, f64) = (52.0, 22.0);
 const RELATIONS: [&str; 5] = ["ww", "wr", "rw", "process", "realtime"];
 /// Characters of a transaction in DOT.
 const DOT_CHARS_MAX: usize = 80;
+/// How drawings look, in the page and alone.
+pub(super) const CYCLE_STYLE: &str = include_str!("cycle.css");
+/// Colours of a drawing that stands alone: those of the page.
+const COLOURS: &str = "svg { color-scheme: light dark; --back: #fbfbfa; --card: #fff; --text: #1c1e21; --faint: #636a72; \
+                       --good: #1a7f4b; --fair: #9a6a04; --bad: #c0362c; }\n\
+                       @media (prefers-color-scheme: dark) { svg { --back: #16181c; --card: #1e2126; --text: #dfe2e7; \
+                       --faint: #969da6; --good: #4cc38a; --fair: #e2b23f; --bad: #f0736a; } }\n\
+                       .back { fill: var(--card); } text { font-family: system-ui, \"DejaVu Sans\", sans-serif; font-size: 12px; \
+                       fill: var(--text); } text.kind { font-size: 16px; font-weight: 650; } text.faint { fill: var(--faint); }\n";
+/// Width of drawings that stand alone, their margin, the height of a line, and characters in one.
+const PAPER_WIDTH: usize = 720;
+const PAPER_MARGIN: usize = 16;
+const PAPER_LINE: usize = 20;
+const PAPER_CHARS: usize = 100;
 
 /// Heads of arrows, once a page.
 pub(super) fn marker_definitions() -> String {
@@ -35,6 +49,11 @@ pub(super) fn marker_definitions() -> String {
     )
 }
 
+/// The height of a drawing.
+fn cycle_height(transactions: usize) -> f64 {
+    if transactions == 2 { 200.0 } else { WIDTH - 40.0 }
+}
+
 /// A cycle as SVG; `None` if it is no cycle, or too long to be drawn.
 pub(super) fn cycle_svg(anomaly: &TransactionAnomalyReport) -> Option<String> {
     let count = anomaly.steps.len();
@@ -42,7 +61,7 @@ pub(super) fn cycle_svg(anomaly: &TransactionAnomalyReport) -> Option<String> {
         return None;
     }
     let radius = WIDTH / 2.0 - BOX.0 - 6.0;
-    let height = if count == 2 { 200.0 } else { WIDTH - 40.0 };
+    let height = cycle_height(count);
     let centre = (WIDTH / 2.0, height / 2.0);
     let radii = (radius, if count == 2 { 0.0 } else { height / 2.0 - BOX.1 - 22.0 });
     let first = if count == 2 { std::f64::consts::PI } else { -std::f64::consts::FRAC_PI_2 };
@@ -110,6 +129,64 @@ fn value(call: &HistoryCall) -> &str {
 fn short_place(call: &HistoryCall) -> String {
     let line = call.line.map_or(format!("#{}", call.index), |line| format!("line {line}"));
     format!("{line} · p {}", call.process)
+}
+
+/// All cycles of some histories as one drawing, each with its steps in words below.
+///
+/// ```
+/// use fozzy_report::{DependencyReport, HistoryCall, HistoryCheck, IsolationReport, TransactionAnomalyReport, cycles_svg};
+/// let step = |relation: &str| DependencyReport { relation: relation.to_owned(), because: "T1 < T2".to_owned() };
+/// let cycle = TransactionAnomalyReport {
+///     kind: "G1c".to_owned(),
+///     transactions: vec![HistoryCall::default(); 2],
+///     steps: vec![step("wr"), step("ww")],
+///     ..TransactionAnomalyReport::default()
+/// };
+/// let isolation = Some(IsolationReport { anomalies: vec![cycle], ..IsolationReport::default() });
+/// let check = HistoryCheck { isolation, ..HistoryCheck::default() };
+/// let svg = cycles_svg([&check]);
+/// assert!(svg.starts_with("<svg xmlns=") && svg.contains("T1 &lt; T2, wr: "));
+/// ```
+#[must_use]
+pub fn cycles_svg<'a>(checks: impl IntoIterator<Item = &'a HistoryCheck>) -> String {
+    let (mut body, mut y) = (String::new(), PAPER_MARGIN);
+    let line = |body: &mut String, y: &mut usize, class: &str, words: &str| {
+        *y += PAPER_LINE;
+        let words = escape(&middle(words, PAPER_CHARS));
+        body.push_str(&format!("<text class=\"{class}\" x=\"{PAPER_MARGIN}\" y=\"{y}\">{words}</text>\n"));
+    };
+    for check in checks {
+        let anomalies = check.isolation.iter().flat_map(|report| &report.anomalies);
+        for anomaly in anomalies.filter(|one| !one.steps.is_empty()) {
+            line(&mut body, &mut y, "kind", &anomaly.kind);
+            line(&mut body, &mut y, "faint", &check.file);
+            if let Some(drawing) = cycle_svg(anomaly) {
+                let (height, left) = (cycle_height(anomaly.steps.len()), (PAPER_WIDTH - WIDTH as usize) / 2);
+                let place = format!("<svg x=\"{left}\" y=\"{}\" width=\"{WIDTH}\" height=\"{height}\"", y + 8);
+                body.push_str(&drawing.replacen("<svg", &place, 1));
+                y += height as usize + 8;
+            }
+            for (at, call) in anomaly.transactions.iter().enumerate() {
+                line(&mut body, &mut y, "", &format!("T{}: {}, {}", at + 1, call.place(), value(call)));
+            }
+            let count = anomaly.steps.len();
+            for (at, step) in anomaly.steps.iter().enumerate() {
+                let (from, to) = (at + 1, (at + 1) % count + 1);
+                line(&mut body, &mut y, "", &format!("T{from} < T{to}, {}: {}", step.relation, step.because));
+            }
+            y += PAPER_LINE;
+        }
+    }
+    if body.is_empty() {
+        line(&mut body, &mut y, "faint", "no cycles of transactions were found");
+    }
+    let height = y + PAPER_MARGIN;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{PAPER_WIDTH}\" height=\"{height}\" \
+         viewBox=\"0 0 {PAPER_WIDTH} {height}\">\n<style>\n{CYCLE_STYLE}{COLOURS}</style>\n{}\
+         <rect class=\"back\" width=\"100%\" height=\"100%\"/>\n{body}</svg>\n",
+        marker_definitions()
+    )
 }
 
 /// All cycles of some histories, for Graphviz.

@@ -10,6 +10,7 @@
 //! Each call takes effect at a moment between its invocation and its return, so a history is valid as it is drawn. Both sides have
 //! their histories in memory; ours reads its calls from general ones, theirs from ones made for its model.
 
+use beside_histories::{DrawStream, cpu, median};
 use fozzy_check::{CheckLimits, OperationHistory, OperationType, Validity, check_linearizability, model};
 use porcupine_rs::{CheckResult, Model, Operation, check_operations_timeout};
 use std::collections::BTreeMap;
@@ -17,18 +18,6 @@ use std::time::{Duration, Instant};
 
 /// How long either may take for one history.
 const TIME_MAX: Duration = Duration::from_secs(10);
-
-/// A random stream (SplitMix64).
-struct Stream(u64);
-
-impl Stream {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-}
 
 /// A call: what it does to a key, and when it was invoked and returned.
 #[derive(Clone, Debug)]
@@ -50,7 +39,7 @@ enum Action {
 }
 
 /// Calls of some clients to some keys; with a wrong answer if wanted.
-fn calls(stream: &mut Stream, clients: u32, count: u64, keys: u64, appends: bool, is_wrong: bool) -> Vec<Call> {
+fn calls(stream: &mut DrawStream, clients: u32, count: u64, keys: u64, appends: bool, is_wrong: bool) -> Vec<Call> {
     // When each client is free, and the moment of each call in the order in which they take effect.
     let mut free = vec![0i64; clients as usize];
     let mut drawn: Vec<(i64, Call)> = Vec::new();
@@ -176,23 +165,6 @@ fn theirs(calls: &[Call]) -> Vec<Operation<Text>> {
     calls.iter().map(operation).collect()
 }
 
-/// CPU seconds of this process, of all its threads.
-fn cpu() -> f64 {
-    // SAFETY: `getrusage` fills in the structure that it gets.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
-}
-
-fn median(mut all: Vec<f64>) -> f64 {
-    all.sort_by(f64::total_cmp);
-    all[all.len() / 2]
-}
-
 fn row(name: &str, rounds: usize, histories: &[Vec<Call>], appends: bool) {
     let row = model(if appends { "kv" } else { "etcd-register" }).expect("a model");
     let mine: Vec<OperationHistory> = histories.iter().map(|calls| ours(calls, appends)).collect();
@@ -238,7 +210,7 @@ fn row(name: &str, rounds: usize, histories: &[Vec<Call>], appends: bool) {
 
 fn main() {
     let rounds = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(5);
-    let mut stream = Stream(7);
+    let mut stream = DrawStream(7);
     let registers: Vec<Vec<Call>> = (0..100).map(|_| calls(&mut stream, 5, 85, 1, false, false)).collect();
     row("register, 100 of 170 events", rounds, &registers, false);
     for (count, is_wrong) in [(1_700, false), (1_700, true), (7_000, false), (7_000, true)] {
