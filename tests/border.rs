@@ -90,6 +90,7 @@ impl Border {
             length: None,
             strength: None,
             times: None,
+            nemesis: None,
         };
         let faults = if faults { fozzy_world::fault::FAULTS.iter().map(fault).collect() } else { Vec::new() };
         let limits = Limits { fuel: FUEL, disk_bytes: DISK_BYTES, ..Limits::default() };

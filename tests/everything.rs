@@ -60,6 +60,7 @@ fn every_fault() -> Vec<FaultPlan> {
             strength: None,
             // A machine that loses power again and again never comes to its end.
             times: (kind.name == "power-loss").then_some(1),
+            nemesis: None,
         }
     };
     kinds().map(rule).collect()

@@ -37,6 +37,7 @@ fn always(kind: &str, target: &str) -> FaultPlan {
         length: None,
         strength: None,
         times: None,
+        nemesis: None,
     }
 }
 

@@ -36,7 +36,16 @@ fn asks(requests: u64, connections: u64) -> String {
 
 fn fault(kind: &str, rate_ppm: u32) -> Plan {
     let (kind, target) = (kind.to_owned(), "main->server".to_owned());
-    let rule = FaultPlan { kind, target, rate_ppm, start: Duration(0), length: None, strength: None, times: None };
+    let rule = FaultPlan {
+        kind,
+        target,
+        rate_ppm,
+        start: Duration(0),
+        length: None,
+        strength: None,
+        times: None,
+        nemesis: None,
+    };
     Plan { faults: vec![rule], ..Plan::default() }
 }
 
@@ -131,7 +140,7 @@ fn a_hang_names_every_machine_that_waits() {
 /// A fault of the machine `server` that strikes at once from `start` on, this many times.
 fn of_server(kind: &str, start: Duration, times: u64, strength: Option<u64>) -> Plan {
     let (kind, target, rate_ppm) = (kind.to_owned(), "server".to_owned(), 1_000_000);
-    let rule = FaultPlan { kind, target, rate_ppm, start, length: None, strength, times: Some(times) };
+    let rule = FaultPlan { kind, target, rate_ppm, start, length: None, strength, times: Some(times), nemesis: None };
     Plan { faults: vec![rule], ..Plan::default() }
 }
 

@@ -64,7 +64,16 @@ impl Given {
 
     fn fault(mut self, kind: &str, target: &str, rate_ppm: u32, strength: Option<u64>) -> Given {
         let (kind, target, start) = (kind.to_owned(), target.to_owned(), Duration(0));
-        self.plan.faults.push(FaultPlan { kind, target, rate_ppm, start, length: None, strength, times: None });
+        self.plan.faults.push(FaultPlan {
+            kind,
+            target,
+            rate_ppm,
+            start,
+            length: None,
+            strength,
+            times: None,
+            nemesis: None,
+        });
         self
     }
 

@@ -316,7 +316,8 @@ fn a_scenario_needs_no_std() {
 fn a_loss_of_power_ends_its_sequence_and_no_other() {
     let program = compiled(&corpus::scenario("cache", true));
     let (kind, target, start) = ("power-loss".to_owned(), "*".to_owned(), fozzy_trace::Duration(0));
-    let fault = FaultPlan { kind, target, rate_ppm: 20_000, start, length: None, strength: None, times: None };
+    let fault =
+        FaultPlan { kind, target, rate_ppm: 20_000, start, length: None, strength: None, times: None, nemesis: None };
     let mut session = session(&program, Plan { faults: vec![fault], ..steps(8, 40) });
     let (execution, verdict) = run(&mut session, 7);
     assert_eq!(verdict.status, Status::Pass, "{:?}", verdict.findings);

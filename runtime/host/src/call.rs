@@ -23,7 +23,7 @@ use fozzy_trace::{
 };
 use fozzy_world::channel::{UNREAD_BYTES_MAX, WRITE_BYTES};
 use fozzy_world::dialogue::UnreadInput;
-use fozzy_world::node::Doom;
+use fozzy_world::machine_order::Doom;
 use fozzy_world::{Deadlock, Node, OpContext, OutputKind, Stdin, TableError, Wait, World};
 use std::fmt;
 use std::sync::Arc;
@@ -502,6 +502,12 @@ impl Host {
         }
         if let Some(blocked) = self.run.blocked.take() {
             return Err(self.end_of_waiting(blocked));
+        }
+        if self.node == NodeId(0)
+            && self.run.is_stalled()
+            && let Some(stall) = self.run.stall()
+        {
+            return Err(GuestStop::Failed(Box::new(stall)));
         }
         match self.run.over() {
             Some(node) => Err(GuestStop::PeerEnded { node }),

@@ -28,7 +28,9 @@ impl Host {
             let at = host.world().clock.now();
             let operations = &mut *host.world().facts.operations;
             operations.end(operation, end(words.clone()), at).map_err(misused(import))?;
-            no_anomaly(operations)
+            no_anomaly(operations)?;
+            host.world().note_operation_end(operation);
+            Ok(())
         })
     }
 }
@@ -44,7 +46,9 @@ impl operations::Host for Host {
             let at = host.world().clock.now();
             let operations = &mut *host.world().facts.operations;
             let begun = operations.invoke(client, &operation, &input, at).map_err(misused(INVOKE))?;
-            no_anomaly(operations).map(|()| begun)
+            no_anomaly(operations)?;
+            host.world().faults.note_operation(&operation);
+            Ok(begun)
         })
     }
 

@@ -15,6 +15,7 @@
 use crate::call::GuestStop;
 use crate::input::{FeedEvent, LazyInput};
 use crate::interrupt::{INTERRUPT_WORK, Interrupt};
+use fozzy_trace::facts::{FailureKind, ReportedFailure};
 use fozzy_trace::observation::{AnswerTime, BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::plan::Edition;
 use fozzy_trace::source::Override;
@@ -90,6 +91,8 @@ pub struct Run {
     /// Fuel that host calls have used, and how much they may.
     pub(crate) work: u64,
     work_max: u64,
+    /// Whether an operation has succeeded since faults have ended.
+    has_progressed: bool,
     /// Whether restarts have used up the instruction budget.
     is_spent: bool,
     /// Planned faults of memory until that at which the run is to stop; `None` when it is not.
@@ -124,6 +127,7 @@ impl Run {
             observed_bytes: 0,
             work: 0,
             work_max,
+            has_progressed: false,
             is_spent: false,
             refusals_left: None,
             work_until_look: work_max,
@@ -295,6 +299,7 @@ impl Run {
             work_max: self.work_max,
             is_spent: self.is_spent,
             refusals_left: self.refusals_left,
+            has_progressed: self.has_progressed,
             work_until_look: self.work_max,
             interrupt: None,
         }
@@ -313,7 +318,10 @@ impl Run {
 
     /// Whether no other guest could continue, or begin, while this one waits.
     pub(crate) fn is_alone(&self) -> bool {
-        self.guests == 1 && self.world.launches.is_empty() && self.aftermath.is_none()
+        self.guests == 1
+            && self.world.launches.is_empty()
+            && self.aftermath.is_none()
+            && !self.world.faults.has_nemeses()
     }
 
     /// Lets a part of the computer do something that may ask for chance or meet a fault, for `node`.
@@ -324,6 +332,43 @@ impl Run {
         let result = body(&mut self.world, &mut context);
         self.world.faults = faults;
         result
+    }
+
+    /// Lets nemeses begin and end whose moment has come, before the next turn.
+    #[inline]
+    pub fn step_nemeses(&mut self) {
+        if self.world.faults.next_nemesis_at().is_some_and(|at| at <= self.world.clock.now()) {
+            self.with_context(NodeId(0), |world, context| world.step_nemeses(context));
+        }
+    }
+
+    /// When it is next looked at whether there is progress; `None` when that is not asked, or was seen.
+    #[must_use]
+    pub fn progress_due_at(&self) -> Option<Instant> {
+        let (_, due) = self.world.progress_due().filter(|_| !self.has_progressed)?;
+        Some(due)
+    }
+
+    /// Whether the time is over in which an operation must have succeeded since faults have ended, and none has.
+    pub fn is_stalled(&mut self) -> bool {
+        let Some((quiet, due)) = self.world.progress_due().filter(|_| !self.has_progressed) else { return false };
+        if self.world.clock.now() < due {
+            return false;
+        }
+        self.has_progressed = self.world.has_progressed(quiet);
+        !self.has_progressed
+    }
+
+    /// The failure of a run without progress: who waits for whom.
+    pub(crate) fn stall(&self) -> Option<ReportedFailure> {
+        let (quiet, due) = self.world.progress_due()?;
+        let what = match self.world.facts.operations.all().is_empty() {
+            true => "the program has not ended",
+            false => "no operation has succeeded",
+        };
+        let (length, waits) = (due.since(quiet), self.world.who_waits().join("\n  "));
+        let message = format!("no progress: {what} in the {length} since faults ended at {quiet}\n  {waits}");
+        Some(ReportedFailure::new(FailureKind::Invariant, "no progress", &message))
     }
 
     /// The machine `node` came to an end that the plan does not allow: the run ends soon.

@@ -55,7 +55,7 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
     check.nodes(&file.node);
     if let Some(target) = &file.target {
         check.at("target", |check| {
-            let is_taken = |name: &&String| file.node.iter().any(|node| node.name.eq_ignore_ascii_case(name));
+            let is_taken = |name: &&String| file.node.iter().any(|node| node.names().contains(name));
             if let Some(name) = target_names(file).iter().find(is_taken) {
                 check.wrong(format!("another machine is called `{name}`, as this one would be"));
             }
@@ -64,6 +64,7 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
     }
     file.fault.iter().enumerate().for_each(|(i, fault)| check.at2("fault", i, |check| check.fault(fault, kinds)));
     check.at("expect", |check| check.expect(&file.expect));
+    crate::nemesis::check(&file.nemesis, file.cluster, file.limits.timeout, check.problems);
     let BackendsFile { allow_hosts, allow_commands, .. } = &file.backends;
     for (i, host) in allow_hosts.iter().flatten().enumerate() {
         let checked = HostPattern::parse(host).map(|_| ());
@@ -358,19 +359,26 @@ impl Check<'_> {
     }
 
     fn nodes(&mut self, nodes: &[NodeFile]) {
-        if nodes.len() >= NODES_MAX {
-            self.at("node", |check| {
-                check.wrong(format!("expected fewer than {NODES_MAX} machines, found {}", nodes.len()));
+        let count: u64 = nodes.iter().map(|node| u64::from(node.count.unwrap_or(1))).sum();
+        if count >= NODES_MAX as u64 {
+            return self.at("node", |check| {
+                check.wrong(format!("expected fewer than {NODES_MAX} machines, found {count}"));
             });
         }
         let mut names = BTreeSet::new();
         for (i, node) in nodes.iter().enumerate() {
             self.at2("node", i, |check| {
-                check.at("name", |check| match check_host_name(&node.name) {
-                    Ok(()) if !names.insert(node.name.to_ascii_lowercase()) => {
-                        check.wrong(format!("another machine has the name {} already", quoted(&node.name)));
+                check.at("name", |check| {
+                    for name in node.names() {
+                        match check_host_name(if node.count.is_some() { &name } else { &node.name }) {
+                            Ok(()) if !names.insert(name.clone()) => {
+                                let shown = if node.count.is_some() { &name } else { &node.name };
+                                return check.wrong(format!("another machine has the name {} already", quoted(shown)));
+                            }
+                            Ok(()) => {}
+                            found => return check.must(found),
+                        }
                     }
-                    found => check.must(found),
                 });
                 check.at("component", |check| check.must(check_host_path(&node.component)));
                 if node.ends == Some(NodeEnd::Never) && node.restart.is_some() {

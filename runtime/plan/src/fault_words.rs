@@ -159,6 +159,7 @@ impl FaultFile {
             length: self.length.map(|length| length.0),
             strength: strength.or((is_cut && !has_window).then_some(CUT_MAX.0)),
             times: self.times,
+            nemesis: None,
         })
     }
 }

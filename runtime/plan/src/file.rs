@@ -5,6 +5,7 @@
 //! Paths of the real computer are joined with the folder of the file when it is read.
 
 use crate::named::NamedValues;
+use crate::nemesis::{NemesisFile, PhasesFile};
 use crate::notation::{Bandwidth, ByteSize, FaultRate, Strength, TimeSpan, WallStart};
 use crate::stdin::StdinFile;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -50,6 +51,10 @@ pub struct PlanFile {
     pub target_instances: Option<u32>,
     /// What goes wrong. Whether a fault strikes is a decision: recorded, replayed and shrunk.
     pub fault: Vec<FaultFile>,
+    /// What goes wrong at moments of the run: machines are cut off, killed, their clocks jump. It begins, hits some machines, and ends.
+    pub nemesis: Vec<NemesisFile>,
+    /// Phases of a run of several machines, and how many of them may be hit at once.
+    pub cluster: PhasesFile,
     /// Whether the program of the run may exit with an error once a fault has struck: then only what is worse is a failure, a panic or a
     /// wrong answer. Of another machine, `ends` says it. Default: false.
     pub allow_error_exit: Option<bool>,
@@ -430,6 +435,10 @@ pub struct NodeFile {
     pub name: String,
     /// The component that runs there: a file, or the folder of a crate.
     pub component: PathBuf,
+    /// So many machines like this one, with a number behind the name, from 1. In their arguments and variables, `{name}` is the own name,
+    /// `{number}` the number, `{nodes}` all names with commas between them, and `{others}` those of the others. Default: this one.
+    #[schemars(range(min = 1, max = 999))]
+    pub count: Option<u32>,
     /// How its program may end before the target does: "never", "ok" (without an error) or "any" (crashes, too). Another end is a
     /// finding, and the run ends soon after. Default: "ok".
     pub ends: Option<NodeEnd>,
@@ -608,6 +617,47 @@ pub struct RedactionFile {
     pub env: Vec<String>,
     /// Whether the four headers above are redacted. Default: true.
     pub defaults: Option<bool>,
+}
+
+impl NodeFile {
+    /// The names of its machines.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name = self.name.to_ascii_lowercase();
+        match self.count {
+            None => vec![name],
+            Some(count) => (1..=count).map(|number| format!("{name}{number}")).collect(),
+        }
+    }
+
+    /// Each of its machines alone, with its own name in its arguments and variables.
+    fn counted(&self) -> Vec<NodeFile> {
+        if self.count.is_none() {
+            return vec![self.clone()];
+        }
+        let names = self.names();
+        let one = |(place, name): (usize, &String)| {
+            let others: Vec<&str> = names.iter().filter(|other| *other != name).map(String::as_str).collect();
+            let (number, nodes, others) = ((place + 1).to_string(), names.join(","), others.join(","));
+            let fill = |text: &mut String| {
+                let values = [("{name}", name), ("{number}", &number), ("{nodes}", &nodes), ("{others}", &others)];
+                for (mark, value) in values {
+                    *text = text.replace(mark, value);
+                }
+            };
+            let mut node = NodeFile { name: name.clone(), count: None, ..self.clone() };
+            node.machine.args.iter_mut().flatten().for_each(fill);
+            node.machine.env.values_mut().for_each(fill);
+            node
+        };
+        names.iter().enumerate().map(one).collect()
+    }
+}
+
+impl PlanFile {
+    /// The plan with each of its machines for itself.
+    pub(crate) fn counted(&self) -> PlanFile {
+        PlanFile { node: self.node.iter().flat_map(NodeFile::counted).collect(), ..self.clone() }
+    }
 }
 
 impl PlanFile {

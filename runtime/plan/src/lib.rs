@@ -78,6 +78,7 @@ mod file;
 mod merge;
 mod named;
 mod nearest;
+mod nemesis;
 mod notation;
 mod preopen;
 mod problem;

@@ -2,7 +2,7 @@
 //!
 //! - One value (a number, a text, `args`, `stdin`, `target`, `allow-hosts`, `allow-commands`): the upper one, if it stands there.
 //! - A table of names (`env`, `dirs`, `files`): the names of both; for a name of both, the upper value.
-//! - Rules (`http`, `process`) and faults: the upper ones first, then the lower ones, so that the upper ones decide.
+//! - Rules (`http`, `process`), faults and nemeses: the upper ones first, then the lower ones, so that the upper ones decide.
 //! - Machines: those of both; of two with one name, the upper one as a whole.
 //! - `expect`: the patterns of both; else the upper value.
 //! - `redact`: the names of both, so that nothing above can uncover what is hidden below.
@@ -12,6 +12,7 @@
 use crate::file::{
     BackendsFile, DiskFile, ExpectFile, LimitsFile, MachineFile, MemoryFile, NetworkFile, PlanFile, RedactionFile,
 };
+use crate::nemesis::PhasesFile;
 
 impl PlanFile {
     /// This plan, and below it what it leaves open.
@@ -36,6 +37,8 @@ impl PlanFile {
             target: self.target.or(lower.target),
             target_instances: self.target_instances.or(lower.target_instances),
             fault: both(self.fault, lower.fault),
+            nemesis: both(self.nemesis, lower.nemesis),
+            cluster: self.cluster.over(lower.cluster),
             allow_error_exit: self.allow_error_exit.or(lower.allow_error_exit),
             expect: self.expect.over(lower.expect),
             disk: DiskFile { names: self.disk.names.or(lower.disk.names) },
@@ -63,6 +66,17 @@ impl MachineFile {
             read_only: self.read_only.or(lower.read_only),
             preopens: self.preopens.or(lower.preopens),
             cwd: self.cwd.or(lower.cwd),
+        }
+    }
+}
+
+impl PhasesFile {
+    fn over(self, lower: PhasesFile) -> PhasesFile {
+        PhasesFile {
+            hit_at_most: self.hit_at_most.or(lower.hit_at_most),
+            faults_until: self.faults_until.or(lower.faults_until),
+            heal: self.heal.or(lower.heal),
+            progress_within: self.progress_within.or(lower.progress_within),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::file::{
     HistoryCriterionFile, HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd,
     PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
+use crate::nemesis;
 use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
@@ -74,9 +75,10 @@ impl PlanFile {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let machines = machines(self);
+        let file = &self.counted();
+        let machines = machines(file);
         let mut resolve = Resolve { path: Vec::new(), problems, loader, loaded: BTreeMap::new(), inputs, machines };
-        let plan = resolve.plan(self, program);
+        let plan = resolve.plan(file, program);
         match resolve.problems.is_empty() {
             true => Ok(ResolvedPlan { plan, stdin_given: self.machine.stdin.is_some() }),
             false => Err(resolve.problems),
@@ -177,8 +179,10 @@ impl Resolve<'_, '_> {
             },
             faults: {
                 let faults = self.each("fault", &file.fault, |resolve, fault| resolve.fault(fault, &names));
-                faults.into_iter().flatten().collect()
+                let nemeses = self.nemeses(file);
+                faults.into_iter().flatten().chain(nemeses).collect()
             },
+            cluster: nemesis::cluster(&file.cluster),
             redact: redact(&file.redact),
             live: live(&file.backends),
             names: match file.disk.names {
@@ -195,6 +199,14 @@ impl Resolve<'_, '_> {
             history: file.expect.history.iter().map(history_criterion).collect(),
             edition: Edition::FIRST,
         };
+        if let Some(cluster) = &plan.cluster {
+            let names = plan.nodes.iter().filter(|node| !node.called).map(|node| node.name.as_str());
+            let mut about = vec![("FOZZY_NODES", names.collect::<Vec<_>>().join(","))];
+            about.extend(cluster.faults_until.map(|until| ("FOZZY_FAULTS_UNTIL_NS", until.0.to_string())));
+            let is_free = |name: &str| plan.main.env.iter().all(|(known, _)| known != name);
+            about.retain(|(name, _)| is_free(name));
+            plan.main.env.extend(about.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        }
         plan.renew_edition();
         plan
     }
@@ -402,6 +414,17 @@ impl Resolve<'_, '_> {
             let code = ProcessExit::Code(rule.exit.unwrap_or(0));
             ProcessReply::Output { exit: rule.signal.map_or(code, ProcessExit::Signal), stdout, stderr }
         }
+    }
+
+    /// Nemeses hit machines that run by themselves.
+    fn nemeses(&mut self, file: &PlanFile) -> Vec<fozzy_trace::plan::FaultPlan> {
+        let names: Vec<&str> = file.node.iter().map(|node| node.name.as_str()).collect();
+        let names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        nemesis::resolve(&file.nemesis, file.cluster, &names).unwrap_or_else(|wrong| {
+            wrong.into_iter().for_each(|(path, message)| self.problems.add(&path, message));
+            Vec::new()
+        })
     }
 
     fn fault(&mut self, fault: &FaultFile, nodes: &BTreeSet<String>) -> Option<fozzy_trace::plan::FaultPlan> {

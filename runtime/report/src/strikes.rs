@@ -12,7 +12,7 @@
 
 use crate::pretty::{Style, counted, grouped};
 use crate::summary::RunSummary;
-use fozzy_trace::facts::{FaultTally, InjectedFaults, PowerLossRecord, StrikeRecord};
+use fozzy_trace::facts::{FaultOverlaps, FaultTally, InjectedFaults, PowerLossRecord, StrikeRecord};
 use fozzy_trace::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,11 +64,27 @@ pub struct FaultTotal {
 pub struct FaultTotals {
     /// With the number of runs in which it struck.
     rules: Vec<(FaultTally, u64)>,
+    overlaps: FaultOverlaps,
+}
+
+/// Two things that were at work together, or never were.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FaultOverlap {
+    /// A nemesis.
+    pub nemesis: String,
+    /// Another one, or the first word of an operation.
+    pub with: String,
+    /// Whether that is an operation.
+    pub is_operation: bool,
+    /// How often, in all runs: strikes of the one during the other; beginnings and ends of operations during the nemesis.
+    pub times: u64,
 }
 
 impl FaultTotals {
     /// Adds a run of the same plan.
-    pub fn add(&mut self, rules: &[FaultTally]) {
+    pub fn add(&mut self, InjectedFaults { rules, overlaps, .. }: &InjectedFaults) {
+        self.overlaps.add(overlaps);
         self.rules.resize_with(rules.len().max(self.rules.len()), Default::default);
         for ((total, runs), rule) in self.rules.iter_mut().zip(rules) {
             total.add(rule);
@@ -89,6 +105,55 @@ impl FaultTotals {
         };
         self.rules.iter().map(of).collect()
     }
+}
+
+impl FaultTotals {
+    /// Which nemeses were at work together, and with which operations; those that never were have zero times.
+    #[must_use]
+    pub fn overlaps(&self) -> Vec<FaultOverlap> {
+        let FaultOverlaps { nemeses, pairs, operations, names } = &self.overlaps;
+        let name = |place: usize| {
+            let rule = self.rules.get(place).map(|(tally, _)| (tally.kind.as_str(), tally.target.as_str()));
+            rule.map_or_else(String::new, |(kind, target)| fault_name(kind.trim_start_matches("nemesis-"), target))
+        };
+        let mut cells = Vec::new();
+        for (at, place) in nemeses.iter().enumerate() {
+            for other in &nemeses[at + 1..] {
+                let times = pairs.get(&(*place, *other)).copied().unwrap_or(0);
+                cells.push(FaultOverlap { nemesis: name(*place), with: name(*other), is_operation: false, times });
+            }
+            for operation in names {
+                let times = operations.get(&(operation.clone(), *place)).copied().unwrap_or(0);
+                let with = operation.clone();
+                cells.push(FaultOverlap { nemesis: name(*place), with, is_operation: true, times });
+            }
+        }
+        cells
+    }
+}
+
+/// Combinations that are named; the document has all.
+const OVERLAPS_SHOWN: usize = 12;
+
+/// A row for people: how many combinations of nemeses, and of nemeses and operations, there were, and which never were.
+pub(crate) fn overlap_row(overlaps: &[FaultOverlap]) -> Option<(&'static str, String)> {
+    if overlaps.is_empty() {
+        return None;
+    }
+    let never: Vec<String> = overlaps
+        .iter()
+        .filter(|cell| cell.times == 0)
+        .map(|cell| format!("{} with {}", cell.nemesis.escape_debug(), cell.with.escape_debug()))
+        .collect();
+    let met = overlaps.len() - never.len();
+    let met = format!("{} of {} met", grouped(met as u64), counted(overlaps.len() as u64, "combination"));
+    let shown = never.iter().take(OVERLAPS_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let more = match never.len().saturating_sub(OVERLAPS_SHOWN) {
+        0 => String::new(),
+        more => format!(", and {} more", grouped(more as u64)),
+    };
+    let never = if never.is_empty() { String::new() } else { format!("; never {shown}{more}") };
+    Some(("overlaps", format!("{met}{never}")))
 }
 
 /// Rows for people: a key and a line for each fault.

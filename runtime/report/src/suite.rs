@@ -29,7 +29,7 @@ pub use sweep::{seed_line, sweep_details, sweep_heading};
 use crate::document::ErrorDocument;
 use crate::facts::{MemorySummary, PropertySummary};
 use crate::pretty::shell_word;
-use crate::strikes::FaultTotal;
+use crate::strikes::{FaultOverlap, FaultTotal};
 use crate::summary::{RunIdentity, RunMode, RunSummary, WallFacts};
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::{Finding, FindingKind, Status};
@@ -326,6 +326,9 @@ pub struct SuiteSummary {
     /// What became of the planned faults over all seeds; absent when none is planned, and in suites, whose cases have their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultTotal>,
+    /// Which nemeses were at work together, and with which operations of clients, over all seeds; absent when none is planned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<FaultOverlap>,
     /// What was found in failed cases, each after the path of its case; absent when nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -398,6 +401,7 @@ impl SuiteSummary {
             tests,
             memory,
             faults: Vec::new(),
+            overlaps: Vec::new(),
             findings,
             regressions,
             scenarios,

@@ -149,8 +149,10 @@ impl KeyedSource {
             self.part = part;
             self.asked.clear();
         }
+        // What nemeses do is independent of the steps of the target, and all that one asks is asked at one moment.
+        let part = if let Purpose::Nemesis(_) = purpose { DecisionPart::WHOLE } else { self.part };
         let count = self.asked.entry((node, purpose)).or_default();
-        let key = DecisionKey { part: self.part, node, purpose, nth: *count };
+        let key = DecisionKey { part, node, purpose, nth: *count };
         *count += 1;
         key
     }
@@ -231,7 +233,8 @@ impl DecisionSource for KeyedSource {
 
 /// Whether what is asked is the computer's doing, and not the program's.
 pub(crate) fn is_chance(purpose: Purpose) -> bool {
-    matches!(purpose, Purpose::Fault | Purpose::Schedule | Purpose::Network | Purpose::Arrival | Purpose::Reply)
+    use Purpose::{Arrival, Fault, Nemesis, Network, Reply, Schedule};
+    matches!(purpose, Fault | Schedule | Network | Arrival | Reply | Nemesis(_))
 }
 
 #[cfg(test)]

@@ -99,7 +99,8 @@ impl SiteSource {
             self.part = part;
             self.asked.clear();
         }
-        let place = (self.part, node, purpose, site.to_owned());
+        let part = if let Purpose::Nemesis(_) = purpose { DecisionPart::WHOLE } else { self.part };
+        let place = (part, node, purpose, site.to_owned());
         let count = self.asked.entry(place.clone()).or_default();
         *count += 1;
         let answer = self.recorded.0.get(&place)?.get(*count - 1)?;

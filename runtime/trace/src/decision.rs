@@ -64,6 +64,8 @@ pub enum Purpose {
     Reply,
     /// What a program draws through `fozzy:choices`, in this part of its run.
     Choice(DecisionPart),
+    /// Whether a nemesis begins, and how: its rule is the sequence, and the number of its chance the step.
+    Nemesis(DecisionPart),
 }
 
 /// A part of a program's run whose choices come from a stream of their own: one call of a scenario. Leaving a part
@@ -131,6 +133,7 @@ impl Purpose {
             Purpose::Arrival => "arrival",
             Purpose::Reply => "reply",
             Purpose::Choice(_) => "choice",
+            Purpose::Nemesis(_) => "nemesis",
         }
     }
 }

@@ -29,8 +29,8 @@ pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownA
 pub use criteria::{CriteriaReport, UNMET_TEXT_BYTES_MAX, UnmetCriterion};
 pub use flows::{Cost, FlowStats, SKIP_LABELS_MAX, ScenarioPosition, ScenarioStats};
 pub use injected::{
-    FaultTally, InjectedFaults, LOSSES_KEPT_MAX, LOST_KEPT_MAX, MISSED_KEPT_MAX, PowerLossRecord, STRIKES_KEPT_MAX,
-    StrikeRecord,
+    FaultOverlaps, FaultTally, InjectedFaults, LOSSES_KEPT_MAX, LOST_KEPT_MAX, MISSED_KEPT_MAX, PowerLossRecord,
+    STRIKES_KEPT_MAX, StrikeRecord,
 };
 pub use operations::{OPERATIONS_MAX, Operation, OperationEnd, OperationError, Operations};
 pub use own_heap::{HeapBudgets, LEAK_SITES_MAX, LeakSite, OwnHeap};

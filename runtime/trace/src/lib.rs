@@ -32,6 +32,7 @@ mod heap;
 pub mod history;
 pub mod memory_error;
 mod memory_request;
+pub mod nemesis;
 pub mod observation;
 pub mod outcome;
 pub mod plan;

@@ -9,6 +9,7 @@
 //! Invariant: a plan refers to bytes by their SHA-256 only; [`Inputs`] holds each of them once.
 //! Not here: reading directories (`fozzy-live`), the TOML notation of plans (`fozzy`).
 
+pub mod cluster;
 pub mod criteria;
 pub mod fault;
 pub mod http;
@@ -19,8 +20,9 @@ pub mod process;
 pub mod replies;
 pub mod stdin;
 
+pub use cluster::{ClusterPlan, HealScope};
 pub use criteria::{CheckerPlan, HistoryCriterion, RunCriteria};
-pub use fault::FaultPlan;
+pub use fault::{FaultPlan, NemesisPlan};
 pub use http::{HttpFailure, HttpReply, HttpRule};
 pub use input::PlannedInput;
 pub use memory::MemoryPlan;
@@ -84,6 +86,9 @@ pub struct Plan {
     pub network: NetworkPlan,
     /// What goes wrong.
     pub faults: Vec<FaultPlan>,
+    /// Phases of the run, and how much goes wrong at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterPlan>,
     /// Whether the program of the run may exit with an error once a planned fault has struck: an honest answer is no failure.
     #[serde(default, skip_serializing_if = "is_false")]
     pub allow_error_exit: bool,
@@ -180,7 +185,7 @@ impl Plan {
         let has_others = self.nodes.iter().any(|node| !node.called);
         let is_losing = |fault: &FaultPlan| LOSING_FAULTS.contains(&&*fault.kind);
         self.edition = match has_channel {
-            _ if self.may_restart() => Edition::SIXTH,
+            _ if self.may_restart() || self.faults.iter().any(|fault| fault.nemesis.is_some()) => Edition::SIXTH,
             _ if self.faults.iter().any(is_losing) => Edition::FIFTH,
             _ if has_pipe => Edition::FOURTH,
             true => Edition::THIRD,
@@ -667,6 +672,7 @@ impl Default for Plan {
             processes: Vec::new(),
             network: NetworkPlan::default(),
             faults: Vec::new(),
+            cluster: None,
             allow_error_exit: false,
             redact: RedactionPolicy::default(),
             names: NameDurability::Posix,

@@ -257,6 +257,7 @@ impl World {
 
     /// What the guest of the moment's node waits for that wants to continue after `span`.
     pub fn wait_for(&mut self, span: Duration, context: &mut OpContext<'_>) -> Wait {
+        context.faults.note_timer(context.node, span);
         match self.own_clock(context) {
             Some(drift) => drift.wait(context.node, drift.monotonic_ns(context.now).saturating_add(span.0)),
             None => Wait::Until(context.now.after(span)),
@@ -265,6 +266,10 @@ impl World {
 
     /// What it waits for that wants to continue when its monotonic clock shows this.
     pub fn wait_until(&mut self, monotonic_ns: u64, context: &mut OpContext<'_>) -> Wait {
+        if context.faults.has_nemeses() {
+            let span = monotonic_ns.saturating_sub(self.node(context.node).drift.monotonic_ns(context.now));
+            context.faults.note_timer(context.node, Duration(span));
+        }
         match self.own_clock(context) {
             Some(drift) => drift.wait(context.node, monotonic_ns),
             None => Wait::Until(self.node(context.node).drift.deadline(monotonic_ns, context.now)),

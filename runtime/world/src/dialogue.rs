@@ -14,10 +14,8 @@
 //! Not here: queues of inputs (`channel`).
 
 mod line_router;
-mod machine_order;
 mod peer;
 
-pub use machine_order::MachineOrder;
 pub use peer::{StdinDelivery, StdioPeer};
 
 use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, WRITE_BYTES, jitter};

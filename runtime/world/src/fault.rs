@@ -32,6 +32,7 @@ mod kill;
 mod latency;
 mod lost_write;
 mod memory_full;
+mod nemesis;
 mod packet_loss;
 mod partition;
 mod pause;
@@ -74,6 +75,10 @@ pub use kill::KILL;
 pub(crate) use latency::LATENCY;
 pub use lost_write::LOST_WRITE;
 pub use memory_full::MEMORY_FULL;
+pub(crate) use nemesis::{
+    ActiveNemesis, CHANCES_MAX, LinkEffect, LinkSet, LinkWindow, Nemeses, NemesisEvent, NemesisRule,
+};
+pub use nemesis::{NEMESES, NEMESIS_PREFIX, NemesisAction};
 pub(crate) use packet_loss::PACKET_LOSS;
 pub use partition::{CUT_MAX, PARTITION};
 pub use pause::PAUSE;
@@ -196,10 +201,10 @@ pub fn strikes_memory(kind: &str) -> bool {
     MEMORY_FAULTS.iter().any(|memory| memory.name == kind)
 }
 
-/// The kind of that name.
+/// The kind of that name, also of nemeses.
 #[must_use]
 pub fn kind_of(name: &str) -> Option<&'static FaultKind> {
-    FAULTS.iter().copied().find(|kind| kind.name == name)
+    FAULTS.iter().chain(NEMESES).copied().find(|kind| kind.name == name)
 }
 
 #[cfg(test)]
@@ -211,6 +216,14 @@ mod tests {
     fn the_kinds_are_sorted_and_each_is_found_by_its_name() {
         assert!(FAULTS.is_sorted_by(|one, next| one.name < next.name));
         assert!(FAULTS.iter().all(|kind| kind_of(kind.name).is_some_and(|found| found.name == kind.name)));
+        assert!(NEMESES.is_sorted_by(|one, next| one.name < next.name));
+        for (action, kind) in NemesisAction::ALL.iter().zip(NEMESES) {
+            assert_eq!(
+                (kind.name.strip_prefix(NEMESIS_PREFIX), NemesisAction::of(kind.name)),
+                (Some(action.word()), Some(*action))
+            );
+            assert_eq!(kind_of(kind.name).map(|kind| kind.name), Some(kind.name));
+        }
         assert!(FAULTS.iter().all(|kind| kind.rate_ppm <= RATE_ALWAYS_PPM && !kind.summary.is_empty()));
     }
 }

@@ -17,6 +17,7 @@
 mod content;
 mod contents;
 mod crash;
+mod damage;
 mod data;
 mod disk_faults;
 mod durable;
@@ -35,6 +36,7 @@ pub(crate) mod tests;
 
 pub use contents::DiskContent;
 pub use crash::SECTOR_BYTES;
+pub(crate) use damage::SectorDamage;
 pub use data::{FILE_BYTES_MAX, READ_BYTES_MAX};
 pub use disk_faults::{DiskFault, DiskOperation, flip_bit, inject, room};
 pub use durable::{PENDING_BYTES_MAX, PENDING_CHANGES_MAX};

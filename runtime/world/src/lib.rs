@@ -23,6 +23,9 @@ pub mod glob;
 pub mod http;
 pub mod latency_model;
 pub mod live_bounds;
+mod machine_control;
+pub mod machine_order;
+mod nemesis_strike;
 pub mod network;
 pub mod node;
 mod observed;
@@ -42,10 +45,11 @@ mod wait;
 pub use channel::Channel;
 pub use clock::Clock;
 pub use decide::{Decider, FaultStrike, OpContext};
-pub use dialogue::{Dialogues, MachineOrder, StdinDelivery, StdioPeer};
+pub use dialogue::{Dialogues, StdinDelivery, StdioPeer};
 pub use fault::Faults;
 pub use files::Disk;
 pub use http::Http;
+pub use machine_order::MachineOrder;
 pub use network::Network;
 pub use node::{GuestExit, Node};
 pub use pipe::{PipeEnd, PipeId, Pipes};
@@ -58,7 +62,7 @@ pub use table::{Handle, HandleTable, TableError};
 pub use unmatched::UnmatchedRequests;
 pub use wait::{Deadlock, Timer, Wait};
 
-use fozzy_trace::facts::{HeldPart, Refusal};
+use fozzy_trace::facts::{HeldPart, OperationEnd, Refusal};
 use fozzy_trace::plan::{Edition, HostLimits, Inputs, ProgramPlan};
 use fozzy_trace::{CopyOnWrite, Digest, Facts, Instant, NodeId, Plan};
 use std::sync::Arc;
@@ -189,7 +193,7 @@ impl World {
             pipes: Pipes::default(),
             dialogues: Dialogues::of(&plan),
             unmatched: UnmatchedRequests::default(),
-            faults: Faults::new(&plan.faults)?.on(machines),
+            faults: Faults::new(&plan.faults)?.on(machines).with_nemeses(&plan),
             live: files::LiveFiles::default(),
             launches: Vec::new(),
             facts: Facts::default(),
@@ -246,7 +250,7 @@ impl World {
         self.network.join(id, name);
         self.nodes.push(Some(CopyOnWrite::new(node)));
         self.living += 1;
-        if self.faults.plans(&fault::POWER_LOSS) {
+        if self.faults.plans(&fault::POWER_LOSS) || self.faults.plans_power_loss_nemesis() {
             self.node_mut(id).disk.track_durability(true);
         }
         self.launches.push(Launch { node: id, component, entry });
@@ -385,6 +389,45 @@ impl World {
         }
     }
 
+    /// An operation of this number has ended, perhaps while nemeses are at work.
+    pub fn note_operation_end(&mut self, number: u64) {
+        if self.faults.has_nemeses()
+            && let Some(operation) = self.facts.operations.all().get(number as usize)
+        {
+            self.faults.note_operation(&operation.operation);
+        }
+    }
+
+    /// When an operation must have succeeded since faults have ended, if the plan says so, and when they end.
+    #[must_use]
+    pub fn progress_due(&self) -> Option<(Instant, Instant)> {
+        let cluster = self.plan.cluster.as_ref()?;
+        let quiet = Instant::START.after(cluster.faults_until?);
+        Some((quiet, quiet.after(cluster.progress_within?)))
+    }
+
+    /// Whether an operation has succeeded since `quiet`; in a run without operations, which only ends, none has.
+    #[must_use]
+    pub fn has_progressed(&self, quiet: Instant) -> bool {
+        let is_done = |end: &Option<(OperationEnd, u64, Instant)>| matches!(end, Some((OperationEnd::Ok(_), _, at)) if *at >= quiet);
+        self.facts.operations.all().iter().rev().any(|operation| is_done(&operation.end))
+    }
+
+    /// What each machine waits for, in words; those that nobody can wait for are left out.
+    #[must_use]
+    pub fn who_waits(&self) -> Vec<String> {
+        let nodes = self.nodes.iter().flatten().filter(|node| node.exit.is_none());
+        let words = |node: &CopyOnWrite<Node>| {
+            let what: Vec<String> = match node.waiting.as_slice() {
+                _ if node.is_paused => vec!["nothing: it stands still".to_owned()],
+                [] => vec!["nothing: it runs".to_owned()],
+                waits => waits.iter().map(|wait| self.present_wait_words(*wait)).collect(),
+            };
+            format!("{} waits for {}", node.name, what.join(", or "))
+        };
+        nodes.map(words).collect()
+    }
+
     /// Whether time has come to the moment at which it stands still.
     #[must_use]
     pub fn is_at_its_end(&self) -> bool {
@@ -430,6 +473,7 @@ impl World {
     pub fn next_moment(&self, waits: impl IntoIterator<Item = Wait>) -> Option<Instant> {
         let deadline = waits.into_iter().filter_map(|wait| self.deadline(wait)).min();
         let events = self.network.next_event().into_iter().chain(self.processes.next_deadline());
+        let events = events.chain(self.faults.next_nemesis_at());
         deadline.into_iter().chain(events).min()
     }
 

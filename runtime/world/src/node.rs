@@ -3,6 +3,7 @@
 //! Invariant: what a guest on one machine does changes another machine only through network, pipes and signals.
 
 use crate::clock::ClockDrift;
+use crate::machine_order::Doom;
 use crate::process::ProcessNode;
 use crate::snapshots::Snapshots;
 use crate::{Disk, HandleTable, Preview1Table, SignalId, Stdin, Wait, WorldError, files};
@@ -52,15 +53,6 @@ pub struct Node {
     pub doomed: Option<Doom>,
     /// Whether it stands still.
     pub is_paused: bool,
-}
-
-/// How a program is gone until it is started again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doom {
-    /// It was killed; the disk has everything.
-    Killed,
-    /// Its machine lost power; what was not durable is gone.
-    PowerLoss,
 }
 
 /// How a guest ended, as other guests can see it.

@@ -97,7 +97,7 @@ mod tests {
     fn always(kind: &str) -> FaultPlan {
         let (kind, target) = (kind.to_owned(), "*".to_owned());
         let start = Duration(0);
-        FaultPlan { kind, target, rate_ppm: 1_000_000, start, length: None, strength: None, times: None }
+        FaultPlan { kind, target, rate_ppm: 1_000_000, start, length: None, strength: None, times: None, nemesis: None }
     }
 
     #[test]

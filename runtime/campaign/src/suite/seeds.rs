@@ -22,8 +22,8 @@ use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::{Interrupt, Session};
 use fozzy_report::suite::CaseSummary;
-use fozzy_report::{FaultTotal, FaultTotals, RunMode, RunSummary};
-use fozzy_trace::facts::FaultTally;
+use fozzy_report::{FaultOverlap, FaultTotal, FaultTotals, RunMode, RunSummary};
+use fozzy_trace::facts::InjectedFaults;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, FailureSignature, HarnessError, Seed, Status};
 use std::collections::BTreeMap;
@@ -128,6 +128,8 @@ pub struct SweepResult {
     pub is_interrupted: bool,
     /// What became of the planned faults.
     pub faults: Vec<FaultTotal>,
+    /// Which nemeses were at work together, and with which operations.
+    pub overlaps: Vec<FaultOverlap>,
     /// Traces that could not be written.
     pub lost: DeferredError,
 }
@@ -138,7 +140,7 @@ struct SeedOutcome {
     status: Status,
     signature: Option<FailureSignature>,
     decisions: u64,
-    faults: Vec<FaultTally>,
+    faults: InjectedFaults,
     duration_ns: u64,
 }
 
@@ -194,7 +196,7 @@ impl SeedSweep<'_> {
         let verdict = judge(&execution);
         idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
         let (status, signature, decisions) = (verdict.status, verdict.signature, execution.history.decisions);
-        let faults = execution.facts.injected.rules.clone();
+        let faults = execution.facts.injected.clone();
         Ok(SeedOutcome { seed, status, signature, decisions, faults, duration_ns: watch.elapsed_ns() })
     }
 
@@ -315,7 +317,13 @@ impl<'a> SweepReport<'a> {
 
     fn finish(self) -> Result<SweepResult, CampaignError> {
         let SweepReport { cases, asks_seed, faults, is_interrupted, error, lost, .. } = self;
-        error.map_or(Ok(SweepResult { cases, asks_seed, is_interrupted, faults: faults.totals(), lost }), Err)
+        error.map_or(
+            {
+                let (faults, overlaps) = (faults.totals(), faults.overlaps());
+                Ok(SweepResult { cases, asks_seed, is_interrupted, faults, overlaps, lost })
+            },
+            Err,
+        )
     }
 }
 

@@ -401,7 +401,8 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
     run.world.end_overdue();
     run.look_for_input();
     loop {
-        if run.over().is_some() || run.is_spent() {
+        run.step_nemeses();
+        if run.over().is_some() || run.is_spent() || run.is_stalled() {
             return main();
         }
         // In the order of nodes, whatever order they stand in here.
@@ -427,7 +428,7 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
                 return ready[run.pick(guests[ready[0]].node, Purpose::Schedule, "next guest", &point)];
             }
         }
-        let last = run.over_at().map(Wait::Until);
+        let last = run.over_at().into_iter().chain(run.progress_due_at()).min().map(Wait::Until);
         let waits: Vec<(NodeId, Wait)> = guests
             .iter()
             .map(|guest| run.world.acting(guest.node))

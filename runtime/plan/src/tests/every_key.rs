@@ -113,6 +113,29 @@ component = "child.wasm"
 command = "several"
 answers = [{ weight = 3, exit = 1 }, { stdout = "out", delay = "1s" }]
 
+[[nemesis]]
+kind = "partition"
+target = "*"
+hits = ["one", "halves"]
+interval = "5s"
+lasts = ["1s", "10s"]
+rate = "25%"
+start = "2s"
+length = "60s"
+times = 4
+[[nemesis]]
+kind = "file-flip"
+path = "/data/*"
+[[nemesis]]
+kind = "slow"
+strength = "50ms"
+
+[cluster]
+hit-at-most = 1
+faults-until = "2s"
+heal = "majority"
+progress-within = "1s"
+
 [network]
 latency = "1ms"
 jitter = "200us"
@@ -145,6 +168,12 @@ file = "testdata/a/x"
 [[node.stdin]]
 base64 = "Zm9v"
 end = true
+
+[[node]]
+name = "worker"
+component = "child.wasm"
+count = 2
+args = ["{name} of {nodes}, {number}, beside {others}"]
 
 [target]
 path = "child.wasm"
@@ -219,7 +248,10 @@ fn a_plan_is_made_of_it() {
             && plan.allow_error_exit
     );
     assert_eq!(plan.main.args, ["app.wasm", "--verbose"]);
-    assert_eq!(plan.main.env, [("RUST_LOG".to_owned(), "info".to_owned()), ("A".to_owned(), "1".to_owned())]);
+    let env: Vec<String> = plan.main.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let names = "FOZZY_NODES=server,client,worker1,worker2";
+    assert_eq!(env, ["RUST_LOG=info", "A=1", names, "FOZZY_FAULTS_UNTIL_NS=2000000000"]);
+    assert_eq!(plan.nodes[3].program.machine.args[1..], ["worker2 of worker1,worker2, 2, beside worker1"]);
     assert_eq!(plan.main.stdin.bytes, Digest::of(b"input"));
     assert_eq!(plan.wall_start_s, 1_748_779_200);
     assert_eq!((plan.limits.fuel, plan.limits.memory_bytes), (1_000_000, 64 << 20));
@@ -263,7 +295,26 @@ fn a_plan_is_made_of_it() {
     assert_eq!(targets, [("n0", "--fast"), ("n1", "--fast")]);
     assert!(plan.redact.headers.contains(&"x-key".to_owned()) && plan.redact.headers.contains(&"cookie".to_owned()));
     assert!(plan.redact.env == ["API_TOKEN"] && REDACTED.starts_with('<'));
-    assert_eq!(plan.faults.len(), FAULTS.len().min(1));
+    let (faults, nemeses) = plan.faults.split_at(FAULTS.len().min(1));
+    assert!(faults.iter().all(|fault| fault.nemesis.is_none()));
+    let nemesis = |fault: &fozzy_trace::plan::FaultPlan| fault.nemesis.as_deref().cloned().expect("they are nemeses");
+    let partition = nemesis(&nemeses[0]);
+    assert_eq!(
+        (nemeses[0].kind.as_str(), nemeses[0].rate_ppm, nemeses[0].times),
+        ("nemesis-partition", 250_000, Some(4))
+    );
+    assert_eq!(
+        (&partition.hits[..], partition.interval),
+        (&["one", "halves"].map(str::to_owned)[..], Duration::from_millis(5_000))
+    );
+    assert_eq!(partition.lasts, Some((Duration::from_millis(1_000), Duration::from_millis(10_000))));
+    assert_eq!((nemesis(&nemeses[1]).path.as_deref(), nemeses[2].strength), (Some("/data/*"), Some(50_000_000)));
+    let cluster = plan.cluster.clone().expect("it is given");
+    assert_eq!((cluster.hit_max, cluster.heals), (Some(1), fozzy_trace::plan::HealScope::Majority));
+    assert_eq!(
+        (cluster.faults_until, cluster.progress_within),
+        (Some(Duration::from_millis(2_000)), Some(Duration::from_millis(1_000)))
+    );
     assert_eq!((&plan.criteria.exit_codes[..], plan.criteria.output), (&[0, 3][..], Some(Digest::of(b"done"))));
     let criterion = |checker: &str, model: &str| HistoryCriterion { checker: checker.into(), model: model.into() };
     assert_eq!(plan.history, [criterion("linearizable", "kv"), criterion("set-full", "")]);

@@ -287,3 +287,62 @@ after-regex = '\p{Greek}'",
     let message = resolved.expect_err("no such machine").to_string();
     assert_eq!(message, "`stdin.from`: there is no machine `cleint`; did you mean `client`?");
 }
+
+#[test]
+fn nemeses_fit_their_kinds_and_phases_each_other() {
+    check(
+        "[[nemesis]]\nkind = 'partition'\nhits = ['bridges']",
+        &["3:1: `nemesis[0].hits`: there is no shape of partitions called `bridges`; did you mean `bridge`?"],
+    );
+    check(
+        "[[nemesis]]\nkind = 'kill'\nhits = ['halves']\nlasts = ['2s', '1s']\npath = '/data'",
+        &[
+            "3:1: `nemesis[0].hits`: there is no number of machines called `halves`; known are `one`, `minority`, `majority`, `all`, `some`, `primaries`",
+            "4:1: `nemesis[0].lasts`: expected at least and at most, found 2s and 1s",
+            "5:1: `nemesis[0].path`: `kill` damages no files",
+        ],
+    );
+    check(
+        "[cluster]\nheal = 'all'",
+        &["2:1: `cluster.heal`: faults never end: say when, such as `faults-until = \"30s\"`"],
+    );
+    check(
+        "limits.timeout = '40s'\n[cluster]\nfaults-until = '30s'\nprogress-within = '10s'",
+        &[
+            "4:1: `cluster.progress-within`: the run ends before, at `limits.timeout`, which is 40s; expected less than that for both together",
+        ],
+    );
+    check("[cluster]\nhit-at-most = 0", &["2:1: `cluster.hit-at-most`: expected a number of at least 1, found 0"]);
+}
+
+#[test]
+fn nemeses_fit_the_machines_of_the_plan() {
+    let check = |text: &str, expected: &str| {
+        let file = crate::PlanFile::parse(text, std::path::Path::new("plan.toml")).expect("its form is right");
+        let mut loader = |_: &std::path::Path| Ok(b"component".to_vec());
+        let found = file.resolve("app.wasm", &mut loader, &mut fozzy_trace::plan::Inputs::default());
+        assert_eq!(found.expect_err("it does not fit").to_string(), expected, "{text}");
+    };
+    let nodes = "[[node]]\nname = 'n'\ncomponent = 'n.wasm'\ncount = 2\n";
+    check(
+        "[[nemesis]]\nkind = 'kill'",
+        "`nemesis[0].kind`: there are no machines to hit: a nemesis hits those of [[node]]",
+    );
+    check("[cluster]\nhit-at-most = 1", "`cluster`: there are no machines: those of [[node]] are the cluster");
+    check(
+        &format!("{nodes}[[nemesis]]\nkind = 'kill'\ntarget = 'n3'"),
+        "`nemesis[0].target`: no machine is called `n3`; did you mean `n1`?",
+    );
+    check(
+        &format!("{nodes}[[nemesis]]\nkind = 'partition'\nhits = ['one', 'bridge']"),
+        "`nemesis[0].hits`: `bridge` needs 3 machines at least, and the target has 2",
+    );
+    check(
+        &format!("{nodes}[[nemesis]]\nkind = 'partition'\ntarget = 'n1'"),
+        "`nemesis[0].kind`: one machine cannot be parted; expected two at least",
+    );
+    check(
+        &format!("{nodes}[[node]]\nname = 'n2'\ncomponent = 'n.wasm'"),
+        "`node[1].name`: another machine has the name `n2` already",
+    );
+}

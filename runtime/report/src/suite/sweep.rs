@@ -13,7 +13,7 @@
 use super::pretty::{closing, failure, printable};
 use super::{CaseResult, CaseSummary, SuiteSummary};
 use crate::pretty::{Style, counted, grouped};
-use crate::strikes::total_rows;
+use crate::strikes::{overlap_row, total_rows};
 use fozzy_trace::outcome::StackFrame;
 
 /// Seeds that are listed for each failure; the document has all of them.
@@ -53,6 +53,7 @@ pub fn sweep_details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&Stac
         text.push_str(&format!("  {faint}{} of {all} end so:{end} {shown}{more}\n", grouped(seeds.len() as u64)));
     }
     let rows = total_rows(&summary.faults, summary.scenarios.len() as u64);
+    let rows: Vec<_> = rows.into_iter().chain(overlap_row(&summary.overlaps)).collect();
     let rows = rows.iter().map(|(key, line)| format!("  {faint}{key:<9}{end} {line}\n"));
     text + &closing(summary, "run", style) + &rows.collect::<String>()
 }

@@ -353,7 +353,7 @@ impl GuidedSource {
 
     /// The number of a question whether a planned fault strikes; `None` of others.
     fn chance(&mut self, question: Question<'_>, bound: u64) -> Option<u64> {
-        if question.purpose != Purpose::Fault || bound != u64::from(RATE_ALWAYS_PPM) {
+        if !matches!(question.purpose, Purpose::Fault | Purpose::Nemesis(_)) || bound != u64::from(RATE_ALWAYS_PPM) {
             return None;
         }
         self.chances += 1;
@@ -381,7 +381,7 @@ impl GuidedSource {
         }
         // How a fault that was chosen strikes is drawn.
         let is_drawn = self.policy.faults == FaultChoice::Chance;
-        let quiet = question.purpose == Purpose::Fault
+        let quiet = matches!(question.purpose, Purpose::Fault | Purpose::Nemesis(_))
             && is_drawn
             && (!self.faults_active || !self.policy.mask.allows(swarm::answer(question.site, 0)));
         if quiet || self.policy.simplest {

@@ -60,7 +60,7 @@ fn without(smallest: &ShrinkCandidate, all: &[DecisionKey], rest: &[DecisionKey]
 
 /// Whether this decision is whether a planned fault strikes.
 pub(super) fn is_strike(plan: &Plan, decision: &Decision) -> bool {
-    decision.key.purpose == Purpose::Fault
+    matches!(decision.key.purpose, Purpose::Fault | Purpose::Nemesis(_))
         && decision.domain == AnswerDomain::Below(u64::from(RATE_ALWAYS_PPM))
         && plan.faults.iter().any(|fault| fault.kind == decision.site)
 }

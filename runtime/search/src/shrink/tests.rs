@@ -141,7 +141,16 @@ pub(super) fn scenario(sequences: u32, flows: u32) -> Plan {
 
 fn fault(kind: &str, rate_ppm: u32) -> FaultPlan {
     let start = Duration(0);
-    FaultPlan { kind: kind.into(), target: "*".into(), rate_ppm, start, length: None, strength: None, times: None }
+    FaultPlan {
+        kind: kind.into(),
+        target: "*".into(),
+        rate_ppm,
+        start,
+        length: None,
+        strength: None,
+        times: None,
+        nemesis: None,
+    }
 }
 
 /// Eight steps of one flow, among nine others.

@@ -7,6 +7,7 @@ use super::steps::FLOW;
 use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey};
 use fozzy_trace::plan::ARRIVAL_SITE;
+use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 use fozzy_trace::source::Override;
 use fozzy_trace::{DecisionPart, Purpose};
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ fn is_value(decision: &Decision) -> bool {
         Purpose::Choice(_) => decision.site != FLOW && !is_turn(decision),
         Purpose::Reply => true,
         Purpose::Arrival => decision.site == ARRIVAL_SITE,
+        Purpose::Nemesis(_) => decision.domain != AnswerDomain::Below(RATE_ALWAYS_PPM.into()),
         _ => false,
     }
 }

@@ -10,6 +10,7 @@
 //! Not here: when a fault strikes (`fozzy-world`), the words of reports (`fozzy-report`).
 
 use crate::Instant;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Strikes of one fault that are kept, the first ones; further ones are counted.
 pub const STRIKES_KEPT_MAX: usize = 16;
@@ -29,6 +30,35 @@ pub struct InjectedFaults {
     pub losses: Vec<PowerLossRecord>,
     /// Further ones.
     pub losses_more: u64,
+    /// Which nemeses were at work together, and with which operations.
+    pub overlaps: FaultOverlaps,
+}
+
+/// How often nemeses were at work together, and while which operations of clients began or ended. What never was is not covered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaultOverlaps {
+    /// The places of nemeses among the faults of the plan.
+    pub nemeses: Vec<usize>,
+    /// Pairs of places, the lower one first.
+    pub pairs: BTreeMap<(usize, usize), u64>,
+    /// Operations by the first word of their names, and places.
+    pub operations: BTreeMap<(String, usize), u64>,
+    /// All first words of operations.
+    pub names: BTreeSet<String>,
+}
+
+impl FaultOverlaps {
+    /// Adds those of another run under the same plan.
+    pub fn add(&mut self, other: &FaultOverlaps) {
+        self.nemeses.clone_from(&other.nemeses);
+        for (pair, times) in &other.pairs {
+            *self.pairs.entry(*pair).or_default() += times;
+        }
+        for (cell, times) in &other.operations {
+            *self.operations.entry(cell.clone()).or_default() += times;
+        }
+        self.names.extend(other.names.iter().cloned());
+    }
 }
 
 impl InjectedFaults {

@@ -66,7 +66,7 @@ impl SeededSource {
         });
         let stream = &mut self.streams[index];
         match purpose {
-            Purpose::Choice(part) if is_new || stream.1 != purpose => {
+            Purpose::Choice(part) | Purpose::Nemesis(part) if is_new || stream.1 != purpose => {
                 stream.1 = purpose;
                 // In this order nothing is made that is then thrown away.
                 stream.2.set_word_pos(0);

@@ -34,6 +34,7 @@ fn plan(kind: &str, rate_ppm: u32, strength: u64) -> FaultPlan {
         length: None,
         strength: Some(strength),
         times: None,
+        nemesis: None,
     }
 }
 

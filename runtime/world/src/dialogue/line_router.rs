@@ -4,7 +4,7 @@
 //! n1 prints {"dest":"n2"}    ──▶ main reads n1 {"dest":"n2"}
 //! main prints n2 {"src":"n1"} ─▶ n2 reads {"src":"n1"}
 //! the program of n1 is gone  ──▶ main reads n1
-//! main prints !kill n1       ──▶ an order (`machine_order`)
+//! main prints !kill n1       ──▶ an order (`crate::machine_order`)
 //! ```
 //!
 //! All of this takes no time: how long a line is on its way, and whether it arrives, is for the program to say.
@@ -12,8 +12,9 @@
 //! Invariants: each line that the program gets begins with the name of a machine; what it prints for nobody goes nowhere.
 //! Not here: what the lines are (`runtime/player/maelstrom`).
 
-use super::{MachineOrder, StdinDelivery, StdioPeer};
+use super::{StdinDelivery, StdioPeer};
 use crate::OpContext;
+use crate::machine_order::MachineOrder;
 use fozzy_trace::NodeId;
 use fozzy_trace::plan::{MachinePlan, Plan};
 use std::sync::Arc;

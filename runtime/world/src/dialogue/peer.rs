@@ -3,8 +3,8 @@
 //! Invariant: what a peer delivers is a function of what it was told and of the decisions of the run.
 //! Not here: who is connected to whom (`dialogue`).
 
-use super::machine_order::MachineOrder;
 use crate::OpContext;
+use crate::machine_order::MachineOrder;
 use fozzy_trace::{Instant, NodeId};
 use std::fmt;
 use std::sync::Arc;

@@ -12,16 +12,17 @@
 use super::allocation_failure::ALLOCATION_FAILURE;
 use super::kill::KILL;
 use super::memory_full::MEMORY_FULL;
+use super::nemesis::LinkHarm;
 use super::partition::{LinkCuts, PARTITION};
 use super::pause::PAUSE;
 use super::restart::RESTART;
-use super::{FaultKind, FaultTarget, kind_of};
+use super::{FaultKind, FaultTarget, Nemeses, kind_of};
 use crate::glob::matches;
 use crate::{Decider, FaultStrike};
 use fozzy_trace::facts::{FaultTally, InjectedFaults, MISSED_KEPT_MAX, PowerLossRecord, StrikeRecord};
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
-use fozzy_trace::{CopyOnWrite, Duration, Instant, NodeId, Purpose, Question};
+use fozzy_trace::{CopyOnWrite, Duration, Instant, NodeId, Plan, Purpose, Question};
 use std::sync::Arc;
 
 /// Lengths of drawn strikes: the strength, its half, and so on. The shortest is some hundredth of the longest, so that both an
@@ -42,6 +43,10 @@ pub struct Faults {
     /// The names of the planned machines, by their numbers.
     machines: Arc<[String]>,
     strikes_machines: bool,
+    /// Those that begin at moments of the plan.
+    pub(crate) nemeses: Option<CopyOnWrite<Nemeses>>,
+    /// When all faults end.
+    quiet_from: Option<Instant>,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +84,57 @@ impl Faults {
         Faults { machines: machines.into_iter().collect(), ..self }
     }
 
+    /// The same with the nemeses of a plan, and its phases.
+    #[must_use]
+    pub fn with_nemeses(self, plan: &Plan) -> Faults {
+        let nemeses = Nemeses::of(plan);
+        let quiet_from = nemeses.as_ref().and_then(Nemeses::quiet_from);
+        Faults { nemeses: nemeses.map(CopyOnWrite::new), quiet_from, ..self }
+    }
+
+    /// Whether something goes wrong at moments of the plan, or its faults end.
+    #[inline]
+    #[must_use]
+    pub fn has_nemeses(&self) -> bool {
+        self.nemeses.is_some()
+    }
+
+    /// When the next nemesis may begin or end.
+    #[must_use]
+    pub fn next_nemesis_at(&self) -> Option<Instant> {
+        self.nemeses.as_ref().and_then(|nemeses| nemeses.next_at())
+    }
+
+    /// A client begins or ends an operation.
+    pub fn note_operation(&mut self, operation: &str) {
+        if let Some(nemeses) = &mut self.nemeses {
+            nemeses.note_operation(operation);
+        }
+    }
+
+    /// A machine sets a timer.
+    pub(crate) fn note_timer(&mut self, node: NodeId, span: Duration) {
+        if let Some(nemeses) = &mut self.nemeses {
+            nemeses.note_timer(node, span);
+        }
+    }
+
+    /// What nemeses do to a packet between two machines.
+    #[inline]
+    pub(crate) fn harm(&mut self, from: NodeId, to: NodeId, at: Instant) -> LinkHarm {
+        self.nemeses.as_mut().map_or_else(LinkHarm::default, |nemeses| nemeses.harm(from, to, at))
+    }
+
+    /// What became of the fault at a place of the plan.
+    pub(crate) fn tally_of(&self, place: usize) -> &FaultTally {
+        &self.rules[place].tally
+    }
+
+    /// Adds to it.
+    pub(crate) fn tally(&mut self, place: usize, add: impl FnOnce(&mut FaultTally)) {
+        add(&mut self.rules[place].tally);
+    }
+
     /// Whether nothing can go wrong.
     #[inline]
     #[must_use]
@@ -99,11 +155,19 @@ impl Faults {
         self.rules.iter().any(|rule| rule.kind.name == kind.name)
     }
 
+    /// Whether a nemesis takes the power of machines.
+    #[must_use]
+    pub fn plans_power_loss_nemesis(&self) -> bool {
+        self.rules.iter().any(|rule| super::NemesisAction::of(rule.kind.name) == Some(super::NemesisAction::PowerLoss))
+    }
+
     /// Until when all faults of `kind` that can strike `target` now remain possible: the end of the first of them.
     pub(crate) fn open_until(&self, kind: &FaultKind, target: &str, now: Instant) -> Instant {
-        let open = self.rules.iter().filter(|rule| rule.kind.name == kind.name && rule.is_open(now));
+        let quiet_from = self.quiet_from.unwrap_or(Instant::NEVER);
+        let open =
+            self.rules.iter().filter(|rule| rule.kind.name == kind.name && rule.is_open(now) && now < quiet_from);
         let open = open.filter(|rule| matches(&rule.plan.target, target));
-        open.map(Rule::end).min().unwrap_or(Instant::NEVER)
+        open.map(|rule| rule.end().min(quiet_from)).min().unwrap_or(Instant::NEVER)
     }
 
     /// How often each of them has struck, in the order of the plan.
@@ -115,7 +179,8 @@ impl Faults {
     #[must_use]
     pub fn report(&self) -> InjectedFaults {
         let rules = self.rules.iter().map(|rule| rule.tally.clone().into_inner());
-        InjectedFaults { rules: rules.collect(), ..(*self.losses).clone() }
+        let overlaps = self.nemeses.as_ref().map(|nemeses| nemeses.overlaps()).unwrap_or_default();
+        InjectedFaults { rules: rules.collect(), overlaps, ..(*self.losses).clone() }
     }
 
     /// The name of a machine.
@@ -131,7 +196,7 @@ impl Faults {
 
     /// Whether a drawn cut of the link lasts.
     pub(super) fn is_in_cut(&self, link: &str, at: Instant) -> bool {
-        self.cuts.contain(link, at)
+        self.quiet_from.is_none_or(|quiet| at < quiet) && self.cuts.contain(link, at)
     }
 
     /// Whether a fault of `kind` strikes what all of `targets` name now, and how hard. The first rule that strikes
@@ -144,6 +209,9 @@ impl Faults {
         node: NodeId,
         decider: &mut dyn Decider,
     ) -> Option<u64> {
+        if self.quiet_from.is_some_and(|quiet| now >= quiet) {
+            return None;
+        }
         let machine = self.machines.get(node.0 as usize).map_or("", String::as_str);
         let target = targets.first().copied().unwrap_or_default();
         let is_of_kind = |rule: &&mut Rule| std::ptr::eq(rule.kind, kind) || rule.kind.name == kind.name;

@@ -12,6 +12,7 @@
 use crate::OpContext;
 use crate::fault::{BANDWIDTH, LATENCY, PACKET_LOSS};
 use fozzy_trace::plan::NetworkPlan;
+use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 use fozzy_trace::{Duration, Instant, NodeId, Purpose};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +28,10 @@ const RETRANSMISSION_MAX: Duration = Duration::from_millis(120_000);
 pub(super) const CONNECT_RETRIES: u32 = 6;
 /// How often bytes are repeated (Linux, `tcp_retries2`). Then `timeout`, after some twenty minutes.
 pub(super) const SEND_RETRIES: u32 = 15;
+
+/// Sites of the questions whether a nemesis loses a packet, and how late it makes it.
+const NEMESIS_LOSS: &str = "nemesis-loss of a packet";
+const NEMESIS_DELAY: &str = "nemesis-delay of a packet";
 
 /// From which machine to which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,6 +141,18 @@ impl Links {
             let narrow = context.injects(&BANDWIDTH, &link.name);
             bandwidth = bandwidth.into_iter().chain(narrow).min();
         }
+        let harm = context.faults.harm(path.from, path.to, context.now);
+        lost |= harm.is_cut;
+        if harm.loss_ppm > 0 && !lost {
+            let whole = u64::from(RATE_ALWAYS_PPM);
+            lost = context.below(Purpose::Network, NEMESIS_LOSS, whole) + harm.loss_ppm >= whole;
+        }
+        let mut late = harm.slower;
+        if harm.delay_max > Duration(0) && !lost {
+            let drawn = context.below(Purpose::Network, NEMESIS_DELAY, harm.delay_max.0.saturating_add(1));
+            late = Duration(late.0.saturating_add(drawn));
+        }
+        latency = Duration(latency.0.saturating_add(late.0));
         let mut sent = context.now;
         if let Some(bandwidth) = bandwidth {
             sent = if in_line { sent.max(link.free) } else { sent };
@@ -146,7 +163,7 @@ impl Links {
             Duration(0) => 0,
             Duration(jitter) => context.below(Purpose::Network, &link.name, jitter.saturating_add(1)),
         };
-        (!lost).then(|| sent.after(latency).after(Duration(jitter)))
+        (!lost).then(|| sent.after(latency).after(Duration(jitter)).max(harm.held_until))
     }
 }
 

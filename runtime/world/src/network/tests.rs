@@ -44,6 +44,7 @@ fn always(kind: &str, strength: u64) -> FaultPlan {
         length: None,
         strength: Some(strength),
         times: None,
+        nemesis: None,
     }
 }
 

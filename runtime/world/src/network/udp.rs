@@ -17,7 +17,8 @@ use super::options::{SocketOption, SocketOptions};
 use super::{Network, UdpId};
 use crate::OpContext;
 use crate::fault::{DUPLICATE, REORDER};
-use fozzy_trace::{Duration, Instant, NodeId};
+use fozzy_trace::nemesis::{REORDER_MS, SHARE_PERCENT};
+use fozzy_trace::{Duration, Instant, NodeId, Purpose};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
@@ -295,6 +296,15 @@ impl Network {
             let link = self.links.name(path, &self.names);
             copies += u8::from(context.injects(&DUPLICATE, &link).is_some());
             held_back = Duration(context.injects(&REORDER, &link).unwrap_or(0));
+            let harm = context.faults.harm(path.from, path.to, context.now);
+            let one_in_five = |site: &str, context: &mut OpContext<'_>| {
+                context.below(Purpose::Network, site, 100) + SHARE_PERCENT >= 100
+            };
+            copies += u8::from(harm.may_double && one_in_five("nemesis-duplicate of a packet", context));
+            if harm.may_be_late && one_in_five("nemesis-reorder of a packet", context) {
+                let ms = 1 + context.below(Purpose::Network, "nemesis-reorder by", REORDER_MS);
+                held_back = Duration(held_back.0.saturating_add(ms * 1_000_000));
+            }
         }
         for _ in 0..copies {
             let arrival = self.links.attempt(path, &self.names, datagram.bytes.len(), context);

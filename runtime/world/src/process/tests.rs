@@ -49,7 +49,16 @@ impl Given {
     fn fault(mut self, kind: &str, target: &str, strength: u64) -> Given {
         let (kind, target) = (kind.to_owned(), target.to_owned());
         let (start, length, strength) = (Duration(0), None, Some(strength));
-        self.plan.faults.push(FaultPlan { kind, target, rate_ppm: 1_000_000, start, length, strength, times: None });
+        self.plan.faults.push(FaultPlan {
+            kind,
+            target,
+            rate_ppm: 1_000_000,
+            start,
+            length,
+            strength,
+            times: None,
+            nemesis: None,
+        });
         self
     }
 

@@ -159,7 +159,16 @@ impl Machine {
 
 fn rule(kind: &str, rate_ppm: u32, strength: Option<u64>) -> FaultPlan {
     let target = "*".to_owned();
-    FaultPlan { kind: kind.to_owned(), target, rate_ppm, start: Duration(0), length: None, strength, times: None }
+    FaultPlan {
+        kind: kind.to_owned(),
+        target,
+        rate_ppm,
+        start: Duration(0),
+        length: None,
+        strength,
+        times: None,
+        nemesis: None,
+    }
 }
 
 /// `conf` is replaced the way that programs do it.

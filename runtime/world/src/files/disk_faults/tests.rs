@@ -34,6 +34,7 @@ fn plan(kind: &str, target: &str) -> FaultPlan {
         length: None,
         strength: None,
         times: None,
+        nemesis: None,
     }
 }
 

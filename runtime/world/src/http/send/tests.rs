@@ -162,6 +162,7 @@ fn every_fault_strikes_and_the_rule_is_not_used() {
             length: None,
             strength,
             times: Some(1),
+            nemesis: None,
         };
         let http = vec![HttpRule { times: Some(1), ..rule(text("hello", None)) }];
         let mut world = world(Plan { http, faults: vec![fault], ..Plan::default() }, &inputs("hello"));

@@ -1,4 +1,4 @@
-//! Orders of the program that routes lines: what becomes of a machine that it has talk.
+//! Orders: what becomes of a machine, as the program that routes its lines says, or a nemesis.
 //!
 //! ```text
 //! !kill n1          its program is gone; the disk has everything        !pause n1          it stands still
@@ -8,11 +8,17 @@
 //! ```
 //!
 //! Orders take no time. A program that is killed ends at the call in which it waits.
-//! Not here: which machines may be ordered (`line_router`), starting a program again (`fozzy-engine`).
+//! Not here: which machines may be ordered (`dialogue/line_router.rs`), what an order does (`machine_control`), starting a program again
+//! (`fozzy-engine`).
 
-use crate::World;
-use crate::node::Doom;
-use fozzy_trace::NodeId;
+/// How a program is gone until it is started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doom {
+    /// It was killed; the disk has everything.
+    Killed,
+    /// Its machine lost power; what was not durable is gone.
+    PowerLoss,
+}
 
 /// What becomes of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +39,7 @@ pub enum MachineOrder {
 
 impl MachineOrder {
     /// An order by its words, without the machine's name; `None` for words that are no order.
-    pub(super) fn parse(name: &str, amount: Option<&str>) -> Option<MachineOrder> {
+    pub(crate) fn parse(name: &str, amount: Option<&str>) -> Option<MachineOrder> {
         match (name, amount) {
             ("kill", None) => Some(MachineOrder::End(Doom::Killed)),
             ("power-loss", None) => Some(MachineOrder::End(Doom::PowerLoss)),
@@ -43,28 +49,6 @@ impl MachineOrder {
             ("step-clock", Some(ns)) => ns.parse().ok().map(MachineOrder::StepClock),
             ("drift-clock", Some(ppm)) => ppm.parse().ok().map(MachineOrder::DriftClock),
             _ => None,
-        }
-    }
-}
-
-impl World {
-    /// Does what the program that routes has ordered.
-    pub(super) fn obey(&mut self, node: NodeId, order: MachineOrder) {
-        let now = self.clock.now();
-        let machine = self.node_mut(node);
-        match order {
-            MachineOrder::End(doom) => (machine.doomed, machine.is_paused) = (Some(doom), false),
-            MachineOrder::Start => {
-                // It waits for nothing else.
-                machine.doomed = None;
-                machine.waiting.clear();
-            }
-            MachineOrder::Pause => machine.is_paused = true,
-            MachineOrder::Resume => machine.is_paused = false,
-            MachineOrder::StepClock(ns) => {
-                machine.drift.wall_offset_ns = machine.drift.wall_offset_ns.saturating_add(ns);
-            }
-            MachineOrder::DriftClock(ppm) => machine.drift.order_speed(ppm, now),
         }
     }
 }

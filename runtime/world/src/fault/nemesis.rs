@@ -1,0 +1,293 @@
+//! Nemeses: faults that begin at moments of the plan, hit machines and the links between them, and end.
+//!
+//! ```text
+//! interval  |     5 s     |     5 s     |     5 s     |
+//! chance    ? no          ? yes ─▶ begins somewhere in it: whom, how hard, for how long ─▶ ends      faults end: all heal
+//! ```
+//!
+//! One nemesis begins once in an interval at the most, and not while it lasts. Whether it does is a chance as that of any fault, and all
+//! answers have a stream of their own for each chance, so that one left out shifts no other.
+//!
+//! Invariants: never more machines are hit at once than the plan allows; what a window does to packets depends on the moment at which
+//! they are sent, and its end is known when it begins. Damaged files stay damaged, and count for their machines until the end.
+//! Not here: drawing a strike and doing it (`nemesis_strike.rs`), packets (`network/link.rs`), files (`files/damage.rs`).
+
+mod kinds;
+mod link_window;
+
+pub use kinds::{NEMESES, NEMESIS_PREFIX, NemesisAction};
+pub(crate) use link_window::{LinkEffect, LinkHarm, LinkSet, LinkWindow};
+
+use crate::glob::matches;
+use crate::machine_order::MachineOrder;
+use fozzy_trace::facts::FaultOverlaps;
+use fozzy_trace::nemesis::Chooser;
+use fozzy_trace::plan::{ClusterPlan, FaultPlan, HealScope, NemesisPlan, Plan};
+use fozzy_trace::{DecisionPart, Duration, Instant, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Chances of one nemesis: with the shortest intervals, those of the first hours. Later, it begins no more.
+pub(crate) const CHANCES_MAX: u32 = 20_000;
+/// Lengths of a nemesis that are drawn, as shares of two intervals: so that some end before the next chance, and others outlast it.
+const LENGTH_SHARES: [u64; 6] = [32, 16, 8, 4, 2, 1];
+/// Different timers of the nodes that are remembered, the latest ones.
+const TIMERS_MAX: usize = 8;
+/// Shorter timers are no timeouts.
+const TIMER_MIN: Duration = Duration::from_millis(1);
+/// Longer ones are no lengths for a fault.
+const TIMER_MAX: Duration = Duration::from_millis(120_000);
+/// How a length is made of a timer: half of it, just before, just after, twice.
+const TIMER_SIXTEENTHS: [u64; 4] = [8, 15, 17, 32];
+
+/// Which names of operations are counted apart from each other; further ones are not counted.
+const OPERATION_NAMES_MAX: usize = 64;
+
+/// The nemeses of a plan, and what they do at this moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Nemeses {
+    pub(crate) rules: Vec<NemesisRule>,
+    pub(crate) cluster: ClusterPlan,
+    /// Machines that nemeses can hit.
+    pub(crate) nodes: Vec<NodeId>,
+    pub(crate) events: BTreeMap<(Instant, u64), NemesisEvent>,
+    /// Numbers of events and of strikes.
+    pub(crate) next: u64,
+    pub(crate) active: Vec<ActiveNemesis>,
+    pub(crate) windows: Vec<LinkWindow>,
+    pub(crate) damaged: BTreeSet<NodeId>,
+    /// Timers that nodes have set, the latest ones last.
+    pub(crate) timers: Vec<Duration>,
+    /// Packets that each machine has sent to others since the last strike.
+    pub(crate) sent: BTreeMap<NodeId, u64>,
+    pub(crate) overlaps: FaultOverlaps,
+}
+
+/// A nemesis of the plan.
+#[derive(Clone, Debug)]
+pub(crate) struct NemesisRule {
+    /// Its place among the faults of the plan.
+    pub(crate) place: usize,
+    pub(crate) action: NemesisAction,
+    pub(crate) fault: FaultPlan,
+    pub(crate) plan: NemesisPlan,
+    /// Which it is, whatever other rules there are.
+    pub(crate) number: u32,
+    pub(crate) nodes: Vec<NodeId>,
+}
+
+/// What happens at a moment.
+#[derive(Clone, Debug)]
+pub(crate) enum NemesisEvent {
+    Chance { rule: usize, slot: u32 },
+    Begin { rule: usize, slot: u32 },
+    Order { node: NodeId, order: MachineOrder },
+    End { id: u64 },
+    Heal,
+}
+
+/// A nemesis that has begun and not ended.
+#[derive(Clone, Debug)]
+pub(crate) struct ActiveNemesis {
+    pub(crate) id: u64,
+    pub(crate) rule: usize,
+    /// Machines that are hit, so that they count.
+    pub(crate) hits: BTreeSet<NodeId>,
+    /// What ends it.
+    pub(crate) undo: Vec<(NodeId, MachineOrder)>,
+}
+
+impl NemesisRule {
+    /// The part of a slot in which it is drawn whether it strikes, or how.
+    pub(crate) fn part(&self, slot: u32, is_begin: bool) -> DecisionPart {
+        DecisionPart::step(self.number, 2 * slot + u32::from(is_begin))
+    }
+
+    pub(crate) fn slot_at(&self, slot: u32) -> Instant {
+        let span = self.plan.interval.0.saturating_mul(u64::from(slot));
+        Instant::START.after(self.fault.start).after(Duration(span))
+    }
+}
+
+impl Nemeses {
+    /// Those of a plan; `None` if it has none, and no phases either.
+    pub(crate) fn of(plan: &Plan) -> Option<Nemeses> {
+        let nodes = (1..).map(NodeId).zip(&plan.nodes).filter(|(_, node)| !node.called);
+        let nodes: Vec<(NodeId, &str)> = nodes.map(|(number, node)| (number, node.name.as_str())).collect();
+        if nodes.is_empty() {
+            return None;
+        }
+        let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+        let rules = plan.faults.iter().enumerate().filter_map(|(place, fault)| {
+            let action = NemesisAction::of(&fault.kind)?;
+            let hit = nodes.iter().filter(|(_, name)| matches(&fault.target, name)).map(|(number, _)| *number);
+            let number = number_of(fault);
+            let nth = numbers.entry(number).or_default();
+            *nth += 1;
+            Some(NemesisRule {
+                place,
+                action,
+                fault: fault.clone(),
+                plan: (**fault.nemesis.as_ref()?).clone(),
+                number: number.wrapping_add(*nth) % (u32::MAX - 1),
+                nodes: hit.collect(),
+            })
+        });
+        let rules: Vec<NemesisRule> = rules.collect();
+        let cluster = plan.cluster.clone();
+        if rules.is_empty() && cluster.is_none() {
+            return None;
+        }
+        let mut nemeses = Nemeses {
+            rules,
+            cluster: cluster.unwrap_or(ClusterPlan {
+                hit_max: None,
+                faults_until: None,
+                heals: HealScope::All,
+                progress_within: None,
+            }),
+            nodes: nodes.iter().map(|(number, _)| *number).collect(),
+            events: BTreeMap::new(),
+            next: 0,
+            active: Vec::new(),
+            windows: Vec::new(),
+            damaged: BTreeSet::new(),
+            timers: Vec::new(),
+            sent: BTreeMap::new(),
+            overlaps: FaultOverlaps::default(),
+        };
+        for rule in 0..nemeses.rules.len() {
+            nemeses.put(nemeses.rules[rule].slot_at(0), NemesisEvent::Chance { rule, slot: 0 });
+        }
+        if let Some(until) = nemeses.cluster.faults_until {
+            nemeses.put(Instant::START.after(until), NemesisEvent::Heal);
+        }
+        Some(nemeses)
+    }
+
+    pub(crate) fn put(&mut self, at: Instant, event: NemesisEvent) {
+        self.next += 1;
+        self.events.insert((at, self.next), event);
+    }
+
+    /// When the next thing happens.
+    pub(crate) fn next_at(&self) -> Option<Instant> {
+        self.events.keys().next().map(|(at, _)| *at)
+    }
+
+    pub(crate) fn take_due(&mut self, now: Instant) -> Option<(Instant, NemesisEvent)> {
+        let entry = self.events.first_entry()?;
+        let at = entry.key().0;
+        (at <= now).then(|| (at, entry.remove()))
+    }
+
+    /// When all faults end, if they do.
+    pub(crate) fn quiet_from(&self) -> Option<Instant> {
+        self.cluster.faults_until.map(|until| Instant::START.after(until))
+    }
+
+    /// What happens to a packet that is sent at a moment.
+    pub(crate) fn harm(&mut self, from: NodeId, to: NodeId, at: Instant) -> LinkHarm {
+        if self.nodes.contains(&from) && self.nodes.contains(&to) {
+            *self.sent.entry(from).or_default() += 1;
+        }
+        let mut harm = LinkHarm::default();
+        self.windows.iter().filter(|window| window.holds(from, to, at)).for_each(|window| window.add_to(&mut harm));
+        harm
+    }
+
+    /// A node waits for so long at the most.
+    pub(crate) fn note_timer(&mut self, node: NodeId, span: Duration) {
+        if span < TIMER_MIN || span > TIMER_MAX || !self.nodes.contains(&node) {
+            return;
+        }
+        // Two digits: a timeout that is drawn anew each time is one of few, and the digits below say nothing.
+        let unit = 10_u64.pow(span.0.ilog10().saturating_sub(1));
+        let span = Duration(span.0 / unit * unit);
+        if self.timers.last() != Some(&span) {
+            self.timers.retain(|known| *known != span);
+            self.timers.push(span);
+            if self.timers.len() > TIMERS_MAX {
+                self.timers.remove(0);
+            }
+        }
+    }
+
+    /// An operation of a client begins or ends while nemeses are at work.
+    pub(crate) fn note_operation(&mut self, operation: &str) {
+        let name = operation.split_whitespace().next().unwrap_or_default();
+        if !self.overlaps.names.contains(name) {
+            if self.overlaps.names.len() == OPERATION_NAMES_MAX {
+                return;
+            }
+            self.overlaps.names.insert(name.to_owned());
+        }
+        for active in &self.active {
+            let place = self.rules[active.rule].place;
+            *self.overlaps.operations.entry((name.to_owned(), place)).or_default() += 1;
+        }
+    }
+
+    /// Which nemeses were at work together, and while which operations began or ended.
+    pub(crate) fn overlaps(&self) -> FaultOverlaps {
+        FaultOverlaps { nemeses: self.rules.iter().map(|rule| rule.place).collect(), ..self.overlaps.clone() }
+    }
+
+    /// Machines that are hit now.
+    pub(crate) fn hits(&self) -> BTreeSet<NodeId> {
+        let active = self.active.iter().flat_map(|active| active.hits.iter().copied());
+        active.chain(self.damaged.iter().copied()).collect()
+    }
+
+    /// Of some machines, in their order, those that may be hit, too.
+    pub(crate) fn allowed(&self, targets: Vec<NodeId>) -> Vec<NodeId> {
+        let Some(most) = self.cluster.hit_max else { return targets };
+        let mut hits = self.hits();
+        let is_allowed = |node: &NodeId| hits.contains(node) || hits.len() < most as usize && hits.insert(*node);
+        targets.into_iter().filter(is_allowed).collect()
+    }
+
+    /// Whether all of these may be hit.
+    pub(crate) fn allows(&self, targets: &BTreeSet<NodeId>) -> bool {
+        self.cluster.hit_max.is_none_or(|most| self.hits().union(targets).count() <= most as usize)
+    }
+
+    /// Draws how long it lasts that begins at `at`.
+    pub(crate) fn length(&self, rule: &NemesisRule, at: Instant, choose: &mut Chooser<'_>) -> Instant {
+        let drawn = match rule.plan.lasts {
+            Some((least, most)) if least == most => least,
+            Some((least, most)) => Duration(least.0 + choose("length", most.0 - least.0 + 1)),
+            None if !self.timers.is_empty() && choose("length by a timer", 2) == 1 => {
+                let latest: Vec<Duration> = self.timers.iter().rev().copied().collect();
+                let timer = latest[choose("timer", latest.len() as u64) as usize];
+                let share = TIMER_SIXTEENTHS[choose("share of the timer", TIMER_SIXTEENTHS.len() as u64) as usize];
+                Duration(timer.0 / 16 * share)
+            }
+            None => {
+                let longest = rule.plan.interval.0.saturating_mul(2);
+                Duration((longest / LENGTH_SHARES[choose("length", LENGTH_SHARES.len() as u64) as usize]).max(1))
+            }
+        };
+        let end = at.after(drawn);
+        self.quiet_from().map_or(end, |quiet| end.min(quiet))
+    }
+}
+
+/// Which nemesis it is among those of a plan (FNV-1a of its kind and target), so that its chances keep their answers when others go.
+fn number_of(fault: &FaultPlan) -> u32 {
+    let bytes = fault.kind.bytes().chain([0]).chain(fault.target.bytes());
+    bytes.fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)) >> 1
+}
+
+impl Nemeses {
+    /// The node that leads, as far as can be seen: who has sent most to the others lately.
+    pub(crate) fn primary(&self, nodes: &[NodeId]) -> Option<usize> {
+        let sent = |place: &usize| self.sent.get(&nodes[*place]).copied().unwrap_or(0);
+        (0..nodes.len()).filter(|place| sent(place) > 0).max_by_key(|place| (sent(place), std::cmp::Reverse(*place)))
+    }
+
+    /// Whether the program of a node is gone until a nemesis ends.
+    pub(crate) fn is_down(&self, node: NodeId) -> bool {
+        let starts = |(of, order): &(NodeId, MachineOrder)| *of == node && *order == MachineOrder::Start;
+        self.active.iter().any(|active| active.undo.iter().any(starts))
+    }
+}

@@ -1,0 +1,237 @@
+//! Nemeses on a cluster without programs: time goes from one of their moments to the next.
+
+use super::*;
+use crate::decide::tests::SeededDecider;
+use crate::fault::NEMESIS_PREFIX;
+use fozzy_trace::Seed;
+use fozzy_trace::plan::{
+    AllowedEnd, ClusterPlan, Edition, FaultPlan, Inputs, MachinePlan, NemesisPlan, NodePlan, Plan, ProgramPlan,
+};
+use fozzy_trace::source::SeededSource;
+use std::sync::Arc;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn nemesis(word: &str, hits: &[&str]) -> FaultPlan {
+    FaultPlan {
+        kind: format!("{NEMESIS_PREFIX}{word}"),
+        target: "*".to_owned(),
+        rate_ppm: 1_000_000,
+        start: Duration(0),
+        length: None,
+        strength: None,
+        times: None,
+        nemesis: Some(Box::new(NemesisPlan {
+            interval: Duration(5 * SECOND),
+            lasts: Some((Duration(SECOND), Duration(8 * SECOND))),
+            hits: hits.iter().map(|&word| word.to_owned()).collect(),
+            path: None,
+        })),
+    }
+}
+
+/// A cluster of `nodes` machines, by seed.
+struct Lab {
+    world: World,
+    decider: SeededDecider,
+}
+
+impl Lab {
+    fn new(nodes: u32, faults: Vec<FaultPlan>, cluster: Option<ClusterPlan>, seed: u64) -> Lab {
+        let mut inputs = Inputs::default();
+        let component = inputs.add(b"node".to_vec());
+        let node = |number: u32| NodePlan {
+            name: format!("n{number}"),
+            program: ProgramPlan { component, machine: MachinePlan::default() },
+            called: false,
+            ends: Some(AllowedEnd::Never),
+            restart: None,
+        };
+        let nodes = (1..=nodes).map(node).collect();
+        let plan = Plan { nodes, faults, cluster, edition: Edition::LATEST, ..Plan::default() };
+        let world = World::new(Arc::new(plan), &inputs).expect("a plain plan");
+        Lab { world, decider: SeededDecider(SeededSource::new(Seed(seed))) }
+    }
+
+    /// Lets time pass to the next moment of a nemesis, and says which.
+    fn step(&mut self) -> Option<Instant> {
+        let at = self.world.faults.next_nemesis_at()?;
+        self.world.clock.advance_to(at);
+        let mut faults = std::mem::take(&mut self.world.faults);
+        let decider = &mut self.decider;
+        let mut context = OpContext { now: at, node: NodeId(0), faults: &mut faults, decider };
+        self.world.step_nemeses(&mut context);
+        self.world.faults = faults;
+        Some(at)
+    }
+
+    fn nemeses(&self) -> &Nemeses {
+        self.world.faults.nemeses.as_ref().expect("there are some")
+    }
+
+    fn strikes(&self) -> u64 {
+        self.world.faults.injected().sum()
+    }
+}
+
+fn phases(hit_max: Option<u32>, until: Option<u64>, heals: HealScope) -> Option<ClusterPlan> {
+    let faults_until = until.map(|seconds| Duration(seconds * SECOND));
+    Some(ClusterPlan { hit_max, faults_until, heals, progress_within: None })
+}
+
+#[test]
+fn every_kind_begins_and_ends() {
+    for action in NemesisAction::ALL {
+        let mut lab = Lab::new(5, vec![nemesis(action.word(), &[])], phases(None, Some(60), HealScope::All), 1);
+        for number in 1..=5 {
+            let disk = &mut lab.world.node_mut(NodeId(number)).disk;
+            let root = disk.open_root(true);
+            let create = crate::files::OpenFlags { create: true, ..Default::default() };
+            let flags = crate::files::DescriptorFlags { write: true, ..Default::default() };
+            let file = disk.open_at(&root, Default::default(), "log", create, flags, 0).expect("new");
+            disk.write(&file, 0, &[b'x'; 2_000], 0).expect("room");
+        }
+        while lab.step().is_some_and(|at| at < Instant(60 * SECOND)) {}
+        assert!(lab.strikes() > 2, "{}: {:?}", action.word(), lab.world.faults.report().rules);
+        assert!(lab.nemeses().active.is_empty() && lab.nemeses().windows.is_empty(), "{}", action.word());
+        for number in 1..=5 {
+            let node = lab.world.node(NodeId(number));
+            assert!(!node.is_paused && node.doomed.is_none(), "{}: n{number}", action.word());
+            assert_eq!(node.drift.wall_offset_ns, 0, "{}: n{number}", action.word());
+        }
+        assert_eq!(lab.nemeses().damaged.is_empty(), !action.is_of_files(), "{}", action.word());
+        assert_eq!(lab.world.faults.next_nemesis_at(), None, "nothing comes after the faults have ended");
+    }
+}
+
+#[test]
+fn never_more_machines_are_hit_than_the_plan_allows() {
+    let words = ["kill", "pause", "partition", "one-way", "clock-bump", "slow", "jam", "file-flip", "swizzle"];
+    for seed in 0..40 {
+        let faults = words.iter().map(|word| nemesis(word, &[])).collect();
+        let mut lab = Lab::new(5, faults, phases(Some(2), Some(100), HealScope::All), seed);
+        let mut most = 0;
+        while lab.step().is_some() {
+            let hits = lab.nemeses().hits().len();
+            most = most.max(hits);
+            assert!(hits <= 2, "seed {seed}: {hits} machines are hit");
+        }
+        assert_eq!(most, 2, "seed {seed}: the bound is reached");
+    }
+}
+
+#[test]
+fn a_majority_heals_and_the_others_stay_hit() {
+    let mut partly = 0;
+    for seed in 0..30 {
+        let faults = vec![nemesis("kill", &["all"]), nemesis("partition", &["halves"])];
+        let mut lab = Lab::new(5, faults, phases(None, Some(40), HealScope::Majority), seed);
+        while lab.step().is_some() {}
+        let now = Instant(50 * SECOND);
+        let mut nemeses = lab.nemeses().clone();
+        let (mut down, mut cut) = (0, 0);
+        for one in 1..=5 {
+            down += u32::from(nemeses.is_down(NodeId(one)));
+            let heard = (1..=5).filter(|from| *from == one || !nemeses.harm(NodeId(*from), NodeId(one), now).is_cut);
+            cut += u32::from(heard.count() < 3);
+        }
+        assert!(down <= 2 && cut <= 2, "seed {seed}: {down} are down, {cut} hear no majority");
+        partly += u32::from(down > 0 || cut > 0);
+    }
+    assert!(partly > 10, "in {partly} of 30 runs something lasts");
+}
+
+#[test]
+fn a_chance_left_out_shifts_no_other() {
+    let run = |skip: Option<u32>| {
+        struct Skipping(SeededDecider, Option<u32>, u32);
+        impl Decider for Skipping {
+            fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
+                let answer = self.0.below(question, bound);
+                if question.site == "nemesis-kill" {
+                    self.2 += 1;
+                    if Some(self.2 - 1) == self.1 {
+                        return 0;
+                    }
+                }
+                answer
+            }
+        }
+        let kill = FaultPlan { rate_ppm: 900_000, ..nemesis("kill", &["one"]) };
+        let short =
+            NemesisPlan { lasts: Some((Duration(1), Duration(1))), ..(**kill.nemesis.as_ref().expect("set")).clone() };
+        let kill = FaultPlan { nemesis: Some(Box::new(short)), ..kill };
+        let Lab { mut world, decider } = Lab::new(5, vec![kill], phases(None, Some(60), HealScope::All), 9);
+        let mut decider = Skipping(decider, skip, 0);
+        while let Some(at) = world.faults.next_nemesis_at() {
+            world.clock.advance_to(at);
+            let mut faults = std::mem::take(&mut world.faults);
+            let mut context = OpContext { now: at, node: NodeId(0), faults: &mut faults, decider: &mut decider };
+            world.step_nemeses(&mut context);
+            world.faults = faults;
+        }
+        let report = world.faults.report();
+        report.rules[0].first.iter().map(|strike| format!("{} {}", strike.at, strike.target)).collect::<Vec<_>>()
+    };
+    let all = run(None);
+    assert!(all.len() > 5, "{all:?}");
+    let mut expected = all.clone();
+    let without = run(Some(2));
+    expected.retain(|strike| without.contains(strike));
+    assert_eq!((without.len(), &without), (all.len() - 1, &expected));
+}
+
+#[test]
+fn lengths_are_made_of_timers_that_nodes_set() {
+    let mut lab = Lab::new(3, vec![nemesis("pause", &["one"])], None, 3);
+    let mut nemeses = lab.nemeses().clone();
+    for ms in [300, 0, 150, 10_000_000] {
+        nemeses.note_timer(NodeId(1), Duration::from_millis(ms));
+    }
+    nemeses.note_timer(NodeId(0), Duration::from_millis(77));
+    assert_eq!(
+        nemeses.timers,
+        [300, 150].map(Duration::from_millis),
+        "the client's are none, nor what is too short or long"
+    );
+    for rule in &mut nemeses.rules {
+        rule.plan.lasts = None;
+    }
+    let rule = nemeses.rules[0].clone();
+    let lengths: BTreeSet<u64> = (0..400)
+        .map(|slot| {
+            let mut chance = Chance { part: rule.part(slot, true), decider: &mut lab.decider };
+            nemeses.length(&rule, Instant::START, &mut |site, bound| chance.below(site, bound)).0 / 1_000
+        })
+        .collect();
+    for expected in [150_000, 281_250, 318_750, 600_000, 75_000, 140_625, 159_375, 10_000_000] {
+        assert!(lengths.contains(&expected), "{expected} us is none of {lengths:?}");
+    }
+}
+
+#[test]
+fn overlaps_count_pairs_and_operations() {
+    let faults = vec![nemesis("pause", &["one"]), nemesis("delay", &[])];
+    let mut lab = Lab::new(3, faults, None, 5);
+    for _ in 0..40 {
+        lab.step();
+        lab.world.faults.note_operation("put x");
+    }
+    let overlaps = lab.world.faults.report().overlaps;
+    assert!(overlaps.pairs[&(0, 1)] > 0 && overlaps.nemeses == [0, 1], "{overlaps:?}");
+    assert!(overlaps.operations[&("put".to_owned(), 0)] > 0, "{overlaps:?}");
+}
+
+#[test]
+fn the_busiest_node_leads() {
+    let lab = Lab::new(3, vec![nemesis("partition", &["primaries"])], None, 5);
+    let mut nemeses = lab.nemeses().clone();
+    let nodes = nemeses.nodes.clone();
+    assert_eq!(nemeses.primary(&nodes), None);
+    for to in [1, 3, 1, 3] {
+        nemeses.harm(NodeId(2), NodeId(to), Instant::START);
+    }
+    nemeses.harm(NodeId(1), NodeId(2), Instant::START);
+    nemeses.harm(NodeId(0), NodeId(1), Instant::START);
+    assert_eq!(nemeses.primary(&nodes).map(|place| nodes[place]), Some(NodeId(2)));
+}
