@@ -21,6 +21,7 @@
 //! processes          commands of a guest: scripted, other components, the real computer
 //! licences           the licence of everything in the binary is shipped
 //! live               the real computer captured, and replayed when what answered is gone
+//! cluster            servers on std sockets and files, nemeses, clients of the SDK: what was planted is found
 //! maelstrom          clusters of nodes that speak the Maelstrom protocol: what was planted is found, what is odd is told
 //! coverage           what recorded runs have reached, in C, Rust and JavaScript
 //! map                what is covered is what ran, and what a change needs is what reaches it
@@ -54,6 +55,7 @@ mod alone;
 mod bad_input;
 mod border;
 mod c_header;
+mod cluster;
 mod compiled_once;
 mod conformance;
 mod core_modules;

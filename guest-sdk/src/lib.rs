@@ -100,6 +100,8 @@ extern crate self as fozzy_sdk;
 #[doc(hidden)]
 #[allow(missing_docs, unsafe_code, unused, unreachable_pub, reason = "generated from WIT, where the documentation is")]
 pub mod bindings;
+#[cfg(feature = "std")]
+pub mod cluster;
 pub mod draw;
 mod host;
 pub mod http;

@@ -31,17 +31,18 @@
 pub mod channel;
 mod executor;
 pub mod mutex;
+pub mod net;
 pub mod notify;
 pub mod semaphore;
 mod time;
 mod waiting;
 
 use crate::host::ReadyTask;
-pub use executor::{JoinHandle, block_on, schedule, spawn, yield_now};
+pub use executor::{JoinHandle, TaskSet, block_on, schedule, spawn, yield_now};
 pub use mutex::Mutex;
 pub use notify::Notify;
 pub use semaphore::Semaphore;
-pub use time::{Elapsed, now, sleep, timeout};
+pub use time::{Elapsed, now, sleep, sleep_until, timeout};
 
 /// Who runs next when several tasks can.
 ///

@@ -4,6 +4,7 @@ pub use wit_bindgen::rt;
 
 pub mod fuzz;
 pub mod model;
+pub mod net;
 pub mod property;
 pub mod stateful;
 pub mod target;

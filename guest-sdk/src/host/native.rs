@@ -314,6 +314,15 @@ fn try_with<R>(body: impl FnOnce(&mut Context) -> R) -> Option<R> {
 }
 
 /// Lets virtual time pass until `moment` of [`now`].
+/// What a task waits for outside of the program: natively there is nothing, since sockets wait themselves.
+pub(crate) enum Event {}
+
+/// See [`Event`].
+pub(crate) fn wait(_: &[&Event], moment: Option<Duration>) -> Vec<usize> {
+    moment.into_iter().for_each(sleep_until);
+    Vec::new()
+}
+
 pub(crate) fn sleep_until(moment: Duration) {
     with(|context| context.now = context.now.max(moment));
 }

@@ -188,6 +188,22 @@ pub(crate) fn now() -> Duration {
     START.with(std::time::Instant::elapsed)
 }
 
+/// What a task waits for outside of the program.
+#[cfg(feature = "std")]
+pub(crate) use crate::bindings::net::wasi::io::poll::Pollable as Event;
+
+/// Waits until one of these events is ready, or until `moment` of [`now`]; the answer is which of them are.
+#[cfg(feature = "std")]
+pub(crate) fn wait(events: &[&Event], moment: Option<Duration>) -> Vec<usize> {
+    use crate::bindings::net::wasi::{clocks::monotonic_clock, io::poll};
+    let timer = moment.map(|moment| {
+        let rest = moment.saturating_sub(now());
+        monotonic_clock::subscribe_duration(u64::try_from(rest.as_nanos()).unwrap_or(u64::MAX))
+    });
+    let all: Vec<&Event> = events.iter().copied().chain(&timer).collect();
+    poll::poll(&all).into_iter().map(|ready| ready as usize).filter(|ready| *ready < events.len()).collect()
+}
+
 /// Lets virtual time pass until `moment` of [`now`].
 #[cfg(feature = "std")]
 pub(crate) fn sleep_until(moment: Duration) {

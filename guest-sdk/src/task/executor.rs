@@ -59,7 +59,9 @@ pub(super) struct Executor {
     /// Runnable tasks, in the order in which they became so.
     ready: Vec<u64>,
     timers: BTreeMap<(Duration, u64), Waker>,
-    /// Numbers of tasks and timers.
+    /// What tasks wait for outside of the program.
+    events: BTreeMap<u64, (Rc<host::Event>, Waker)>,
+    /// Numbers of tasks, timers and events.
     next: u64,
     current: u64,
     schedule: Schedule,
@@ -107,6 +109,7 @@ impl Executor {
             tasks: BTreeMap::new(),
             ready: Vec::new(),
             timers: BTreeMap::new(),
+            events: BTreeMap::new(),
             next: MAIN,
             current: MAIN,
             schedule,
@@ -181,6 +184,19 @@ impl Executor {
         self.timers.remove(&(moment, number));
     }
 
+    /// Wakes the task that polls when an event is ready; the answer is the number of its registration.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn add_event(&mut self, event: Rc<host::Event>, waker: Waker) -> u64 {
+        let number = self.number();
+        self.events.insert(number, (event, waker));
+        number
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn remove_event(&mut self, number: u64) {
+        self.events.remove(&number);
+    }
+
     /// The task that is polled waits for this.
     pub(super) fn waits_for(&mut self, resource: Rc<dyn Resource>, object: Option<Object>) {
         if let Some(task) = self.tasks.get_mut(&self.current) {
@@ -225,6 +241,14 @@ pub(super) fn touch(object: Object) {
 /// Takes the executor away at the end, also when a task panics.
 struct Guard;
 
+impl Guard {
+    /// Takes it with its tasks, which go on later.
+    fn keep(self) -> Option<Executor> {
+        std::mem::forget(self);
+        EXECUTOR.with_borrow_mut(Option::take)
+    }
+}
+
 impl Drop for Guard {
     fn drop(&mut self) {
         // Tasks are dropped while there is still an executor that their drops may speak to.
@@ -246,16 +270,86 @@ impl Drop for Guard {
 /// assert_eq!(task::block_on(async { 6 * 7 }), 42);
 /// ```
 pub fn block_on<F: Future>(main: F) -> F::Output {
+    let (output, guard) = run(Executor::new(SCHEDULE.get(), kind_of::<F>()), main);
+    drop(guard);
+    output
+}
+
+/// Tasks that go on from one call of a scenario to the next.
+///
+/// ```
+/// use fozzy_sdk::task::{self, TaskSet};
+/// use std::time::Duration;
+///
+/// let mut tasks = TaskSet::default();
+/// let slow = tasks.block_on(async { task::spawn("slow", async { task::sleep(Duration::from_secs(5)).await; 7 }) });
+/// // Time passes only in calls.
+/// tasks.block_on(task::sleep(Duration::from_secs(1)));
+/// assert!(!slow.is_finished());
+/// assert_eq!(tasks.block_on(slow.join()), 7);
+/// ```
+#[derive(Default)]
+pub struct TaskSet(Option<Executor>);
+
+impl TaskSet {
+    /// Runs a future until it is done, and meanwhile all tasks that were spawned, now or in earlier calls.
+    ///
+    /// # Panics
+    /// Inside another `block_on`.
+    ///
+    /// ```
+    /// assert_eq!(fozzy_sdk::task::TaskSet::default().block_on(async { 6 * 7 }), 42);
+    /// ```
+    pub fn block_on<F: Future>(&mut self, main: F) -> F::Output {
+        let executor = self.0.take().unwrap_or_else(|| Executor::new(SCHEDULE.get(), kind_of::<TaskSet>()));
+        let (output, guard) = run(executor, main);
+        self.0 = guard.keep();
+        output
+    }
+
+    /// Drops all tasks.
+    ///
+    /// ```
+    /// use fozzy_sdk::task::{self, TaskSet};
+    ///
+    /// let mut tasks = TaskSet::default();
+    /// let never = tasks.block_on(async { task::spawn("never", std::future::pending::<()>()) });
+    /// tasks.clear();
+    /// assert!(!never.is_finished());
+    /// ```
+    pub fn clear(&mut self) {
+        // Drops of tasks may speak to the executor.
+        if self.0.is_some() {
+            EXECUTOR.set(self.0.take());
+            drop(Guard);
+        }
+    }
+}
+
+impl Drop for TaskSet {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn run<F: Future>(executor: Executor, main: F) -> (F::Output, Guard) {
     assert!(EXECUTOR.with_borrow(Option::is_none), "`task::block_on` inside `task::block_on`: use `.await` there");
-    let executor = Executor::new(SCHEDULE.get(), kind_of::<F>());
     EXECUTOR.set(Some(executor));
     let guard = Guard;
-    with(|executor| executor.add("main", None));
+    let number = with(|executor| executor.add("main", None));
     let mut main = pin!(main);
     loop {
         wake_over();
         let Some(task) = with(Executor::pick) else {
-            match with(|executor| executor.first_timer()) {
+            let (first, events) =
+                with(|executor| (executor.first_timer(), executor.events.values().cloned().collect::<Vec<_>>()));
+            match first {
+                _ if !events.is_empty() => {
+                    let waits: Vec<&host::Event> = events.iter().map(|(event, _)| &**event).collect();
+                    for ready in host::wait(&waits, first) {
+                        events[ready].1.wake_by_ref();
+                    }
+                }
                 Some(moment) => host::sleep_until(moment),
                 None => report_deadlock(),
             }
@@ -272,8 +366,9 @@ pub fn block_on<F: Future>(main: F) -> F::Output {
         match future {
             None => {
                 if let Poll::Ready(output) = main.as_mut().poll(&mut context) {
-                    drop(guard);
-                    return output;
+                    let first = with(|executor| executor.tasks.remove(&number));
+                    drop(first);
+                    return (output, guard);
                 }
             }
             Some(mut future) => match future.as_mut().poll(&mut context) {

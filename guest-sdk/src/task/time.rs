@@ -38,6 +38,20 @@ pub async fn sleep(time: Duration) {
     Sleep { until, timer: None }.await;
 }
 
+/// Waits until this moment of [`now`].
+///
+/// ```
+/// use fozzy_sdk::task;
+/// use std::time::Duration;
+///
+/// let at = task::now() + Duration::from_secs(60);
+/// task::block_on(task::sleep_until(at));
+/// assert!(task::now() >= at);
+/// ```
+pub async fn sleep_until(moment: Duration) {
+    Sleep { until: moment, timer: None }.await;
+}
+
 /// The time limit passed before the future was ready.
 ///
 /// ```

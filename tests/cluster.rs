@@ -1,0 +1,96 @@
+//! A cluster of unmodified programs: std sockets and files, nemeses of the plan, clients of the SDK.
+//!
+//! ```text
+//! scenarios/replicated-store × 3 ─┬─ a fault planted by an argument   found within some seeds, replayed, shrunk
+//! scenarios/store-clients ────────┴─ as it is                         passes under all nemeses of its plan
+//! ```
+
+use crate::corpus;
+use crate::fozzy::{Fozzy, repository};
+use serde_json::Value;
+use std::fs;
+
+/// A folder with both programs, and the plan with one more argument for the nodes.
+fn with_store(planted: &str) -> Fozzy {
+    let fozzy = Fozzy::new();
+    for name in ["replicated-store", "store-clients"] {
+        fs::copy(corpus::scenario(name, false), fozzy.path(&format!("{name}.wasm"))).expect("it is built");
+    }
+    let plan = fs::read_to_string(repository().join("scenarios/store-clients/plan.toml")).expect("it is there");
+    let plan = plan.replace("../replicated-store", "replicated-store.wasm");
+    let plan = match planted {
+        "" => plan,
+        planted => plan.replace("\"{nodes}\"]\nends", &format!("\"{{nodes}}\", \"{planted}\"]\nends")),
+    };
+    assert_eq!(plan.contains(&format!("\"{planted}\"]\nends")), !planted.is_empty(), "{plan}");
+    fozzy.write("plan.toml", &plan);
+    fozzy
+}
+
+const RUN: &str = "run store-clients.wasm --plan plan.toml --sequences 1 --flows 100 --json";
+
+fn run(fozzy: &Fozzy, words: &str) -> crate::fozzy::Ran {
+    fozzy.run(&format!("{RUN} {words}").split(' ').collect::<Vec<_>>())
+}
+
+#[test]
+fn a_sound_store_passes_and_replays_without_its_programs() {
+    let fozzy = with_store("");
+    let swept = run(&fozzy, "--no-store --seeds 1..12").exits(0).json();
+    let faults = swept["suite"]["faults"].as_array().or(swept["faults"].as_array()).expect("nemeses are planned");
+    assert!(faults.iter().all(|fault| fault["strikes"].as_u64() > Some(3)), "{faults:?}");
+    let text = swept.to_string();
+    assert!(text.contains("\"overlaps\"") && text.contains("\"isOperation\":true"), "{text}");
+    run(&fozzy, "--seed 3 --record one.fozzy").exits(0);
+    run(&fozzy, "--seed 3 --record two.fozzy").exits(0);
+    assert!(fozzy.read("one.fozzy") == fozzy.read("two.fozzy"), "two runs with one seed, two traces");
+    fs::remove_file(fozzy.path("replicated-store.wasm")).expect("it was copied");
+    let replayed = fozzy.run(&["replay", "one.fozzy", "--json"]).exits(0).json();
+    assert_eq!(replayed["replay"]["equal"], true, "{replayed}");
+}
+
+#[test]
+fn planted_faults_of_a_cluster_are_found() {
+    for (planted, site) in [
+        ("stale-reads", "linearizable kv: not-linearizable of key k#"),
+        ("no-sync", "linearizable kv: not-linearizable of key k#"),
+        ("gives-up", "the store takes writes again"),
+    ] {
+        let fozzy = with_store(planted);
+        let words = "--seeds 1..60 --until-failure --no-store --record lost.fozzy";
+        let swept = run(&fozzy, words).exits(1).json();
+        assert!(swept.to_string().contains(site), "{planted}: {swept}");
+    }
+}
+
+#[test]
+fn a_failure_of_a_cluster_shrinks_to_one_strike() {
+    let fozzy = with_store("no-sync");
+    run(&fozzy, "--seed 7 --record lost.fozzy").exits(1);
+    let shrunk = fozzy.run(&["shrink", "lost.fozzy", "--budget", "20s", "--json"]).exits(1).json();
+    let after = &shrunk["shrink"]["after"];
+    assert!(after["strikes"].as_u64() == Some(1), "{after}");
+    assert!(after["steps"].as_u64() < Some(40), "{after}");
+}
+
+#[test]
+fn a_cluster_that_does_not_get_on_says_who_waits_for_whom() {
+    let fozzy = Fozzy::new();
+    fs::create_dir_all(fozzy.path("client/src")).expect("a folder");
+    fozzy.write("client/Cargo.toml", "[package]\nname = \"client\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    fozzy.write(
+        "client/src/main.rs",
+        "use std::io::Read;\nfn main() {\n    let listener = std::net::TcpListener::bind(\"0.0.0.0:9\").unwrap();\n    \
+         if std::env::args().len() > 1 { listener.accept().unwrap(); loop { std::thread::park_timeout(std::time::Duration::from_secs(1000)); } }\n    \
+         let mut stream = loop { if let Ok(stream) = std::net::TcpStream::connect(\"n1:9\") { break stream; } };\n    \
+         stream.read(&mut [0]).unwrap();\n}\n",
+    );
+    fozzy.write(
+        "plan.toml",
+        "[[node]]\nname = \"n\"\ncount = 2\ncomponent = \"client\"\nargs = [\"node\"]\n[cluster]\nfaults-until = \"5s\"\nprogress-within = \"10s\"\n",
+    );
+    let found: Value = fozzy.run(&["run", "client", "--plan", "plan.toml", "--no-store", "--json"]).exits(1).json();
+    let text = found.to_string();
+    assert!(text.contains("no progress: the program has not ended in the 10s since faults ended at 5s"), "{text}");
+    assert!(text.contains("main waits for bytes from the connection with n1:9"), "{text}");
+}
