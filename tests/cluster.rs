@@ -67,10 +67,10 @@ fn planted_faults_of_a_cluster_are_found() {
 fn a_failure_of_a_cluster_shrinks_to_one_strike() {
     let fozzy = with_store("no-sync");
     run(&fozzy, "--seed 7 --record lost.fozzy").exits(1);
-    let shrunk = fozzy.run(&["shrink", "lost.fozzy", "--budget", "20s", "--json"]).exits(1).json();
+    let shrunk = fozzy.run(&["shrink", "lost.fozzy", "--budget", "6s", "--json"]).exits(1).json();
     let after = &shrunk["shrink"]["after"];
     assert!(after["strikes"].as_u64() == Some(1), "{after}");
-    assert!(after["steps"].as_u64() < Some(40), "{after}");
+    assert!(after["steps"].as_u64() < Some(70), "{after}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_cluster_that_does_not_get_on_says_who_waits_for_whom() {
     fozzy.write(
         "client/src/main.rs",
         "use std::io::Read;\nfn main() {\n    let listener = std::net::TcpListener::bind(\"0.0.0.0:9\").unwrap();\n    \
-         if std::env::args().len() > 1 { listener.accept().unwrap(); loop { std::thread::park_timeout(std::time::Duration::from_secs(1000)); } }\n    \
+         if std::env::args().len() > 1 { let _open = listener.accept().unwrap(); loop { std::thread::sleep(std::time::Duration::from_secs(1000)); } }\n    \
          let mut stream = loop { if let Ok(stream) = std::net::TcpStream::connect(\"n1:9\") { break stream; } };\n    \
          stream.read(&mut [0]).unwrap();\n}\n",
     );

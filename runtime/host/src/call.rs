@@ -492,6 +492,13 @@ impl Host {
         if self.run.looked.is_some() || self.run.unwinds {
             return Err(GuestStop::Looked);
         }
+        // It says what this one waits for, too.
+        if self.node == NodeId(0)
+            && self.run.is_stalled()
+            && let Some(stall) = self.run.stall()
+        {
+            return Err(GuestStop::Failed(Box::new(stall)));
+        }
         self.node_mut().waiting.clear();
         // Until another machine orders it to start again.
         let up_after = Duration(u64::MAX);
@@ -502,12 +509,6 @@ impl Host {
         }
         if let Some(blocked) = self.run.blocked.take() {
             return Err(self.end_of_waiting(blocked));
-        }
-        if self.node == NodeId(0)
-            && self.run.is_stalled()
-            && let Some(stall) = self.run.stall()
-        {
-            return Err(GuestStop::Failed(Box::new(stall)));
         }
         match self.run.over() {
             Some(node) => Err(GuestStop::PeerEnded { node }),

@@ -196,7 +196,7 @@ impl SeedSweep<'_> {
         let verdict = judge(&execution);
         idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
         let (status, signature, decisions) = (verdict.status, verdict.signature, execution.history.decisions);
-        let faults = execution.facts.injected.clone();
+        let faults = (*execution.facts.injected).clone();
         Ok(SeedOutcome { seed, status, signature, decisions, faults, duration_ns: watch.elapsed_ns() })
     }
 
