@@ -208,6 +208,13 @@ impl DebuggedCode {
         named.map(begin).collect()
     }
 
+    /// Whether the innermost function at a place has this name.
+    pub(super) fn is_inside(&self, place: DebugPlace, name: &str) -> bool {
+        let is_main = |own: &str| name == "main" && own == "__main_argc_argv";
+        let is_named = |own: &str| DebuggedCode::is_named(own, u32::MAX, name) || is_main(own);
+        self.source(place).first().is_none_or(|frame| is_named(&frame.function))
+    }
+
     /// Whether functions of this name have no instruction at which a run can be stopped: they trap at once.
     #[must_use]
     pub fn only_traps(&self, name: &str) -> bool {

@@ -219,8 +219,13 @@ impl Console {
             let file = self.file_here().ok_or_else(|| refused("no line of source is here: name a file, too"))?;
             return self.line_places(&file, line);
         }
-        // Where the source has it: behind its prologue, and where it is inlined.
-        let in_source = programs.iter().flat_map(|(program, info)| self.counted(*program, info.function_places(what)));
+        // Where the source has it: behind its prologue, and where it is inlined. In optimised code what stands behind a prologue can be another
+        // function that is inlined there: then it is the function's beginning.
+        let places = programs.iter().flat_map(|(program, info)| self.counted(*program, info.function_places(what)));
+        let in_source = places.flat_map(|place| match code.is_inside(place, what) {
+            true => BTreeSet::from([place]),
+            false => code.functions_named(what),
+        });
         let mut found: BTreeSet<DebugPlace> = if code.has_lines() { in_source.collect() } else { BTreeSet::new() };
         if found.is_empty() {
             found = code.functions_named(what);
