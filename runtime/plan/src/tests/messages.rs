@@ -341,8 +341,7 @@ fn nemeses_fit_the_machines_of_the_plan() {
         &format!("{nodes}[[nemesis]]\nkind = 'partition'\ntarget = 'n1'"),
         "`nemesis[0].kind`: one machine cannot be parted; expected two at least",
     );
-    check(
-        &format!("{nodes}[[node]]\nname = 'n2'\ncomponent = 'n.wasm'"),
-        "`node[1].name`: another machine has the name `n2` already",
-    );
+    let twice = format!("{nodes}[[node]]\nname = 'n2'\ncomponent = 'n.wasm'");
+    let found = crate::PlanFile::parse(&twice, std::path::Path::new("plan.toml")).expect_err("a name stands twice");
+    assert_eq!(found.problems[0].to_string(), "6:1: `node[1].name`: another machine has the name `n2` already");
 }
