@@ -442,6 +442,7 @@ impl Workload {
 ///     println!("{node}:7000");
 /// }
 /// ```
+#[allow(clippy::disallowed_methods, reason = "the environment of a guest is a part of its plan")]
 #[must_use]
 pub fn nodes() -> Vec<String> {
     let names = std::env::var("FOZZY_NODES").unwrap_or_default();
@@ -453,6 +454,7 @@ pub fn nodes() -> Vec<String> {
 /// ```
 /// assert_eq!(fozzy_sdk::cluster::faults_until(), None, "natively no faults are planned");
 /// ```
+#[allow(clippy::disallowed_methods, reason = "the environment of a guest is a part of its plan")]
 #[must_use]
 pub fn faults_until() -> Option<Duration> {
     std::env::var("FOZZY_FAULTS_UNTIL_NS").ok()?.parse().ok().map(Duration::from_nanos)

@@ -98,8 +98,7 @@ impl<'a> RwRegister<'a> {
     /// What transactions read of each other, for saturation.
     pub(super) fn reads_from(&self) -> ReadsFrom {
         let set = self.words.set;
-        let mut all = ReadsFrom::default();
-        all.session_count = set.processes();
+        let mut all = ReadsFrom { session_count: set.processes(), ..ReadsFrom::default() };
         let (mut keys, last_of): (Vec<u32>, Vec<u32>) = (Vec::new(), set.last_of_processes());
         for id in set.ids() {
             let steps: &[MicroOperation] = if self.takes_part(id) { set.steps(id) } else { &[] };
