@@ -81,7 +81,7 @@ fn a_cluster_that_does_not_get_on_says_who_waits_for_whom() {
     fozzy.write(
         "client/src/main.rs",
         "use std::io::Read;\nfn main() {\n    let listener = std::net::TcpListener::bind(\"0.0.0.0:9\").unwrap();\n    \
-         if std::env::args().len() > 1 { let _open = listener.accept().unwrap(); loop { std::thread::sleep(std::time::Duration::from_secs(1000)); } }\n    \
+         if std::env::args().len() > 1 { let (mut open, _) = listener.accept().unwrap(); open.read(&mut [0]).unwrap(); return; }\n    \
          let mut stream = loop { if let Ok(stream) = std::net::TcpStream::connect(\"n1:9\") { break stream; } };\n    \
          stream.read(&mut [0]).unwrap();\n}\n",
     );

@@ -85,12 +85,19 @@ pub fn built(folder: &Path) -> Result<PathBuf, CampaignError> {
         CampaignError::new(ErrorKind::Target, format!("{}: {}", manifest.display(), error.message()))
     })?;
     let names = [format!("{}.wasm", parsed.package.name), format!("{}.wasm", parsed.package.name.replace('-', "_"))];
-    // Members of a workspace are built into its root.
+    // Members of a workspace are built into its root, and everything into one folder where the user has set cargo so.
     let here = folder.canonicalize().map_err(|error| failed(folder, &error))?;
-    let releases = here.ancestors().map(|folder| folder.join("target").join(TARGET).join("release"));
+    let targets = cargo_target_dir().into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
+    let releases = targets.map(|target| target.join(TARGET).join("release"));
     let found = releases.flat_map(|release| names.clone().map(|name| release.join(name))).find(|path| path.is_file());
     let expected = || folder.join("target").join(TARGET).join("release").join(&names[0]);
     found.ok_or_else(|| not_built(&expected(), &format!("cargo build --release --target {TARGET}"), folder))
+}
+
+/// Where cargo was told to build everything.
+#[allow(clippy::disallowed_methods, reason = "where a program is; it cannot change what the program does")]
+fn cargo_target_dir() -> Option<PathBuf> {
+    std::env::var_os("CARGO_TARGET_DIR").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// What of a manifest says how the program is called.
