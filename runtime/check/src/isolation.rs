@@ -164,7 +164,7 @@ pub fn has_transactions(history: &OperationHistory) -> bool {
 /// let history = OperationHistory::read(text.as_bytes()).unwrap();
 /// let verdict = check_isolation(&history, &CheckLimits::default()).unwrap();
 /// assert_eq!(verdict.anomalies[0].kind, "G2-item"); // write skew
-/// assert_eq!(verdict.levels.impossible, ["repeatable-read"]);
+/// assert_eq!(verdict.levels.impossible, ["update-serializable", "repeatable-read"]);
 /// ```
 pub fn check_isolation(history: &OperationHistory, limits: &CheckLimits<'_>) -> Result<IsolationVerdict, HistoryError> {
     judge(history, None, limits)
