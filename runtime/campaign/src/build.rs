@@ -85,19 +85,27 @@ pub fn built(folder: &Path) -> Result<PathBuf, CampaignError> {
         CampaignError::new(ErrorKind::Target, format!("{}: {}", manifest.display(), error.message()))
     })?;
     let names = [format!("{}.wasm", parsed.package.name), format!("{}.wasm", parsed.package.name.replace('-', "_"))];
-    // Members of a workspace are built into its root, and everything into one folder where the user has set cargo so.
     let here = folder.canonicalize().map_err(|error| failed(folder, &error))?;
-    let targets = cargo_target_dir().into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
-    let releases = targets.map(|target| target.join(TARGET).join("release"));
+    let told = cargo_target_dir();
+    let releases = target_folders(&here, told.as_deref()).map(|target| target.join(TARGET).join("release"));
     let found = releases.flat_map(|release| names.clone().map(|name| release.join(name))).find(|path| path.is_file());
-    let expected = || folder.join("target").join(TARGET).join("release").join(&names[0]);
+    let own = folder.join(told.as_deref().unwrap_or(Path::new("target")));
+    let expected = || own.join(TARGET).join("release").join(&names[0]);
     found.ok_or_else(|| not_built(&expected(), &format!("cargo build --release --target {TARGET}"), folder))
 }
 
-/// Where cargo was told to build everything.
+/// Where cargo builds what is `here`: where it was `told` to, and nowhere else, so that nothing older is taken; otherwise in the root of the
+/// workspace, which is one of the folders above.
+fn target_folders(here: &Path, told: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    let above = here.ancestors().filter(move |_| told.is_none()).map(|folder| folder.join("target"));
+    told.map(|target| here.join(target)).into_iter().chain(above)
+}
+
+/// Where cargo was told to build everything; seen from the folder in which it is started, which is that of the crate.
 #[allow(clippy::disallowed_methods, reason = "where a program is; it cannot change what the program does")]
 fn cargo_target_dir() -> Option<PathBuf> {
-    std::env::var_os("CARGO_TARGET_DIR").filter(|value| !value.is_empty()).map(PathBuf::from)
+    let told = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"].into_iter().filter_map(std::env::var_os);
+    told.map(PathBuf::from).find(|target| !target.as_os_str().is_empty())
 }
 
 /// What of a manifest says how the program is called.
@@ -320,5 +328,18 @@ pub fn add_target(folder: &Path, target: &str, remarks: &Remarks) -> Result<(), 
             format!("the standard library of {target} is missing and could not be added"),
         )
         .hint(format!("rustup target add {target}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cargo_was_told_is_looked_at_alone() {
+        let folders = |told: Option<&str>| target_folders(Path::new("/a/b"), told.map(Path::new)).collect::<Vec<_>>();
+        assert_eq!(folders(None), ["/a/b/target", "/a/target", "/target"].map(PathBuf::from));
+        assert_eq!(folders(Some("/out")), [PathBuf::from("/out")]);
+        assert_eq!(folders(Some("out")), [PathBuf::from("/a/b/out")], "cargo is started in the folder of the crate");
     }
 }
