@@ -42,6 +42,7 @@ pub mod progress;
 pub mod project;
 mod refusal_stacks;
 pub mod remarks;
+mod risk_bound;
 pub mod run_details;
 pub mod scenario;
 pub mod scenario_steps;
@@ -62,3 +63,4 @@ pub mod workers;
 
 pub use error::{CampaignError, ErrorKind};
 pub use remarks::Remarks;
+pub use risk_bound::RiskBound;

@@ -35,6 +35,7 @@ pub(crate) use time_travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, Metr
 use crate::help::commands_by_purpose;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fozzy_campaign::RiskBound;
 use fozzy_campaign::explore::state::is_state;
 use fozzy_campaign::maximize::CostMetric;
 use fozzy_campaign::options::seed_number;
@@ -440,6 +441,10 @@ pub(crate) struct FuzzArgs {
     /// The budget of real time, such as 30s, 5m, 2h.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) time: Option<Duration>,
+    /// End when the chance that one more minute finds something new has fallen to this, such as 5%. It never falls below 1 % within the
+    /// first hour, or below 5 % within the first ten minutes.
+    #[arg(long, value_name = "SHARE", value_parser = RiskBound::parse, conflicts_with_all = ["det", "maximize"])]
+    pub(crate) until_risk: Option<RiskBound>,
     /// Maximum length of an input, in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=INPUT_BYTES_MAX))]
     pub(crate) max_input: u32,
