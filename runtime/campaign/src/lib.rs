@@ -18,6 +18,7 @@ pub mod compiler;
 pub mod config;
 pub mod coverage;
 pub mod debug;
+pub mod diff;
 pub mod disk_sync;
 mod embedded;
 pub mod error;

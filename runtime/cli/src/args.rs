@@ -5,6 +5,7 @@ mod check;
 mod corpus;
 mod criteria;
 mod debug;
+mod diff;
 mod gates;
 mod heap;
 mod maelstrom;
@@ -22,6 +23,7 @@ pub(crate) use corpus::{
 };
 pub(crate) use criteria::CriteriaArgs;
 pub(crate) use debug::DebugArgs;
+pub(crate) use diff::DiffArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use maelstrom::{MaelstromCommand, MaelstromTestArgs};
@@ -148,6 +150,8 @@ pub(crate) enum Command {
     Shrink(ShrinkArgs),
     /// Determine which planned faults a recorded failure needs.
     Ablate(AblateArgs),
+    /// Run two programs under equal decisions, and show the first difference of what they do.
+    Diff(DiffArgs),
     /// Show the kind, imports and exports of a program, without running it.
     Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.
