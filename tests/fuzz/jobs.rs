@@ -41,7 +41,7 @@ fn two_workers_share_the_executions_and_what_they_find() {
 #[test]
 fn a_campaign_ends_at_its_risk() {
     let fozzy = Fozzy::new();
-    fozzy.write("few.wat", &module("(if (local.get $len) (then nop))"));
+    fozzy.write("few.wat", module("(if (local.get $len) (then nop))"));
     for jobs in ["1", "2"] {
         let fuzz = ["fuzz", "few.wat", "--until-risk", "80%", "--time", "60s", "--jobs", jobs, "--no-store", "--json"];
         let found = fozzy.run(&fuzz).exits(0).json();
