@@ -92,6 +92,8 @@ const CASES: &[(&str, &str)] = &[
         "echo '{:type :ok, :f :add, :value 1} {:type :ok, :f :read, :value []}' > h.edn; fozzy check h.edn --checker set --json",
     ),
     ("ablation", "fozzy ablate f.fozzy --json"),
+    ("diff", "fozzy diff recorded.wat fails.wat --json"),
+    ("diff", "fozzy diff recorded.wat recorded.wat --json"),
     ("verification", "fozzy trace verify a.fozzy --json"),
     ("verification", "fozzy trace verify plan.toml --json"),
     ("migration", "fozzy trace migrate old.fozzy --json"),

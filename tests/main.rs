@@ -37,6 +37,7 @@
 //! init               what `fozzy init` writes builds and passes
 //! targets            a scenario and its target, each a component of its own
 //! documents          what `--json` prints, beside its JSON Schema
+//! diff               two programs under equal decisions: where they differ, what may
 //! go_panics          panics of Go, which exits with a code
 //! planted            faults planted in ordinary programs are found by exploring them, and their mended twins pass
 //! parity             faults of the first Fozzy's engine that ours does not have
@@ -70,6 +71,7 @@ mod debug_info;
 mod debug_machines;
 mod debug_steps;
 mod dialogues;
+mod diff;
 mod distributed;
 mod documents;
 mod everything;

@@ -164,6 +164,20 @@ fn output_that_was_never_written_is_a_warning_with_its_allocation() {
 }
 
 #[test]
+fn blocks_that_have_leaked_are_as_long_as_the_program_asked_for() {
+    let fozzy = Fozzy::new();
+    let leaks = "(func $leaks i32.const 40 call $malloc drop i32.const 100 call $malloc call $free i32.const 40 call $malloc drop)";
+    write(&fozzy, &format!("{leaks} (func (export \"_start\") call $leaks)"));
+    for (budget, expected) in [("80", "pass"), ("79", "fail")] {
+        let ran = checked(&fozzy, &["--leak-budget", budget, "--record", "a.fozzy", "--record-collision", "overwrite"]);
+        assert_eq!(ran.json()["status"], expected, "{}", ran.out());
+    }
+    let top = fozzy.run(&["memory", "top", "a.fozzy", "--json"]).json();
+    assert_eq!((&top["leakedAllocs"], &top["leakedBytes"]), (&2.into(), &80.into()), "{top:#}");
+    assert_eq!(top["entries"][0]["label"], "leaks", "{top:#}");
+}
+
+#[test]
 fn a_trace_with_checks_replays_with_them_and_one_without_is_another_run() {
     let fozzy = Fozzy::new();
     let body = "i32.const 8 call $malloc local.tee 0 call $free local.get 0 i32.load drop";

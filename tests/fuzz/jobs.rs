@@ -38,6 +38,21 @@ fn two_workers_share_the_executions_and_what_they_find() {
     assert!(said.contains("--det"), "{said}");
 }
 
+#[test]
+fn a_campaign_ends_at_its_risk() {
+    let fozzy = Fozzy::new();
+    fozzy.write("few.wat", module("(if (local.get $len) (then nop))"));
+    for jobs in ["1", "2"] {
+        let fuzz = ["fuzz", "few.wat", "--until-risk", "80%", "--time", "60s", "--jobs", jobs, "--no-store", "--json"];
+        let found = fozzy.run(&fuzz).exits(0).json();
+        assert_eq!(found["fuzz"]["ended"], "risk", "{found}");
+        let coverage = &found["fuzz"]["coverage"];
+        let chance = coverage["chance_if_doubled"].as_f64().expect("a number");
+        let range = &coverage["chance_if_doubled_range"];
+        assert!(range[0].as_f64() < Some(chance) && Some(chance) < range[1].as_f64(), "{coverage}");
+    }
+}
+
 /// The workers that `parent` has started and that have not ended; a process in which it compiles is none.
 #[cfg(target_os = "linux")]
 pub(crate) fn children_of(parent: u32) -> Vec<String> {

@@ -27,7 +27,7 @@ pub const INPUT_BYTES_MAX: u64 = 16 << 20;
 /// Folders inside of each other in which inputs are looked for.
 const FOLDERS_MAX: usize = 8;
 /// The answers of `fozzy run` without `--seed`.
-const SEED: Seed = Seed(0);
+pub(crate) const SEED: Seed = Seed(0);
 
 /// The files of a corpus, by name: all but those whose names begin with a dot.
 pub fn files(folder: &Path) -> Result<Vec<PathBuf>, CampaignError> {
@@ -112,6 +112,11 @@ impl InputRunner {
             Ok(confirmer)
         };
         Ok(InputRunner { confirmers: searched.iter().map(confirmer).collect::<Result<_, CampaignError>>()? })
+    }
+
+    /// What executes an input as a run that can be recorded, one for each function.
+    pub(crate) fn into_confirmers(self) -> Vec<FindingConfirmer> {
+        self.confirmers
     }
 
     /// Executes the input that stands in a file.

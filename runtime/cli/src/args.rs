@@ -5,6 +5,7 @@ mod check;
 mod corpus;
 mod criteria;
 mod debug;
+mod diff;
 mod gates;
 mod heap;
 mod maelstrom;
@@ -22,6 +23,7 @@ pub(crate) use corpus::{
 };
 pub(crate) use criteria::CriteriaArgs;
 pub(crate) use debug::DebugArgs;
+pub(crate) use diff::DiffArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use maelstrom::{MaelstromCommand, MaelstromTestArgs};
@@ -35,6 +37,7 @@ pub(crate) use time_travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, Metr
 use crate::help::commands_by_purpose;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fozzy_campaign::RiskBound;
 use fozzy_campaign::explore::state::is_state;
 use fozzy_campaign::maximize::CostMetric;
 use fozzy_campaign::options::seed_number;
@@ -147,6 +150,8 @@ pub(crate) enum Command {
     Shrink(ShrinkArgs),
     /// Determine which planned faults a recorded failure needs.
     Ablate(AblateArgs),
+    /// Run two programs under equal decisions, and show the first difference of what they do.
+    Diff(DiffArgs),
     /// Show the kind, imports and exports of a program, without running it.
     Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.
@@ -440,6 +445,10 @@ pub(crate) struct FuzzArgs {
     /// The budget of real time, such as 30s, 5m, 2h.
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) time: Option<Duration>,
+    /// End when the chance that one more minute finds something new has fallen to this, such as 5%. It never falls below 1 % within the
+    /// first hour, or below 5 % within the first ten minutes.
+    #[arg(long, value_name = "SHARE", value_parser = RiskBound::parse, conflicts_with_all = ["det", "maximize"])]
+    pub(crate) until_risk: Option<RiskBound>,
     /// Maximum length of an input, in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=INPUT_BYTES_MAX))]
     pub(crate) max_input: u32,

@@ -10,6 +10,7 @@ mod clean;
 mod corpus;
 mod coverage;
 mod debug;
+mod diff;
 mod doctor;
 mod env;
 mod explore;
@@ -84,6 +85,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Benchmark(args) => benchmark::benchmark(&context, args),
             Command::Shrink(args) => shrink::shrink(&context, args),
             Command::Ablate(args) => shrink::ablate(&context, args),
+            Command::Diff(args) => diff::diff(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Profile(args) => profile::profile(&context, args),

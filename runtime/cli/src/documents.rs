@@ -10,6 +10,7 @@
 
 use fozzy_campaign::store::RunManifest;
 use fozzy_report::coverage::CoverageDocument;
+use fozzy_report::diff::DiffDocument;
 use fozzy_report::document::{
     ArtifactsDocument, BundleDocument, CiDocument, CleanDocument, CorpusAddDocument, CorpusExportDocument,
     CorpusImportDocument, CorpusMinimizeDocument, DoctorDocument, EnvDocument, ErrorDocument, FormattedDocument,
@@ -59,6 +60,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("maelstrom", "`maelstrom test` (`fozzy.maelstrom.v1`)", of::<MaelstromDocument>),
     row("seeds", "`seeds` (`fozzy.seeds.v1`)", of::<SeedsDocument>),
     row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
+    row("diff", "`diff` (`fozzy.diff.v1`)", of::<DiffDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),
     row("history", "`trace show`", of::<ShowDocument>),
     row("migration", "`trace migrate` (`fozzy.trace_migration.v1`)", of::<MigrateDocument>),

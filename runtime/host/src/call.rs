@@ -454,11 +454,18 @@ impl Host {
         let (node, since) = (self.node, self.run.world.clock.now());
         // Afterwards, a process may be forgotten.
         let awaited: Vec<AwaitedEvent> = waits.iter().map(|wait| self.run.world.awaited(node, *wait)).collect();
+        let is_timer = |awaited: &AwaitedEvent| awaited.kind == WaitKind::Timer;
+        if let Some(awaited) = awaited.iter().find(|awaited| !is_timer(awaited)).or(awaited.first()).cloned() {
+            self.run.tell(|_| Activity::WaitBegins { node, at: since, awaited });
+        }
         let outcome = self.wait_for(waits).await;
+        if self.run.unwinds {
+            // It still waits, and it is the turn of nobody.
+            return outcome;
+        }
         let over = |wait: &Wait| !matches!(wait, Wait::Nothing) && self.run.world.is_ready(*wait);
-        let is_timer = |at: &usize| awaited[*at].kind == WaitKind::Timer;
         let ready: Vec<usize> = (0..waits.len()).filter(|at| over(&waits[*at])).collect();
-        let first = ready.iter().find(|at| !is_timer(at)).or(ready.first()).copied().unwrap_or(0);
+        let first = ready.iter().find(|at| !is_timer(&awaited[**at])).or(ready.first()).copied().unwrap_or(0);
         if let Some(awaited) = awaited.into_iter().nth(first) {
             self.run.tell(|world| Activity::Wait { node, since, until: world.clock.now(), awaited });
         }

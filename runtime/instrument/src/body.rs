@@ -212,7 +212,7 @@ impl BodyRewriter {
             let (start, places) = (facts.spans.operators.start, module.request_places()?);
             let wrapper = module.helper(Helper::Fallible { function: index, params, role })?;
             // It asks before anything else is done.
-            self.edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |code| {
+            self.edits.insert(start, EditPosition::First, start, SegmentKind::Injected, |code| {
                 memory_faults::divert(places, params, wrapper, code);
             });
         }
@@ -225,15 +225,6 @@ impl BodyRewriter {
                     code.call(helper);
                 });
             }
-        }
-        if let Some(wrapped) = module.checked_function(index) {
-            let (start, shadow) = (facts.spans.operators.start, Shadow { memory: module.shadow_memory });
-            let (params, results) = (wrapped.params, wrapped.results);
-            let wrapper = module.helper(Helper::Wrapper { function: index, params, results })?;
-            // Before all other passes, since it returns.
-            self.edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |code| {
-                wrappers::divert(shadow, &wrapped, wrapper, code);
-            });
         }
         if let Some(helper) = module.taking_globals(index)? {
             let (start, memory_index) = (facts.spans.operators.start, module.side_memory);
@@ -263,8 +254,36 @@ impl BodyRewriter {
         if covers {
             self.edges.finish(&facts.spans, index, module, &mut self.sites, &mut self.edits)?;
         }
-        if module.profile {
-            self.counts.finish(index, facts.spans.operators.start, module, &mut self.profile, &mut self.edits)?;
+        let node = match module.profile {
+            true => {
+                let start = facts.spans.operators.start;
+                Some(self.counts.finish(index, start, module, &mut self.profile, &mut self.edits)?)
+            }
+            false => None,
+        };
+        if let Some(wrapped) = module.checked_function(index) {
+            let (start, shadow) = (facts.spans.operators.start, Shadow { memory: module.shadow_memory });
+            let (params, results) = (wrapped.params, wrapped.results);
+            let wrapper = module.helper(Helper::Wrapper { function: index, params, results })?;
+            // A log has the blocks that the program asks for, and not those of the wrapper, which are longer and are freed later.
+            let logged = node.as_ref().zip(allocator);
+            self.edits.insert(start, EditPosition::First, start, SegmentKind::Injected, |code| {
+                wrappers::divert(shadow, code, |code| {
+                    if let Some((node, (role, locals))) = logged {
+                        node.enter(code);
+                        locals.enter(role, code);
+                    }
+                    for param in 0..params {
+                        code.local_get(param);
+                    }
+                    code.call(wrapper);
+                    if let Some((node, (role, locals))) = logged {
+                        // The wrapper has called functions, too.
+                        node.name(code);
+                        locals.log_result(role, code);
+                    }
+                });
+            });
         }
         if module.positions {
             let (start, end) = (facts.spans.operators.start, facts.spans.operators.end);

@@ -20,6 +20,8 @@ use wasm_encoder::{Encode, InstructionSink, ValType};
 /// Where, relative to the original operator that starts at the edit's offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EditPosition {
+    /// At the entry of the function, before all else: what stands here may return.
+    First,
     /// At the entry of the function, outside of everything else.
     Entry,
     /// Belongs to the operator before: reached by branches to a label that stands here.

@@ -316,7 +316,8 @@ impl AllocatorLocals {
         self.arguments[index as usize]
     }
 
-    fn enter(&self, role: AllocatorRole, sink: &mut InstructionSink<'_>) {
+    /// `[] -> []`: what is done when it is entered.
+    pub(crate) fn enter(&self, role: AllocatorRole, sink: &mut InstructionSink<'_>) {
         sink.i32_const(0).i32_load(self.depth()).local_set(self.outer);
         sink.i32_const(0).local_get(self.outer).i32_const(1).i32_add().i32_store(self.depth());
         let kept: &[u32] = match &role {
@@ -346,7 +347,7 @@ impl AllocatorLocals {
     }
 
     /// `[results] -> [results]`
-    fn log_result(&self, role: AllocatorRole, sink: &mut InstructionSink<'_>) {
+    pub(crate) fn log_result(&self, role: AllocatorRole, sink: &mut InstructionSink<'_>) {
         let returns = !matches!(role, AllocatorRole::Free { .. });
         if returns {
             sink.local_set(self.result);

@@ -504,7 +504,7 @@ impl ProfilePass {
         module: &mut ModuleRewriter<'_>,
         sites: &mut ProfileSites,
         edits: &mut Edits,
-    ) -> Result<(), Error> {
+    ) -> Result<EnteredNode, Error> {
         let offsets =
             |range: &Range<usize>| self.operators[range.clone()].iter().copied().map(OriginalOffset).collect();
         let counted = self.segments.iter().enumerate().filter(|(place, it)| *place == 0 || !it.operators.is_empty());
@@ -528,7 +528,7 @@ impl ProfilePass {
             lists: function.lists(),
         };
         edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |sink| {
-            code.enter(index, &function, enter, sink);
+            code.enter(index, function.bytes(), function.spare, enter, sink);
             if keeps_outer {
                 sink.i32_const(0).i64_load(code.at(OUTER_AT, 3)).local_set(code.outer);
             }
@@ -566,8 +566,9 @@ impl ProfilePass {
                 });
             });
         }
+        let found = EnteredNode { index, bytes: function.bytes(), spare: function.spare, enter, code };
         sites.functions.insert((module.ordinal, index), function);
-        Ok(())
+        Ok(found)
     }
 
     fn edit_call(&self, call: &DraftCall, list: u32, code: &Locals, edits: &mut Edits) {
@@ -622,13 +623,11 @@ impl Locals {
     }
 
     /// Finds the node of this call. The most frequent callee of a list stands first in it.
-    fn enter(&self, index: u32, function: &ProfiledFunction, enter: u32, sink: &mut InstructionSink<'_>) {
+    fn enter(&self, index: u32, bytes: u32, spare: u32, enter: u32, sink: &mut InstructionSink<'_>) {
         let tagged = (index | IS_NODE).cast_signed();
         sink.i32_const(0).i32_load(self.at(CURRENT_AT + 4, 2)).i32_load(self.at(BIAS, 2)).local_tee(self.node);
         sink.i32_load(self.at(BIAS + FUNCTION, 2)).i32_const(tagged).i32_ne().if_(BlockType::Empty);
-        sink.i32_const(tagged)
-            .i32_const(function.bytes().cast_signed())
-            .i32_const((function.spare - BIAS).cast_signed());
+        sink.i32_const(tagged).i32_const(bytes.cast_signed()).i32_const((spare - BIAS).cast_signed());
         sink.call(enter).local_set(self.node).end();
         sink.local_get(self.node).i64_extend_i32_u().i64_const((1 << 32) + 1).i64_mul().local_set(self.current);
         self.name_current(sink);
@@ -658,6 +657,27 @@ impl Locals {
         sink.local_get(self.node).local_get(self.node).i64_load(at);
         value(sink);
         sink.i64_add().i64_store(at);
+    }
+}
+
+/// The node of a call, for what stands in front of a function.
+pub(crate) struct EnteredNode {
+    index: u32,
+    bytes: u32,
+    spare: u32,
+    enter: u32,
+    code: Locals,
+}
+
+impl EnteredNode {
+    /// Finds the node; nothing is counted.
+    pub(crate) fn enter(&self, sink: &mut InstructionSink<'_>) {
+        self.code.enter(self.index, self.bytes, self.spare, self.enter, sink);
+    }
+
+    /// Once more, after calls.
+    pub(crate) fn name(&self, sink: &mut InstructionSink<'_>) {
+        self.code.name_current(sink);
     }
 }
 

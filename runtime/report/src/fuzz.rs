@@ -53,7 +53,7 @@ pub struct FuzzSummary {
     pub slowest: Option<SlowestInput>,
     /// Failures, each once, in the order in which they were found.
     pub findings: Vec<FuzzFinding>,
-    /// Why it ended: `runs`, `time`, `finding`, `inputs` when these were named and run once each, `interrupted` by a signal, `workers` when too many of them were lost.
+    /// Why it ended: `runs`, `time`, `risk`, `finding`, `inputs` when these were named and run once each, `interrupted` by a signal, `workers` when too many of them were lost.
     pub ended: String,
     /// Workers that ended before their time; what they had not reported is not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -95,6 +95,15 @@ pub struct FuzzCoverage {
     pub estimated_undiscovered_edges: f64,
     /// The chance that the next execution takes a new edge (Good-Turing).
     pub chance_of_new_edge: f64,
+    /// Executions of the second half of all that found something new: coverage or a failure.
+    #[serde(default)]
+    pub discoveries_last_half: u64,
+    /// The chance that as many executions again find something new.
+    #[serde(default)]
+    pub chance_if_doubled: f64,
+    /// Where that chance is with a confidence of 95 %: at least, at most.
+    #[serde(default)]
+    pub chance_if_doubled_range: (f64, f64),
 }
 
 /// One failure.
@@ -147,6 +156,21 @@ impl FuzzFinding {
     }
 }
 
+/// What as many executions again are worth.
+fn outlook(fuzz: &FuzzSummary) -> Option<String> {
+    let FuzzCoverage { chance_if_doubled, chance_if_doubled_range: (low, high), .. } = fuzz.coverage;
+    let percent = |chance: f64| format!("{:.0}", (chance * 100.0).clamp(1.0, 99.0));
+    let said = || {
+        format!(
+            "as many again find something new with about {} %, {} to {} most likely",
+            percent(chance_if_doubled),
+            percent(low),
+            percent(high)
+        )
+    };
+    (high > 0.0).then(said)
+}
+
 /// How it is said to have ended when inputs were run, and no campaign.
 const INPUTS: &str = "inputs";
 
@@ -169,6 +193,7 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
         lines.push(format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir));
         let FuzzCoverage { estimated_undiscovered_edges, chance_of_new_edge, .. } = fuzz.coverage;
         lines.extend(unseen(estimated_undiscovered_edges, chance_of_new_edge, "execution"));
+        lines.extend(outlook(fuzz));
         let is_slow = |slowest: &&SlowestInput| slowest.instructions / slowest.median.max(1) >= SLOW_TIMES;
         lines.extend(fuzz.slowest.as_ref().filter(is_slow).map(|slowest| {
             format!(

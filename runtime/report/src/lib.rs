@@ -12,6 +12,7 @@ mod ablation;
 mod benchmark;
 mod causality;
 pub mod coverage;
+pub mod diff;
 pub mod document;
 mod explore;
 mod facts;

@@ -74,6 +74,11 @@ pub const USAGE: &[UsageGroup] = &[
                 "you have a history of a distributed system and want a verdict",
                 "fozzy check history.edn --model cas-register",
             ),
+            (
+                "diff",
+                "you have changed a program, and want to know what it does otherwise",
+                "fozzy diff old.wasm new.wasm --seeds 100",
+            ),
             ("inspect", "you want to know what a program is and needs", "fozzy inspect app.wasm"),
             (
                 "coverage",

@@ -71,7 +71,8 @@ pub fn compare(left: &RecordedOutcome, right: &RecordedOutcome) -> Option<Outcom
 }
 
 /// All that an end says.
-fn end_words(end: &ExecutionEnd) -> String {
+#[must_use]
+pub fn end_words(end: &ExecutionEnd) -> String {
     let words = end.words();
     match end {
         ExecutionEnd::FuelExhausted { fuel } => format!("{words} ({fuel})"),
@@ -126,11 +127,27 @@ pub fn locate(
 ) -> Result<Option<CallDivergence>, HarnessError> {
     let (left, right) = (recorded.run(0..0)?, asked.run(0..0)?);
     let Some(stretch) = first_difference(&left.history, &right.history) else { return Ok(None) };
-    let mut from = stretch.start;
-    while from < stretch.end {
-        let window = from..stretch.end.min(from + LOCATE_CALLS_MAX);
-        let (left, right) = (recorded.run(window.clone())?, asked.run(window.clone())?);
-        if let Some(divergence) = first_differing_entry(&left.history.entries, &right.history.entries) {
+    locate_within(&mut |keep| recorded.run(keep), &mut |keep| asked.run(keep), stretch, &|one, other| one == other)
+}
+
+/// Executes one side again, and keeps the calls of a window.
+pub type Repeat<'a> = dyn FnMut(HistoryWindow) -> Result<Execution, HarnessError> + 'a;
+
+/// Executes both sides and names the first of `calls` that is not the `same` on both; `None` when all are.
+///
+/// # Errors
+/// When an execution fails for reasons of the machine.
+pub fn locate_within(
+    left: &mut Repeat<'_>,
+    right: &mut Repeat<'_>,
+    calls: HistoryWindow,
+    same: &dyn Fn(&HistoryEntry, &HistoryEntry) -> bool,
+) -> Result<Option<CallDivergence>, HarnessError> {
+    let mut from = calls.start;
+    while from < calls.end {
+        let window = from..calls.end.min(from.saturating_add(LOCATE_CALLS_MAX));
+        let (one, other) = (left(window.clone())?, right(window.clone())?);
+        if let Some(divergence) = first_entry_but(&one.history.entries, &other.history.entries, same) {
             return Ok(Some(divergence));
         }
         from = window.end;
@@ -139,8 +156,20 @@ pub fn locate(
 }
 
 pub(crate) fn first_differing_entry(recorded: &[HistoryEntry], asked: &[HistoryEntry]) -> Option<CallDivergence> {
+    first_entry_but(recorded, asked, &|one, other| one == other)
+}
+
+/// The first entry that is not the `same` on both sides.
+fn first_entry_but(
+    recorded: &[HistoryEntry],
+    asked: &[HistoryEntry],
+    same: &dyn Fn(&HistoryEntry, &HistoryEntry) -> bool,
+) -> Option<CallDivergence> {
     let longer = recorded.len().max(asked.len());
-    let at = (0..longer).find(|n| recorded.get(*n) != asked.get(*n))?;
+    let at = (0..longer).find(|n| match (recorded.get(*n), asked.get(*n)) {
+        (Some(one), Some(other)) => !same(one, other),
+        _ => true,
+    })?;
     let (recorded, asked) = (recorded.get(at).cloned(), asked.get(at).cloned());
     let either = recorded.as_ref().or(asked.as_ref())?;
     Some(CallDivergence { index: either.index, at: either.at, recorded, asked })

@@ -32,7 +32,7 @@ pub mod stats;
 
 pub use audit::{Audit, audit};
 pub use branch::Branch;
-pub use compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
+pub use compare::{CallDivergence, OutcomeDifference, Repeat, ReplaySide, compare, end_words, locate, locate_within};
 pub use feedback::Feedback;
 pub use findings::{FailureRecord, Findings};
 pub use question_count::{QuestionCount, QuestionCounter};

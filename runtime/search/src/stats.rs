@@ -4,9 +4,11 @@
 
 mod difference;
 pub(crate) mod estimate;
+pub(crate) mod outlook;
 mod proportion;
 pub mod scaling;
 
 pub use difference::{DifferenceMethod, MeanDifference};
 pub use estimate::Estimate;
+pub use outlook::Outlook;
 pub use proportion::{Proportion, clean_runs};

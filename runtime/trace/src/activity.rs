@@ -37,7 +37,16 @@ pub enum Activity {
         /// When.
         at: Instant,
     },
-    /// A call waited.
+    /// A call begins to wait. Unless its end is told, it still waits when its machine or the run ends.
+    WaitBegins {
+        /// The machine of the guest.
+        node: NodeId,
+        /// When.
+        at: Instant,
+        /// For what, or for the first of several things.
+        awaited: AwaitedEvent,
+    },
+    /// A call has waited.
     Wait {
         /// The machine of the guest.
         node: NodeId,

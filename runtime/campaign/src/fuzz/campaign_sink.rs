@@ -20,6 +20,7 @@ use crate::options::StopFlag;
 use crate::pipeline::{self, ENTRIES_KEPT, RecordingOrigin};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::remarks::Remarks;
+use crate::risk_bound::RiskBound;
 use crate::search_clock::{SearchClock, unconfirmed_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
@@ -64,6 +65,8 @@ pub struct CampaignSink {
     said_at: u64,
     said_executions: u64,
     calls: u64,
+    /// Whether the risk is low enough, so that it ends.
+    pub is_settled: bool,
 }
 
 /// What a sink is made of.
@@ -82,6 +85,8 @@ pub struct SinkConfig {
     pub subject: Subject,
     /// Real time after which it ends.
     pub time: Option<Duration>,
+    /// The risk at which it ends.
+    pub until: Option<RiskBound>,
     /// The budget of executions, if there is one.
     pub runs: Option<u64>,
     /// Whether a stop was requested.
@@ -110,6 +115,7 @@ impl CampaignSink {
             said_at: 0,
             said_executions: 0,
             calls: 0,
+            is_settled: false,
         }
     }
 
@@ -231,7 +237,8 @@ impl FuzzObserver for CampaignSink {
         } else if now - self.said_at >= if self.config.remarks.is_live() { LIVE_EVERY_NS } else { STATUS_EVERY_NS } {
             self.say(stats, now);
         }
-        self.config.time.is_none_or(|time| now < time.0)
+        self.is_settled = self.config.until.is_some_and(|until| until.is_met(stats.outlook(), now));
+        !self.is_settled && self.config.time.is_none_or(|time| now < time.0)
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {

@@ -27,6 +27,7 @@ use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
+use crate::risk_bound::RiskBound;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
@@ -75,6 +76,8 @@ pub struct FuzzRun {
     pub artifacts: Option<(CargoFuzz, PathBuf)>,
     /// The budget of executions of all workers, if there is one.
     pub runs: Option<u64>,
+    /// The risk at which it ends, if that is asked for; none in a worker, whose risk is its supervisor's.
+    pub until: Option<RiskBound>,
     /// Who hears how it goes; a worker tells its supervisor only.
     pub remarks: Remarks,
 }
@@ -188,6 +191,7 @@ impl<'a> CampaignSetup<'a> {
         ));
         if run.runs.is_none() && self.time.is_none() {
             let end = match search.first_only {
+                _ if run.until.is_some() => "it ends at the risk that --until-risk says",
                 true => "the first finding or Ctrl-C ends it",
                 false => "Ctrl-C ends it, with its summary",
             };
@@ -226,7 +230,7 @@ impl<'a> CampaignSetup<'a> {
         }
         let corpus_dir = run.corpus.path().display().to_string();
         let subject = Subject { total_edges: target.edges_total(), corpus_dir, ..self.subject() };
-        let FuzzRun { corpus, mut seeds, dictionary, search, destination, artifacts, runs, remarks } = run;
+        let FuzzRun { corpus, mut seeds, dictionary, search, destination, artifacts, runs, until, remarks } = run;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max);
         let mut sink = CampaignSink::new(SinkConfig {
             corpus,
@@ -238,6 +242,7 @@ impl<'a> CampaignSetup<'a> {
             subject: subject.clone(),
             runs,
             time: self.time,
+            until,
             clock: self.clock,
             stop: StopFlag::clone(&self.stop),
             supervisor: part.as_ref().map(|part| part.channel.clone()),
@@ -256,7 +261,11 @@ impl<'a> CampaignSetup<'a> {
         if let Some(error) = seeds.failed {
             return Err(error);
         }
-        let word = if ended == CampaignEnd::Stopped && (self.stop)() { "interrupted" } else { word_of(ended) };
+        let word = match ended {
+            CampaignEnd::Stopped if (self.stop)() => "interrupted",
+            CampaignEnd::Stopped if sink.is_settled => "risk",
+            ended => word_of(ended),
+        };
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
         report.fuzz.slowest = slowest(&campaign);
@@ -282,6 +291,7 @@ impl<'a> CampaignSetup<'a> {
             seed: self.seed,
             runs: run.runs,
             time: self.time.map(|time| Duration(time.0.saturating_sub(self.clock.elapsed_ns()))),
+            until: run.until,
             first_only: run.search.first_only,
             folder,
             record: record.as_deref().map(|path| (path, *collision)),

@@ -112,7 +112,7 @@ impl CampaignReport {
         kept: &[SavedFinding],
         ended: &str,
     ) -> CampaignReport {
-        let estimate = stats.estimate();
+        let (estimate, outlook) = (stats.estimate(), stats.outlook());
         assert_eq!(
             found.len(),
             kept.len(),
@@ -137,6 +137,9 @@ impl CampaignReport {
                     .undiscovered
                     .min(subject.total_edges.saturating_sub(stats.edges) as f64),
                 chance_of_new_edge: estimate.next_is_new,
+                discoveries_last_half: outlook.discoveries,
+                chance_if_doubled: outlook.chance(1.0),
+                chance_if_doubled_range: outlook.chance_range(1.0),
             },
             last_new: stats.last_new,
             corpus: stats.corpus,

@@ -20,6 +20,7 @@ use crate::error::{CampaignError, DeferredError, ErrorKind, at_path};
 use crate::options::StopFlag;
 use crate::progress::CampaignLine;
 use crate::remarks::Remarks;
+use crate::risk_bound::RiskBound;
 use crate::selector;
 use crate::store;
 use crate::wall_clock::Stopwatch;
@@ -28,6 +29,7 @@ use crate::workers::{
     WorkerSlot, own_command,
 };
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput};
+use fozzy_search::stats::Outlook;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed, counted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +45,8 @@ pub struct FuzzWorkers<'a> {
     pub runs: Option<u64>,
     /// Real time for all.
     pub time: Option<Duration>,
+    /// The risk at which all end.
+    pub until: Option<RiskBound>,
     /// Whether the first failure ends it.
     pub first_only: bool,
     /// The run's folder.
@@ -78,6 +82,7 @@ impl FuzzWorkers<'_> {
             by_signature: BTreeMap::new(),
             known: BTreeSet::new(),
             watch: Stopwatch::start(),
+            is_settled: false,
             shown: (0, 0),
             unkept: DeferredError::default(),
         };
@@ -105,6 +110,8 @@ struct Collector<'a> {
     /// Traces of workers that were reported.
     known: BTreeSet<PathBuf>,
     watch: Stopwatch,
+    /// Whether the risk is low enough, so that all end.
+    is_settled: bool,
     /// When the last line was shown, and of how many executions.
     shown: (u64, u64),
     /// What of the findings could not be written.
@@ -113,7 +120,7 @@ struct Collector<'a> {
 
 impl SupervisorObserver<FuzzProtocol> for Collector<'_> {
     fn is_stop_requested(&self) -> bool {
-        (self.plan.stop)()
+        self.is_settled || (self.plan.stop)()
     }
 
     fn on_found(&mut self, worker: u32, found: FindingReport) -> Result<Direction, HarnessError> {
@@ -123,6 +130,10 @@ impl SupervisorObserver<FuzzProtocol> for Collector<'_> {
 
     fn on_status(&mut self, slots: &[WorkerSlot<FuzzProtocol>]) {
         self.show(slots);
+        let latest = slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress.as_ref());
+        let discoveries = latest.map(|fuzz| fuzz.coverage.discoveries_last_half).sum();
+        let is_met = |until: RiskBound| until.is_met(Outlook { discoveries }, self.watch.elapsed_ns());
+        self.is_settled = self.plan.until.is_some_and(is_met);
     }
 
     fn on_loss(&mut self, loss: &WorkerLoss) {
@@ -273,6 +284,10 @@ impl Collector<'_> {
         fuzz.minimizing = latest().map(|fuzz| fuzz.minimizing).sum();
         fuzz.unconfirmed = latest().map(|fuzz| fuzz.unconfirmed).sum();
         fuzz.last_new = latest().map(|fuzz| fuzz.last_new).max().unwrap_or(0);
+        let outlook = Outlook { discoveries: latest().map(|fuzz| fuzz.coverage.discoveries_last_half).sum() };
+        fuzz.coverage.discoveries_last_half = outlook.discoveries;
+        fuzz.coverage.chance_if_doubled = outlook.chance(1.0);
+        fuzz.coverage.chance_if_doubled_range = outlook.chance_range(1.0);
         let slowest = latest().filter_map(|fuzz| fuzz.slowest.as_ref());
         fuzz.slowest = slowest.max_by_key(|slowest| slowest.instructions).cloned();
         (fuzz.workers_lost, fuzz.workers_restarted) = (report.lost, report.restarted);
@@ -280,6 +295,7 @@ impl Collector<'_> {
             SupervisorEnd::Complete => ("runs", None),
             SupervisorEnd::Time => ("time", None),
             SupervisorEnd::Directed => ("finding", None),
+            SupervisorEnd::Requested if self.is_settled => ("risk", None),
             SupervisorEnd::Requested => ("interrupted", None),
             SupervisorEnd::Failed(why) => ("workers", Some(why)),
             SupervisorEnd::Blocked(why) => {

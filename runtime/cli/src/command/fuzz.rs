@@ -92,6 +92,7 @@ fn campaign(context: &Context, args: &FuzzArgs, worker: Option<&Worker<FuzzProto
         destination: TraceDestination { folder, record: args.record.clone(), collision },
         artifacts,
         runs: args.runs,
+        until: args.until_risk.filter(|_| worker.is_none()),
         remarks: if worker.is_none() { context.project.remarks.clone() } else { Remarks::none() },
     };
     setup.announce(&run);

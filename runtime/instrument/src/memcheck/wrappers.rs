@@ -29,14 +29,12 @@ pub(crate) struct WrapperCalls {
     pub(crate) reuse: u32,
 }
 
-/// What a function of an allocator begins with: its wrapper, unless it is called by one.
-pub(crate) fn divert(shadow: Shadow, function: &CheckedFunction, wrapper: u32, code: &mut InstructionSink<'_>) {
+/// What a function of an allocator begins with: its wrapper, which `call` calls with the parameters, unless it is called by one.
+pub(crate) fn divert(shadow: Shadow, code: &mut InstructionSink<'_>, call: impl FnOnce(&mut InstructionSink<'_>)) {
     shadow.load(code, DEPTH_AT);
     code.i32_eqz().if_(BlockType::Empty);
-    for param in 0..function.params {
-        code.local_get(param);
-    }
-    code.call(wrapper).return_().end();
+    call(code);
+    code.return_().end();
 }
 
 /// Writes one wrapper.

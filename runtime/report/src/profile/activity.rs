@@ -137,7 +137,7 @@ pub struct MachineTimes {
     pub ready_ns: u64,
     /// How long it had no power, or was killed.
     pub down_ns: u64,
-    /// What its calls took in all.
+    /// What its calls took in all, up to the end of the run.
     pub calls_ns: u64,
     /// Turns of its tasks, by their numbers, where its program asked which one is next.
     pub tasks: BTreeMap<u64, u64>,
@@ -295,6 +295,15 @@ struct UnreadBytes {
     bytes: u64,
 }
 
+/// A wait that goes on.
+#[derive(Clone, Debug)]
+struct OpenWait {
+    /// The machine whose code waits: the guest's, or that of a target that it calls.
+    node: NodeId,
+    since: Instant,
+    awaited: AwaitedEvent,
+}
+
 /// Builds a [`RunActivity`] from events, in the order in which they happen.
 #[derive(Debug)]
 pub struct ActivityCollector {
@@ -317,6 +326,8 @@ pub struct ActivityCollector {
     down: BTreeMap<NodeId, Instant>,
     /// Guests that could run, and since when.
     ready: BTreeMap<NodeId, Instant>,
+    /// By guest, the wait that has begun and not ended.
+    open: BTreeMap<NodeId, OpenWait>,
     unread: BTreeMap<(IoKind, u64), VecDeque<UnreadBytes>>,
     unread_count: usize,
     /// By guest, when and as which event it ended.
@@ -355,6 +366,7 @@ impl ActivityCollector {
             last: BTreeMap::new(),
             down: BTreeMap::new(),
             ready: BTreeMap::new(),
+            open: BTreeMap::new(),
             unread: BTreeMap::new(),
             unread_count: 0,
             ends: BTreeMap::new(),
@@ -469,6 +481,7 @@ impl ActivityCollector {
                 *tasks.entry(task).or_default() += 1;
             }
             Activity::Ended { node, at } => {
+                self.cut_off(node, at);
                 self.found.machines.entry(node).or_default().ended = Some(at);
                 self.end_task(node, at);
                 // If it starts again, it has been down until then, and its first call begins there.
@@ -476,7 +489,13 @@ impl ActivityCollector {
                 self.down.entry(node).or_insert(at);
                 self.ends.insert(node, Sender { node, at, event: self.events });
             }
-            Activity::Wait { node, since, until, awaited } => self.wait(node, since, until, awaited),
+            Activity::WaitBegins { node, at, awaited } => {
+                self.open.insert(self.running, OpenWait { node, since: at, awaited });
+            }
+            Activity::Wait { node, since, until, awaited } => {
+                self.open.remove(&self.running);
+                self.wait(self.running, until, OpenWait { node, since, awaited });
+            }
             Activity::Io { node, at, channel, is_write, bytes } => self.io(node, at, channel, is_write, bytes),
         }
     }
@@ -515,8 +534,15 @@ impl ActivityCollector {
         }
     }
 
-    fn wait(&mut self, node: NodeId, since: Instant, until: Instant, awaited: AwaitedEvent) {
-        let guest = self.running;
+    /// A guest, or the run, ends while its call may wait.
+    fn cut_off(&mut self, guest: NodeId, end: Instant) {
+        let Some(wait) = self.open.remove(&guest) else { return };
+        let call = end.since(self.last.get(&guest).copied().unwrap_or(wait.since)).0;
+        self.found.machines.entry(guest).or_default().calls_ns += call;
+        self.wait(guest, end, wait);
+    }
+
+    fn wait(&mut self, guest: NodeId, until: Instant, OpenWait { node, since, awaited }: OpenWait) {
         let ns = until.since(since).0;
         if ns == 0 {
             return;
@@ -606,6 +632,9 @@ impl ActivityCollector {
         }
         if let Some((since, until)) = self.turn.take() {
             self.end_turn(TurnSpan { node: self.running, task: None, since, until });
+        }
+        for guest in self.open.keys().copied().collect::<Vec<_>>() {
+            self.cut_off(guest, end);
         }
         let found = &mut self.found;
         let nodes = found.machines.keys().chain(found.io.keys().map(|(node, ..)| node)).chain([&NodeId(0)]);
@@ -719,6 +748,42 @@ mod tests {
         let machine = &found.machines[&node];
         assert_eq!((machine.down_ns, machine.calls_ns, machine.ended), (2_000, 1_500, Some(Instant(3_500))));
         assert_eq!(found.calls["poll"].durations.total_ns, 1_500);
+    }
+
+    #[test]
+    fn a_machine_that_waits_at_the_end_of_the_run_has_waited_until_then() {
+        let mut collector = ActivityCollector::new();
+        let turn = |node, at| Activity::Turn { node: NodeId(node), at: Instant(at), ready: Vec::new() };
+        let awaited = |kind| AwaitedEvent { kind, what: "it".to_owned(), of: None, stream: None };
+        let begins = |node, at| Activity::WaitBegins {
+            node: NodeId(node),
+            at: Instant(at),
+            awaited: awaited(WaitKind::Network),
+        };
+        let timer = |node, since, until| Activity::Wait {
+            node: NodeId(node),
+            since: Instant(since),
+            until: Instant(until),
+            awaited: awaited(WaitKind::Timer),
+        };
+        collector.activity(turn(0, 0));
+        collector.activity(begins(0, 0));
+        collector.activity(turn(1, 0));
+        collector.activity(begins(1, 0));
+        collector.activity(turn(1, 2));
+        collector.activity(timer(1, 0, 2));
+        collector.activity(begins(1, 3));
+        collector.activity(turn(2, 3));
+        collector.activity(begins(2, 3));
+        collector.activity(turn(0, 10));
+        collector.activity(timer(0, 0, 10));
+        // The third is killed, the run ends while the second one waits.
+        collector.activity(Activity::Ended { node: NodeId(2), at: Instant(7) });
+        let found = finished(collector);
+        let waited = |node| (found.machines[&NodeId(node)].waits, found.machines[&NodeId(node)].waited_ns);
+        assert_eq!([waited(0), waited(1), waited(2)], [(1, 10), (2, 9), (1, 4)]);
+        let key = WaitKey { node: NodeId(1), kind: WaitKind::Network, what: "it".to_owned(), of: None };
+        assert_eq!((found.waits[&key].total_ns, found.spans.len()), (7, 4));
     }
 
     #[test]

@@ -25,7 +25,8 @@ use super::target::{FuzzTarget, MemoryUse};
 use crate::feedback::{Feature, Feedback};
 use crate::findings::{FailureRecord, Findings};
 use crate::rng::Rng;
-use crate::stats::Estimate;
+use crate::stats::outlook::Discoveries;
+use crate::stats::{Estimate, Outlook};
 use fozzy_trace::{CmpLogEntry, Digest, FailureSignature, HarnessError, Seed, Status, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -125,6 +126,8 @@ pub struct Stats {
     pub edges_once: u64,
     /// Edges taken in two executions only.
     pub edges_twice: u64,
+    /// Executions of the second half of all that found something new.
+    pub discoveries_last_half: u64,
 }
 
 impl Stats {
@@ -132,6 +135,12 @@ impl Stats {
     #[must_use]
     pub fn estimate(&self) -> Estimate {
         Estimate::of(self.executions, self.edges_once, self.edges_twice)
+    }
+
+    /// What is to be expected if it goes on.
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        Outlook { discoveries: self.discoveries_last_half }
     }
 }
 
@@ -221,6 +230,7 @@ pub struct Campaign {
     findings: Findings,
     /// Failures of executions that no run has confirmed so far, and how often each was seen.
     unconfirmed: BTreeMap<Option<FailureSignature>, u64>,
+    discoveries: Discoveries,
     stats: Stats,
     features: Vec<Feature>,
     log: Vec<CmpLogEntry>,
@@ -253,6 +263,7 @@ impl Campaign {
             has_timed_out: false,
             findings: Findings::default(),
             unconfirmed: BTreeMap::new(),
+            discoveries: Discoveries::default(),
             stats: Stats::default(),
             features: Vec::new(),
             log: Vec::new(),
@@ -594,7 +605,7 @@ impl Campaign {
         if self.observe(io, memory) == 0 {
             return Ok(false);
         }
-        self.stats.last_new = self.stats.executions;
+        self.note_discovery();
         self.feedback.features_of(io.target, memory, &mut self.features);
         let shorter = self.shorten(io, input, parent)?;
         if !self.corpus.contains(&Digest::of(&shorter)) {
@@ -668,7 +679,14 @@ impl Campaign {
             return Err(CampaignHalt::Finished(CampaignEnd::Executions));
         }
         self.stats.executions += 1;
+        self.stats.discoveries_last_half = self.discoveries.in_last_half(self.stats.executions);
         Ok(())
+    }
+
+    /// The last execution has found something new.
+    fn note_discovery(&mut self) {
+        self.stats.last_new = self.stats.executions;
+        self.discoveries.record(self.stats.executions);
     }
 
     /// Executes an input. The answer is its memory, or `None` when it failed, which is seen to.
@@ -711,7 +729,7 @@ impl Campaign {
         let found =
             FailureRecord { input: input.to_vec(), found_at: self.stats.executions, times: 1, verdict, is_confirmed };
         let Some(found) = self.findings.add(signature.clone(), found).cloned() else { return Ok(()) };
-        self.stats.last_new = self.stats.executions;
+        self.note_discovery();
         self.stats.findings = self.findings.all().len() as u64;
         io.observer.on_failure(&found)?;
         if !is_confirmed {
