@@ -57,7 +57,10 @@ const CASES: &[(&str, &str)] = &[
     ("run", "cat .fozzy/runs/*/report.json | head -c 0; fozzy report show a.fozzy --format json"),
     ("suite", "fozzy test pass.wat fails.wat plan.toml --json"),
     ("manifest", "cat $(ls -d .fozzy/runs/*-* | head -1)/manifest.json"),
-    ("fuzz-coverage", "fozzy fuzz letters.wat --runs 5 >/dev/null 2>&1; cat $(ls .fozzy/runs/*/coverage.json | head -1)"),
+    (
+        "fuzz-coverage",
+        "fozzy fuzz letters.wat --runs 5 >/dev/null 2>&1; cat $(ls .fozzy/runs/*/coverage.json | head -1)",
+    ),
     ("state", "fozzy replay b.fozzy --call 1 --json"),
     ("state", "fozzy replay b.fozzy --call 2 --events 2 --memory 1024:16 --json"),
     ("causality", "fozzy causality f.fozzy --moments 2 --runs 2 --json"),
