@@ -261,12 +261,10 @@ mod tests {
         stream
     }
 
-    fn first(
-        masks: &[&str],
-        old: &str,
-        new: &str,
-        is_cut: bool,
-    ) -> Option<(u64, Option<u64>, Option<String>, Option<String>)> {
+    /// Line, column, and the texts from there on.
+    type FirstDifference = (u64, Option<u64>, Option<String>, Option<String>);
+
+    fn first(masks: &[&str], old: &str, new: &str, is_cut: bool) -> Option<FirstDifference> {
         let masks: Vec<String> = masks.iter().map(ToString::to_string).collect();
         let rules = DiffRules::new(&[], &masks).expect("patterns");
         let found = rules.stream(RunAspect::Stdout, &output(old), &output(new), is_cut)?;
