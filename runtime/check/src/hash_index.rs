@@ -4,6 +4,8 @@
 //! hash ──▶ slot { tag: upper half of the hash, position + 1 } ──▶ owner's table[position]
 //! ```
 //!
+//! Slots are in the order of the upper half of hashes, so that any number of them will do.
+//!
 //! Invariants: the same insertions give the same index on every machine; at most seven eighths of the slots are in use.
 //! Not here: the entries themselves, and how they are compared.
 
@@ -39,6 +41,11 @@ pub(crate) struct HashIndex {
 }
 
 impl HashIndex {
+    /// An index with room for some entries: three of four slots are in use then.
+    pub(crate) fn with_capacity(entries: usize) -> HashIndex {
+        HashIndex { slots: vec![0; (entries + entries / 3 + 1).max(SLOTS_MIN)], used: 0 }
+    }
+
     /// The position whose entry `is_equal`; if there is none, notes `new` under this hash and returns `None`.
     #[inline]
     pub(crate) fn find_or_insert(&mut self, hash: u64, new: u32, is_equal: impl FnMut(u32) -> bool) -> Option<u32> {
@@ -72,8 +79,7 @@ impl HashIndex {
     /// The position, or the free slot where the search ended.
     #[inline]
     fn probe(&self, hash: u64, mut is_equal: impl FnMut(u32) -> bool) -> Result<u32, usize> {
-        let mask = self.slots.len() - 1;
-        let mut slot = (hash >> 32) as usize & mask;
+        let mut slot = self.first_slot(hash);
         loop {
             let entry = self.slots[slot];
             if entry == 0 {
@@ -83,17 +89,23 @@ impl HashIndex {
             if entry >> 32 == hash >> 32 && is_equal(position) {
                 return Ok(position);
             }
-            slot = (slot + 1) & mask;
+            slot = if slot + 1 == self.slots.len() { 0 } else { slot + 1 };
         }
+    }
+
+    /// The slot where the search for a hash begins.
+    #[inline]
+    fn first_slot(&self, hash: u64) -> usize {
+        (((hash >> 32) * self.slots.len() as u64) >> 32) as usize
     }
 
     fn grow(&mut self) {
         let count = (self.slots.len() * 2).max(SLOTS_MIN);
         let old = std::mem::replace(&mut self.slots, vec![0; count]);
         for entry in old.into_iter().filter(|entry| *entry != 0) {
-            let mut slot = (entry >> 32) as usize & (count - 1);
+            let mut slot = self.first_slot(entry);
             while self.slots[slot] != 0 {
-                slot = (slot + 1) & (count - 1);
+                slot = if slot + 1 == count { 0 } else { slot + 1 };
             }
             self.slots[slot] = entry;
         }
@@ -115,6 +127,21 @@ mod tests {
             let hash = fold(1, u64::from(number % 100) << 3);
             assert_eq!(index.find_or_insert(hash, 0, |found| found == number), Some(number));
         }
+    }
+
+    #[test]
+    fn an_index_with_room_grows_beyond_it() {
+        let mut index = HashIndex::with_capacity(1000);
+        let bytes = index.bytes();
+        for number in 0..1000u32 {
+            assert_eq!(index.find_or_insert(fold(0, u64::from(number)), number, |found| found == number), None);
+        }
+        assert_eq!(index.bytes(), bytes, "there was room");
+        for number in 0..3000u32 {
+            let found = index.find_or_insert(fold(0, u64::from(number)), number, |found| found == number);
+            assert_eq!(found, Some(number).filter(|number| *number < 1000));
+        }
+        assert!(index.bytes() > bytes);
     }
 
     #[test]

@@ -32,7 +32,7 @@ use inference::{AnomalyList, EdgeNames, HistoryWords};
 pub use level::{ISOLATION_LEVELS, IsolationLevel, LevelVerdict, isolation_level};
 use list_append::ListAppend;
 use order_search::{OrderedTransaction, find_order, split};
-use rw_register::RwRegister;
+use rw_register::{RwRegister, VersionUses};
 use saturation::{OrderEdge, OrderReason, ReadsFrom, SaturationVerdict, WeakLevel};
 use transaction::{MicroAction, TransactionSet};
 use update_cycles::{UpdateCycle, update_cycle};
@@ -210,12 +210,12 @@ fn judge(
     let inference = if set.writes_by == MicroAction::Append {
         Inference::ListAppend(ListAppend::new(history, &set)?)
     } else {
-        let mut register = RwRegister::new(history, &set)?;
+        let mut register = RwRegister::new(history, &set, VersionUses::Kept)?;
         register.find_lost_updates();
         Inference::RwRegister(register)
     };
     let graph = DependencyGraph::new(&set, &|id| inference.takes_part(id), &|builder| inference.add_edges(builder));
-    let CycleReport { cycles, undecided } = cycles::cycles(&graph, limits.is_over);
+    let CycleReport { cycles, undecided, is_acyclic } = cycles::cycles(&graph, limits.is_over);
     let found = inference.anomalies();
     let mut kinds: Vec<&'static str> = found.counts.keys().copied().collect();
     let mut counts: Vec<(String, u64)> =
@@ -231,7 +231,7 @@ fn judge(
         anomalies.push(explain(history, &set, &inference, cycle));
     }
     let mut open_updates = false;
-    if allows(&level::verdict(&kinds), UPDATE_LEVEL) {
+    if !is_acyclic && allows(&level::verdict(&kinds), UPDATE_LEVEL) {
         match update_cycle(&graph, &|id| set.is_update(id), limits.is_over) {
             UpdateCycle::None => {}
             UpdateCycle::Unknown => open_updates = true,
@@ -368,7 +368,7 @@ fn judge_by_saturation(
     wanted: SaturatedLevel,
     limits: &CheckLimits<'_>,
 ) -> Result<IsolationVerdict, HistoryError> {
-    let inference = Inference::RwRegister(RwRegister::new(history, set)?);
+    let inference = Inference::RwRegister(RwRegister::new(history, set, VersionUses::Unneeded)?);
     let found = inference.anomalies();
     let mut kinds: Vec<&'static str> = found.counts.keys().copied().collect();
     let mut counts: Vec<(String, u64)> =
@@ -540,10 +540,12 @@ fn try_whole_orders(
     let mut is_decided = true;
     for lists in orders {
         let graph = DependencyGraph::new(set, &|id| lists.takes_part(id), &|builder| lists.add_edges(builder));
-        let CycleReport { cycles, undecided } = cycles::cycles(&graph, limits.is_over);
+        let CycleReport { cycles, undecided, is_acyclic } = cycles::cycles(&graph, limits.is_over);
         let mut kinds: Vec<&'static str> = cycles.iter().map(|one| cycle_name(one.kind, one.order)).collect();
         let mut is_whole = undecided.is_empty();
-        match update_cycle(&graph, &|id| set.is_update(id), limits.is_over) {
+        let update =
+            if is_acyclic { UpdateCycle::None } else { update_cycle(&graph, &|id| set.is_update(id), limits.is_over) };
+        match update {
             UpdateCycle::Found(_) => kinds.push(UPDATE_CYCLE),
             UpdateCycle::Unknown => is_whole = false,
             UpdateCycle::None => {}

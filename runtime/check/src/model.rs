@@ -288,6 +288,21 @@ pub trait SequentialModel {
     fn can_become(&self, _pool: &DatumPool, _state: &[u8], _landmark: &ModelCall) -> bool {
         true
     }
+
+    /// Whether the state right after an overwriting call can become one in which a landmark is legal, if no other overwrites it before.
+    fn can_bring(&self, _pool: &DatumPool, _call: &ModelCall, _landmark: &ModelCall) -> bool {
+        true
+    }
+
+    /// Whether a call returns nothing that depends on the state, and is legal in each of those that have the same [`SequentialModel::unseen`].
+    fn is_blind(&self, _call: &ModelCall) -> bool {
+        false
+    }
+
+    /// What stands for a state that only blind calls follow before it is overwritten: no landmark is legal in it, and it is no state itself.
+    fn unseen(&self, _state: &[u8]) -> Option<&'static [u8]> {
+        None
+    }
 }
 
 /// The bytes of an id within a state.

@@ -74,6 +74,8 @@ pub(super) struct CycleReport {
     pub(super) cycles: Vec<CycleWitness>,
     /// Kinds that were neither found nor ruled out.
     pub(super) undecided: Vec<(CycleKind, CycleOrder)>,
+    /// Whether there is no cycle of any kind.
+    pub(super) is_acyclic: bool,
 }
 
 /// The cycles of a graph.
@@ -82,7 +84,7 @@ pub(super) fn cycles(graph: &DependencyGraph, is_over: &dyn Fn() -> bool) -> Cyc
     let (labels, count) = components(&MaskedGraph { graph, mask: all });
     let mut report = CycleReport::default();
     if count == 0 {
-        return report;
+        return CycleReport { is_acyclic: true, ..report };
     }
     let is_cyclic = |node: u32| labels[node as usize] != NONE;
     // A copy of most of a graph would only take memory.

@@ -230,7 +230,7 @@ impl GraphBuilder {
     fn add_processes(&mut self, set: &TransactionSet, takes_part: &dyn Fn(u32) -> bool) {
         let mut last: Vec<Option<u32>> = Vec::new();
         for id in set.ids().filter(|id| takes_part(*id)) {
-            let Some(process) = set.transactions[id as usize].process else { continue };
+            let Some(process) = set.transactions[id as usize].process() else { continue };
             if last.len() <= process as usize {
                 last.resize(process as usize + 1, None);
             }

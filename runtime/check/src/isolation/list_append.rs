@@ -91,30 +91,11 @@ impl<'a> ListAppend<'a> {
 
     /// What transactions read of each other, and the order of versions, for saturation.
     pub(super) fn reads_from(&self) -> ReadsFrom {
-        let set = self.words.set;
-        let mut all = ReadsFrom { session_count: set.processes(), ..ReadsFrom::default() };
-        let (mut keys, last_of): (Vec<u32>, Vec<u32>) = (Vec::new(), set.last_of_processes());
-        for id in set.ids() {
-            let steps: &[MicroOperation] = if self.takes_part(id) { set.steps(id) } else { &[] };
-            let session = all.session_of(set, id, &last_of);
-            keys.clear();
-            keys.extend(steps.iter().filter(|one| one.action == MicroAction::Append).map(|one| one.key));
-            keys.sort_unstable();
-            keys.dedup();
-            let is_own = |at: usize, key: u32| {
-                keys.binary_search(&key).is_ok()
-                    && steps[..at].iter().any(|before| before.action == MicroAction::Append && before.key == key)
-            };
-            let reads = steps.iter().enumerate().filter_map(|(at, one)| {
-                if one.action != MicroAction::Read || is_own(at, one.key) {
-                    return None;
-                }
-                let Some(last) = self.elements(one.value).last() else { return Some((one.key, BEFORE_ALL)) };
-                let writer = self.table.writer(self.table.find(one.key, *last)?);
-                (writer != id && self.takes_part(writer)).then_some((one.key, writer))
-            });
-            all.push(Some(session).filter(|_| self.takes_part(id)), reads, keys.iter().copied());
-        }
+        let source = |_: u32, _: usize, one: &MicroOperation| match self.elements(one.value) {
+            [] => Some(BEFORE_ALL),
+            _ => Some(self.table.writer(self.last_write(one)?)),
+        };
+        let mut all = ReadsFrom::new(self.words.set, |id| self.takes_part(id), source);
         self.each_version(|from, to| {
             if from != to {
                 all.versions.push(OrderEdge { from, to, reason: OrderReason::Version });
@@ -214,6 +195,17 @@ impl<'a> ListAppend<'a> {
         self.words.history.pool.elements(value).unwrap_or_default()
     }
 
+    /// The write of the last element of what a transaction that takes part read.
+    fn last_write(&self, read: &MicroOperation) -> Option<u32> {
+        let (elements, order) = (self.elements(read.value), &self.keys[read.key as usize]);
+        if order.is_broken {
+            return self.table.find(read.key, *elements.last()?);
+        }
+        // It is a beginning of the longest read.
+        let write = *order.writes.get(elements.len().checked_sub(1)?)?;
+        (write != NO_WRITE).then_some(write)
+    }
+
     /// Whether a read agrees with the order of its key.
     fn is_compatible(&self, read: &MicroOperation) -> bool {
         let order = &self.keys[read.key as usize];
@@ -278,14 +270,44 @@ impl<'a> ListAppend<'a> {
 
     /// The order of the appends to each key, from its reads.
     fn order_keys(&mut self) {
-        // Equal reads have equal values, so each is looked at once.
-        let mut reads: Vec<(u32, DatumId)> =
-            self.reads().filter(|(_, one)| !one.value.is_nil()).map(|(_, one)| (one.key, one.value)).collect();
-        reads.sort_unstable();
-        reads.dedup();
+        let reads = || self.reads().map(|(_, one)| one).filter(|one| !one.value.is_nil());
+        // By key, the longest read, and the one that was looked at last.
+        let mut longest: Vec<(Option<DatumId>, DatumId)> = vec![(None, DatumId::NIL); self.keys.len()];
+        let rank = |value: DatumId| (self.elements(value).len(), value.0);
+        for read in reads() {
+            let known = &mut longest[read.key as usize].0;
+            if known.is_none_or(|known| known != read.value && rank(known) < rank(read.value)) {
+                *known = Some(read.value);
+            }
+        }
+        let mut is_single = vec![true; self.keys.len()];
+        for read in reads() {
+            let (known, last) = &mut longest[read.key as usize];
+            let known = known.unwrap_or(DatumId::NIL);
+            // Equal reads have equal values.
+            if read.value != known && read.value != *last {
+                *last = read.value;
+                is_single[read.key as usize] &= self.elements(known).starts_with(self.elements(read.value));
+            }
+        }
+        // Of a key whose reads contradict each other, all of them are looked at.
+        let mut others: Vec<(u32, DatumId)> = Vec::new();
+        if is_single.contains(&false) {
+            others.extend(reads().filter(|one| !is_single[one.key as usize]).map(|one| (one.key, one.value)));
+            others.sort_unstable();
+            others.dedup();
+        }
         let mut positions = vec![NO_WRITE; self.table.writes.len()];
-        for group in reads.chunk_by(|a, b| a.0 == b.0) {
-            self.order_key(group, &mut positions);
+        for (key, (known, _)) in (0..).zip(longest) {
+            let Some(known) = known else { continue };
+            match is_single[key as usize] {
+                true => self.order_key(&[(key, known)], &mut positions),
+                false => {
+                    let from = others.partition_point(|one| one.0 < key);
+                    let to = others.partition_point(|one| one.0 <= key);
+                    self.order_key(&others[from..to], &mut positions);
+                }
+            }
         }
         for write in 0..self.table.writes.len() as u32 {
             let record = &self.table.writes[write as usize];
@@ -314,17 +336,18 @@ impl<'a> ListAppend<'a> {
             positions[write as usize] = place as u32;
         }
         let mut places: BTreeMap<u32, u32> = BTreeMap::new();
-        self.check_own_order(key, longest, &|write| positions[write as usize]);
+        self.check_own_order(key, longest, &order.writes, &|write| positions[write as usize]);
         let other = reads.iter().find(|(_, value)| !all.starts_with(self.elements(*value)));
         if let Some((_, other)) = other {
             let others: Vec<DatumId> =
                 reads.iter().map(|read| read.1).filter(|one| !all.starts_with(self.elements(*one))).collect();
             for value in others {
+                let found = self.elements(value).iter().map(|element| self.table.find(key, *element));
+                let writes: Vec<u32> = found.map(|write| write.unwrap_or(NO_WRITE)).collect();
                 places.clear();
-                for (place, element) in (0..).zip(self.elements(value)) {
-                    places.extend(self.table.find(key, *element).map(|write| (write, place)));
-                }
-                self.check_own_order(key, value, &|write| places.get(&write).copied().unwrap_or(NO_WRITE));
+                places.extend(writes.iter().copied().zip(0..).filter(|(write, _)| *write != NO_WRITE));
+                let place_of = |write: u32| places.get(&write).copied().unwrap_or(NO_WRITE);
+                self.check_own_order(key, value, &writes, &place_of);
             }
             order.is_broken = true;
             self.note_incompatible(key, longest, *other);
@@ -339,11 +362,10 @@ impl<'a> ListAppend<'a> {
     }
 
     /// Of what one transaction appended to a key, a version has what comes first before what comes later: no order of writes makes another.
-    fn check_own_order(&mut self, key: u32, version: DatumId, place_of: &dyn Fn(u32) -> u32) {
+    fn check_own_order(&mut self, key: u32, version: DatumId, writes: &[u32], place_of: &dyn Fn(u32) -> u32) {
         let words = self.words;
-        for (place, element) in (0..).zip(self.elements(version)) {
-            let Some(write) = self.table.find(key, *element) else { continue };
-            let record = self.table.writes[write as usize];
+        for (place, write) in (0..).zip(writes).filter(|(_, write)| **write != NO_WRITE) {
+            let record = self.table.writes[*write as usize];
             let steps = &words.set.steps(record.transaction)[..record.step as usize];
             let is_own = |one: &&MicroOperation| one.key == key && one.action == MicroAction::Append;
             let Some(first) = steps.iter().rfind(is_own) else { continue };
@@ -510,9 +532,7 @@ impl<'a> ListAppend<'a> {
     /// The last element of a read must be the last append of its transaction to that key.
     fn check_last(&mut self, id: u32, read: &MicroOperation) {
         let words = self.words;
-        let Some(write) = self.elements(read.value).last().and_then(|last| self.table.find(read.key, *last)) else {
-            return;
-        };
+        let Some(write) = self.last_write(read) else { return };
         let record = self.table.writes[write as usize];
         let later = &words.set.steps(record.transaction)[record.step as usize + 1..];
         let again = later.iter().find(|one| one.key == read.key && one.action == MicroAction::Append);
@@ -561,9 +581,8 @@ impl<'a> ListAppend<'a> {
                 continue;
             }
             let elements = self.elements(read.value);
-            let write = elements.last().and_then(|last| self.table.find(read.key, *last));
-            if let Some(writer) = write.map(|write| self.table.writer(write)).filter(|writer| self.takes_part(*writer))
-            {
+            let writer = self.last_write(read).map(|write| self.table.writer(write));
+            if let Some(writer) = writer.filter(|writer| self.takes_part(*writer)) {
                 builder.edge(writer, id, WR);
             }
             let order = &self.keys[read.key as usize];

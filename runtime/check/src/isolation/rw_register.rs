@@ -20,6 +20,13 @@ use crate::history::{DatumId, HistoryError, OperationHistory, OperationType};
 /// The version before all writes.
 const INITIAL: u32 = u32::MAX;
 
+/// Whether it is noted who uses which version: dependencies need it, saturation does not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum VersionUses {
+    Kept,
+    Unneeded,
+}
+
 /// A transaction that uses a version of a key: the key, the write (`INITIAL` for none), and who.
 type VersionUse = (u32, u32, u32);
 
@@ -30,6 +37,8 @@ pub(super) struct RwRegister<'a> {
     /// Of each step of all transactions, the write of its value; `INITIAL` if there is none.
     versions: Vec<u32>,
     takes_part: Vec<bool>,
+    /// Of each write, whether it is the last one of its transaction to the key, and that did not fail.
+    is_plain: Vec<bool>,
     /// Who reads a version first of all it does to the key.
     readers: Vec<VersionUse>,
     /// Who reads a version so, and then writes the key.
@@ -41,7 +50,11 @@ pub(super) struct RwRegister<'a> {
 
 impl<'a> RwRegister<'a> {
     /// Infers what single transactions tell, and those that they read from.
-    pub(super) fn new(history: &'a OperationHistory, set: &'a TransactionSet) -> Result<RwRegister<'a>, HistoryError> {
+    pub(super) fn new(
+        history: &'a OperationHistory,
+        set: &'a TransactionSet,
+        uses: VersionUses,
+    ) -> Result<RwRegister<'a>, HistoryError> {
         let table = WriteTable::new(history, set)?;
         let versions = set.ids().flat_map(|id| set.steps(id));
         let mut inference = RwRegister {
@@ -49,15 +62,17 @@ impl<'a> RwRegister<'a> {
             versions: versions.map(|one| table.find(one.key, one.value).unwrap_or(INITIAL)).collect(),
             table,
             takes_part: set.ids().map(|id| set.outcome(id) == OperationType::Ok).collect(),
+            is_plain: Vec::new(),
             readers: Vec::new(),
             updaters: Vec::new(),
             writers: Vec::new(),
             anomalies: AnomalyList::default(),
         };
         inference.admit_seen();
+        inference.is_plain = inference.plain_writes();
         for id in set.ids() {
             if inference.takes_part(id) {
-                inference.check_transaction(id);
+                inference.check_transaction(id, uses == VersionUses::Kept);
             }
         }
         Ok(inference)
@@ -97,36 +112,12 @@ impl<'a> RwRegister<'a> {
 
     /// What transactions read of each other, for saturation.
     pub(super) fn reads_from(&self) -> ReadsFrom {
-        let set = self.words.set;
-        let mut all = ReadsFrom { session_count: set.processes(), ..ReadsFrom::default() };
-        let (mut keys, last_of): (Vec<u32>, Vec<u32>) = (Vec::new(), set.last_of_processes());
-        for id in set.ids() {
-            let steps: &[MicroOperation] = if self.takes_part(id) { set.steps(id) } else { &[] };
-            let session = all.session_of(set, id, &last_of);
-            keys.clear();
-            keys.extend(steps.iter().filter(|one| one.action == MicroAction::Write).map(|one| one.key));
-            keys.sort_unstable();
-            keys.dedup();
-            let is_own = |at: usize, key: u32| {
-                keys.binary_search(&key).is_ok()
-                    && steps[..at].iter().any(|before| before.action == MicroAction::Write && before.key == key)
-            };
-            let reads = steps.iter().zip(self.versions(id)).enumerate().filter_map(|(at, (one, version))| {
-                if one.action != MicroAction::Read || is_own(at, one.key) {
-                    return None;
-                }
-                if one.value.is_nil() {
-                    return Some((one.key, BEFORE_ALL));
-                }
-                if *version == INITIAL {
-                    return None;
-                }
-                let writer = self.table.writer(*version);
-                (writer != id && self.takes_part(writer)).then_some((one.key, writer))
-            });
-            all.push(Some(session).filter(|_| self.takes_part(id)), reads, keys.iter().copied());
-        }
-        all
+        let source = |id: u32, at: usize, one: &MicroOperation| match self.versions(id)[at] {
+            _ if one.value.is_nil() => Some(BEFORE_ALL),
+            INITIAL => None,
+            version => Some(self.table.writer(version)),
+        };
+        ReadsFrom::new(self.words.set, |id| self.takes_part(id), source)
     }
 
     /// Bytes that it takes.
@@ -169,9 +160,26 @@ impl<'a> RwRegister<'a> {
         &self.versions[self.words.set.places(id)]
     }
 
+    fn plain_writes(&self) -> Vec<bool> {
+        let set = self.words.set;
+        let mut plain = Vec::with_capacity(self.table.writes.len());
+        // Writes stand in the order of their transactions and steps.
+        for id in set.ids() {
+            let (steps, is_good) = (set.steps(id), set.outcome(id) != OperationType::Fail);
+            for (at, one) in steps.iter().enumerate().filter(|(_, one)| one.action == MicroAction::Write) {
+                let is_again = |later: &MicroOperation| later.key == one.key && later.action == MicroAction::Write;
+                plain.push(is_good && !steps[at + 1..].iter().any(is_again));
+            }
+        }
+        plain
+    }
+
     /// Lets transactions with an unknown end take part as soon as one of their writes was read.
     fn admit_seen(&mut self) {
         let set = self.words.set;
+        if set.ids().all(|id| set.outcome(id) != OperationType::Info) {
+            return;
+        }
         let mut open: Vec<u32> = set.ids().filter(|id| self.takes_part[*id as usize]).collect();
         while let Some(transaction) = open.pop() {
             for version in &self.versions[set.places(transaction)] {
@@ -188,13 +196,15 @@ impl<'a> RwRegister<'a> {
     }
 
     /// Checks a transaction alone, and against the writers of what it read; notes which versions it uses.
-    fn check_transaction(&mut self, id: u32) {
+    fn check_transaction(&mut self, id: u32, keeps_uses: bool) {
         let words = self.words;
         let steps = words.set.steps(id);
         for (at, one) in steps.iter().enumerate() {
             let before = steps[..at].iter().rfind(|before| before.key == one.key);
             if one.action == MicroAction::Write {
-                if !steps[..at].iter().any(|before| before.key == one.key && before.action == MicroAction::Write) {
+                if keeps_uses
+                    && !steps[..at].iter().any(|before| before.key == one.key && before.action == MicroAction::Write)
+                {
                     self.writers.push((one.key, INITIAL, id));
                 }
                 continue;
@@ -230,6 +240,9 @@ impl<'a> RwRegister<'a> {
                 });
                 continue;
             }
+            if !keeps_uses {
+                continue;
+            }
             self.readers.push((one.key, version, id));
             if steps[at + 1..].iter().any(|later| later.key == one.key && later.action == MicroAction::Write) {
                 self.updaters.push((one.key, version, id));
@@ -249,6 +262,9 @@ impl<'a> RwRegister<'a> {
                 format!("{} of key {} was read, and nobody wrote it", words.value(read.value), words.key(read.key))
             });
             return None;
+        }
+        if self.is_plain[write as usize] {
+            return Some(write);
         }
         let record = self.table.writes[write as usize];
         if words.set.outcome(record.transaction) == OperationType::Fail {

@@ -18,7 +18,7 @@
 //! Not here: what a single transaction shows (`rw_register`).
 
 use super::components::{NONE, Successors, components};
-use super::transaction::TransactionSet;
+use super::transaction::{MicroAction, MicroOperation, TransactionSet};
 use crate::history::OperationType;
 use crate::linearizability::CheckLimits;
 use std::collections::BTreeMap;
@@ -155,6 +155,38 @@ impl EdgeList<'_> {
 }
 
 impl ReadsFrom {
+    /// What the transactions that take part read: `source` says from whom a step reads what its own transaction has not written,
+    /// `BEFORE_ALL` if from nobody, and none if that says nothing.
+    pub(super) fn new(
+        set: &TransactionSet,
+        takes_part: impl Fn(u32) -> bool,
+        source: impl Fn(u32, usize, &MicroOperation) -> Option<u32>,
+    ) -> ReadsFrom {
+        let mut all = ReadsFrom { session_count: set.processes(), ..ReadsFrom::default() };
+        let (mut keys, last_of): (Vec<u32>, Vec<u32>) = (Vec::new(), set.last_of_processes());
+        for id in set.ids() {
+            let steps: &[MicroOperation] = if takes_part(id) { set.steps(id) } else { &[] };
+            let session = all.session_of(set, id, &last_of);
+            keys.clear();
+            keys.extend(steps.iter().filter(|one| one.action != MicroAction::Read).map(|one| one.key));
+            keys.sort_unstable();
+            keys.dedup();
+            let is_own = |at: usize, key: u32| {
+                keys.binary_search(&key).is_ok()
+                    && steps[..at].iter().any(|before| before.action != MicroAction::Read && before.key == key)
+            };
+            let reads = steps.iter().enumerate().filter_map(|(at, one)| {
+                if one.action != MicroAction::Read || is_own(at, one.key) {
+                    return None;
+                }
+                let from = source(id, at, one)?;
+                (from == BEFORE_ALL || from != id && takes_part(from)).then_some((one.key, from))
+            });
+            all.push(Some(session).filter(|_| takes_part(id)), reads, keys.iter().copied());
+        }
+        all
+    }
+
     /// The same without sessions.
     pub(super) fn without_sessions(&self) -> ReadsFrom {
         let mut next = 0;
@@ -171,12 +203,12 @@ impl ReadsFrom {
 
     /// Whether a level holds.
     pub(super) fn saturate(&self, level: WeakLevel, limits: &CheckLimits<'_>) -> SaturationVerdict {
-        let table = SessionTable::new(self);
+        let table = SessionTable::new(self, level == WeakLevel::Causal);
         let mut edges = EdgeList { edges: self.known_edges(&table), limits, steps: 0 };
         let verdict = match level {
             WeakLevel::Committed => None,
             WeakLevel::Monotonic => self.add_monotonic(&mut edges),
-            WeakLevel::Atomic => self.add_atomic(&table, &mut edges),
+            WeakLevel::Atomic => self.add_atomic(&mut edges),
             WeakLevel::Causal => self.add_causal(&table, &mut edges),
         };
         match verdict {
@@ -187,8 +219,8 @@ impl ReadsFrom {
 
     /// The session of a transaction: that of its process, or one of its own where it has none, or its end is unknown and its process
     /// goes on, as `last_of` says.
-    pub(super) fn session_of(&mut self, set: &TransactionSet, id: u32, last_of: &[u32]) -> u32 {
-        let process = set.transactions[id as usize].process;
+    fn session_of(&mut self, set: &TransactionSet, id: u32, last_of: &[u32]) -> u32 {
+        let process = set.transactions[id as usize].process();
         let goes_on = |process: &u32| set.outcome(id) == OperationType::Info && last_of[*process as usize] != id;
         if let Some(process) = process.filter(|process| !goes_on(process)) {
             return process;
@@ -199,7 +231,7 @@ impl ReadsFrom {
     }
 
     /// Adds a transaction: its session if it takes part, and its reads of others and the keys that it writes.
-    pub(super) fn push(
+    fn push(
         &mut self,
         session: Option<u32>,
         reads: impl IntoIterator<Item = (u32, u32)>,
@@ -212,6 +244,22 @@ impl ReadsFrom {
 
     fn transactions(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.sessions.len() as u32).filter(|id| self.sessions[*id as usize] != NONE)
+    }
+
+    /// Transactions, those of a session in its order and after each other.
+    fn by_session(&self) -> Vec<u32> {
+        let mut starts = vec![0u32; self.session_count as usize + 1];
+        self.transactions().for_each(|id| starts[self.sessions[id as usize] as usize + 1] += 1);
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut all = vec![0; starts[self.session_count as usize] as usize];
+        for id in self.transactions() {
+            let place = &mut starts[self.sessions[id as usize] as usize];
+            all[*place as usize] = id;
+            *place += 1;
+        }
+        all
     }
 
     fn known_edges(&self, table: &SessionTable) -> Vec<OrderEdge> {
@@ -270,9 +318,12 @@ impl ReadsFrom {
         None
     }
 
-    fn add_atomic(&self, table: &SessionTable, edges: &mut EdgeList<'_>) -> Option<SaturationVerdict> {
+    fn add_atomic(&self, edges: &mut EdgeList<'_>) -> Option<SaturationVerdict> {
+        // Of each key, the last transaction of the session that wrote it, with the session.
+        let keys = self.writes.items.iter().chain(self.reads.items.iter().map(|read| &read.0)).max();
+        let mut last: Vec<(u32, u32)> = vec![(NONE, NONE); keys.map_or(0, |last| *last as usize + 1)];
         let (mut sources, mut reads): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
-        for reader in self.transactions() {
+        for reader in self.by_session() {
             reads.clear();
             reads.extend_from_slice(self.reads.row(reader));
             reads.sort_unstable();
@@ -304,13 +355,13 @@ impl ReadsFrom {
             if let Some(verdict) = edges.step() {
                 return Some(verdict);
             }
-            let (session, place) = (self.sessions[reader as usize], table.place[reader as usize]);
-            for read in &reads {
-                let Some(seen) = table.last_writer(read.0, session, place) else { continue };
-                if let Some(verdict) = edges.note(seen, reader, *read) {
+            let session = self.sessions[reader as usize];
+            for read in reads.iter().filter(|read| last[read.0 as usize].0 == session) {
+                if let Some(verdict) = edges.note(last[read.0 as usize].1, reader, *read) {
                     return Some(verdict);
                 }
             }
+            self.writes.row(reader).iter().for_each(|key| last[*key as usize] = (session, reader));
         }
         None
     }
@@ -367,7 +418,7 @@ struct SessionTable {
     /// The transaction before each in its session, or `NONE`.
     before: Vec<u32>,
     place: Vec<u32>,
-    /// Writers: key, session, place, transaction; sorted.
+    /// Writers, if they are needed: key, session, place, transaction; sorted.
     writers: Vec<(u32, u32, u32, u32)>,
 }
 
@@ -384,7 +435,7 @@ impl SessionWriters<'_> {
 }
 
 impl SessionTable {
-    fn new(all: &ReadsFrom) -> SessionTable {
+    fn new(all: &ReadsFrom, has_writers: bool) -> SessionTable {
         let count = all.sessions.len();
         let mut last = vec![NONE; all.session_count as usize];
         let mut table = SessionTable { before: vec![NONE; count], place: vec![0; count], writers: Vec::new() };
@@ -399,6 +450,9 @@ impl SessionTable {
                 table.place[id as usize] = table.place[before as usize] + 1;
             }
             let place = table.place[id as usize];
+            if !has_writers {
+                continue;
+            }
             table.writers.extend(all.writes.row(id).iter().map(|key| (*key, session, place, id)));
         }
         table.writers.sort_unstable();
@@ -410,13 +464,6 @@ impl SessionTable {
         let from = self.writers.partition_point(|one| one.0 < key);
         let to = from + self.writers[from..].partition_point(|one| one.0 == key);
         self.writers[from..to].chunk_by(|a, b| a.1 == b.1).map(|group| (group[0].1, SessionWriters(group)))
-    }
-
-    /// The last writer of a key in a session before a place.
-    fn last_writer(&self, key: u32, session: u32, place: u32) -> Option<u32> {
-        let end = self.writers.partition_point(|one| (one.0, one.1, one.2) < (key, session, place));
-        let found = self.writers[..end].last().filter(|one| (one.0, one.1) == (key, session));
-        found.map(|one| one.3)
     }
 }
 

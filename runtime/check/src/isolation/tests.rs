@@ -552,7 +552,7 @@ fn weak_levels_of_registers_are_those_of_brute_force() {
         let history = history_of(&plans, true);
         let verdict = check_isolation(&history, &CheckLimits::default()).expect("a verdict");
         let set = TransactionSet::new(&history).expect("transactions");
-        let register = RwRegister::new(&history, &set).expect("registers");
+        let register = RwRegister::new(&history, &set, super::rw_register::VersionUses::Kept).expect("registers");
         let with_sessions = register.reads_from();
         for (at, (level, _, names)) in WEAK_LEVELS.into_iter().enumerate() {
             for (sessions, name) in [false, true].into_iter().zip(names) {
@@ -867,9 +867,9 @@ fn cycles_are_those_of_brute_force_and_the_shortest() {
             (0..count).flat_map(|from| (0..count).map(move |to| (from, to))).filter(|(from, to)| from != to)
         {
             let (first, second) = (place(from), place(to));
-            if first.process == second.process && first.call.invocation < second.call.invocation {
+            if first.process() == second.process() && first.call.invocation < second.call.invocation {
                 let between = (0..count).any(|one| {
-                    place(one).process == first.process
+                    place(one).process() == first.process()
                         && (first.call.invocation + 1..second.call.invocation).contains(&place(one).call.invocation)
                 });
                 edges.extend((!between).then_some(CycleEdge { from, to, kind: PROCESS }));

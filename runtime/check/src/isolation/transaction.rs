@@ -13,7 +13,7 @@ use crate::history::{
     ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryOrder, OperationHistory, OperationType, Process,
     pair_calls,
 };
-use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 /// Transactions that can be told apart by 32 bits, with room for what stands between them in the graph.
 const TRANSACTIONS_MAX: usize = 1 << 29;
@@ -40,11 +40,17 @@ pub(super) struct MicroOperation {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transaction {
     pub(super) call: ClientCall,
-    /// Who asked for it, by a number; none where the file does not say.
-    pub(super) process: Option<u32>,
-    /// Where its steps stand in the table of all.
+    /// Who asked for it, by a number from 1; none where the file does not say.
+    process: Option<NonZeroU32>,
+    /// Where its steps begin in the table of all; they end where those of the next one begin.
     first: u32,
-    count: u32,
+}
+
+impl Transaction {
+    /// Who asked for it, by a number; none where the file does not say.
+    pub(super) fn process(&self) -> Option<u32> {
+        self.process.map(|number| number.get() - 1)
+    }
 }
 
 /// All transactions of a history.
@@ -85,7 +91,8 @@ impl TransactionSet {
             is_timed: history.order == HistoryOrder::Realtime,
         };
         let mut numbers = vec![u32::MAX; pool.len()];
-        let mut processes: BTreeMap<i64, u32> = BTreeMap::new();
+        let mut processes = ProcessNumbers::default();
+        let mut parser = StepParser { pool, names: Vec::new() };
         for call in calls {
             let invoked = &history.operations[call.invocation as usize];
             let completed = call.completion.map_or(invoked, |at| &history.operations[at as usize]);
@@ -105,16 +112,16 @@ impl TransactionSet {
             }
             let asked = asked.filter(|asked| asked.len() == steps.len());
             for (at, step) in steps.iter().enumerate() {
-                let (action, key, value) = parse(pool, *step).ok_or_else(|| wrong(*step))?;
-                let is_other = |asked: &[DatumId]| match action {
+                let (action, key, value) = parser.parse(*step).ok_or_else(|| wrong(*step))?;
+                let mut is_other = |asked: DatumId| match action {
                     // What was asked has no result yet.
                     MicroAction::Read => {
-                        let head = |step: DatumId| parse(pool, step).map(|(action, key, _)| (action, key));
-                        call.outcome == OperationType::Ok && head(asked[at]) != head(*step)
+                        let head = parser.parse(asked).map(|(action, key, _)| (action, key));
+                        call.outcome == OperationType::Ok && head != Some((action, key))
                     }
-                    _ => asked[at] != *step,
+                    _ => true,
                 };
-                if asked.is_some_and(is_other) {
+                if asked.map(|asked| asked[at]).filter(|asked| asked != step).is_some_and(&mut is_other) {
                     let asked = asked.map_or_else(String::new, |asked| pool.edn(asked[at]));
                     let found = format!("`{}` of `{}`", short(&pool.edn(*step)), history.function_name(operation));
                     return Err(HistoryError::at_line(
@@ -141,14 +148,8 @@ impl TransactionSet {
                 }
                 set.operations.push(MicroOperation { action, key: *number, value });
             }
-            let count = set.operations.len() as u32 - first;
-            let process = if let Process::Client(name) = invoked.process {
-                let next = processes.len() as u32;
-                Some(*processes.entry(name).or_insert(next))
-            } else {
-                None
-            };
-            set.transactions.push(Transaction { call, process, first, count });
+            let process = if let Process::Client(name) = invoked.process { processes.number(name) } else { None };
+            set.transactions.push(Transaction { call, process, first });
         }
         set.operations.shrink_to_fit();
         if set.writes_by == MicroAction::Read {
@@ -166,8 +167,8 @@ impl TransactionSet {
 
     /// Where they stand among the steps of all transactions, in their order.
     pub(super) fn places(&self, transaction: u32) -> std::ops::Range<usize> {
-        let Transaction { first, count, .. } = self.transactions[transaction as usize];
-        first as usize..(first + count) as usize
+        let begin = |at: usize| self.transactions.get(at).map_or(self.operations.len(), |one| one.first as usize);
+        begin(transaction as usize)..begin(transaction as usize + 1)
     }
 
     pub(super) fn outcome(&self, transaction: u32) -> OperationType {
@@ -180,14 +181,14 @@ impl TransactionSet {
 
     /// How many processes there are.
     pub(super) fn processes(&self) -> u32 {
-        self.transactions.iter().filter_map(|one| one.process).max().map_or(0, |last| last + 1)
+        self.transactions.iter().filter_map(Transaction::process).max().map_or(0, |last| last + 1)
     }
 
     /// The last transaction of each process.
     pub(super) fn last_of_processes(&self) -> Vec<u32> {
         let mut last = vec![0; self.processes() as usize];
         for id in self.ids() {
-            if let Some(process) = self.transactions[id as usize].process {
+            if let Some(process) = self.transactions[id as usize].process() {
                 last[process as usize] = id;
             }
         }
@@ -202,7 +203,7 @@ impl TransactionSet {
     /// Whether events of a transaction have a place in time.
     pub(super) fn is_timed(&self, transaction: u32) -> bool {
         let one = &self.transactions[transaction as usize];
-        self.is_timed && one.process.is_some()
+        self.is_timed && one.process().is_some()
     }
 
     /// Bytes that it takes.
@@ -213,16 +214,49 @@ impl TransactionSet {
     }
 }
 
-/// A step of a transaction.
-fn parse(pool: &DatumPool, step: DatumId) -> Option<(MicroAction, DatumId, DatumId)> {
-    let (Datum::Vector(&[name, key, value]) | Datum::List(&[name, key, value])) = pool.get(step) else { return None };
-    let action = match pool.name(name)? {
-        "r" | "read" => MicroAction::Read,
-        "append" => MicroAction::Append,
-        "w" | "write" => MicroAction::Write,
-        _ => return None,
-    };
-    Some((action, key, value))
+/// Reads steps of transactions.
+struct StepParser<'a> {
+    pool: &'a DatumPool,
+    /// Names that were met, which are few.
+    names: Vec<(DatumId, MicroAction)>,
+}
+
+impl StepParser<'_> {
+    /// A step of a transaction: what it does, to which key, with which value.
+    fn parse(&mut self, step: DatumId) -> Option<(MicroAction, DatumId, DatumId)> {
+        let (Datum::Vector(&[name, key, value]) | Datum::List(&[name, key, value])) = self.pool.get(step) else {
+            return None;
+        };
+        if let Some((_, action)) = self.names.iter().find(|known| known.0 == name) {
+            return Some((*action, key, value));
+        }
+        let action = match self.pool.name(name)? {
+            "r" | "read" => MicroAction::Read,
+            "append" => MicroAction::Append,
+            "w" | "write" => MicroAction::Write,
+            _ => return None,
+        };
+        self.names.push((name, action));
+        Some((action, key, value))
+    }
+}
+
+/// Processes, numbered from 1 in the order in which they are met.
+#[derive(Default)]
+struct ProcessNumbers {
+    names: Vec<i64>,
+    index: HashIndex,
+}
+
+impl ProcessNumbers {
+    fn number(&mut self, name: i64) -> Option<NonZeroU32> {
+        let (names, next) = (&self.names, self.names.len() as u32);
+        let known = self.index.find_or_insert(fold(0, name as u64), next, |at| names[at as usize] == name);
+        if known.is_none() {
+            self.names.push(name);
+        }
+        NonZeroU32::new(known.unwrap_or(next) + 1)
+    }
 }
 
 /// A value in a message.
@@ -244,8 +278,8 @@ impl WriteTable {
     /// # Errors
     /// When a value is written to a key twice: reads of it then say nothing.
     pub(super) fn new(history: &OperationHistory, set: &TransactionSet) -> Result<WriteTable, HistoryError> {
-        let mut table =
-            WriteTable { writes: Vec::with_capacity(set.operations.len() / 2), index: HashIndex::default() };
+        let count = set.operations.iter().filter(|one| one.action != MicroAction::Read).count();
+        let mut table = WriteTable { writes: Vec::with_capacity(count), index: HashIndex::with_capacity(count) };
         for transaction in set.ids() {
             for (step, one) in set.steps(transaction).iter().enumerate() {
                 if one.action == MicroAction::Read {
@@ -261,7 +295,6 @@ impl WriteTable {
                 table.writes.push(record);
             }
         }
-        table.writes.shrink_to_fit();
         Ok(table)
     }
 

@@ -10,7 +10,7 @@
 //! earlier changes nothing for others. Of equal calls that never return the first is tried first, and only where it changes
 //! the state. A call that need not have taken effect is tried only if one that is pending can tell: otherwise the order is legal
 //! without it. First of all those are tried that bring what the next return shows. Where nothing but growth can come, a state that
-//! cannot grow into what is read next is dropped.
+//! cannot grow into what is read next is dropped; one that must be overwritten before anything is read of it is any such state.
 //!
 //! Invariant: the answer is exact, or says that the budget was exhausted.
 //! Not here: partitions and budgets (`judge`); what a model is (`model`).
@@ -22,6 +22,9 @@ use crate::model::{NextStates, SequentialModel};
 
 /// Words of the widest mask: pending calls and open ones together.
 const MASK_WORDS_MAX: u32 = 64;
+
+/// Calls that may come before the next landmark, and are looked at one by one: with more of them, nothing is said ahead.
+const WINDOW_MAX: usize = 256;
 
 /// How often a search looks whether it should stop.
 const STEPS_PER_LOOK: usize = 1024;
@@ -336,13 +339,14 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// Normalizes a configuration and notes it; the return that it waits for, or `None` if it is known, or cannot succeed.
     fn arrive(&mut self, new: Configuration<W>) -> Option<u32> {
-        let Configuration { mut next, state, mut mask, .. } = new;
-        while self.advance(&mut next, state, &mut mask, &mut |_| {}) {}
+        let Configuration { mut next, mut state, mut mask, .. } = new;
+        self.advance(&mut next, state, &mut mask, &mut |_| {});
         let new = Configuration { next, mask, ..new };
         // The first one is noted in any case: a sequence begins with it.
-        if self.looks_ahead && new.parent != u32::MAX && !self.can_succeed(&new) {
-            return None;
+        if self.looks_ahead && new.parent != u32::MAX {
+            state = self.look_ahead(&new)?;
         }
+        let new = Configuration { state, ..new };
         let position = self.configurations.len() as u32;
         let hash =
             mask.0.iter().fold(fold(u64::from(next) << 32 | u64::from(state), 0), |hash, word| fold(hash, *word));
@@ -361,37 +365,40 @@ impl<'a, const W: usize> Search<'a, W> {
         Some(next)
     }
 
-    /// Lets calls that change nothing take effect, and passes the next return if its call has. Whether it was passed.
-    fn advance(&mut self, next: &mut u32, state: u32, mask: &mut Mask<W>, on_read: &mut dyn FnMut(u32)) -> bool {
-        let at = *next as usize;
-        if at == self.timeline.returns.len() {
-            return false;
-        }
-        let mut scratch = std::mem::take(&mut self.scratch_of_reads);
-        for candidate in self.timeline.candidates(at) {
-            if !self.timeline.traits[candidate.call as usize].is_readonly || mask.has(candidate.bit) {
-                continue;
-            }
-            scratch.clear();
-            let call = &self.timeline.calls[candidate.call as usize].call;
-            self.model.step(self.pool, self.states.get(state), call, &mut scratch);
-            if !scratch.is_empty() {
-                *mask = mask.with(candidate.bit);
-                on_read(candidate.call);
-            }
-        }
-        self.scratch_of_reads = scratch;
-        let own = self.timeline.returns[at].own.bit;
-        let has_passed = mask.has(own);
-        if has_passed {
-            *mask = mask.without(own);
+    /// Lets calls that change nothing take effect, and passes the next returns as long as their calls have.
+    fn advance(&mut self, next: &mut u32, state: u32, mask: &mut Mask<W>, on_read: &mut dyn FnMut(u32)) {
+        let timeline = self.timeline;
+        let Some(mut at) = timeline.returns.get(*next as usize).map(|_| *next as usize) else { return };
+        timeline.candidates(at).for_each(|one| self.take_read(one, state, mask, on_read));
+        while mask.has(timeline.returns[at].own.bit) {
+            *mask = mask.without(timeline.returns[at].own.bit);
             *next += 1;
+            at += 1;
+            if at == timeline.returns.len() {
+                return;
+            }
+            // What was not legal before is not legal now: the state is the same.
+            timeline.new_candidates(at).for_each(|one| self.take_read(one, state, mask, on_read));
         }
-        has_passed
     }
 
-    /// Looks ahead to the next landmark.
-    fn can_succeed(&mut self, configuration: &Configuration<W>) -> bool {
+    /// Lets a call take effect that is legal and changes nothing.
+    #[inline]
+    fn take_read(&mut self, one: Candidate, state: u32, mask: &mut Mask<W>, on_read: &mut dyn FnMut(u32)) {
+        if !self.timeline.traits[one.call as usize].is_readonly || mask.has(one.bit) {
+            return;
+        }
+        self.scratch_of_reads.clear();
+        let call = &self.timeline.calls[one.call as usize].call;
+        self.model.step(self.pool, self.states.get(state), call, &mut self.scratch_of_reads);
+        if !self.scratch_of_reads.is_empty() {
+            *mask = mask.with(one.bit);
+            on_read(one.call);
+        }
+    }
+
+    /// Looks ahead to the next landmark: the state that is as good as that of a configuration, or `None` if it cannot succeed.
+    fn look_ahead(&mut self, configuration: &Configuration<W>) -> Option<u32> {
         let timeline = self.timeline;
         let from = configuration.next as usize;
         let mut to = timeline.landmark[from] as usize;
@@ -404,20 +411,40 @@ impl<'a, const W: usize> Search<'a, W> {
             }
             to = timeline.landmark[to + 1] as usize;
         }
-        if to == timeline.returns.len() || timeline.overwrites_between(from, to) > 0 {
-            return true;
+        if to == timeline.returns.len() {
+            return Some(configuration.state);
         }
-        let overwrites =
-            |one: Candidate| timeline.traits[one.call as usize].overwrites && !configuration.mask.has(one.bit);
-        if timeline.candidates(from).any(overwrites) {
-            return true;
-        }
+        let (model, pool) = (self.model, self.pool);
         let landmark = &timeline.calls[timeline.returns[to].own.call as usize].call;
-        let can_become = self.model.can_become(self.pool, self.states.get(configuration.state), landmark);
-        if !can_become {
-            self.unreachable = self.unreachable.max(to as u32);
+        let state = self.states.get(configuration.state);
+        if model.can_become(pool, state, landmark) {
+            return Some(configuration.state);
         }
-        can_become
+        let overwrites = |call: u32| timeline.traits[call as usize].overwrites;
+        let pending = || timeline.candidates(from).filter(|one| !configuration.mask.has(one.bit)).map(|one| one.call);
+        let later = timeline.invoked_between(from, to);
+        if timeline.overwrites_between(from, to) > 0 && later.len() > WINDOW_MAX {
+            return Some(configuration.state);
+        }
+        let later = || if timeline.overwrites_between(from, to) > 0 { later.clone() } else { 0..0 };
+        let call = |at: u32| &timeline.calls[at as usize].call;
+        if !pending().chain(later()).any(|at| overwrites(at) && model.can_bring(pool, call(at), landmark)) {
+            self.unreachable = self.unreachable.max(to as u32);
+            return None;
+        }
+        // It is overwritten before the landmark. If nothing reads it until then, it does not matter what it is.
+        let later = timeline.invoked_between(from, to);
+        let Some(unseen) = model.unseen(state).filter(|_| later.len() <= WINDOW_MAX) else {
+            return Some(configuration.state);
+        };
+        let sees = |at: u32| {
+            let traits = &timeline.traits[at as usize];
+            !traits.is_blind && (!traits.is_landmark || model.can_become(pool, state, call(at)))
+        };
+        if pending().chain(later).any(sees) {
+            return Some(configuration.state);
+        }
+        Some(self.states.intern(unseen))
     }
 
     /// The calls that lead to the furthest configuration, in order, and the state there.
@@ -429,6 +456,9 @@ impl<'a, const W: usize> Search<'a, W> {
             at = self.configurations[at as usize].parent;
         }
         let (mut order, mut next, mut mask) = (Vec::new(), 0, Mask([0; W]));
+        // A configuration may have another state that is as good.
+        let mut shown: Vec<u8> = self.states.get(self.configurations[0].state).to_vec();
+        let mut following = NextStates::default();
         for at in path.into_iter().rev() {
             let Configuration { state, via, parent, .. } = self.configurations[at as usize];
             if via == u32::MAX && parent != u32::MAX {
@@ -436,12 +466,17 @@ impl<'a, const W: usize> Search<'a, W> {
             }
             if via != u32::MAX {
                 order.push(via);
+                following.clear();
+                self.model.step(self.pool, &shown, &self.timeline.calls[via as usize].call, &mut following);
+                let own = self.states.get(state);
+                let reached = following.iter().find(|next| *next == own).or_else(|| following.iter().next());
+                shown = reached.unwrap_or(own).to_vec();
                 let bit = self.timeline.candidates(next as usize).find(|one| one.call == via).map(|one| one.bit);
                 mask = bit.map_or(mask, |bit| mask.with(bit));
             }
-            while self.advance(&mut next, state, &mut mask, &mut |read| order.push(read)) {}
+            let state = self.states.intern(&shown);
+            self.advance(&mut next, state, &mut mask, &mut |read| order.push(read));
         }
-        let state = self.configurations[self.furthest as usize].state;
-        (order, self.states.get(state).to_vec())
+        (order, shown)
     }
 }

@@ -543,6 +543,40 @@ fn look_ahead_drops_what_cannot_grow_into_the_next_read() {
     assert!(all[0].calls.iter().any(|one| one.call.action == ModelAction::Append));
 }
 
+/// Appends of many clients at once, then a put by each of two, then a get of what the second one put, if it is valid.
+fn put_over(appends: i64, shown: &str) -> LinearizabilityVerdict {
+    let mut history = OperationHistory::default();
+    let texts: Vec<DatumId> = (0..appends).map(|at| history.pool.text(&format!("x{at} "))).collect();
+    for kind in [OperationType::Invoke, OperationType::Ok] {
+        (0..).zip(&texts).for_each(|(client, text)| history.push(client, kind, "append", *text));
+        let (first, second, shown) = (history.pool.text("p "), history.pool.text("q "), history.pool.text(shown));
+        history.push(100, kind, "put", first);
+        history.push(101, kind, "put", second);
+        let is_end = kind == OperationType::Ok;
+        history.push(102, kind, "get", if is_end { shown } else { DatumId::NIL });
+    }
+    check_linearizability(&history, model("kv").expect("a model"), &CheckLimits::default()).expect("a verdict")
+}
+
+#[test]
+fn what_is_put_over_unseen_does_not_multiply_the_work() {
+    for (shown, expected) in
+        [("q x3 ", Validity::Valid), ("p x1 x2 ", Validity::Valid), ("x4 ", Validity::Valid), ("r ", Validity::Invalid)]
+    {
+        let verdict = put_over(9, shown);
+        let part = &verdict.partitions[0];
+        assert_eq!(
+            (verdict.validity, part.configurations < 3_000),
+            (expected, true),
+            "{shown} {}",
+            part.configurations
+        );
+    }
+    // The state that is shown is one that there is.
+    let part = &put_over(3, "r ").partitions[0];
+    assert!(part.state.chars().all(|c| c != char::REPLACEMENT_CHARACTER), "{}", part.state);
+}
+
 #[test]
 fn the_longest_order_of_a_violation_goes_on_to_the_call_that_breaks_it() {
     let mut text = String::new();

@@ -42,8 +42,9 @@ pub(super) struct Return {
     count: u32,
     /// How many open calls have been invoked.
     open: u32,
-    /// How many overwriting calls have been invoked.
+    /// How many overwriting calls have been invoked, and how many calls at all.
     overwrites: u32,
+    invoked: u32,
 }
 
 /// What the search knows of a call without asking the model again.
@@ -51,6 +52,8 @@ pub(super) struct Return {
 pub(super) struct CallTraits {
     pub(super) is_readonly: bool,
     pub(super) overwrites: bool,
+    pub(super) is_blind: bool,
+    pub(super) is_landmark: bool,
     pub(super) shows: Option<DatumId>,
     pub(super) brings: Option<DatumId>,
 }
@@ -78,6 +81,8 @@ impl<'a> Timeline<'a> {
             .map(|one| CallTraits {
                 is_readonly: model.is_readonly(&one.call),
                 overwrites: model.overwrites(&one.call),
+                is_blind: model.is_blind(&one.call),
+                is_landmark: model.is_landmark(&one.call),
                 shows: model.shows(&one.call),
                 brings: model.brings(&one.call),
             })
@@ -94,7 +99,7 @@ impl<'a> Timeline<'a> {
         };
         timeline.lay_out();
         timeline.find_twins(model);
-        timeline.find_landmarks(model);
+        timeline.find_landmarks();
         timeline
     }
 
@@ -103,6 +108,16 @@ impl<'a> Timeline<'a> {
         let Return { first, count, open, .. } = self.returns[at];
         let own = &self.pending[first as usize..(first + count) as usize];
         own.iter().chain(&self.open[..open as usize]).copied()
+    }
+
+    /// Those of them that were not pending before the return before.
+    pub(super) fn new_candidates(&self, at: usize) -> impl Iterator<Item = Candidate> + '_ {
+        let Return { first, count, open, .. } = self.returns[at];
+        let (known, known_open) =
+            at.checked_sub(1).map_or((0, 0), |at| (self.returns[at].invoked, self.returns[at].open));
+        let own = &self.pending[first as usize..(first + count) as usize];
+        let start = own.iter().rposition(|one| one.call < known).map_or(0, |at| at + 1);
+        own[start..].iter().chain(&self.open[known_open as usize..open as usize]).copied()
     }
 
     /// How many candidates there are before a return.
@@ -125,31 +140,47 @@ impl<'a> Timeline<'a> {
         self.returns[to].overwrites - self.returns[from].overwrites
     }
 
+    /// Calls that are invoked after one return and before another.
+    pub(super) fn invoked_between(&self, from: usize, to: usize) -> std::ops::Range<u32> {
+        self.returns[from].invoked..self.returns[to].invoked
+    }
+
     /// Events in the order of positions; a completion stands after the invocation at the same position.
     fn lay_out(&mut self) {
-        let mut events: Vec<(u32, bool, u32)> = Vec::with_capacity(self.calls.len() * 2);
-        for (call, one) in self.calls.iter().enumerate() {
-            events.push((one.invocation, false, call as u32));
-            events.extend(one.completion.map(|at| (at, true, call as u32)));
-        }
-        events.sort_unstable();
+        let calls = self.calls;
+        let mut completions: Vec<(u32, u32)> =
+            calls.iter().zip(0..).filter_map(|(one, call)| Some((one.completion?, call))).collect();
+        completions.sort_unstable();
+        let mut invocations = calls.iter().zip(0..).map(|(one, call)| (one.invocation, call)).peekable();
+        let mut completions = completions.into_iter().peekable();
+        // What was invoked by then comes first.
+        let events = std::iter::from_fn(|| {
+            let end = completions.peek().map_or(u32::MAX, |one| one.0);
+            match invocations.next_if(|(begin, _)| *begin <= end) {
+                Some((_, call)) => Some((false, call)),
+                None => completions.next().map(|(_, call)| (true, call)),
+            }
+        });
         let mut free: Vec<u32> = Vec::new();
         let mut slots = 0;
         let mut current: Vec<Candidate> = Vec::new();
-        let mut overwrites = 0;
-        for (_, is_return, call) in events {
+        let (mut overwrites, mut invoked) = (0, 0);
+        self.returns.reserve(calls.len());
+        for (is_return, call) in events {
             let is_open = self.calls[call as usize].completion.is_none();
             if is_return {
                 let at = current.iter().position(|one| one.call == call).unwrap_or_default();
                 let own = current[at];
                 let (first, count) = (self.pending.len() as u32, current.len() as u32);
                 self.pending.extend_from_slice(&current);
-                self.returns.push(Return { own, first, count, open: self.open.len() as u32, overwrites });
+                let open = self.open.len() as u32;
+                self.returns.push(Return { own, first, count, open, overwrites, invoked });
                 current.remove(at);
                 free.push(own.bit);
                 continue;
             }
             overwrites += u32::from(self.traits[call as usize].overwrites);
+            invoked = call + 1;
             if is_open {
                 self.open.push(Candidate { call, bit: 0 });
                 continue;
@@ -183,11 +214,12 @@ impl<'a> Timeline<'a> {
         self.twin = twin;
     }
 
-    fn find_landmarks(&mut self, model: &dyn SequentialModel) {
+    fn find_landmarks(&mut self) {
         let mut next = self.returns.len() as u32;
         self.landmark = vec![next; self.returns.len() + 1];
         for at in (0..self.returns.len()).rev() {
-            if model.is_landmark(&self.calls[self.returns[at].own.call as usize].call) {
+            let own = self.returns[at].own.call as usize;
+            if self.traits[own].is_landmark && !self.calls[own].is_optional {
                 next = at as u32;
             }
             self.landmark[at] = next;

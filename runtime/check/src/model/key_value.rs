@@ -1,7 +1,8 @@
 //! The value of one key: get, put, append, compare and set.
 //!
 //! An absent value is the empty text. A state is the bytes of a text, or the id of another value; the first byte says which.
-//! Look-ahead: as long as nothing but appends can come, a text grows into what the next get returned only if that begins with it.
+//! Look-ahead: as long as nothing but appends can come, a text grows into what the next get returned only if that begins with it, and a
+//! put can bring it only if it begins with what was put. Texts that are put over before any get are one state.
 
 use super::{CallRecord, ModelAction, ModelCall, ModelRow, NextStates, SequentialModel, functions, id_bytes, ids};
 use crate::history::{Datum, DatumId, DatumPool, OperationType};
@@ -20,6 +21,9 @@ struct KeyValue;
 /// The first byte of a state that is a text, and of one that is not.
 const TEXT: u8 = 0;
 const OTHER: u8 = 1;
+
+/// A text that no get returns: no text has this byte.
+const UNSEEN: &[u8] = &[TEXT, 0xFF];
 
 /// The state that has a value.
 fn state_of(pool: &DatumPool, value: DatumId) -> Vec<u8> {
@@ -94,6 +98,19 @@ impl SequentialModel for KeyValue {
             Some(_) => landmark.result.is_some_and(|result| is_value(pool, state, result)),
             None => true,
         }
+    }
+
+    fn can_bring(&self, pool: &DatumPool, call: &ModelCall, landmark: &ModelCall) -> bool {
+        let brought = if call.action == ModelAction::Cas { call.second } else { call.argument };
+        self.can_become(pool, &state_of(pool, brought), landmark)
+    }
+
+    fn is_blind(&self, call: &ModelCall) -> bool {
+        matches!(call.action, ModelAction::Write | ModelAction::Append)
+    }
+
+    fn unseen(&self, state: &[u8]) -> Option<&'static [u8]> {
+        (state[0] == TEXT).then_some(UNSEEN)
     }
 
     fn describe(&self, pool: &DatumPool, state: &[u8]) -> String {

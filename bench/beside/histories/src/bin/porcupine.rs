@@ -3,7 +3,8 @@
 //! ```text
 //! beside-porcupine [ROUNDS]
 //!
-//! register   100 histories of 5 clients, of the size that tests of etcd give
+//! register   100 histories of 5 clients, of the size that tests of etcd give: reads and writes that all return
+//! etcd       the same with compare-and-set, half of which fail, and with calls that never return, as logs of such tests have them
 //! kv         gets, puts and appends of 50 clients to 10 keys, valid and with one wrong answer
 //! ```
 //!
@@ -25,17 +26,25 @@ struct Call {
     client: u32,
     action: Action,
     key: u64,
-    /// What a read returned, or what was written.
+    /// What a read returned, or what was written; of a compare-and-set, what it looked for and what it wrote.
     value: String,
+    /// Of a compare-and-set, what it wrote if it found the value.
+    second: String,
     begin: i64,
+    /// `NEVER` for one whose end nobody knows.
     end: i64,
 }
+
+/// After all else.
+const NEVER: i64 = i64::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Action {
     Read,
     Write,
     Append,
+    Cas,
+    FailedCas,
 }
 
 /// Calls of some clients to some keys; with a wrong answer if wanted.
@@ -55,8 +64,15 @@ fn calls(stream: &mut DrawStream, clients: u32, count: u64, keys: u64, appends: 
             2 => Action::Read,
             _ => Action::Append,
         };
-        let call =
-            Call { client, action, key: stream.below(keys), value: String::new(), begin, end: begin + wait + rest + 1 };
+        let call = Call {
+            client,
+            action,
+            key: stream.below(keys),
+            value: String::new(),
+            second: String::new(),
+            begin,
+            end: begin + wait + rest + 1,
+        };
         drawn.push((begin + wait, call));
     }
     drawn.sort_by_key(|(moment, _)| *moment);
@@ -67,6 +83,7 @@ fn calls(stream: &mut DrawStream, clients: u32, count: u64, keys: u64, appends: 
             Action::Read => {}
             Action::Write => *now = if appends { format!("w{at} ") } else { (stream.below(5) + 1).to_string() },
             Action::Append => now.push_str(&format!("x{at} ")),
+            Action::Cas | Action::FailedCas => {}
         }
         call.value = match call.action {
             Action::Append => format!("x{at} "),
@@ -86,13 +103,62 @@ fn calls(stream: &mut DrawStream, clients: u32, count: u64, keys: u64, appends: 
     all
 }
 
+/// Calls of five clients to a register of etcd: reads, writes, compare-and-set; now and then one never returns, and another client goes on.
+fn etcd_calls(stream: &mut DrawStream) -> Vec<Call> {
+    let mut free = [0i64; 5];
+    let mut names = [0u32, 1, 2, 3, 4];
+    let mut drawn: Vec<(i64, Call)> = Vec::new();
+    for _ in 0..85 {
+        let at = (0..5).min_by_key(|at| free[*at]).unwrap_or(0);
+        let begin = free[at] + 1 + stream.below(100) as i64;
+        let (wait, rest) = (stream.below(1000) as i64, stream.below(1000) as i64);
+        free[at] = begin + wait + rest + 2;
+        let action = [Action::Read, Action::Write, Action::Cas][stream.below(3) as usize];
+        let is_lost = action != Action::Read && stream.chance(15);
+        let end = if is_lost { NEVER } else { begin + wait + rest + 1 };
+        let call = Call { client: names[at], action, key: 0, value: String::new(), second: String::new(), begin, end };
+        names[at] += if is_lost { 5 } else { 0 };
+        drawn.push((begin + wait, call));
+    }
+    drawn.sort_by_key(|(moment, _)| *moment);
+    let mut state = String::new();
+    for (_, call) in &mut drawn {
+        let any = (stream.below(5) + 1).to_string();
+        match call.action {
+            // Of a call that never returned nobody knows whether it took effect.
+            _ if call.end == NEVER && stream.chance(50) => {
+                (call.value, call.second) = ("1".to_owned(), any);
+                continue;
+            }
+            Action::Write => state.clone_from(&any),
+            Action::Cas => {
+                let looks_for = if stream.chance(50) { state.clone() } else { (stream.below(5) + 1).to_string() };
+                if looks_for == state && !state.is_empty() {
+                    state.clone_from(&any);
+                } else if call.end != NEVER {
+                    call.action = Action::FailedCas;
+                }
+                (call.value, call.second) = (if looks_for.is_empty() { "9".to_owned() } else { looks_for }, any);
+                continue;
+            }
+            _ => {}
+        }
+        call.value.clone_from(&state);
+    }
+    let mut all: Vec<Call> = drawn.into_iter().map(|(_, call)| call).collect();
+    all.sort_by_key(|call| call.begin);
+    all
+}
+
 /// The history of calls, as ours reads it.
 fn ours(calls: &[Call], appends: bool) -> OperationHistory {
     let mut history = OperationHistory::default();
     let mut events: Vec<(i64, bool, usize)> = Vec::new();
     for (at, call) in calls.iter().enumerate() {
         events.push((call.begin, false, at));
-        events.push((call.end, true, at));
+        if call.end != NEVER {
+            events.push((call.end, true, at));
+        }
     }
     events.sort_unstable();
     for (_, is_end, at) in events {
@@ -103,6 +169,7 @@ fn ours(calls: &[Call], appends: bool) -> OperationHistory {
             Action::Write if appends => "put",
             Action::Write => "write",
             Action::Append => "append",
+            Action::Cas | Action::FailedCas => "cas",
         };
         let pool = &mut history.pool;
         let is_known = is_end || call.action != Action::Read;
@@ -111,9 +178,20 @@ fn ours(calls: &[Call], appends: bool) -> OperationHistory {
             true => fozzy_check::DatumId::NIL,
             false => value,
         };
+        let value = match call.action {
+            Action::Cas | Action::FailedCas => {
+                let second = pool.text(&call.second);
+                pool.vector(&[value, second])
+            }
+            _ => value,
+        };
         let key = pool.integer(call.key as i64);
         let value = if appends { pool.vector(&[key, value]) } else { value };
-        let kind = if is_end { OperationType::Ok } else { OperationType::Invoke };
+        let kind = match (is_end, call.action) {
+            (false, _) => OperationType::Invoke,
+            (true, Action::FailedCas) => OperationType::Fail,
+            (true, _) => OperationType::Ok,
+        };
         history.push(i64::from(call.client), kind, function, value);
     }
     history
@@ -128,6 +206,9 @@ struct TextCall {
     key: u64,
     action: Action,
     value: String,
+    second: String,
+    /// Whether it has returned: one that has not need not take effect.
+    is_known: bool,
 }
 
 impl Model for Text {
@@ -150,6 +231,9 @@ impl Model for Text {
             Action::Read => (*state == call.value, state.clone()),
             Action::Write => (true, call.value.clone()),
             Action::Append => (true, format!("{state}{}", call.value)),
+            Action::Cas if *state == call.value => (true, call.second.clone()),
+            Action::Cas => (!call.is_known, state.clone()),
+            Action::FailedCas => (*state != call.value, state.clone()),
         }
     }
 }
@@ -159,7 +243,13 @@ fn theirs(calls: &[Call]) -> Vec<Operation<Text>> {
         client_id: Some(call.client),
         call_time: call.begin,
         return_time: call.end,
-        op: TextCall { key: call.key, action: call.action, value: call.value.clone() },
+        op: TextCall {
+            key: call.key,
+            action: call.action,
+            value: call.value.clone(),
+            second: call.second.clone(),
+            is_known: call.end != NEVER,
+        },
         metadata: None,
     };
     calls.iter().map(operation).collect()
@@ -213,6 +303,8 @@ fn main() {
     let mut stream = DrawStream(7);
     let registers: Vec<Vec<Call>> = (0..100).map(|_| calls(&mut stream, 5, 85, 1, false, false)).collect();
     row("register, 100 of 170 events", rounds, &registers, false);
+    let etcd: Vec<Vec<Call>> = (0..100).map(|_| etcd_calls(&mut stream)).collect();
+    row("etcd, 100 of 170 events", rounds, &etcd, false);
     for (count, is_wrong) in [(1_700, false), (1_700, true), (7_000, false), (7_000, true)] {
         let name = format!("kv, 50 clients, {count} calls{}", if is_wrong { ", one wrong" } else { "" });
         row(&name, rounds, &[calls(&mut stream, 50, count, 10, true, is_wrong)], true);
