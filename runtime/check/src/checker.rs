@@ -32,7 +32,7 @@ use crate::history::{
     ClientCall, DatumId, HistoryError, HistoryOperation, OperationHistory, OperationType, pair_calls,
 };
 use crate::linearizability::{Validity, fills_in_pair};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A checker by its name.
 pub struct CheckerRow {
@@ -70,6 +70,15 @@ pub const CHECKERS: &[CheckerRow] = &[
 #[must_use]
 pub fn checker(name: &str) -> Option<&'static CheckerRow> {
     CHECKERS.iter().find(|row| row.name == name)
+}
+
+/// What a test knows, and its history does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckerOptions {
+    /// The names of a bank's accounts, in EDN; those of the first read where they are not given.
+    pub accounts: Option<BTreeSet<String>>,
+    /// What they have together; that of the first read where it is not given.
+    pub total: Option<i64>,
 }
 
 /// Anomalies of one kind that are described; further ones are counted.
@@ -158,6 +167,7 @@ impl CheckerVerdict {
 struct CallHistory<'a> {
     history: &'a OperationHistory,
     calls: Vec<ClientCall>,
+    options: &'a CheckerOptions,
 }
 
 impl CallHistory<'_> {
@@ -222,7 +232,28 @@ impl CallHistory<'_> {
 /// assert_eq!(verdict.anomalies[0].message, "7 was generated 2 times");
 /// ```
 pub fn check_property(history: &OperationHistory, row: &CheckerRow) -> Result<CheckerVerdict, HistoryError> {
-    let calls = CallHistory { history, calls: pair_calls(history)? };
+    check_property_with(history, row, &CheckerOptions::default())
+}
+
+/// The same with what the test knows.
+///
+/// # Errors
+/// As [`check_property`].
+///
+/// ```
+/// use fozzy_check::{CheckerOptions, OperationHistory, check_property_with, checker};
+/// let text = "{:type :invoke, :process 0, :f :read} {:type :ok, :process 0, :f :read, :value {0 4, 1 5}}";
+/// let history = OperationHistory::read(text.as_bytes()).unwrap();
+/// let options = CheckerOptions { total: Some(10), ..CheckerOptions::default() };
+/// let verdict = check_property_with(&history, checker("bank").unwrap(), &options).unwrap();
+/// assert_eq!(verdict.anomalies[0].message, "the accounts have 9 together, and 10 is their total");
+/// ```
+pub fn check_property_with(
+    history: &OperationHistory,
+    row: &CheckerRow,
+    options: &CheckerOptions,
+) -> Result<CheckerVerdict, HistoryError> {
+    let calls = CallHistory { history, calls: pair_calls(history)?, options };
     if row.by_key && is_keyed(&calls) {
         return check_keys(&calls, row);
     }
@@ -239,7 +270,7 @@ fn is_keyed(calls: &CallHistory<'_>) -> bool {
 
 /// Judges the calls of each key by themselves: the worst verdict, the sum of what was counted.
 fn check_keys(calls: &CallHistory<'_>, row: &CheckerRow) -> Result<CheckerVerdict, HistoryError> {
-    let pool = &calls.history.pool;
+    let (pool, options) = (&calls.history.pool, calls.options);
     let mut keys: BTreeMap<DatumId, Vec<ClientCall>> = BTreeMap::new();
     let mut history = calls.history.clone();
     for call in &calls.calls {
@@ -257,7 +288,7 @@ fn check_keys(calls: &CallHistory<'_>, row: &CheckerRow) -> Result<CheckerVerdic
     let mut whole = CheckerVerdict::default();
     for (key, calls) in keys {
         let mut verdict = CheckerVerdict::default();
-        (row.check)(&CallHistory { history: &history, calls }, &mut verdict)?;
+        (row.check)(&CallHistory { history: &history, calls, options }, &mut verdict)?;
         whole.absorb(&history.pool.edn(key), verdict);
     }
     Ok(whole)

@@ -359,7 +359,8 @@ mod tests {
             ("txn", "[[:append 0 2]]", "[[:append 0 2]]"),
             ("txn", "[[:r 0 nil] [:r 1 nil]]", "[[:r 0 [2 1]] [:r 1 []]]"),
         ];
-        check("isolation", "prefix", &open, "Error isolation prefix: undecided");
+        check("isolation", "prefix", &open, "");
+        check("isolation", "monotonic-snapshot-read", &open, "Error isolation monotonic-snapshot-read: undecided");
         // A single-item cycle is found first, and read committed forbids another one.
         let intermediate = [
             ("txn", "[[:append 1 1] [:append 1 2]]", "[[:append 1 1] [:append 1 2]]"),

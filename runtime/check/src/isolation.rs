@@ -17,6 +17,7 @@ mod inference;
 mod level;
 mod list_append;
 mod order_search;
+mod prefix_cycles;
 mod rw_register;
 mod saturation;
 #[cfg(test)]
@@ -32,6 +33,7 @@ use inference::{AnomalyList, EdgeNames, HistoryWords};
 pub use level::{ISOLATION_LEVELS, IsolationLevel, LevelVerdict, isolation_level};
 use list_append::ListAppend;
 use order_search::{OrderedTransaction, find_order, split};
+use prefix_cycles::prefix_cycle;
 use rw_register::{RwRegister, VersionUses};
 use saturation::{OrderEdge, OrderReason, ReadsFrom, SaturationVerdict, WeakLevel};
 use transaction::{MicroAction, TransactionSet};
@@ -238,10 +240,8 @@ fn judge(
             UpdateCycle::Found(edges) => {
                 kinds.push(UPDATE_CYCLE);
                 counts.push((UPDATE_CYCLE.to_owned(), 1));
-                let is_same = |one: &&CycleWitness| {
-                    one.edges.len() == edges.len() && one.edges.iter().all(|edge| edges.contains(edge))
-                };
-                let shown = cycles.iter().find(is_same).map(|one| cycle_name(one.kind, one.order));
+                let shown =
+                    cycles.iter().find(|one| is_same_cycle(one, &edges)).map(|one| cycle_name(one.kind, one.order));
                 let (kind, order) = (CycleKind::G2Item, CycleOrder::Data);
                 let found = CycleWitness { kind, order, edges, is_shortest: false };
                 let mut anomaly =
@@ -253,6 +253,22 @@ fn judge(
                 anomalies.push(anomaly);
             }
         }
+    }
+    let is_open = !is_acyclic && allows(&level::verdict(&kinds), PREFIX_LEVEL);
+    if let Some(edges) = is_open.then(|| prefix_cycle(&graph)).flatten() {
+        kinds.push(PREFIX_CYCLE);
+        counts.push((PREFIX_CYCLE.to_owned(), 1));
+        let shown = cycles.iter().find(|one| is_same_cycle(one, &edges)).map(|one| cycle_name(one.kind, one.order));
+        let (kind, order) = (CycleKind::GNonadjacent, CycleOrder::Data);
+        let found = CycleWitness { kind, order, edges, is_shortest: false };
+        let message = "no order of commits has a beginning for each of them that is what it saw".to_owned();
+        let kind = PREFIX_CYCLE.to_owned();
+        let mut anomaly = IsolationAnomaly { kind, message, ..explain(history, &set, &inference, &found) };
+        if let Some(name) = shown {
+            anomaly.message = format!("each rw of that {name} comes after a wr");
+            anomaly.steps.clear();
+        }
+        anomalies.push(anomaly);
     }
     anomalies.extend(found.described.iter().map(|one| describe(&set, one)));
     let mut weak = WeakReport::default();
@@ -317,6 +333,15 @@ fn judge(
 /// The level that forbids cycles of updates, and what these are.
 const UPDATE_LEVEL: &str = "update-serializable";
 const UPDATE_CYCLE: &str = "G-update";
+
+/// The level that forbids cycles of what was seen and not seen, and what these are.
+const PREFIX_LEVEL: &str = "prefix";
+const PREFIX_CYCLE: &str = "G-prefix";
+
+/// Whether a cycle has these steps, wherever it begins.
+fn is_same_cycle(one: &CycleWitness, edges: &[CycleEdge]) -> bool {
+    one.edges.len() == edges.len() && one.edges.iter().all(|edge| edges.contains(edge))
+}
 
 /// Whether nothing rules a level out.
 fn allows(levels: &LevelVerdict, name: &str) -> bool {
@@ -419,13 +444,14 @@ fn refuted_words(what: &str) -> String {
 }
 
 /// Levels that are the absence of anomalies, where the order of all writes is known: snapshot isolation, also parallel, by Cerone and
-/// Gotsman (2018), the others by definition (Adya, 1999). With each, what it is that no order of the writes gives it.
-const ORDERED_LEVELS: [(&str, &str); 7] = [
+/// Gotsman (2018), prefix consistency by Cerone, Gotsman and Yang (2017), the others by definition (Adya, 1999). With each, what it is that no order of the writes gives it.
+const ORDERED_LEVELS: [(&str, &str); 8] = [
     (UPDATE_LEVEL, UPDATE_CYCLE),
     ("strong-snapshot-isolation", "no-snapshots-realtime"),
     ("strong-session-snapshot-isolation", "no-snapshots-process"),
     ("snapshot-isolation", "no-snapshots"),
     ("parallel-snapshot-isolation", "G-single-item"),
+    (PREFIX_LEVEL, PREFIX_CYCLE),
     ("repeatable-read", "G2-item"),
     ("consistent-view", "G-single-item"),
 ];
@@ -549,6 +575,9 @@ fn try_whole_orders(
             UpdateCycle::Found(_) => kinds.push(UPDATE_CYCLE),
             UpdateCycle::Unknown => is_whole = false,
             UpdateCycle::None => {}
+        }
+        if !is_acyclic && prefix_cycle(&graph).is_some() {
+            kinds.push(PREFIX_CYCLE);
         }
         is_decided &= is_whole;
         let levels = level::verdict(&kinds);

@@ -25,7 +25,9 @@ mod panic;
 mod signature;
 mod unmatched;
 
-pub use checker::{CHECKERS, CheckerRow, CheckerVerdict, HistoryAnomaly, check_property, checker};
+pub use checker::{
+    CHECKERS, CheckerOptions, CheckerRow, CheckerVerdict, HistoryAnomaly, check_property, check_property_with, checker,
+};
 pub use frame_filter::{generated_frames, is_own};
 pub use history::{
     ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryFormat, HistoryNotation, HistoryOperation,

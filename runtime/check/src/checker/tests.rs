@@ -164,6 +164,22 @@ fn each_checker_has_a_smallest_passing_and_failing_history() {
 }
 
 #[test]
+fn a_bank_is_held_to_the_accounts_and_the_total_that_are_given() {
+    let check = |total: Option<i64>, accounts: Option<&[&str]>, reads: &[&str], expected: &[&str]| {
+        let accounts = accounts.map(|all| all.iter().map(|name| (*name).to_owned()).collect());
+        let options = CheckerOptions { accounts, total };
+        let verdict = check_property_with(&history(reads), checker("bank").expect("a checker"), &options);
+        let messages: Vec<String> = verdict.expect("a verdict").anomalies.into_iter().map(|one| one.message).collect();
+        assert_eq!(messages, expected, "{reads:?}");
+    };
+    let reads = ["read nil ok {0,4,1,5}", "read nil ok {0,5,1,5}"];
+    check(None, None, &reads, &["the accounts have 10 together, and had 9 when they were read first"]);
+    check(Some(10), None, &reads, &["the accounts have 9 together, and 10 is their total"]);
+    check(Some(9), Some(&["0"]), &reads[..1], &["there is no account 1"]);
+    check(Some(9), Some(&["0", "1", "2"]), &reads[..1], &[]);
+}
+
+#[test]
 fn what_a_history_does_not_tell_is_unknown() {
     for (name, calls) in [
         ("set", ["add 1 ok 1"]),

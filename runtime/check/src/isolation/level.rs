@@ -82,7 +82,7 @@ pub const ISOLATION_LEVELS: &[IsolationLevel] = &[
     ),
     // PSI forbids a cycle with one rw (Cerone, Gotsman 2018, theorem 12); Elle's table lacks that.
     level("parallel-snapshot-isolation", &["PSI"], &["causal-transactional", "update-atomic"], &["G-single-item"]),
-    level("prefix", &["prefix-consistency"], &["causal-transactional"], &[]),
+    level("prefix", &["prefix-consistency"], &["causal-transactional"], &["G-prefix"]),
     level("causal-transactional", &["causal-cerone", "causal"], &["read-atomic"], &["internal", "causal-violation"]),
     level("update-serializable", &["PL-3U"], &["forward-consistent-view"], &["G-update"]),
     level("view-serializable", &[], &[], &["view-cycle"]),

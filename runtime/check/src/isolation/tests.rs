@@ -649,23 +649,61 @@ fn committed_lists(plans: &[TransactionPlan]) -> Option<CommittedLists> {
     Some(found)
 }
 
-/// Whether some order of commits has a weak level, and gives the lists that were read: all orders are tried.
-fn has_order_of_lists(lists: &CommittedLists, level: WeakLevel, with_sessions: bool, order: &mut Vec<usize>) -> bool {
+/// Whether some order of commits is good, and gives the lists that were read: all orders are tried.
+fn has_order_of_lists(
+    lists: &CommittedLists,
+    is_good: &dyn Fn(&mut Vec<usize>) -> bool,
+    order: &mut Vec<usize>,
+) -> bool {
     if order.len() == lists.all.len() {
         let versions = |key: u64| -> Vec<i64> {
             let appends = order.iter().flat_map(|id| &lists.appends[*id]);
             appends.filter(|one| one.0 == key).map(|one| one.1).collect()
         };
-        return lists.reads.iter().all(|(key, seen)| versions(*key).starts_with(seen))
-            && has_commit_order(&lists.all, level, with_sessions, order);
+        return lists.reads.iter().all(|(key, seen)| versions(*key).starts_with(seen)) && is_good(order);
     }
     (0..lists.all.len()).any(|next| {
         let is_new = !order.contains(&next);
         order.push(next);
-        let found = is_new && has_order_of_lists(lists, level, with_sessions, order);
+        let found = is_new && has_order_of_lists(lists, is_good, order);
         order.pop();
         found
     })
+}
+
+/// Whether each transaction saw a beginning of an order of commits that ends before it.
+fn has_prefixes(all: &[CommittedTransaction], order: &[usize]) -> bool {
+    order.iter().enumerate().all(|(place, id)| {
+        (0..=place).any(|end| {
+            all[*id].reads.iter().all(|(key, source)| {
+                order[..end].iter().rev().find(|one| all[**one].writes.contains(key)).copied() == *source
+            })
+        })
+    })
+}
+
+#[test]
+fn prefix_consistency_of_lists_is_that_of_brute_force() {
+    let mut counts = [0u64; 3];
+    let row = isolation_level("prefix").expect("a level");
+    for seed in 0..histories() / 2 {
+        let plans = random_plan(&mut Stream(seed ^ 0x2929_0000));
+        let Some(lists) = committed_lists(&plans) else { continue };
+        let history = history_of(&plans, false);
+        let verdict = check_isolation(&history, &CheckLimits::default()).expect("a verdict");
+        if verdict.counts.iter().any(|one| one.0 == "internal") {
+            assert_eq!(verdict.validity(row), Validity::Invalid);
+            continue;
+        }
+        let is_good = |order: &mut Vec<usize>| has_prefixes(&lists.all, order);
+        let expected = has_order_of_lists(&lists, &is_good, &mut Vec::new());
+        let found = verdict.validity(row);
+        counts[found as usize] += 1;
+        let expected = if expected { Validity::Valid } else { Validity::Invalid };
+        assert_eq!(found, expected, "seed {seed}\n{}\n{verdict:#?}", history.to_edn());
+    }
+    let [valid, unknown, invalid] = counts;
+    assert!(valid > 10 && invalid > 10 && unknown == 0, "{counts:?}");
 }
 
 #[test]
@@ -679,7 +717,8 @@ fn weak_levels_of_lists_are_those_of_brute_force() {
         let is_repeatable = !verdict.counts.iter().any(|one| one.0 == "internal");
         for (at, (level, _, names)) in WEAK_LEVELS.into_iter().enumerate() {
             for (sessions, name) in [false, true].into_iter().zip(names) {
-                let expected = has_order_of_lists(&lists, level, sessions, &mut Vec::new());
+                let is_good = |order: &mut Vec<usize>| has_commit_order(&lists.all, level, sessions, order);
+                let expected = has_order_of_lists(&lists, &is_good, &mut Vec::new());
                 counts[2 * at + usize::from(sessions)][usize::from(expected)] += 1;
                 // Reads that are not repeatable rule out the atomic levels, whatever else there is.
                 let expected = match level {
@@ -1127,7 +1166,12 @@ fn each_anomaly_has_a_smallest_history() {
         (
             "G-nonadjacent-item",
             &["0 ok [:append 1 1]", "1 ok &[:append 2 1]", "2 ok &[:r 1 [1]] [:r 2 []]", "3 ok &[:r 1 []] [:r 2 [1]]"],
-            "snapshot-isolation repeatable-read",
+            "prefix repeatable-read",
+        ),
+        (
+            "G-prefix",
+            &["0 ok [:append 1 1]", "1 ok &[:append 2 1]", "2 ok &[:r 1 [1]] [:r 2 []]", "3 ok &[:r 1 []] [:r 2 [1]]"],
+            "prefix repeatable-read",
         ),
         (
             "G2-item",
