@@ -97,6 +97,7 @@ const CASES: &[(&str, &str)] = &[
     ("ablation", "fozzy ablate f.fozzy --json"),
     ("diff", "fozzy diff recorded.wat fails.wat --json"),
     ("diff", "fozzy diff recorded.wat recorded.wat --json"),
+    ("fleet", "fozzy fleet fails.wat --time 1s --json"),
     ("verification", "fozzy trace verify a.fozzy --json"),
     ("verification", "fozzy trace verify plan.toml --json"),
     ("migration", "fozzy trace migrate old.fozzy --json"),

@@ -38,6 +38,7 @@
 //! targets            a scenario and its target, each a component of its own
 //! documents          what `--json` prints, beside its JSON Schema
 //! diff               two programs under equal decisions: where they differ, what may
+//! fleet              every test of a project: found, searched, kept, whatever happens to the fleet
 //! go_panics          panics of Go, which exits with a code
 //! planted            faults planted in ordinary programs are found by exploring them, and their mended twins pass
 //! parity             faults of the first Fozzy's engine that ours does not have
@@ -77,6 +78,7 @@ mod documents;
 mod everything;
 mod explore;
 mod faults;
+mod fleet;
 mod fozzy;
 mod fuzz;
 mod go_panics;

@@ -23,6 +23,7 @@ pub mod disk_sync;
 mod embedded;
 pub mod error;
 pub mod explore;
+pub mod fleet;
 pub mod fuzz;
 pub mod gates;
 pub mod history_check;

@@ -6,6 +6,7 @@ mod corpus;
 mod criteria;
 mod debug;
 mod diff;
+mod fleet;
 mod gates;
 mod heap;
 mod maelstrom;
@@ -24,6 +25,7 @@ pub(crate) use corpus::{
 pub(crate) use criteria::CriteriaArgs;
 pub(crate) use debug::DebugArgs;
 pub(crate) use diff::DiffArgs;
+pub(crate) use fleet::FleetArgs;
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use maelstrom::{MaelstromCommand, MaelstromTestArgs};
@@ -132,6 +134,8 @@ pub(crate) enum Command {
     Fuzz(FuzzArgs),
     /// Explore the decisions of any program - flows, schedules, messages, faults, random bytes - to find failures.
     Explore(ExploreArgs),
+    /// Search every test of a project for as long as there is time, dividing it by what each finds.
+    Fleet(FleetArgs),
     /// List the failures that explorations have saved, and replay them on the current programs.
     Seeds(SeedsArgs),
     /// Replay a recorded trace from its file alone, and compare.

@@ -14,6 +14,7 @@ mod diff;
 mod doctor;
 mod env;
 mod explore;
+mod fleet;
 mod full;
 mod fuzz;
 mod gate;
@@ -76,6 +77,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Test(args) => test::test(&context, args),
             Command::Fuzz(args) => fuzz::fuzz(&context, args),
             Command::Explore(args) => explore::explore(&context, args),
+            Command::Fleet(args) => fleet::fleet(&context, args),
             Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Branch(args) => branch::branch(&context, args),

@@ -17,6 +17,7 @@ use fozzy_report::document::{
     FullDocument, GateDocument, InitDocument, ManDocument, MigrateDocument, PathsDocument, ProgressDocument,
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
+use fozzy_report::fleet::FleetDocument;
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::maelstrom::MaelstromDocument;
 use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
@@ -60,6 +61,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("maelstrom", "`maelstrom test` (`fozzy.maelstrom.v1`)", of::<MaelstromDocument>),
     row("seeds", "`seeds` (`fozzy.seeds.v1`)", of::<SeedsDocument>),
     row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
+    row("fleet", "`fleet` (`fozzy.fleet.v1`)", of::<FleetDocument>),
     row("diff", "`diff` (`fozzy.diff.v1`)", of::<DiffDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),
     row("history", "`trace show`", of::<ShowDocument>),

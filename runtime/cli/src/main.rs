@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     if fozzy_campaign::debug::is_debuggee() {
         return ExitCode::from(fozzy_campaign::debug::serve());
     }
+    fozzy_campaign::fleet::end_with_fleet();
     interrupt::install();
     // A stack on which guests can be called as they are; where no thread can be had, each call gets its own.
     let thread = std::thread::Builder::new().name("fozzy".to_owned());

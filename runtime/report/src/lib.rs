@@ -19,6 +19,7 @@ mod facts;
 mod findings;
 mod flaky;
 mod flatten;
+pub mod fleet;
 mod fuzz;
 mod history_check;
 mod history_page;

@@ -31,6 +31,11 @@ pub const USAGE: &[UsageGroup] = &[
                 "fozzy explore app.wasm --plan cluster.toml --time 60s",
             ),
             (
+                "fleet",
+                "you want all of a project's tests searched over night, or for ever",
+                "fozzy fleet --time 8h --jobs 4",
+            ),
+            (
                 "maelstrom",
                 "you have nodes that speak the Maelstrom protocol, and want them tested as a cluster",
                 "fozzy maelstrom test -w broadcast --bin node.wasm --nemesis partition",

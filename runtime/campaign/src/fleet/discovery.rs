@@ -1,0 +1,456 @@
+//! The targets of a project: everything that `fozzy test`, `fozzy fuzz` and `fozzy explore` take, found and built.
+//!
+//! ```text
+//! what `fozzy test` selects ─ build, load ─┬─ steps, flows          explore
+//!                                          ├─ fuzz targets, properties    fuzz, one target each
+//!                                          ├─ a handler of requests       fuzz --http
+//!                                          ├─ a program                   explore: schedules, messages, faults, random bytes
+//!                                          └─ none of these               not collected: why
+//! Cargo.toml with `cargo-fuzz = true` ───── each [[bin]]                  fuzz --cargo-fuzz
+//! ```
+//!
+//! Invariants: what was found and cannot be searched is listed, with the reason; the same project gives the same targets in the same order; the
+//! id of a target follows from what it is called by, so that its records are found again.
+
+use crate::build;
+use crate::error::{CampaignError, ErrorKind};
+use crate::fuzz::cargo::CargoFuzz;
+use crate::fuzz::open::functions_of;
+use crate::options::{RunRequest, WorldOptions};
+use crate::pipeline::{LoadedTarget, PreparedProgram, load, plan};
+use crate::project::Project;
+use crate::remarks::Remarks;
+use crate::suite::entry::{Kind, SuiteEntry, shown};
+use crate::suite::expect::flags;
+use crate::suite::select::select;
+use fozzy_engine::{Build, ExportedFunctions};
+use fozzy_trace::{Digest, Seed};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders inside of each other in which cargo-fuzz folders are looked for.
+const DEPTH_MAX: usize = 8;
+/// Files of a target's sources whose change is noticed; of a folder with more, a change may need a restart.
+const SOURCES_MAX: usize = 20_000;
+/// Folders that tools fill.
+const FILLED: [&str; 6] = ["target", "node_modules", "vendor", "corpus", "artifacts", "coverage"];
+/// Characters of a name that are in an id.
+const ID_NAME_CHARS: usize = 60;
+
+/// What is searched in a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FleetTargetKind {
+    /// Its decisions: `fozzy explore`.
+    Explore,
+    /// A fuzz target.
+    Fuzz(String),
+    /// A property.
+    Property(String),
+    /// Its handler of requests.
+    Http,
+    /// A target of a cargo-fuzz folder.
+    CargoFuzz(String),
+}
+
+/// One target.
+#[derive(Clone, Debug)]
+pub struct FleetTarget {
+    /// What its records are kept by.
+    pub id: String,
+    /// Its name, for people and patterns: the path, and the function.
+    pub name: String,
+    /// What is searched.
+    pub kind: FleetTargetKind,
+    /// The file or the folder that was found.
+    pub source: PathBuf,
+    /// Whether the program is made from that, and not that itself.
+    pub is_built: bool,
+    /// The program's file.
+    pub file: PathBuf,
+    /// Its plan and what it judges, as flags.
+    pub flags: Vec<String>,
+}
+
+/// What was found, and is not searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UncollectedTarget {
+    /// The path.
+    pub name: String,
+    /// A word for why: `not-built`, `unreadable`, `no-entry`, `excluded`.
+    pub reason: &'static str,
+    /// The same for people.
+    pub why: String,
+}
+
+/// All that was found.
+#[derive(Clone, Debug, Default)]
+pub struct FleetCollection {
+    /// What is searched, by name.
+    pub targets: Vec<FleetTarget>,
+    /// What is not.
+    pub uncollected: Vec<UncollectedTarget>,
+}
+
+/// What is looked for, and where.
+#[derive(Clone, Debug, Default)]
+pub struct FleetScope {
+    /// The folder, or file; everything that `fozzy test` finds without one.
+    pub root: Option<PathBuf>,
+    /// Patterns of names, of which one must fit.
+    pub only: Vec<String>,
+    /// Patterns of names, of which none may fit.
+    pub exclude: Vec<String>,
+}
+
+impl FleetScope {
+    /// Finds, builds and looks at everything.
+    ///
+    /// # Errors
+    /// When nothing is there, or no name fits.
+    pub fn collect(&self, project: &Project) -> Result<FleetCollection, CampaignError> {
+        let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
+        let (only, exclude) = (patterns(&self.only)?, patterns(&self.exclude)?);
+        let mut found = FleetCollection::default();
+        let folders = cargo_fuzz_folders(self.root.as_deref().unwrap_or(Path::new(".")));
+        let words: Vec<String> = self.root.iter().map(|root| shown(root)).collect();
+        let entries = match select(&words, None) {
+            Ok(entries) => entries,
+            Err(_) if !folders.is_empty() => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let mut paths: BTreeMap<PathBuf, SuiteEntry> = BTreeMap::new();
+        for entry in entries.into_iter().filter(|entry| !folders.contains(&entry.path)) {
+            paths.entry(entry.path.clone()).or_insert(entry);
+        }
+        // What can be told by the path alone is not built.
+        let could_fit = |path: &Path| {
+            let name = shown(path);
+            !exclude.iter().any(|pattern| pattern.fits(&name))
+                && (only.is_empty() || only.iter().any(|pattern| pattern.could_fit(&name)))
+        };
+        let mut skipped = 0;
+        for (path, entry) in paths {
+            if could_fit(&path) {
+                found.add_entry(project, entry);
+            } else {
+                skipped += 1;
+            }
+        }
+        for folder in &folders {
+            found.add_cargo_fuzz(folder, &project.remarks, &could_fit);
+        }
+        let all = found.targets.len() + found.uncollected.len() + skipped;
+        let fits = |name: &str| {
+            (only.is_empty() || only.iter().any(|pattern| pattern.fits(name)))
+                && !exclude.iter().any(|pattern| pattern.fits(name))
+        };
+        found.targets.retain(|target| fits(&target.name));
+        found.uncollected.retain(|row| fits(&row.name));
+        found.targets.sort_by(|left, right| left.name.cmp(&right.name));
+        found.uncollected.sort_by(|left, right| left.name.cmp(&right.name));
+        if found.targets.is_empty() && found.uncollected.is_empty() {
+            let flag = if self.only.is_empty() { "--exclude" } else { "--only" };
+            let words = if self.only.is_empty() { &self.exclude } else { &self.only };
+            let message = format!("{flag} {}: of what was found ({all}), nothing is left", words.join(", "));
+            return Err(CampaignError::new(ErrorKind::Suite, message).hint(
+                "`fozzy fleet --collect` lists the names; a pattern fits a part of one, or all of it with * and ?",
+            ));
+        }
+        Ok(found)
+    }
+}
+
+/// A pattern of names: a part of one, or with `*`, `?` and `[…]` all of it.
+struct Pattern {
+    part: String,
+    whole: Option<glob::Pattern>,
+}
+
+impl Pattern {
+    fn new(text: &str) -> Result<Pattern, CampaignError> {
+        let is_glob = text.contains(['*', '?', '[']);
+        let refused = |error| CampaignError::new(ErrorKind::Usage, format!("the pattern {text}: {error}"));
+        let whole = is_glob.then(|| glob::Pattern::new(text).map_err(refused)).transpose()?;
+        Ok(Pattern { part: text.to_owned(), whole })
+    }
+
+    fn fits(&self, name: &str) -> bool {
+        self.whole.as_ref().map_or_else(|| name.contains(&self.part), |whole| whole.matches(name))
+    }
+
+    /// Whether something of this path may fit, which has functions behind its name.
+    fn could_fit(&self, path: &str) -> bool {
+        self.fits(path)
+            || self.whole.is_some()
+            || self.part.contains([' ', ':'])
+            || !path.contains(['/', '.'])
+            || self.part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    }
+}
+
+impl FleetCollection {
+    fn refuse(&mut self, name: String, reason: &'static str, error: &CampaignError) {
+        let why = error.to_string();
+        self.uncollected.push(UncollectedTarget { name, reason, why });
+    }
+
+    /// What `fozzy test` would run.
+    fn add_entry(&mut self, project: &Project, entry: SuiteEntry) {
+        let SuiteEntry { path, kind, given, .. } = &entry;
+        let name = shown(path);
+        project.remarks.live(&format!("looking at {name}"));
+        let is_built = matches!(kind, Kind::Crate | Kind::Folder);
+        let file = match is_built {
+            true => build::build(path, &project.remarks),
+            false => Ok(path.clone()),
+        };
+        let file = match file {
+            Ok(file) => file,
+            Err(error) => return self.refuse(name, "not-built", &error),
+        };
+        let loaded = match load(&file, &project.remarks) {
+            Ok(loaded) => loaded,
+            Err(error) => return self.refuse(name, "unreadable", &error),
+        };
+        let flags = match flags(&entry) {
+            Ok(flags) if given.plan.is_some() => {
+                let plan = given.plan.as_deref().map(shown).unwrap_or_default();
+                let others = flags.chunks(2).filter(|flag| flag[0] != "--plan").flatten().cloned();
+                ["--plan".to_owned(), plan].into_iter().chain(others).collect()
+            }
+            Ok(flags) => flags,
+            Err(error) => return self.refuse(name, "unreadable", &error),
+        };
+        match kinds(project, &loaded, &flags) {
+            Ok(kinds) => {
+                let target = |kind: FleetTargetKind| {
+                    FleetTarget::new(kind, (path.clone(), is_built), file.clone(), flags.clone())
+                };
+                self.targets.extend(kinds.into_iter().map(target));
+            }
+            Err(error) => self.refuse(name, "no-entry", &error),
+        }
+    }
+
+    /// The targets of a cargo-fuzz folder.
+    fn add_cargo_fuzz(&mut self, folder: &Path, remarks: &Remarks, could_fit: &dyn Fn(&Path) -> bool) {
+        for name in binaries(folder) {
+            let kind = FleetTargetKind::CargoFuzz(name.clone());
+            if !could_fit(&folder.join(&name)) {
+                continue;
+            }
+            let built = CargoFuzz::new(folder, Path::new(&name)).and_then(|target| target.build(remarks));
+            match built {
+                Ok(file) => {
+                    self.targets.push(FleetTarget::new(kind, (folder.to_owned(), true), file, Vec::new()));
+                }
+                Err(error) => self.refuse(format!("{} {name}", shown(folder)), "not-built", &error),
+            }
+        }
+    }
+}
+
+/// What can be searched in a program.
+fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<Vec<FleetTargetKind>, CampaignError> {
+    if loaded.scenario.is_some() {
+        return Ok(vec![FleetTargetKind::Explore]);
+    }
+    let value = |name: &str| flags.chunks(2).find(|flag| flag[0] == name).map(|flag| PathBuf::from(&flag[1]));
+    let world = WorldOptions { plan: value("--plan"), judged: value("--target"), ..WorldOptions::default() };
+    let request = RunRequest { world, ..RunRequest::default() };
+    let planned = plan(project, loaded, &request)?;
+    if planned.plan.target().is_some() {
+        return Ok(vec![FleetTargetKind::Explore]);
+    }
+    let prepared = PreparedProgram::to_call(loaded.clone(), planned, &Build::default())?;
+    let functions = functions_of(&prepared, Seed(0))?;
+    let ExportedFunctions { fuzz, properties, runs, handles, is_stateful, .. } = &functions;
+    let mut kinds: Vec<FleetTargetKind> = fuzz.iter().cloned().map(FleetTargetKind::Fuzz).collect();
+    kinds.extend(properties.iter().cloned().map(FleetTargetKind::Property));
+    kinds.extend(is_stateful.then_some(FleetTargetKind::Explore));
+    if kinds.is_empty() {
+        kinds.extend(handles.then_some(FleetTargetKind::Http));
+        kinds.extend(runs.then_some(FleetTargetKind::Explore));
+    }
+    if kinds.is_empty() {
+        let exports = match functions.exports.as_slice() {
+            [] => "no exports".to_owned(),
+            exports => exports.join(", "),
+        };
+        let what = "has neither flows, fuzz targets, properties, a handler of requests nor `wasi:cli/run`";
+        return Err(CampaignError::new(ErrorKind::Target, format!("{} {what}: found {exports}", loaded.target.name)));
+    }
+    Ok(kinds)
+}
+
+impl FleetTarget {
+    fn new(
+        kind: FleetTargetKind,
+        (source, is_built): (PathBuf, bool),
+        file: PathBuf,
+        flags: Vec<String>,
+    ) -> FleetTarget {
+        let path = shown(&source);
+        let name = match &kind {
+            FleetTargetKind::Explore => path,
+            FleetTargetKind::Fuzz(function) | FleetTargetKind::CargoFuzz(function) => format!("{path} {function}"),
+            FleetTargetKind::Property(function) => format!("{path} {function}()"),
+            FleetTargetKind::Http => format!("{path} http"),
+        };
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let last: String = source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let short: String = last.chars().map(plain).take(ID_NAME_CHARS).collect();
+        let id = format!("{}-{}", short.trim_matches('-'), &Digest::of(name.as_bytes()).short()[..8]);
+        FleetTarget { id, name, kind, source, is_built, file, flags }
+    }
+
+    /// The words of the command that searches it.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let file = shown(&self.file);
+        let words: Vec<&str> = match &self.kind {
+            FleetTargetKind::Explore => vec!["explore", &file],
+            FleetTargetKind::Fuzz(function) => vec!["fuzz", &file, function, "--mode", "coverage"],
+            FleetTargetKind::Property(function) => vec!["fuzz", &file, function, "--mode", "property"],
+            FleetTargetKind::Http => vec!["fuzz", &file, "--http"],
+            FleetTargetKind::CargoFuzz(name) => {
+                return ["fuzz".into(), name.clone(), "--cargo-fuzz".into(), shown(&self.source)].into();
+            }
+        };
+        words.into_iter().map(str::to_owned).chain(self.flags.iter().cloned()).collect()
+    }
+
+    /// Builds it anew, where it is built.
+    ///
+    /// # Errors
+    /// Those of the build.
+    pub fn rebuild(&self, remarks: &Remarks) -> Result<PathBuf, CampaignError> {
+        match &self.kind {
+            FleetTargetKind::CargoFuzz(name) => CargoFuzz::new(&self.source, Path::new(name))?.build(remarks),
+            _ if self.is_built => build::build(&self.source, remarks),
+            _ => Ok(self.file.clone()),
+        }
+    }
+
+    /// A digest of the names, sizes and times of its sources: what tells, at little cost, that it may have changed.
+    #[must_use]
+    pub fn source_stamp(&self) -> Digest {
+        let mut lines = Vec::new();
+        stamp(&self.source, 0, &mut lines);
+        let plans = self.flags.chunks(2).filter_map(|flag| flag.get(1));
+        plans.for_each(|path| stamp(Path::new(path), 0, &mut lines));
+        lines.sort();
+        Digest::of(lines.concat().as_bytes())
+    }
+}
+
+fn stamp(path: &Path, depth: usize, lines: &mut Vec<String>) {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return };
+    if metadata.is_dir() {
+        if depth > DEPTH_MAX {
+            return;
+        }
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if lines.len() < SOURCES_MAX && !name.starts_with('.') && !FILLED.contains(&name.as_str()) {
+                stamp(&entry.path(), depth + 1, lines);
+            }
+        }
+    } else {
+        lines.push(format!("{}\0{}\0{:?}\n", path.display(), metadata.len(), metadata.modified().ok()));
+    }
+}
+
+/// The cargo-fuzz folders at and below a folder, by path.
+fn cargo_fuzz_folders(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut rest = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = rest.pop() {
+        if manifest(&folder).is_some_and(|manifest| is_cargo_fuzz(&manifest)) {
+            found.push(tidy(&folder));
+            continue;
+        }
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder && depth < DEPTH_MAX && !name.starts_with('.') && !FILLED.contains(&name.as_str()) {
+                rest.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn tidy(path: &Path) -> PathBuf {
+    let parts: PathBuf = path.components().filter(|part| *part != std::path::Component::CurDir).collect();
+    if parts.as_os_str().is_empty() { PathBuf::from(".") } else { parts }
+}
+
+fn manifest(folder: &Path) -> Option<toml::Table> {
+    let path = folder.join("Cargo.toml");
+    let is_small = fs::metadata(&path).is_ok_and(|file| file.len() <= 1 << 20);
+    is_small.then(|| fs::read_to_string(path).ok()?.parse().ok())?
+}
+
+fn is_cargo_fuzz(manifest: &toml::Table) -> bool {
+    let metadata = manifest.get("package").and_then(|package| package.get("metadata"));
+    metadata.and_then(|metadata| metadata.get("cargo-fuzz")).and_then(toml::Value::as_bool) == Some(true)
+}
+
+/// The names of the targets of a cargo-fuzz folder.
+fn binaries(folder: &Path) -> Vec<String> {
+    let manifest = manifest(folder).unwrap_or_default();
+    let all = manifest.get("bin").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+    let mut names: Vec<String> = all.iter().filter_map(|bin| Some(bin.get("name")?.as_str()?.to_owned())).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_plain_told_apart_and_stay() {
+        let target = |path: &str, kind| FleetTarget::new(kind, (path.into(), false), path.into(), Vec::new());
+        let bank = target("scenarios/Bank of <b>.wasm", FleetTargetKind::Explore);
+        assert_eq!((bank.name.as_str(), &bank.id[..17]), ("scenarios/Bank of <b>.wasm", "bank-of--b-f7392f"));
+        let ids = [
+            target("a/x.wasm", FleetTargetKind::Fuzz("f".into())).id,
+            target("b/x.wasm", FleetTargetKind::Fuzz("f".into())).id,
+            target("a/x.wasm", FleetTargetKind::Property("f".into())).id,
+            target("a/x.wasm", FleetTargetKind::Explore).id,
+        ];
+        assert!((1..4).all(|at| !ids[..at].contains(&ids[at])), "{ids:?}");
+        let words = target("a/x.wasm", FleetTargetKind::Property("f".into())).words();
+        assert_eq!(words, ["fuzz", "a/x.wasm", "f", "--mode", "property"]);
+    }
+
+    #[test]
+    fn a_pattern_is_a_part_of_a_name_or_with_stars_all_of_it() {
+        let fits = |pattern: &str, name: &str| Pattern::new(pattern).expect("sound").fits(name);
+        assert!(fits("bank", "scenarios/bank/x f") && !fits("till", "scenarios/bank"));
+        assert!(fits("*/bank*", "scenarios/bank/x f") && !fits("bank*", "scenarios/bank"));
+        assert!(Pattern::new("[").is_err_and(|error| error.message.contains("the pattern [")));
+    }
+
+    #[test]
+    fn cargo_fuzz_folders_are_found_by_what_their_manifest_says() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        let manifest = "[package]\nname = \"f\"\n[package.metadata]\ncargo-fuzz = true\n[[bin]]\nname = \"z\"\n[[bin]]\nname = \"a\"\n";
+        write("lib/fuzz/Cargo.toml", manifest);
+        write("target/fuzz/Cargo.toml", manifest);
+        write("lib/Cargo.toml", "[package]\nname = \"lib\"");
+        write("torn/Cargo.toml", "[package");
+        let found = cargo_fuzz_folders(folder.path());
+        assert_eq!(found, [folder.path().join("lib/fuzz")]);
+        assert_eq!(binaries(&found[0]), ["a", "z"]);
+    }
+}

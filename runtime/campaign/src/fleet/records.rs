@@ -1,0 +1,194 @@
+//! What a fleet keeps in its store, and under which keys.
+//!
+//! ```text
+//! targets/<id>                              TargetRecord: estimate, counts, the program that they are of
+//! failures/<state>/<id>.<signature>         FleetFailureRecord; moved from unshrunk to shrunk to fixed, and back
+//! workers/<worker>                          FleetWorkerRecord
+//! blobs                                     traces
+//! ```
+//!
+//! Invariants: a record that cannot be read is as one that is not there, and is said; a failure is in one state; fields that a newer version has
+//! added are ignored by older ones.
+//! Not here: how they come about (`fleet_run`), documents for people (`fozzy-report`).
+
+use super::division::DiscoveryEstimate;
+use super::shared_store::{SharedStore, SharedStoreError, StoreKey};
+use fozzy_trace::{Digest, FailureSignature};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Workers that are remembered after their end.
+const WORKERS_MAX: usize = 64;
+
+/// What is known of one target.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TargetRecord {
+    /// Its name, for people.
+    pub name: String,
+    /// What its slices have found.
+    pub estimate: DiscoveryEstimate,
+    /// The program that the coverage is of.
+    pub program: Option<Digest>,
+    /// Executions or runs of all slices.
+    pub executions: u64,
+    /// Behaviours that the best slice of this program has seen, those of its corpus included.
+    pub features: u64,
+    /// Edges among them.
+    pub edges: u64,
+    /// Edges that there are.
+    pub edges_total: u64,
+    /// Testcases, or kept places.
+    pub corpus: u64,
+    /// The chance that as many executions again find something new, where that is estimated.
+    pub chance_if_doubled: Option<f64>,
+    /// Slices without a result since the last one with one, and why.
+    pub troubles: u32,
+    /// Why the last slice had none.
+    pub trouble: Option<String>,
+}
+
+/// One failure, once for its signature.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetFailureRecord {
+    /// The target's name.
+    pub target: String,
+    /// What it is.
+    pub signature: FailureSignature,
+    /// Its smallest trace.
+    pub trace: Digest,
+    /// How it stands on the program of today: `still there`, `fixed`, `fails otherwise`, `stale`.
+    pub status: String,
+    /// The program that this was seen on.
+    pub program: Option<Digest>,
+    /// How often it was seen.
+    pub times: u64,
+    /// When it was found first (RFC 3339).
+    pub found_at: String,
+}
+
+/// Where a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailureState {
+    /// As it was found.
+    Unshrunk,
+    /// As small as it gets.
+    Shrunk,
+    /// The program of today passes.
+    Fixed,
+}
+
+impl FailureState {
+    /// All of them.
+    pub const ALL: [FailureState; 3] = [FailureState::Unshrunk, FailureState::Shrunk, FailureState::Fixed];
+
+    /// The word in keys and documents.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            FailureState::Unshrunk => "unshrunk",
+            FailureState::Shrunk => "shrunk",
+            FailureState::Fixed => "fixed",
+        }
+    }
+}
+
+/// What one process has done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetWorkerRecord {
+    /// Its version of fozzy.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// When it began (RFC 3339).
+    pub started_at: String,
+    /// When it last said something.
+    pub seen_at: String,
+    /// Slices that it has finished.
+    pub slices: u64,
+    /// CPU seconds of these.
+    pub cpu_s: f64,
+    /// Whether it has ended as it should.
+    pub has_ended: bool,
+}
+
+/// The records of one store.
+pub struct FleetRecords<'a> {
+    /// Where they are.
+    pub store: &'a dyn SharedStore,
+}
+
+impl FleetRecords<'_> {
+    /// What is known of a target; nothing of a new one. The text says why there is nothing to be known.
+    pub fn target(&self, id: &str) -> Result<(TargetRecord, Option<String>), SharedStoreError> {
+        let key = StoreKey::new(&["targets", id]);
+        let (found, refused) = self.read::<TargetRecord>(&key)?;
+        let record = found.unwrap_or_default();
+        Ok((TargetRecord { estimate: record.estimate.sound(), ..record }, refused))
+    }
+
+    /// Keeps what is known of a target.
+    pub fn put_target(&self, id: &str, record: &TargetRecord) -> Result<(), SharedStoreError> {
+        self.write(&StoreKey::new(&["targets", id]), record)
+    }
+
+    /// All failures of a target, with their keys' last parts.
+    pub fn failures(&self, id: &str) -> Result<Vec<(FailureState, String, FleetFailureRecord)>, SharedStoreError> {
+        let mut failures = Vec::new();
+        for state in FailureState::ALL {
+            let folder = StoreKey::new(&["failures", state.word(), id]);
+            for name in self.store.list(&folder)? {
+                if let Some(record) = self.read(&folder.join(&name))?.0 {
+                    failures.push((state, name, record));
+                }
+            }
+        }
+        Ok(failures)
+    }
+
+    /// Keeps a failure under its state, and nowhere else.
+    pub fn put_failure(
+        &self,
+        id: &str,
+        state: FailureState,
+        record: &FleetFailureRecord,
+    ) -> Result<(), SharedStoreError> {
+        let name = Digest::of(record.signature.to_string().as_bytes()).short();
+        let key = |state: FailureState| StoreKey::new(&["failures", state.word(), id, &name]);
+        // Moved first: whoever is killed in between leaves it in one state.
+        for other in FailureState::ALL.into_iter().filter(|other| *other != state) {
+            self.store.rename(&key(other), &key(state))?;
+        }
+        self.write(&key(state), record)
+    }
+
+    /// Keeps what this process has done, and forgets the oldest that have ended.
+    pub fn put_worker(&self, worker: &str, record: &FleetWorkerRecord) -> Result<(), SharedStoreError> {
+        let folder = StoreKey::new(&["workers"]);
+        self.write(&folder.join(worker), record)?;
+        let mut ended = Vec::new();
+        for name in self.store.list(&folder)? {
+            let other = self.read::<FleetWorkerRecord>(&folder.join(&name))?.0;
+            ended.extend(other.filter(|other| other.has_ended).map(|other| (other.seen_at, name)));
+        }
+        ended.sort();
+        let surplus = ended.len().saturating_sub(WORKERS_MAX);
+        ended.iter().take(surplus).try_for_each(|(_, name)| self.store.delete(&folder.join(name)).map(drop))
+    }
+
+    fn read<T: DeserializeOwned>(&self, key: &StoreKey) -> Result<(Option<T>, Option<String>), SharedStoreError> {
+        let Some(bytes) = self.store.get(key)? else { return Ok((None, None)) };
+        Ok(match serde_json::from_slice(&bytes) {
+            Ok(record) => (Some(record), None),
+            Err(error) => (None, Some(format!("{key} in {} cannot be read: {error}", self.store.place()))),
+        })
+    }
+
+    fn write<T: Serialize>(&self, key: &StoreKey, record: &T) -> Result<(), SharedStoreError> {
+        let mut text = serde_json::to_vec_pretty(record).expect("our own types are JSON");
+        text.push(b'\n');
+        self.store.put(key, &text)
+    }
+}

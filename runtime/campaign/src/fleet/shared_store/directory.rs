@@ -1,0 +1,340 @@
+//! A folder as the home of a store: safe for many processes, readable by people and by git.
+//!
+//! ```text
+//! .fozzy/fleet/store.json                       {"format": "fozzy-store", "version": 1, "project": "shop"}
+//! .fozzy/fleet/values/targets/parser-3f2a.json  a value; each sign but a-z, 0-9, - and _ of a part is written %xx
+//! .fozzy/fleet/blobs/3f/3f2a…9b.fozzy           a blob, by its content
+//! .fozzy/fleet/sets/collected/8c41….txt         a member
+//! .fozzy/fleet/leases/targets/parser-3f2a.lock  locked by its holder for as long as it works
+//! ```
+//!
+//! A lease is a lock of the kernel's: it ends with its process, whatever that dies of, and needs no clock.
+//!
+//! Invariants: files are whole, since each is written under another name and renamed; nothing outside of the folder is written, whatever
+//! keys say.
+
+use super::{
+    BLOB_BYTES_MAX, NAMES_MAX, PART_CHARS_MAX, STORE_VERSION, SharedStore, SharedStoreError, StoreKey, StoreLease,
+    VALUE_BYTES_MAX,
+};
+use fozzy_trace::Digest;
+use fozzy_trace::file::store::{Durability, write_atomic};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+const FORMAT: &str = "fozzy-store";
+const VALUE_ENDING: &str = "json";
+const BLOB_ENDING: &str = "fozzy";
+const MEMBER_ENDING: &str = "txt";
+const LEASE_ENDING: &str = "lock";
+/// Bytes of the file that says what the folder is.
+const HEAD_BYTES_MAX: u64 = 1 << 16;
+
+/// A folder as the home of a store.
+#[derive(Clone, Debug)]
+pub struct DirectoryStore {
+    root: PathBuf,
+}
+
+/// What the folder says of itself.
+#[derive(Serialize, Deserialize)]
+struct StoreHead {
+    format: String,
+    version: u64,
+    project: String,
+}
+
+impl DirectoryStore {
+    /// Opens the store of a project, and makes it where there is none.
+    ///
+    /// # Errors
+    /// When it is another project's or a newer version's, or the folder holds something else.
+    pub fn open(root: &Path, project: &str) -> Result<DirectoryStore, SharedStoreError> {
+        let (place, head) = (root.display().to_string(), root.join("store.json"));
+        let foreign = |why: String| SharedStoreError::Foreign { place: place.clone(), why };
+        if root.exists() && !root.is_dir() {
+            return Err(foreign("it is no folder".to_owned()));
+        }
+        let Some(text) = read_bounded(&head, HEAD_BYTES_MAX)? else {
+            let mut entries = fs::read_dir(root).into_iter().flatten().flatten();
+            if let Some(entry) = entries.find(|entry| !entry.file_name().to_string_lossy().starts_with('.')) {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                return Err(foreign(format!("it has no store.json, and is not empty (`{name}`)")));
+            }
+            let own = StoreHead { format: FORMAT.to_owned(), version: STORE_VERSION, project: project.to_owned() };
+            make(root)?;
+            let text = serde_json::to_vec_pretty(&own).unwrap_or_default();
+            write_new(&head, &text)?;
+            // Another process may have been first, and for another project.
+            return if head.is_file() {
+                DirectoryStore::open(root, project)
+            } else {
+                Err(foreign("it vanished".into()))
+            };
+        };
+        let found: StoreHead =
+            serde_json::from_slice(&text).map_err(|error| foreign(format!("store.json: {error}")))?;
+        if found.format != FORMAT {
+            return Err(foreign(format!("its format is `{}`", found.format)));
+        }
+        if found.version > STORE_VERSION {
+            return Err(SharedStoreError::Newer { place, found: found.version });
+        }
+        if found.project != project {
+            return Err(SharedStoreError::OtherProject { place, found: found.project, expected: project.to_owned() });
+        }
+        Ok(DirectoryStore { root: root.to_owned() })
+    }
+
+    fn folder(&self, kind: &str, parts: &[String]) -> Result<PathBuf, SharedStoreError> {
+        let mut path = self.root.join(kind);
+        for part in parts {
+            path.push(written(part)?);
+        }
+        Ok(path)
+    }
+
+    fn file(&self, kind: &str, key: &StoreKey, ending: &str) -> Result<PathBuf, SharedStoreError> {
+        Ok(self.folder(kind, key.parts())?.with_extension(ending))
+    }
+
+    fn blob(&self, name: &Digest) -> PathBuf {
+        let name = name.to_string();
+        self.root.join("blobs").join(&name[..2]).join(format!("{name}.{BLOB_ENDING}"))
+    }
+
+    fn member(&self, set: &StoreKey, member: &str) -> Result<PathBuf, SharedStoreError> {
+        let name = format!("{}.{MEMBER_ENDING}", Digest::of(member.as_bytes()));
+        Ok(self.folder("sets", set.parts())?.join(name))
+    }
+}
+
+impl SharedStore for DirectoryStore {
+    fn get(&self, key: &StoreKey) -> Result<Option<Vec<u8>>, SharedStoreError> {
+        read_bounded(&self.file("values", key, VALUE_ENDING)?, VALUE_BYTES_MAX as u64)
+    }
+
+    fn put(&self, key: &StoreKey, value: &[u8]) -> Result<(), SharedStoreError> {
+        bounded(&format!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
+        write(&self.file("values", key, VALUE_ENDING)?, value)
+    }
+
+    fn delete(&self, key: &StoreKey) -> Result<bool, SharedStoreError> {
+        delete(&self.file("values", key, VALUE_ENDING)?)
+    }
+
+    fn list(&self, folder: &StoreKey) -> Result<Vec<String>, SharedStoreError> {
+        let stems = stems(&self.folder("values", folder.parts())?, VALUE_ENDING)?;
+        let mut names: Vec<String> = stems.iter().filter_map(|stem| read_part(stem)).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError> {
+        let (from, to) = (self.file("values", from, VALUE_ENDING)?, self.file("values", to, VALUE_ENDING)?);
+        to.parent().map_or(Ok(()), make)?;
+        match fs::rename(&from, &to) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(SharedStoreError::io("rename", &from, error)),
+        }
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Digest, SharedStoreError> {
+        bounded("a blob has a size", bytes.len() as u64, BLOB_BYTES_MAX)?;
+        let name = Digest::of(bytes);
+        let path = self.blob(&name);
+        // One that was changed in place is replaced.
+        if !matches!(self.get_blob(&name), Ok(Some(_))) {
+            write(&path, bytes)?;
+        }
+        Ok(name)
+    }
+
+    fn get_blob(&self, name: &Digest) -> Result<Option<Vec<u8>>, SharedStoreError> {
+        let path = self.blob(name);
+        let Some(bytes) = read_bounded(&path, BLOB_BYTES_MAX)? else { return Ok(None) };
+        match Digest::of(&bytes) == *name {
+            true => Ok(Some(bytes)),
+            false => Err(SharedStoreError::Damaged { path: path.display().to_string() }),
+        }
+    }
+
+    fn delete_blob(&self, name: &Digest) -> Result<bool, SharedStoreError> {
+        delete(&self.blob(name))
+    }
+
+    fn blob_path(&self, name: &Digest) -> Option<PathBuf> {
+        Some(self.blob(name))
+    }
+
+    fn insert(&self, set: &StoreKey, member: &str) -> Result<bool, SharedStoreError> {
+        bounded(&format!("a member of {set} has a size"), member.len() as u64, VALUE_BYTES_MAX as u64)?;
+        let path = self.member(set, member)?;
+        path.parent().map_or(Ok(()), make)?;
+        write_new(&path, member.as_bytes())
+    }
+
+    fn remove(&self, set: &StoreKey, member: &str) -> Result<bool, SharedStoreError> {
+        delete(&self.member(set, member)?)
+    }
+
+    fn members(&self, set: &StoreKey) -> Result<Vec<String>, SharedStoreError> {
+        let folder = self.folder("sets", set.parts())?;
+        let mut members = Vec::new();
+        for stem in stems(&folder, MEMBER_ENDING)? {
+            let path = folder.join(format!("{stem}.{MEMBER_ENDING}"));
+            // It may be gone since it was listed.
+            let Some(bytes) = read_bounded(&path, VALUE_BYTES_MAX as u64)? else { continue };
+            match String::from_utf8(bytes) {
+                Ok(member) if Digest::of(member.as_bytes()).to_string() == stem => members.push(member),
+                _ => return Err(SharedStoreError::Damaged { path: path.display().to_string() }),
+            }
+        }
+        members.sort();
+        Ok(members)
+    }
+
+    fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError> {
+        let path = self.file("leases", key, LEASE_ENDING)?;
+        path.parent().map_or(Ok(()), make)?;
+        let failed = |error| SharedStoreError::io("lock", &path, error);
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = opened.map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let mut text = String::new();
+        // Who held it last may have been killed while it wrote.
+        let _ = (&mut file).take(HEAD_BYTES_MAX).read_to_string(&mut text);
+        let attempt = text.lines().next().and_then(|line| line.parse::<u64>().ok()).unwrap_or(0).saturating_add(1);
+        let holder: String = holder.chars().filter(|c| !c.is_control()).take(PART_CHARS_MAX).collect();
+        let noted = file.rewind().and_then(|()| file.set_len(0));
+        let noted = noted.and_then(|()| file.write_all(format!("{attempt}\n{holder}\n").as_bytes()));
+        noted.map_err(|error| SharedStoreError::io("write", &path, error))?;
+        Ok(Some(Box::new(FileLease { _file: file, attempt })))
+    }
+
+    fn place(&self) -> String {
+        self.root.display().to_string()
+    }
+}
+
+/// A file that is locked for as long as it is open.
+struct FileLease {
+    _file: File,
+    attempt: u64,
+}
+
+impl StoreLease for FileLease {
+    fn renew(&mut self) -> Result<bool, SharedStoreError> {
+        Ok(true)
+    }
+
+    fn attempt(&self) -> u64 {
+        self.attempt
+    }
+}
+
+/// One part of a key as a file's name. A dot would end it, and letters of both cases are one on some systems.
+fn written(part: &str) -> Result<String, SharedStoreError> {
+    let mut name = String::new();
+    for byte in part.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),
+            _ => name.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    // An empty name is none.
+    let name = if name.is_empty() { "%".to_owned() } else { name };
+    bounded("a part of a key has a length", name.len() as u64, PART_CHARS_MAX as u64)?;
+    Ok(name)
+}
+
+/// The part that is written so; `None` where nobody of ours has written that.
+fn read_part(name: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+        } else if let [high, low, tail @ ..] = rest {
+            let hex = [*high, *low];
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&hex).ok()?, 16).ok()?);
+            rest = tail;
+        } else if name != "%" {
+            return None;
+        }
+    }
+    let part = String::from_utf8(bytes).ok()?;
+    (written(&part).ok()? == name).then_some(part)
+}
+
+/// The names of the files in a folder that end so; none in one that is not there.
+fn stems(folder: &Path, ending: &str) -> Result<Vec<String>, SharedStoreError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(SharedStoreError::io("list", folder, error)),
+    };
+    let mut stems = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(|error| SharedStoreError::io("list", folder, error))?.file_name();
+        // What is being written has a hidden name.
+        let stem = name.to_str().and_then(|name| name.strip_suffix(ending)?.strip_suffix('.'));
+        stems.extend(stem.filter(|stem| !stem.starts_with('.')).map(str::to_owned));
+        bounded(&format!("{} has a number of names", folder.display()), stems.len() as u64, NAMES_MAX as u64)?;
+    }
+    Ok(stems)
+}
+
+fn bounded(what: &str, found: u64, limit: u64) -> Result<(), SharedStoreError> {
+    if found <= limit { Ok(()) } else { Err(SharedStoreError::Size { what: what.to_owned(), found, limit }) }
+}
+
+fn make(folder: &Path) -> Result<(), SharedStoreError> {
+    fs::create_dir_all(folder).map_err(|error| SharedStoreError::io("make the folder", folder, error))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), SharedStoreError> {
+    path.parent().map_or(Ok(()), make)?;
+    write_atomic(path, bytes, Durability::Synced).map_err(|error| SharedStoreError::io("write", path, error))
+}
+
+/// Writes a file that is not there yet; whether this process was first.
+fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, SharedStoreError> {
+    let failed = |error: io::Error| SharedStoreError::io("write", path, error);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error.error)),
+    }
+}
+
+fn delete(path: &Path) -> Result<bool, SharedStoreError> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(SharedStoreError::io("delete", path, error)),
+    }
+}
+
+/// A file of bounded size; `None` when there is none.
+fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, SharedStoreError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(SharedStoreError::io("read", path, error)),
+    };
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| SharedStoreError::io("read", path, error))?;
+    bounded(&format!("{} has a size", path.display()), bytes.len() as u64, limit)?;
+    Ok(Some(bytes))
+}

@@ -1,0 +1,156 @@
+//! What any home of a store must do; each home runs the same tests.
+
+use super::*;
+use std::fs;
+
+/// Runs `check` on an empty store of each home, with a function that opens the same one again.
+fn on_each_home(check: impl Fn(&dyn Fn() -> Box<dyn SharedStore>)) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().join("store");
+    check(&|| Box::new(DirectoryStore::open(&root, "shop").expect("a store")));
+}
+
+fn key(parts: &[&str]) -> StoreKey {
+    StoreKey::new(parts)
+}
+
+#[test]
+fn values_are_kept_replaced_listed_renamed_and_deleted() {
+    on_each_home(|open| {
+        let (store, other) = (open(), open());
+        let (bank, till) = (key(&["targets", "bank"]), key(&["targets", "till"]));
+        assert_eq!(store.get(&bank).expect("read"), None);
+        assert!(!store.delete(&bank).expect("nothing") && !store.rename(&bank, &till).expect("nothing"));
+        store.put(&bank, b"one").expect("kept");
+        store.put(&bank, b"two").expect("replaced");
+        store.put(&key(&["targets", "bank", "inner"]), b"").expect("a key below a key");
+        assert_eq!(other.get(&bank).expect("read").as_deref(), Some(&b"two"[..]));
+        assert_eq!(other.get(&key(&["targets", "bank", "inner"])).expect("read").as_deref(), Some(&b""[..]));
+        assert_eq!(other.list(&key(&["targets"])).expect("listed"), ["bank"]);
+        assert!(other.rename(&bank, &till).expect("renamed"));
+        assert_eq!(
+            (store.get(&bank).expect("read"), store.list(&key(&["targets"])).expect("listed")),
+            (None, vec!["till".into()])
+        );
+        assert!(store.delete(&till).expect("deleted") && store.list(&key(&["gone"])).expect("none").is_empty());
+        let large = store.put(&bank, &vec![0; VALUE_BYTES_MAX + 1]).expect_err("refused").to_string();
+        assert!(large.contains("targets/bank") && large.contains("1048576"), "{large}");
+    });
+}
+
+#[test]
+fn keys_of_any_text_are_values_of_their_own_and_lead_nowhere_else() {
+    on_each_home(|open| {
+        let store = open();
+        let names =
+            ["", ".", "..", "../../up", "/etc", "a b", "A", "a", "%", "%2e", "a.json", "é\u{1b}[2J\0", ".hidden"];
+        for name in names {
+            store.put(&key(&["hostile", name]), name.as_bytes()).expect("kept");
+        }
+        let mut sorted = names.map(str::to_owned).to_vec();
+        sorted.sort();
+        assert_eq!(store.list(&key(&["hostile"])).expect("listed"), sorted);
+        for name in names {
+            assert_eq!(
+                store.get(&key(&["hostile", name])).expect("read").as_deref(),
+                Some(name.as_bytes()),
+                "{name:?}"
+            );
+        }
+        assert!(store.put(&key(&[&"x".repeat(PART_CHARS_MAX + 1)]), b"").is_err());
+    });
+}
+
+#[test]
+fn a_blob_is_what_its_name_says_and_a_member_is_new_once() {
+    on_each_home(|open| {
+        let (store, other) = (open(), open());
+        let name = store.put_blob(b"a trace").expect("kept");
+        assert_eq!(other.put_blob(b"a trace").expect("kept"), name);
+        assert_eq!(other.get_blob(&name).expect("sound").as_deref(), Some(&b"a trace"[..]));
+        assert_eq!(other.get_blob(&Digest::of(b"another")).expect("none"), None);
+        if let Some(path) = store.blob_path(&name) {
+            fs::write(path, b"a tracE").expect("changed in place");
+            assert!(matches!(other.get_blob(&name), Err(SharedStoreError::Damaged { .. })));
+            assert_eq!(store.put_blob(b"a trace").expect("mended"), name);
+        }
+        assert!(other.get_blob(&name).expect("sound").is_some());
+        assert!(store.delete_blob(&name).expect("deleted") && !store.delete_blob(&name).expect("gone"));
+        let set = key(&["collected"]);
+        assert!(store.insert(&set, "x/../y").expect("first") && !other.insert(&set, "x/../y").expect("second"));
+        assert!(other.insert(&set, "a").expect("first"));
+        assert_eq!(store.members(&set).expect("listed"), ["a", "x/../y"]);
+        assert!(store.remove(&set, "a").expect("removed") && !store.remove(&set, "a").expect("gone"));
+    });
+}
+
+#[test]
+fn of_many_threads_one_is_first_and_one_holds_a_lease() {
+    on_each_home(|open| {
+        let (set, lease) = (key(&["found"]), key(&["targets", "bank"]));
+        let stores: Vec<_> = (0..8).map(|_| open()).collect();
+        let firsts: usize = std::thread::scope(|scope| {
+            let workers: Vec<_> = stores
+                .iter()
+                .map(|store| {
+                    scope.spawn(|| (0..20).filter(|n| store.insert(&set, &format!("{n}")).expect("inserted")).count())
+                })
+                .collect();
+            workers.into_iter().map(|worker| worker.join().expect("no panic")).sum()
+        });
+        assert_eq!(firsts, 20, "each member is new to one of them");
+        let mut first = stores[0].acquire(&lease, "one").expect("asked").expect("free");
+        assert!(stores[1].acquire(&lease, "two").expect("asked").is_none(), "it has a holder");
+        assert!(stores[1].acquire(&key(&["targets", "till"]), "two").expect("asked").is_some(), "another one is free");
+        assert!(first.renew().expect("asked"));
+        let attempt = first.attempt();
+        drop(first);
+        let second = stores[1].acquire(&lease, "two").expect("asked").expect("it is free again");
+        assert!(second.attempt() > attempt);
+    });
+}
+
+#[test]
+fn a_poll_names_what_has_changed_since_the_last() {
+    on_each_home(|open| {
+        let (store, other, folder) = (open(), open(), key(&["workers"]));
+        let mut view = StoreView::default();
+        assert!(store.poll(&folder, &mut view).expect("nothing").is_empty());
+        other.put(&folder.join("b"), b"1").expect("kept");
+        other.put(&folder.join("a"), b"1").expect("kept");
+        assert_eq!(store.poll(&folder, &mut view).expect("two"), ["a", "b"]);
+        other.put(&folder.join("a"), b"1").expect("the same");
+        assert!(store.poll(&folder, &mut view).expect("nothing").is_empty());
+        other.put(&folder.join("a"), b"2").expect("kept");
+        other.delete(&folder.join("b")).expect("deleted");
+        assert_eq!(store.poll(&folder, &mut view).expect("both"), ["a", "b"]);
+    });
+}
+
+#[test]
+fn a_folder_of_others_is_refused_by_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let refused = |name: &str| DirectoryStore::open(&at(name), "shop").expect_err("refused").to_string();
+    DirectoryStore::open(&at("theirs"), "bank").expect("made");
+    assert!(refused("theirs").contains("of the project `bank`, and this is `shop`"), "{}", refused("theirs"));
+    let head = |name: &str, text: &str| {
+        fs::create_dir_all(at(name)).expect("a folder");
+        fs::write(at(name).join("store.json"), text).expect("written");
+    };
+    head("newer", r#"{"format": "fozzy-store", "version": 9, "project": "shop", "more": 1}"#);
+    assert!(refused("newer").contains("of version 9, and this fozzy knows 1"), "{}", refused("newer"));
+    head("else", r#"{"format": "npm", "version": 1, "project": "shop"}"#);
+    assert!(refused("else").contains("its format is `npm`"));
+    head("torn", r#"{"format": "fozzy-st"#);
+    assert!(refused("torn").contains("store.json"));
+    fs::create_dir_all(at("sources/src")).expect("a folder");
+    assert!(refused("sources").contains("is not empty (`src`)"));
+    fs::write(at("file"), "").expect("written");
+    assert!(refused("file").contains("no folder"));
+    // What a killed process has left is neither a value nor in the way.
+    DirectoryStore::open(&at("own"), "shop").expect("made").put(&key(&["a"]), b"1").expect("kept");
+    fs::write(at("own/values/.new-a.json"), "half").expect("written");
+    fs::write(at("own/values/no part.json"), "theirs").expect("written");
+    assert_eq!(DirectoryStore::open(&at("own"), "shop").expect("a store").list(&key(&[])).expect("listed"), ["a"]);
+}

@@ -1,0 +1,199 @@
+//! One slice of a fleet's time: one command of ours on one target, as a process.
+//!
+//! ```text
+//! fozzy fuzz app.wasm parse --json --time 10s --seed 81…      corpus and findings: where that command always keeps them
+//! fozzy explore bank.wasm --json --time 10s --resume=… --save-state …
+//!   └─ its document, its CPU time, or why there is none
+//! ```
+//!
+//! A process, so that a target that crashes or hangs its worker takes its slice with it, and nothing else.
+//!
+//! Invariants: a slice ends: by itself, or asked to by a signal, or killed; it does not outlive the fleet by more than its time.
+//! Not here: whose turn it is, and what becomes of what was found.
+
+use super::LEASE_RENEWAL;
+use super::discovery::FleetTarget;
+use crate::error::{CampaignError, ErrorKind};
+use crate::options::StopFlag;
+use crate::wall_clock::{Stopwatch, pause};
+use fozzy_report::RunSummary;
+use fozzy_report::document::ErrorDocument;
+use fozzy_trace::Seed;
+use std::ffi::OsString;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// Between two looks at a slice.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Real time that a slice may take beyond its own: compiling a large program on a busy machine, and making findings smaller.
+const START_MAX: Duration = Duration::from_secs(180);
+/// Real time from being asked to end to being killed.
+const STOP_MAX: Duration = Duration::from_secs(15);
+/// Bytes of a document that are read.
+const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
+/// Ticks of `/proc/PID/stat` in a second, on every system that has it.
+const TICKS_PER_S: f64 = 100.0;
+/// The environment variable that has a command end with the process that started it.
+const PARENT_VARIABLE: &str = "FOZZY_FLEET";
+
+/// One slice to be run.
+pub(super) struct SliceRequest<'a> {
+    pub(super) program: &'a Path,
+    pub(super) globals: &'a [OsString],
+    pub(super) target: &'a FleetTarget,
+    pub(super) time: Duration,
+    pub(super) seed: Seed,
+    /// Worker processes of the slice.
+    pub(super) workers: u32,
+    /// The state of an exploration, from one slice to the next.
+    pub(super) state: PathBuf,
+    pub(super) stop: StopFlag,
+    /// Says that the target is still worked on; whether it may be.
+    pub(super) renew: &'a dyn Fn() -> bool,
+}
+
+/// What it came to.
+pub(super) struct SliceResult {
+    pub(super) outcome: SliceOutcome,
+    pub(super) cpu: Duration,
+    /// Real time that was not the slice's own: building, compiling, replaying.
+    pub(super) overhead: Duration,
+}
+
+pub(super) enum SliceOutcome {
+    Ran(Box<RunSummary>),
+    /// It has no document, and why, for people.
+    Trouble(String),
+    /// It was asked to end before it had begun.
+    Stopped,
+}
+
+/// Ends this process when the fleet that started it is gone; nothing where none has.
+#[allow(clippy::disallowed_methods, reason = "written by our own fleet; no execution sees it")]
+pub fn end_with_fleet() {
+    if std::env::var_os(PARENT_VARIABLE).is_some() {
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::INT));
+    }
+}
+
+impl SliceRequest<'_> {
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// When no process can be started.
+    pub(super) fn run(&self) -> Result<SliceResult, CampaignError> {
+        let resumes = self.is_exploration() && self.state.is_file();
+        let result = self.attempt(resumes)?;
+        let is_refused = matches!(&result.outcome, SliceOutcome::Trouble(why) if why.starts_with(STATE_WORD));
+        if !(resumes && is_refused) {
+            return Ok(result);
+        }
+        // It is the state of another program, or is damaged: the exploration begins anew.
+        let _ = std::fs::remove_file(&self.state);
+        self.attempt(false)
+    }
+
+    fn is_exploration(&self) -> bool {
+        self.target.words().first().is_some_and(|word| word == "explore")
+    }
+
+    fn attempt(&self, resumes: bool) -> Result<SliceResult, CampaignError> {
+        let failed = |error: std::io::Error| {
+            CampaignError::new(ErrorKind::Harness, format!("cannot run a slice of {}: {error}", self.target.name))
+        };
+        let mut out = tempfile::tempfile().map_err(failed)?;
+        let mut command = Command::new(self.program);
+        command.args(self.target.words()).arg("--json").args(self.globals);
+        command.args(["--time", &format!("{}ms", self.time.as_millis().max(1))]);
+        command.args(["--seed", &self.seed.0.to_string()]);
+        let flag = if self.is_exploration() { "--workers" } else { "--jobs" };
+        command.args([flag, &self.workers.to_string()]);
+        if self.is_exploration() {
+            command.arg("--save-state").arg(&self.state);
+            command.args(resumes.then(|| format!("--resume={}", self.state.display())));
+        }
+        command.stdin(Stdio::null()).stdout(out.try_clone().map_err(failed)?).stderr(Stdio::null());
+        // Marks for people that stand in no document.
+        command.env_remove("GITHUB_ACTIONS").env(PARENT_VARIABLE, "1");
+        let watch = Stopwatch::start();
+        let mut child = command.spawn().map_err(failed)?;
+        let (status, cpu) = self.follow(&mut child, &watch).map_err(failed)?;
+        let overhead = watch.elapsed().saturating_sub(self.time);
+        let mut text = String::new();
+        out.rewind().map_err(failed)?;
+        let _ = out.take(DOCUMENT_BYTES_MAX).read_to_string(&mut text);
+        let outcome = self.outcome(&text, status, watch.elapsed());
+        Ok(SliceResult { outcome, cpu: cpu.unwrap_or_else(|| watch.elapsed()), overhead })
+    }
+
+    /// Waits for its end, and asks for it when that is due. The CPU time is that of the last look, and unknown where there is no `/proc`.
+    fn follow(&self, child: &mut Child, watch: &Stopwatch) -> std::io::Result<(Option<ExitStatus>, Option<Duration>)> {
+        let limit = self.time * 2 + START_MAX;
+        let (mut asked, mut cpu, mut renewed) = (None::<Duration>, None, Duration::ZERO);
+        loop {
+            cpu = cpu_time(child.id()).or(cpu);
+            if let Some(status) = child.try_wait()? {
+                return Ok((Some(status), cpu));
+            }
+            let now = watch.elapsed();
+            let is_due = now.saturating_sub(renewed) >= LEASE_RENEWAL;
+            renewed = if is_due { now } else { renewed };
+            if asked.is_none() && ((self.stop)() || now > limit || is_due && !(self.renew)()) {
+                asked = Some(now);
+                interrupt(child);
+            }
+            if asked.is_some_and(|asked| now - asked > STOP_MAX) {
+                let _ = child.kill();
+                child.wait()?;
+                return Ok((None, cpu));
+            }
+            pause(LOOK_EVERY);
+        }
+    }
+
+    fn outcome(&self, text: &str, status: Option<ExitStatus>, took: Duration) -> SliceOutcome {
+        if let Ok(summary) = serde_json::from_str::<RunSummary>(text) {
+            return SliceOutcome::Ran(Box::new(summary));
+        }
+        if (self.stop)() {
+            return SliceOutcome::Stopped;
+        }
+        if let Ok(error) = serde_json::from_str::<ErrorDocument>(text) {
+            let is_state = matches!(error.code.as_str(), "state" | "identity");
+            let word = if is_state { STATE_WORD } else { "" };
+            return SliceOutcome::Trouble(format!("{word}{}", error.message));
+        }
+        SliceOutcome::Trouble(match status {
+            None => format!("it did not end within {} seconds, and was killed", took.as_secs()),
+            Some(status) => format!("its process ended without a report ({status})"),
+        })
+    }
+}
+
+/// Before an error that is about the saved state of an exploration.
+const STATE_WORD: &str = "the saved exploration: ";
+
+/// Asks a process to come to its end.
+fn interrupt(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        // It may have ended meanwhile.
+        let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::INT);
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = child.kill();
+    }
+}
+
+/// CPU time of a process and of those of its children that have ended.
+fn cpu_time(pid: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program is in brackets, and may have any signs.
+    let rest = stat.rsplit_once(')')?.1;
+    let ticks: u64 = rest.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Some(Duration::from_secs_f64(ticks as f64 / TICKS_PER_S))
+}

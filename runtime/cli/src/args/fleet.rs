@@ -1,0 +1,38 @@
+//! Flags of `fozzy fleet`.
+
+use super::SeedArg;
+use clap::Args;
+use fozzy_trace::Duration;
+use std::path::PathBuf;
+
+/// Finds every test of a project - scenarios, fuzz targets, properties, cargo-fuzz folders, programs with plans, scenario files - and searches all of
+/// them, dividing the time by what each finds. Exit code: 0 no failure stands, 1 one does, 2 error, 130 interrupted before any.
+#[derive(Debug, Args)]
+pub(crate) struct FleetArgs {
+    /// The folder or file [default: what `fozzy test` takes, and cargo-fuzz folders below this one]
+    pub(crate) dir: Option<PathBuf>,
+    /// The budget of real time, such as 30s, 5m, 2h [default: until it is stopped]
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
+    pub(crate) time: Option<Duration>,
+    /// Slices at a time, each of them a process. With more than there are targets, each slice has several workers.
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) jobs: u32,
+    /// Only targets whose names have this text, or fit this pattern with * and ?; repeatable.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Vec<String>,
+    /// No targets whose names have this text, or fit this pattern; repeatable.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+    /// Run nothing: list what is collected, what is not and why, and what the store knows of it.
+    #[arg(long)]
+    pub(crate) collect: bool,
+    /// The folder of estimates, failures and counts. Several fleets may share it [default: `fleet` in the run store's folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// The name of the project in the store [default: that of the folder]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+    /// The seed of all slices: a number, or `random` for a fresh one, which is printed first.
+    #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
+    pub(crate) seed: SeedArg,
+}

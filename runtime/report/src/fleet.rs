@@ -1,0 +1,202 @@
+//! What `fozzy fleet` prints: what was collected, what was not and why, and what was found.
+//!
+//! ```text
+//! fozzy fleet FAIL  12 targets, 2 failures, 1 not collected
+//!   bank           explore  41 slices  1,204 runs  318 of 900 edges
+//! panic at src/lib.rs:7 in bank: still there
+//!   fozzy replay .fozzy/fleet/blobs/3f/3f2a….fozzy
+//! ```
+//!
+//! Invariant: the text says nothing that the document does not.
+//! Not here: how it comes about (`fozzy-campaign`).
+
+use crate::Layout;
+use crate::pretty::{Style, counted, fit, grouped};
+use fozzy_trace::Status;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// `fozzy.fleet.v1`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetDocument {
+    /// Always `fozzy.fleet.v1`.
+    pub schema_version: String,
+    /// `fail` when a failure stands, `error` when nothing could be searched, else `pass`.
+    pub status: Status,
+    /// Whether it was stopped by a signal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// Where everything is kept.
+    pub store: String,
+    /// Slices at a time.
+    pub jobs: u32,
+    /// Real time of this fleet, in milliseconds.
+    pub elapsed_ms: u64,
+    /// Slices of this fleet.
+    pub slices: u64,
+    /// CPU seconds of these.
+    pub cpu_s: f64,
+    /// What is searched; counts are those of all fleets on the store.
+    pub targets: Vec<FleetTargetRow>,
+    /// What was found, and is not searched.
+    pub not_collected: Vec<UncollectedRow>,
+    /// Failures, those that stand first.
+    pub failures: Vec<FleetFailureRow>,
+    /// What a reader has to know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// One target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetTargetRow {
+    /// Its path, and its function.
+    pub name: String,
+    /// What its records are kept by.
+    pub id: String,
+    /// How it is searched: `explore`, `fuzz`, `property`, `http`, `cargo-fuzz`.
+    pub kind: String,
+    /// Slices.
+    pub slices: u64,
+    /// CPU seconds of these.
+    pub cpu_s: f64,
+    /// Executions, or runs.
+    pub executions: u64,
+    /// Behaviours of the program of today that were seen.
+    pub features: u64,
+    /// Edges among them.
+    pub edges: u64,
+    /// Edges that there are.
+    pub edges_total: u64,
+    /// Testcases, or kept places.
+    pub corpus: u64,
+    /// Slices that find something new, per CPU second: what its share of the time follows.
+    pub rate: f64,
+    /// The chance that as many executions again as in the last slice find something new; absent where it is not estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance_if_doubled: Option<f64>,
+    /// Failures that stand.
+    pub failures: u64,
+    /// Why the last slice had no result; absent when it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+}
+
+/// What was found, and is not searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UncollectedRow {
+    /// Its path.
+    pub name: String,
+    /// `not-built`, `unreadable` or `no-entry`.
+    pub reason: String,
+    /// The same for people.
+    pub why: String,
+}
+
+/// One failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetFailureRow {
+    /// The target's name.
+    pub target: String,
+    /// What it is.
+    pub signature: String,
+    /// `unshrunk`, `shrunk` or `fixed`.
+    pub state: String,
+    /// How it stands on the program of today: `still there`, `fixed`, `fails otherwise`, `stale`.
+    pub status: String,
+    /// How often it was seen.
+    pub times: u64,
+    /// When it was found first (RFC 3339).
+    pub found_at: String,
+    /// Its smallest trace, if that is a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_path: Option<String>,
+    /// What to type to see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+impl FleetDocument {
+    /// One without targets, yet.
+    #[must_use]
+    pub fn new(store: String, jobs: u32, not_collected: Vec<UncollectedRow>) -> FleetDocument {
+        FleetDocument {
+            schema_version: "fozzy.fleet.v1".to_owned(),
+            status: Status::Pass,
+            interrupted: false,
+            store,
+            jobs,
+            elapsed_ms: 0,
+            slices: 0,
+            cpu_s: 0.0,
+            targets: Vec::new(),
+            not_collected,
+            failures: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Its status, from what it has; failures that stand go first.
+    pub fn settle(&mut self) {
+        let stands = |row: &FleetFailureRow| row.state != "fixed" && row.status != "stale";
+        self.failures.sort_by_key(|row| (!stands(row), row.target.clone(), row.signature.clone()));
+        let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
+        self.status = match (self.failures.iter().any(stands), is_idle) {
+            (true, _) => Status::Fail,
+            (false, true) => Status::Error,
+            (false, false) => Status::Pass,
+        };
+    }
+}
+
+impl Layout for FleetDocument {
+    fn lay_out(&self, style: Style) -> String {
+        let Style { good, bad, faint, end, .. } = style;
+        let colour = if self.status == Status::Pass { good } else { bad };
+        let open = self.failures.iter().filter(|row| row.state != "fixed").count() as u64;
+        let mut text = format!(
+            "fozzy fleet {colour}{}{end}  {}, {}, {} not collected\n",
+            self.status.name().to_uppercase(),
+            counted(self.targets.len() as u64, "target"),
+            counted(open, "failure"),
+            grouped(self.not_collected.len() as u64)
+        );
+        for row in &self.targets {
+            let share = match row.edges_total {
+                0 => String::new(),
+                total => format!(", {} of {} edges", grouped(row.edges), grouped(total)),
+            };
+            let chance = row.chance_if_doubled.map(|chance| format!(", {:.0} % if doubled", chance * 100.0));
+            let what = match &row.trouble {
+                Some(why) => format!("no result: {why}"),
+                None => format!(
+                    "{}, {:.1} CPU s, {}{share}{}",
+                    counted(row.slices, "slice"),
+                    row.cpu_s,
+                    counted(row.executions, "run"),
+                    chance.unwrap_or_default()
+                ),
+            };
+            let _ = writeln!(text, "  {}", fit(&row.name, style.room(2)));
+            let _ = writeln!(text, "    {faint}{:<10}{end} {}", row.kind, fit(&what, style.room(15)));
+        }
+        for row in &self.not_collected {
+            let _ = writeln!(text, "  {}", fit(&row.name, style.room(2)));
+            let _ = writeln!(text, "    {bad}{:<10}{end} {}", row.reason, fit(&row.why, style.room(15)));
+        }
+        for row in &self.failures {
+            let (colour, end) = if row.state == "fixed" { (good, end) } else { (bad, end) };
+            let line = format!("{} in {} ({}, {})", row.signature, row.target, row.state, counted(row.times, "time"));
+            let _ = writeln!(text, "{colour}{}{end}: {}", row.status, fit(&line, style.room(row.status.len() + 2)));
+            row.command.iter().for_each(|command| _ = writeln!(text, "  {command}"));
+        }
+        self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
+        let _ = writeln!(text, "{faint}kept in {}{end}", fit(&self.store, style.room(8)));
+        text
+    }
+}

@@ -1,0 +1,134 @@
+//! `fozzy fleet`: every test of a project, found, searched and kept, whatever happens to the fleet.
+//!
+//! ```text
+//! draws.wat    traps for one byte in sixteen   ─▶ found, kept, replayed; mended ─▶ fixed
+//! parse.wat    a fuzz target that traps at "f" ─▶ found by its corpus
+//! starts.wat   traps at once                   ─▶ found; takes nothing from the others
+//! library.wat  broken.wasm                     ─▶ not collected, and why
+//! ```
+//!
+//! Not here: how time is divided, and what a store must do (unit tests of `fozzy-campaign`).
+
+use crate::fozzy::{Fozzy, Ran};
+use crate::wait;
+use serde_json::{Value, json};
+use std::fs;
+
+/// Draws a byte, and traps for some.
+fn draws(condition: &str) -> String {
+    format!(
+        r#"(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "_start")
+    (drop (call $random (i32.const 64) (i32.const 1)))
+    (if {condition} (then unreachable))))"#
+    )
+}
+
+const ONE_IN_SIXTEEN: &str = "(i32.eqz (i32.and (i32.load8_u (i32.const 64)) (i32.const 15)))";
+const NEVER: &str = "(i32.gt_u (i32.load8_u (i32.const 64)) (i32.const 255))";
+
+const PARSE: &str = r#"(module
+  (memory (export "memory") 1)
+  (func (export "LLVMFuzzerTestOneInput") (param $at i32) (param $len i32) (result i32)
+    (if (i32.gt_u (local.get $len) (i32.const 0))
+      (then (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 102)) (then unreachable))))
+    (i32.const 0)))"#;
+
+const LIBRARY: &str = "(component)";
+
+fn project() -> Fozzy {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(ONE_IN_SIXTEEN));
+    fozzy
+}
+
+fn rows<'a>(document: &'a Value, key: &str, of: &str) -> Vec<&'a str> {
+    document[key].as_array().expect("a list").iter().filter_map(|row| row[of].as_str()).collect()
+}
+
+#[test]
+fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
+    let fozzy = project();
+    fozzy.write("parse.wat", PARSE);
+    fozzy.write("starts.wat", r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#);
+    fozzy.write("library.wat", LIBRARY);
+    fozzy.write("broken.wasm", "\0asm nonsense");
+    let found = fozzy.run(&["fleet", "--time", "3s", "--jobs", "2", "--json"]).exits(1).json();
+    assert_eq!(rows(&found, "targets", "name").len(), 3, "{found:#}");
+    assert_eq!(rows(&found, "notCollected", "name"), ["broken.wasm", "library.wat"], "{found:#}");
+    assert_eq!(rows(&found, "notCollected", "reason"), ["unreadable", "no-entry"], "{found:#}");
+    let mut of = rows(&found, "failures", "target");
+    of.dedup();
+    assert_eq!(of, ["draws.wat", "parse.wat LLVMFuzzerTestOneInput", "starts.wat"], "{found:#}");
+    for command in rows(&found, "failures", "command") {
+        let replayed = fozzy.shell(command).exits(4);
+        assert!(format!("{}{}", replayed.out(), replayed.err()).contains("the same run"), "{command}");
+    }
+    // What is known outlives the fleet.
+    let surveyed = fozzy.run(&["fleet", "--collect", "--json"]).exits(1).json();
+    assert_eq!((&surveyed["failures"], &surveyed["slices"]), (&found["failures"], &json!(0)));
+    for (now, then) in
+        surveyed["targets"].as_array().expect("all").iter().zip(found["targets"].as_array().expect("all"))
+    {
+        assert_eq!((&now["executions"], &now["slices"]), (&then["executions"], &then["slices"]));
+        assert!(now["slices"].as_u64() > Some(0), "{now:#}");
+    }
+    let said = fozzy.run(&["fleet", "--collect"]).exits(1).out();
+    assert!(said.starts_with("fozzy fleet FAIL  3 targets") && said.contains("no-entry"), "{said}");
+    // A target that is mended has its failures tried again; the others keep theirs.
+    fozzy.write("draws.wat", draws(NEVER));
+    let fixed = fozzy.run(&["fleet", "--time", "1s", "--only", "draws", "--json"]).exits(0).json();
+    assert_eq!((rows(&fixed, "failures", "state"), rows(&fixed, "failures", "status")), (vec!["fixed"], vec!["fixed"]));
+    fozzy.write("draws.wat", draws(ONE_IN_SIXTEEN));
+    let again = fozzy.run(&["fleet", "--time", "1s", "--only", "draws", "--json"]).exits(1).json();
+    assert_eq!(rows(&again, "failures", "status"), ["still there"], "{again:#}");
+}
+
+#[test]
+fn two_fleets_share_a_store_and_neither_a_signal_nor_a_kill_loses_what_is_kept() {
+    let fozzy = project();
+    fozzy.write("parse.wat", PARSE);
+    let fleet = ["fleet", "--json"];
+    let mut killed = fozzy.start(&fleet);
+    let mut other = fozzy.start(&fleet);
+    let kept = || fs::read_dir(fozzy.path(".fozzy/fleet/blobs")).is_ok_and(|blobs| blobs.count() >= 2);
+    wait::while_running(&mut killed, "two failures", kept);
+    let before = rows(&fozzy.run(&["fleet", "--collect", "--json"]).exits(1).json(), "failures", "signature").len();
+    assert_eq!(before, 2);
+    killed.kill().expect("it runs");
+    wait::exit(&mut killed);
+    // The other one goes on, with all targets.
+    let slices = || {
+        let known = fozzy.run(&["fleet", "--collect", "--json"]).json();
+        known["targets"].as_array().expect("two").iter().filter_map(|row| row["slices"].as_u64()).collect::<Vec<_>>()
+    };
+    let then = slices();
+    wait::while_running(&mut other, "a slice", || slices().iter().sum::<u64>() > then.iter().sum());
+    fozzy.shell(&format!("kill -TERM {}", other.id())).exits(0);
+    let ended = Ran::of(&fleet, wait::output(other)).exits(1).json();
+    assert_eq!((&ended["interrupted"], rows(&ended, "failures", "signature").len()), (&json!(true), 2), "{ended:#}");
+}
+
+#[test]
+fn what_cannot_be_searched_and_stores_of_others_are_refused() {
+    let fozzy = project();
+    fozzy.run(&["fleet", "--only", "nothing-has-this.name"]).refuses(&["--only nothing-has-this.name"]);
+    fozzy.run(&["fleet", "--only", "["]).refuses(&["the pattern ["]);
+    fozzy.run(&["fleet", "--no-store"]).refuses(&["--no-store"]);
+    fs::create_dir(fozzy.path("empty")).expect("a folder");
+    fozzy.run(&["fleet", "empty"]).refuses(&["no scenario is below empty"]);
+    fozzy.run(&["fleet", "gone"]).refuses(&["gone"]);
+    fozzy.run(&["fleet", "--collect", "--store", "s", "--project", "bank"]).exits(0);
+    fozzy
+        .run(&["fleet", "--collect", "--store", "s", "--project", "shop"])
+        .refuses(&["s is the store of the project `bank`, and this is `shop`"]);
+    fozzy.write("s/store.json", r#"{"format": "fozzy-store", "version": 7, "project": "bank"}"#);
+    fozzy.run(&["fleet", "--store", "s", "--project", "bank"]).refuses(&["s is a store of version 7"]);
+    // Nothing builds: all that is found is said, and that is no pass.
+    fs::create_dir(fozzy.path("only")).expect("a folder");
+    fozzy.write("only/a.wasm", "\0asm nonsense");
+    let nothing = fozzy.run(&["fleet", "only", "--json"]).exits(2).json();
+    assert_eq!((&nothing["status"], rows(&nothing, "notCollected", "name")), (&json!("error"), vec!["only/a.wasm"]));
+}
