@@ -87,6 +87,39 @@ fn a_run_without_an_end_ends_where_its_budget_is_used_up() {
 }
 
 #[test]
+fn another_answer_leads_into_a_loop_that_is_shown_and_bounded() {
+    let fozzy = Fozzy::new();
+    fozzy.write(
+        "maybe.wat",
+        r#"(module
+        (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+        (memory (export "memory") 1)
+        (func (export "_start")
+          (drop (call $random (i32.const 0) (i32.const 1)))
+          (if (i32.and (i32.load8_u (i32.const 0)) (i32.const 1)) (then (loop $forever (br $forever))))))"#,
+    );
+    fozzy.run(&["run", "maybe.wat", "--seed", "1", "--fuel", "50000", "--record", "run.fozzy"]).exits(0);
+    let found = said(&fozzy, &["whatif 0 4", "goto decision 1", "where", "goto end", "rsi", "whatif 0 1", "goto end"]);
+    assert!(found[0].starts_with("Another run: from decision 0 on, seed 4 answers.\nposition "), "{found:#?}");
+    assert_eq!(found[1], "the run has no decision 1", "{found:#?}");
+    assert!(found[0].ends_with(&found[2]), "{found:#?}");
+    assert!(found[3].ends_with("it had used its budget of 50,000 instructions up by here"), "{found:#?}");
+    assert!(found[4].starts_with("position 49,999, 0s"), "{found:#?}");
+    assert!(found[6].ends_with("it exited with code 0"), "{found:#?}");
+}
+
+#[test]
+fn a_function_that_is_inlined_with_another_one_at_its_beginning_has_breakpoints() {
+    let fozzy = Fozzy::new();
+    let module = DebugSample::RustInlined.module().display().to_string();
+    fozzy.run(&["run", &module, "--record", "run.fozzy"]).exits(0);
+    let found = said(&fozzy, &["break both", "continue", "bt", "goto end", "reverse-continue"]);
+    assert!(found[0].starts_with("Breakpoint 1: "), "{found:#?}");
+    assert!(found[2].contains("steps::both") && found[2].contains("steps::total"), "{found:#?}");
+    assert!(found[1].starts_with("Breakpoint 1, ") && found[4] == found[1], "{found:#?}");
+}
+
+#[test]
 fn log_points_print_on_the_way_forwards_and_hits_are_counted_there() {
     let fozzy = Fozzy::new();
     let module = DebugSample::RustInlined.module().display().to_string();

@@ -21,7 +21,7 @@ pub struct LineStart {
 }
 
 /// Function, file and line of code: the outermost function first, then those that are inlined.
-pub(super) type SourceChain = Vec<(String, String, u32)>;
+pub(super) type SourceChain = Rc<[(String, String, u32)]>;
 
 /// Where a stretch of code begins that belongs to one line, in all functions that are inlined there.
 #[derive(Clone, Debug)]
@@ -137,7 +137,9 @@ impl DebuggedCode {
     /// The stretch that begins at a place.
     pub(super) fn step_place(&self, place: DebugPlace) -> Option<StepPlace> {
         let index = self.function_index(place)?;
-        self.step_places(place, index).iter().find(|step| step.place == place).cloned()
+        let steps = self.step_places(place, index);
+        // They stand in the order of the code.
+        steps.binary_search_by_key(&place, |step| step.place).ok().map(|at| steps[at].clone())
     }
 
     /// The stretch that a place is in.
@@ -208,11 +210,14 @@ impl DebuggedCode {
         named.map(begin).collect()
     }
 
-    /// Whether the innermost function at a place has this name.
+    /// Whether the innermost function at a place has this name, or one that is inlined there, with others inlined where it begins.
     pub(super) fn is_inside(&self, place: DebugPlace, name: &str) -> bool {
         let is_main = |own: &str| name == "main" && own == "__main_argc_argv";
         let is_named = |own: &str| DebuggedCode::is_named(own, u32::MAX, name) || is_main(own);
-        self.source(place).first().is_none_or(|frame| is_named(&frame.function))
+        let frames = self.source(place);
+        let is_inlined = |above: usize| above == 0 || above + 1 < frames.len();
+        let mut named = frames.iter().enumerate().filter(|(above, _)| is_inlined(*above));
+        frames.is_empty() || named.any(|(_, frame)| is_named(&frame.function))
     }
 
     /// Whether functions of this name have no instruction at which a run can be stopped: they trap at once.

@@ -2,7 +2,7 @@
 //!
 //! Invariants: it has one thread; it ends when its session is gone, also in the midst of a loop.
 
-use super::fork::{end_with, fork, outlast, reap_children};
+use super::fork::{end_with, fork, look_into_signals, outlast, reap_children};
 use super::protocol::{DebuggeeSpec, DebuggerLink, EndReport, MachineState, Reply, Request};
 use crate::error::CampaignError;
 use crate::other_build::other_build_difference;
@@ -36,6 +36,9 @@ pub fn serve() -> u8 {
     let Ok(spec) = serde_json::from_str::<DebuggeeSpec>(&text) else { return 2 };
     let Ok(stream) = UnixStream::connect(&spec.socket) else { return 2 };
     reap_children();
+    if look_into_signals().is_err() {
+        return 2;
+    }
     let mut server = Server { connection: DebuggerLink::new(stream), socket: spec.socket.clone() };
     server.send(&Reply::Hello(std::process::id()));
     let server = Rc::new(RefCell::new(server));
@@ -58,7 +61,7 @@ fn execute(spec: &DebuggeeSpec, server: &Rc<RefCell<Server>>) -> Result<EndRepor
         Some((at, seed)) => Box::new(Branch::new(&recording, at, Seed(seed))),
     };
     let first = Resume { until: Some(Position(0)), ..Resume::default() };
-    let debuggee = Debuggee { server: Rc::clone(server) };
+    let debuggee = Debuggee { server: Rc::clone(server), last: Resume::default() };
     server.borrow().begin_executing();
     let run = session.debug(source, 0..0, first, Box::new(debuggee))?;
     Ok(report(&recording, run, spec.branch.is_some()))
@@ -132,7 +135,7 @@ impl Server {
             match self.receive() {
                 Request::Frames => self.send(&Reply::Frames(Vec::new())),
                 Request::Machines => self.send(&Reply::Machines(Vec::new())),
-                Request::Resume(_) => self.send(&Reply::Ended(report.clone())),
+                Request::Resume(_) | Request::ResumeUntil(_) => self.send(&Reply::Ended(report.clone())),
                 _ => self.send(&Reply::Failed("the run is over".to_owned())),
             }
         }
@@ -147,6 +150,8 @@ fn end() -> ! {
 /// A copy of the process has its own: whoever holds it has the present one.
 struct Debuggee {
     server: Rc<RefCell<Server>>,
+    /// How it went on last.
+    last: Resume,
 }
 
 impl Debugger for Debuggee {
@@ -159,7 +164,12 @@ impl Debugger for Debuggee {
             let reply = match server.receive() {
                 Request::Resume(resume) => {
                     server.begin_executing();
+                    self.last.clone_from(&resume);
                     return resume;
+                }
+                Request::ResumeUntil(until) => {
+                    server.begin_executing();
+                    return Resume { until, ..self.last.clone() };
                 }
                 Request::Fork => match server.fork() {
                     // The copy has said that it is there.

@@ -2,16 +2,46 @@
 //!
 //! Invariants: only a process of one thread is copied; a process that executes does so for a session that is there.
 
-#![allow(unsafe_code, reason = "fork and the signal of a child's end; each block carries its argument")]
+#![allow(
+    unsafe_code,
+    reason = "fork, the signal of a closed connection, and that of a child's end; each block carries its argument"
+)]
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The connection of [`end_with`].
+static CONNECTION: AtomicI32 = AtomicI32::new(-1);
 
 /// Has the kernel reap children of this process, which are waited for by nobody.
 pub(super) fn reap_children() {
     // SAFETY: `SIG_IGN` is no handler of ours, so that no code runs in a signal.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
+/// From now on, the signal that [`end_with`] asks for is looked into. The kernel sends it also for a message that was read already: it wakes the
+/// reader first, which can then be here before the signal is.
+pub(super) fn look_into_signals() -> io::Result<()> {
+    // SAFETY: an action of zeros is a valid one, without flags and with an empty set of signals.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = end_if_closed as *const () as libc::sighandler_t;
+    // A guest has a small stack of its own, and no call of the host is to fail.
+    action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
+    // SAFETY: the action is ours and complete; its handler calls nothing that a signal may not interrupt.
+    let done = unsafe { libc::sigaction(libc::SIGIO, &raw const action, std::ptr::null_mut()) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+extern "C" fn end_if_closed(_: libc::c_int) {
+    let mut state = libc::pollfd { fd: CONNECTION.load(Ordering::Relaxed), events: libc::POLLIN, revents: 0 };
+    // SAFETY: `poll` and `_exit` may be called in a signal, and an atomic may be read there; it does not wait, and so leaves `errno` alone.
+    unsafe {
+        if libc::poll(&raw mut state, 1, 0) != 0 {
+            libc::_exit(0);
+        }
+    }
 }
 
 /// Copies this process: `true` in the copy.
@@ -25,10 +55,11 @@ pub(super) fn fork() -> io::Result<bool> {
     }
 }
 
-/// From now on, the kernel ends this process when its session closes the connection, or sends something: what executes hears of neither.
+/// From now on, this process ends when its session closes the connection, or sends something: what executes hears of neither by itself.
 /// `false` when it is closed already.
 pub(super) fn end_with(stream: &UnixStream) -> io::Result<bool> {
     let connection = stream.as_raw_fd();
+    CONNECTION.store(connection, Ordering::Relaxed);
     // SAFETY: it asks for no memory.
     let own = unsafe { libc::getpid() };
     set(connection, libc::F_SETOWN, own)?;
@@ -53,7 +84,7 @@ fn flags(connection: RawFd) -> io::Result<i32> {
 }
 
 fn set(connection: RawFd, what: i32, value: i32) -> io::Result<()> {
-    // SAFETY: both commands take a number. The signal that they ask for has its default action, which is the end of the process: no code runs in it.
+    // SAFETY: both commands take a number. The signal that they ask for has the handler of `look_into_signals`.
     let done = unsafe { libc::fcntl(connection, what, value) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

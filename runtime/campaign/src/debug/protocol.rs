@@ -29,6 +29,8 @@ pub(super) struct DebuggeeSpec {
 pub(super) enum Request {
     /// To go on.
     Resume(Resume),
+    /// The same as the last time, but up to this position.
+    ResumeUntil(Option<Position>),
     /// To copy itself: the copy says [`Reply::Hello`] on a connection of its own.
     Fork,
     /// Its stack.

@@ -33,10 +33,12 @@ const NEAR_MAX: usize = 20;
 const DISTANCE_MIN: u64 = 1 << 20;
 /// How far before a place the latter stand.
 const NEAR_DISTANCES: [u64; 4] = [1 << 22, 1 << 17, 1 << 12, 1 << 7];
+/// How far from a checkpoint a search backwards begins without others in between, in instructions.
+const APPROACHED: u64 = 1 << 10;
 /// How long a run that may have no end has for its first stop.
 const FIRST_STOP_WAIT: Duration = Duration::from_mins(1);
 /// Stops in one stretch beyond which only its later half is looked at.
-const STOPS_MAX: usize = 64;
+pub(super) const STOPS_MAX: usize = 64;
 
 /// A moment at which the run has stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +116,8 @@ impl MomentKind {
 pub(super) struct DebuggeeProcess {
     connection: DebuggerLink,
     pub(super) at: RunPoint,
+    /// How it went on last.
+    last: Resume,
 }
 
 impl DebuggeeProcess {
@@ -127,7 +131,16 @@ impl DebuggeeProcess {
 
     /// Goes on up to its next stop.
     pub(super) fn resume(&mut self, resume: &Resume) -> Result<(), CampaignError> {
-        self.at = match self.ask(&Request::Resume(resume.clone()))? {
+        // There can be thousands of breakpoints, and stops in their midst.
+        let is_known = self.last.breakpoints == resume.breakpoints && self.last.watched == resume.watched;
+        let request = match is_known {
+            true => Request::ResumeUntil(resume.until),
+            false => Request::Resume(resume.clone()),
+        };
+        if !is_known {
+            self.last.clone_from(resume);
+        }
+        self.at = match self.ask(&request)? {
             Reply::Stopped(stop, depth) => RunPoint::At(Moment { stop, depth }),
             Reply::Ended(end) => RunPoint::Ended(end),
             _ => return Err(confused()),
@@ -367,7 +380,7 @@ impl DebugSession {
             _ => return Err(confused()),
         }
         let connection = greeted(listener)?;
-        Ok(DebuggeeProcess { connection, at: of.at.clone() })
+        Ok(DebuggeeProcess { connection, at: of.at.clone(), last: of.last.clone() })
     }
 
     fn copy_current(&mut self) -> Result<DebuggeeProcess, CampaignError> {
@@ -395,12 +408,7 @@ impl DebugSession {
         }
         let copy = self.copy_current()?;
         if near {
-            self.near.insert(at, copy);
-            if self.near.len() > NEAR_MAX {
-                // The furthest from here is the least use.
-                let furthest = self.near.keys().copied().max_by_key(|kept| kept.abs_diff(at));
-                furthest.map(|furthest| self.near.remove(&furthest));
-            }
+            self.keep_near(at, copy);
             return Ok(());
         }
         self.even.insert(at, copy);
@@ -410,6 +418,16 @@ impl DebugSession {
             self.even.retain(|at, _| at % distance == 0);
         }
         Ok(())
+    }
+
+    /// Has a process be a checkpoint before a place that is gone back to.
+    fn keep_near(&mut self, at: u64, process: DebuggeeProcess) {
+        self.near.insert(at, process);
+        if self.near.len() > NEAR_MAX {
+            // The furthest from here is the least use.
+            let furthest = self.near.keys().copied().max_by_key(|kept| kept.abs_diff(at));
+            furthest.map(|furthest| self.near.remove(&furthest));
+        }
     }
 
     /// Runs the current process up to `target`, whatever it passes, and keeps checkpoints on the way: those at equal distances, and these.
@@ -559,32 +577,62 @@ impl DebugSession {
             RunPoint::Ended(end) => end.position.0 + 1,
             at => at.position().0,
         };
-        match self.stops_between(first.0, before, accept)?.last() {
+        match self.stops_between(first.0, before, STOPS_MAX, accept)?.last() {
             Some(found) => self.arrive(found),
             None => self.go_to(first),
         }
     }
 
     /// The last stops before a position, and not before the other one, that `accept` accepts, in their order and without a gap: none only if
-    /// there is none at all.
+    /// there is none at all. Beyond `most` stops in one stretch, its later half is looked at first.
     pub(super) fn stops_between(
         &mut self,
         first: u64,
         before: u64,
+        most: usize,
         accept: &mut StopFilter<'_>,
     ) -> Result<Vec<Moment>, CampaignError> {
         let mut before = before;
+        self.approach(first, before)?;
         while before > first {
             let from = self.checkpoint_at(before - 1);
             let mut process = self.copy_of(from)?;
             self.run_blindly(&mut process, first)?;
-            let found = self.scan_from(process, before, accept)?;
+            let found = self.scan_from(process, before, most, accept)?;
             if !found.is_empty() {
                 return Ok(found);
             }
             before = from;
         }
         Ok(Vec::new())
+    }
+
+    /// Has checkpoints stand closer and closer before a position from which it is looked back: one pass over what is in front of it, without a stop,
+    /// and what is looked for stands most often just before it.
+    fn approach(&mut self, first: u64, before: u64) -> Result<(), CampaignError> {
+        let Some(last) = before.checked_sub(1) else { return Ok(()) };
+        let from = self.checkpoint_at(last);
+        if before - from <= APPROACHED {
+            return Ok(());
+        }
+        let mut process = None;
+        for mark in NEAR_DISTANCES.iter().filter_map(|distance| before.checked_sub(*distance)) {
+            if mark <= from.max(first) {
+                continue;
+            }
+            let mut ahead = match process.take() {
+                Some(process) => process,
+                None => self.copy_of(from)?,
+            };
+            self.run_blindly(&mut ahead, mark)?;
+            if ahead.position() != mark || ahead.at.moment().is_none() {
+                return Ok(());
+            }
+            let copy = DebugSession::copy(&self.listener, &mut ahead)?;
+            self.keep_near(mark, ahead);
+            process = Some(copy);
+        }
+        Ok(())
     }
 
     /// Goes to a stop that was found.
@@ -602,6 +650,7 @@ impl DebugSession {
         &self,
         mut process: DebuggeeProcess,
         before: u64,
+        most: usize,
         accept: &mut StopFilter<'_>,
     ) -> Result<Vec<Moment>, CampaignError> {
         let standing = process.at.moment().cloned().filter(|moment| {
@@ -615,7 +664,7 @@ impl DebugSession {
                 found.push(moment);
             }
         }
-        self.scan(process, before, found, accept)
+        self.scan(process, before, most, found, accept)
     }
 
     /// The same from behind there; `found` were accepted just before.
@@ -623,6 +672,7 @@ impl DebugSession {
         &self,
         mut process: DebuggeeProcess,
         before: u64,
+        most: usize,
         mut found: Vec<Moment>,
         accept: &mut StopFilter<'_>,
     ) -> Result<Vec<Moment>, CampaignError> {
@@ -642,19 +692,19 @@ impl DebugSession {
             }
             stops += 1;
             let middle = here + (before - here) / 2;
-            if stops < STOPS_MAX || middle == here {
+            if stops < most || middle == here {
                 continue;
             }
             // There may be millions: the later half decides, if it has one.
             let mut later = DebugSession::copy(&self.listener, &mut process)?;
             self.run_blindly(&mut later, middle)?;
             if matches!(later.at, RunPoint::At(_)) {
-                let last = self.scan_from(later, before, accept)?;
+                let last = self.scan_from(later, before, most, accept)?;
                 if !last.is_empty() {
                     return Ok(last);
                 }
             }
-            return self.scan(process, middle, found, accept);
+            return self.scan(process, middle, most, found, accept);
         }
     }
 
@@ -671,32 +721,49 @@ impl DebugSession {
     /// # Errors
     /// When the run cannot be executed.
     pub fn go_to_moment(&mut self, kind: MomentKind) -> Result<bool, CampaignError> {
-        if !self.has_moment(kind)? {
-            return Ok(false);
-        }
-        let end = self.run_end()?;
         let is_at = |at: &RunPoint| match at {
             RunPoint::At(Moment { stop, .. }) | RunPoint::Beginning(Moment { stop, .. }) => {
                 kind.is_reached(stop.calls, stop.decisions, stop.time)
             }
-            RunPoint::Ended(_) => true,
+            RunPoint::Ended(end) => kind.is_reached(end.calls, end.decisions, end.time),
         };
+        if self.end.as_ref().is_some_and(|end| !kind.is_reached(end.calls, end.decisions, end.time)) {
+            return Ok(false);
+        }
         // The last checkpoint before it, and the first one behind it.
-        let kept: BTreeMap<u64, bool> =
-            self.even.iter().chain(&self.near).map(|(at, process)| (*at, is_at(&process.at))).collect();
-        let from = kept.iter().filter(|(_, is_reached)| !**is_reached).map(|(at, _)| *at).max();
+        let kept = || self.even.iter().chain(&self.near).map(|(at, process)| (*at, is_at(&process.at)));
+        let from = kept().filter(|(_, is_reached)| !is_reached).map(|(at, _)| at).max();
         let Some(mut low) = from else {
             self.beginning()?;
             return Ok(true);
         };
-        let mut high = kept.iter().filter(|(_, is_reached)| **is_reached).map(|(at, _)| *at).min();
-        let mut high = high.take().unwrap_or(end.position.0).max(low + 1);
-        let mut process = self.copy_of(low)?;
+        let behind = kept().filter(|(_, is_reached)| *is_reached).map(|(at, _)| at).min();
+        let mut high = match behind.or(self.end.as_ref().map(|end| end.position.0)) {
+            Some(high) => high.max(low + 1),
+            // The end is not known: a run that is another than the recorded one may have none.
+            None => {
+                let (here, is_ended) = (self.here().position(), matches!(self.here(), RunPoint::Ended(_)));
+                self.go_to(Position(low))?;
+                while !is_at(&self.current.at) && !matches!(self.current.at, RunPoint::Ended(_)) {
+                    low = self.current.position();
+                    self.run_to(low.saturating_add(self.distance), &BTreeSet::new())?;
+                }
+                if !is_at(&self.current.at) {
+                    if !is_ended {
+                        self.go_to(here)?;
+                    }
+                    return Ok(false);
+                }
+                self.current.position().max(low + 1)
+            }
+        };
+        let mut process = self.copy_of(self.checkpoint_at(low))?;
+        self.run_blindly(&mut process, low)?;
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             let mut ahead = DebugSession::copy(&self.listener, &mut process)?;
             self.run_blindly(&mut ahead, middle)?;
-            if is_at(&ahead.at) {
+            if is_at(&ahead.at) || matches!(ahead.at, RunPoint::Ended(_)) {
                 high = middle;
             } else {
                 (process, low) = (ahead, middle);
@@ -945,7 +1012,7 @@ fn first_stop(listener: &UnixListener, limit: Option<Duration>) -> Result<Debugg
         _ => return Err(confused()),
     };
     connection.wait_at_most(None).map_err(|error| lost(&error))?;
-    Ok(DebuggeeProcess { connection, at })
+    Ok(DebuggeeProcess { connection, at, last: Resume::default() })
 }
 
 /// The code of the programs of a recording; they are compiled, so that its process need not.

@@ -14,10 +14,13 @@
 //! Not here: breakpoints of a person, which end a step early.
 
 use super::code::{SourceChain, StepPlace};
-use super::session::{DebugSession, Inspector, Moment, RunPoint, StackEntry, StopFilter};
+use super::session::{DebugSession, Inspector, Moment, RunPoint, STOPS_MAX, StackEntry, StopFilter};
 use crate::error::CampaignError;
 use fozzy_engine::{DebugPlace, Position, StopReason};
 use std::collections::BTreeSet;
+
+/// Stops in one stretch of code that a search for the start of a line looks at, once it has come far.
+const SEARCHED_STOPS_MAX: usize = 1 << 14;
 
 /// How far a step goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +64,7 @@ impl LineTracker {
             None => LineStart::Unknown,
             Some((of, ..)) if *of < depth => LineStart::From(0),
             Some((_, place, chain)) => {
-                let same = chain.iter().zip(&at.chain).take_while(|(one, other)| one == other).count();
+                let same = chain.iter().zip(at.chain.iter()).take_while(|(one, other)| one == other).count();
                 let is_again = at.place <= *place;
                 match same < at.chain.len() {
                     true => LineStart::From(same),
@@ -330,7 +333,7 @@ impl DebugSession {
         let (here, depth, machine) = (origin.moment.stop.position, origin.moment.depth, origin.moment.stop.machine);
         let entries = self.code().entries().collect();
         self.set_breakpoints(entries);
-        let entered = self.stops_between(after, here.0, &mut |_, at| {
+        let entered = self.stops_between(after, here.0, STOPS_MAX, &mut |_, at| {
             let is_called = at.depth > depth && at.stop.machine == machine;
             Ok(is_called && at.stop.position.0 > after && at.stop.reason == StopReason::Breakpoint)
         })?;
@@ -362,13 +365,16 @@ impl DebugSession {
         // Those from here on were shown.
         let mut shown = u64::MAX;
         let mut until = before;
+        let mut most = STOPS_MAX;
         self.set_breakpoints(places);
         loop {
-            let more = self.stops_between(0, until, &mut |_, at| {
+            let more = self.stops_between(0, until, most, &mut |_, at| {
                 let is_step = at.stop.reason == StopReason::Breakpoint && at.stop.machine == machine;
                 Ok(is_step && at.depth < deepest)
             })?;
             let is_all = more.is_empty();
+            // What is far away is come to in few passes.
+            most = most.saturating_mul(4).min(SEARCHED_STOPS_MAX);
             let code = self.code();
             let step = |at: Moment| {
                 let step = at.stop.place.and_then(|place| code.step_place(place).or_else(|| code.call_place(place)));
@@ -420,7 +426,7 @@ impl DebugSession {
         let frames = self.inspect().frames()?;
         let call = frames.get(at.depth - depth).map(|frame| frame.place);
         self.set_breakpoints(call.into_iter().collect());
-        let calls = self.stops_between(0, here.0, &mut |_, at| {
+        let calls = self.stops_between(0, here.0, STOPS_MAX, &mut |_, at| {
             let is_call = at.depth == depth && at.stop.machine == machine;
             Ok(is_call && at.stop.reason == StopReason::Breakpoint)
         })?;
