@@ -246,12 +246,28 @@ fn planted_leaks_in_rust_are_found_to_the_byte_and_mended_ones_are_not() {
     fozzy.run(&["memory", "top", "a.fozzy", "--leak-budget", "3116"]).exits(0);
     fozzy.run(&["memory", "top", "a.fozzy", "--leak-budget", "3115"]).exits(1);
 
+    let all = heap(&fozzy);
+    let rows = all["functions"].as_array().expect("a list");
+    let own = |row: &Value| row["own"].as_u64().expect("a number");
+    assert_eq!(rows.iter().map(own).sum::<u64>(), all["allocBytes"].as_u64().expect("a number"), "{all:#}");
+    let is_of_program = |row: &&Value| row["file"].as_str().is_some_and(|file| file.ends_with("main.rs"));
+    let forgotten = rows
+        .iter()
+        .filter(is_of_program)
+        .find(|row| row["function"].as_str().is_some_and(|name| name.contains("forgotten")));
+    assert!(forgotten.is_some_and(|row| own(row) >= 3000), "blocks are the program's, not of `alloc::alloc`: {all:#}");
+
     let (mended, none) = leaks(&program, &["mended"], 0);
     assert_eq!((&none["leakedBytes"], &none["leakedAllocs"]), (&0.into(), &0.into()), "{none:#}");
     mended.run(&["memory", "top", "a.fozzy", "--fail-on-leak"]).exits(0);
     std::fs::copy(mended.path("a.fozzy"), fozzy.path("mended.fozzy")).expect("it was recorded");
     let diff = fozzy.run(&["memory", "diff", "mended.fozzy", "a.fozzy", "--json"]).exits(0).json();
     assert_eq!((&diff["deltaLeakedBytes"], &diff["deltaLeakedAllocs"]), (&3116.into(), &4.into()), "{diff:#}");
+    let shown = fozzy.run(&["memory", "diff", "mended.fozzy", "a.fozzy"]).exits(0).out();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = shown.lines().map(words).collect();
+    assert!(lines.iter().any(|line| line == "leaked 0 bytes 3.0 KiB 3.0 KiB more"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 
     // What a run holds when it ends in the middle is no certain leak.
     for (how, code) in [("exit", 1), ("panic", 4), ("trap", 4)] {

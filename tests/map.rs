@@ -165,8 +165,32 @@ fn what_is_missing_is_said() {
     assert_eq!(all["functionCount"], 6, "and nothing of our adapter's: {all:#}");
 }
 
+/// A function is what its source calls one, in however many programs it is.
+#[test]
+fn a_function_that_is_in_two_programs_counts_once() {
+    let fozzy = Fozzy::new();
+    let program = fs::read(corpus::component("leaks")).expect("built");
+    fozzy.write("leaks.wasm", &program);
+    let hotspots = || fozzy.run(&["map", "hotspots", "--json"]).exits(0).json();
+    let alone = hotspots();
+    // Another program of the same source: one more custom section.
+    fozzy.write("same.wasm", [&program[..], &[0, 2, 1, b'x']].concat());
+    let both = hotspots();
+    assert_eq!(both["functionCount"], alone["functionCount"], "{both:#}");
+    let numbers = |map: &Value| {
+        let rows = map["hotspots"].as_array().expect("a list").iter();
+        rows.map(|row| (row["function"].clone(), row["covered"].clone(), row["riskScore"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&both), numbers(&alone), "the same ran");
+    let first = &both["hotspots"][0];
+    assert_eq!((&first["component"], &first["alsoIn"]), (&"leaks.wasm".into(), &serde_json::json!(["same.wasm"])));
+    let services = fozzy.run(&["map", "services", "--json"]).exits(0).json();
+    let functions = |at: usize| services["services"][at]["functions"].clone();
+    assert_eq!(functions(0), functions(1), "each program has all of its own: {services:#}");
+}
+
 /// A module without names and debug information.
-fn without_custom_sections(module: &[u8]) -> Vec<u8> {
+pub(crate) fn without_custom_sections(module: &[u8]) -> Vec<u8> {
     let mut out = wasm_encoder::Module::new();
     for payload in wasmparser::Parser::new(0).parse_all(module) {
         let payload = payload.expect("a module");
@@ -206,6 +230,8 @@ fn a_change_needs_the_scenarios_that_reach_it() {
     let commented = map(&fozzy, &["suites", "--since"]);
     assert_eq!(commented["change"]["files"], serde_json::json!(["src/lib.rs"]));
     assert_eq!(commented["change"]["functions"], serde_json::json!([]), "{commented:#}");
+    let shown = fozzy.run(&["map", "suites", "--since"]).exits(0).out();
+    assert!(shown.contains("needs no scenario: it changes no code of the programs that ran"), "{shown}");
     fozzy.write("src/lib.rs", source.replacen("        covered\n", "", 1));
     let gone = map(&fozzy, &["suites", "--since"]);
     let mut functions = gone["change"]["functions"].as_array().expect("a list").iter();

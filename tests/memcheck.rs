@@ -201,6 +201,38 @@ fn a_trace_with_checks_replays_with_them_and_one_without_is_another_run() {
     assert!(other.err().contains("another run than the recorded one"), "{}", other.err());
 }
 
+/// Of a program without names no block is known, so that its pass says less.
+#[test]
+fn a_stripped_program_is_said_to_be_checked_in_part() {
+    let fozzy = Fozzy::new();
+    write(
+        &fozzy,
+        "(func (export \"_start\") i32.const 60000 i32.const 4 call $random drop i32.const 10 call $malloc i32.const 7 i32.store offset=10)",
+    );
+    assert_eq!(finding(&checked(&fozzy, &[]).exits(4))["title"], "heap-buffer-overflow");
+    let text = std::fs::read_to_string(fozzy.path("program.wat")).expect("it was written");
+    let module = wat::parse_str(text).expect("a module");
+    fozzy.write("stripped.wasm", crate::map::without_custom_sections(&module));
+    let heap = "was stripped of the names of its functions; --memcheck looks at its stack and at null pointers only";
+    for command in [
+        &["run", "stripped.wasm"][..],
+        &["test", "stripped.wasm"],
+        &["fuzz", "stripped.wasm", "--input-file", "/input", "--runs", "2"],
+        &["explore", "stripped.wasm", "--runs", "2"],
+    ] {
+        let with = |more: &[&str]| fozzy.run(&[command, &["--no-store"], more].concat()).exits(0);
+        let told = with(&["--memcheck", "--json"]).json();
+        let run = if command[0] == "test" { &told["scenarios"][0]["run"] } else { &told };
+        assert!(run["warnings"].to_string().contains(heap), "{command:?}: {told:#}");
+        let unchecked = with(&["--json"]).json();
+        assert!(!unchecked.to_string().contains("--memcheck looks"), "{command:?}: {unchecked:#}");
+    }
+    let shown = fozzy.run(&["test", "stripped.wasm", "--memcheck", "--no-store"]).exits(0);
+    assert!(
+        format!("{}{}", shown.out(), shown.err()).contains("note: stripped.wasm: no allocator was recognised in main")
+    );
+}
+
 #[test]
 fn planted_errors_in_unsafe_rust_are_found_and_mended_ones_are_not() {
     let program = corpus::component("memcheck");

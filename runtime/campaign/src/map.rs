@@ -53,6 +53,8 @@ pub struct CodeMap {
 struct MappedFunction {
     /// Positions of its program, and of itself there.
     at: (usize, usize),
+    /// The same in further programs that were built of the same source.
+    copies: Vec<(usize, usize)>,
     /// The same as long as program, file and function keep their names.
     id: String,
     /// Its file as people see it.
@@ -96,15 +98,28 @@ impl CodeMap {
 
     fn mapped(&self, churn: Option<&BTreeMap<String, FileChurn>>) -> Vec<MappedFunction> {
         let mut files: BTreeMap<&str, (String, Option<String>)> = BTreeMap::new();
-        let mut mapped = Vec::new();
+        // A function is what the source calls one, in however many programs it is.
+        let mut sources: BTreeMap<(&str, &str, u32), usize> = BTreeMap::new();
+        let mut places: Vec<Vec<(usize, usize)>> = Vec::new();
         for (position, program) in self.evidence.programs.iter().enumerate() {
             for (at, function) in program.own() {
-                let known = files.entry(&function.file).or_insert_with(|| self.file(function));
-                let (path, tracked) = known.clone();
-                let of_file = |churn: &BTreeMap<String, FileChurn>| churn.get(tracked.as_ref()?).copied();
-                let churn = churn.and_then(of_file);
-                mapped.push(self.function((position, at), path, tracked.clone(), churn));
+                let line = function.line().filter(|_| function.has_source);
+                let known =
+                    line.map(|line| *sources.entry((&function.file, &function.name, line)).or_insert(places.len()));
+                match known.and_then(|known| places.get_mut(known)) {
+                    Some(copies) => copies.push((position, at)),
+                    None => places.push(vec![(position, at)]),
+                }
             }
+        }
+        let mut mapped = Vec::with_capacity(places.len());
+        for copies in places {
+            let function = self.source_at(copies[0]);
+            let known = files.entry(&function.file).or_insert_with(|| self.file(function));
+            let (path, tracked) = known.clone();
+            let of_file = |churn: &BTreeMap<String, FileChurn>| churn.get(tracked.as_ref()?).copied();
+            let churn = churn.and_then(of_file);
+            mapped.push(self.function(&copies, path, tracked.clone(), churn));
         }
         mapped
     }
@@ -121,31 +136,34 @@ impl CodeMap {
 
     fn function(
         &self,
-        at: (usize, usize),
+        copies: &[(usize, usize)],
         path: String,
         tracked: Option<String>,
         churn: Option<FileChurn>,
     ) -> MappedFunction {
-        let program = &self.evidence.programs[at.0];
-        let (function, reached) = (&program.functions[at.1], &self.reached[at.0]);
+        let at = copies[0];
+        let (program, function) = (&self.evidence.programs[at.0], self.source_at(at));
         let runs = self.evidence.runs.iter().enumerate();
-        let executed_by =
-            runs.clone().filter(|(_, run)| ran(run, program.digest, function)).map(|(run, _)| run).collect();
+        let executes = |run: &RunEvidence| {
+            copies.iter().any(|copy| ran(run, self.evidence.programs[copy.0].digest, self.source_at(*copy)))
+        };
+        let executed_by = runs.clone().filter(|(_, run)| executes(run)).map(|(run, _)| run).collect();
         let fails = |run: &RunEvidence| {
             run.failed_in.as_ref().is_some_and(|(name, file)| {
                 *name == function.name && file.as_ref().is_none_or(|file| *file == function.file)
-            }) && run.reached.contains_key(&program.digest)
+            }) && copies.iter().any(|copy| run.reached.contains_key(&self.evidence.programs[copy.0].digest))
         };
         let failures: Vec<usize> = runs.filter(|(_, run)| fails(run)).map(|(run, _)| run).collect();
         let has_branches = !function.edges.is_empty();
-        let (ran, ways) = ways(function, reached);
+        let (ran, ways) = self.ways_of(copies);
         let complexity = function.complexity();
         let factors = RiskFactors { complexity, has_branches, ran, ways, churn, failures: failures.len() as u64 };
         let name = format!("{}\n{path}\n{}", program.name, function.name);
         // Without a source, functions of one name differ in where they are.
         let place = if function.has_source { None } else { function.blocks.first() };
         let id = Digest::of(format!("{name}\n{place:?}").as_bytes()).to_string()[..12].to_owned();
-        MappedFunction { at, id, path, tracked, executed_by, ran, ways, churn, failures, risk: factors.risk() }
+        let (copies, risk) = (copies[1..].to_vec(), factors.risk());
+        MappedFunction { at, copies, id, path, tracked, executed_by, ran, ways, churn, failures, risk }
     }
 
     /// A source's path from the root, if it lies below it.
@@ -159,7 +177,41 @@ impl CodeMap {
     }
 
     fn source(&self, mapped: &MappedFunction) -> &SourceFunction {
-        &self.program(mapped).functions[mapped.at.1]
+        self.source_at(mapped.at)
+    }
+
+    fn source_at(&self, (program, function): (usize, usize)) -> &SourceFunction {
+        &self.evidence.programs[program].functions[function]
+    }
+
+    /// The places of a function: programs, and its positions there.
+    fn places<'m>(&self, mapped: &'m MappedFunction) -> impl Iterator<Item = (usize, usize)> + use<'m> {
+        std::iter::once(mapped.at).chain(mapped.copies.iter().copied())
+    }
+
+    /// The names of further programs that a function is in.
+    fn also_in(&self, mapped: &MappedFunction) -> Vec<String> {
+        mapped.copies.iter().map(|(program, _)| self.evidence.programs[*program].name.clone()).collect()
+    }
+
+    /// The ways of a function that ran in any of its copies, and that there are. Where a compiler has made copies of another shape, those of
+    /// the copy of which most ran.
+    fn ways_of(&self, copies: &[(usize, usize)]) -> (u64, u64) {
+        let ways: Vec<Vec<bool>> =
+            copies.iter().map(|copy| ways(self.source_at(*copy), &self.reached[copy.0])).collect();
+        let first = self.source_at(copies[0]);
+        let is_alike = |copy: &(usize, usize)| {
+            let other = self.source_at(*copy);
+            other.edges.len() == first.edges.len() && other.lines.keys().eq(first.lines.keys())
+        };
+        let count = |ran: &[bool]| (ran.iter().filter(|ran| **ran).count() as u64, ran.len() as u64);
+        if copies.iter().all(is_alike) {
+            let any = (0..ways[0].len()).map(|way| ways.iter().any(|ran| ran[way]));
+            return count(&any.collect::<Vec<bool>>());
+        }
+        let counts = ways.iter().map(|ran| count(ran));
+        // Of equal shares, the first copy's.
+        counts.reduce(|best, next| if next.0 * best.1 > best.0 * next.1 { next } else { best }).unwrap_or_default()
     }
 
     fn scanned_files(&self) -> u64 {
@@ -188,15 +240,14 @@ impl CodeMap {
     }
 }
 
-/// The ways out of a function's branches that were taken, and that there are: of its lines where it has no branch, of its code where it has no line.
-fn ways(function: &SourceFunction, reached: &ReachedCode) -> (u64, u64) {
+/// Which of the ways out of a function's branches were taken: of its lines where it has no branch, of its code where it has no line.
+fn ways(function: &SourceFunction, reached: &ReachedCode) -> Vec<bool> {
     let blocks = |blocks: &BTreeSet<u32>| blocks.iter().any(|block| reached.block(*block));
-    let (ran, all) = match (function.edges.is_empty(), function.lines.is_empty()) {
-        (false, _) => (function.edges.iter().filter(|edge| reached.edge(**edge)).count(), function.edges.len()),
-        (true, false) => (function.lines.values().filter(|line| blocks(line)).count(), function.lines.len()),
-        (true, true) => (usize::from(blocks(&function.blocks)), 1),
-    };
-    (ran as u64, all as u64)
+    match (function.edges.is_empty(), function.lines.is_empty()) {
+        (false, _) => function.edges.iter().map(|edge| reached.edge(*edge)).collect(),
+        (true, false) => function.lines.values().map(blocks).collect(),
+        (true, true) => vec![blocks(&function.blocks)],
+    }
 }
 
 /// Whether a run executed code of a function.

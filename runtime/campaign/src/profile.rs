@@ -25,6 +25,7 @@ pub(crate) use counted::starved;
 pub use cpu::cpu_profile;
 pub use doctor::profile_doctor;
 pub use heap::heap_profile;
+pub use heap_tree::unchecked_heap;
 pub(crate) use heap_tree::{UNRECOGNISED, heap_of};
 pub use shrink::{CostShrinkRequest, profile_shrink};
 

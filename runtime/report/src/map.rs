@@ -58,6 +58,9 @@ pub struct MapHotspot {
     pub id: String,
     /// The program.
     pub component: String,
+    /// Further programs that are built of the same source and have it, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_in: Vec<String>,
     /// Its source file, or its core module.
     pub path: String,
     /// Its first line.
@@ -249,6 +252,9 @@ pub struct MapSuite {
     pub hotspot_id: String,
     /// The program.
     pub component: String,
+    /// Further programs that are built of the same source and have it, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_in: Vec<String>,
     /// Its source file, or its core module.
     pub path: String,
     /// Its name.
@@ -373,6 +379,9 @@ pub struct MapChange {
 pub struct MapChangedFunction {
     /// The program.
     pub component: String,
+    /// Further programs that are built of the same source and have it, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_in: Vec<String>,
     /// Its name.
     pub function: String,
     /// Its source file.
@@ -406,6 +415,12 @@ fn place(path: &str, line: Option<u32>) -> String {
     let end: Vec<char> = visible(path).chars().rev().take(NAME_MAX).collect();
     let end: String = end.into_iter().rev().collect();
     line.map_or_else(|| end.clone(), |line| format!("{end}:{line}"))
+}
+
+/// The programs that a function is in, where there are several.
+fn programs(first: &str, also: &[String]) -> String {
+    let names: Vec<String> = std::iter::once(first).chain(also.iter().map(String::as_str)).map(visible).collect();
+    if also.is_empty() { String::new() } else { format!("; in {}", names.join(", ")) }
 }
 
 fn warnings(of: &[String], style: Style) -> String {
@@ -451,7 +466,7 @@ impl Layout for MapHotspots {
                     ran,
                     name(&spot.function),
                     place(&spot.path, spot.line),
-                    spot.why.clone(),
+                    format!("{}{}", spot.why, programs(&spot.component, &spot.also_in)),
                 ]
             };
             let rows: Vec<Vec<String>> = std::iter::once(head).chain(self.hotspots.iter().map(row)).collect();
@@ -532,6 +547,7 @@ impl Layout for MapSuites {
                     false if row.missing_required_suites.is_empty() => "no run".to_owned(),
                     false => format!("missing: {}", row.missing_required_suites.join(", ")),
                 };
+                let how = how + &programs(&row.component, &row.also_in);
                 vec![row.risk_score.to_string(), name(&row.function), place(&row.path, None), how]
             });
             text.push_str(&format!("\n{faint}functions{end}\n{}", table(&rows.collect::<Vec<_>>(), style)));
@@ -577,7 +593,11 @@ fn change_text(change: &MapChange, style: Style) -> String {
         text.push_str(&format!("  needs {}  {faint}{}{end}\n", visible(&scenario.path), visible(&scenario.why)));
     }
     if change.scenarios.is_empty() {
-        text.push_str("  needs no scenario: none reaches it\n");
+        text.push_str(match (change.files.is_empty(), change.functions.is_empty()) {
+            (true, _) => "  needs no scenario: nothing differs\n",
+            (false, true) => "  needs no scenario: it changes no code of the programs that ran\n",
+            (false, false) => "  no scenario reaches it\n",
+        });
     }
     for line in &change.unexecuted {
         text.push_str(&format!("  {bad}not executed{end} {}\n", visible(line)));

@@ -9,9 +9,10 @@
 //! Invariant: a site has the same name in every run of the same program, so that leaks of runs are compared by it.
 //! Not here: who counts (`fozzy-engine`).
 
-use crate::html::escape;
+use crate::html::{escape, visible};
 use crate::pretty::{Style, bytes};
 use crate::profile::{HeapPlace, HeapSite, HeapTree, by_function, different_programs};
+use crate::show::folded;
 use crate::{Layout, MemorySummary};
 use fozzy_trace::{HeapCounts, counted};
 use schemars::JsonSchema;
@@ -430,7 +431,54 @@ impl Layout for MemoryTop {
     }
 }
 
-impl Layout for MemoryDiff {}
+impl Layout for MemoryDiff {
+    fn lay_out(&self, style: Style) -> String {
+        let Style { faint, end, .. } = style;
+        let blocks = |number: u64| counted(number, "block");
+        let more = |delta: i64, amount: &dyn Fn(u64) -> String| match delta {
+            0 => "the same".to_owned(),
+            delta if delta > 0 => format!("{} more", amount(delta.unsigned_abs())),
+            delta => format!("{} less", amount(delta.unsigned_abs())),
+        };
+        let rows = [
+            ["", "before", "after", "difference"].map(str::to_owned),
+            [
+                "leaked".to_owned(),
+                bytes(self.left_leaked_bytes),
+                bytes(self.right_leaked_bytes),
+                more(self.delta_leaked_bytes, &bytes),
+            ],
+            [
+                String::new(),
+                blocks(self.left_leaked_allocs),
+                blocks(self.right_leaked_allocs),
+                more(self.delta_leaked_allocs, &blocks),
+            ],
+            [
+                "in use at the peak".to_owned(),
+                bytes(self.left_peak_bytes),
+                bytes(self.right_peak_bytes),
+                more(self.delta_peak_bytes, &bytes),
+            ],
+        ];
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let (name, before, after) = (width(0), width(1), width(2));
+        let line = |row: &[String; 4]| {
+            let [what, left, right, difference] = row;
+            let line = format!("  {what:<name$}  {left:>before$}  {right:>after$}  {difference}");
+            line.trim_end().to_owned()
+        };
+        let mut text = format!(
+            "fozzy memory diff\n{}{}",
+            folded(&format!("before: {}", visible(&self.left)), style),
+            folded(&format!("after: {}", visible(&self.right)), style)
+        );
+        text.push_str(&format!("{faint}{}{end}\n", line(&rows[0])));
+        rows[1..].iter().for_each(|row| text.push_str(&format!("{}\n", line(row))));
+        let notes = self.warnings.iter().map(|warning| folded(&format!("note: {}", visible(warning)), style));
+        text + &notes.collect::<String>()
+    }
+}
 
 impl Layout for MemoryGraph {
     fn lay_out(&self, _style: Style) -> String {

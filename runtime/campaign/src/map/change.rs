@@ -9,7 +9,7 @@
 
 use super::evidence::RunEvidence;
 use super::git::ChangedLines;
-use super::{CodeMap, MappedFunction, ran};
+use super::{CodeMap, MappedFunction};
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_report::map::{MapChange, MapChangedFunction, MapNeededScenario};
 use fozzy_trace::counted;
@@ -62,8 +62,11 @@ impl CodeMap {
             let Some(functions) = by_file.get(path.as_str()) else { continue };
             for change in changes.iter().filter(|change| !change.is_comment) {
                 let inside = functions.iter().flat_map(|at| {
-                    let lines = self.source(&self.functions[*at]).lines.range(change.lines.clone());
-                    lines.map(|(line, _)| (*at, *line))
+                    let copies = self.places(&self.functions[*at]);
+                    copies.flat_map(|copy| {
+                        let lines = self.source_at(copy).lines.range(change.lines.clone());
+                        lines.map(|(line, _)| (*at, *line))
+                    })
                 });
                 let inside: Vec<Item> = inside.collect();
                 let (first, last) = (*change.lines.start(), *change.lines.end());
@@ -82,26 +85,29 @@ impl CodeMap {
 
     /// The first or the last line with code there.
     fn nearest(&self, functions: &[usize], near: RangeInclusive<u32>, is_last: bool) -> Option<Item> {
-        let lines = functions.iter().filter_map(|at| {
-            let mut lines = self.source(&self.functions[*at]).lines.range(near.clone());
+        let places = functions.iter().flat_map(|at| self.places(&self.functions[*at]).map(|copy| (*at, copy)));
+        let lines = places.filter_map(|(at, copy)| {
+            let mut lines = self.source_at(copy).lines.range(near.clone());
             let (line, _) = if is_last { lines.next_back() } else { lines.next() }?;
-            Some((*line, *at))
+            Some((*line, at))
         });
         let found = if is_last { lines.max() } else { lines.min() };
         found.map(|(line, at)| (at, line))
     }
 
     fn reaches(&self, (at, line): &Item, run: &RunEvidence) -> bool {
-        let mapped = &self.functions[*at];
-        let Some(reached) = run.reached.get(&self.program(mapped).digest) else { return false };
-        let blocks = self.source(mapped).lines.get(line);
-        blocks.is_some_and(|blocks| blocks.iter().any(|block| reached.block(*block)))
+        self.places(&self.functions[*at]).any(|copy| {
+            let Some(reached) = run.reached.get(&self.evidence.programs[copy.0].digest) else { return false };
+            let blocks = self.source_at(copy).lines.get(line);
+            blocks.is_some_and(|blocks| blocks.iter().any(|block| reached.block(*block)))
+        })
     }
 
     fn changed_function(&self, mapped: &MappedFunction) -> MapChangedFunction {
         let (program, function) = (self.program(mapped), self.source(mapped));
         MapChangedFunction {
             component: program.name.clone(),
+            also_in: self.also_in(mapped),
             function: function.name.clone(),
             path: mapped.path.clone(),
             line: function.line(),
@@ -111,16 +117,14 @@ impl CodeMap {
 
     /// Few scenarios and corpora that reach all of the change that can be reached, and those that changed themselves.
     fn needed(&self, changed: &ChangedLines, items: &BTreeSet<Item>) -> Vec<MapNeededScenario> {
-        let scenarios: Vec<&RunEvidence> = self.evidence.runs.iter().filter(|run| run.kind.is_repeatable()).collect();
+        let all = self.evidence.runs.iter().enumerate().filter(|(_, run)| run.kind.is_repeatable());
+        let (numbers, scenarios): (Vec<usize>, Vec<&RunEvidence>) = all.unzip();
         // Functions count too: a scenario that only enters one tells something of it.
         let touched: BTreeSet<usize> = items.iter().map(|(at, _)| *at).collect();
         let mut sets: Vec<BTreeSet<(usize, Option<u32>)>> = Vec::new();
-        for run in &scenarios {
+        for (number, run) in numbers.iter().zip(&scenarios) {
             let lines = items.iter().filter(|item| self.reaches(item, run)).map(|(at, line)| (*at, Some(*line)));
-            let enters = |at: &&usize| {
-                let mapped = &self.functions[**at];
-                ran(run, self.program(mapped).digest, self.source(mapped))
-            };
+            let enters = |at: &&usize| self.functions[**at].executed_by.contains(number);
             sets.push(lines.chain(touched.iter().filter(enters).map(|at| (*at, None))).collect());
         }
         let mut open: BTreeSet<(usize, Option<u32>)> = sets.iter().flatten().copied().collect();

@@ -17,8 +17,9 @@ impl CodeMap {
     pub(super) fn frontier(&self) -> Vec<MapFrontier> {
         let reached: Vec<Vec<bool>> = (0..self.evidence.programs.len()).map(|at| self.executed(at)).collect();
         let unreached = self.functions.iter().filter(|mapped| mapped.executed_by.is_empty());
-        let mut rows: Vec<MapFrontier> =
-            unreached.filter_map(|mapped| self.behind_a_branch(mapped, &reached[mapped.at.0])).collect();
+        let mut rows: Vec<MapFrontier> = unreached
+            .filter_map(|mapped| self.places(mapped).find_map(|at| self.behind_a_branch(mapped, at, &reached[at.0])))
+            .collect();
         rows.sort_by(|a, b| {
             (b.behind, b.risk_score, &a.path, a.line, &a.function).cmp(&(
                 a.behind,
@@ -38,8 +39,13 @@ impl CodeMap {
         functions.map(|function| function.blocks.iter().any(|block| reached.block(*block))).collect()
     }
 
-    fn behind_a_branch(&self, mapped: &MappedFunction, executed: &[bool]) -> Option<MapFrontier> {
-        let (program, (position, at)) = (self.program(mapped), mapped.at);
+    fn behind_a_branch(
+        &self,
+        mapped: &MappedFunction,
+        (position, at): (usize, usize),
+        executed: &[bool],
+    ) -> Option<MapFrontier> {
+        let program = &self.evidence.programs[position];
         let reached = &self.reached[position];
         let callers = program.functions.iter().enumerate().filter(|(caller, _)| executed[*caller]);
         let callers = callers.filter_map(|(caller, function)| Some((caller, function, function.calls.get(&at)?)));
@@ -47,7 +53,7 @@ impl CodeMap {
         let (caller, calling, sites) =
             callers.min_by_key(|(caller, function, sites)| (!sites.direct, !function.own, *caller))?;
         let (blocked_by, edges) = self.block_before(program, reached, sites);
-        let function = self.source(mapped);
+        let function = &program.functions[at];
         let near = |run: &&super::RunEvidence| {
             let of = run.reached.get(&program.digest);
             match edges.is_empty() {

@@ -70,6 +70,7 @@ impl CodeMap {
         MapHotspot {
             id: mapped.id.clone(),
             component: program.name.clone(),
+            also_in: self.also_in(mapped),
             path: mapped.path.clone(),
             line: function.line(),
             function: function.name.clone(),

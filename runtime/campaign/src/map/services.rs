@@ -2,7 +2,7 @@
 
 use super::evidence::ReachedCode;
 use super::hotspots::signals;
-use super::program::ProgramMap;
+use super::program::{ProgramMap, SourceFunction};
 use super::{CodeMap, MappedFunction, ran};
 use crate::inspection::fits;
 use fozzy_engine::{Port, Ports, is_preview1, stands_for};
@@ -29,14 +29,17 @@ impl CodeMap {
 
     fn service(&self, at: usize) -> MapService {
         let (program, reached) = (&self.evidence.programs[at], &self.reached[at]);
-        let own: Vec<&MappedFunction> = self.functions.iter().filter(|mapped| mapped.at.0 == at).collect();
+        let here = |mapped: &MappedFunction| self.places(mapped).find(|place| place.0 == at);
+        let own: Vec<(&MappedFunction, &SourceFunction)> =
+            self.functions.iter().filter_map(|mapped| Some((mapped, self.source_at(here(mapped)?)))).collect();
         let ports = Ports::of(program.program.component()).unwrap_or_default();
-        let counts = own.iter().map(|mapped| signals(self.source(mapped)));
+        let counts = own.iter().map(|(_, function)| signals(function));
         let (external, concurrent) = counts.fold((0, 0), |(external, concurrent), counts| {
             (external + counts.external_signals, concurrent + counts.concurrency_signals)
         });
-        let edges: BTreeSet<u32> = own.iter().flat_map(|mapped| self.source(mapped).edges.iter().copied()).collect();
-        let is_hit = own.iter().filter(|mapped| !mapped.executed_by.is_empty()).count() as u64;
+        let edges: BTreeSet<u32> = own.iter().flat_map(|(_, function)| function.edges.iter().copied()).collect();
+        let runs_here = |function: &SourceFunction| function.blocks.iter().any(|block| reached.block(*block));
+        let is_hit = own.iter().filter(|(_, function)| runs_here(function)).count() as u64;
         let runs = self.evidence.runs.iter().filter(|run| run.reached.contains_key(&program.digest));
         let machines: BTreeSet<&String> = self
             .evidence
@@ -48,13 +51,13 @@ impl CodeMap {
             .collect();
         MapService {
             name: program.name.clone(),
-            path: self.folder(&own).unwrap_or_else(|| program.name.clone()),
+            path: folder(&own).unwrap_or_else(|| program.name.clone()),
             kind: fits(&ports).join(", "),
             digest: program.digest.to_string(),
             file_count: own
                 .iter()
-                .filter(|mapped| self.source(mapped).has_source)
-                .map(|mapped| &mapped.path)
+                .filter(|(_, function)| function.has_source)
+                .map(|(mapped, _)| &mapped.path)
                 .collect::<BTreeSet<_>>()
                 .len() as u64,
             entrypoint_signals: ports.exports.len() as u64,
@@ -74,17 +77,17 @@ impl CodeMap {
                 .collect(),
         }
     }
+}
 
-    /// The folder in which most own functions are.
-    fn folder(&self, own: &[&MappedFunction]) -> Option<String> {
-        let mut folders: BTreeMap<String, usize> = BTreeMap::new();
-        for mapped in own.iter().filter(|mapped| self.source(mapped).has_source) {
-            let folder = Path::new(&mapped.path).parent().map(|folder| folder.display().to_string())?;
-            *folders.entry(folder).or_default() += 1;
-        }
-        let most = folders.into_iter().max_by_key(|(folder, count)| (*count, std::cmp::Reverse(folder.clone())));
-        most.map(|(folder, _)| if folder.is_empty() { ".".to_owned() } else { folder })
+/// The folder in which most own functions are.
+fn folder(own: &[(&MappedFunction, &SourceFunction)]) -> Option<String> {
+    let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+    for (mapped, _) in own.iter().filter(|(_, function)| function.has_source) {
+        let folder = Path::new(&mapped.path).parent().map(|folder| folder.display().to_string())?;
+        *folders.entry(folder).or_default() += 1;
     }
+    let most = folders.into_iter().max_by_key(|(folder, count)| (*count, std::cmp::Reverse(folder.clone())));
+    most.map(|(folder, _)| if folder.is_empty() { ".".to_owned() } else { folder })
 }
 
 /// What a program imports, and whether it ran: an interface, or each function of WASI preview 1 under the name that the module has for it.

@@ -11,7 +11,7 @@
 //! `exercised-ok` unless any failure is saved, under `no-known-failures` if a scenario of today fails there.
 
 use super::hotspots::{SHRINK_FAILURE, TEST_DET, suites_of};
-use super::{CodeMap, MappedFunction, ran};
+use super::{CodeMap, MappedFunction};
 use crate::error::CampaignError;
 use fozzy_report::map::{MAP_SUITES_SCHEMA, MapCoverageEvidence, MapScenario, MapSuite, MapSuites};
 use std::collections::BTreeMap;
@@ -170,6 +170,7 @@ impl CodeMap {
         MapSuite {
             hotspot_id: mapped.id.clone(),
             component: self.program(mapped).name.clone(),
+            also_in: self.also_in(mapped),
             path: mapped.path.clone(),
             function: source.name.clone(),
             risk_score: score,
@@ -211,12 +212,12 @@ impl CodeMap {
     }
 
     fn scenarios(&self) -> Vec<MapScenario> {
-        let reach = |run: &super::RunEvidence| {
-            let own = self.functions.iter().filter(|mapped| ran(run, self.program(mapped).digest, self.source(mapped)));
+        let reach = |number: usize| {
+            let own = self.functions.iter().filter(|mapped| mapped.executed_by.contains(&number));
             own.fold((0, 0), |(all, only), mapped| (all + 1, only + u64::from(mapped.executed_by.len() == 1)))
         };
-        let row = |run: &super::RunEvidence| {
-            let (functions, only_here) = reach(run);
+        let row = |(number, run): (usize, &super::RunEvidence)| {
+            let (functions, only_here) = reach(number);
             MapScenario {
                 name: run.name.clone(),
                 path: run.path.display().to_string(),
@@ -226,7 +227,7 @@ impl CodeMap {
                 only_here,
             }
         };
-        self.evidence.runs.iter().map(row).collect()
+        self.evidence.runs.iter().enumerate().map(row).collect()
     }
 }
 

@@ -74,6 +74,33 @@ pub(crate) fn heap_of(
     Ok(heap.finish(draft, run))
 }
 
+/// The modules of a program that have no names, in words.
+fn stripped_modules(program: &Program, allocators: &Allocators) -> Option<String> {
+    let names: Vec<String> =
+        allocators.nameless.iter().map(|module| format!("`{}`", module_name(program, *module))).collect();
+    (!names.is_empty()).then(|| format!("{} was stripped of the names of its functions", names.join(", ")))
+}
+
+/// What memory checks cannot see in a program that is executed with them, in words; nothing for a program that is executed without.
+#[must_use]
+pub fn unchecked_heap(program: &Program) -> Option<String> {
+    if !program.switches().memcheck {
+        return None;
+    }
+    let allocators = Allocators::of(program.component(), &[]).ok()?;
+    if allocators.collects() {
+        return Some(
+            "--memcheck checks nothing in main: its blocks are collected, and a collector may look at any memory"
+                .to_owned(),
+        );
+    }
+    let is_known = allocators.iter().any(|(_, _, function)| function.name != "cabi_realloc");
+    let why = stripped_modules(program, &allocators).filter(|_| !is_known)?;
+    Some(format!(
+        "{UNRECOGNISED} main: {why}; --memcheck looks at its stack and at null pointers only, and not at its heap"
+    ))
+}
+
 fn unreadable(error: fozzy_instrument::Error) -> CampaignError {
     CampaignError::new(ErrorKind::Replay, format!("the program of the recording cannot be read: {error}"))
 }
@@ -99,12 +126,8 @@ impl HeapDraft {
         if is_own || !allocators.is_empty() && allocators.nameless.is_empty() {
             return;
         }
-        let stripped: Vec<String> =
-            allocators.nameless.iter().map(|module| format!("`{}`", module_name(program, *module))).collect();
-        let why = match stripped.is_empty() {
-            true => "none of its functions has the name of one".to_owned(),
-            false => format!("{} was stripped of the names of its functions", stripped.join(", ")),
-        };
+        let why = stripped_modules(program, allocators)
+            .unwrap_or_else(|| "none of its functions has the name of one".to_owned());
         self.remarks.push(format!(
             "{UNRECOGNISED} {machine}: {why}; name its functions, as in --allocator malloc=NAME --allocator free=func[12]"
         ));

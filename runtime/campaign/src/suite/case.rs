@@ -12,6 +12,7 @@ use crate::block_stacks::{origins_of, related_stacks};
 use crate::error::CampaignError;
 use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
+use crate::profile::unchecked_heap;
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::sequence::failing_sequence;
@@ -178,6 +179,7 @@ impl Case {
             .with_steps(failing_sequence(&recording))
             .with_related(related_stacks(&recording));
         summary.warnings.extend(origins_of(&recording, &execution.facts.undefined));
+        summary.warnings.extend(unchecked_heap(&prepared.program));
         Ok(summary)
     }
 }

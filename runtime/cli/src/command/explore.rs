@@ -29,6 +29,7 @@ use fozzy_campaign::inputs::is_trace;
 use fozzy_campaign::maximize::CostMetric;
 use fozzy_campaign::options::{RunRequest, StopFlag};
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan, identity, kept, load, session_of};
+use fozzy_campaign::profile::unchecked_heap;
 use fozzy_campaign::program_place::ProgramPlace;
 use fozzy_campaign::scenario::ScenarioFile;
 use fozzy_campaign::scenario_steps::write_smaller;
@@ -216,6 +217,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     }
     summary.interrupted = document.ended == "interrupted" || interrupt::is_asked_to_stop();
     summary.warnings.extend(given_up_warning(explored.given_up));
+    summary.warnings.extend(unchecked_heap(&base.prepared.program));
     summary.explore = Some(document);
     conclude(context, &folder, context.format(args.reporter), &summary, lost)?;
     say_other_name(context, args.record.as_deref(), first);

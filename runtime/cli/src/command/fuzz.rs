@@ -27,6 +27,7 @@ use fozzy_campaign::fuzz::setup::{CampaignPart, CampaignSetup, FuzzRequest, Fuzz
 use fozzy_campaign::fuzz::summary::CampaignReport;
 use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
+use fozzy_campaign::profile::unchecked_heap;
 use fozzy_campaign::search_clock::{given_up_warning, nothing_tried};
 use fozzy_campaign::selector;
 use fozzy_campaign::store::{self, RunFolder, store_error};
@@ -224,6 +225,7 @@ fn show(
     }
     summary.interrupted = report.fuzz.ended == "interrupted";
     summary.warnings.extend(given_up_warning(report.given_up));
+    summary.warnings.extend(unchecked_heap(&prepared.program));
     summary.fuzz = Some(report.fuzz.clone());
     tell_tools(args, &summary)?;
     conclude(context, &own, context.format(args.reporter), &summary, lost)?;

@@ -12,6 +12,7 @@ use fozzy_campaign::block_stacks::{origins_of, related_stacks};
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::options::RunRequest;
 use fozzy_campaign::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept, load};
+use fozzy_campaign::profile::unchecked_heap;
 use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::store::{RunFolder, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -105,6 +106,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
     let summary = RunSummary { catalogue, ..summary }.with_steps(failing_sequence(&recording));
     let mut summary = summary.with_related(related_stacks(&recording));
     summary.warnings.extend(origins_of(&recording, &execution.facts.undefined));
+    summary.warnings.extend(unchecked_heap(&prepared.program));
     // A program that waits when a person has had enough does not hang.
     let has_cut = |status| matches!(status, Status::Timeout | Status::Pass);
     let is_cut = args.interactive && crate::interrupt::is_asked_to_stop() && has_cut(summary.status);

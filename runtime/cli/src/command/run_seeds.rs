@@ -6,6 +6,7 @@ use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::{interrupt, progress};
 use fozzy_campaign::pipeline::{PreparedProgram, RecordPolicy};
+use fozzy_campaign::profile::unchecked_heap;
 use fozzy_campaign::suite::records::identity;
 use fozzy_campaign::suite::seeds::{SeedRange, SeedSweep, SweepEvent, SweepResult};
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -62,6 +63,9 @@ pub(super) fn sweep(
     let name = &prepared.loaded.target.name;
     if !is_document {
         context.printer.remark(&sweep_heading(name, &seeds.to_string(), style));
+    }
+    if let Some(why) = unchecked_heap(&prepared.program) {
+        context.printer.remark(&format!("note: {why}\n"));
     }
     let result = sweep.run(|event| match event {
         SweepEvent::Found(case) if !is_document => context.printer.remark(&seed_line(case, style)),

@@ -168,7 +168,7 @@ impl ProfileMetrics {
         ] {
             self.add("heap", name.to_owned(), value);
         }
-        for ProfileTopFunction { function, own, .. } in super::ranking::by_function(&heap.tree) {
+        for ProfileTopFunction { function, own, .. } in heap.by_function() {
             self.functions.insert(function.clone());
             self.add("heap", format!("bytes allocated by {function}"), own);
         }

@@ -12,7 +12,7 @@
 //! Not here: who counts (`fozzy-engine`), who names (`fozzy-campaign`).
 
 use super::CallTree;
-use super::ranking::{LineCount, ProfileTopFunction, by_function, by_line};
+use super::ranking::{LineCount, ProfileTopFunction};
 use crate::pretty::{Style, bytes, fit, grouped};
 use fozzy_trace::{HeapCounts, counted};
 use schemars::JsonSchema;
@@ -117,6 +117,69 @@ impl HeapTree {
         rows
     }
 
+    /// The functions of the program that allocate, the one that allocates most first. A block is the first function's of the program's own
+    /// code that stands above the allocator, as in [`Self::by_site`]: `own` are bytes of its blocks, `inclusive` those below it, too.
+    #[must_use]
+    pub fn by_function(&self) -> Vec<ProfileTopFunction> {
+        let tree = &self.tree;
+        // Blocks and bytes at the nodes of those whose they are: what stands below is a library's, through which all allocate.
+        let mut owned: Vec<(u64, u64)> = vec![(0, 0); tree.nodes.len()];
+        for (place, counts) in &self.counts {
+            let site = self.sites.get(place);
+            let is_site = |node: &usize| {
+                let called = &tree.functions[tree.nodes[*node].function];
+                site.is_none_or(|site| called.name == site.function && called.file == site.file)
+            };
+            let owner = std::iter::successors(Some(place.0), |node| tree.nodes[*node].parent).find(is_site);
+            let (blocks, bytes) = &mut owned[owner.unwrap_or(place.0)];
+            (*blocks, *bytes) = (blocks.saturating_add(counts.blocks), bytes.saturating_add(counts.bytes));
+        }
+        let mut below: Vec<u64> = owned.iter().map(|(_, bytes)| *bytes).collect();
+        // A caller stands before all that it calls.
+        for position in (0..tree.nodes.len()).rev() {
+            if let Some(parent) = tree.nodes[position].parent {
+                below[parent] = below[parent].saturating_add(below[position]);
+            }
+        }
+        let mut rows: BTreeMap<usize, ProfileTopFunction> = BTreeMap::new();
+        for (position, node) in tree.nodes.iter().enumerate().filter(|(position, _)| below[*position] > 0) {
+            let called = &tree.functions[node.function];
+            let (blocks, bytes) = owned[position];
+            // Machines, and callers that are not known, are no functions.
+            if called.module.is_empty() && blocks == 0 {
+                continue;
+            }
+            let row = rows.entry(node.function).or_insert_with(|| ProfileTopFunction {
+                function: called.name.clone(),
+                module: called.module.clone(),
+                file: called.file.clone(),
+                own: 0,
+                inclusive: 0,
+                calls: 0,
+                bulk_bytes: 0,
+            });
+            (row.own, row.calls) = (row.own.saturating_add(bytes), row.calls.saturating_add(blocks));
+            if tree.is_first_of_function(position) {
+                row.inclusive = row.inclusive.saturating_add(below[position]);
+            }
+        }
+        let mut rows: Vec<ProfileTopFunction> = rows.into_values().collect();
+        // Functions are in the order of their names, which decides between equals.
+        rows.sort_by_key(|row| std::cmp::Reverse((row.own, row.inclusive)));
+        rows
+    }
+
+    /// The lines at which the program's own functions allocate, the one that allocates most first.
+    #[must_use]
+    pub fn by_line(&self) -> Vec<LineCount> {
+        let sites = self.by_site(|counts| counts.bytes).into_iter().filter(|(site, _)| site.line > 0);
+        let row = |(site, counts): (HeapSite, HeapCounts)| {
+            let HeapSite { function, file, line } = site;
+            Some(LineCount { file: file?, line, function, instructions: counts.bytes })
+        };
+        sites.filter_map(row).collect()
+    }
+
     /// The site of a place.
     #[must_use]
     pub fn site(&self, place: HeapPlace) -> HeapSite {
@@ -179,9 +242,9 @@ pub struct ProfileTopHeap {
     pub heap_bytes: u64,
     /// Those of them that ever were in a block that was seen.
     pub attributed_bytes: u64,
-    /// Functions that have called the allocator.
+    /// Functions of the program that have called the allocator, themselves or through others.
     pub functions_total: u64,
-    /// The functions that allocated most bytes; `own` and `inclusive` are bytes, `calls` are blocks.
+    /// The functions of the program that allocated most bytes; `own` and `inclusive` are bytes, `calls` are blocks.
     pub functions: Vec<ProfileTopFunction>,
     /// The lines that allocated most bytes; `instructions` are bytes.
     pub lines: Vec<LineCount>,
@@ -192,8 +255,7 @@ impl ProfileTopHeap {
     #[must_use]
     pub fn of(heap: &HeapTree, rows: usize) -> ProfileTopHeap {
         let total = heap.total();
-        let (mut functions, mut lines) = (by_function(&heap.tree), by_line(&heap.tree));
-        functions.retain(|row| row.own > 0);
+        let (mut functions, mut lines) = (heap.by_function(), heap.by_line());
         let functions_total = functions.len() as u64;
         functions.truncate(rows);
         lines.truncate(rows);

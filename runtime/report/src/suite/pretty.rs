@@ -13,9 +13,11 @@
 use super::{CaseResult, CaseSummary, RegressionState, SuiteSummary};
 use crate::facts::FlowSummary;
 use crate::pretty::{Style, counted, finding_lines, grouped, sequence_rows};
+use crate::show::folded;
 use crate::strikes::fault_block;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Seed, Status};
+use std::collections::BTreeMap;
 
 /// Characters of a path that lines are aligned to; longer ones stand out.
 const PATH_CHARS_MAX: usize = 48;
@@ -90,13 +92,32 @@ fn extent(case: &CaseSummary) -> String {
 /// What is left to say when each case has had its line.
 #[must_use]
 pub fn details(summary: &SuiteSummary, style: Style, is_own: impl Fn(&StackFrame) -> bool) -> String {
-    let mut text = flows(summary, style) + &properties(summary, style);
+    let mut text = flows(summary, style) + &properties(summary, style) + &notes(summary, style);
     // What failed comes last, where a terminal is looked at.
     for case in summary.cases().filter(|case| case.result == CaseResult::Failed) {
         text.push('\n');
         text.push_str(&failure(case, &case.path, style, &is_own));
     }
     text + &closing(summary, "test", style)
+}
+
+/// What is worth knowing of cases that passed, each thing once.
+fn notes(summary: &SuiteSummary, style: Style) -> String {
+    let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for case in summary.cases().filter(|case| case.result == CaseResult::Passed) {
+        for warning in case.run.iter().flat_map(|run| &run.warnings) {
+            known.entry(warning).or_default().push(&case.path);
+        }
+    }
+    let mut text = String::new();
+    for (warning, paths) in known {
+        let more = match paths.len() {
+            1 => String::new(),
+            cases => format!(" and {} more", cases - 1),
+        };
+        text.push_str(&folded(&format!("note: {}{more}: {}", printable(paths[0]), printable(warning)), style));
+    }
+    text
 }
 
 /// What it comes to, and where its report is.
