@@ -110,6 +110,9 @@ struct FleetState {
     failures: usize,
 }
 
+/// The place of a target, and the right to work on it.
+type LeasedTarget = (usize, Box<dyn StoreLease>);
+
 /// A fleet that runs.
 struct Dispatcher<'a> {
     run: &'a FleetRun<'a>,
@@ -382,7 +385,7 @@ impl Dispatcher<'_> {
     }
 
     /// The target whose turn it is, and the right to it.
-    fn take(&self) -> Result<Option<(usize, Box<dyn StoreLease>)>, CampaignError> {
+    fn take(&self) -> Result<Option<LeasedTarget>, CampaignError> {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = self.clock.elapsed();
