@@ -16,12 +16,12 @@ use crate::remarks::Remarks;
 use crate::selector;
 use crate::store::write_output;
 use fozzy_check::{
-    CHECKERS, CheckLimits, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryNotation, HistoryOperation,
-    HistoryOrder, ISOLATION_LEVELS, IsolationAnomaly, IsolationLevel, LinearizabilityVerdict, MODELS, ModelRow,
-    NOTATIONS, OperationHistory, OperationType, PartitionVerdict, Process, ProgramModel, UndecidedReason, Validity,
-    WrittenHistory, check_isolation_level, check_linearizability, check_property, check_sequential_consistency,
-    checker, guess_checker, guess_model, has_transactions, isolation_level, judge, minimize_sequential_violation,
-    minimize_violation, model, notation, notation_of_extension, pair_calls, read_cobra,
+    CHECKERS, CheckLimits, CheckerOptions, ClientCall, HistoryAnomaly, HistoryError, HistoryFormat, HistoryNotation,
+    HistoryOperation, HistoryOrder, ISOLATION_LEVELS, IsolationAnomaly, IsolationLevel, LinearizabilityVerdict, MODELS,
+    ModelRow, NOTATIONS, OperationHistory, OperationType, PartitionVerdict, Process, ProgramModel, UndecidedReason,
+    Validity, WrittenHistory, check_isolation_level, check_linearizability, check_property_with,
+    check_sequential_consistency, checker, guess_checker, guess_model, has_transactions, isolation_level, judge,
+    minimize_sequential_violation, minimize_violation, model, notation, notation_of_extension, pair_calls, read_cobra,
 };
 use fozzy_report::{
     CheckerAnomaly, CheckerCount, DependencyReport, HistoryCall, HistoryCheck, HistoryPage, HistoryTimeline,
@@ -53,6 +53,8 @@ const PARTS_MAX: usize = 16;
 pub struct HistoryCheckRequest<'a> {
     /// The name of a checker that judges instead of a model.
     pub checker: Option<&'a str>,
+    /// What that checker is told of the test.
+    pub options: CheckerOptions,
     /// The name of the model; guessed from the history if there is none.
     pub model: Option<&'a str>,
     /// Whether only the order within each process counts, not that in time.
@@ -159,7 +161,7 @@ pub fn check_read_history(
     }
     let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: request.is_over };
     let (validity, parts) = if let Some(name) = request.checker {
-        judge_property(&history, name, &mut check).map_err(|error| wrong(&error))?
+        judge_property(&history, name, &request.options, &mut check).map_err(|error| wrong(&error))?
     } else if let Some(level) = chosen_level(&history, request.model).filter(|_| !request.is_sequential) {
         check.model_guessed = request.model.is_none();
         judge_isolation(&history, level, &limits, &mut check).map_err(|error| wrong(&error))?
@@ -298,13 +300,14 @@ fn whole_part(
 fn judge_property(
     history: &OperationHistory,
     name: &str,
+    options: &CheckerOptions,
     check: &mut HistoryCheck,
 ) -> Result<(Validity, Vec<TimelinePart>), String> {
     let row = checker(name).ok_or_else(|| {
         let known = CHECKERS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
         format!("there is no checker `{}`; there are {known}", name.escape_debug())
     })?;
-    let verdict = check_property(history, row).map_err(|error| error.to_string())?;
+    let verdict = check_property_with(history, row, options).map_err(|error| error.to_string())?;
     check.checker = Some(row.name.to_owned());
     check.counts = verdict.counts.into_iter().map(|(name, number)| CheckerCount { name, number }).collect();
     let index = |position: &u32| history.operations[*position as usize].index;

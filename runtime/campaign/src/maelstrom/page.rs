@@ -38,6 +38,7 @@ pub fn page(
     };
     let request = HistoryCheckRequest {
         checker,
+        options: fozzy_check::CheckerOptions::default(),
         model,
         is_sequential: false,
         memory_bytes_max: MEMORY_BYTES_MAX,

@@ -20,6 +20,12 @@ pub(crate) struct CheckArgs {
     /// A checker instead of linearizability: stats, availability, set, set-full, queue, total-queue, unique-ids, counter, pn-counter, bank, long-fork, causal, causal-reverse, adya-g2, monotonic, kafka, unhandled-exceptions
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub(crate) checker: Option<String>,
+    /// Of --checker bank: the accounts there are, in EDN, such as 0,1,2 [default: those of the first read]
+    #[arg(long, value_name = "EDN", requires = "checker", value_delimiter = ',')]
+    pub(crate) accounts: Option<Vec<String>>,
+    /// Of --checker bank: what the accounts have together [default: that of the first read]
+    #[arg(long, value_name = "N", requires = "checker", allow_negative_numbers = true)]
+    pub(crate) total: Option<i64>,
     /// Sequential consistency instead of linearizability: the order counts within each process, not that in time.
     #[arg(long, conflicts_with = "checker")]
     pub(crate) sequential: bool,

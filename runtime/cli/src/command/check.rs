@@ -8,7 +8,7 @@ use fozzy_campaign::history_check::{
 };
 use fozzy_campaign::store::write_output;
 use fozzy_campaign::wall_clock::Stopwatch;
-use fozzy_check::Validity;
+use fozzy_check::{CheckerOptions, Validity};
 use fozzy_report::{HistoryCheckDocument, cycles_dot, cycles_svg, history_page};
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,6 +27,15 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
         Some(path) => Some(HistoryDestination::new(path, args.notation.as_deref())?),
         None => None,
     };
+    let is_bank = args.checker.as_deref() == Some("bank");
+    if let Some(flag) = [("--accounts", args.accounts.is_some()), ("--total", args.total.is_some())]
+        .into_iter()
+        .find_map(|(flag, is_given)| (is_given && !is_bank).then_some(flag))
+    {
+        return Err(CliError::new(ErrorKind::Usage, format!("{flag} is what --checker bank holds its reads to")));
+    }
+    let accounts = args.accounts.as_ref().map(|all| all.iter().map(|name| name.trim().to_owned()).collect());
+    let options = CheckerOptions { accounts, total: args.total };
     let mut worst = Validity::Valid;
     let mut has_error = false;
     let mut pages = Vec::new();
@@ -34,6 +43,7 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<ExitCode, Cli
         let watch = Stopwatch::start();
         let request = HistoryCheckRequest {
             checker: args.checker.as_deref(),
+            options: options.clone(),
             model: args.model.as_deref(),
             is_sequential: args.sequential,
             memory_bytes_max: usize::try_from(args.mem.0).unwrap_or(usize::MAX),
