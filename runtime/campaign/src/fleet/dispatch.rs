@@ -4,7 +4,7 @@
 //! job   choose (division) ─ lease ─ changed? rebuild, verify failures ─ slice ─ records ─ lease ends ─ choose …
 //! ```
 //!
-//! Invariants: what a slice has found is in the store before its lease ends; a target without a result [`TROUBLES_MAX`] times in a row is set
+//! Invariants: what a slice has found is in the store before its lease ends; a target without a result `TROUBLES_MAX` times in a row is set
 //! aside until it changes; when the store takes nothing any more, all jobs end, and that is the fleet's error.
 
 use super::discovery::{FleetCollection, FleetScope, FleetTarget, FleetTargetKind};
