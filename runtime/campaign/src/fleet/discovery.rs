@@ -77,7 +77,7 @@ pub struct FleetTarget {
 pub struct UncollectedTarget {
     /// The path.
     pub name: String,
-    /// A word for why: `not-built`, `unreadable`, `no-entry`, `excluded`.
+    /// A word for why: `not-built`, `unreadable`, `no-entry`.
     pub reason: &'static str,
     /// The same for people.
     pub why: String,

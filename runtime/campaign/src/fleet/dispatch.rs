@@ -445,12 +445,10 @@ impl Dispatcher<'_> {
         let (record, refused) = records.target(&target.id).map_err(store_error)?;
         let mut record = TargetRecord { troubles, name: target.name.clone(), ..record };
         let now = target.source_stamp();
-        let mut loaded = None;
         let prepared = match stamp == Some(now) {
             true => Ok(()),
-            false => self.prepare(&records, &mut target, &mut record).map(|program| loaded = Some(program)),
+            false => self.prepare(&records, &mut target, &mut record),
         };
-        drop(loaded);
         stamp = Some(now);
         let mut news = 0;
         let mut found = Vec::new();
@@ -515,7 +513,7 @@ impl Dispatcher<'_> {
         records: &FleetRecords<'_>,
         target: &mut FleetTarget,
         record: &mut TargetRecord,
-    ) -> Result<LoadedTarget, CampaignError> {
+    ) -> Result<(), CampaignError> {
         target.file = target.rebuild(&self.run.project.remarks)?;
         let loaded = load(&target.file, &self.run.project.remarks)?;
         let plans = target.flags.chunks(2).filter_map(|flag| std::fs::read(flag.get(1)?).ok());
@@ -525,7 +523,7 @@ impl Dispatcher<'_> {
         });
         let program = Digest::of(&parts);
         if record.program == Some(program) {
-            return Ok(loaded);
+            return Ok(());
         }
         let is_known = record.program.replace(program).is_some();
         (record.features, record.edges, record.edges_total) = (0, 0, 0);
@@ -533,7 +531,7 @@ impl Dispatcher<'_> {
         if is_known {
             self.verify(records, target, &loaded, program)?;
         }
-        Ok(loaded)
+        Ok(())
     }
 
     /// Tries the kept failures of a target that has changed.

@@ -9,7 +9,7 @@
 //!
 //! Invariants: a record that cannot be read is as one that is not there, and is said; a failure is in one state; fields that a newer version has
 //! added are ignored by older ones.
-//! Not here: how they come about (`fleet_run`), documents for people (`fozzy-report`).
+//! Not here: how they come about (`dispatch`), documents for people (`fozzy-report`).
 
 use super::division::DiscoveryEstimate;
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey};
