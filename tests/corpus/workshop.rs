@@ -167,8 +167,8 @@ impl Workshop {
     }
 
     /// A published program, compiled unchanged.
-    pub(super) fn install(&self, package: &Package, target: Target) -> PathBuf {
-        let &Package { name, version, binary } = package;
+    pub(super) fn install(&self, package: &Package) -> PathBuf {
+        let &Package { name, version, binary, target } = package;
         need_target(target);
         let inputs = format!("{name} {version} {binary} {REGISTRY_PROFILE:?}\n{}", self.rustc);
         self.make(target, binary, &inputs, |module| {
