@@ -170,7 +170,8 @@ pub(crate) fn programs() -> &'static [Program] {
     tier::require(Requirement::Registry);
     PROGRAMS.get_or_init(|| {
         let workshop = Workshop::open(Toolchain::Registry);
-        let build = |invocation: &Invocation| match PACKAGES.iter().find(|package| package.binary == invocation.binary) {
+        let package = |invocation: &Invocation| PACKAGES.iter().find(|package| package.binary == invocation.binary);
+        let build = |invocation: &Invocation| match package(invocation) {
             Some(package) => invocation.built(package.target, workshop.install(package)),
             None => invocation.built(Target::Wasip1, c_program()),
         };
