@@ -256,6 +256,12 @@ pub(crate) fn debug_client() -> PathBuf {
     Workshop::open(Toolchain::DebugClient).debug_client()
 }
 
+/// Where Node finds what drives a browser, which is there, too.
+pub(crate) fn browser() -> PathBuf {
+    tier::require(Requirement::Browser);
+    Workshop::open(Toolchain::Browser).browser()
+}
+
 /// The reader of callgrind's format.
 pub(crate) fn callgrind_annotate() -> PathBuf {
     tier::require(Requirement::ProfileReaders);

@@ -98,6 +98,8 @@ const CASES: &[(&str, &str)] = &[
     ("diff", "fozzy diff recorded.wat fails.wat --json"),
     ("diff", "fozzy diff recorded.wat recorded.wat --json"),
     ("fleet", "fozzy fleet fails.wat --time 1s --json"),
+    ("dashboard", "fozzy fleet fails.wat --time 1s >/dev/null; fozzy dashboard fails.wat --export site --json"),
+    ("fleet-target", "cat site/api/targets/*.json"),
     ("verification", "fozzy trace verify a.fozzy --json"),
     ("verification", "fozzy trace verify plan.toml --json"),
     ("migration", "fozzy trace migrate old.fozzy --json"),

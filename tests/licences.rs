@@ -24,6 +24,9 @@ const ROOTS: [(&str, &str, Option<&str>); 2] =
 /// How a file with a licence begins its name.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
+/// What our own crates carry along: its title, its licence, and where that is.
+const CARRIED: [(&str, &str, &str); 1] = [("uPlot 1.6.32", "MIT", "runtime/dashboard/LICENSE-uPlot")];
+
 /// How deep in a package code of others may lie that the package carries along.
 const DEPTH_MAX: usize = 3;
 
@@ -99,6 +102,11 @@ fn document() -> String {
                 users.push(title.clone());
             }
         }
+    }
+    for (title, licence, path) in CARRIED {
+        let text = fs::read_to_string(repository().join(path)).expect("a licence is there");
+        list += &format!("{title}: {licence}\n");
+        texts.entry(text).or_default().push(title.to_owned());
     }
     let mut texts: Vec<(Vec<String>, String)> = texts.into_iter().map(|(text, users)| (users, text)).collect();
     texts.sort();

@@ -38,6 +38,7 @@
 //! targets            a scenario and its target, each a component of its own
 //! documents          what `--json` prints, beside its JSON Schema
 //! diff               two programs under equal decisions: where they differ, what may
+//! dashboard          what a fleet has found, over HTTP, as files, and in a browser
 //! fleet              every test of a project: found, searched, kept, whatever happens to the fleet
 //! go_panics          panics of Go, which exits with a code
 //! planted            faults planted in ordinary programs are found by exploring them, and their mended twins pass
@@ -64,6 +65,7 @@ mod core_modules;
 mod corpus;
 mod coverage;
 mod criteria;
+mod dashboard;
 mod debug;
 mod debug_adapter;
 mod debug_console;

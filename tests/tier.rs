@@ -34,6 +34,8 @@ pub(crate) enum Requirement {
     ProfileReaders,
     /// An editor's side of the Debug Adapter Protocol.
     DebugClient,
+    /// Chromium, and what drives it.
+    Browser,
     /// The standard library for a target that the toolchain does not have.
     Target(&'static str),
 }
@@ -49,6 +51,7 @@ impl fmt::Display for Requirement {
             Requirement::Zig => "Zig",
             Requirement::ProfileReaders => "speedscope, valgrind and opentelemetry-proto",
             Requirement::DebugClient => "Node and a client of the Debug Adapter Protocol",
+            Requirement::Browser => "Node, playwright and Chromium",
             Requirement::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
         })
     }

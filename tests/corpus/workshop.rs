@@ -64,6 +64,10 @@ const SPEEDSCOPE: &str = "speedscope@1.25.0";
 /// The messages of OpenTelemetry, and what reads them, as PyPI has them.
 const OPEN_TELEMETRY: [&str; 2] = ["opentelemetry-proto==1.45.2", "protobuf==7.36.2"];
 
+/// Walks through pages as a person does, in Debian's browser.
+const PLAYWRIGHT: &str = "playwright-core@1.65.1";
+const BROWSER_PACKAGES: &[(&str, &str)] = &[("chromium", "/usr/bin/chromium")];
+
 /// An editor's side of the Debug Adapter Protocol.
 const DEBUG_CLIENT: &str = "@vscode/debugadapter-testsupport@1.68.0";
 
@@ -133,6 +137,8 @@ pub(super) enum Toolchain {
     OpenTelemetry,
     /// Node, for a client of debug adapters.
     DebugClient,
+    /// Node and Debian's browser, for pages.
+    Browser,
     /// What changes the machine: packages of Debian, targets of the Rust toolchain.
     System,
 }
@@ -416,6 +422,20 @@ impl Workshop {
         if !modules.join("@vscode/debugadapter-testsupport/package.json").is_file() {
             must(fs::create_dir_all(&tools), "create", &tools);
             let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", DEBUG_CLIENT];
+            run(Command::new("npm").args(install).current_dir(&tools));
+        }
+        modules
+    }
+
+    /// Where Node finds what drives a browser, which is installed once, and the browser.
+    pub(super) fn browser(&self) -> PathBuf {
+        install_node("the pages in a browser");
+        install_missing("the pages in a browser", BROWSER_PACKAGES);
+        let tools = self.output.join("build-browser");
+        let modules = tools.join("node_modules");
+        if !modules.join("playwright-core/package.json").is_file() {
+            must(fs::create_dir_all(&tools), "create", &tools);
+            let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", PLAYWRIGHT];
             run(Command::new("npm").args(install).current_dir(&tools));
         }
         modules

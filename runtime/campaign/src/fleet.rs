@@ -15,6 +15,7 @@ pub mod division;
 pub mod records;
 pub mod shared_store;
 mod slice;
+pub mod view;
 
 pub use slice::end_with_fleet;
 

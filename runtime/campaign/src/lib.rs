@@ -26,6 +26,7 @@ pub mod explore;
 pub mod fleet;
 pub mod fuzz;
 pub mod gates;
+pub mod git_patch;
 pub mod history_check;
 pub mod inputs;
 pub mod inspection;

@@ -17,6 +17,11 @@ pub fn is_older_than(file: &std::fs::Metadata, age: Duration) -> bool {
     modified.and_then(|at| SystemTime::now().duration_since(at).ok()).is_some_and(|found| found > age)
 }
 
+/// Seconds since 1970.
+pub fn unix_seconds() -> f64 {
+    Timestamp::now().as_millisecond() as f64 / 1000.0
+}
+
 /// A run in progress.
 pub struct Stopwatch {
     started_at: Timestamp,

@@ -4,6 +4,7 @@ mod artifacts;
 mod check;
 mod corpus;
 mod criteria;
+mod dashboard;
 mod debug;
 mod diff;
 mod fleet;
@@ -23,6 +24,7 @@ pub(crate) use corpus::{
     CorpusAddArgs, CorpusCommand, CorpusExportArgs, CorpusImportArgs, CorpusListArgs, CorpusMinimizeArgs, InputArgs,
 };
 pub(crate) use criteria::CriteriaArgs;
+pub(crate) use dashboard::DashboardArgs;
 pub(crate) use debug::DebugArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use fleet::FleetArgs;
@@ -136,6 +138,8 @@ pub(crate) enum Command {
     Explore(ExploreArgs),
     /// Search every test of a project for as long as there is time, dividing it by what each finds.
     Fleet(FleetArgs),
+    /// Serve what a fleet has found as pages for a browser, or write them as files.
+    Dashboard(DashboardArgs),
     /// List the failures that explorations have saved, and replay them on the current programs.
     Seeds(SeedsArgs),
     /// Replay a recorded trace from its file alone, and compare.

@@ -9,6 +9,7 @@ mod ci;
 mod clean;
 mod corpus;
 mod coverage;
+mod dashboard;
 mod debug;
 mod diff;
 mod doctor;
@@ -78,6 +79,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Fuzz(args) => fuzz::fuzz(&context, args),
             Command::Explore(args) => explore::explore(&context, args),
             Command::Fleet(args) => fleet::fleet(&context, args),
+            Command::Dashboard(args) => dashboard::dashboard(&context, args),
             Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),
             Command::Branch(args) => branch::branch(&context, args),

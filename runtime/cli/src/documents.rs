@@ -17,7 +17,7 @@ use fozzy_report::document::{
     FullDocument, GateDocument, InitDocument, ManDocument, MigrateDocument, PathsDocument, ProgressDocument,
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
-use fozzy_report::fleet::FleetDocument;
+use fozzy_report::fleet::{DashboardDocument, FleetDocument, FleetTargetDocument};
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::maelstrom::MaelstromDocument;
 use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
@@ -61,7 +61,9 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("maelstrom", "`maelstrom test` (`fozzy.maelstrom.v1`)", of::<MaelstromDocument>),
     row("seeds", "`seeds` (`fozzy.seeds.v1`)", of::<SeedsDocument>),
     row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
-    row("fleet", "`fleet` (`fozzy.fleet.v1`)", of::<FleetDocument>),
+    row("fleet", "`fleet`; `/api/fleet` of the dashboard (`fozzy.fleet.v1`)", of::<FleetDocument>),
+    row("fleet-target", "`/api/targets/ID` of the dashboard (`fozzy.fleet_target.v1`)", of::<FleetTargetDocument>),
+    row("dashboard", "`dashboard` (`fozzy.dashboard.v1`)", of::<DashboardDocument>),
     row("diff", "`diff` (`fozzy.diff.v1`)", of::<DiffDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),
     row("history", "`trace show`", of::<ShowDocument>),

@@ -17,6 +17,7 @@ mod command;
 mod context;
 mod documents;
 mod error;
+mod fleet_place;
 mod gates;
 mod help;
 mod interrupt;

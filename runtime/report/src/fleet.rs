@@ -44,6 +44,8 @@ pub struct FleetDocument {
     pub not_collected: Vec<UncollectedRow>,
     /// Failures, those that stand first.
     pub failures: Vec<FleetFailureRow>,
+    /// The fleets of this store, those at work first.
+    pub workers: Vec<FleetWorkerRow>,
     /// What a reader has to know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -80,9 +82,146 @@ pub struct FleetTargetRow {
     pub chance_if_doubled: Option<f64>,
     /// Failures that stand.
     pub failures: u64,
+    /// When something new was found last (RFC 3339); absent when nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub news_at: Option<String>,
     /// Why the last slice had no result; absent when it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+}
+
+/// One fleet, which is a process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetWorkerRow {
+    /// Its machine, its process, and when it began.
+    pub name: String,
+    /// Its version of fozzy.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// When it began (RFC 3339).
+    pub started_at: String,
+    /// When it was last heard of.
+    pub seen_at: String,
+    /// Slices that it has finished.
+    pub slices: u64,
+    /// CPU seconds of these.
+    pub cpu_s: f64,
+    /// Whether it has ended as it should.
+    pub has_ended: bool,
+    /// Its last slices, the latest last.
+    pub recent: Vec<FleetSliceRow>,
+}
+
+/// One slice of a fleet's time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FleetSliceRow {
+    /// The target that it was given to.
+    pub target: String,
+    /// When it ended, in seconds since 1970.
+    pub ended_at_s: f64,
+    /// Real time that it took, in seconds.
+    pub took_s: f64,
+    /// Behaviours and failures that it found first.
+    pub news: u64,
+}
+
+/// What is known of one target: `fozzy.fleet_target.v1`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetTargetDocument {
+    /// Always `fozzy.fleet_target.v1`.
+    pub schema_version: String,
+    /// The target.
+    pub target: FleetTargetRow,
+    /// Its failures, those that stand first.
+    pub failures: Vec<FleetFailureRow>,
+    /// How it went, the oldest first. Of a long search every second moment is left out, as often as needed.
+    pub history: Vec<FleetMoment>,
+    /// The folder of its corpus, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corpus_path: Option<String>,
+    /// Testcases of it, the latest first, as far as they are shown.
+    pub testcases: Vec<FleetTestcaseRow>,
+}
+
+/// What was known of a target after one slice.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FleetMoment {
+    /// When the slice ended, in seconds since 1970.
+    pub at_s: f64,
+    /// CPU seconds of all slices until then.
+    pub cpu_s: f64,
+    /// Executions, or runs.
+    pub executions: u64,
+    /// Behaviours of the program of that time that were seen.
+    pub features: u64,
+    /// Edges among them.
+    pub edges: u64,
+    /// Testcases, or kept places.
+    pub corpus: u64,
+    /// Failures that stood.
+    pub failures: u64,
+    /// Whose slice it was.
+    pub worker: String,
+}
+
+/// What `fozzy dashboard` says: `fozzy.dashboard.v1`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DashboardDocument {
+    /// Always `fozzy.dashboard.v1`.
+    pub schema_version: String,
+    /// Where the pages are served, with their token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The first page that was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Files that were written.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl DashboardDocument {
+    /// One that is served.
+    #[must_use]
+    pub fn served(url: &str) -> DashboardDocument {
+        let schema_version = "fozzy.dashboard.v1".to_owned();
+        DashboardDocument { schema_version, url: Some(url.to_owned()), path: None, files: 0, bytes: 0 }
+    }
+
+    /// One that was written.
+    #[must_use]
+    pub fn written(path: String, files: u64, bytes: u64) -> DashboardDocument {
+        DashboardDocument { path: Some(path), url: None, files, bytes, ..DashboardDocument::served("") }
+    }
+}
+
+impl Layout for DashboardDocument {
+    fn lay_out(&self, _style: Style) -> String {
+        let written = self
+            .path
+            .iter()
+            .map(|path| format!("wrote {path} ({}, {} bytes)\n", counted(self.files, "file"), grouped(self.bytes)));
+        self.url.iter().map(|url| format!("{url}\n")).chain(written).collect()
+    }
+}
+
+/// A testcase, for people.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetTestcaseRow {
+    /// The name of its file.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// The first of them, as text with escapes.
+    pub begins: String,
 }
 
 /// What was found, and is not searched.
@@ -103,6 +242,8 @@ pub struct UncollectedRow {
 pub struct FleetFailureRow {
     /// The target's name.
     pub target: String,
+    /// The SHA-256 of its trace, by which the store has it.
+    pub trace: String,
     /// What it is.
     pub signature: String,
     /// `unshrunk`, `shrunk` or `fixed`.
@@ -137,6 +278,7 @@ impl FleetDocument {
             targets: Vec::new(),
             not_collected,
             failures: Vec::new(),
+            workers: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -145,6 +287,10 @@ impl FleetDocument {
     pub fn settle(&mut self) {
         let stands = |row: &FleetFailureRow| row.state != "fixed" && row.status != "stale";
         self.failures.sort_by_key(|row| (!stands(row), row.target.clone(), row.signature.clone()));
+        self.workers.sort_by(|left, right| {
+            let key = |row: &FleetWorkerRow| (row.has_ended, std::cmp::Reverse(row.seen_at.clone()));
+            key(left).cmp(&key(right)).then_with(|| left.name.cmp(&right.name))
+        });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
         self.status = match (self.failures.iter().any(stands), is_idle) {
             (true, _) => Status::Fail,

@@ -7,20 +7,21 @@
 //! Invariants: what a slice has found is in the store before its lease ends; a target without a result `TROUBLES_MAX` times in a row is set
 //! aside until it changes; when the store takes nothing any more, all jobs end, and that is the fleet's error.
 
-use super::discovery::{FleetCollection, FleetScope, FleetTarget, FleetTargetKind};
+use super::discovery::{FleetCollection, FleetTarget};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
 use super::slice::{SliceOutcome, SliceRequest, SliceResult};
+use super::view::FleetView;
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
 use crate::explore::retrial::Retrial;
 use crate::options::StopFlag;
 use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, load};
 use crate::project::Project;
-use crate::wall_clock::{Stopwatch, pause};
+use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_report::RunSummary;
-use fozzy_report::fleet::{FleetDocument, FleetFailureRow, FleetTargetRow, UncollectedRow};
+use fozzy_report::fleet::{FleetDocument, FleetMoment, FleetSliceRow};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
 use std::ffi::OsString;
@@ -61,8 +62,8 @@ pub struct FleetRun<'a> {
     pub project: &'a Project,
     /// Where everything is kept.
     pub store: &'a dyn SharedStore,
-    /// What is collected.
-    pub scope: &'a FleetScope,
+    /// What is searched.
+    pub collection: &'a FleetCollection,
     /// Slices at a time.
     pub jobs: u32,
     /// Real time; `None` for no bound.
@@ -108,6 +109,7 @@ struct FleetState {
     executions: u64,
     discoveries: u64,
     failures: usize,
+    recent: Vec<FleetSliceRow>,
 }
 
 /// The place of a target, and the right to work on it.
@@ -124,41 +126,22 @@ struct Dispatcher<'a> {
 }
 
 impl FleetRun<'_> {
-    /// Collects, and says what is known of it, without running anything.
+    /// Works until the time is over or a stop is requested.
     ///
     /// # Errors
-    /// When there is nothing, or the store cannot be read.
-    pub fn survey(&self) -> Result<FleetDocument, CampaignError> {
-        let collection = self.scope.collect(self.project)?;
-        self.project.remarks.live("");
-        let records = FleetRecords { store: self.store };
-        let mut document = self.document(&collection);
-        for target in &collection.targets {
-            let (record, refused) = records.target(&target.id).map_err(store_error)?;
-            document.warnings.extend(refused);
-            self.report(&records, target, &record, &mut document)?;
-        }
-        document.settle();
-        Ok(document)
-    }
-
-    /// Collects, and works until the time is over or a stop is requested.
-    ///
-    /// # Errors
-    /// When there is nothing to work on, or the store does not take what is found.
+    /// When the store does not take what is found.
     pub fn run(&self) -> Result<FleetDocument, CampaignError> {
-        let collection = self.scope.collect(self.project)?;
-        self.project.remarks.live("");
-        let mut document = self.document(&collection);
+        let collection = self.collection;
+        let view = FleetView { store: self.store, collection };
         if collection.targets.is_empty() {
-            document.settle();
-            return Ok(document);
+            return view.document().map_err(store_error);
         }
+        let mut warnings = Vec::new();
         let records = FleetRecords { store: self.store };
         let mut targets = Vec::new();
         for target in &collection.targets {
             let (mut record, refused) = records.target(&target.id).map_err(store_error)?;
-            document.warnings.extend(refused);
+            warnings.extend(refused);
             // Whoever starts a fleet has mended what was wrong with the machine.
             record.troubles = 0;
             let (target, stamp) = (target.clone(), None);
@@ -182,6 +165,7 @@ impl FleetRun<'_> {
             executions: 0,
             discoveries: 0,
             failures: 0,
+            recent: Vec::new(),
         };
         let program = std::env::current_exe().map_err(|error| {
             CampaignError::new(ErrorKind::Harness, format!("cannot find fozzy's own binary: {error}"))
@@ -194,14 +178,15 @@ impl FleetRun<'_> {
         dispatcher.work(&started_at)?;
         let elapsed = dispatcher.clock.elapsed();
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        document.warnings.append(&mut state.warnings);
+        let mut document = view.document().map_err(store_error)?;
+        warnings.append(&mut state.warnings);
+        // What could not be read is said once.
+        warnings.retain(|warning| !document.warnings.contains(warning));
+        document.warnings.append(&mut warnings);
+        document.jobs = self.jobs;
         document.interrupted = (self.stop)();
         document.elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         (document.slices, document.cpu_s) = (state.slices, state.cpu.as_secs_f64());
-        for TargetState { target, record, .. } in &state.targets {
-            self.report(&records, target, record, &mut document)?;
-        }
-        document.settle();
         if document.slices == 0 && document.status == Status::Pass && !document.interrupted {
             document.status = Status::Error;
             document.warnings.push("no slice was finished: give it more --time".to_owned());
@@ -210,59 +195,6 @@ impl FleetRun<'_> {
             Some(error) => Err(error),
             None => Ok(document),
         }
-    }
-
-    fn document(&self, collection: &FleetCollection) -> FleetDocument {
-        let uncollected = collection.uncollected.iter();
-        let row = |row: &super::discovery::UncollectedTarget| UncollectedRow {
-            name: row.name.clone(),
-            reason: row.reason.to_owned(),
-            why: row.why.clone(),
-        };
-        FleetDocument::new(self.store.place(), self.jobs, uncollected.map(row).collect())
-    }
-
-    /// Adds what the store has of one target.
-    fn report(
-        &self,
-        records: &FleetRecords<'_>,
-        target: &FleetTarget,
-        record: &TargetRecord,
-        document: &mut FleetDocument,
-    ) -> Result<(), CampaignError> {
-        let failures = records.failures(&target.id).map_err(store_error)?;
-        let open = failures.iter().filter(|(state, ..)| *state != FailureState::Fixed).count() as u64;
-        document.targets.push(FleetTargetRow {
-            name: target.name.clone(),
-            id: target.id.clone(),
-            kind: kind_word(&target.kind).to_owned(),
-            slices: record.estimate.slices,
-            cpu_s: record.estimate.total_cpu_s,
-            executions: record.executions,
-            features: record.features,
-            edges: record.edges,
-            edges_total: record.edges_total,
-            corpus: record.corpus,
-            rate: record.estimate.rate(),
-            chance_if_doubled: record.chance_if_doubled,
-            failures: open,
-            trouble: record.trouble.clone(),
-        });
-        for (state, _, failure) in failures {
-            let path = self.store.blob_path(&failure.trace);
-            let trace = path.map(|path| path.display().to_string());
-            document.failures.push(FleetFailureRow {
-                target: target.name.clone(),
-                signature: failure.signature.to_string(),
-                state: state.word().to_owned(),
-                status: failure.status,
-                times: failure.times,
-                found_at: failure.found_at,
-                command: trace.as_deref().map(|path| format!("fozzy replay {}", fozzy_report::shell_word(path))),
-                trace_path: trace,
-            });
-        }
-        Ok(())
     }
 }
 
@@ -321,13 +253,13 @@ impl Dispatcher<'_> {
     }
 
     fn put_worker(&self, started_at: &str, has_ended: bool) -> Result<(), CampaignError> {
-        let (slices, cpu_s) = {
+        let (slices, cpu_s, recent) = {
             let state = self.lock();
-            (state.slices, state.cpu.as_secs_f64())
+            (state.slices, state.cpu.as_secs_f64(), state.recent.clone())
         };
         let (version, pid) = (self.run.version.to_owned(), std::process::id());
         let (started_at, seen_at) = (started_at.to_owned(), self.clock.facts().finished_at);
-        let record = FleetWorkerRecord { version, pid, started_at, seen_at, slices, cpu_s, has_ended };
+        let record = FleetWorkerRecord { version, pid, started_at, seen_at, slices, cpu_s, has_ended, recent };
         FleetRecords { store: self.run.store }.put_worker(&self.worker, &record).map_err(store_error)
     }
 
@@ -450,6 +382,7 @@ impl Dispatcher<'_> {
             false => self.prepare(&records, &mut target, &mut record),
         };
         stamp = Some(now);
+        let began = self.clock.elapsed();
         let mut news = 0;
         let mut found = Vec::new();
         let mut overhead = Duration::ZERO;
@@ -495,7 +428,18 @@ impl Dispatcher<'_> {
                 state.failures += found.len();
             }
         }
+        if news > 0 {
+            record.news_at = Some(self.clock.facts().finished_at);
+        }
         records.put_target(&target.id, &record).map_err(store_error)?;
+        self.put_moment(&records, &target, &record)?;
+        let slice = FleetSliceRow {
+            target: target.name.clone(),
+            ended_at_s: unix_seconds(),
+            took_s: self.clock.elapsed().saturating_sub(began).as_secs_f64(),
+            news,
+        };
+        FleetWorkerRecord::remember(&mut self.lock().recent, slice);
         if record.troubles == TROUBLES_MAX {
             let why = record.trouble.as_deref().and_then(|why| why.lines().next()).unwrap_or_default();
             self.run.project.remarks.text(&format!("set aside until it changes: {}: {why}\n", target.name));
@@ -505,6 +449,27 @@ impl Dispatcher<'_> {
         let kept = &mut state.targets[place];
         (kept.target, kept.record, kept.stamp, kept.overhead) = (target, record, stamp, overhead);
         Ok(())
+    }
+
+    /// Keeps how a target stands after a slice.
+    fn put_moment(
+        &self,
+        records: &FleetRecords<'_>,
+        target: &FleetTarget,
+        record: &TargetRecord,
+    ) -> Result<(), CampaignError> {
+        let failures = records.failures(&target.id).map_err(store_error)?;
+        let moment = FleetMoment {
+            at_s: unix_seconds(),
+            cpu_s: record.estimate.total_cpu_s,
+            executions: record.executions,
+            features: record.features,
+            edges: record.edges,
+            corpus: record.corpus,
+            failures: failures.iter().filter(|(state, ..)| *state != FailureState::Fixed).count() as u64,
+            worker: self.worker.clone(),
+        };
+        records.add_moment(&target.id, moment).map_err(store_error)
     }
 
     /// Builds a target that may have changed; if it has, tries its failures again.
@@ -720,16 +685,6 @@ fn observe(record: &mut TargetRecord, summary: &RunSummary) -> u64 {
 fn trouble(record: &mut TargetRecord, why: &str) {
     record.troubles += 1;
     record.trouble = Some(why.to_owned());
-}
-
-fn kind_word(kind: &FleetTargetKind) -> &'static str {
-    match kind {
-        FleetTargetKind::Explore => "explore",
-        FleetTargetKind::Fuzz(_) => "fuzz",
-        FleetTargetKind::Property(_) => "property",
-        FleetTargetKind::Http => "http",
-        FleetTargetKind::CargoFuzz(_) => "cargo-fuzz",
-    }
 }
 
 /// What this process is called in the store.

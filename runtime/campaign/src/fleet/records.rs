@@ -3,6 +3,7 @@
 //! ```text
 //! targets/<id>                              TargetRecord: estimate, counts, the program that they are of
 //! failures/<state>/<id>.<signature>         FleetFailureRecord; moved from unshrunk to shrunk to fixed, and back
+//! history/<id>                              the moments of a target, thinned out as they become many
 //! workers/<worker>                          FleetWorkerRecord
 //! blobs                                     traces
 //! ```
@@ -13,12 +14,17 @@
 
 use super::division::DiscoveryEstimate;
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey};
+use fozzy_report::fleet::{FleetMoment, FleetSliceRow};
 use fozzy_trace::{Digest, FailureSignature};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Workers that are remembered after their end.
 const WORKERS_MAX: usize = 64;
+/// Moments of a target that are kept: what a curve on a wide screen shows, in a quarter of the bytes that a value may have.
+const MOMENTS_MAX: usize = 1000;
+/// Slices of a worker that are kept.
+const RECENT_MAX: usize = 120;
 
 /// What is known of one target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -42,6 +48,8 @@ pub struct TargetRecord {
     pub corpus: u64,
     /// The chance that as many executions again find something new, where that is estimated.
     pub chance_if_doubled: Option<f64>,
+    /// When something new was found last (RFC 3339).
+    pub news_at: Option<String>,
     /// Slices without a result since the last one with one, and why.
     pub troubles: u32,
     /// Why the last slice had none.
@@ -112,6 +120,18 @@ pub struct FleetWorkerRecord {
     pub cpu_s: f64,
     /// Whether it has ended as it should.
     pub has_ended: bool,
+    /// Its last slices.
+    #[serde(default)]
+    pub recent: Vec<FleetSliceRow>,
+}
+
+impl FleetWorkerRecord {
+    /// One more slice; the oldest ones are forgotten.
+    pub fn remember(recent: &mut Vec<FleetSliceRow>, slice: FleetSliceRow) {
+        recent.push(slice);
+        let surplus = recent.len().saturating_sub(RECENT_MAX);
+        recent.drain(..surplus);
+    }
 }
 
 /// The records of one store.
@@ -164,15 +184,39 @@ impl FleetRecords<'_> {
         self.write(&key(state), record)
     }
 
+    /// The moments of a target, the oldest first.
+    pub fn history(&self, id: &str) -> Result<Vec<FleetMoment>, SharedStoreError> {
+        Ok(self.read(&StoreKey::new(&["history", id]))?.0.unwrap_or_default())
+    }
+
+    /// One more moment of a target. When they have become too many, every second one goes, and the ends stay.
+    pub fn add_moment(&self, id: &str, moment: FleetMoment) -> Result<(), SharedStoreError> {
+        let mut history = self.history(id)?;
+        history.push(moment);
+        if history.len() > MOMENTS_MAX {
+            let last = history.len() - 1;
+            let mut place = 0..;
+            history.retain(|_| place.next().is_some_and(|place| place % 2 == 0 || place == last));
+        }
+        self.write(&StoreKey::new(&["history", id]), &history)
+    }
+
+    /// All workers that are remembered.
+    pub fn workers(&self) -> Result<Vec<(String, FleetWorkerRecord)>, SharedStoreError> {
+        let folder = StoreKey::new(&["workers"]);
+        let mut workers = Vec::new();
+        for name in self.store.list(&folder)? {
+            workers.extend(self.read(&folder.join(&name))?.0.map(|record| (name, record)));
+        }
+        Ok(workers)
+    }
+
     /// Keeps what this process has done, and forgets the oldest that have ended.
     pub fn put_worker(&self, worker: &str, record: &FleetWorkerRecord) -> Result<(), SharedStoreError> {
         let folder = StoreKey::new(&["workers"]);
         self.write(&folder.join(worker), record)?;
-        let mut ended = Vec::new();
-        for name in self.store.list(&folder)? {
-            let other = self.read::<FleetWorkerRecord>(&folder.join(&name))?.0;
-            ended.extend(other.filter(|other| other.has_ended).map(|other| (other.seen_at, name)));
-        }
+        let others = self.workers()?.into_iter().filter(|(_, other)| other.has_ended);
+        let mut ended: Vec<(String, String)> = others.map(|(name, other)| (other.seen_at, name)).collect();
         ended.sort();
         let surplus = ended.len().saturating_sub(WORKERS_MAX);
         ended.iter().take(surplus).try_for_each(|(_, name)| self.store.delete(&folder.join(name)).map(drop))

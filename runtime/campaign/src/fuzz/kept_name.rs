@@ -35,6 +35,12 @@ impl KeptName {
         KeptName::new(base_dir, &loaded.target.name, loaded.file.as_deref())
     }
 
+    /// Those of a program's file.
+    pub fn of_file(base_dir: &Path, file: &Path) -> KeptName {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        KeptName::new(base_dir, &name, Some(file))
+    }
+
     fn new(base_dir: &Path, name: &str, file: Option<&Path>) -> KeptName {
         let stem = Path::new(name).file_stem().map_or_else(|| name.into(), |stem| stem.to_string_lossy());
         let place = ProgramPlace::of(base_dir, file.unwrap_or(Path::new(name)));
@@ -60,6 +66,11 @@ impl KeptName {
     /// The corpus of one function, for who names no other. The name is owned with it.
     pub fn corpus(&self, function: &str) -> PathBuf {
         self.claim();
+        self.corpus_path(function)
+    }
+
+    /// Where that corpus is, if there is one.
+    pub fn corpus_path(&self, function: &str) -> PathBuf {
         self.base_dir.join("corpora").join([&self.stem, function].map(plain).join("."))
     }
 

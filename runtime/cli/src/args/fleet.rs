@@ -26,6 +26,12 @@ pub(crate) struct FleetArgs {
     /// Run nothing: list what is collected, what is not and why, and what the store knows of it.
     #[arg(long)]
     pub(crate) collect: bool,
+    /// Serve no pages meanwhile.
+    #[arg(long)]
+    pub(crate) no_dashboard: bool,
+    /// The port of the pages on 127.0.0.1 [default: a free one]
+    #[arg(long, value_name = "N", conflicts_with = "no_dashboard")]
+    pub(crate) dashboard_port: Option<u16>,
     /// The folder of estimates, failures and counts. Several fleets may share it [default: `fleet` in the run store's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,

@@ -1,15 +1,17 @@
 //! `fozzy fleet`: every test of a project, searched for as long as there is time.
 
+use super::dashboard::refused;
 use super::run::seed;
 use super::worker::stop_flag;
 use crate::args::FleetArgs;
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
+use crate::fleet_place::FleetPlace;
 use crate::gates::passed_on;
 use fozzy_campaign::fleet::discovery::FleetScope;
 use fozzy_campaign::fleet::dispatch::{FleetRun, store_error};
-use fozzy_campaign::fleet::shared_store::DirectoryStore;
-use std::path::Path;
+use fozzy_campaign::fleet::view::FleetView;
+use fozzy_dashboard::{DashboardServer, DashboardSource};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,13 +21,24 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
             .hint("leave it out; --store DIR says where"));
     }
     let seed = seed(context, args.seed);
-    let folder = args.store.clone().unwrap_or_else(|| context.project.config.base_dir.join("fleet"));
-    let store = DirectoryStore::open(&folder, &project(context, args)).map_err(store_error)?;
+    let place = FleetPlace { store: args.store.as_deref(), project: args.project.as_deref() };
+    let store = place.open(context)?;
     let scope = FleetScope { root: args.dir.clone(), only: args.only.clone(), exclude: args.exclude.clone() };
+    let collection = scope.collect(&context.project)?;
+    context.project.remarks.live("");
+    if args.collect {
+        let document = FleetView { store: &store, collection: &collection }.document().map_err(store_error)?;
+        context.printer.document(&document)?;
+        return Ok(exit_as_told(document.status, document.interrupted));
+    }
+    let _server = match args.no_dashboard || collection.targets.is_empty() {
+        true => None,
+        false => Some(serve(context, args, place.source(context, collection.clone())?)?),
+    };
     let run = FleetRun {
         project: &context.project,
         store: &store,
-        scope: &scope,
+        collection: &collection,
         jobs: args.jobs,
         time: args.time.map(|time| Duration::from_nanos(time.0)),
         seed,
@@ -33,15 +46,17 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
         stop: stop_flag(),
         version: env!("CARGO_PKG_VERSION"),
     };
-    let document = if args.collect { run.survey()? } else { run.run()? };
+    let document = run.run()?;
     context.printer.document(&document)?;
     Ok(exit_as_told(document.status, document.interrupted))
 }
 
-/// The name of the project: what was said, or that of the folder in which its settings are.
-fn project(context: &Context, args: &FleetArgs) -> String {
-    let root = context.globals.config.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let root = root.unwrap_or(Path::new(".")).canonicalize().ok();
-    let of_folder = || Some(root?.file_name()?.to_string_lossy().into_owned());
-    args.project.clone().or_else(of_folder).unwrap_or_else(|| "project".to_owned())
+/// The pages, for as long as the fleet works.
+fn serve(context: &Context, args: &FleetArgs, source: DashboardSource) -> Result<DashboardServer, CliError> {
+    let server = DashboardServer::start(source, args.dashboard_port.unwrap_or(0)).map_err(|error| {
+        let hint = "leave out --dashboard-port, and a free one is taken; or --no-dashboard";
+        refused(error).hint(hint)
+    })?;
+    context.project.remarks.text(&format!("dashboard: {}\n", server.url()));
+    Ok(server)
 }

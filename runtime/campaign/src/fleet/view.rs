@@ -1,0 +1,177 @@
+//! What a fleet's store says, for people: while fleets work on it, and when none does.
+//!
+//! ```text
+//! collection + targets, failures, workers   ─▶ FleetDocument          `fozzy fleet`, the dashboard
+//!              one target, its moments, its corpus ─▶ FleetTargetDocument    a page of the dashboard
+//! ```
+//!
+//! Invariants: nothing is written; what cannot be read is a warning; a target that was searched and is not collected any more is no row.
+//! Not here: how it looks (`fozzy-report`), and who serves it.
+
+use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
+use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
+use super::shared_store::{SharedStore, SharedStoreError};
+use crate::fuzz::kept_name::KeptName;
+use fozzy_report::fleet::{
+    FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetTestcaseRow, FleetWorkerRow,
+    UncollectedRow,
+};
+use fozzy_trace::file::store::is_temporary;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// Testcases of a corpus that are shown.
+const TESTCASES_MAX: usize = 200;
+/// Files of a corpus that are looked at for these.
+const FILES_MAX: usize = 100_000;
+/// Bytes of a testcase that are shown.
+const BEGINS_BYTES: u64 = 96;
+
+/// A store, looked at.
+pub struct FleetView<'a> {
+    /// Where everything is kept.
+    pub store: &'a dyn SharedStore,
+    /// What is searched.
+    pub collection: &'a FleetCollection,
+}
+
+impl FleetView<'_> {
+    /// All that is known.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub fn document(&self) -> Result<FleetDocument, SharedStoreError> {
+        let uncollected = self.collection.uncollected.iter().map(|row| UncollectedRow {
+            name: row.name.clone(),
+            reason: row.reason.to_owned(),
+            why: row.why.clone(),
+        });
+        let mut document = FleetDocument::new(self.store.place(), 0, uncollected.collect());
+        let records = FleetRecords { store: self.store };
+        for target in &self.collection.targets {
+            let (record, refused) = records.target(&target.id)?;
+            document.warnings.extend(refused);
+            let failures = self.failures(&records, target)?;
+            document.targets.push(target_row(target, &record, &failures));
+            document.failures.extend(failures);
+        }
+        document.workers.extend(records.workers()?.into_iter().map(|(name, record)| FleetWorkerRow {
+            name,
+            version: record.version,
+            pid: record.pid,
+            started_at: record.started_at,
+            seen_at: record.seen_at,
+            slices: record.slices,
+            cpu_s: record.cpu_s,
+            has_ended: record.has_ended,
+            recent: record.recent,
+        }));
+        document.settle();
+        Ok(document)
+    }
+
+    /// One target by its id, with the corpora below `base_dir`; `None` when no target has it.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub fn target(&self, id: &str, base_dir: &Path) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
+        let Some(target) = self.collection.targets.iter().find(|target| target.id == id) else { return Ok(None) };
+        let records = FleetRecords { store: self.store };
+        let failures = self.failures(&records, target)?;
+        let corpus = match &target.kind {
+            FleetTargetKind::Fuzz(function) | FleetTargetKind::Property(function) => {
+                Some(KeptName::of_file(base_dir, &target.file).corpus_path(function))
+            }
+            FleetTargetKind::Explore | FleetTargetKind::Http | FleetTargetKind::CargoFuzz(_) => None,
+        };
+        let corpus = corpus.filter(|corpus| corpus.is_dir());
+        Ok(Some(FleetTargetDocument {
+            schema_version: "fozzy.fleet_target.v1".to_owned(),
+            target: target_row(target, &records.target(id)?.0, &failures),
+            failures,
+            history: records.history(id)?,
+            testcases: corpus.as_deref().map(testcases).unwrap_or_default(),
+            corpus_path: corpus.map(|corpus| corpus.display().to_string()),
+        }))
+    }
+
+    fn failures(
+        &self,
+        records: &FleetRecords<'_>,
+        target: &FleetTarget,
+    ) -> Result<Vec<FleetFailureRow>, SharedStoreError> {
+        let failures = records.failures(&target.id)?.into_iter();
+        Ok(failures.map(|(state, _, failure)| self.failure_row(target, state, failure)).collect())
+    }
+
+    fn failure_row(&self, target: &FleetTarget, state: FailureState, failure: FleetFailureRecord) -> FleetFailureRow {
+        let path = self.store.blob_path(&failure.trace);
+        let trace_path = path.map(|path| path.display().to_string());
+        FleetFailureRow {
+            target: target.name.clone(),
+            trace: failure.trace.to_string(),
+            signature: failure.signature.to_string(),
+            state: state.word().to_owned(),
+            status: failure.status,
+            times: failure.times,
+            found_at: failure.found_at,
+            command: trace_path.as_deref().map(|path| format!("fozzy replay {}", fozzy_report::shell_word(path))),
+            trace_path,
+        }
+    }
+}
+
+fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFailureRow]) -> FleetTargetRow {
+    FleetTargetRow {
+        name: target.name.clone(),
+        id: target.id.clone(),
+        kind: kind_word(&target.kind).to_owned(),
+        slices: record.estimate.slices,
+        cpu_s: record.estimate.total_cpu_s,
+        executions: record.executions,
+        features: record.features,
+        edges: record.edges,
+        edges_total: record.edges_total,
+        corpus: record.corpus,
+        rate: record.estimate.rate(),
+        chance_if_doubled: record.chance_if_doubled,
+        failures: failures.iter().filter(|row| row.state != FailureState::Fixed.word()).count() as u64,
+        news_at: record.news_at.clone(),
+        trouble: record.trouble.clone(),
+    }
+}
+
+fn kind_word(kind: &FleetTargetKind) -> &'static str {
+    match kind {
+        FleetTargetKind::Explore => "explore",
+        FleetTargetKind::Fuzz(_) => "fuzz",
+        FleetTargetKind::Property(_) => "property",
+        FleetTargetKind::Http => "http",
+        FleetTargetKind::CargoFuzz(_) => "cargo-fuzz",
+    }
+}
+
+/// The latest files of a corpus. One that goes meanwhile is none; links are not followed.
+fn testcases(folder: &Path) -> Vec<FleetTestcaseRow> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MAX);
+    let files = entries.filter(|entry| !is_temporary(&entry.file_name())).filter_map(|entry| {
+        let metadata = fs::symlink_metadata(entry.path()).ok().filter(fs::Metadata::is_file)?;
+        let written = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        Some((std::cmp::Reverse(written), entry.file_name(), metadata.len(), entry.path()))
+    });
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    let shown = files.into_iter().take(TESTCASES_MAX);
+    let row = |(_, name, size, path): (_, std::ffi::OsString, u64, std::path::PathBuf)| {
+        let mut begins = Vec::new();
+        File::open(path).ok()?.take(BEGINS_BYTES).read_to_end(&mut begins).ok()?;
+        Some(FleetTestcaseRow {
+            name: name.to_string_lossy().into_owned(),
+            size,
+            begins: begins.escape_ascii().to_string(),
+        })
+    };
+    shown.filter_map(row).collect()
+}

@@ -1,0 +1,29 @@
+//! Flags of `fozzy dashboard`.
+
+use std::path::PathBuf;
+
+/// Serves what a fleet's store says as pages on 127.0.0.1 until it is stopped, or writes them as files. `fozzy fleet` serves the same pages while
+/// it works.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DashboardArgs {
+    /// The folder or file of the fleet [default: what `fozzy test` takes, and cargo-fuzz folders below this one]
+    pub(crate) dir: Option<PathBuf>,
+    /// Write the pages as files, and serve nothing: `index.html` needs no server.
+    #[arg(long, value_name = "DIR", conflicts_with = "port")]
+    pub(crate) export: Option<PathBuf>,
+    /// The port on 127.0.0.1 [default: a free one]
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// Only targets whose names have this text, or fit this pattern with * and ?; repeatable.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Vec<String>,
+    /// No targets whose names have this text, or fit this pattern; repeatable.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+    /// The folder of the fleet [default: `fleet` in the run store's folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// The name of the project in the store [default: that of the folder]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+}

@@ -1,0 +1,49 @@
+//! `fozzy dashboard`: what a fleet's store says, as pages.
+
+use super::worker::stop_flag;
+use crate::args::DashboardArgs;
+use crate::context::Context;
+use crate::error::{CliError, ErrorKind};
+use crate::fleet_place::FleetPlace;
+use fozzy_campaign::fleet::discovery::FleetScope;
+use fozzy_campaign::wall_clock::pause;
+use fozzy_dashboard::{DashboardError, DashboardServer, export};
+use fozzy_report::fleet::DashboardDocument;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Between two looks whether it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+pub(crate) fn dashboard(context: &Context, args: &DashboardArgs) -> Result<ExitCode, CliError> {
+    let place = FleetPlace { store: args.store.as_deref(), project: args.project.as_deref() };
+    place.existing(context)?;
+    let scope = FleetScope { root: args.dir.clone(), only: args.only.clone(), exclude: args.exclude.clone() };
+    let collection = scope.collect(&context.project)?;
+    context.project.remarks.live("");
+    let source = place.source(context, collection)?;
+    if let Some(folder) = &args.export {
+        let site = export(&source, folder).map_err(refused)?;
+        let path = folder.join("index.html").display().to_string();
+        context.printer.document(&DashboardDocument::written(path, site.files, site.bytes))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = stop_flag();
+    let server = DashboardServer::start(source, args.port.unwrap_or(0)).map_err(refused)?;
+    context.printer.document(&DashboardDocument::served(server.url()))?;
+    while !stop() {
+        pause(LOOK_EVERY);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why there are no pages, and what to do.
+pub(crate) fn refused(error: DashboardError) -> CliError {
+    let (kind, hint) = match error {
+        DashboardError::Store(error) => return fozzy_campaign::fleet::dispatch::store_error(error),
+        DashboardError::Listen { .. } => (ErrorKind::Harness, "leave out --port, and a free one is taken"),
+        DashboardError::Start(_) => (ErrorKind::Harness, "`fozzy fleet --no-dashboard` works without one"),
+        DashboardError::Write { .. } => (ErrorKind::Report, "name a folder that can be written: --export DIR"),
+    };
+    CliError::new(kind, error.to_string()).hint(hint)
+}

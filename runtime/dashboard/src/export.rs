@@ -1,0 +1,106 @@
+//! The dashboard as files: a page that a browser opens without any server.
+//!
+//! ```text
+//! DIR/index.html                  the pages, with all documents in them
+//! DIR/api/fleet.json, targets/ID.json, runs.json   these documents
+//! DIR/failures/DIGEST.fozzy       traces; .patch beside them
+//! ```
+//!
+//! Invariants: what programs call their things stays a text inside the data; a file is whole or absent.
+//! Not here: pages of runs, for which programs are executed (`fozzy report show --format html`).
+
+use crate::DashboardError;
+use crate::assets::{ASSETS, INDEX};
+use crate::source::DashboardSource;
+use fozzy_campaign::git_patch::added_file;
+use fozzy_trace::file::store::{Durability, write_atomic};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedSite {
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Writes all pages below a folder.
+///
+/// # Errors
+/// When the store does not answer or a file cannot be written.
+pub fn export(source: &DashboardSource, folder: &Path) -> Result<ExportedSite, DashboardError> {
+    let mut site = ExportedSite { files: 0, bytes: 0 };
+    let fleet = source.fleet()?;
+    let mut targets = serde_json::Map::new();
+    for target in &fleet.targets {
+        let document = value(&source.target(&target.id)?);
+        site.write(&folder.join("api/targets").join(format!("{}.json", target.id)), text(&document).as_bytes())?;
+        targets.insert(target.id.clone(), document);
+    }
+    for failure in &fleet.failures {
+        let Some(trace) = source.trace(&failure.trace)? else { continue };
+        let short = failure.trace.get(..12).unwrap_or_default();
+        let patch = added_file(&format!("regressions/{short}.fozzy"), &trace);
+        site.write(&folder.join("failures").join(format!("{}.fozzy", failure.trace)), &trace)?;
+        site.write(&folder.join("failures").join(format!("{}.patch", failure.trace)), patch.as_bytes())?;
+    }
+    let data = json!({ "fleet": value(&fleet), "targets": targets, "runs": value(&source.runs()) });
+    for name in ["fleet", "runs"] {
+        site.write(&folder.join("api").join(format!("{name}.json")), text(&data[name]).as_bytes())?;
+    }
+    site.write(&folder.join("index.html"), page(&data).as_bytes())?;
+    Ok(site)
+}
+
+fn value(document: &impl serde::Serialize) -> Value {
+    serde_json::to_value(document).unwrap_or(Value::Null)
+}
+
+fn text(document: &Value) -> String {
+    format!("{document:#}\n")
+}
+
+/// The page, with what it takes in it.
+fn page(data: &Value) -> String {
+    // In a script only `<` can end it; in JSON it may be written so.
+    let data = data.to_string().replace('<', "\\u003c");
+    let mut page = INDEX.to_owned();
+    for asset in &ASSETS {
+        let name = asset.path.trim_start_matches('/');
+        let (link, whole) = match name.ends_with(".css") {
+            true => (format!("<link rel=\"stylesheet\" href=\"{name}\">"), format!("<style>{}</style>", asset.content)),
+            false => (format!("<script src=\"{name}\"></script>"), format!("<script>{}</script>", asset.content)),
+        };
+        page = page.replacen(&link, &whole, 1);
+    }
+    page.replacen("</head>", &format!("<script type=\"application/json\" id=\"data\">{data}</script>\n</head>"), 1)
+}
+
+impl ExportedSite {
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), DashboardError> {
+        let failed = |error| DashboardError::Write { path: path.display().to_string(), error };
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+        write_atomic(path, bytes, Durability::Cached).map_err(failed)?;
+        self.files += 1;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_everything_in_itself_and_no_name_ends_its_data() {
+        let page = page(&json!({ "name": "</script><script>alert(1)</script>" }));
+        assert!(!page.contains("<script src=") && !page.contains("stylesheet"), "something is loaded from elsewhere");
+        assert!(page.contains(r"\u003c/script>\u003cscript>alert(1)"), "the data is not there");
+        assert_eq!(page.matches("alert(1)</script>").count(), 0);
+        for asset in &ASSETS {
+            assert!(page.contains(asset.content), "{} is not in the page", asset.path);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What can be asked.
+//!
+//! ```text
+//! /                                index.html, and what it takes
+//! /api/fleet                       fozzy.fleet.v1
+//! /api/events                      the same whenever it changes, as server-sent events
+//! /api/targets/ID                  fozzy.fleet_target.v1
+//! /api/runs                        fozzy.run_manifest.v1, the latest first
+//! /failures/DIGEST.html | .fozzy | .patch     the page of a failure, its trace, the trace as a patch for git
+//! /runs/ID.html                    the page of a run of the project
+//! ```
+
+use crate::assets::{ASSETS, INDEX};
+use crate::changes::{LatestFleet, look};
+use crate::guard::{Guard, RUN_PAGE, guard};
+use crate::report_page::report_page;
+use crate::source::DashboardSource;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use fozzy_campaign::git_patch::added_file;
+use futures_util::stream;
+use serde::Serialize;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::watch;
+
+/// Browsers that watch at a time.
+const WATCHERS_MAX: usize = 64;
+
+/// What every answer is made from.
+#[derive(Clone)]
+pub(crate) struct RouteState {
+    pub(crate) source: Arc<DashboardSource>,
+    pub(crate) latest: watch::Sender<LatestFleet>,
+    pub(crate) watchers: Arc<AtomicUsize>,
+}
+
+pub(crate) fn router(shared: RouteState, who: Guard) -> Router {
+    let mut router = Router::new().route("/", get(async || Html(INDEX)));
+    for asset in &ASSETS {
+        router = router.route(asset.path, get(async || ([(header::CONTENT_TYPE, asset.media_type)], asset.content)));
+    }
+    router
+        .route("/api/fleet", get(fleet))
+        .route("/api/events", get(events))
+        .route("/api/targets/{id}", get(target))
+        .route("/api/runs", get(runs))
+        .route("/failures/{file}", get(failure))
+        .route("/runs/{file}", get(run))
+        .fallback(async || missing("there is no such page"))
+        .with_state(shared)
+        .layer(axum::middleware::from_fn_with_state(who, guard))
+}
+
+fn missing(what: &str) -> Response {
+    (StatusCode::NOT_FOUND, format!("{what}\n")).into_response()
+}
+
+fn broken(why: &impl std::fmt::Display) -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")).into_response()
+}
+
+const JSON: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
+
+fn json(document: &impl Serialize) -> Response {
+    match serde_json::to_string(document) {
+        Ok(text) => (JSON, text).into_response(),
+        Err(error) => broken(&error),
+    }
+}
+
+/// Reads the store beside the server's own thread.
+async fn asked<T: Send + 'static>(
+    shared: &RouteState,
+    ask: impl FnOnce(&DashboardSource) -> T + Send + 'static,
+) -> Result<T, Response> {
+    let source = Arc::clone(&shared.source);
+    tokio::task::spawn_blocking(move || ask(&source)).await.map_err(|error| broken(&error))
+}
+
+async fn fleet(State(shared): State<RouteState>) -> Response {
+    match asked(&shared, DashboardSource::fleet).await {
+        Ok(Ok(document)) => json(&document),
+        Ok(Err(error)) => broken(&error),
+        Err(response) => response,
+    }
+}
+
+async fn target(State(shared): State<RouteState>, Path(id): Path<String>) -> Response {
+    match asked(&shared, move |source| source.target(&id)).await {
+        Ok(Ok(Some(document))) => json(&document),
+        Ok(Ok(None)) => missing("no target has this id"),
+        Ok(Err(error)) => broken(&error),
+        Err(response) => response,
+    }
+}
+
+async fn runs(State(shared): State<RouteState>) -> Response {
+    match asked(&shared, DashboardSource::runs).await {
+        Ok(runs) => json(&runs),
+        Err(response) => response,
+    }
+}
+
+/// A browser that watches.
+struct Watcher {
+    changes: watch::Receiver<LatestFleet>,
+    first: Option<LatestFleet>,
+    watchers: Arc<AtomicUsize>,
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.watchers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn events(State(shared): State<RouteState>) -> Response {
+    let watchers = Arc::clone(&shared.watchers);
+    if watchers.fetch_add(1, Ordering::SeqCst) >= WATCHERS_MAX {
+        watchers.fetch_sub(1, Ordering::SeqCst);
+        return broken(&format!("{WATCHERS_MAX} browsers watch already"));
+    }
+    let mut watcher = Watcher { changes: shared.latest.subscribe(), first: None, watchers };
+    watcher.first = look(&shared.source).await;
+    let events = stream::unfold(watcher, async |mut watcher| {
+        let text = match watcher.first.take() {
+            Some(first) => first,
+            None => {
+                watcher.changes.changed().await.ok()?;
+                LatestFleet::clone(&watcher.changes.borrow_and_update())
+            }
+        };
+        Some((Ok::<_, Infallible>(Event::default().event("fleet").data(&*text)), watcher))
+    });
+    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+}
+
+async fn failure(State(shared): State<RouteState>, Path(file): Path<String>) -> Response {
+    let Some((name, ending)) = file.split_once('.').map(|(name, ending)| (name.to_owned(), ending.to_owned())) else {
+        return missing("there is no such page");
+    };
+    if ending == "html" {
+        return match shared.source.trace_path(&name) {
+            Some(path) => page(&shared, path.as_os_str()).await,
+            None => missing("the store has no such trace"),
+        };
+    }
+    let trace = match asked(&shared, {
+        let name = name.clone();
+        move |source| source.trace(&name)
+    })
+    .await
+    {
+        Ok(Ok(Some(trace))) => trace,
+        Ok(Ok(None)) => return missing("the store has no such trace"),
+        Ok(Err(error)) => return broken(&error),
+        Err(response) => return response,
+    };
+    let short = name.get(..12).unwrap_or_default();
+    let saved = |ending: &str| format!("attachment; filename=\"{short}.{ending}\"");
+    match ending.as_str() {
+        "fozzy" => {
+            let kind = [
+                (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+                (header::CONTENT_DISPOSITION, saved("fozzy")),
+            ];
+            (kind, trace).into_response()
+        }
+        "patch" => {
+            let kind = [
+                (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
+                (header::CONTENT_DISPOSITION, saved("patch")),
+            ];
+            (kind, added_file(&format!("regressions/{short}.fozzy"), &trace)).into_response()
+        }
+        _ => missing("there is no such page"),
+    }
+}
+
+async fn run(State(shared): State<RouteState>, Path(file): Path<String>) -> Response {
+    let Some(id) = file.strip_suffix(".html").map(str::to_owned) else {
+        return missing("there is no such page");
+    };
+    let wanted = id.clone();
+    match asked(&shared, move |source| source.runs().iter().any(|run| run.run_id == wanted)).await {
+        Ok(true) => page(&shared, id.as_ref()).await,
+        Ok(false) => missing("no run of the project has this id"),
+        Err(response) => response,
+    }
+}
+
+async fn page(shared: &RouteState, selector: &std::ffi::OsStr) -> Response {
+    match report_page(&shared.source.program, selector).await {
+        Ok(page) => ([(header::CONTENT_SECURITY_POLICY, RUN_PAGE)], Html(page)).into_response(),
+        Err(why) => broken(&why),
+    }
+}

@@ -1,0 +1,207 @@
+//! `fozzy dashboard`: what a fleet has found, over HTTP and as files.
+//!
+//! ```text
+//! this file           requests as bytes: who is answered, documents, traces, patches for git; an export
+//! dashboard/walk.js   playwright in Debian's Chromium: every page, by mouse and keyboard, light, dark and narrow; names that are markup
+//! ```
+//!
+//! Not here: what a fleet does (`fleet`), the guard by itself (unit tests of `fozzy-dashboard`).
+
+use crate::corpus;
+use crate::fozzy::{Fozzy, repository};
+use crate::wait;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+/// Traps for one byte in sixteen.
+const DRAWS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "_start")
+    (drop (call $random (i32.const 64) (i32.const 1)))
+    (if (i32.eqz (i32.and (i32.load8_u (i32.const 64)) (i32.const 15))) (then unreachable))))"#;
+
+/// Traps at "f"; keeps a corpus.
+const PARSE: &str = r#"(module
+  (memory (export "memory") 1)
+  (func (export "LLVMFuzzerTestOneInput") (param $at i32) (param $len i32) (result i32)
+    (if (i32.gt_u (local.get $len) (i32.const 0))
+      (then (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 102)) (then unreachable))))
+    (i32.const 0)))"#;
+
+/// A name that would be markup, and would run a script.
+const HOSTILE: &str = "<img src=x onerror=alert(1)>.wat";
+
+/// A project on which a fleet has worked.
+fn searched() -> Fozzy {
+    let fozzy = Fozzy::new();
+    fozzy.write(HOSTILE, DRAWS);
+    fozzy.write("parse.wat", PARSE);
+    fozzy.write("library<b>.wat", "(component)");
+    let ran = fozzy.run(&["fleet", "--time", "3s", "--jobs", "2", "--no-dashboard"]).exits(1);
+    assert!(!ran.err().contains("127.0.0.1"), "{}", ran.err());
+    fozzy
+}
+
+/// A dashboard that is served.
+struct Served {
+    child: Child,
+    port: u16,
+    token: String,
+}
+
+impl Served {
+    fn of(mut child: Child, mut line: impl BufRead) -> Served {
+        let mut said = String::new();
+        line.read_line(&mut said).expect("text");
+        let (address, token) = said.trim().split_once("/?token=").expect("an address with a token");
+        let port = address.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+        assert!(wait::runs(&mut child), "it serves");
+        Served { child, port, token: token.to_owned() }
+    }
+
+    fn start(fozzy: &Fozzy) -> Served {
+        let mut child = fozzy.start(&["dashboard"]);
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        Served::of(child, out)
+    }
+
+    fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Head and body of the answer to these lines.
+    fn answer(&self, lines: &[&str]) -> (String, Vec<u8>) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
+        let request = format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"));
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("it answers");
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        (String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase(), bytes[end + 4..].to_vec())
+    }
+
+    /// With the token.
+    fn get(&self, path: &str) -> (String, Vec<u8>) {
+        let (host, bearer) = (format!("Host: {}", self.host()), format!("Authorization: Bearer {}", self.token));
+        self.answer(&[&format!("GET {path} HTTP/1.1"), &host, &bearer])
+    }
+
+    fn document(&self, path: &str) -> Value {
+        let (head, body) = self.get(path);
+        assert!(head.starts_with("http/1.1 200") && head.contains("application/json"), "{head}");
+        serde_json::from_slice(&body).expect("JSON")
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = wait::exit(&mut self.child);
+    }
+}
+
+#[test]
+fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything() {
+    let fozzy = searched();
+    let served = Served::start(&fozzy);
+    let host = format!("Host: {}", served.host());
+    let cookie = format!("Cookie: fozzy-{}={}", served.port, served.token);
+    let right = format!("GET /?token={} HTTP/1.1", served.token);
+    for (lines, status) in [
+        (vec!["GET / HTTP/1.1", &host], "401"),
+        (vec!["GET /api/fleet HTTP/1.1", &host], "401"),
+        (vec!["GET /api/events HTTP/1.1", &host], "401"),
+        (vec!["GET /?token=00000000000000000000000000000000 HTTP/1.1", &host], "401"),
+        (vec![right.as_str(), &host], "303"),
+        (vec![right.as_str(), "Host: evil.example"], "403"),
+        (vec!["GET /api/fleet HTTP/1.1", &host, &cookie], "200"),
+        (vec!["GET /api/fleet HTTP/1.1", "Host: evil.example", &cookie], "403"),
+        (vec!["POST /api/fleet HTTP/1.1", &host, &cookie], "405"),
+        (vec!["DELETE /api/fleet HTTP/1.1", &host, &cookie], "405"),
+        (vec!["GET /api/targets/../../../etc/passwd HTTP/1.1", &host, &cookie], "404"),
+        (vec!["GET /failures/../store.json HTTP/1.1", &host, &cookie], "404"),
+        (vec!["GET /runs/latest.html HTTP/1.1", &host, &cookie], "404"),
+    ] {
+        let (head, body) = served.answer(&lines);
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{lines:?}: {head}");
+        assert!(head.contains("content-security-policy: default-src 'none'"), "{head}");
+        assert!(status == "200" || !String::from_utf8_lossy(&body).contains("schemaVersion"), "{lines:?}");
+    }
+
+    let fleet = served.document("/api/fleet");
+    let mut collected = fozzy.run(&["fleet", "--collect", "--json"]).exits(1).json();
+    collected["jobs"] = fleet["jobs"].clone();
+    assert_eq!(fleet, collected, "the command and the page say the same");
+    let parse = fleet["targets"].as_array().expect("a list").iter().find(|row| row["kind"] == "fuzz");
+    let id = parse.expect("a fuzz target")["id"].as_str().expect("a text").to_owned();
+    let target = served.document(&format!("/api/targets/{id}"));
+    assert!(!target["history"].as_array().expect("a list").is_empty(), "{target:#}");
+    let testcases = target["testcases"].as_array().expect("a list");
+    assert!(!testcases.is_empty() && testcases[0]["begins"].is_string(), "{target:#}");
+    assert!(!served.document("/api/runs").as_array().expect("a list").is_empty());
+
+    // A failure: its trace, its page, and a patch that git makes the trace of.
+    let trace = fleet["failures"][0]["trace"].as_str().expect("a digest");
+    let (_, bytes) = served.get(&format!("/failures/{trace}.fozzy"));
+    fozzy.write("got.fozzy", &bytes);
+    fozzy.run(&["trace", "verify", "got.fozzy"]).exits(0);
+    let (_, patch) = served.get(&format!("/failures/{trace}.patch"));
+    fozzy.write("got.patch", patch);
+    fozzy.shell("mkdir applied && cd applied && git init -q && git apply ../got.patch").exits(0);
+    assert_eq!(fozzy.read(&format!("applied/regressions/{}.fozzy", &trace[..12])), bytes);
+    let (head, page) = served.get(&format!("/failures/{trace}.html"));
+    assert!(head.starts_with("http/1.1 200") && head.contains("sandbox allow-scripts"), "{head}");
+    assert!(String::from_utf8_lossy(&page).contains("unreachable"), "the page has the story");
+    let (head, _) = served.get(&format!("/failures/{}.html", "0".repeat(64)));
+    assert!(head.starts_with("http/1.1 404"), "{head}");
+}
+
+#[test]
+fn a_fleet_serves_while_it_works_and_bad_requests_are_refused_by_name() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", DRAWS);
+    fozzy.run(&["dashboard"]).exits(2).refuses(&["no fleet has worked here"]);
+    let mut child = fozzy.start(&["fleet", "--time", "60s"]);
+    let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut said = Vec::new();
+    err.read_until(b'h', &mut said).expect("text");
+    let served = Served::of(child, err);
+    // Those who watch hear what is found meanwhile.
+    let mut stream = TcpStream::connect(("127.0.0.1", served.port)).expect("it listens");
+    let head = format!(
+        "GET /api/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+        served.host(),
+        served.token
+    );
+    stream.write_all(head.as_bytes()).expect("it reads");
+    let mut lines = BufReader::new(stream).lines();
+    let is_found = |line: &str| line.starts_with("data: ") && line.contains("unreachable");
+    assert!(lines.any(|line| is_found(&line.expect("text"))), "the failure is told");
+    // Its port is taken.
+    let port = served.port.to_string();
+    fozzy.run(&["dashboard", "--port", &port]).exits(2).refuses(&["cannot listen on", &port]);
+    let taken = ["fleet", "--time", "1s", "--dashboard-port", &port];
+    fozzy.run(&taken).exits(2).refuses(&["cannot listen on"]);
+}
+
+#[test]
+fn every_page_works_in_a_browser() {
+    let modules = corpus::browser();
+    let fozzy = searched();
+    let exported = fozzy.run(&["dashboard", "--export", "site"]).exits(0).out();
+    assert!(exported.contains("site/index.html"), "{exported}");
+    let served = Served::start(&fozzy);
+    let script = repository().join("tests/dashboard/walk.js");
+    let url = format!("http://{}/?token={}", served.host(), served.token);
+    let site = format!("file://{}", fozzy.path("site/index.html").display());
+    let mut node = Command::new("node");
+    node.arg(script).arg(url).arg(site).arg(HOSTILE).current_dir(fozzy.path("."));
+    let output = wait::run(node.env("NODE_PATH", modules).stdin(Stdio::null()));
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let expected = "served: light, dark, narrow\nexported: light, dark, narrow\n";
+    assert_eq!(out, expected, "{err}");
+}
