@@ -36,6 +36,11 @@ pub const USAGE: &[UsageGroup] = &[
                 "fozzy fleet --time 8h --jobs 4",
             ),
             (
+                "dashboard",
+                "you want to see in a browser what a fleet has found, or to put that on a server",
+                "fozzy dashboard --export site",
+            ),
+            (
                 "maelstrom",
                 "you have nodes that speak the Maelstrom protocol, and want them tested as a cluster",
                 "fozzy maelstrom test -w broadcast --bin node.wasm --nemesis partition",

@@ -72,31 +72,63 @@
   });
   const fits = (text) => text.toLowerCase().includes(filter.toLowerCase());
 
-  const overview = () => {
-    const targets = fleet.targets.filter((target) => fits(target.name));
+  const listed = () => {
     const column = COLUMNS.find(([key]) => key === sort[0]);
-    targets.sort((left, right) => {
+    return fleet.targets.filter((target) => fits(target.name)).sort((left, right) => {
       const [a, b] = [column[2](left), column[2](right)];
       return sort[1] * (typeof a === "string" ? a.localeCompare(b) : a - b) || left.name.localeCompare(right.name);
     });
+  };
+  const row = (target) => h("tr", {}, COLUMNS.map(([, , , cell, kind]) => h("td", { class: kind }, cell(target))));
+  // What a row is made of: one that shows the same stays.
+  const rowKey = (target) => `${JSON.stringify(target)} ${since(target.newsAt)}`;
+  // The rows that are seen, in their order: id, key, element.
+  let shown = [], warned = "";
+
+  const cards = () => {
     const standing = fleet.failures.filter(stands).length;
     const sum = (of) => fleet.targets.reduce((total, target) => total + of(target), 0);
     const news = fleet.targets.map((target) => target.newsAt).filter(Boolean).sort((a, b) => Date.parse(a) - Date.parse(b)).pop();
-    return [
-      h("h1", {}, "All targets"),
-      h("div", { class: "cards" },
+    return h("div", { class: "cards" },
         card(number(fleet.targets.length), "targets"),
         card(number(standing), standing === 1 ? "failure stands" : "failures stand", standing ? "bad" : "good"),
         card(number(sum((target) => target.executions)), "executions"),
         card(seconds(sum((target) => target.cpuS)), "CPU time"),
         card(news ? since(news) : "-", "last new behaviour"),
-        card(number(fleet.workers.filter(isAtWork).length), "fleets at work")),
+        card(number(fleet.workers.filter(isAtWork).length), "fleets at work"));
+  };
+
+  // Only what has changed, where the same rows stand in the same order: hundreds of targets change several times a second.
+  const renew = () => {
+    const targets = listed();
+    const table = main.querySelector("tbody");
+    if (!table || warned !== JSON.stringify(fleet.warnings) || targets.length !== shown.length || targets.some((target, place) => target.id !== shown[place].id)) return false;
+    main.querySelector(".cards").replaceWith(cards());
+    targets.forEach((target, place) => {
+      const key = rowKey(target);
+      if (key === shown[place].key) return;
+      const [before, after] = [shown[place].element, row(target)];
+      const isFocused = before.contains(document.activeElement);
+      before.replaceWith(after);
+      if (isFocused) after.querySelector("a").focus({ preventScroll: true });
+      shown[place] = { id: target.id, key, element: after };
+    });
+    return true;
+  };
+
+  const overview = () => {
+    const targets = listed();
+    warned = JSON.stringify(fleet.warnings);
+    shown = targets.map((target) => ({ id: target.id, key: rowKey(target), element: row(target) }));
+    return [
+      h("h1", {}, "All targets"),
+      cards(),
       fleet.warnings && fleet.warnings.length ? h("ul", { class: "notes" }, fleet.warnings.map((note) => h("li", {}, note))) : null,
       h("div", { class: "tools" }, search("Search targets"), h("span", { class: "faint" }, `${targets.length} of ${fleet.targets.length}, in ${fleet.store}`)),
       targets.length ? table(
         COLUMNS.map(([key, head, , , kind]) => h("th", { class: kind.replace("name", ""), "aria-sort": sort[0] === key ? (sort[1] > 0 ? "ascending" : "descending") : null },
           h("button", { type: "button", onclick: () => { sort = [key, sort[0] === key ? -sort[1] : key === "name" || key === "kind" ? 1 : -1]; draw(true); } }, head))),
-        targets.map((target) => h("tr", {}, COLUMNS.map(([, , , cell, kind]) => h("td", { class: kind }, cell(target))))))
+        shown.map((one) => one.element))
         : h("p", { class: "empty" }, fleet.targets.length ? "No target has this in its name." : "No target was collected; the page Collection says why."),
     ];
   };
@@ -266,6 +298,7 @@
   let asking = 0;
   const refresh = async (keeps) => {
     const [page, id] = place();
+    if (keeps && page === "" && renew()) return;
     const turn = ++asking;
     try {
       if (page === "target") {
