@@ -151,13 +151,8 @@ fn component() -> Arc<[u8]> {
 }
 
 fn fast() -> Program {
-    Program::build(
-        component(),
-        Switches { canonical_nans: false, memcheck: false, memory_faults: false },
-        &Build::fast(),
-        None,
-    )
-    .expect("it compiles")
+    Program::build(component(), Switches { canonical_nans: false, ..Switches::default() }, &Build::fast(), None)
+        .expect("it compiles")
 }
 
 /// Restores by marks.

@@ -37,14 +37,7 @@ pub(crate) fn compile() -> Vec<Row> {
     let size = component.len() as f64 / 1e6;
     let builds = [("a run", Build::default()), ("search", Build::fast())];
     let rows = builds.iter().map(|(name, how)| {
-        let build = || {
-            Program::build(
-                Arc::clone(&component),
-                Switches { canonical_nans: true, memcheck: false, memory_faults: false },
-                how,
-                Some(&cache),
-            )
-        };
+        let build = || Program::build(Arc::clone(&component), Switches::default(), how, Some(&cache));
         let begin = Instant::now();
         drop(build().expect("it compiles"));
         let cold = begin.elapsed().as_secs_f64();
@@ -70,8 +63,9 @@ fn named() -> Vec<Row> {
 fn first(name: &str, program: &[u8]) -> Row {
     let loaded = fozzy_engine::load(program, None).expect("it is a program");
     let component: Arc<[u8]> = loaded.component.into();
-    let switches = Switches { canonical_nans: true, memcheck: false, memory_faults: false };
-    let ours = || drop(Program::build(Arc::clone(&component), switches, &Build::default(), None).expect("it compiles"));
+    let ours = || {
+        drop(Program::build(Arc::clone(&component), Switches::default(), &Build::default(), None).expect("it compiles"))
+    };
     let engine = Engine::new(Config::new().consume_fuel(true)).expect("the default configuration");
     let theirs = || match wasmparser::Parser::is_component(program) {
         true => drop(Component::from_binary(&engine, program).expect("it compiles")),

@@ -178,6 +178,27 @@ fn a_run_fails_by_what_its_own_heap_leaks_or_allocates() {
     fozzy.write("bare.wat", "(module (memory (export \"memory\") 1) (func (result i32) i32.const 64) (func (export \"_start\") call 0 drop))");
     let bare = run(&["bare.wat", "--fail-on-leak"]).exits(2).json();
     assert_eq!(bare["findings"][0]["title"], "nothing is known of the program's heap", "{bare:#}");
+    fozzy.write("bare.wat", "(module (memory (export \"memory\") 1) (func (param i32) (result i32) i32.const 4096) (func (export \"_start\") i32.const 7 call 0 drop))");
+    // Once its functions are named, it is: in the run, in its recording, in a plan, and in what `test` selects.
+    let named = ["bare.wat", "--fail-on-leak", "--allocator", "malloc=func[0]"];
+    let found = run(&[&named[..], &["--record", "bare.fozzy"]].concat()).exits(1).json();
+    assert_eq!(
+        (&found["memory"]["leakedAllocs"], &found["findings"][0]["kind"]),
+        (&1.into(), &"leak".into()),
+        "{found:#}"
+    );
+    let again = fozzy.run(&["replay", "bare.fozzy", "--json", "--no-store"]).exits(1).json();
+    assert_eq!(again["replay"]["equal"], true, "{again:#}");
+    let top = fozzy.run(&["memory", "top", "bare.fozzy", "--json"]).exits(0).json();
+    assert_eq!(top["leakedAllocs"], 1, "{top:#}");
+    fozzy.write("plan.toml", "allocators = [\"malloc=func[0]\"]\n[memory]\nleak-budget = 0\n");
+    run(&["bare.wat", "--plan", "plan.toml"]).exits(1);
+    fozzy.run(&[&["test"], &named[..]].concat()).exits(1);
+    for wrong in ["malloc=func[1]", "malloc=func[7]", "free=func[0]", "malloc=pool_get"] {
+        let refused = ["no function of the program has this name and these parameters", wrong];
+        fozzy.run(&["run", "bare.wat", "--allocator", wrong]).refuses(&refused);
+    }
+    run(&["bare.wat", "--allocator", "new=func[0]"]).exits(2);
 }
 
 #[test]

@@ -76,8 +76,9 @@ fn every_program_of_the_corpus_runs_as_before() {
             assert!(verdict.sound(), "{}: {:?}", program.module.display(), verdict.reasons);
             edges += output.sites.len();
             let switches = Switches::of(&Plan::default());
-            [component, output.component]
-                .map(|bytes| fozzy_engine::Program::new(bytes.into(), switches, Some(&cache)).expect("it compiles"))
+            [component, output.component].map(|bytes| {
+                fozzy_engine::Program::new(bytes.into(), switches.clone(), Some(&cache)).expect("it compiles")
+            })
         });
         assert_eq!(run(program, before), run(program, after), "{} for {:?}", program.name, program.target);
     }

@@ -233,6 +233,30 @@ fn a_stripped_program_is_said_to_be_checked_in_part() {
     );
 }
 
+/// In each command that runs it, and in what was recorded of that.
+#[test]
+fn a_stripped_program_whose_allocator_is_named_is_checked_as_a_whole() {
+    let fozzy = Fozzy::new();
+    write(&fozzy, "(func (export \"_start\") i32.const 10 call $malloc i32.const 7 i32.store offset=10)");
+    let text = std::fs::read_to_string(fozzy.path("program.wat")).expect("it was written");
+    let module = wat::parse_str(text).expect("a module");
+    fozzy.write("stripped.wasm", crate::map::without_custom_sections(&module));
+    let named = ["--allocator", "malloc=func[1]", "--allocator", "free=func[2]", "--no-store"];
+    let with = |command: &[&str], more: &[&str]| fozzy.run(&[command, &named, more].concat());
+    let checks = ["--memcheck", "--record", "a.fozzy", "--json"];
+    let found = with(&["run", "stripped.wasm"], &checks).exits(4);
+    assert_eq!(finding(&found)["title"], "heap-buffer-overflow");
+    assert_eq!(fozzy.run(&["replay", "a.fozzy", "--json"]).exits(4).json()["replay"]["equal"], true);
+    with(&["test", "stripped.wasm"], &["--memcheck"]).exits(4);
+    with(&["fuzz", "stripped.wasm"], &["--memcheck", "--input-file", "/input", "--runs", "2"]).exits(4);
+    with(&["explore", "stripped.wasm"], &["--memcheck", "--runs", "2"]).exits(4);
+    // A recording without checks is executed with them.
+    fozzy.run(&["run", "stripped.wasm", "--no-store", "--record", "plain.fozzy"]).exits(0);
+    fozzy.run(&["replay", "plain.fozzy", "--memcheck"]).exits(0);
+    let other = fozzy.run(&[&["replay", "plain.fozzy", "--memcheck", "--json"], &named[..4]].concat()).exits(4);
+    assert_eq!(finding(&other)["title"], "heap-buffer-overflow");
+}
+
 #[test]
 fn planted_errors_in_unsafe_rust_are_found_and_mended_ones_are_not() {
     let program = corpus::component("memcheck");

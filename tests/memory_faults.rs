@@ -126,6 +126,13 @@ fn memory_that_does_not_grow_is_no_end_of_the_program_and_a_stripped_one_is_told
     fozzy.write("bare.wat", bare);
     let note = run("bare.wat", "memory")["faults"][0]["note"].as_str().expect("a note").to_owned();
     assert!(note.contains("recognised by names"), "{note}");
+    let named =
+        bare.replace("(func (result i32)", "(func (param i32) (result i32)").replace("call 0", "i32.const 7 call 0");
+    fozzy.write("named.wat", named);
+    let named =
+        ["named.wat", "--allocator", "malloc=func[0]", "--faults", "allocation-failure:100%", "--no-store", "--json"];
+    let asked = fozzy.run(&[&["run"], &named[..]].concat()).exits(0).json();
+    assert_eq!(asked["faults"][0]["strikes"], 1, "{asked:#}");
 }
 
 #[test]

@@ -286,12 +286,7 @@ fn what_is_compared_can_be_logged() {
         (func (export "check") (param "n" u32) (result u32) (canon lift (core func $i "check"))))"#;
     let loaded = fozzy_engine::load(text.as_bytes(), None).expect("it assembles");
     let build = Build { comparisons: true, ..Build::fast() };
-    let program = Program::build(
-        loaded.component.into(),
-        Switches { canonical_nans: true, memcheck: false, memory_faults: false },
-        &build,
-        None,
-    );
+    let program = Program::build(loaded.component.into(), Switches::default(), &build, None);
     let mut reactor = start(program.expect("it compiles"), 1);
     let mut check = reactor.function::<(u32,), (u32,)>("check").expect("it exports that");
     let pairs =

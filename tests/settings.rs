@@ -172,22 +172,13 @@ fn tables_are_bounded() {
 fn asynchronous_components_are_refused_not_scheduled_by_chance() {
     let text = "(component (core func (canon waitable-set.new)))";
     let loaded = fozzy_engine::load(text.as_bytes(), None).expect("it assembles");
-    let error = Program::new(
-        loaded.component.into(),
-        Switches { canonical_nans: true, memcheck: false, memory_faults: false },
-        None,
-    )
-    .err()
-    .expect("refused");
+    let error = Program::new(loaded.component.into(), Switches::default(), None).err().expect("refused");
     assert!(error.to_string().contains("async"), "{error}");
 }
 
 #[test]
 fn the_configuration_digest_names_the_switches() {
-    let (on, off) = (
-        Switches { canonical_nans: true, memcheck: false, memory_faults: false },
-        Switches { canonical_nans: false, memcheck: false, memory_faults: false },
-    );
+    let (on, off) = (Switches::default(), Switches { canonical_nans: false, ..Switches::default() });
     assert_ne!(on.configuration(), off.configuration());
 }
 

@@ -66,7 +66,7 @@ fn a_trace_of_the_fifth_edition_replays_as_it_was_recorded() {
 fn replays(recording: &Recording) {
     let plan = Arc::new(recording.plan.clone());
     let switches = Switches::of(&plan);
-    let program = Program::new(Arc::clone(&recording.component), switches, None).expect("its component runs");
+    let program = Program::new(Arc::clone(&recording.component), switches.clone(), None).expect("its component runs");
     let mut session = Session::new(program, plan, &recording.inputs).expect("its plan");
     let replayed = fozzy_search::replay(recording, &mut session, 0..0).expect("the machine is fit");
     assert_eq!(replayed.execution.end, recording.outcome.end);

@@ -240,13 +240,7 @@ fn state_in_odd_places_is_in_reach() {
 fn what_the_engine_does_not_have_is_refused_before_anything_runs() {
     let build = |text: &str| {
         let loaded = fozzy_engine::load(text.as_bytes(), None).expect("it assembles");
-        Program::build(
-            loaded.component.into(),
-            Switches { canonical_nans: true, memcheck: false, memory_faults: false },
-            &Build::fast(),
-            None,
-        )
-        .map(drop)
+        Program::build(loaded.component.into(), Switches::default(), &Build::fast(), None).map(drop)
     };
     let foreign = r#"(component (import "m" (core module $m (export "f" (func)))) (core instance (instantiate $m)))"#;
     assert!(matches!(build(foreign), Err(ProgramError::UnknownImports(why)) if why.contains("`m`")));

@@ -70,13 +70,7 @@ pub(super) fn program(guest: &Guest, build: &Build) -> Program {
     let compile = || {
         let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
         let component = guest.component();
-        Program::build(
-            component,
-            Switches { canonical_nans: true, memcheck: false, memory_faults: false },
-            build,
-            Some(&cache),
-        )
-        .expect("it compiles")
+        Program::build(component, Switches::default(), build, Some(&cache)).expect("it compiles")
     };
     programs.entry(format!("{} {build:?}", guest.name)).or_insert_with(compile).clone()
 }

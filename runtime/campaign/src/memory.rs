@@ -10,12 +10,12 @@
 use crate::error::CampaignError;
 use crate::pipeline::session_of;
 use crate::profile::heap_profile;
-use fozzy_instrument::AllocatorChoice;
 use fozzy_report::MemorySummary;
 use fozzy_report::memory::MemoryFacts;
 use fozzy_search::source_of;
 use fozzy_trace::Executor;
 use fozzy_trace::file::Recording;
+use fozzy_trace::plan::AllocatorChoice;
 use std::path::Path;
 
 /// What the recording at `path` says of its memory. What a run declared goes before its heap, unless functions of an allocator are `chosen`.
@@ -27,7 +27,7 @@ pub fn memory_facts(
     recording: &Recording,
     chosen: &[AllocatorChoice],
 ) -> Result<MemoryFacts, CampaignError> {
-    if chosen.is_empty() {
+    if chosen.is_empty() && recording.plan.allocators.is_empty() {
         let execution = session_of(recording)?.execute(source_of(recording), 0..0)?;
         let told = &execution.facts.allocations;
         if let Some(summary) = MemorySummary::of(told) {

@@ -67,7 +67,7 @@ impl ModelComponent {
                 .hint(format!("a model exports {INTERFACE}; `fozzy inspect` shows what a component exports"))
         };
         let (build, cache) = (Build::exact(), cache());
-        let switches = Switches { canonical_nans: true, memcheck: false, memory_faults: false };
+        let switches = Switches::default();
         let program = Program::build(Arc::clone(&loaded.component), switches, &build, cache.as_ref());
         let program = program.map_err(|error| refused(error.to_string()))?;
         let mut plan = Plan::default();

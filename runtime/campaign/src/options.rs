@@ -2,6 +2,7 @@
 
 use fozzy_plan::{FilesBackend, LiveDurations, MemoryFile, ScriptBackend};
 use fozzy_trace::Duration;
+use fozzy_trace::plan::AllocatorChoice;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,6 +58,8 @@ pub struct WorldOptions {
     pub no_canonical_nans: bool,
     /// Whether programs check their accesses to memory.
     pub memcheck: bool,
+    /// Functions by which programs allocate, beside those that are recognised.
+    pub allocators: Vec<AllocatorChoice>,
     /// The virtual wall clock at the start, in seconds since 1970.
     pub wall_start: Option<u64>,
 }

@@ -19,6 +19,7 @@ mod secrets;
 mod today;
 
 pub use load::{LoadedTarget, cache, load, load_built};
+pub(crate) use plan::unknown_allocator;
 pub use plan::{RunPlan, component, component_built, plan, plan_error};
 pub use prepare::{PreparedProgram, session_of};
 pub use record::{ENTRIES_KEPT, RecordPolicy, RecordingOrigin, engine_id, identity, kept, write};

@@ -30,12 +30,12 @@ pub(crate) use heap_tree::{UNRECOGNISED, heap_of};
 pub use shrink::{CostShrinkRequest, profile_shrink};
 
 use crate::error::{CampaignError, ErrorKind};
-use fozzy_instrument::AllocatorChoice;
 use fozzy_report::profile::{
     HEAP_FORMATS, HeapFormat, PROFILE_FORMATS, ProfileFlame, ProfileTop, SPAN_FORMATS, SpanWriter, heap_format,
     profile_format, span_format,
 };
 use fozzy_trace::file::Recording;
+use fozzy_trace::plan::AllocatorChoice;
 use fozzy_trace::{Instant, grouped};
 use std::path::Path;
 

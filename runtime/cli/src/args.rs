@@ -748,6 +748,8 @@ pub(crate) struct WorldArgs {
     /// program, whose blocks have other addresses.
     #[arg(long)]
     pub(crate) memcheck: bool,
+    #[command(flatten)]
+    pub(crate) heap: HeapArgs,
 }
 
 /// Writes the smallest run found with the same failure signature as a trace. For a long sequence of a scenario, candidates

@@ -35,7 +35,7 @@
 //! )?;
 //!
 //! // Compile: instrumented, as search wants it. With a cache it is compiled once.
-//! let program = Program::build(loaded.component.into(), Switches { canonical_nans: true, memcheck: false, memory_faults: false }, &Build::fast(), None)?;
+//! let program = Program::build(loaded.component.into(), Switches::default(), &Build::fast(), None)?;
 //!
 //! // Instantiate on a simulated computer, whose open questions a seed answers.
 //! let source = Box::new(SeededSource::new(Seed(7)));

@@ -23,9 +23,8 @@ use crate::names::{self, functions, readable};
 use crate::options::ModuleChoice;
 use crate::prescan::survey;
 use crate::{Error, ModuleOrdinal, features};
+use fozzy_trace::plan::AllocatorChoice;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use wasmparser::{CompositeInnerType, Encoding, ExternalKind, Parser, Payload, TypeRef, ValType};
 
 /// One function of an allocator.
@@ -35,37 +34,6 @@ pub struct AllocatorFunction {
     pub name: String,
     /// What it does.
     pub role: AllocatorRole,
-}
-
-/// A function that is said to be one of an allocator: `malloc=FUNCTION`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct AllocatorChoice {
-    /// The function of C that it is like.
-    like: String,
-    /// Its name, or `func[INDEX]`.
-    function: String,
-}
-
-/// The functions of C that others can be said to be like.
-pub const ALLOCATOR_ROLES: [&str; 6] = ["malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"];
-
-impl FromStr for AllocatorChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<AllocatorChoice, String> {
-        let (like, function) = text.split_once('=').unwrap_or_default();
-        if !ALLOCATOR_ROLES.contains(&like) || function.is_empty() {
-            let roles = ALLOCATOR_ROLES.join("=, ");
-            return Err(format!("expected {roles}= and the name of a function, or func[INDEX]; found `{text}`"));
-        }
-        Ok(AllocatorChoice { like: like.to_owned(), function: function.to_owned() })
-    }
-}
-
-impl fmt::Display for AllocatorChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.like, self.function)
-    }
 }
 
 /// The allocators of a component.

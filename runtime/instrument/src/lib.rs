@@ -71,7 +71,7 @@ mod walk;
 mod tests;
 
 pub use access::{ACCESSOR_HEADER_BYTES, AccessorLayout, LOAD, MintedResource, SAVE, SLOT_BYTES};
-pub use allocators::{ALLOCATOR_ROLES, AllocatorChoice, AllocatorFunction, AllocatorRole, Allocators};
+pub use allocators::{AllocatorFunction, AllocatorRole, Allocators};
 pub use call_graph::{CallGraph, CodeFunction, CodeSite, SiteKind};
 pub use compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, ComparisonSite, ComparisonSites,

@@ -4,7 +4,7 @@
 //! and caches of plain runs stay valid.
 
 use crate::STACK_SLOTS_DEFAULT;
-use crate::allocators::AllocatorChoice;
+use fozzy_trace::plan::AllocatorChoice;
 
 /// What to put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,9 @@ pub struct Options {
     /// Count instructions by call path, in all modules but the one by which we call programs of preview 1. This
     /// excludes all other side memories: of the other switches, only the depth is used.
     pub profile: bool,
-    /// With [`Options::profile`], log allocations and frees: of the allocators that are recognised, and of these.
+    /// Functions that are those of allocators, beside those that are recognised.
+    pub allocators: Vec<AllocatorChoice>,
+    /// With [`Options::profile`], log allocations and frees: of all these, and of the functions that are named here.
     pub heap: Option<Vec<AllocatorChoice>>,
     /// Check accesses to memory.
     pub memcheck: bool,
@@ -55,6 +57,7 @@ impl Default for Options {
             modules: ModuleChoice::Own,
             access: false,
             profile: false,
+            allocators: Vec::new(),
             heap: None,
             memcheck: false,
             memory_faults: false,

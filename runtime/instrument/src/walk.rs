@@ -51,9 +51,10 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     let mut surveyed = if beside || asks || options.positions { survey(component)? } else { Prescan::default() };
     let tag = (beside || options.access).then(|| SideTag::of(component));
     // What is checked and what asks is the same program, whoever's allocations are logged beside it.
-    let allocators = asks.then(|| Allocators::of(component, &[])).transpose()?;
+    let allocators = asks.then(|| Allocators::of(component, &options.allocators)).transpose()?;
     let choices = options.heap.as_deref().filter(|_| options.profile);
-    let logged = choices.map(|choices| Allocators::of(component, choices)).transpose()?;
+    let choices = choices.map(|choices| [&options.allocators[..], choices].concat());
+    let logged = choices.map(|choices| Allocators::of(component, &choices)).transpose()?;
     let logged = logged.as_ref();
     let inner = logged.map(|known| Ok::<_, Error>(inner_functions(&CallGraph::of(component)?, known))).transpose()?;
     let mut validator = Validator::new_with_features(features());

@@ -6,7 +6,7 @@
 
 use crate::named::NamedValues;
 use crate::nemesis::{NemesisFile, PhasesFile};
-use crate::notation::{Bandwidth, ByteSize, FaultRate, Strength, TimeSpan, WallStart};
+use crate::notation::{Bandwidth, ByteSize, FaultRate, NamedAllocator, Strength, TimeSpan, WallStart};
 use crate::stdin::StdinFile;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -28,6 +28,9 @@ pub struct PlanFile {
     pub canonical_nans: Option<bool>,
     /// Whether the programs check their accesses to memory, which makes them some two to three times slower. Default: false.
     pub memcheck: Option<bool>,
+    /// Functions by which programs allocate, beside those that are recognised by their names: `malloc=NAME`, `free=func[13]`. `malloc` can
+    /// also be `calloc`, `realloc`, `aligned_alloc` or `posix_memalign`; the function has the parameters of that.
+    pub allocators: Vec<NamedAllocator>,
     /// Bounds of the execution.
     pub limits: LimitsFile,
     /// What allocations are held to.

@@ -100,7 +100,7 @@ pub use file::{
 pub use fozzy_world::live_bounds::{HostPattern, check_command};
 pub use named::NamedValues;
 pub use nearest::nearest;
-pub use notation::{Bandwidth, ByteSize, FaultRate, Strength, TimeSpan, WallStart};
+pub use notation::{Bandwidth, ByteSize, FaultRate, NamedAllocator, Strength, TimeSpan, WallStart};
 pub use preopen::{parse_preopen, split_mode};
 pub use problem::{PROBLEMS_MAX, PlanError, Problem, TextPosition};
 pub use read::{PLAN_BYTES_MAX, read_text, validate, validate_deep};

@@ -5,6 +5,7 @@
 //! - Rules (`http`, `process`), faults and nemeses: the upper ones first, then the lower ones, so that the upper ones decide.
 //! - Machines: those of both; of two with one name, the upper one as a whole.
 //! - `expect`: the patterns of both; else the upper value.
+//! - `allocators`: the names of both, each once.
 //! - `redact`: the names of both, so that nothing above can uncover what is hidden below.
 //!
 //! Invariants: a plan over an empty one, and an empty one over a plan, is that plan; merging is associative.
@@ -23,6 +24,7 @@ impl PlanFile {
             wall_start: self.wall_start.or(lower.wall_start),
             canonical_nans: self.canonical_nans.or(lower.canonical_nans),
             memcheck: self.memcheck.or(lower.memcheck),
+            allocators: names_of_both(self.allocators, lower.allocators),
             limits: self.limits.over(lower.limits),
             memory: self.memory.over(lower.memory),
             backends: self.backends.over(lower.backends),
@@ -45,6 +47,15 @@ impl PlanFile {
             redact: self.redact.over(lower.redact),
         }
     }
+}
+
+fn names_of_both<T: PartialEq>(mut upper: Vec<T>, lower: Vec<T>) -> Vec<T> {
+    for name in lower {
+        if !upper.contains(&name) {
+            upper.push(name);
+        }
+    }
+    upper
 }
 
 fn both<T>(mut upper: Vec<T>, lower: Vec<T>) -> Vec<T> {

@@ -7,6 +7,7 @@
 use crate::problem::quoted;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
+use fozzy_trace::plan::{ALLOCATOR_ROLES, AllocatorChoice};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
@@ -32,6 +33,10 @@ pub struct Bandwidth(pub u64);
 /// A moment of wall time, in seconds since 1970: `1735689600`, `2025-01-01T00:00:00Z`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WallStart(pub u64);
+
+/// A function of an allocator: `malloc=pool_get`, `free=func[13]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedAllocator(pub AllocatorChoice);
 
 /// How hard a fault strikes: a number in its kind's unit, or a span or a size, which are turned into the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -349,6 +354,19 @@ impl Notation for WallStart {
     }
 }
 
+impl Notation for NamedAllocator {
+    const NAME: &'static str = "allocator";
+    fn of_text(text: &str) -> Result<NamedAllocator, String> {
+        text.parse().map(NamedAllocator)
+    }
+    fn of_number(_: &serde_json::Number) -> Option<Result<NamedAllocator, String>> {
+        None
+    }
+    fn schema() -> Schema {
+        json_schema!({ "type": "string", "pattern": format!("^({})=.+$", ALLOCATOR_ROLES.join("|")) })
+    }
+}
+
 impl Notation for Strength {
     const NAME: &'static str = "strength";
     fn of_text(text: &str) -> Result<Strength, String> {
@@ -385,6 +403,7 @@ pub(crate) fn check(notation: &str, value: &Value) -> Result<(), String> {
         FaultRate::NAME => of_value::<FaultRate>(value).map(drop),
         Bandwidth::NAME => of_value::<Bandwidth>(value).map(drop),
         WallStart::NAME => of_value::<WallStart>(value).map(drop),
+        NamedAllocator::NAME => of_value::<NamedAllocator>(value).map(drop),
         Strength::NAME => of_value::<Strength>(value).map(drop),
         "base64" => crate::base64::decode(value.as_str().unwrap_or_default()).map(drop),
         other => panic!("the schema names the notation `{other}`, which nothing reads"),
@@ -417,7 +436,7 @@ macro_rules! notations {
     )*};
 }
 
-notations!(TimeSpan, ByteSize, FaultRate, Bandwidth, WallStart, Strength);
+notations!(TimeSpan, ByteSize, FaultRate, Bandwidth, WallStart, NamedAllocator, Strength);
 
 #[cfg(test)]
 mod tests {

@@ -164,6 +164,7 @@ impl Resolve<'_, '_> {
             limits: self::limits(&file.limits),
             canonical_nans: file.canonical_nans.unwrap_or(true),
             memcheck: file.memcheck.unwrap_or(false),
+            allocators: file.allocators.iter().map(|named| named.0.clone()).collect(),
             allow_error_exit: file.allow_error_exit.unwrap_or(false),
             backends: Backends {
                 files: files(file.backends.files),

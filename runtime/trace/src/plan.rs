@@ -9,6 +9,7 @@
 //! Invariant: a plan refers to bytes by their SHA-256 only; [`Inputs`] holds each of them once.
 //! Not here: reading directories (`fozzy-live`), the TOML notation of plans (`fozzy`).
 
+pub mod allocator_choice;
 pub mod cluster;
 pub mod criteria;
 pub mod fault;
@@ -20,6 +21,7 @@ pub mod process;
 pub mod replies;
 pub mod stdin;
 
+pub use allocator_choice::{ALLOCATOR_ROLES, AllocatorChoice};
 pub use cluster::{ClusterPlan, HealScope};
 pub use criteria::{CheckerPlan, HistoryCriterion, RunCriteria};
 pub use fault::{FaultPlan, NemesisPlan};
@@ -76,6 +78,9 @@ pub struct Plan {
     /// Whether the program checks its accesses to memory: then it is another program, whose blocks have other addresses.
     #[serde(default, skip_serializing_if = "is_false")]
     pub memcheck: bool,
+    /// Functions by which programs allocate, beside those that are recognised by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allocators: Vec<AllocatorChoice>,
     /// What answers files, HTTP and processes.
     pub backends: Backends,
     /// Scripted HTTP, tried in this order.
@@ -667,6 +672,7 @@ impl Default for Plan {
             limits: Limits::default(),
             canonical_nans: true,
             memcheck: false,
+            allocators: Vec::new(),
             backends: Backends::default(),
             http: Vec::new(),
             processes: Vec::new(),

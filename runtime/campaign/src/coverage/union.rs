@@ -150,7 +150,7 @@ impl CoverageUnion {
     fn prepared(&mut self, recording: &Recording) -> Result<PreparedProgram, CampaignError> {
         let (digest, switches) = (Digest::of(&recording.component), Switches::of(&recording.plan));
         if let Some((known, under, program)) = &self.last
-            && (*known, *under) == (digest, switches)
+            && (known, under) == (&digest, &switches)
         {
             let (loaded, planned) = (LoadedTarget::of_recording(recording), RunPlan::of_recording(recording));
             return Ok(PreparedProgram::of(loaded, planned, program.clone()));

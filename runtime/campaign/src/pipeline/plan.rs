@@ -15,13 +15,15 @@ use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::scenario::ScenarioFile;
 use fozzy_engine::{LazyInput, RecordedDialogue, Session, is_preview1};
+use fozzy_instrument::Allocators;
 use fozzy_plan::{
-    BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, LimitsFile, MachineFile, PlanFile, TimeSpan,
-    WallStart,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, LimitsFile, MachineFile, NamedAllocator,
+    PlanFile, TimeSpan, WallStart,
 };
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{
-    Backend, Backends, ChannelPlan, Edition, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan, Mount, StdinPlan,
+    AllocatorChoice, Backend, Backends, ChannelPlan, Edition, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan,
+    Mount, StdinPlan,
 };
 use fozzy_trace::{Instant, Plan};
 use std::path::{Path, PathBuf};
@@ -72,6 +74,7 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
         plan.main.dirs.push(mount);
     }
     hold_memory(&mut plan, &file, loaded)?;
+    find_allocators(&plan, &inputs, &loaded.component)?;
     let named = load::named_stdin(world)?;
     let has_stdin = named.is_some() || resolved.stdin_given;
     if let Some(bytes) = named {
@@ -168,6 +171,29 @@ fn hold_memory(plan: &mut Plan, file: &PlanFile, loaded: &LoadedTarget) -> Resul
         plan.memory.get_or_insert_default().limit_bytes = Some(limit.0);
     }
     Ok(())
+}
+
+/// Refuses functions of allocators that no program of the plan has.
+fn find_allocators(plan: &Plan, inputs: &Inputs, main: &[u8]) -> Result<(), CampaignError> {
+    let mut missing = plan.allocators.clone();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let others = plan.programs().filter_map(|program| inputs.get(&program.component));
+    for component in std::iter::once(Arc::from(main)).chain(others) {
+        let found = Allocators::of(&component, &missing);
+        missing = found.map_err(|error| CampaignError::new(ErrorKind::Target, error.to_string()))?.unknown;
+    }
+    match missing.first() {
+        Some(choice) => Err(unknown_allocator(choice)),
+        None => Ok(()),
+    }
+}
+
+/// What is said of a function of an allocator that is not there.
+pub(crate) fn unknown_allocator(choice: &AllocatorChoice) -> CampaignError {
+    let message = format!("--allocator {choice}: no function of the program has this name and these parameters");
+    CampaignError::new(ErrorKind::Usage, message)
 }
 
 /// Reads a plan file.
@@ -305,7 +331,8 @@ fn of_flags(args: &[String], limits: &LimitOptions, world: &WorldOptions) -> Res
     let target = world.judged.clone().map(ComponentFile::Path);
     let target_instances = world.target_instances;
     let file = PlanFile { machine, limits, memory, target, target_instances, fault, ..PlanFile::default() };
-    Ok(PlanFile { wall_start, canonical_nans, memcheck, allow_error_exit, ..file })
+    let allocators = world.allocators.iter().cloned().map(NamedAllocator).collect();
+    Ok(PlanFile { wall_start, canonical_nans, memcheck, allocators, allow_error_exit, ..file })
 }
 
 /// What helps who has named something else as a checker.

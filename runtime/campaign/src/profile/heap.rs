@@ -10,9 +10,9 @@
 use super::counted::counted_session;
 use super::heap_tree::heap_of;
 use crate::error::CampaignError;
-use fozzy_instrument::AllocatorChoice;
 use fozzy_report::profile::HeapTree;
 use fozzy_trace::file::Recording;
+use fozzy_trace::plan::AllocatorChoice;
 use std::path::Path;
 
 /// Executes the recording at `path` once more and watches its allocators: those that are recognised, and those that are `chosen`.

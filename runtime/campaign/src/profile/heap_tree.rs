@@ -7,12 +7,14 @@
 use super::call_tree::{Namer, TreeDraft};
 use crate::coverage::module_name;
 use crate::error::{CampaignError, ErrorKind};
+use crate::pipeline::unknown_allocator;
 use fozzy_check::is_own;
 use fozzy_engine::{HeapProfile, Program, ProgramProfile, Session};
-use fozzy_instrument::{AllocatorChoice, Allocators};
+use fozzy_instrument::Allocators;
 use fozzy_report::MachineNames;
 use fozzy_report::profile::{CallTree, CostUnit, HeapMoment, HeapPlace, HeapSite, HeapTree};
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
+use fozzy_trace::plan::AllocatorChoice;
 use fozzy_trace::{HeapCounts, Plan, counted};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +39,7 @@ const ARGUMENTS_OF_C: &str = "__main_void";
 /// What makes the table of open directories of wasi-libc, once in a run: it never frees the list that the host gives it.
 const PREOPENS_OF_C: &str = "__wasilibc_populate_preopens";
 
-/// The heap of the last execution of a session in the build that logs allocations.
+/// The heap of the last execution of a session in the build that logs allocations: of the plan's allocators, and of these that are `chosen`.
 ///
 /// # Errors
 /// When a function that was chosen is not there.
@@ -52,10 +54,11 @@ pub(crate) fn heap_of(
     let mut heap = HeapDraft::default();
     let machines: BTreeSet<_> = session.profiles().keys().map(|(node, _)| *node).collect();
     let names = MachineNames::of(plan);
+    let chosen = [&plan.allocators[..], chosen].concat();
     let mut unknown: Option<Vec<AllocatorChoice>> = None;
     for ((node, component), counts) in session.profiles() {
         let Some(program) = session.program_named(*component) else { continue };
-        let allocators = Allocators::of(program.component(), chosen).map_err(unreadable)?;
+        let allocators = Allocators::of(program.component(), &chosen).map_err(unreadable)?;
         heap.watched(program, &allocators, &names.name(*node));
         unknown = Some(match unknown {
             None => allocators.unknown.clone(),
@@ -67,8 +70,7 @@ pub(crate) fn heap_of(
         heap.remarks.extend(namer.missing());
     }
     if let Some(choice) = unknown.unwrap_or_default().first() {
-        let message = format!("--allocator {choice}: no function of the program has this name and these parameters");
-        return Err(CampaignError::new(ErrorKind::Usage, message));
+        return Err(unknown_allocator(choice));
     }
     heap.remarks.extend(beginning);
     Ok(heap.finish(draft, run))
@@ -87,7 +89,7 @@ pub fn unchecked_heap(program: &Program) -> Option<String> {
     if !program.switches().memcheck {
         return None;
     }
-    let allocators = Allocators::of(program.component(), &[]).ok()?;
+    let allocators = Allocators::of(program.component(), &program.switches().allocators).ok()?;
     if allocators.collects() {
         return Some(
             "--memcheck checks nothing in main: its blocks are collected, and a collector may look at any memory"
@@ -97,7 +99,8 @@ pub fn unchecked_heap(program: &Program) -> Option<String> {
     let is_known = allocators.iter().any(|(_, _, function)| function.name != "cabi_realloc");
     let why = stripped_modules(program, &allocators).filter(|_| !is_known)?;
     Some(format!(
-        "{UNRECOGNISED} main: {why}; --memcheck looks at its stack and at null pointers only, and not at its heap"
+        "{UNRECOGNISED} main: {why}; --memcheck looks at its stack and at null pointers only, and not at \
+         its heap; name its functions, as in --allocator malloc=func[12] --allocator free=func[13]"
     ))
 }
 

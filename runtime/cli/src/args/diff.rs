@@ -33,7 +33,7 @@ pub(crate) struct DiffArgs {
     pub(crate) input_arg: bool,
     /// Run both programs under the plan and the decisions of a recorded run instead; repeatable: a trace, a run's folder or id, or one of latest,
     /// last-pass, last-fail.
-    #[arg(long = "run", value_name = "RUN", conflicts_with_all = ["WorldArgs", "LimitArgs", "timeout", "fuel", "mem_limit_mb", "output_limit", "sequences", "flows", "args"])]
+    #[arg(long = "run", value_name = "RUN", conflicts_with_all = ["WorldArgs", "HeapArgs", "LimitArgs", "timeout", "fuel", "mem_limit_mb", "output_limit", "sequences", "flows", "args"])]
     pub(crate) runs: Vec<String>,
     /// What may differ. A write to an output is a call too.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = aspects())]

@@ -2,9 +2,9 @@
 
 use super::memory::bytes;
 use clap::{Args, Subcommand};
-use fozzy_instrument::AllocatorChoice;
 use fozzy_plan::ByteSize;
 use fozzy_report::memory::MEMORY_GRAPH_FORMATS;
+use fozzy_trace::plan::AllocatorChoice;
 use std::path::PathBuf;
 
 /// Which functions allocate.

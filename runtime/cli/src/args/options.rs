@@ -44,6 +44,7 @@ impl WorldArgs {
             allow_error_exit: self.allow_error_exit,
             no_canonical_nans: self.no_canonical_nans,
             memcheck: self.memcheck,
+            allocators: self.heap.allocator.clone(),
             wall_start: self.wall_start,
         }
     }

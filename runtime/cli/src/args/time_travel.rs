@@ -3,6 +3,7 @@
 use super::{ReplayProfileArgs, ReportFormatArg, SeedArg};
 use clap::{ArgGroup, Args, ValueEnum};
 use fozzy_campaign::options::seed_number;
+use fozzy_trace::plan::AllocatorChoice;
 use fozzy_trace::{Duration, Instant, StopPoint};
 use std::path::PathBuf;
 
@@ -25,6 +26,10 @@ pub(crate) struct ReplayArgs {
     /// Execute the recorded decisions with checks of memory: another run than the recorded one, unless that had them too.
     #[arg(long, conflicts_with_all = ["against", "until", "step", "call"])]
     pub(crate) memcheck: bool,
+    /// With --memcheck, a function of the allocator, beside those that are recognised and those of the recording: `malloc=NAME`, or
+    /// `free=func[13]`. Can be repeated.
+    #[arg(long, value_name = "ROLE=FUNCTION", requires = "memcheck")]
+    pub(crate) allocator: Vec<AllocatorChoice>,
     /// Stop at this virtual time, and show the state of the run.
     #[arg(long, value_name = "TIME", value_parser = Duration::parse, conflicts_with = "against")]
     pub(crate) until: Option<Duration>,

@@ -18,6 +18,7 @@ use fozzy_engine::Session;
 use fozzy_report::{MachineNames, ReplaySummary, RunMode, RunSummary, TargetSummary, document, entry_line, step_lines};
 use fozzy_search::{CallDivergence, OutcomeDifference, replay as replay_recording};
 use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::plan::AllocatorChoice;
 use fozzy_trace::{Execution, FailureSignature, Finding, FindingKind, Status, Verdict};
 use std::process::ExitCode;
 
@@ -35,7 +36,12 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
             context.printer.remark(
                 "with checks of memory, this is another run than the recorded one: blocks have other addresses\n",
             );
-            against(&recording, &mut original, &mut checked_session(&recording)?, TargetSummary::of(&recording.target))?
+            against(
+                &recording,
+                &mut original,
+                &mut checked_session(&recording, &args.allocator)?,
+                TargetSummary::of(&recording.target),
+            )?
         }
         None => same(&recording, &mut original, args, format == ReportFormatArg::Pretty)?,
         Some(program) => {
@@ -67,6 +73,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
         // What was found is in the same place of the same decisions.
         let mut found = Recording { outcome: outcome.clone(), ..recording.clone() };
         found.plan.memcheck |= args.memcheck;
+        found.plan.allocators.extend_from_slice(&args.allocator);
         summary = summary.with_related(related_stacks(&found));
         summary.warnings.extend(origins_of(&found, &replayed.execution.facts.undefined));
     }
@@ -184,9 +191,10 @@ fn against(
 }
 
 /// The recorded run with checks of memory.
-fn checked_session(recording: &Recording) -> Result<Session, CliError> {
+fn checked_session(recording: &Recording, allocators: &[AllocatorChoice]) -> Result<Session, CliError> {
     let mut checked = recording.clone();
     checked.plan.memcheck = true;
+    checked.plan.allocators.extend_from_slice(allocators);
     session_of(&checked)
 }
 

@@ -13,9 +13,10 @@
 use crate::compile::preview1_module;
 use crate::compile::settings::{STACK_SLOTS, Switches};
 use fozzy_instrument::{
-    AccessorLayout, AllocatorChoice, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options,
-    POSITION_BYTES, SideMemory, SideTag,
+    AccessorLayout, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options, POSITION_BYTES,
+    SideMemory, SideTag,
 };
+use fozzy_trace::plan::AllocatorChoice;
 use serde::{Deserialize, Serialize};
 
 /// What the rewriter puts into a program, and how it is metered.
@@ -35,7 +36,7 @@ pub struct Build {
     pub modules: ModuleChoice,
     /// Count instructions by call path; excludes all other side memories.
     pub profile: bool,
-    /// With that, log allocations and frees: of the allocators that are recognised, and of these.
+    /// With that, log allocations and frees: of the allocators that are recognised, of those of [`Switches`], and of these.
     pub heap: Option<Vec<AllocatorChoice>>,
     /// Have the program stop where a debugger wants it to, with all of its values; excludes all side memories.
     pub positions: bool,
@@ -104,7 +105,7 @@ impl Build {
     }
 
     /// What the rewriter is asked for; the symbolizer asks for the same to get the same maps.
-    pub(crate) fn options(&self, switches: Switches) -> Options {
+    pub(crate) fn options(&self, switches: &Switches) -> Options {
         Options {
             memcheck: switches.memcheck,
             memory_faults: switches.memory_faults,
@@ -116,6 +117,7 @@ impl Build {
             coverage: self.coverage,
             modules: self.modules.clone(),
             profile: self.profile,
+            allocators: switches.allocators.clone(),
             heap: self.heap.clone(),
             positions: self.positions,
             stores: self.stores,

@@ -112,11 +112,11 @@ impl Cache {
         &self,
         engine: &Engine,
         key: &str,
-        (switches, build): (Switches, &Build),
+        (switches, build): (&Switches, &Build),
         component: &[u8],
     ) -> Result<Option<Component>, CompileFailure> {
         let Some(compiler) = &self.compiler else { return Ok(None) };
-        let Switches { canonical_nans, memory_faults, .. } = switches;
+        let Switches { canonical_nans, memory_faults, .. } = *switches;
         let (fuel, positions) = (build.fuel, build.positions);
         let (cache, key_of_job) = (self.directory.clone(), key.to_owned());
         let job = CompileJob { canonical_nans, memory_faults, fuel, positions, cache, key: key_of_job };

@@ -78,8 +78,9 @@ pub fn run_job(job: &CompileJob, component: &[u8]) -> Result<(), CompileFailure>
     let refused =
         |error: &wasmtime::Error| CompileFailure::Refused(crate::compile::load::one_line(&format!("{error:#}")));
     let build = Build { fuel: job.fuel, positions: job.positions, ..Build::default() };
-    let switches = Switches { canonical_nans: job.canonical_nans, memcheck: false, memory_faults: job.memory_faults };
-    let engine = settings::engine(switches, &build).map_err(|error| refused(&error))?;
+    let CompileJob { canonical_nans, memory_faults, .. } = *job;
+    let switches = Switches { canonical_nans, memory_faults, ..Switches::default() };
+    let engine = settings::engine(&switches, &build).map_err(|error| refused(&error))?;
     let compiled = Component::from_binary(&engine, component).map_err(|error| refused(&error))?;
     let cache = Cache::open(&job.cache).map_err(|error| CompileFailure::Unavailable(error.to_string()))?;
     // Code that cannot be cached is compiled again by the caller, now that its cost is known to be bounded.

@@ -131,7 +131,7 @@ impl Program {
         build: &Build,
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
-        let engine = settings::engine(switches, build).map_err(|error| refused("starting wasmtime", &error))?;
+        let engine = settings::engine(&switches, build).map_err(|error| refused("starting wasmtime", &error))?;
         let program = Program::on(engine, component, switches, build, cache)?;
         program.runnable()?;
         Ok(program)
@@ -157,7 +157,7 @@ impl Program {
         build: &Build,
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
-        let engine = settings::engine(switches, build).map_err(|error| refused("starting wasmtime", &error))?;
+        let engine = settings::engine(&switches, build).map_err(|error| refused("starting wasmtime", &error))?;
         Program::on(engine, component, switches, build, cache)?.offered()
     }
 
@@ -170,7 +170,7 @@ impl Program {
         if component == *original {
             return Program { inner: Arc::clone(&self.inner), linked: None }.offered();
         }
-        Program::on(engine.clone(), component, *switches, build, cache.as_ref())?.offered()
+        Program::on(engine.clone(), component, switches.clone(), build, cache.as_ref())?.offered()
     }
 
     /// The same program under other switches. If it was linked with a target, it is to be linked again.
@@ -179,7 +179,7 @@ impl Program {
     /// When it cannot be compiled.
     pub(crate) fn under(&self, switches: Switches) -> Result<Program, ProgramError> {
         let ProgramInner { original, build, cache, .. } = &*self.inner;
-        let engine = settings::engine(switches, build).map_err(|error| refused("starting wasmtime", &error))?;
+        let engine = settings::engine(&switches, build).map_err(|error| refused("starting wasmtime", &error))?;
         Program::on(engine, Arc::clone(original), switches, build, cache.as_ref())
     }
 
@@ -224,7 +224,7 @@ impl Program {
         build: &Build,
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
-        let (compiled, facts) = compiled(&engine, &component, switches, build, cache)?;
+        let (compiled, facts) = compiled(&engine, &component, &switches, build, cache)?;
         let unoffered = fozzy_host::refused_imports(&engine, &compiled, facts.access.is_some());
         let entries = entry_points(&engine, &compiled);
         let inner = ProgramInner {
@@ -268,8 +268,8 @@ impl Program {
 
     /// The switches that it was compiled under.
     #[must_use]
-    pub fn switches(&self) -> Switches {
-        self.inner.switches
+    pub fn switches(&self) -> &Switches {
+        &self.inner.switches
     }
 
     /// Digest of everything of the engine that results depend on.
@@ -391,7 +391,7 @@ impl Program {
     /// Maps and symbols, made at the first use.
     pub(crate) fn symbols(&self) -> &Symbolizer {
         let ProgramInner { symbols, original, build, switches, .. } = &*self.inner;
-        symbols.get_or_init(|| Arc::new(Symbolizer::new(original, build, *switches)))
+        symbols.get_or_init(|| Arc::new(Symbolizer::new(original, build, switches)))
     }
 
     /// The same, to be kept.
@@ -423,7 +423,7 @@ fn linked<'a>(
 fn compiled(
     engine: &Engine,
     component: &[u8],
-    switches: Switches,
+    switches: &Switches,
     build: &Build,
     cache: Option<&Cache>,
 ) -> Result<(Component, CompiledMetadata), ProgramError> {
@@ -432,7 +432,9 @@ fn compiled(
     // So has where the log of allocations is.
     let logged = if build.heap.is_some() { "\nheap 2" } else { logged };
     let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}");
-    let configuration = format!("{}\n{versions}\n{build:?}{logged}", switches.configuration());
+    let chosen = switches.allocators.iter().filter(|_| build.heap.is_some()).map(|it| format!("\nallocator {it}"));
+    let chosen: String = chosen.collect();
+    let configuration = format!("{}\n{versions}\n{build:?}{logged}{chosen}", switches.configuration());
     let cached = cache.map(|cache| (cache, Cache::code_key(component, configuration.as_bytes(), engine)));
     let facts_key = |key: &str| format!("{key}-facts");
     let kept = || {

@@ -5,6 +5,7 @@
 use crate::compile::build::Build;
 use crate::memory::HostMemories;
 use fozzy_trace::Digest;
+use fozzy_trace::plan::AllocatorChoice;
 use fozzy_world::fault::strikes_memory;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ pub(crate) const BACKTRACE_FRAMES_MAX: usize = 64;
 pub(crate) const HOSTCALL_FUEL: usize = 128 << 20;
 
 /// Settings that a user may change, because they have a price. They stand in the trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switches {
     /// See [`fozzy_trace::Plan::canonical_nans`].
     pub canonical_nans: bool,
@@ -51,6 +52,15 @@ pub struct Switches {
     pub memcheck: bool,
     /// Programs ask whether they may have memory, as the plan has faults of memory.
     pub memory_faults: bool,
+    /// See [`fozzy_trace::Plan::allocators`].
+    pub allocators: Vec<AllocatorChoice>,
+}
+
+impl Default for Switches {
+    /// Those of a plan that says nothing.
+    fn default() -> Switches {
+        Switches { canonical_nans: true, memcheck: false, memory_faults: false, allocators: Vec::new() }
+    }
 }
 
 impl Switches {
@@ -58,16 +68,24 @@ impl Switches {
     #[must_use]
     pub fn of(plan: &fozzy_trace::Plan) -> Switches {
         let memory_faults = plan.faults.iter().any(|fault| strikes_memory(&fault.kind));
-        Switches { canonical_nans: plan.canonical_nans, memcheck: plan.memcheck, memory_faults }
+        Switches {
+            canonical_nans: plan.canonical_nans,
+            memcheck: plan.memcheck,
+            memory_faults,
+            allocators: plan.allocators.clone(),
+        }
     }
 
     /// A digest of everything that decides what a program does here, besides component, plan and
     /// decisions.
     #[must_use]
-    pub fn configuration(self) -> Digest {
+    pub fn configuration(&self) -> Digest {
+        let asks = self.memcheck || self.memory_faults;
+        let allocators: Vec<_> =
+            self.allocators.iter().filter(|_| asks).map(|it| format!("; allocator {it}")).collect();
         let text = format!(
             "wasmtime {WASMTIME_VERSION}; rewriter {}; memory digest 2; stack slots {STACK_SLOTS}; canonical NaNs {}; \
-             relaxed SIMD deterministic; fuel; host call {}; clock tick {}; hostcall fuel {HOSTCALL_FUEL}; handles {}{}{}",
+             relaxed SIMD deterministic; fuel; host call {}; clock tick {}; hostcall fuel {HOSTCALL_FUEL}; handles {}{}{}{}",
             fozzy_instrument::REWRITER_VERSION,
             self.canonical_nans,
             fozzy_host::HOST_CALL_FUEL,
@@ -75,13 +93,14 @@ impl Switches {
             fozzy_world::table::HANDLES_MAX,
             if self.memcheck { "; memory checks 2" } else { "" },
             if self.memory_faults { "; memory faults 1" } else { "" },
+            allocators.concat(),
         );
         Digest::of(text.as_bytes())
     }
 }
 
 /// wasmtime, with every source of nondeterminism closed.
-pub(crate) fn deterministic(switches: Switches, build: &Build) -> Config {
+pub(crate) fn deterministic(switches: &Switches, build: &Build) -> Config {
     let mut config = Config::new();
 
     // Floats: one bit pattern for every NaN that a computation produces; without it the payload depends
@@ -128,6 +147,6 @@ pub(crate) fn deterministic(switches: Switches, build: &Build) -> Config {
 }
 
 /// An engine with these settings.
-pub(crate) fn engine(switches: Switches, build: &Build) -> Result<Engine, wasmtime::Error> {
+pub(crate) fn engine(switches: &Switches, build: &Build) -> Result<Engine, wasmtime::Error> {
     Engine::new(&deterministic(switches, build))
 }

@@ -39,7 +39,7 @@ const ABSENT_LINES: &str = "; to have them, build it with `debug = \"line-tables
                             (CARGO_PROFILE_RELEASE_DEBUG=1 does it once), with `-g` in C and C++, without `-ldflags=-w` in Go, and do not strip it";
 
 impl Symbolizer {
-    pub(crate) fn new(component: &[u8], build: &Build, switches: Switches) -> Symbolizer {
+    pub(crate) fn new(component: &[u8], build: &Build, switches: &Switches) -> Symbolizer {
         let instrumented = fozzy_instrument::instrument(component, &build.options(switches));
         let found =
             instrumented.map(|found| (found.maps, found.sites, found.comparisons, found.profile, found.positions));

@@ -44,8 +44,7 @@ const START: &str = r#"(func $start (global.set $n (i32.add (global.get $n) (i32
 fn program(exported: &str, start: &str, build: &Build) -> Program {
     let text = COMPONENT.replace("EXPORTED", exported).replace("START", start);
     let bytes = wat::parse_str(text).expect("it assembles");
-    Program::build(bytes.into(), Switches { canonical_nans: true, memcheck: false, memory_faults: false }, build, None)
-        .expect("it compiles")
+    Program::build(bytes.into(), Switches::default(), build, None).expect("it compiles")
 }
 
 fn started(program: &Program) -> Reactor {

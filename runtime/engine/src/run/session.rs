@@ -189,8 +189,8 @@ impl Session {
     /// # Errors
     /// As for [`Session::new`]; the session is as it was then.
     pub fn replan(&mut self, plan: Arc<Plan>, inputs: &Inputs) -> Result<(), SessionError> {
-        let switches = Switches { memory_faults: Switches::of(&plan).memory_faults, ..self.program.switches() };
-        if switches != self.program.switches() {
+        let switches = Switches { memory_faults: Switches::of(&plan).memory_faults, ..self.program.switches().clone() };
+        if switches != *self.program.switches() {
             // Faults of memory need code in the program, which costs fuel: without them, it is another program.
             let program = self.program.under(switches).map_err(SessionError::Unlinked)?;
             let session = Session::new(program, Arc::clone(&plan), inputs)?;

@@ -21,6 +21,7 @@ stdin-nonblocking = true
 wall-start = 2025-06-01T12:00:00Z
 canonical-nans = false
 memcheck = true
+allocators = ["malloc=pool_get", "free=func[13]"]
 allow-error-exit = true
 target-instances = 2
 read-only = ["/data"]
@@ -247,6 +248,8 @@ fn a_plan_is_made_of_it() {
             && plan.memcheck
             && plan.allow_error_exit
     );
+    let allocators: Vec<String> = plan.allocators.iter().map(ToString::to_string).collect();
+    assert_eq!(allocators, ["malloc=pool_get", "free=func[13]"]);
     assert_eq!(plan.main.args, ["app.wasm", "--verbose"]);
     let env: Vec<String> = plan.main.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let names = "FOZZY_NODES=server,client,worker1,worker2";

@@ -4,8 +4,6 @@ use super::*;
 use crate::compile::build::Build;
 use crate::compile::settings::{Switches, engine};
 
-const SWITCHES: Switches = Switches { canonical_nans: true, memcheck: false, memory_faults: false };
-
 fn smallest(engine: &Engine) -> Component {
     let bytes = wat::parse_str("(component)").expect("text");
     Component::from_binary(engine, &bytes).expect("the smallest component")
@@ -23,7 +21,7 @@ fn contents(directory: &Path) -> Vec<PathBuf> {
 fn code_is_kept_and_found_again() {
     let directory = tempfile::tempdir().expect("a folder");
     let cache = Cache::open(directory.path()).expect("private");
-    let engine = engine(SWITCHES, &Build::default()).expect("an engine");
+    let engine = engine(&Switches::default(), &Build::default()).expect("an engine");
     let key = Cache::code_key(b"component", b"settings", &engine);
     assert!(cache.code(&engine, &key).is_none());
     cache.keep_code(&key, &smallest(&engine));

@@ -21,8 +21,8 @@ fn named_types(definitions: &str, names: &[&str]) -> Vec<Type> {
 }
 
 fn imported(definitions: &str, params: &str) -> Vec<Type> {
-    let engine = engine(Switches { canonical_nans: false, memcheck: false, memory_faults: false }, &Build::default())
-        .expect("an engine");
+    let engine =
+        engine(&Switches { canonical_nans: false, ..Switches::default() }, &Build::default()).expect("an engine");
     let text = format!(
         "(component (import \"a:b/c\" (instance {definitions} (type $call (func {params})) (export \"call\" (func (type $call))))))"
     );
