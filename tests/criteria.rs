@@ -208,3 +208,76 @@ fn seeds_and_explorations_judge_as_runs_do() {
     let found = fozzy.run(&explore).exits(1).json();
     assert_eq!(found["signature"]["site"], "checker", "{found:#}");
 }
+
+/// In every run, in what was recorded of one and carried elsewhere, and in what searches find.
+#[test]
+fn operations_are_held_to_a_model_of_ones_own() {
+    let fozzy = Fozzy::new();
+    let model =
+        std::fs::read_to_string(repository().join("tests/cli/check-model-component/last.wat")).expect("a model");
+    let client = program("client");
+    let plan = |model: &str| {
+        let key = format!("[expect]\nhistory = [{{ checker = \"linearizable\", model = \"./models/{model}\" }}]\n");
+        fozzy.write("plan.toml", key);
+    };
+    std::fs::create_dir(fozzy.path("models")).expect("a folder");
+    fozzy.write("models/last.wat", &model);
+    plan("last.wat");
+    let run = |more: &[&str]| fozzy.run(&[&["run", &client, "--plan", "plan.toml", "--json"], more].concat());
+    let seeds = run(&["--seeds", "0..20"]).exits(1).json();
+    assert_eq!((&seeds["tests"]["passed"], &seeds["tests"]["failed"]), (&17.into(), &4.into()), "{seeds:#}");
+    let failed = run(&["--seed", "1", "--record", "a.fozzy"]).exits(1).json();
+    let site = "linearizable last.wat: not-linearizable";
+    assert_eq!(failed["signature"]["site"], site, "{failed:#}");
+    run(&["--seed", "0"]).exits(0);
+
+    // The recording has the model with it.
+    let other = Fozzy::new();
+    std::fs::copy(fozzy.path("a.fozzy"), other.path("a.fozzy")).expect("a copy");
+    let again = other.run(&["replay", "a.fozzy", "--json"]).exits(1).json();
+    assert_eq!((&again["replay"]["equal"], &again["signature"]["site"]), (&true.into(), &site.into()), "{again:#}");
+    let small = other.run(&["shrink", "a.fozzy", "--budget", "5s", "--json"]).exits(1).json();
+    assert_eq!(small["signature"]["site"], site, "{small:#}");
+    let explored = fozzy.run(&["explore", &client, "--plan", "plan.toml", "--runs", "60", "--json"]).exits(1).json();
+    assert_eq!(explored["signature"]["site"], site, "{explored:#}");
+
+    // What fails itself is no verdict; what is no model is none.
+    let at = model.find("#readonly\")").expect("it is there");
+    let at = at + model[at..].find("(result i32)").expect("its result") + "(result i32)".len();
+    fozzy.write("models/traps.wat", format!("{} (unreachable){}", &model[..at], &model[at..]));
+    plan("traps.wat");
+    let trapped = run(&["--seed", "1"]).exits(2).json();
+    assert_eq!(trapped["signature"]["site"], "linearizable traps.wat: failed model", "{trapped:#}");
+    for (wrong, why) in [("none.wat", "cannot read"), ("client.wat", "fozzy:model/sequential@0.1.0#init")] {
+        std::fs::copy(&client, fozzy.path("models/client.wat")).expect("a copy");
+        plan(wrong);
+        fozzy.run(&["run", &client, "--plan", "plan.toml"]).refuses(&[wrong, why]);
+    }
+}
+
+#[test]
+fn a_bank_is_held_to_what_its_plan_says_of_it() {
+    let fozzy = Fozzy::new();
+    let program = program("accounts");
+    for (keys, code, site) in [
+        ("", 0, Value::Null),
+        ("total = 9", 0, Value::Null),
+        ("accounts = [\"0\", \"1\"], total = 9", 0, Value::Null),
+        ("total = 10", 1, "bank: wrong-total".into()),
+        ("accounts = [\"0\"]", 1, "bank: unexpected-key".into()),
+        // Texts are no numbers.
+        ("accounts = [0, 1]", 1, "bank: unexpected-key".into()),
+    ] {
+        fozzy.write(
+            "plan.toml",
+            format!(
+                "[expect]\nhistory = [{{ checker = \"bank\"{}{keys} }}]\n",
+                if keys.is_empty() { "" } else { ", " }
+            ),
+        );
+        let ran = fozzy.run(&["run", &program, "--plan", "plan.toml", "--json", "--no-store"]).exits(code).json();
+        assert_eq!(ran["signature"]["site"], site, "{keys}: {ran:#}");
+    }
+    fozzy.write("plan.toml", "[expect]\nhistory = [{ checker = \"set-full\", total = 9 }]\n");
+    fozzy.run(&["run", &program, "--plan", "plan.toml"]).refuses(&["set-full has no accounts and no total"]);
+}

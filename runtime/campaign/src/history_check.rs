@@ -10,7 +10,7 @@
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::inputs::is_trace;
-use crate::model_component::{ModelComponent, is_component};
+use crate::model_component::model_component;
 use crate::pipeline::PreparedProgram;
 use crate::remarks::Remarks;
 use crate::selector;
@@ -30,6 +30,7 @@ use fozzy_report::{
 use fozzy_search::source_of;
 use fozzy_trace::Executor;
 use fozzy_trace::file::RecordedOutcome;
+use fozzy_trace::plan::criteria::is_model_path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
@@ -165,7 +166,7 @@ pub fn check_read_history(
     } else if let Some(level) = chosen_level(&history, request.model).filter(|_| !request.is_sequential) {
         check.model_guessed = request.model.is_none();
         judge_isolation(&history, level, &limits, &mut check).map_err(|error| wrong(&error))?
-    } else if let Some(name) = request.model.filter(|name| is_component(name)) {
+    } else if let Some(name) = request.model.filter(|name| is_model_path(name)) {
         if request.is_sequential {
             check.consistency = Some(SEQUENTIAL.to_owned());
         }
@@ -234,7 +235,7 @@ fn judge_calls(
     let keys = verdict.partitions.iter().filter(|part| part.key.is_some()).count();
     check.partitions = keys.max(verdict.partitions.len().min(1)) as u64;
     check.parted_by = (check.partitions > 1).then(|| {
-        let name = match (verdict.by_element, is_component(row.name)) {
+        let name = match (verdict.by_element, is_model_path(row.name)) {
             (true, true) => "part",
             (true, false) => "element",
             (false, _) => "key",
@@ -274,7 +275,7 @@ fn judge_by_component(
     check: &mut HistoryCheck,
 ) -> Result<(Validity, Vec<TimelinePart>), CampaignError> {
     let wrong = |why: String| CampaignError::new(ErrorKind::Target, format!("{}: {why}", path.display()));
-    let mut component = ModelComponent::load(path, request.remarks)?;
+    let mut component = model_component(path, request.remarks)?;
     let model = ProgramModel::new(history, &mut component).map_err(wrong)?;
     let name = path.display().to_string();
     let row = ModelRow { name: &name, summary: "", functions: &[], model: &model };

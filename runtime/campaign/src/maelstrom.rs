@@ -151,7 +151,7 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
         if model.is_empty() {
             return Err("--consistency-models: expected names of levels, such as serializable, found none".to_owned());
         }
-        let criterion = HistoryCriterion { checker: "isolation".to_owned(), model: model.clone() };
+        let criterion = HistoryCriterion::named("isolation", model);
         fozzy_check::check_criterion(&criterion).map_err(|why| format!("--consistency-models: {why}"))?;
     }
     availability.map_or(Ok(()), |least| share("--availability", least))

@@ -10,7 +10,7 @@
 //! of a finding is the checker, the anomaly and the class of the key, never a value.
 //! Not here: anomalies that end a run while it continues (`fozzy_trace::facts::Operations`).
 
-use crate::checker::{CHECKERS, check_property, checker};
+use crate::checker::{CHECKERS, CheckerOptions, check_property_with, checker};
 use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, Process, pair_calls};
 use crate::isolation::{ISOLATION_LEVELS, check_isolation_level, has_transactions, isolation_level};
 use crate::judge::JudgedFinding;
@@ -18,12 +18,14 @@ use crate::linearizability::{
     CheckLimits, LinearizabilityVerdict, UndecidedReason, Validity, check_linearizability,
     check_sequential_consistency, minimize_sequential_violation, minimize_violation,
 };
-use crate::model::{MODELS, ModelRow, guess_model, model};
+use crate::model::{MODELS, ModelRow, ProgramModel, guess_model, model};
 use crate::unmatched::one_line;
 use fozzy_trace::facts::Operations;
 use fozzy_trace::plan::HistoryCriterion;
-use fozzy_trace::{Finding, FindingKind, Status};
+use fozzy_trace::plan::criteria::is_model_path;
+use fozzy_trace::{Finding, FindingKind, ModelProgram, ModelPrograms, Status};
 use std::cell::Cell;
+use std::sync::PoisonError;
 
 /// Memory of a search for an order of the calls of one key, in bytes, and how often it looks whether it is to end: a search campaign
 /// judges each of its runs, so that one must not take long. What is not decided by then is an error that says so.
@@ -36,6 +38,8 @@ const SHOWN_CALLS: usize = 16;
 const LINEARIZABLE: &str = "linearizable";
 const SEQUENTIAL: &str = "sequential";
 const ISOLATION: &str = "isolation";
+/// The checker of [`CHECKERS`] that is told of a test.
+const BANK: &str = "bank";
 
 /// What is wrong by one criterion.
 struct Violation {
@@ -79,16 +83,23 @@ impl Violation {
 /// ```
 /// use fozzy_check::check_criterion;
 /// use fozzy_trace::plan::HistoryCriterion;
-/// let criterion = |checker: &str, model: &str| HistoryCriterion { checker: checker.into(), model: model.into() };
-/// assert!(check_criterion(&criterion("linearizable", "kv")).is_ok());
-/// assert!(check_criterion(&criterion("linearisable", "kv")).is_err());
+/// assert!(check_criterion(&HistoryCriterion::named("linearizable", "kv")).is_ok());
+/// assert!(check_criterion(&HistoryCriterion::named("linearisable", "kv")).is_err());
 /// ```
 pub fn check_criterion(criterion: &HistoryCriterion) -> Result<(), String> {
     let name = criterion.model.as_str();
     let unknown = |what: &str, name: &str, known: Vec<&str>| {
         Err(format!("there is no {what} `{}`; there are {}", one_line(name), known.join(", ")))
     };
+    let says_of_bank = !criterion.accounts.is_empty() || criterion.total.is_some();
+    if says_of_bank && criterion.checker != BANK {
+        return Err(format!("the checker {} has no accounts and no total: bank has", one_line(&criterion.checker)));
+    }
     match criterion.checker.as_str() {
+        LINEARIZABLE | SEQUENTIAL if criterion.component.is_some() => Ok(()),
+        LINEARIZABLE | SEQUENTIAL if is_model_path(name) => {
+            Err(format!("the model `{}` is a component: a plan names those, in `expect.history`", one_line(name)))
+        }
         LINEARIZABLE | SEQUENTIAL if name.is_empty() || model(name).is_some() => Ok(()),
         LINEARIZABLE | SEQUENTIAL => unknown("model", name, MODELS.iter().map(|row| row.name).collect()),
         ISOLATION if name.is_empty() || isolation_level(name).is_some() => Ok(()),
@@ -109,7 +120,7 @@ pub(crate) fn found(operations: &Operations, is_whole: bool) -> Vec<JudgedFindin
     }
     let history = OperationHistory::of_run(operations);
     let violations = operations.criteria.iter().filter_map(|criterion| {
-        let violation = violation(&history, criterion, is_whole)?;
+        let violation = violation(&history, criterion, &operations.models, is_whole)?;
         Some(finding(criterion, violation))
     });
     let mut found: Vec<JudgedFinding> = violations.collect();
@@ -132,7 +143,12 @@ fn finding(criterion: &HistoryCriterion, violation: Violation) -> JudgedFinding 
     JudgedFinding { status, finding, site: one_line(&site), words: String::new() }
 }
 
-fn violation(history: &OperationHistory, criterion: &HistoryCriterion, is_whole: bool) -> Option<Violation> {
+fn violation(
+    history: &OperationHistory,
+    criterion: &HistoryCriterion,
+    models: &ModelPrograms,
+    is_whole: bool,
+) -> Option<Violation> {
     if let Err(why) = check_criterion(criterion) {
         return Some(Violation::unjudged("no such checker", why));
     }
@@ -145,11 +161,18 @@ fn violation(history: &OperationHistory, criterion: &HistoryCriterion, is_whole:
         looks.get() > LOOKS_MAX
     };
     let limits = CheckLimits { memory_bytes_max: MEMORY_BYTES_MAX, is_over: &is_over };
-    let judged = match criterion.checker.as_str() {
-        LINEARIZABLE => order(history, &criterion.model, false, &limits),
-        SEQUENTIAL => order(history, &criterion.model, true, &limits),
-        ISOLATION => isolation(history, &criterion.model, &limits),
-        name => property(history, name, is_whole),
+    let judged = match (criterion.checker.as_str(), criterion.component) {
+        (checker @ (LINEARIZABLE | SEQUENTIAL), Some(component)) => match models.get(&component) {
+            Some(program) => {
+                let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
+                return order_of_program(history, criterion, &mut *program, checker == SEQUENTIAL, &limits);
+            }
+            None => Err("the component of the model is not there".to_owned()),
+        },
+        (LINEARIZABLE, None) => order(history, &criterion.model, false, &limits),
+        (SEQUENTIAL, None) => order(history, &criterion.model, true, &limits),
+        (ISOLATION, _) => isolation(history, &criterion.model, &limits),
+        _ => property(history, criterion, is_whole),
     };
     judged.unwrap_or_else(|why| Some(Violation::unjudged("misfit", format!("the operations do not fit: {why}"))))
 }
@@ -165,6 +188,41 @@ fn order(
         "" => guess_model(history)?,
         name => model(name).ok_or("the model")?,
     };
+    order_of_model(history, row, is_sequential, limits)
+}
+
+/// Whether calls have an order that a model of the user's own allows. What it says while it fails is no verdict.
+fn order_of_program(
+    history: &OperationHistory,
+    criterion: &HistoryCriterion,
+    program: &mut dyn ModelProgram,
+    is_sequential: bool,
+    limits: &CheckLimits<'_>,
+) -> Option<Violation> {
+    let failed =
+        |why: String| Some(Violation::unjudged("failed model", format!("the model came to no verdict: {why}")));
+    let mut history = history.clone();
+    let model = match ProgramModel::new(&mut history, program) {
+        Ok(model) => model,
+        Err(why) => return failed(why),
+    };
+    let row = ModelRow { name: &criterion.model, summary: "", functions: &[], model: &model };
+    let is_over = || model.failure().is_some() || (limits.is_over)();
+    let limits = CheckLimits { memory_bytes_max: limits.memory_bytes_max, is_over: &is_over };
+    let judged = order_of_model(&history, &row, is_sequential, &limits);
+    match (model.failure(), judged) {
+        (Some(why), _) => failed(why),
+        (None, Ok(violation)) => violation,
+        (None, Err(why)) => Some(Violation::unjudged("misfit", format!("the operations do not fit: {why}"))),
+    }
+}
+
+fn order_of_model(
+    history: &OperationHistory,
+    row: &ModelRow<'_>,
+    is_sequential: bool,
+    limits: &CheckLimits<'_>,
+) -> Result<Option<Violation>, String> {
     let verdict = match is_sequential {
         true => check_sequential_consistency(history, row, limits),
         false => check_linearizability(history, row, limits),
@@ -239,9 +297,16 @@ fn isolation(history: &OperationHistory, name: &str, limits: &CheckLimits<'_>) -
 }
 
 /// Whether operations have a property.
-fn property(history: &OperationHistory, name: &str, is_whole: bool) -> Result<Option<Violation>, String> {
+fn property(
+    history: &OperationHistory,
+    criterion: &HistoryCriterion,
+    is_whole: bool,
+) -> Result<Option<Violation>, String> {
+    let name = criterion.checker.as_str();
     let row = checker(name).ok_or("the checker")?;
-    let verdict = check_property(history, row).map_err(|error| error.to_string())?;
+    let accounts = (!criterion.accounts.is_empty()).then(|| criterion.accounts.iter().cloned().collect());
+    let options = CheckerOptions { accounts, total: criterion.total };
+    let verdict = check_property_with(history, row, &options).map_err(|error| error.to_string())?;
     let first = |is_fault: bool| verdict.anomalies.iter().find(|one| one.is_fault == is_fault);
     Ok(match verdict.validity {
         Validity::Valid => None,
@@ -309,7 +374,7 @@ mod tests {
             let number = operations.invoke(at as u32, name, input, time(0)).expect("room");
             operations.end(number, OperationEnd::Ok((*output).to_owned()), time(5)).expect("it runs");
         }
-        operations.criteria = vec![HistoryCriterion { checker: checker.to_owned(), model: model.to_owned() }];
+        operations.criteria = vec![HistoryCriterion::named(checker, model)];
         let found = found(&operations, true);
         let shown = found.iter().map(|one| format!("{:?} {}", one.status, one.site)).collect::<Vec<_>>().join("; ");
         assert_eq!(shown, expected, "{checker} {model}: {calls:?}");
@@ -386,7 +451,7 @@ mod tests {
             let end = OperationEnd::Ok(output.to_owned());
             operations.end(number, end, Instant(10 * at as u64 + 5)).expect("it runs");
         }
-        operations.criteria = vec![HistoryCriterion { checker: "linearizable".to_owned(), model: "kv".to_owned() }];
+        operations.criteria = vec![HistoryCriterion::named("linearizable", "kv")];
         let found = found(&operations, true);
         let message = &found[0].finding.message;
         assert!(message.starts_with("linearizable kv: key x: its operations cannot have taken effect"), "{message}");

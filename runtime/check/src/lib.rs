@@ -28,6 +28,8 @@ mod unmatched;
 pub use checker::{
     CHECKERS, CheckerOptions, CheckerRow, CheckerVerdict, HistoryAnomaly, check_property, check_property_with, checker,
 };
+/// A program that is a model, and a call as it gets it.
+pub use fozzy_trace::{ModelProgram, ProgramCall};
 pub use frame_filter::{generated_frames, is_own};
 pub use history::{
     ClientCall, Datum, DatumId, DatumPool, HistoryError, HistoryFormat, HistoryNotation, HistoryOperation,
@@ -46,6 +48,6 @@ pub use linearizability::{
     check_linearizability, check_sequential_consistency, minimize_sequential_violation, minimize_violation,
 };
 pub use model::{
-    CallRecord, MODELS, ModelAction, ModelCall, ModelProgram, ModelRow, NextStates, ProgramCall, ProgramModel,
-    SequentialModel, guess_checker, guess_model, model,
+    CallRecord, MODELS, ModelAction, ModelCall, ModelRow, NextStates, ProgramModel, SequentialModel, guess_checker,
+    guess_model, model,
 };

@@ -20,7 +20,7 @@ mod set;
 mod tests;
 
 pub use guess::{guess_checker, guess_model};
-pub use program::{ModelProgram, ProgramCall, ProgramModel};
+pub use program::ProgramModel;
 
 use crate::history::error::quoted;
 use crate::history::{ClientCall, Datum, DatumId, DatumPool, OperationHistory, OperationType, Process};

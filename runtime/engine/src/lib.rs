@@ -100,6 +100,8 @@ pub use fozzy_instrument::{CoverageMode, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
 pub use reactor::fuzz_executor::{CallOutcome, ExecutorError, ExportedFunctions, FuzzExecutor, functions};
+/// A model of a user's own, to judge histories by.
+pub use reactor::model_component::{MODEL_INTERFACE, ModelComponent};
 pub use reactor::walker::{Walker, WalkerError};
 pub use reactor::{
     CHECKPOINT_BYTES_DEFAULT, CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, RestoreMethod,

@@ -20,6 +20,7 @@ mod handles;
 mod image;
 mod instance;
 mod memories;
+pub(crate) mod model_component;
 mod state_learner;
 mod tracker;
 pub(crate) mod walker;
@@ -41,8 +42,8 @@ use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{
-    CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, HarnessError, History, Instant, NodeId, Plan, Recorder,
-    StepId,
+    CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, HarnessError, History, Instant, ModelPrograms, NodeId,
+    Plan, Recorder, StepId,
 };
 use fozzy_world::{World, WorldError};
 use instance::ReactorInstance;
@@ -158,6 +159,17 @@ impl Reactor {
         inputs: &Inputs,
         source: Box<dyn DecisionSource>,
     ) -> Result<Reactor, ReactorError> {
+        Reactor::start_judged(program, plan, inputs, ModelPrograms::default(), source)
+    }
+
+    /// The same, with the models by which its operations are judged.
+    pub(crate) fn start_judged(
+        program: Program,
+        plan: Arc<Plan>,
+        inputs: &Inputs,
+        models: ModelPrograms,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<Reactor, ReactorError> {
         // Those that it was linked with act while they are called, and only then.
         let called = if program.linked().is_some() { plan.called().count() } else { 0 };
         if plan.programs().count() > called {
@@ -167,6 +179,7 @@ impl Reactor {
             return Err(ReactorError::NotAlone("backends of the real computer"));
         }
         let mut start = World::new(plan, inputs)?;
+        start.facts.operations.models = models;
         start.launches.clear();
         let mut run = Run::new(start.clone(), source, Recorder::new(0..0), None);
         run.guests = 1;

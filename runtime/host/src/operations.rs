@@ -55,7 +55,7 @@ impl operations::Host for Host {
     fn check(&mut self, checker: String, model: String) -> Result<()> {
         self.call(CHECK, (&*checker, &*model), |host| {
             let operations = &mut *host.world().facts.operations;
-            let criterion = HistoryCriterion { checker: checker.clone(), model: model.clone() };
+            let criterion = HistoryCriterion::named(&checker, &model);
             operations.hold_to(criterion).map_err(misused(CHECK))?;
             no_anomaly(operations)
         })

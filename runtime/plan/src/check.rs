@@ -15,7 +15,7 @@ use crate::problem::{DocumentStep, Problems, quoted};
 use crate::stdin::{self, StdinFile};
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
-use fozzy_trace::plan::criteria::{CHECKER_NAME_BYTES_MAX, HISTORY_CRITERIA_MAX, PATTERN_BYTES_MAX};
+use fozzy_trace::plan::criteria::{CHECKER_NAME_BYTES_MAX, HISTORY_CRITERIA_MAX, PATTERN_BYTES_MAX, is_model_path};
 use fozzy_world::fault::{FaultKind, FaultTarget, KILL, machine_of};
 use fozzy_world::live_bounds::{HostPattern, check_command};
 use fozzy_world::{MAIN, NODES_MAX};
@@ -230,7 +230,8 @@ impl Check<'_> {
             self.at("history", |check| check.wrong(message));
         }
         for (i, criterion) in expect.history.iter().enumerate() {
-            for (key, name) in [("checker", Some(&criterion.checker)), ("model", criterion.model.as_ref())] {
+            let model = criterion.model.as_ref().filter(|model| !is_model_path(model));
+            for (key, name) in [("checker", Some(&criterion.checker)), ("model", model)] {
                 let is_short = name.is_none_or(|name| (1..=CHECKER_NAME_BYTES_MAX).contains(&name.len()));
                 if !is_short {
                     let message = format!("expected a name of 1 to {CHECKER_NAME_BYTES_MAX} bytes");

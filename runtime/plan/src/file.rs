@@ -8,6 +8,7 @@ use crate::named::NamedValues;
 use crate::nemesis::{NemesisFile, PhasesFile};
 use crate::notation::{Bandwidth, ByteSize, FaultRate, NamedAllocator, Strength, TimeSpan, WallStart};
 use crate::stdin::StdinFile;
+use fozzy_trace::plan::criteria::is_model_path;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -599,15 +600,40 @@ pub struct ExpectFile {
 }
 
 /// A checker of recorded operations.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
 pub struct HistoryCriterionFile {
     /// `linearizable`, `sequential`, `isolation`, or a checker that needs neither model nor level, such as `set-full` (`fozzy check --help`
     /// has all).
     pub checker: String,
-    /// The model of `linearizable` and `sequential`, such as "kv", or the level of `isolation`, such as "serializable". Default: what the
-    /// operations plainly have.
+    /// The model of `linearizable` and `sequential`, such as "kv", or the path of a component that is one, such as "./counter.wasm", or of
+    /// the folder of its crate; or the level of `isolation`, such as "serializable". Default: what the operations plainly have.
     pub model: Option<String>,
+    /// Of `bank`, the names of its accounts. Default: those of the first read.
+    pub accounts: Vec<BankAccount>,
+    /// Of `bank`, what its accounts have together. Default: what they have at the first read.
+    pub total: Option<i64>,
+}
+
+/// The name of an account.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BankAccount {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+impl BankAccount {
+    /// As it stands in a history.
+    #[must_use]
+    pub fn edn(&self) -> String {
+        match self {
+            BankAccount::Number(number) => number.to_string(),
+            BankAccount::Text(text) => format!("{text:?}"),
+        }
+    }
 }
 
 /// What must not stand in a trace: values under these names are replaced by a placeholder.
@@ -698,6 +724,13 @@ impl PlanFile {
             rule.stdout.iter_mut().chain(rule.stderr.iter_mut()).chain(others)
         });
         self.expect.check.iter_mut().for_each(&mut join);
+        for model in self.expect.history.iter_mut().filter_map(|criterion| criterion.model.as_mut()) {
+            if is_model_path(model) {
+                let mut path = PathBuf::from(&*model);
+                join(&mut path);
+                *model = path.to_string_lossy().into_owned();
+            }
+        }
         bodies.chain(outputs).chain(self.expect.output.as_mut()).for_each(|content| content.paths(&mut join));
     }
 }

@@ -10,14 +10,15 @@
 
 use crate::check::{check, target_names};
 use crate::file::{
-    BackendsFile, ComponentFile, ContentFile, ContentTable, DiskNames, ExpectFile, FaultFile, FilesBackend,
-    HistoryCriterionFile, HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd,
-    PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
+    BackendsFile, BankAccount, ComponentFile, ContentFile, ContentTable, DiskNames, ExpectFile, FaultFile,
+    FilesBackend, HistoryCriterionFile, HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile,
+    NodeEnd, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
 use crate::nemesis;
 use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
+use fozzy_trace::plan::criteria::{CHECKER_NAME_BYTES_MAX, is_model_path};
 use fozzy_trace::plan::{
     AllowedEnd, Backend, Backends, CheckerPlan, Edition, HistoryCriterion, HostLimits, HttpFailure, HttpReply,
     HttpRule, Inputs, Limits, LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability,
@@ -197,7 +198,8 @@ impl Resolve<'_, '_> {
             warm_up: false,
             input: None,
             criteria: self.at("expect", |resolve| resolve.criteria(&file.expect)),
-            history: file.expect.history.iter().map(history_criterion).collect(),
+            history: self
+                .at("expect", |resolve| resolve.each("history", &file.expect.history, Resolve::history_criterion)),
             edition: Edition::FIRST,
         };
         if let Some(cluster) = &plan.cluster {
@@ -273,6 +275,18 @@ impl Resolve<'_, '_> {
             fail_on: expect.fail_on.clone(),
             checker,
         }
+    }
+
+    fn history_criterion(&mut self, file: &HistoryCriterionFile) -> HistoryCriterion {
+        let (mut model, mut component) = (file.model.clone().unwrap_or_default(), None);
+        if is_model_path(&model) {
+            let found = self.at("model", |resolve| resolve.component(Path::new(&model)));
+            // The name is a part of signatures, so that it is the same wherever the file lies.
+            model = found.name.chars().take(CHECKER_NAME_BYTES_MAX / 4).collect();
+            component = Some(found.digest);
+        }
+        let accounts = file.accounts.iter().map(BankAccount::edn).collect();
+        HistoryCriterion { checker: file.checker.clone(), model, component, accounts, total: file.total }
     }
 
     pub(crate) fn content(&mut self, content: &ContentFile) -> Digest {
@@ -547,10 +561,6 @@ fn limits(file: &LimitsFile) -> Limits {
             output_bytes: file.output.map_or(host.output_bytes, |size| size.0),
         }),
     }
-}
-
-fn history_criterion(file: &HistoryCriterionFile) -> HistoryCriterion {
-    HistoryCriterion { checker: file.checker.clone(), model: file.model.clone().unwrap_or_default() }
 }
 
 fn memory(file: &MemoryFile) -> Option<MemoryPlan> {

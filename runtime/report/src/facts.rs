@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn a_history_that_is_to_be_judged_and_has_no_operation_is_warned_of() {
         let mut facts = Facts::default();
-        let criterion = HistoryCriterion { checker: "linearizable".to_owned(), model: "kv".to_owned() };
+        let criterion = HistoryCriterion::named("linearizable", "kv");
         facts.operations.criteria.push(criterion);
         let warnings = health_warnings(&facts);
         assert!(

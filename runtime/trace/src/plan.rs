@@ -744,7 +744,9 @@ impl Plan {
             ProcessReply::NotFound | ProcessReply::NotPermitted | ProcessReply::Component(_) => Vec::new(),
         });
         let components = self.programs().map(|program| program.component);
-        of_machines.chain(bodies).chain(outputs).chain(components).chain(self.criteria.digests()).collect()
+        let models = self.history.iter().filter_map(|criterion| criterion.component);
+        let criteria = self.criteria.digests().chain(models);
+        of_machines.chain(bodies).chain(outputs).chain(components).chain(criteria).collect()
     }
 }
 

@@ -31,7 +31,7 @@ pub fn page(
     let own = execution.facts.operations.criteria.iter().find(|criterion| criterion.checker != "stats");
     let (checker, model) = match own {
         None => (Some("stats"), None),
-        Some(HistoryCriterion { checker, model }) if ["linearizable", "isolation"].contains(&checker.as_str()) => {
+        Some(HistoryCriterion { checker, model, .. }) if ["linearizable", "isolation"].contains(&checker.as_str()) => {
             (None, Some(model.as_str()))
         }
         Some(criterion) => (Some(criterion.checker.as_str()), None),

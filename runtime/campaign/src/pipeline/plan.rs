@@ -10,6 +10,7 @@ use super::load::{self, LoadedTarget};
 use super::runtime::is_go;
 use super::{feed, real_computer, secrets};
 use crate::error::{CampaignError, ErrorKind};
+use crate::model_component::start_model;
 use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, RunRequest, WorldOptions};
 use crate::project::Project;
 use crate::remarks::Remarks;
@@ -64,6 +65,10 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     let mut plan = resolved.plan;
     if let Some(why) = plan.history.iter().find_map(|criterion| fozzy_check::check_criterion(criterion).err()) {
         return Err(CampaignError::new(ErrorKind::Plan, format!("`expect.history`: {why}")));
+    }
+    for (model, component) in plan.history.iter().filter_map(|one| Some((&one.model, one.component?))) {
+        let component = inputs.get(&component).expect("the plan has resolved it");
+        start_model(model, component)?;
     }
     for word in &world.dirs {
         let (mount, read_only) = capture(word, &mut inputs)?;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The first word of an operation is its function, and what follows its key, or entries such as `:final? true`. Input and output are values in EDN or as JSON writes
-//! numbers, texts and arrays; what is neither is a text, and nothing is `nil`. An output that says nothing is the input.
+//! numbers, texts, arrays and objects; what is neither is a text, and nothing is `nil`. An output that says nothing is the input.
 //! Not here: how a run is repeated (`fozzy-campaign`).
 
 use super::datum::ItemKind;
@@ -74,13 +74,19 @@ fn value(pool: &mut DatumPool, words: &str) -> DatumId {
     if words.trim().is_empty() {
         return DatumId::NIL;
     }
-    let mut reader = SyntaxReader::new(words, SyntaxDialect::Edn);
-    let read = reader.value(pool);
-    match (read, reader.is_at_end(pool)) {
-        (Ok(value), Ok(true)) if pool.name(value).is_none_or(|name| words.trim() != name) => value,
-        // A bare word is a text.
-        _ => pool.text(words.trim()),
-    }
+    // A bare word is a text.
+    let found = read(pool, words, SyntaxDialect::Edn);
+    let found = found.filter(|value| pool.name(*value).is_none_or(|name| words.trim() != name));
+    let is_object = found.is_none() && words.trim_start().starts_with('{');
+    let found = if is_object { read(pool, words, SyntaxDialect::Json) } else { found };
+    found.unwrap_or_else(|| pool.text(words.trim()))
+}
+
+/// The value that is all of a text in a notation.
+fn read(pool: &mut DatumPool, words: &str, notation: SyntaxDialect) -> Option<DatumId> {
+    let mut reader = SyntaxReader::new(words, notation);
+    let value = reader.value(pool).ok()?;
+    reader.is_at_end(pool).is_ok_and(|is| is).then_some(value)
 }
 
 #[cfg(test)]
@@ -112,6 +118,11 @@ mod tests {
         operations.end(read, OperationEnd::Ok("4".to_owned()), Instant(12)).expect("it runs");
         let marked = OperationHistory::of_run(&operations).to_edn();
         assert!(marked.ends_with(":f :read, :value 4, :final? true}\n"), "{marked}");
+        let objects = operations.invoke(3, "read", "{\"a\": [1, {\"b\": null}]}", Instant(13)).expect("it fits");
+        operations.end(objects, OperationEnd::Ok("{:a 1}".to_owned()), Instant(14)).expect("it runs");
+        let read = OperationHistory::of_run(&operations).to_edn();
+        let lines: Vec<&str> = read.lines().rev().take(2).collect();
+        assert!(lines[1].contains(":value {\"a\" [1 {\"b\" nil}]}") && lines[0].contains(":value {:a 1}"), "{read}");
         let row = model("kv").expect("a model");
         let verdict = check_linearizability(&history, row, &CheckLimits::default()).expect("it fits");
         assert_eq!((verdict.validity, verdict.partitions.len()), (Validity::Invalid, 2));

@@ -6,10 +6,11 @@
 //!
 //! Calls are interned once and known by their number after that; each step is asked for once. Invariants: memory for what is known is
 //! bounded; the first failure of the program ends the judging, and no verdict is taken from it.
-//! Not here: how a program is run (`fozzy-campaign`).
+//! Not here: how a program is run (`fozzy-engine`).
 
 use super::{CallRecord, ModelAction, ModelCall, NextStates, SequentialModel};
 use crate::history::{DatumId, DatumPool, HistoryError, OperationHistory, OperationType, pair_calls};
+use fozzy_trace::{ModelProgram, ProgramCall};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -18,54 +19,6 @@ const KNOWN_BYTES_MAX: usize = 256 << 20;
 /// Bytes of a state, and states after a call.
 const STATE_BYTES_MAX: usize = 1 << 20;
 const STATES_MAX: usize = 4096;
-
-/// A call as a program gets it: values are JSON.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProgramCall {
-    /// Who called.
-    pub process: i64,
-    /// The name of its function.
-    pub name: String,
-    /// Its key, if the history has one.
-    pub key: Option<String>,
-    /// Its argument.
-    pub input: String,
-    /// Its result, if it is known.
-    pub output: Option<String>,
-}
-
-/// A program that is a model. Errors are sentences: it trapped, it took too long.
-pub trait ModelProgram {
-    /// The state at the beginning.
-    ///
-    /// # Errors
-    /// When the program fails, as for all functions.
-    fn init(&mut self) -> Result<String, String>;
-
-    /// The states after a call.
-    ///
-    /// # Errors
-    /// As for `init`.
-    fn step(&mut self, state: &str, call: &ProgramCall) -> Result<Vec<String>, String>;
-
-    /// The independent part that a call is about.
-    ///
-    /// # Errors
-    /// As for `init`.
-    fn partition(&mut self, call: &ProgramCall) -> Result<Option<String>, String>;
-
-    /// Whether a call changes no state.
-    ///
-    /// # Errors
-    /// As for `init`.
-    fn is_readonly(&mut self, call: &ProgramCall) -> Result<bool, String>;
-
-    /// A state in words.
-    ///
-    /// # Errors
-    /// As for `init`.
-    fn describe(&mut self, state: &str) -> Result<String, String>;
-}
 
 /// A program, as a model of one history.
 pub struct ProgramModel<'p> {

@@ -278,6 +278,11 @@ impl Program {
         self.inner.switches.configuration()
     }
 
+    /// Where what is compiled is kept.
+    pub(crate) fn cache(&self) -> Option<&Cache> {
+        self.inner.cache.as_ref()
+    }
+
     pub(crate) fn engine(&self) -> &Engine {
         &self.inner.engine
     }

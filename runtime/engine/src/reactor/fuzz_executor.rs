@@ -26,6 +26,7 @@ use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
 use crate::entry::entry_point::{EntryPoint, NumberedInterface, STATEFUL};
 use crate::entry::typed;
+use crate::reactor::model_component::planned_models;
 use crate::reactor::{CallError, Reactor, ReactorError, time_of};
 use enter::EntryCall;
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
@@ -164,7 +165,9 @@ pub fn functions(
 }
 
 fn start(program: Program, plan: &Plan, inputs: &Inputs, seed: Seed) -> Result<Reactor, ReactorError> {
-    Reactor::start(program, Arc::new(plan.clone()), inputs, Box::new(SeededSource::new(seed)))
+    let models = planned_models(plan, inputs, program.cache());
+    let source = Box::new(SeededSource::new(seed));
+    Reactor::start_judged(program, Arc::new(plan.clone()), inputs, models, source)
 }
 
 fn names(reactor: &mut Reactor, call: &PlannedCall) -> Result<Vec<String>, CallError> {

@@ -17,6 +17,7 @@ use crate::compile::cache::Cache;
 use crate::compile::link::LinkError;
 use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
+use crate::reactor::model_component::planned_models;
 use crate::reactor::{CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, time_of};
 use crate::run::coverage::ProgramCoverage;
 use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
@@ -140,7 +141,8 @@ impl Walker {
     ) -> Result<Walker, WalkerError> {
         let interface = program.entries().scenario.stateful.clone().ok_or(WalkerError::NoFlows)?;
         let named = |name: &str| format!("{interface}#{name}");
-        let mut first = Reactor::start(program, Arc::new(plan.clone()), inputs, source)?;
+        let models = planned_models(plan, inputs, program.cache());
+        let mut first = Reactor::start_judged(program, Arc::new(plan.clone()), inputs, models, source)?;
         let mut describe = first.function::<(), (ScenarioInfo,)>(&named("describe"))?;
         let (info,) = first.call(&mut describe, ())?;
         check(&info).map_err(WalkerError::Description)?;

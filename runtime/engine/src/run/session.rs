@@ -14,6 +14,7 @@ use crate::compile::program::{Program, ProgramError};
 use crate::compile::settings::Switches;
 use crate::entry::entry_point::is_plain;
 use crate::memory::Region;
+use crate::reactor::model_component::planned_models;
 use crate::run::block_stop::BlockStop;
 use crate::run::callee::{self, TargetInstance};
 use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage, add_modules};
@@ -147,7 +148,9 @@ impl Session {
         };
         let declared = called.map(|target| catalogue::read(target.component()));
         let criteria = CriteriaJudge::new(&plan.criteria, &program, inputs)?.map(Box::new);
+        let models = planned_models(&plan, inputs, program.cache());
         let mut start = World::new(plan, inputs)?;
+        start.facts.operations.models = models;
         for row in catalogue::read(program.component()).into_iter().chain(declared.into_iter().flatten()) {
             let declared = start.facts.properties.declare(row.kind, &row.name, &row.place);
             let wrong = |why: String| SessionError::Catalogue { why };

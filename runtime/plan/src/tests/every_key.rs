@@ -185,7 +185,7 @@ exit = [0, 3]
 output = "done"
 fail-on = ["balance: -"]
 check = "judge.wasm"
-history = [{ checker = "linearizable", model = "kv" }, { checker = "set-full" }]
+history = [{ checker = "linearizable", model = "kv" }, { checker = "bank", accounts = [0, "b"], total = 100 }, { checker = "linearizable", model = "./models/counter.wasm" }]
 
 [redact]
 headers = ["X-Key"]
@@ -319,8 +319,11 @@ fn a_plan_is_made_of_it() {
         (Some(Duration::from_millis(2_000)), Some(Duration::from_millis(1_000)))
     );
     assert_eq!((&plan.criteria.exit_codes[..], plan.criteria.output), (&[0, 3][..], Some(Digest::of(b"done"))));
-    let criterion = |checker: &str, model: &str| HistoryCriterion { checker: checker.into(), model: model.into() };
-    assert_eq!(plan.history, [criterion("linearizable", "kv"), criterion("set-full", "")]);
+    let accounts = vec!["0".to_owned(), "\"b\"".to_owned()];
+    let bank = HistoryCriterion { accounts, total: Some(100), ..HistoryCriterion::named("bank", "") };
+    let component = Some(Digest::of(b"component"));
+    let counter = HistoryCriterion { component, ..HistoryCriterion::named("linearizable", "counter.wasm") };
+    assert_eq!(plan.history, [HistoryCriterion::named("linearizable", "kv"), bank, counter]);
     let checker = plan.criteria.checker.as_ref().map(|checker| checker.component);
     assert_eq!((&plan.criteria.fail_on[..], checker), (&["balance: -".to_owned()][..], Some(Digest::of(b"component"))));
 

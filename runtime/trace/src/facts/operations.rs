@@ -8,6 +8,7 @@ mod monitor;
 
 use super::ReportedFailure;
 use crate::Instant;
+use crate::ModelPrograms;
 use crate::plan::HistoryCriterion;
 use crate::plan::criteria::{CHECKER_NAME_BYTES_MAX, HISTORY_CRITERIA_MAX};
 use monitor::HistoryMonitor;
@@ -82,6 +83,8 @@ pub struct Operations {
     bytes: usize,
     /// What they are held to.
     pub criteria: Vec<HistoryCriterion>,
+    /// The programs that are models of some of these.
+    pub models: ModelPrograms,
     monitor: HistoryMonitor,
     /// What was begun or ended last, and that is which.
     latest: Option<(usize, bool)>,

@@ -39,8 +39,14 @@ pub const HISTORY_CRITERIA_MAX: usize = 16;
 /// Bytes of the name of a checker, model or level.
 pub const CHECKER_NAME_BYTES_MAX: usize = 64;
 
+/// Whether a model is named by the path of a component: `./model.wasm`.
+#[must_use]
+pub fn is_model_path(model: &str) -> bool {
+    [".wasm", ".wat"].iter().any(|ending| model.ends_with(ending)) || model.contains('/')
+}
+
 /// A checker that the operations of a run's clients are held to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct HistoryCriterion {
     /// `linearizable`, `sequential`, `isolation`, or the name of a checker that needs neither model nor level.
@@ -48,9 +54,24 @@ pub struct HistoryCriterion {
     /// The name of the model or level; what the operations plainly have if it is empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
+    /// The component that is the model, which then has the name of its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub component: Option<Digest>,
+    /// Of a bank, the names of its accounts in EDN; those of the first read if there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<String>,
+    /// Of a bank, what its accounts have together; what they have at the first read if it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<i64>,
 }
 
 impl HistoryCriterion {
+    /// A checker by its name and that of its model or level.
+    #[must_use]
+    pub fn named(checker: &str, model: &str) -> HistoryCriterion {
+        HistoryCriterion { checker: checker.to_owned(), model: model.to_owned(), ..HistoryCriterion::default() }
+    }
+
     /// Its name in sentences.
     #[must_use]
     pub fn name(&self) -> String {

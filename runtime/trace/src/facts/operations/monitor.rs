@@ -338,7 +338,7 @@ mod tests {
     /// Operations one after the other: function, input, and how it ended; what is found, and after how many.
     fn first(checker: &str, calls: &[(&str, &str, &str)]) -> Option<(usize, String, String)> {
         let mut operations = Operations::default();
-        let criterion = HistoryCriterion { checker: checker.to_owned(), model: String::new() };
+        let criterion = HistoryCriterion::named(checker, "");
         operations.hold_to(criterion).expect("room");
         for (at, (name, input, end)) in calls.iter().enumerate() {
             let number = operations.invoke(0, name, input, Instant(0)).expect("room");
@@ -393,7 +393,7 @@ mod tests {
             operations.end(number, OperationEnd::Ok("5".to_owned()), Instant(0)).expect("it runs");
             assert_eq!(operations.anomaly(), None);
         }
-        let criterion = HistoryCriterion { checker: "unique-ids".to_owned(), model: String::new() };
+        let criterion = HistoryCriterion::named("unique-ids", "");
         operations.hold_to(criterion).expect("room");
         assert_eq!(operations.anomaly().expect("an anomaly").message, "unique-ids: 5 was generated twice");
     }
