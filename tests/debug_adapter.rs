@@ -293,11 +293,38 @@ fn clients_that_leave_or_send_rubbish_leave_no_process() {
         // It leaves in the middle.
         editor.input = None;
         assert_eq!(wait::exit(&mut editor.child).code(), Some(code), "{}", String::from_utf8_lossy(bytes));
-        let is_gone = |id: &u32| {
-            let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-            status.is_empty() || status.contains(") Z ")
-        };
         wait::until("the end of the processes of a run", || started.iter().all(is_gone));
+    }
+}
+
+fn is_gone(id: &u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    status.is_empty() || status.contains(") Z ")
+}
+
+/// While it waits for a request, and while the run is executed.
+#[test]
+fn a_session_that_is_killed_leaves_no_process() {
+    let fozzy = Fozzy::new();
+    let counts = "(module (memory (export \"memory\") 1) (func (export \"_start\") (local i32)
+        (loop (br_if 0 (i32.lt_u (local.tee 0 (i32.add (local.get 0) (i32.const 1))) (i32.const 200000000))))))";
+    fozzy.write("counts.wat", counts);
+    fozzy.run(&["run", "counts.wat", "--record", "run.fozzy"]).exits(0);
+    for signal in ["-KILL", "-HUP", "-TERM"] {
+        for executes in [false, true] {
+            let mut editor = Editor::open(&fozzy);
+            editor.launch();
+            let started = descendants(editor.child.id());
+            assert!(!started.is_empty(), "a run is executed in a process");
+            if executes {
+                editor.ask("configurationDone", json!({}));
+                editor.send("continue", json!({"threadId": 1}));
+            }
+            let id = editor.child.id().to_string();
+            assert!(wait::run(Command::new("kill").args([signal, &id])).status.success());
+            assert!(!wait::exit(&mut editor.child).success());
+            wait::until("the end of the processes of a run", || started.iter().all(is_gone));
+        }
     }
 }
 

@@ -144,11 +144,11 @@ pub fn profile_export(
     let is_of_heaps = PROFILE_FORMATS.iter().all(|row| row.name != format);
     let Some(chosen) = heap.or(is_of_heaps.then_some(&[])) else {
         let tree = cpu_profile(path, recording)?;
-        return Ok(((profile_format(format).write)(&tree), tree.remarks));
+        return Ok(profile_format(format).export(&tree));
     };
     let format = format_of_heaps(format)?;
     let found = heap_profile(path, recording, chosen)?;
-    Ok(((format.write)(&found), found.tree.remarks))
+    Ok(format.export(&found))
 }
 
 /// A run over its virtual time.

@@ -71,17 +71,27 @@ pub struct ProfileFormat {
     pub name: &'static str,
     /// It is text, and what people call a flame graph is made of it.
     pub is_graph: bool,
-    /// Writes it.
-    pub write: fn(&CallTree) -> Vec<u8>,
+    /// It writes each path with all its callers, so that deep paths have to be cut.
+    repeats_callers: bool,
+    write: fn(&CallTree) -> Vec<u8>,
+}
+
+impl ProfileFormat {
+    /// The calls of a run in this format, and what a reader has to know.
+    #[must_use]
+    pub fn export(&self, tree: &CallTree) -> (Vec<u8>, Vec<String>) {
+        let tree = if self.repeats_callers { tree.shallow() } else { Cow::Borrowed(tree) };
+        ((self.write)(&tree), tree.remarks.clone())
+    }
 }
 
 /// All of them.
 pub const PROFILE_FORMATS: &[ProfileFormat] = &[
-    ProfileFormat { name: "folded", is_graph: true, write: folded::write },
-    ProfileFormat { name: "svg", is_graph: true, write: svg::write },
-    ProfileFormat { name: "speedscope", is_graph: true, write: speedscope::write },
-    ProfileFormat { name: "pprof", is_graph: false, write: pprof::write },
-    ProfileFormat { name: "callgrind", is_graph: false, write: callgrind::write },
+    ProfileFormat { name: "folded", is_graph: true, repeats_callers: true, write: folded::write },
+    ProfileFormat { name: "svg", is_graph: true, repeats_callers: false, write: svg::write },
+    ProfileFormat { name: "speedscope", is_graph: true, repeats_callers: true, write: speedscope::write },
+    ProfileFormat { name: "pprof", is_graph: false, repeats_callers: true, write: pprof::write },
+    ProfileFormat { name: "callgrind", is_graph: false, repeats_callers: false, write: callgrind::write },
 ];
 
 /// The format of this name.
@@ -97,18 +107,28 @@ pub fn profile_format(name: &str) -> &'static ProfileFormat {
 pub struct HeapFormat {
     /// By which it is asked for.
     pub name: &'static str,
-    /// Writes it.
-    pub write: fn(&HeapTree) -> Vec<u8>,
+    /// It writes each path with all its callers, so that deep paths have to be cut.
+    repeats_callers: bool,
+    write: fn(&HeapTree) -> Vec<u8>,
+}
+
+impl HeapFormat {
+    /// The heap of a run in this format, and what a reader has to know.
+    #[must_use]
+    pub fn export(&self, heap: &HeapTree) -> (Vec<u8>, Vec<String>) {
+        let heap = if self.repeats_callers { heap.shallow() } else { Cow::Borrowed(heap) };
+        ((self.write)(&heap), heap.tree.remarks.clone())
+    }
 }
 
 /// All of them. Graphs are of bytes allocated.
 pub const HEAP_FORMATS: &[HeapFormat] = &[
-    HeapFormat { name: "folded", write: |heap| folded::write(&heap.tree) },
-    HeapFormat { name: "svg", write: |heap| svg::write(&heap.tree) },
-    HeapFormat { name: "speedscope", write: |heap| speedscope::write(&heap.tree) },
-    HeapFormat { name: "pprof", write: pprof::write_heap },
-    HeapFormat { name: "massif", write: massif::write },
-    HeapFormat { name: "dhat", write: massif::write_dhat },
+    HeapFormat { name: "folded", repeats_callers: true, write: |heap| folded::write(&heap.tree) },
+    HeapFormat { name: "svg", repeats_callers: false, write: |heap| svg::write(&heap.tree) },
+    HeapFormat { name: "speedscope", repeats_callers: true, write: |heap| speedscope::write(&heap.tree) },
+    HeapFormat { name: "pprof", repeats_callers: true, write: pprof::write_heap },
+    HeapFormat { name: "massif", repeats_callers: false, write: massif::write },
+    HeapFormat { name: "dhat", repeats_callers: true, write: massif::write_dhat },
 ];
 
 /// The format of this name, of heaps.
@@ -304,12 +324,12 @@ impl CallTree {
 
     /// The calls as a format has them that writes each path with all its callers: cut at a depth where that is bounded. What is
     /// deeper is counted as [`DEEPER_FRAME`], so that sums stay.
-    #[must_use]
-    pub fn shallow(&self) -> Cow<'_, CallTree> {
-        self.shallow_within(PATH_BYTES_MAX)
+    fn shallow(&self) -> Cow<'_, CallTree> {
+        self.cut_within(PATH_BYTES_MAX).map_or(Cow::Borrowed(self), |(cut, _)| Cow::Owned(cut))
     }
 
-    fn shallow_within(&self, bytes_max: u64) -> Cow<'_, CallTree> {
+    /// The same, and where each node went; `None` when nothing is to be cut.
+    fn cut_within(&self, bytes_max: u64) -> Option<(CallTree, Vec<usize>)> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
         let mut lengths: Vec<u64> = Vec::with_capacity(self.nodes.len());
         // By depth: the bytes of paths that end there, and of those that would be cut there.
@@ -338,7 +358,7 @@ impl CallTree {
             }
         }
         if sum <= bytes_max || deepest + 1 >= whole.len() {
-            return Cow::Borrowed(self);
+            return None;
         }
         let mut found = CallTree { nodes: Vec::new(), ..self.clone() };
         let deeper = found.functions.len();
@@ -368,7 +388,7 @@ impl CallTree {
         }
         let remark = "frames are counted as";
         found.remarks.push(format!("calls below {} {remark} {DEEPER_FRAME}: their paths are too long", deepest + 1));
-        Cow::Owned(found)
+        Some((found, places))
     }
 
     /// The path of a node, from the root.

@@ -9,8 +9,9 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
 /// The connection of [`end_with`].
 static CONNECTION: AtomicI32 = AtomicI32::new(-1);
@@ -38,8 +39,29 @@ extern "C" fn end_if_closed(_: libc::c_int) {
     let mut state = libc::pollfd { fd: CONNECTION.load(Ordering::Relaxed), events: libc::POLLIN, revents: 0 };
     // SAFETY: `poll` and `_exit` may be called in a signal, and an atomic may be read there; it does not wait, and so leaves `errno` alone.
     unsafe {
-        if libc::poll(&raw mut state, 1, 0) != 0 {
+        // A poll that fails says nothing of the connection.
+        if libc::poll(&raw mut state, 1, 0) > 0 {
             libc::_exit(0);
+        }
+    }
+}
+
+/// Whether somebody connects within that time.
+pub(super) fn connects_within(listener: &UnixListener, limit: Duration) -> io::Result<bool> {
+    let begun = Instant::now();
+    loop {
+        let left = limit.saturating_sub(begun.elapsed()).as_millis();
+        let mut state = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: the one structure is ours, and the time is bounded.
+        match unsafe { libc::poll(&raw mut state, 1, i32::try_from(left).unwrap_or(i32::MAX)) } {
+            0 => return Ok(false),
+            found if found > 0 => return Ok(true),
+            _ => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
         }
     }
 }

@@ -11,6 +11,7 @@
 
 use super::code::DebuggedCode;
 use super::debuggee::VARIABLE;
+use super::fork::connects_within;
 use super::protocol::{DebuggeeSpec, DebuggerLink, EndReport, MachineState, Reply, Request};
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::PreparedProgram;
@@ -20,6 +21,7 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Digest, Instant, Status};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -35,6 +37,8 @@ const DISTANCE_MIN: u64 = 1 << 20;
 const NEAR_DISTANCES: [u64; 4] = [1 << 22, 1 << 17, 1 << 12, 1 << 7];
 /// How far from a checkpoint a search backwards begins without others in between, in instructions.
 const APPROACHED: u64 = 1 << 10;
+/// How long a process that was started, or copied, may take to say so: it has nothing else to do then.
+const GREETING_WAIT: Duration = Duration::from_mins(1);
 /// How long a run that may have no end has for its first stop.
 const FIRST_STOP_WAIT: Duration = Duration::from_mins(1);
 /// Stops in one stretch beyond which only its later half is looked at.
@@ -153,7 +157,7 @@ impl DebuggeeProcess {
     }
 }
 
-fn lost(error: &std::io::Error) -> CampaignError {
+fn lost(error: &io::Error) -> CampaignError {
     CampaignError::new(ErrorKind::Internal, format!("the process that executes the run is gone: {error}"))
 }
 
@@ -161,7 +165,7 @@ fn confused() -> CampaignError {
     CampaignError::new(ErrorKind::Internal, "the process that executes the run answers something else".to_owned())
 }
 
-fn io_error(what: &str, error: &std::io::Error) -> CampaignError {
+fn io_error(what: &str, error: &io::Error) -> CampaignError {
     CampaignError::new(ErrorKind::Internal, format!("{what}: {error}"))
 }
 
@@ -966,11 +970,18 @@ impl Inspector<'_> {
     }
 }
 
-/// A process that was started, or copied, says that it is there.
+/// A process that was started, or copied, says that it is there. One that ended before it could is not waited for forever.
 fn greeted(listener: &UnixListener) -> Result<DebuggerLink, CampaignError> {
-    let (stream, _) = listener.accept().map_err(|error| io_error("a process of the debugger", &error))?;
+    let failed = |error| io_error("a process of the debugger", &error);
+    if !connects_within(listener, GREETING_WAIT).map_err(failed)? {
+        return Err(lost(&io::ErrorKind::TimedOut.into()));
+    }
+    let (stream, _) = listener.accept().map_err(failed)?;
     let mut connection = DebuggerLink::new(stream);
-    match connection.receive().map_err(|error| lost(&error))? {
+    connection.wait_at_most(Some(GREETING_WAIT)).map_err(|error| lost(&error))?;
+    let greeting = connection.receive().map_err(|error| lost(&error))?;
+    connection.wait_at_most(None).map_err(|error| lost(&error))?;
+    match greeting {
         Reply::Hello(_) => Ok(connection),
         _ => Err(confused()),
     }

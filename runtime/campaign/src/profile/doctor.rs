@@ -20,7 +20,7 @@ pub fn profile_doctor(path: &Path, recording: &Recording, deep: bool) -> Result<
         cpu.as_ref().map(|tree| format!("{} instructions counted", grouped(tree.total().instructions))).map_err(said),
     );
     if let Ok(tree) = &cpu {
-        let pprof = |tree| (profile_format("pprof").write)(tree);
+        let pprof = |tree| profile_format("pprof").export(tree).0;
         doctor.check("cpu_balance", within_use(tree.of_main(), recording.outcome.fuel_used));
         if deep {
             let again = cpu_profile(path, recording)?;

@@ -253,11 +253,10 @@ fn open_call(namer: &mut Namer<'_>, counts: &ProgramProfile, end: usize) -> Opti
 
 /// The innermost frame of a place that is the program's own code, or the innermost of all.
 fn site(heap: &HeapTree, place: HeapPlace) -> HeapSite {
-    let frames = heap.frames(place);
-    let own = frames.iter().find(|(name, file, line)| {
+    let own = heap.frames(place).find(|(name, file, line)| {
         let source = SourceLocation { file: file.map(str::to_owned), line: Some(*line), ..SourceLocation::default() };
         is_own(&StackFrame { module: String::new(), function: (*name).to_owned(), offset: 0, source })
     });
-    let (function, file, line) = own.or(frames.first()).copied().unwrap_or_default();
+    let (function, file, line) = own.or_else(|| heap.frames(place).next()).unwrap_or_default();
     HeapSite { function: function.to_owned(), file: file.map(str::to_owned), line }
 }

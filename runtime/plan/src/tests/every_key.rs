@@ -239,7 +239,7 @@ fn a_plan_is_made_of_it() {
         Ok(b"component".to_vec())
     };
     let resolved = file.resolve("app.wasm", &mut loader, &mut inputs).expect("everything is there");
-    assert_eq!(asked, ["child.wasm", "handler.wasm", "judge.wasm"], "each once");
+    assert_eq!(asked, ["child.wasm", "handler.wasm", "judge.wasm", "counter.wasm"], "each once");
     let plan = resolved.plan;
     assert!(
         resolved.stdin_given

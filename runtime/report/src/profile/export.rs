@@ -48,20 +48,16 @@ impl ProfileFlame {
     /// The calls of a run in a format that is text.
     #[must_use]
     pub fn of(tree: &CallTree, format: &ProfileFormat) -> ProfileFlame {
-        let content = (format.write)(tree);
-        match format.name {
-            "svg" => ProfileFlame::written(tree, format.name, content),
-            _ => ProfileFlame::written(&tree.shallow(), format.name, content),
-        }
+        ProfileFlame::written(tree, format.name, format.export(tree))
     }
 
     /// What a heap has allocated, in a format that is text.
     #[must_use]
     pub fn of_heap(heap: &HeapTree, format: &HeapFormat) -> ProfileFlame {
-        ProfileFlame::written(&heap.tree, format.name, (format.write)(heap))
+        ProfileFlame::written(&heap.tree, format.name, format.export(heap))
     }
 
-    fn written(tree: &CallTree, format: &str, content: Vec<u8>) -> ProfileFlame {
+    fn written(tree: &CallTree, format: &str, (content, warnings): (Vec<u8>, Vec<String>)) -> ProfileFlame {
         let empty = tree.total().instructions == 0;
         ProfileFlame {
             schema_version: "fozzy.profile_flame.v1".to_owned(),
@@ -69,7 +65,7 @@ impl ProfileFlame {
             domain: tree.unit.domain().to_owned(),
             empty,
             reason: empty.then(|| format!("the program has no {}", tree.unit.name())),
-            warnings: tree.remarks.clone(),
+            warnings,
             format: format.to_owned(),
             content: String::from_utf8_lossy(&content).into_owned(),
         }

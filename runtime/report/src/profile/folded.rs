@@ -6,7 +6,6 @@ use super::CallTree;
 use std::collections::BTreeMap;
 
 pub(super) fn write(tree: &CallTree) -> Vec<u8> {
-    let tree = &*tree.shallow();
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     let mut paths: Vec<String> = Vec::with_capacity(tree.nodes.len());
     for (position, node) in tree.nodes.iter().enumerate() {

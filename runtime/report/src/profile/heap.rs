@@ -11,12 +11,13 @@
 //! Invariants: sums over all places are the totals; equal runs give equal bytes.
 //! Not here: who counts (`fozzy-engine`), who names (`fozzy-campaign`).
 
-use super::CallTree;
 use super::ranking::{LineCount, ProfileTopFunction};
+use super::{CallTree, DEEPER_FRAME, PATH_BYTES_MAX};
 use crate::pretty::{Style, bytes, fit, grouped};
 use fozzy_trace::{HeapCounts, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A node of the tree, and a line in it; 0 when that is not known.
@@ -189,20 +190,27 @@ impl HeapTree {
         })
     }
 
-    /// The frames of a place, innermost first: name, file, line.
-    #[must_use]
-    pub fn frames(&self, place: HeapPlace) -> Vec<(&str, Option<&str>, u32)> {
-        let tree = &self.tree;
-        let mut line = place.1;
-        let mut path: Vec<(&str, Option<&str>, u32)> = Vec::new();
-        let mut open = Some(place.0);
-        while let Some(at) = open {
-            let function = &tree.functions[tree.nodes[at].function];
-            path.push((&function.name, function.file.as_deref(), line));
-            line = tree.nodes[at].call_line;
-            open = tree.nodes[at].parent;
+    /// The heap as a format has it that writes each path with all its callers: see [`CallTree::shallow`]. It knows no sites.
+    pub(super) fn shallow(&self) -> Cow<'_, HeapTree> {
+        let Some((tree, places)) = self.tree.cut_within(PATH_BYTES_MAX) else { return Cow::Borrowed(self) };
+        let mut counts: BTreeMap<HeapPlace, HeapCounts> = BTreeMap::new();
+        for ((node, line), own) in &self.counts {
+            let place = places[*node];
+            let line = if tree.name(place) == DEEPER_FRAME { 0 } else { *line };
+            counts.entry((place, line)).or_default().add(own);
         }
-        path
+        let HeapTree { moments, ended_at, .. } = self.clone();
+        Cow::Owned(HeapTree { tree, counts, moments, ended_at, ..HeapTree::default() })
+    }
+
+    /// The frames of a place, innermost first: name, file, line.
+    pub fn frames(&self, place: HeapPlace) -> impl Iterator<Item = (&str, Option<&str>, u32)> {
+        let nodes = &self.tree.nodes;
+        let above = |(node, _): &HeapPlace| nodes[*node].parent.map(|parent| (parent, nodes[*node].call_line));
+        std::iter::successors(Some(place), above).map(move |(node, line)| {
+            let function = &self.tree.functions[nodes[node].function];
+            (function.name.as_str(), function.file.as_deref(), line)
+        })
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn write(heap: &HeapTree) -> Vec<u8> {
         let _ = writeln!(text, "heap_tree={}", if moment.is_peak { "peak" } else { "detailed" });
         // From the allocation outwards: what has the same innermost frames stands together.
         let stacks: Vec<(Vec<String>, u64)> =
-            by_place.iter().map(|(place, bytes)| (frames(heap, *place), *bytes)).collect();
+            by_place.iter().map(|(place, bytes)| (frames(heap, *place, DEPTH_MAX), *bytes)).collect();
         let all: Vec<(&[String], u64)> = stacks.iter().map(|(stack, bytes)| (stack.as_slice(), *bytes)).collect();
         branch(&all, "(heap allocation functions)", moment.bytes, 0, &mut text);
     }
@@ -53,8 +53,8 @@ fn one_line(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
 }
 
-/// `0x0: NAME (FILE:LINE)`, innermost first, as both formats have it.
-fn frames(heap: &HeapTree, place: HeapPlace) -> Vec<String> {
+/// `0x0: NAME (FILE:LINE)`, the innermost first, as both formats have it.
+fn frames(heap: &HeapTree, place: HeapPlace, most: usize) -> Vec<String> {
     let frame = |(name, file, line): (&str, Option<&str>, u32)| {
         let name = one_line(name);
         match file {
@@ -62,7 +62,7 @@ fn frames(heap: &HeapTree, place: HeapPlace) -> Vec<String> {
             _ => format!("0x0: {name} (in the program)"),
         }
     };
-    heap.frames(place).into_iter().map(frame).collect()
+    heap.frames(place).take(most).map(frame).collect()
 }
 
 pub(super) fn write_dhat(heap: &HeapTree) -> Vec<u8> {
@@ -71,7 +71,7 @@ pub(super) fn write_dhat(heap: &HeapTree) -> Vec<u8> {
     let mut points = Vec::new();
     for (place, counts) in &heap.counts {
         let mut stack = Vec::new();
-        for frame in frames(heap, *place) {
+        for frame in frames(heap, *place, usize::MAX) {
             let number = *numbers.entry(frame.clone()).or_insert(table.len());
             if number == table.len() {
                 table.push(frame);

@@ -25,7 +25,6 @@ const STORED_BYTES_MAX: usize = u16::MAX as usize;
 type Place = Vec<(usize, u32)>;
 
 pub(super) fn write(tree: &CallTree) -> Vec<u8> {
-    let tree = &*tree.shallow();
     let mut writer = ProfileWriter::new(tree, &SAMPLE_TYPES, None);
     writer.samples();
     gzip(&writer.finish())

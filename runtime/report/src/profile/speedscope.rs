@@ -5,7 +5,6 @@ use super::{CallTree, CostUnit};
 use serde_json::{Value, json};
 
 pub(super) fn write(tree: &CallTree) -> Vec<u8> {
-    let tree = &*tree.shallow();
     let frame = |function: &super::CalledFunction| {
         let mut frame = json!({ "name": function.name });
         if let Some(file) = &function.file {

@@ -1,7 +1,7 @@
 //! Sums, and formats, of a tree that is small enough to be counted by hand.
 
 use super::*;
-use fozzy_trace::{Activity, Instant, IoChannel, IoKind, NodeId};
+use fozzy_trace::{Activity, HeapCounts, Instant, IoChannel, IoKind, NodeId};
 
 /// main (10) calls parse twice (2 x 20), into which `number` is inlined (30), and parse calls itself once more (5).
 fn tree() -> CallTree {
@@ -63,12 +63,36 @@ fn paths_that_are_too_long_are_cut_and_no_instruction_is_lost() {
         ..CallNode::default()
     };
     let deep = CallTree { functions, nodes: (0..1_000).map(node).collect(), ..CallTree::default() };
-    let cut = deep.shallow_within(10_000);
+    let (cut, places) = deep.cut_within(10_000).expect("it is cut");
+    assert_eq!(places.len(), 1_000);
     assert!((40..60).contains(&cut.nodes.len()), "{}", cut.nodes.len());
     assert_eq!((cut.total(), cut.total().instructions), (deep.total(), 2_000));
     assert_eq!(cut.nodes.iter().map(|node| node.calls).sum::<u64>(), 1_000);
     assert_eq!(cut.name(cut.nodes.len() - 1), DEEPER_FRAME);
     assert!(cut.remarks[0].contains(DEEPER_FRAME), "{:?}", cut.remarks);
+}
+
+/// Bytes grow with the depth, not with its square, and whoever exports is told.
+#[test]
+fn heaps_of_deep_recursion_are_cut_and_no_block_is_lost() {
+    let node = |number: usize| CallNode {
+        parent: number.checked_sub(1),
+        calls: 1,
+        lines: BTreeMap::from([(1, CodeCost { instructions: 8, bulk_bytes: 0 })]),
+        ..CallNode::default()
+    };
+    let blocks = HeapCounts { blocks: 1, bytes: 8, ..HeapCounts::default() };
+    let depth = 20_000;
+    let tree = CallTree { functions: tree().functions, nodes: (0..depth).map(node).collect(), ..CallTree::default() };
+    let counts = (0..depth).map(|number| ((number, 1), blocks)).collect();
+    let heap = HeapTree { tree, counts, ..HeapTree::default() };
+    for name in ["pprof", "dhat"] {
+        let (bytes, remarks) = heap_format(name).expect("a row").export(&heap);
+        assert!(bytes.len() < 80 << 20, "{name}: {}", bytes.len());
+        assert!(remarks[0].contains(DEEPER_FRAME), "{name}: {remarks:?}");
+    }
+    let cut = heap.shallow();
+    assert!(cut.counts.len() < 5_000 && cut.total() == heap.total(), "{}", cut.counts.len());
 }
 
 #[test]
@@ -80,7 +104,7 @@ fn no_name_makes_a_row_of_its_own() {
 #[test]
 fn every_format_has_all_instructions() {
     let tree = tree();
-    let text = |name: &str| String::from_utf8((profile_format(name).write)(&tree)).expect("it is text");
+    let text = |name: &str| String::from_utf8(profile_format(name).export(&tree).0).expect("it is text");
     let folded = text("folded");
     let expected = "main 10\nmain;parse_\"it\" 40\nmain;parse_\"it\";number<u8> 30\nmain;parse_\"it\";parse_\"it\" 5\n";
     assert_eq!(folded, expected);
@@ -102,7 +126,7 @@ fn every_format_has_all_instructions() {
 
 #[test]
 fn the_flame_graph_is_xml_whatever_functions_are_called() {
-    let svg = String::from_utf8((profile_format("svg").write)(&tree())).expect("it is text");
+    let svg = String::from_utf8(profile_format("svg").export(&tree()).0).expect("it is text");
     assert!(
         svg.contains("number&lt;u8&gt; (30 instructions, 35.29 %)") && svg.contains("a &lt;run&gt;.fozzy"),
         "{svg}"
@@ -142,7 +166,7 @@ fn fields(mut message: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
 
 #[test]
 fn pprof_tells_inlined_code_from_calls() {
-    let file = (profile_format("pprof").write)(&tree());
+    let file = profile_format("pprof").export(&tree()).0;
     // One stored block in a gzip file.
     let length = usize::from(u16::from_le_bytes([file[11], file[12]]));
     assert_eq!(file.len(), 10 + 5 + length + 8);
