@@ -302,14 +302,10 @@ fn is_gone(id: &u32) -> bool {
     status.is_empty() || status.contains(") Z ")
 }
 
-/// While it waits for a request, and while the run is executed.
+/// While it waits for a request, and when it was just told to go on.
 #[test]
 fn a_session_that_is_killed_leaves_no_process() {
-    let fozzy = Fozzy::new();
-    let counts = "(module (memory (export \"memory\") 1) (func (export \"_start\") (local i32)
-        (loop (br_if 0 (i32.lt_u (local.tee 0 (i32.add (local.get 0) (i32.const 1))) (i32.const 200000000))))))";
-    fozzy.write("counts.wat", counts);
-    fozzy.run(&["run", "counts.wat", "--record", "run.fozzy"]).exits(0);
+    let fozzy = recorded(DebugSample::RustSmall);
     for signal in ["-KILL", "-HUP", "-TERM"] {
         for executes in [false, true] {
             let mut editor = Editor::open(&fozzy);

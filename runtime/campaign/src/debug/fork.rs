@@ -7,11 +7,12 @@
     reason = "fork, the signal of a closed connection, and that of a child's end; each block carries its argument"
 )]
 
+use crate::wall_clock::Stopwatch;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The connection of [`end_with`].
 static CONNECTION: AtomicI32 = AtomicI32::new(-1);
@@ -48,9 +49,9 @@ extern "C" fn end_if_closed(_: libc::c_int) {
 
 /// Whether somebody connects within that time.
 pub(super) fn connects_within(listener: &UnixListener, limit: Duration) -> io::Result<bool> {
-    let begun = Instant::now();
+    let watch = Stopwatch::start();
     loop {
-        let left = limit.saturating_sub(begun.elapsed()).as_millis();
+        let left = limit.saturating_sub(watch.elapsed()).as_millis();
         let mut state = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: the one structure is ours, and the time is bounded.
         match unsafe { libc::poll(&raw mut state, 1, i32::try_from(left).unwrap_or(i32::MAX)) } {
