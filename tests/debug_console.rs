@@ -87,6 +87,31 @@ fn a_run_without_an_end_ends_where_its_budget_is_used_up() {
 }
 
 #[test]
+fn small_programs_stop_at_their_first_instruction_and_those_without_one_at_their_end() {
+    let fozzy = Fozzy::new();
+    let stops = |body: &str| {
+        let text = format!(
+            "(module (memory (export \"memory\") 1) (global $g (mut i32) (i32.const 0)) (func (export \"_start\") (local i32) {body}))"
+        );
+        fozzy.write("small.wat", text);
+        fozzy.run(&["run", "small.wat", "--record", "run.fozzy", "--record-collision", "overwrite"]).exits(0);
+        let found = said(&fozzy, &["where", "stepi", "stepi", "reverse-stepi", "where"]);
+        found.iter().map(|words| words.lines().next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    for body in ["(global.set $g (i32.const 5))", "(nop) (loop (global.set $g (i32.const 5)))"] {
+        let found = stops(body);
+        assert!(found[0].starts_with("start of the run, position 0,"), "{body}: {found:#?}");
+        assert!(found[1].starts_with("position 1,"), "{body}: {found:#?}");
+        assert!(found[2].starts_with("end of the run, position 2,"), "{body}: {found:#?}");
+        assert!(found[3].starts_with("position 1,"), "{body}: {found:#?}");
+    }
+    for body in ["", "(nop)"] {
+        let found = stops(body);
+        assert!(found.iter().all(|words| words.starts_with("end of the run, position 0,")), "{body}: {found:#?}");
+    }
+}
+
+#[test]
 fn another_answer_leads_into_a_loop_that_is_shown_and_bounded() {
     let fozzy = Fozzy::new();
     fozzy.write(

@@ -104,6 +104,8 @@ struct Segment {
 pub(crate) const STOP_MARK: u32 = 1;
 /// And at which something is about to be written that it watches.
 pub(crate) const WATCHED_MARK: u32 = 2;
+/// What stands in front of the first operator of such a helper: the length of its body, and that it has no locals.
+const STOP_HEAD_BYTES: u32 = 2;
 
 /// Segments of one code section while it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -217,11 +219,14 @@ impl ModuleMap {
         Some(RewrittenOffset(self.code.start + found))
     }
 
-    /// The functions at which a debugger stops the program: where they begin, and whether something watched is about to be written.
+    /// The functions at which a debugger stops the program: their first operator, and whether something watched is about to be written.
     pub fn stops(&self) -> impl Iterator<Item = (RewrittenOffset, bool)> {
         let helpers = self.segments.0.iter().filter(|segment| segment.kind == SegmentKind::Helper);
         let stops = helpers.filter(|segment| segment.original == STOP_MARK || segment.original == WATCHED_MARK);
-        stops.map(|segment| (RewrittenOffset(self.code.start + segment.rewritten), segment.original == WATCHED_MARK))
+        stops.map(|segment| {
+            let operator = RewrittenOffset(self.code.start + segment.rewritten + STOP_HEAD_BYTES);
+            (operator, segment.original == WATCHED_MARK)
+        })
     }
 
     /// Whether the function around `offset` is one of [`ModuleMap::stops`], and then which kind.

@@ -132,12 +132,18 @@ impl Server {
         self.stop_executing();
         self.send(&Reply::Ended(report.clone()));
         loop {
-            match self.receive() {
-                Request::Frames => self.send(&Reply::Frames(Vec::new())),
-                Request::Machines => self.send(&Reply::Machines(Vec::new())),
-                Request::Resume(_) | Request::ResumeUntil(_) => self.send(&Reply::Ended(report.clone())),
-                _ => self.send(&Reply::Failed("the run is over".to_owned())),
-            }
+            let reply = match self.receive() {
+                // A run without an instruction is over where its session begins, and keeps a copy of that.
+                Request::Fork => match self.fork() {
+                    Err(error) if error.is_empty() => continue,
+                    forked => Reply::Forked(forked),
+                },
+                Request::Frames => Reply::Frames(Vec::new()),
+                Request::Machines => Reply::Machines(Vec::new()),
+                Request::Resume(_) | Request::ResumeUntil(_) => Reply::Ended(report.clone()),
+                _ => Reply::Failed("the run is over".to_owned()),
+            };
+            self.send(&reply);
         }
     }
 }

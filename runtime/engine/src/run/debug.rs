@@ -492,14 +492,16 @@ impl StoreDebugger {
         if is_new {
             let _ = edit.single_step(false);
         }
-        for (ordinal, pc) in present.difference(&wanted) {
+        // One that is taken away takes those of the other modules at the same offset with it: wasmtime has one table for all code of a component.
+        let gone: BTreeSet<u32> = present.difference(&wanted).map(|(_, pc)| *pc).collect();
+        for (ordinal, pc) in present.iter().filter(|(_, pc)| gone.contains(pc)) {
             if let Some(module) = modules.get(ordinal) {
                 let _ = edit.remove_breakpoint(module, ModulePC::new(*pc));
             }
         }
-        for (ordinal, pc) in wanted.difference(&present) {
-            if let Some(module) = modules.get(ordinal) {
-                let _ = edit.add_breakpoint(module, ModulePC::new(*pc));
+        for place in wanted.iter().filter(|place| gone.contains(&place.1) || !present.contains(place)) {
+            if let Some(module) = modules.get(&place.0) {
+                let _ = edit.add_breakpoint(module, ModulePC::new(place.1));
             }
         }
     }
