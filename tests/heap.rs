@@ -298,6 +298,38 @@ fn planted_leaks_in_rust_are_found_to_the_byte_and_mended_ones_are_not() {
 }
 
 #[test]
+fn growth_is_told_by_flow_and_sums_up_to_the_heap_of_the_run() {
+    let fozzy = Fozzy::new();
+    std::fs::copy(corpus::component("books"), fozzy.path("books.wasm")).expect("it is built");
+    fozzy.run(&["run", "books.wasm", "--seed", "1", "--record", "a.fozzy", "--no-store"]).exits(0);
+    let top = fozzy.run(&["memory", "top", "a.fozzy", "--json"]).exits(0).json();
+    let rows = top["flows"].as_array().unwrap_or_else(|| panic!("{top:#}"));
+    let sum = |key: &str| rows.iter().map(|row| row[key].as_i64().expect("a number")).sum::<i64>();
+    let all = heap(&fozzy);
+    let of_run = |key: &str| all[key].as_i64().expect("a number");
+    for (of_flows, of_all) in [("allocBytes", "allocBytes"), ("allocCount", "allocCount"), ("freeCount", "freeCount")] {
+        assert_eq!(sum(of_flows), of_run(of_all), "{of_flows}: {top:#}");
+    }
+    for (of_flows, of_all) in
+        [("growthBytes", "inUseBytes"), ("inUseBytes", "inUseBytes"), ("leakedBytes", "leakedBytes")]
+    {
+        assert_eq!(sum(of_flows), of_run(of_all), "{of_flows}: {top:#}");
+    }
+    let of = |flow: &str, key: &str| {
+        let row = rows.iter().find(|row| row["flow"] == flow).unwrap_or_else(|| panic!("{flow}: {top:#}"));
+        row[key].as_i64().expect("a number")
+    };
+    assert!(of("lose", "leakedBytes") > 0 && of("lose", "leakedBytes") % 700 == 0, "{top:#}");
+    assert_eq!(of("lose", "growthBytes"), of("lose", "leakedBytes"), "{top:#}");
+    assert!(of("give_back", "growthBytes") < 0 && of("give_back", "allocBytes") == 0, "{top:#}");
+    assert!(of("lend", "growthBytes") > -of("give_back", "growthBytes"), "{top:#}");
+    // What holds a property's place is made when the first flow of a sequence asks for it.
+    assert!(of("copy", "growthBytes") * 20 < of("copy", "allocBytes"), "{top:#}");
+    let text = fozzy.run(&["memory", "top", "a.fozzy"]).exits(0).out();
+    assert!(text.lines().any(|line| line == "by flow") && text.lines().any(|line| line.ends_with("  lose")), "{text}");
+}
+
+#[test]
 fn planted_leaks_in_c_are_found_to_the_byte_and_mended_ones_are_not() {
     let program = corpus::program_in_c("leaks");
     let (fozzy, top) = leaks(&program, &["planted"], 0);

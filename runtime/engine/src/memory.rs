@@ -24,7 +24,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -328,6 +328,27 @@ thread_local! {
     static OFFERED: RefCell<VecDeque<Arc<Region>>> = const { RefCell::new(VecDeque::new()) };
     static SHARED: RefCell<Option<SharedMemory>> = const { RefCell::new(None) };
     static ANEW: Cell<bool> = const { Cell::new(false) };
+    static FOLLOWED: RefCell<Option<FollowedMemories>> = const { RefCell::new(None) };
+}
+
+/// The memories of one size that were created on this thread, of guests that may run.
+struct FollowedMemories {
+    bytes: usize,
+    regions: Vec<Weak<Region>>,
+}
+
+/// From now on, memories of this thread that begin with so many bytes are to be had by [`followed`]. With `None`, that ends.
+pub(crate) fn follow(bytes: Option<usize>) {
+    FOLLOWED.set(bytes.map(|bytes| FollowedMemories { bytes, regions: Vec::new() }));
+}
+
+/// Those that are still there.
+pub(crate) fn followed() -> Vec<Arc<Region>> {
+    FOLLOWED.with_borrow_mut(|followed| {
+        let Some(followed) = followed else { return Vec::new() };
+        followed.regions.retain(|region| region.strong_count() > 0);
+        followed.regions.iter().filter_map(Weak::upgrade).collect()
+    })
 }
 
 /// The memory of pages of one byte that all instances of this thread have in common.
@@ -391,6 +412,10 @@ unsafe impl MemoryCreator for HostMemories {
             Some(region) => region,
             None => Arc::new(Region::map(minimum, reserved, guard)?),
         };
+        FOLLOWED.with_borrow_mut(|followed| {
+            let followed = followed.as_mut().filter(|followed| followed.bytes == minimum);
+            followed.into_iter().for_each(|followed| followed.regions.push(Arc::downgrade(&region)));
+        });
         CREATED.with_borrow_mut(|created| created.push(Arc::clone(&region)));
         Ok(Box::new(RegionHandle(region)))
     }

@@ -76,6 +76,9 @@ impl draws::Host for Host {
                 && let Some(scenario) = &mut host.world().facts.scenario
             {
                 scenario.position.flow = Some(place);
+                if let Some(observe) = host.run.flow_observer {
+                    observe(Some(place));
+                }
                 host.tell_flow(place);
             }
             Ok(place)

@@ -70,5 +70,5 @@ pub use outgoing_call::{
     link_with_handles,
 };
 pub use preview1::GuestMemory;
-pub use run::{LongOutputObserver, OBSERVED_BYTES_MAX, OutputTee, Run, RunGuard, RunSlot};
+pub use run::{FlowObserver, LongOutputObserver, OBSERVED_BYTES_MAX, OutputTee, Run, RunGuard, RunSlot};
 pub use sync_linker::{add_alone_to_linker, resource_of};

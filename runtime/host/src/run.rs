@@ -61,6 +61,9 @@ pub type OutputTee = Box<dyn FnMut(NodeId, OutputKind, &[u8]) + Send>;
 /// Receives what is written beyond the part of a stream that is kept, after that part. As a tee, it cannot influence a guest.
 pub type LongOutputObserver = Box<dyn FnMut(NodeId, OutputKind, &[u8], &[u8]) + Send>;
 
+/// Hears which flow of a scenario runs from now on; none outside of steps. No guest runs then.
+pub type FlowObserver = fn(Option<u32>);
+
 /// The state that all guests of one run share.
 pub struct Run {
     /// The simulated computer.
@@ -82,6 +85,8 @@ pub struct Run {
     pub(crate) source: Box<dyn DecisionSource>,
     pub(crate) tee: Option<OutputTee>,
     activity: Option<ActivitySink>,
+    /// Hears which flow of a scenario runs.
+    pub(crate) flow_observer: Option<FlowObserver>,
     pub(crate) long_output: Option<LongOutputObserver>,
     pub(crate) stdin: Option<Arc<LazyInput>>,
     /// Standard input of the target that comes during the run.
@@ -120,6 +125,7 @@ impl Run {
             source,
             tee,
             activity: None,
+            flow_observer: None,
             long_output: None,
             stdin: None,
             feed: None,
@@ -154,6 +160,12 @@ impl Run {
     #[must_use]
     pub fn telling(self, activity: Option<ActivitySink>) -> Run {
         Run { activity, ..self }
+    }
+
+    /// Tells `observer` which flow of a scenario runs.
+    #[must_use]
+    pub fn telling_flows(self, observer: Option<FlowObserver>) -> Run {
+        Run { flow_observer: observer, ..self }
     }
 
     /// Whether an observer receives turns, waits and bytes.
@@ -290,6 +302,7 @@ impl Run {
             source: self.source.fork(),
             tee: None,
             activity: None,
+            flow_observer: None,
             long_output: None,
             stdin: None,
             feed: None,

@@ -120,5 +120,8 @@ impl Host {
         if let Some(scenario) = &mut self.world().facts.scenario {
             scenario.go(position);
         }
+        if let Some(observe) = self.run.flow_observer {
+            observe(position.flow);
+        }
     }
 }

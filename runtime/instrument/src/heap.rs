@@ -3,6 +3,7 @@
 //! ```text
 //! side memory   … tree of calls (`profile.rs`) │ header │ last values of the globals │ notes of stores │ events
 //! event         node of the call and kind │ address │ bytes │ address before
+//! mark          kind │ flow
 //! ```
 //!
 //! Functions of the allocator ([`crate::Allocators`]) log what they return or free when they are the outermost one that is open, so that
@@ -61,6 +62,9 @@ const FREED: i32 = 2;
 const REALLOCATED: i32 = 3;
 const REALLOCATED_UNLESS_ZERO: i32 = 4;
 const COLLECTED: i32 = 5;
+/// Of the host, between what the program logs: which flow of a scenario begins.
+const FLOW: u32 = 6;
+const NO_FLOW: u32 = u32::MAX;
 
 /// Bytes below the lowest stack pointer that functions without calls may have used (the red zone of LLVM).
 const RED_ZONE: u32 = 128;
@@ -96,6 +100,8 @@ pub enum HeapEventKind {
         /// With a size of 0, there is none.
         is_nothing_at_zero: bool,
     },
+    /// From here on, this flow of the scenario runs.
+    Flow(Option<u32>),
 }
 
 /// An event with the node of the call that made it.
@@ -125,6 +131,22 @@ impl<'m> HeapLog<'m> {
         self.memory.get(at..at + 4).map_or(0, |bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes")))
     }
 
+    /// How many bytes memories of logs have.
+    pub const BYTES: usize = HEAP_BYTES as usize;
+
+    /// What the host writes into a log that a program has now, and where, so that what follows belongs to a flow: one mark, that of a flow
+    /// in which nothing was logged is replaced. `None` when there is no room.
+    #[must_use]
+    pub fn mark(self, flow: Option<u32>) -> Option<[(usize, Vec<u8>); 2]> {
+        let end = self.word(END_AT);
+        let last = end.checked_sub(EVENT_BYTES).filter(|last| self.word(LOG_AT + last) & KINDS == FLOW);
+        let at = last.unwrap_or(end);
+        let words = [FLOW, flow.unwrap_or(NO_FLOW), 0, 0];
+        let event = words.into_iter().flat_map(u32::to_le_bytes).collect();
+        let room = at <= LOG_BYTES - EVENT_BYTES;
+        room.then(|| [((LOG_AT + at) as usize, event), (END_AT as usize, (at + EVENT_BYTES).to_le_bytes().to_vec())])
+    }
+
     /// Events that were not kept.
     #[must_use]
     pub fn lost(self) -> u64 {
@@ -140,6 +162,10 @@ impl<'m> HeapLog<'m> {
         (0..count).filter_map(move |event| {
             let at = LOG_AT + event * EVENT_BYTES;
             let [tagged, address, bytes, before] = [0, 4, 8, 12].map(|field| self.word(at + field));
+            if tagged == FLOW {
+                let flow = (address != NO_FLOW).then_some(address);
+                return Some(HeapEvent { node: None, kind: HeapEventKind::Flow(flow) });
+            }
             let kind = match (tagged & KINDS).cast_signed() {
                 ALLOCATED => HeapEventKind::Allocated { address, bytes },
                 COLLECTED => HeapEventKind::Collected { bytes },
@@ -480,5 +506,23 @@ mod tests {
         let memory = vec![0; HEAP_BYTES as usize];
         let log = HeapLog::of(&memory).expect("as long as a log is");
         assert!(log.events(|_| None).next().is_none() && log.unused_stack().is_empty());
+    }
+
+    #[test]
+    fn a_flow_in_which_nothing_is_logged_leaves_no_mark() {
+        let mut memory = vec![0; HEAP_BYTES as usize];
+        let mut mark = |flow| {
+            let log = HeapLog { memory: &memory };
+            for (at, bytes) in log.mark(flow).expect("there is room") {
+                memory[at..at + bytes.len()].copy_from_slice(&bytes);
+            }
+            let events = HeapLog { memory: &memory }.events(|_| None).map(|event| event.kind);
+            events.collect::<Vec<_>>()
+        };
+        assert_eq!(mark(Some(0)), [HeapEventKind::Flow(Some(0))]);
+        assert_eq!(mark(Some(7)), [HeapEventKind::Flow(Some(7))]);
+        assert_eq!(mark(None), [HeapEventKind::Flow(None)]);
+        memory[END_AT as usize..][..4].copy_from_slice(&LOG_BYTES.to_le_bytes());
+        assert!(HeapLog { memory: &memory }.mark(Some(1)).is_none());
     }
 }

@@ -10,11 +10,11 @@
 //! Not here: who counts (`fozzy-engine`).
 
 use crate::html::{escape, visible};
-use crate::pretty::{Style, bytes};
+use crate::pretty::{Style, bytes, fit};
 use crate::profile::{HeapPlace, HeapSite, HeapTree, by_function, different_programs};
 use crate::show::folded;
 use crate::{Layout, MemorySummary};
-use fozzy_trace::{HeapCounts, counted};
+use fozzy_trace::{FlowHeap, HeapCounts, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,9 +52,34 @@ pub struct MemoryTop {
     pub leaked_bytes: u64,
     /// Blocks that have leaked.
     pub leaked_allocs: u64,
+    /// Of a scenario: the heap by flow, the one by which it has grown most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<MemoryFlow>,
     /// What a reader has to know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// What was allocated and freed while a flow ran, over all times that it did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryFlow {
+    /// The flow; none is what happened outside of flows.
+    pub flow: Option<String>,
+    /// Blocks that were allocated.
+    pub alloc_count: u64,
+    /// Bytes of them.
+    pub alloc_bytes: u64,
+    /// Blocks that were freed, whichever flow allocated them.
+    pub free_count: u64,
+    /// Bytes of them.
+    pub free_bytes: u64,
+    /// Bytes allocated less bytes freed.
+    pub growth_bytes: i64,
+    /// Bytes that this flow allocated and that were in use at the end.
+    pub in_use_bytes: u64,
+    /// Those of them that have leaked, or possibly have.
+    pub leaked_bytes: u64,
 }
 
 /// Blocks of one site.
@@ -211,8 +236,28 @@ impl MemoryTop {
         let total = entries.len() as u64;
         entries.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         let (leaked_allocs, leaked_bytes) = facts.leaked();
-        MemoryTop { run: facts.run().to_owned(), limit, total, entries, leaked_bytes, leaked_allocs, warnings }
+        let flows = match facts {
+            MemoryFacts::Heap(heap) => heap_flows(heap),
+            MemoryFacts::Declared { .. } => Vec::new(),
+        };
+        MemoryTop { run: facts.run().to_owned(), limit, total, entries, leaked_bytes, leaked_allocs, flows, warnings }
     }
+}
+
+fn heap_flows(heap: &HeapTree) -> Vec<MemoryFlow> {
+    let row = |(flow, found): &(Option<String>, FlowHeap)| MemoryFlow {
+        flow: flow.clone(),
+        alloc_count: found.blocks,
+        alloc_bytes: found.bytes,
+        free_count: found.freed_blocks,
+        free_bytes: found.freed_bytes,
+        growth_bytes: found.growth(),
+        in_use_bytes: found.live_bytes,
+        leaked_bytes: if heap.is_collected { 0 } else { found.lost_bytes },
+    };
+    let mut rows: Vec<MemoryFlow> = heap.by_flow.iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.growth_bytes));
+    rows
 }
 
 fn heap_warnings(heap: &HeapTree) -> Vec<String> {
@@ -425,6 +470,20 @@ impl Layout for MemoryTop {
         for entry in &self.entries {
             let blocks = entry.fields.blocks;
             text.push_str(&format!("{:>12}  {blocks:>8}  {:<13}  {}\n", entry.bytes, entry.kind, entry.label));
+        }
+        if !self.flows.is_empty() {
+            text.push_str(&format!(
+                "by flow\n{faint}{:>12}  {:>12}  {:>12}  {:>12}  flow{end}\n",
+                "growth", "allocated", "freed", "leaked"
+            ));
+        }
+        for row in &self.flows {
+            let name = row.flow.as_deref().unwrap_or("(outside of flows)");
+            let start = format!(
+                "{:>12}  {:>12}  {:>12}  {:>12}  ",
+                row.growth_bytes, row.alloc_bytes, row.free_bytes, row.leaked_bytes
+            );
+            text.push_str(&format!("{start}{}\n", fit(name, style.room(start.len()))));
         }
         let notes = self.warnings.iter().map(|warning| format!("note: {warning}\n"));
         text + &notes.collect::<String>()

@@ -59,3 +59,44 @@ impl HeapCounts {
         }
     }
 }
+
+/// What happened to the heap while a flow of a scenario ran, over all times that it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowHeap {
+    /// Blocks that were allocated then.
+    pub blocks: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Blocks that were freed then, whichever flow allocated them.
+    pub freed_blocks: u64,
+    /// Bytes of them.
+    pub freed_bytes: u64,
+    /// Bytes that were allocated then and in use at the end.
+    pub live_bytes: u64,
+    /// Those of them that nothing points to, but perhaps calls in which the guest ended.
+    pub lost_bytes: u64,
+}
+
+impl FlowHeap {
+    /// Adds what happened elsewhere while the same flow ran.
+    pub fn add(&mut self, other: &FlowHeap) {
+        let FlowHeap { blocks, bytes, freed_blocks, freed_bytes, live_bytes, lost_bytes } = *other;
+        for (sum, more) in [
+            (&mut self.blocks, blocks),
+            (&mut self.bytes, bytes),
+            (&mut self.freed_blocks, freed_blocks),
+            (&mut self.freed_bytes, freed_bytes),
+            (&mut self.live_bytes, live_bytes),
+            (&mut self.lost_bytes, lost_bytes),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    /// By how many bytes more was in use afterwards than before.
+    #[must_use]
+    pub fn growth(&self) -> i64 {
+        let growth = i128::from(self.bytes) - i128::from(self.freed_bytes);
+        i64::try_from(growth).unwrap_or(if growth < 0 { i64::MIN } else { i64::MAX })
+    }
+}

@@ -58,7 +58,7 @@ pub use execution::{
     UnmatchedRequest,
 };
 pub use facts::{Facts, FailureKind, ReportedFailure, cut};
-pub use heap::HeapCounts;
+pub use heap::{FlowHeap, HeapCounts};
 pub use history::{ASIDE_BYTES_MAX, Aside, DigestMark, History, HistoryEntry, HistorySink, HistoryWindow, Recorder};
 pub use memory_error::MemoryError;
 pub use memory_request::MemoryRequest;

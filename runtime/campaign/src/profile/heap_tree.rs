@@ -15,7 +15,7 @@ use fozzy_report::MachineNames;
 use fozzy_report::profile::{CallTree, CostUnit, HeapMoment, HeapPlace, HeapSite, HeapTree};
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
 use fozzy_trace::plan::AllocatorChoice;
-use fozzy_trace::{HeapCounts, Plan, counted};
+use fozzy_trace::{FlowHeap, HeapCounts, Plan, counted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions that a program ends by, or is entered by: what they hold are no blocks of the program's own.
@@ -73,6 +73,11 @@ pub(crate) fn heap_of(
         return Err(unknown_allocator(choice));
     }
     heap.remarks.extend(beginning);
+    let flows = session.flow_names();
+    let name = |flow: Option<u32>| flow.and_then(|flow| flows.get(flow as usize)).map(|name| name.to_string());
+    let by_flow = heap.by_flow.iter().map(|(flow, found)| (name(*flow), *found));
+    // A program without flows has all in none.
+    heap.found.by_flow = by_flow.filter(|_| !flows.is_empty()).collect();
     Ok(heap.finish(draft, run))
 }
 
@@ -117,6 +122,9 @@ struct HeapDraft {
     open: BTreeSet<String>,
     peak: u64,
     allocators: BTreeSet<String>,
+    by_flow: BTreeMap<Option<u32>, FlowHeap>,
+    /// Bytes that have leaked or possibly have, by flow and place.
+    lost_by_flow: BTreeMap<(Option<u32>, Option<HeapPlace>), u64>,
 }
 
 impl HeapDraft {
@@ -159,6 +167,12 @@ impl HeapDraft {
             let sum = self.found.freed_by.entry((from, by)).or_default();
             *sum = (sum.0 + blocks, sum.1 + bytes);
         }
+        for (flow, found) in &heap.by_flow {
+            self.by_flow.entry(*flow).or_default().add(found);
+        }
+        for ((flow, path), bytes) in &heap.lost_by_flow {
+            *self.lost_by_flow.entry((*flow, place(*path))).or_default() += bytes;
+        }
         self.found.frees += heap.frees;
         self.found.failures += heap.failures;
         self.found.unknown_frees += heap.unknown_frees;
@@ -199,6 +213,13 @@ impl HeapDraft {
             if is_of_libc(&tree, *node) {
                 (counts.lost_blocks, counts.lost_bytes) = (0, 0);
                 (counts.doubtful_blocks, counts.doubtful_bytes) = (0, 0);
+            }
+        }
+        for ((flow, place), bytes) in self.lost_by_flow {
+            let is_libcs = place.is_some_and(|place| is_of_libc(&tree, at(place).0));
+            let position = self.by_flow.keys().position(|known| *known == flow).filter(|_| !is_libcs);
+            if let Some((_, of)) = position.and_then(|position| found.by_flow.get_mut(position)) {
+                of.lost_bytes += bytes;
             }
         }
         found.tree = CallTree { unit: CostUnit::Bytes, ..tree };

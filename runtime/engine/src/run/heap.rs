@@ -17,8 +17,10 @@
 //! allocations are known.
 //! Not here: who logs (`fozzy-instrument`), names and lines (`fozzy-campaign`).
 
-use fozzy_instrument::{HeapEventKind, HeapLog, ModuleProfile};
-use fozzy_trace::HeapCounts;
+use crate::memory;
+use fozzy_instrument::{HeapEventKind, HeapLog, ModuleProfile, SideTag};
+use fozzy_trace::{FlowHeap, HeapCounts};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -71,6 +73,54 @@ pub struct HeapProfile {
     pub snapshots: Vec<HeapSnapshot>,
     /// Calls, by path, in which instances ended without returning from the first one.
     pub open_calls: BTreeSet<usize>,
+    /// The same by flow of the scenario; `None` is what happened in none.
+    pub by_flow: BTreeMap<Option<u32>, FlowHeap>,
+    /// Bytes that nothing points to, but perhaps calls in which the guest ended, by the flow and the path of their allocation.
+    pub lost_by_flow: BTreeMap<(Option<u32>, Option<usize>), u64>,
+}
+
+thread_local! {
+    static MARKED: RefCell<Option<MarkedLogs>> = const { RefCell::new(None) };
+}
+
+/// The logs of this thread in which it is marked which flow runs.
+struct MarkedLogs {
+    /// Of the components whose logs they are.
+    tags: Vec<SideTag>,
+    flow: Option<u32>,
+}
+
+/// Has the logs of the guests of this thread say which flow runs: those of components with these tags, for as long as what is returned lives.
+pub(crate) fn mark_flows(tags: Vec<SideTag>) -> FlowMarks {
+    memory::follow(Some(HeapLog::BYTES));
+    MARKED.set(Some(MarkedLogs { tags, flow: None }));
+    FlowMarks
+}
+
+/// Logs are marked as long as it lives.
+pub(crate) struct FlowMarks;
+
+impl Drop for FlowMarks {
+    fn drop(&mut self) {
+        memory::follow(None);
+        MARKED.set(None);
+    }
+}
+
+/// A flow begins, or is over. No guest runs: it calls the host, or has not been called yet.
+pub(crate) fn mark_flow(flow: Option<u32>) {
+    MARKED.with_borrow_mut(|marked| {
+        let Some(marked) = marked.as_mut().filter(|marked| marked.flow != flow) else { return };
+        marked.flow = flow;
+        for region in memory::followed() {
+            // A program may have a memory of that size itself.
+            let is_log = marked.tags.iter().any(|tag| tag.recognise(region.bytes()).is_some());
+            let log = HeapLog::of(region.bytes()).filter(|_| is_log);
+            for (at, bytes) in log.and_then(|log| log.mark(flow)).into_iter().flatten() {
+                region.write(at, &bytes);
+            }
+        }
+    });
 }
 
 impl HeapProfile {
@@ -99,6 +149,7 @@ impl HeapProfile {
         profile.ended_at = blocks.time;
         profile.lost_events = log.lost();
         for block in blocks.live.values() {
+            profile.by_flow.entry(block.flow).or_default().live_bytes += u64::from(block.bytes);
             let counts = profile.counts.entry(block.path).or_default();
             counts.lifetimes = counts.lifetimes.saturating_add(blocks.time - block.born);
         }
@@ -108,10 +159,11 @@ impl HeapProfile {
         let end = memory.len() as u64;
         let inside: u64 = covered.iter().map(|range| u64::from(range.end - range.start)).sum();
         profile.area = (end.saturating_sub(u64::from(lowest)), inside);
-        for (path, bytes) in lost(&blocks.live, &covered, log, memory) {
-            let counts = profile.counts.entry(path).or_default();
+        for block in lost(&blocks.live, &covered, log, memory) {
+            let counts = profile.counts.entry(block.path).or_default();
             counts.lost_blocks += 1;
-            counts.lost_bytes += bytes;
+            counts.lost_bytes += u64::from(block.bytes);
+            *profile.lost_by_flow.entry((block.flow, block.path)).or_default() += u64::from(block.bytes);
         }
         profile
     }
@@ -133,6 +185,8 @@ impl HeapProfile {
             (counts.lost_blocks, counts.lost_bytes) = (0, 0);
             (counts.doubtful_blocks, counts.doubtful_bytes) = (0, 0);
         }
+        self.by_flow.values_mut().for_each(|flow| flow.live_bytes = 0);
+        self.lost_by_flow.clear();
         self.open_calls.clear();
     }
 
@@ -192,6 +246,12 @@ impl HeapProfile {
             let sum = self.freed_by.entry((path.map(&places), by.map(&places))).or_default();
             *sum = (sum.0 + blocks, sum.1 + bytes);
         }
+        for (flow, found) in &other.by_flow {
+            self.by_flow.entry(*flow).or_default().add(found);
+        }
+        for ((flow, path), bytes) in &other.lost_by_flow {
+            *self.lost_by_flow.entry((*flow, path.map(&places))).or_default() += bytes;
+        }
         self.frees += other.frees;
         self.failures += other.failures;
         self.unknown_frees += other.unknown_frees;
@@ -205,6 +265,7 @@ impl HeapProfile {
 struct Block {
     bytes: u32,
     path: Option<usize>,
+    flow: Option<u32>,
     born: u64,
 }
 
@@ -219,6 +280,8 @@ struct BlockTable {
     bytes: u64,
     peak_bytes: u64,
     peak_at: u64,
+    /// The flow that runs.
+    flow: Option<u32>,
     profile: HeapProfile,
 }
 
@@ -227,11 +290,10 @@ impl BlockTable {
         match kind {
             HeapEventKind::Allocated { address: 0, .. } => self.profile.failures += 1,
             HeapEventKind::Allocated { address, bytes } => self.begin(path, address, bytes),
+            HeapEventKind::Flow(flow) => self.flow = flow,
             HeapEventKind::Collected { bytes } => {
                 self.time += u64::from(bytes);
-                let counts = self.profile.counts.entry(path).or_default();
-                counts.blocks += 1;
-                counts.bytes += u64::from(bytes);
+                self.note_allocation(path, bytes);
             }
             HeapEventKind::Freed { address: 0 } => {}
             HeapEventKind::Freed { address } => self.end(path, address),
@@ -251,6 +313,15 @@ impl BlockTable {
         }
     }
 
+    fn note_allocation(&mut self, path: Option<usize>, bytes: u32) -> &mut HeapCounts {
+        let bytes = u64::from(bytes);
+        let flow = self.profile.by_flow.entry(self.flow).or_default();
+        (flow.blocks, flow.bytes) = (flow.blocks + 1, flow.bytes + bytes);
+        let counts = self.profile.counts.entry(path).or_default();
+        (counts.blocks, counts.bytes) = (counts.blocks + 1, counts.bytes + bytes);
+        counts
+    }
+
     fn begin(&mut self, path: Option<usize>, address: u32, bytes: u32) {
         if self.live.contains_key(&address) {
             self.end(None, address);
@@ -263,14 +334,12 @@ impl BlockTable {
         }
         let longest = self.covered.entry(address).or_default();
         *longest = (*longest).max(bytes);
-        let counts = self.profile.counts.entry(path).or_default();
-        counts.blocks += 1;
-        counts.bytes += u64::from(bytes);
+        let counts = self.note_allocation(path, bytes);
         counts.live_blocks += 1;
         counts.live_bytes += u64::from(bytes);
         counts.most_blocks = counts.most_blocks.max(counts.live_blocks);
         counts.most_bytes = counts.most_bytes.max(counts.live_bytes);
-        self.live.insert(address, Block { bytes, path, born: self.time });
+        self.live.insert(address, Block { bytes, path, flow: self.flow, born: self.time });
     }
 
     fn end(&mut self, by: Option<usize>, address: u32) {
@@ -279,6 +348,9 @@ impl BlockTable {
             return;
         };
         self.profile.frees += 1;
+        let flow = self.profile.by_flow.entry(self.flow).or_default();
+        flow.freed_blocks += 1;
+        flow.freed_bytes += u64::from(block.bytes);
         let freed = self.profile.freed_by.entry((block.path, by)).or_default();
         *freed = (freed.0 + 1, freed.1 + u64::from(block.bytes));
         self.blocks -= 1;
@@ -304,13 +376,8 @@ fn merged(covered: &BTreeMap<u32, u32>) -> Vec<Range<u32>> {
     ranges
 }
 
-/// Blocks that nothing points to: path and bytes of each.
-fn lost(
-    live: &BTreeMap<u32, Block>,
-    covered: &[Range<u32>],
-    log: HeapLog<'_>,
-    memory: &[u8],
-) -> Vec<(Option<usize>, u64)> {
+/// Blocks that nothing points to.
+fn lost(live: &BTreeMap<u32, Block>, covered: &[Range<u32>], log: HeapLog<'_>, memory: &[u8]) -> Vec<Block> {
     let blocks: Vec<(Range<u32>, &Block)> =
         live.iter().map(|(start, block)| (*start..start.saturating_add(block.bytes.max(1)), block)).collect();
     let mut is_reached = vec![false; blocks.len()];
@@ -348,7 +415,7 @@ fn lost(
         }
     }
     let lost = blocks.iter().zip(is_reached).filter(|(_, reached)| !reached);
-    lost.map(|((_, block), _)| (block.path, u64::from(block.bytes))).collect()
+    lost.map(|((_, block), _)| **block).collect()
 }
 
 #[cfg(test)]
@@ -382,6 +449,20 @@ mod tests {
         table.apply(None, HeapEventKind::Collected { bytes: 3 });
         let total = table.profile.total();
         assert_eq!((total.blocks, total.bytes, total.live_blocks, table.time), (1, 3, 0, 3));
+    }
+
+    #[test]
+    fn what_a_flow_allocates_and_frees_is_its_own() {
+        let mut table = BlockTable::default();
+        let allocated = |address, bytes| HeapEventKind::Allocated { address, bytes };
+        let (flow, freed) = (HeapEventKind::Flow, |address| HeapEventKind::Freed { address });
+        let events = [allocated(16, 5), flow(Some(1)), allocated(32, 10), freed(16), flow(None), freed(32)];
+        events.into_iter().for_each(|event| table.apply(Some(0), event));
+        let by_flow = &table.profile.by_flow;
+        let of = |flow| (by_flow[&flow].bytes, by_flow[&flow].freed_bytes, by_flow[&flow].growth());
+        assert_eq!((of(None), of(Some(1))), ((5, 10, -5), (10, 5, 5)));
+        let heap = table.profile.total();
+        assert_eq!(heap.bytes, by_flow.values().map(|flow| flow.bytes).sum::<u64>());
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::run::block_stop::BlockStop;
 use crate::run::callee::{self, TargetInstance};
 use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage, add_modules};
 use crate::run::criteria::CriteriaJudge;
+use crate::run::heap;
 use crate::run::profile::ProgramProfile;
 use crate::run::schedule;
 use fozzy_host::{CallerKind, Interrupt, LazyInput, OutputTee, Run, RunSlot};
@@ -65,6 +66,8 @@ pub struct Session {
     digest: OnceLock<Digest>,
     covered: BTreeMap<Digest, ProgramCoverage>,
     profiles: BTreeMap<(NodeId, Digest), ProgramProfile>,
+    /// Names of the flows of the last execution, in a build that watches allocators.
+    flows: Vec<Arc<str>>,
     /// The coverage bytes of the last execution; `None` when they are not wanted.
     bytes: Option<BTreeMap<Digest, ModuleBytes>>,
     /// What the guests of the last execution have compared; `None` when that is not logged.
@@ -177,6 +180,7 @@ impl Session {
             digest: OnceLock::new(),
             covered: BTreeMap::new(),
             profiles: BTreeMap::new(),
+            flows: Vec::new(),
             bytes: None,
             compared: None,
             varied: Vec::new(),
@@ -312,6 +316,12 @@ impl Session {
         self.others.get(&component).or_else(target)
     }
 
+    /// Names of the flows of the last execution, by number, in a build that watches allocators.
+    #[must_use]
+    pub fn flow_names(&self) -> &[Arc<str>] {
+        &self.flows
+    }
+
     /// Why frames of a finding have no lines of source, if a tool has emptied the debug information of a component: a
     /// sentence with what to do.
     #[must_use]
@@ -426,14 +436,20 @@ impl Executor for Session {
         if self.bytes.is_some() {
             start.network.observe_messages();
         }
+        let marks = self.program.how().heap.is_some().then(|| {
+            let programs = [&self.program].into_iter().chain(self.others.values());
+            heap::mark_flows(programs.filter_map(|program| program.facts().tag).collect())
+        });
         let run = Run::new(start, source, recorder, self.tee.take())
             .telling(self.activity.take())
+            .telling_flows(marks.is_some().then_some(heap::mark_flow))
             .reading(self.stdin.clone())
             .observing_long_output(self.criteria.as_mut().map(|criteria| criteria.observer()))
             .observing(self.reality.take())
             .stopping_at_refusal(self.refusal_stop)
             .interruptible(self.interrupt.is_armed().then(|| self.interrupt.clone()));
         let (mut run, ended) = schedule::run(self, Box::new(run));
+        drop(marks);
         self.reality = run.as_mut().and_then(|run| run.take_reality());
         let schedule::ScheduleOutcome { main: ended, mut others, restarts, covered } = ended?;
         let run = run.expect("only an interruption leaves it with a guest");
@@ -480,6 +496,10 @@ impl Executor for Session {
             Some(_) => run.world.nodes.iter().flatten().map(|node| (node.id, node.disk.clone())).collect(),
             None => Vec::new(),
         };
+        if self.program.how().heap.is_some() {
+            let scenario = facts.scenario.iter();
+            self.flows = scenario.flat_map(|scenario| &scenario.flows).map(|flow| Arc::clone(&flow.name)).collect();
+        }
         let mut machines = run.world.nodes.into_iter().flatten().map(CopyOnWrite::into_inner);
         let main = machines.next().expect("the target's machine is the first");
         let planned = self.start.plan.nodes.iter().zip(machines);

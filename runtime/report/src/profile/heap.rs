@@ -14,7 +14,7 @@
 use super::ranking::{LineCount, ProfileTopFunction};
 use super::{CallTree, DEEPER_FRAME, PATH_BYTES_MAX};
 use crate::pretty::{Style, bytes, fit, grouped};
-use fozzy_trace::{HeapCounts, counted};
+use fozzy_trace::{FlowHeap, HeapCounts, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -63,6 +63,8 @@ pub struct HeapTree {
     pub moments: Vec<HeapMoment>,
     /// The end of that time.
     pub ended_at: u64,
+    /// What was allocated and freed while flows of a scenario ran, in their order; in none of them, under no name. Empty without flows.
+    pub by_flow: Vec<(Option<String>, FlowHeap)>,
     /// Why it is not certain that what nothing points to has leaked.
     pub doubt: Option<String>,
     /// Blocks are collected, and so do not leak.
