@@ -99,6 +99,7 @@ const CASES: &[(&str, &str)] = &[
     ("diff", "fozzy diff recorded.wat recorded.wat --json"),
     ("fleet", "fozzy fleet fails.wat --time 1s --json"),
     ("dashboard", "fozzy fleet fails.wat --time 1s >/dev/null; fozzy dashboard fails.wat --export site --json"),
+    ("store-copy", "fozzy store copy .fozzy/fleet moved --json"),
     ("fleet-target", "cat site/api/targets/*.json"),
     ("verification", "fozzy trace verify a.fozzy --json"),
     ("verification", "fozzy trace verify plan.toml --json"),

@@ -13,6 +13,7 @@ use crate::fozzy::{Fozzy, Ran};
 use crate::wait;
 use serde_json::{Value, json};
 use std::fs;
+use std::process::{Child, Command, Stdio};
 
 /// Draws a byte, and traps for some.
 fn draws(condition: &str) -> String {
@@ -109,6 +110,65 @@ fn two_fleets_share_a_store_and_neither_a_signal_nor_a_kill_loses_what_is_kept()
     fozzy.shell(&format!("kill -TERM {}", other.id())).exits(0);
     let ended = Ran::of(&fleet, wait::output(other)).exits(1).json();
     assert_eq!((&ended["interrupted"], rows(&ended, "failures", "signature").len()), (&json!(true), 2), "{ended:#}");
+}
+
+#[test]
+fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_between_homes() {
+    let Some(server) = RedisServer::start() else { return };
+    let address = server.address();
+    let (here, there) = (project(), project());
+    let fleet = ["fleet", "--time", "1s", "--project", "shop", "--store", &address, "--json"];
+    let found = here.run(&fleet).exits(1).json();
+    assert_eq!(found["failures"].as_array().map(Vec::len), Some(1), "{found:#}");
+    let command = rows(&found, "failures", "command")[0];
+    assert!(command.starts_with("fozzy replay fozzy://"), "{command}");
+    // On another machine, with nothing but the address.
+    let replayed = there.shell(&format!("FOZZY_STORE='{address}' {command}")).exits(4);
+    assert!(format!("{}{}", replayed.out(), replayed.err()).contains("the same run"));
+    there.shell(command).refuses(&["no store is there"]);
+    let again = there.run(&fleet).exits(1).json();
+    let slices = |of: &Value| of["targets"][0]["slices"].as_u64().expect("a number");
+    assert!(slices(&again) > slices(&found) && again["failures"].as_array().map(Vec::len) == Some(1), "{again:#}");
+    assert_eq!(again["workers"].as_array().map(Vec::len), Some(2), "{again:#}");
+
+    let copied = there.run(&["store", "copy", &address, "moved", "--json"]).exits(0).json();
+    assert!(copied["records"].as_u64() >= Some(4) && copied["traces"].as_u64() >= Some(1), "{copied:#}");
+    there.run(&["store", "copy", &address, "moved"]).refuses(&["moved is not empty"]);
+    there.run(&["store", "copy", &address, "moved", "--merge"]).exits(0);
+    let moved = there.run(&["fleet", "--collect", "--project", "shop", "--store", "moved", "--json"]).exits(1).json();
+    assert_eq!(rows(&moved, "failures", "signature"), rows(&again, "failures", "signature"));
+    there.run(&["fleet", "--collect", "--store", "redis://x:secret@127.0.0.1:1"]).refuses(&["127.0.0.1:1", "refused"]);
+    there.run(&["fleet", "--collect", "--store", "http://127.0.0.1"]).refuses(&["it is no address that is known"]);
+    there.run(&["replay", "fozzy://12"]).refuses(&["64 hexadecimal digits"]);
+}
+
+/// A server of its own; none where none is installed. The store's unit tests install it in tier two.
+struct RedisServer {
+    folder: tempfile::TempDir,
+    process: Child,
+}
+
+impl RedisServer {
+    fn start() -> Option<RedisServer> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new("redis-server");
+        command.args(["--port", "0", "--save", "", "--unixsocket", "socket"]).current_dir(folder.path());
+        let process = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().ok()?;
+        let server = RedisServer { folder, process };
+        wait::until("a socket", || server.folder.path().join("socket").exists());
+        Some(server)
+    }
+
+    fn address(&self) -> String {
+        format!("redis+unix://{}", self.folder.path().join("socket").display())
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        wait::exit(&mut self.process);
+    }
 }
 
 #[test]

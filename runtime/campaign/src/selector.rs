@@ -3,14 +3,16 @@
 //! ```text
 //! run.fozzy            an existing file
 //! .fozzy/runs/1f3…/    an existing folder
+//! fozzy://3f2a…9b      a trace in the store of the project's fleet, by its digest
 //! latest · last-pass · last-fail     by the order in which runs finished
 //! 1f3                  a run id, or the beginning of exactly one
 //! ```
 
 use crate::error::{CampaignError, ErrorKind, at_path};
+use crate::fleet::shared_store::{open_store, shared_store_error};
 use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
-use fozzy_trace::Status;
 use fozzy_trace::file::{Recording, TraceError, store};
+use fozzy_trace::{Digest, Status};
 use std::path::{Path, PathBuf};
 
 /// The trace file that a selector names.
@@ -22,11 +24,39 @@ pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignEr
     if path.exists() {
         return Ok(path.to_owned());
     }
+    if let Some(name) = selector.strip_prefix(STORED) {
+        return fetch(name, runs);
+    }
     // What a killed process has found is named as any run.
     let _ = runs.adopt();
     let finished = runs.finished();
     let (folder, manifest) = find(selector, &finished, runs, |_| true)?;
     trace_in(folder, Some(manifest))
+}
+
+/// Before the digest of a trace in the store of a fleet.
+pub const STORED: &str = "fozzy://";
+
+/// A trace of the store of a fleet, as a file beside the runs.
+fn fetch(name: &str, runs: &RunStore) -> Result<PathBuf, CampaignError> {
+    let Some(digest) = Digest::parse(name) else {
+        let message = format!("{STORED}{name}: expected the digest of a trace, 64 hexadecimal digits");
+        return Err(CampaignError::new(ErrorKind::Selector, message)
+            .hint("fozzy fleet --collect lists failures with their commands"));
+    };
+    let place = runs.shared_place();
+    let shared = open_store(&place, None).map_err(shared_store_error)?;
+    let bytes = shared.get_blob(&digest).map_err(shared_store_error)?;
+    let bytes = bytes.ok_or_else(|| {
+        let message = format!("{STORED}{name} is not in the store {}", shared.place());
+        CampaignError::new(ErrorKind::Selector, message)
+            .hint("the environment variable FOZZY_STORE says which store is meant")
+    })?;
+    let path = runs.fetched(&digest);
+    let failed = |error: std::io::Error| at_path(ErrorKind::Selector, "cannot write", &path, &error);
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+    store::write_atomic(&path, &bytes, store::Durability::Synced).map_err(failed)?;
+    Ok(path)
 }
 
 /// What a selector names: a run with all its files, or a bare trace.
@@ -45,6 +75,9 @@ pub fn named(selector: &str, runs: &RunStore) -> Result<SelectedRun, CampaignErr
     }
     if path.exists() {
         return Ok(SelectedRun::Trace(path.to_owned()));
+    }
+    if let Some(name) = selector.strip_prefix(STORED) {
+        return fetch(name, runs).map(SelectedRun::Trace);
     }
     // What a killed process has found is named as any run.
     let _ = runs.adopt();

@@ -21,7 +21,7 @@ use crate::error::{CampaignError, ErrorKind};
 use fozzy_report::suite::{SuiteSummary, TestCounts};
 use fozzy_report::{MemorySummary, RunIdentity, RunMode, RunSummary};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, write_atomic};
-use fozzy_trace::{Seed, Status};
+use fozzy_trace::{Digest, Seed, Status};
 pub(crate) use retention::half_written;
 pub use retention::{PrunedRuns, Retention};
 use schemars::JsonSchema;
@@ -267,6 +267,8 @@ pub struct RunStore {
     runs: PathBuf,
     /// `None` when nothing is to be kept.
     retention: Option<Retention>,
+    /// The store of fleets, if it is not in the same folder.
+    shared: Option<String>,
 }
 
 /// The folder of one run in progress.
@@ -330,12 +332,28 @@ impl RunFolder {
 impl RunStore {
     /// The store in the folder of a project.
     pub fn new(base_dir: &Path) -> RunStore {
-        RunStore { runs: base_dir.join("runs"), retention: Some(Retention::default()) }
+        RunStore { runs: base_dir.join("runs"), retention: Some(Retention::default()), shared: None }
     }
 
     /// The same store with other bounds; with `None`, it is read, and nothing is added to it.
     pub fn bounded(self, retention: Option<Retention>) -> RunStore {
         RunStore { retention, ..self }
+    }
+
+    /// The same store, where fleets keep what they find elsewhere: in a folder, or at an address.
+    pub fn sharing(self, shared: Option<String>) -> RunStore {
+        RunStore { shared, ..self }
+    }
+
+    /// Where fleets keep what they find.
+    pub fn shared_place(&self) -> String {
+        let own = || self.runs.with_file_name("fleet").display().to_string();
+        self.shared.clone().unwrap_or_else(own)
+    }
+
+    /// Where a trace of that store is put to be read.
+    pub(crate) fn fetched(&self, trace: &Digest) -> PathBuf {
+        self.runs.with_file_name("fetched").join(format!("{trace}.fozzy"))
     }
 
     /// Makes the folder of a new run. Where nothing can be written, the run has a temporary one, and is not kept.

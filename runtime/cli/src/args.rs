@@ -27,7 +27,7 @@ pub(crate) use criteria::CriteriaArgs;
 pub(crate) use dashboard::DashboardArgs;
 pub(crate) use debug::DebugArgs;
 pub(crate) use diff::DiffArgs;
-pub(crate) use fleet::FleetArgs;
+pub(crate) use fleet::{FleetArgs, StoreCommand, StoreCopyArgs};
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use maelstrom::{MaelstromCommand, MaelstromTestArgs};
@@ -121,6 +121,9 @@ pub(crate) struct Globals {
     /// Keep the traces of passing runs too: for the variable only, so that it is on no page.
     #[arg(long, global = true, hide = true, env = "FOZZY_ARTIFACTS_FULL", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) artifacts_full: bool,
+    /// The store of fleets: for the variable only, as an address may have a password.
+    #[arg(long, global = true, hide = true, env = "FOZZY_STORE", hide_env_values = true)]
+    pub(crate) fleet_store: Option<String>,
 }
 
 /// What to do.
@@ -140,6 +143,9 @@ pub(crate) enum Command {
     Fleet(FleetArgs),
     /// Serve what a fleet has found as pages for a browser, or write them as files.
     Dashboard(DashboardArgs),
+    /// Copy the store of a project's fleets to another folder or Redis server.
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// List the failures that explorations have saved, and replay them on the current programs.
     Seeds(SeedsArgs),
     /// Replay a recorded trace from its file alone, and compare.

@@ -42,7 +42,7 @@ mod validate;
 mod worker;
 
 use crate::args::{
-    ArtifactsCommand, Cli, Command, CorpusCommand, Globals, MaelstromCommand, ReportCommand, TraceCommand,
+    ArtifactsCommand, Cli, Command, CorpusCommand, Globals, MaelstromCommand, ReportCommand, StoreCommand, TraceCommand,
 };
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
@@ -64,7 +64,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         let Cli { globals, command } = cli;
         let strict = !globals.unsafe_;
         let runs = RunStore::new(&config.base_dir);
-        let runs = runs.bounded((!globals.no_store).then(|| config.store.retention()));
+        let runs =
+            runs.bounded((!globals.no_store).then(|| config.store.retention())).sharing(globals.fleet_store.clone());
         let project = Project {
             config,
             backends: globals.backends(),
@@ -79,6 +80,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Fuzz(args) => fuzz::fuzz(&context, args),
             Command::Explore(args) => explore::explore(&context, args),
             Command::Fleet(args) => fleet::fleet(&context, args),
+            Command::Store(StoreCommand::Copy(args)) => fleet::copy(&context, args),
             Command::Dashboard(args) => dashboard::dashboard(&context, args),
             Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),

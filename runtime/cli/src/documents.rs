@@ -17,7 +17,7 @@ use fozzy_report::document::{
     FullDocument, GateDocument, InitDocument, ManDocument, MigrateDocument, PathsDocument, ProgressDocument,
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
-use fozzy_report::fleet::{DashboardDocument, FleetDocument, FleetTargetDocument};
+use fozzy_report::fleet::{DashboardDocument, FleetDocument, FleetTargetDocument, StoreCopyDocument};
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::maelstrom::MaelstromDocument;
 use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
@@ -64,6 +64,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("fleet", "`fleet`; `/api/fleet` of the dashboard (`fozzy.fleet.v1`)", of::<FleetDocument>),
     row("fleet-target", "`/api/targets/ID` of the dashboard (`fozzy.fleet_target.v1`)", of::<FleetTargetDocument>),
     row("dashboard", "`dashboard` (`fozzy.dashboard.v1`)", of::<DashboardDocument>),
+    row("store-copy", "`store copy` (`fozzy.store_copy.v1`)", of::<StoreCopyDocument>),
     row("diff", "`diff` (`fozzy.diff.v1`)", of::<DiffDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),
     row("history", "`trace show`", of::<ShowDocument>),

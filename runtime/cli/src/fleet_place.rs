@@ -3,34 +3,36 @@
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use fozzy_campaign::fleet::discovery::FleetCollection;
-use fozzy_campaign::fleet::dispatch::store_error;
-use fozzy_campaign::fleet::shared_store::DirectoryStore;
+use fozzy_campaign::fleet::shared_store::{SharedStore, open_store, shared_store_error};
 use fozzy_dashboard::DashboardSource;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Which store, of which project.
 pub(crate) struct FleetPlace<'a> {
-    pub(crate) store: Option<&'a Path>,
+    pub(crate) store: Option<&'a str>,
     pub(crate) project: Option<&'a str>,
 }
 
 impl FleetPlace<'_> {
-    fn folder(&self, context: &Context) -> PathBuf {
-        self.store.map_or_else(|| context.project.config.base_dir.join("fleet"), Path::to_owned)
+    fn place(&self, context: &Context) -> String {
+        self.store.map_or_else(|| context.runs.shared_place(), str::to_owned)
     }
 
     /// Opens it, and makes it where there is none.
-    pub(crate) fn open(&self, context: &Context) -> Result<DirectoryStore, CliError> {
-        DirectoryStore::open(&self.folder(context), &self.name(context)).map_err(store_error)
+    pub(crate) fn open(&self, context: &Context) -> Result<Box<dyn SharedStore>, CliError> {
+        open_store(&self.place(context), Some(&self.name(context))).map_err(shared_store_error)
     }
 
-    /// Refuses a folder that is not there: who looks at a store makes none.
+    /// Refuses a store that is not there: who looks at one makes none.
     pub(crate) fn existing(&self, context: &Context) -> Result<(), CliError> {
-        let folder = self.folder(context);
-        if folder.is_dir() {
+        let place = self.place(context);
+        if place.contains("://") {
+            return open_store(&place, None).map(drop).map_err(shared_store_error);
+        }
+        if Path::new(&place).is_dir() {
             return Ok(());
         }
-        let message = format!("{} is not there: no fleet has worked here", folder.display());
+        let message = format!("{place} is not there: no fleet has worked here");
         Err(CliError::new(ErrorKind::Store, message).hint("fozzy fleet --time 1m, or name its store: --store DIR"))
     }
 
@@ -39,7 +41,7 @@ impl FleetPlace<'_> {
         let program = std::env::current_exe()
             .map_err(|error| CliError::new(ErrorKind::Harness, format!("cannot find fozzy's own binary: {error}")))?;
         Ok(DashboardSource {
-            store: Box::new(self.open(context)?),
+            store: self.open(context)?,
             collection,
             runs: context.runs.clone(),
             base_dir: context.project.config.base_dir.clone(),

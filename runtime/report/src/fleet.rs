@@ -212,6 +212,39 @@ impl Layout for DashboardDocument {
     }
 }
 
+/// `fozzy store copy`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreCopyDocument {
+    /// Always `fozzy.store_copy.v1`.
+    pub schema_version: String,
+    /// The store.
+    pub from: String,
+    /// The other one.
+    pub to: String,
+    /// Records that were copied.
+    pub records: u64,
+    /// Traces.
+    pub traces: u64,
+    /// Bytes of both.
+    pub bytes: u64,
+}
+
+impl StoreCopyDocument {
+    /// What was copied.
+    #[must_use]
+    pub fn new(from: String, to: String, records: u64, traces: u64, bytes: u64) -> StoreCopyDocument {
+        StoreCopyDocument { schema_version: "fozzy.store_copy.v1".to_owned(), from, to, records, traces, bytes }
+    }
+}
+
+impl Layout for StoreCopyDocument {
+    fn lay_out(&self, _style: Style) -> String {
+        let (records, traces) = (counted(self.records, "record"), counted(self.traces, "trace"));
+        format!("copied {records} and {traces}, {} bytes, from {}\nto {}\n", grouped(self.bytes), self.from, self.to)
+    }
+}
+
 /// A testcase, for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

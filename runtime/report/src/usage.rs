@@ -41,6 +41,11 @@ pub const USAGE: &[UsageGroup] = &[
                 "fozzy dashboard --export site",
             ),
             (
+                "store",
+                "a project's fleets are to go on from a Redis server, or from a folder again",
+                "fozzy store copy .fozzy/fleet redis://127.0.0.1/0?prefix=shop",
+            ),
+            (
                 "maelstrom",
                 "you have nodes that speak the Maelstrom protocol, and want them tested as a cluster",
                 "fozzy maelstrom test -w broadcast --bin node.wasm --nemesis partition",

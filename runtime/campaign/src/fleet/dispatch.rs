@@ -10,7 +10,7 @@
 use super::discovery::{FleetCollection, FleetTarget};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
-use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
+use super::shared_store::{SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
 use super::slice::{SliceOutcome, SliceRequest, SliceResult};
 use super::view::FleetView;
 use crate::error::{CampaignError, ErrorKind};
@@ -404,6 +404,9 @@ impl Dispatcher<'_> {
                 };
                 let SliceResult { outcome, cpu, overhead: took } = request.run()?;
                 overhead = took;
+                if !lease.lock().unwrap_or_else(PoisonError::into_inner).renew().unwrap_or(true) {
+                    return self.keep_late(&records, &target, &record, &outcome);
+                }
                 let executions = match &outcome {
                     SliceOutcome::Ran(summary) => {
                         let before = record.executions;
@@ -448,6 +451,25 @@ impl Dispatcher<'_> {
         state.warnings.extend(refused);
         let kept = &mut state.targets[place];
         (kept.target, kept.record, kept.stamp, kept.overhead) = (target, record, stamp, overhead);
+        Ok(())
+    }
+
+    /// Keeps what a slice has found whose lease another worker has got meanwhile, as this one was away for too long: failures are the same whoever
+    /// finds them; what the slice has cost is not counted, as the other one's estimate is of another target's state.
+    fn keep_late(
+        &self,
+        records: &FleetRecords<'_>,
+        target: &FleetTarget,
+        record: &TargetRecord,
+        outcome: &SliceOutcome,
+    ) -> Result<(), CampaignError> {
+        if let SliceOutcome::Ran(summary) = outcome {
+            let found = self.keep(records, target, record, summary)?;
+            self.lock().failures += found.len();
+        }
+        let what =
+            format!("{}: another worker took it over, as this one was silent; the slice is not counted", target.name);
+        self.lock().warnings.push(what);
         Ok(())
     }
 
@@ -693,24 +715,4 @@ fn worker_name(started_at: &str) -> String {
     let host: String = host.trim().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let digits: String = started_at.chars().filter(char::is_ascii_digit).take(17).collect();
     format!("{}-{}-{digits}", host.to_ascii_lowercase(), std::process::id())
-}
-
-/// An error of the store, for people.
-pub fn store_error(error: SharedStoreError) -> CampaignError {
-    let hint = match &error {
-        SharedStoreError::Newer { .. } => Some("use the fozzy that wrote it, or name another folder: --store DIR"),
-        SharedStoreError::OtherProject { .. } => Some(
-            "name another folder (--store DIR); or say that it is the same project under another name: --project NAME",
-        ),
-        SharedStoreError::Foreign { .. } => Some("name another folder: --store DIR"),
-        SharedStoreError::Io { .. } => {
-            Some("what was kept before is whole; free the disk or the folder, and run it again")
-        }
-        SharedStoreError::Size { .. } | SharedStoreError::Damaged { .. } => None,
-    };
-    let told = CampaignError::new(ErrorKind::Store, error.to_string());
-    match hint {
-        Some(hint) => told.hint(hint),
-        None => told,
-    }
 }

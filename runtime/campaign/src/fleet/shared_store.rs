@@ -10,13 +10,19 @@
 //!
 //! Invariants: a value is the old one or the new one, never a part of it; a blob is what its name says, or an error; of two workers that
 //! insert the same member, one is told that it was first; a lease has one holder; each bound is refused by its name.
-//! Not here: what is kept in it (`records`), and which home it has (`directory`).
+//! Not here: what is kept in it (`records`), and which home it has (`directory`, `redis`).
 
 mod directory;
+#[cfg(feature = "redis")]
+mod redis;
 
 pub use directory::DirectoryStore;
+#[cfg(feature = "redis")]
+pub use redis::RedisStore;
 
+use crate::error::{CampaignError, ErrorKind};
 use fozzy_trace::Digest;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -30,6 +36,8 @@ pub const BLOB_BYTES_MAX: u64 = 1 << 30;
 pub const NAMES_MAX: usize = 100_000;
 /// Characters of one part of a key, once its home has written it.
 pub const PART_CHARS_MAX: usize = 200;
+/// By which a store is known.
+const FORMAT: &str = "fozzy-store";
 /// The version of what is kept: a store that a newer one has written is refused.
 pub const STORE_VERSION: u64 = 1;
 
@@ -93,6 +101,9 @@ pub trait SharedStore: Send + Sync {
     /// The last parts of all values directly in a folder, in their order.
     fn list(&self, folder: &StoreKey) -> Result<Vec<String>, SharedStoreError>;
 
+    /// The folders with values, in their order.
+    fn folders(&self) -> Result<Vec<StoreKey>, SharedStoreError>;
+
     /// Gives a value another key, at once; whether there was one. What has that key is replaced.
     fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError>;
 
@@ -104,6 +115,9 @@ pub trait SharedStore: Send + Sync {
 
     /// Removes them; whether they were there.
     fn delete_blob(&self, name: &Digest) -> Result<bool, SharedStoreError>;
+
+    /// The names of all blobs, in their order.
+    fn blobs(&self) -> Result<Vec<Digest>, SharedStoreError>;
 
     /// Where a person finds them, if that is a file.
     fn blob_path(&self, name: &Digest) -> Option<PathBuf>;
@@ -137,8 +151,74 @@ pub trait SharedStore: Send + Sync {
     /// The right to work on something alone, for a holder of that name; `None` while another one has it.
     fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError>;
 
-    /// Where it is, for people.
+    /// The project whose it is.
+    fn project(&self) -> &str;
+
+    /// Where it is, for people, without a password.
     fn place(&self) -> String;
+}
+
+/// Opens the store at an address (`redis://…`) or in a folder, and makes it where there is none. Without a project it is to be there, whose ever
+/// it is.
+///
+/// # Errors
+/// When it is another project's or a newer version's, nobody answers there, or something else is there.
+pub fn open_store(place: &str, project: Option<&str>) -> Result<Box<dyn SharedStore>, SharedStoreError> {
+    #[cfg(feature = "redis")]
+    if RedisStore::is_address(place) {
+        return Ok(Box::new(RedisStore::open(place, project)?));
+    }
+    if place.contains("://") {
+        let why = "it is no address that is known: redis://HOST, rediss://HOST with TLS, redis+unix:///PATH".to_owned();
+        return Err(SharedStoreError::Foreign { place: without_password(place), why });
+    }
+    Ok(Box::new(DirectoryStore::open(Path::new(place), project)?))
+}
+
+/// An address as it may be shown.
+fn without_password(address: &str) -> String {
+    match (address.split_once("://"), address.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        _ => address.to_owned(),
+    }
+}
+
+/// Copies everything but leases from one store to another; values of the same key are replaced. Blobs go first, so that whoever is stopped in
+/// between leaves no value that names what is not there.
+///
+/// # Errors
+/// When one of them does not work.
+pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<CopiedStore, SharedStoreError> {
+    let mut copied = CopiedStore::default();
+    for name in from.blobs()? {
+        if let Some(bytes) = from.get_blob(&name)? {
+            copied.blobs += 1;
+            copied.bytes += bytes.len() as u64;
+            to.put_blob(&bytes)?;
+        }
+    }
+    for folder in from.folders()? {
+        for name in from.list(&folder)? {
+            let key = folder.join(&name);
+            if let Some(value) = from.get(&key)? {
+                copied.values += 1;
+                copied.bytes += value.len() as u64;
+                to.put(&key, &value)?;
+            }
+        }
+    }
+    Ok(copied)
+}
+
+/// What was copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopiedStore {
+    /// Values.
+    pub values: u64,
+    /// Blobs.
+    pub blobs: u64,
+    /// Bytes of both.
+    pub bytes: u64,
 }
 
 /// What a store refuses, or its home does.
@@ -202,6 +282,104 @@ impl SharedStoreError {
     fn io(what: &'static str, path: &Path, error: io::Error) -> SharedStoreError {
         SharedStoreError::Io { what, path: path.display().to_string(), error }
     }
+}
+
+/// An error of the store, for people.
+pub fn shared_store_error(error: SharedStoreError) -> CampaignError {
+    let hint = match &error {
+        SharedStoreError::Newer { .. } => {
+            Some("use the fozzy that wrote it, or name another one: --store DIR, or ?prefix=NAME behind an address")
+        }
+        SharedStoreError::OtherProject { .. } => Some(
+            "name another one (--store DIR, or ?prefix=NAME behind an address); or say that it is the same project under another name: --project NAME",
+        ),
+        SharedStoreError::Foreign { .. } => Some("name another one: --store DIR, or ?prefix=NAME behind an address"),
+        SharedStoreError::Io { path, .. } if path.contains("redis") => Some(
+            "what was kept before is whole; see to the server, and run it again; or --store DIR, and fozzy store copy later",
+        ),
+        SharedStoreError::Io { .. } => {
+            Some("what was kept before is whole; free the disk or the folder, and run it again")
+        }
+        SharedStoreError::Size { .. } | SharedStoreError::Damaged { .. } => None,
+    };
+    let told = CampaignError::new(ErrorKind::Store, error.to_string());
+    match hint {
+        Some(hint) => told.hint(hint),
+        None => told,
+    }
+}
+
+/// What a store says of itself.
+#[derive(Serialize, Deserialize)]
+struct StoreHead {
+    format: String,
+    version: u64,
+    project: String,
+}
+
+impl StoreHead {
+    /// What the store of a project says that this version makes.
+    fn of(project: &str) -> StoreHead {
+        StoreHead { format: FORMAT.to_owned(), version: STORE_VERSION, project: project.to_owned() }
+    }
+
+    /// The project of a store; refuses what is none, a newer one, and that of another project than this one.
+    fn check(text: &[u8], project: Option<&str>, place: &str) -> Result<String, SharedStoreError> {
+        let foreign = |why: String| SharedStoreError::Foreign { place: place.to_owned(), why };
+        let found: StoreHead = serde_json::from_slice(text)
+            .map_err(|error| foreign(format!("what it says of itself is not understood: {error}")))?;
+        if found.format != FORMAT {
+            return Err(foreign(format!("its format is `{}`", found.format)));
+        }
+        let place = place.to_owned();
+        if found.version > STORE_VERSION {
+            return Err(SharedStoreError::Newer { place, found: found.version });
+        }
+        match project {
+            Some(project) if found.project != project => {
+                Err(SharedStoreError::OtherProject { place, found: found.project, expected: project.to_owned() })
+            }
+            _ => Ok(found.project),
+        }
+    }
+}
+
+/// One part of a key as homes write it. A dot would end it, and letters of both cases are one on some systems.
+fn written(part: &str) -> Result<String, SharedStoreError> {
+    let mut name = String::new();
+    for byte in part.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),
+            _ => name.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    // An empty name is none.
+    let name = if name.is_empty() { "%".to_owned() } else { name };
+    bounded("a part of a key has a length", name.len() as u64, PART_CHARS_MAX as u64)?;
+    Ok(name)
+}
+
+/// The part that is written so; `None` where nobody of ours has written that.
+fn read_part(name: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+        } else if let [high, low, tail @ ..] = rest {
+            let hex = [*high, *low];
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&hex).ok()?, 16).ok()?);
+            rest = tail;
+        } else if name != "%" {
+            return None;
+        }
+    }
+    let part = String::from_utf8(bytes).ok()?;
+    (written(&part).ok()? == name).then_some(part)
+}
+
+fn bounded(what: &str, found: u64, limit: u64) -> Result<(), SharedStoreError> {
+    if found <= limit { Ok(()) } else { Err(SharedStoreError::Size { what: what.to_owned(), found, limit }) }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
 use super::shared_store::{SharedStore, SharedStoreError};
 use crate::fuzz::kept_name::KeptName;
+use crate::selector::STORED;
 use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetTestcaseRow, FleetWorkerRow,
     UncollectedRow,
@@ -117,7 +118,10 @@ impl FleetView<'_> {
             status: failure.status,
             times: failure.times,
             found_at: failure.found_at,
-            command: trace_path.as_deref().map(|path| format!("fozzy replay {}", fozzy_report::shell_word(path))),
+            command: Some(match trace_path.as_deref() {
+                Some(path) => format!("fozzy replay {}", fozzy_report::shell_word(path)),
+                None => format!("fozzy replay {STORED}{}", failure.trace),
+            }),
             trace_path,
         }
     }

@@ -20,9 +20,10 @@ pub(crate) struct DashboardArgs {
     /// No targets whose names have this text, or fit this pattern; repeatable.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
-    /// The folder of the fleet [default: `fleet` in the run store's folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+    /// Where estimates, failures and counts are: a folder, or a Redis server, as redis://HOST/0?prefix=NAME, which fleets on any machines
+    /// share [default: the environment variable FOZZY_STORE, or `fleet` in the run store's folder]
+    #[arg(long, value_name = "DIR|ADDRESS")]
+    pub(crate) store: Option<String>,
     /// The name of the project in the store [default: that of the folder]
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,

@@ -1,7 +1,7 @@
 //! Flags of `fozzy fleet`.
 
 use super::SeedArg;
-use clap::Args;
+use clap::{Args, Subcommand};
 use fozzy_trace::Duration;
 use std::path::PathBuf;
 
@@ -32,13 +32,33 @@ pub(crate) struct FleetArgs {
     /// The port of the pages on 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "N", conflicts_with = "no_dashboard")]
     pub(crate) dashboard_port: Option<u16>,
-    /// The folder of estimates, failures and counts. Several fleets may share it [default: `fleet` in the run store's folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+    /// Where estimates, failures and counts are: a folder, or a Redis server, as redis://HOST/0?prefix=NAME, which fleets on any machines
+    /// share [default: the environment variable FOZZY_STORE, or `fleet` in the run store's folder]
+    #[arg(long, value_name = "DIR|ADDRESS")]
+    pub(crate) store: Option<String>,
     /// The name of the project in the store [default: that of the folder]
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
     /// The seed of all slices: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
     pub(crate) seed: SeedArg,
+}
+
+/// `fozzy store`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Copy everything that fleets have kept - estimates, failures, traces, counts - from one store to another
+    Copy(StoreCopyArgs),
+}
+
+/// Copies a store. Records of the same name are replaced; those that only the other store has stay.
+#[derive(Debug, Args)]
+pub(crate) struct StoreCopyArgs {
+    /// The store: a folder, or an address as redis://HOST/0?prefix=NAME.
+    pub(crate) from: String,
+    /// The other one, which is made where there is none.
+    pub(crate) to: String,
+    /// Copy into a store that is not empty.
+    #[arg(long)]
+    pub(crate) merge: bool,
 }

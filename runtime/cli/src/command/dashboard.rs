@@ -40,7 +40,7 @@ pub(crate) fn dashboard(context: &Context, args: &DashboardArgs) -> Result<ExitC
 /// Why there are no pages, and what to do.
 pub(crate) fn refused(error: DashboardError) -> CliError {
     let (kind, hint) = match error {
-        DashboardError::Store(error) => return fozzy_campaign::fleet::dispatch::store_error(error),
+        DashboardError::Store(error) => return fozzy_campaign::fleet::shared_store::shared_store_error(error),
         DashboardError::Listen { .. } => (ErrorKind::Harness, "leave out --port, and a free one is taken"),
         DashboardError::Start(_) => (ErrorKind::Harness, "`fozzy fleet --no-dashboard` works without one"),
         DashboardError::Write { .. } => (ErrorKind::Report, "name a folder that can be written: --export DIR"),

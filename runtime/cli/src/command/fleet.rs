@@ -3,15 +3,17 @@
 use super::dashboard::refused;
 use super::run::seed;
 use super::worker::stop_flag;
-use crate::args::FleetArgs;
+use crate::args::{FleetArgs, StoreCopyArgs};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
 use crate::gates::passed_on;
 use fozzy_campaign::fleet::discovery::FleetScope;
-use fozzy_campaign::fleet::dispatch::{FleetRun, store_error};
+use fozzy_campaign::fleet::dispatch::FleetRun;
+use fozzy_campaign::fleet::shared_store::{copy_store, open_store, shared_store_error};
 use fozzy_campaign::fleet::view::FleetView;
 use fozzy_dashboard::{DashboardServer, DashboardSource};
+use fozzy_report::fleet::StoreCopyDocument;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -27,7 +29,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
     let collection = scope.collect(&context.project)?;
     context.project.remarks.live("");
     if args.collect {
-        let document = FleetView { store: &store, collection: &collection }.document().map_err(store_error)?;
+        let document = FleetView { store: &*store, collection: &collection }.document().map_err(shared_store_error)?;
         context.printer.document(&document)?;
         return Ok(exit_as_told(document.status, document.interrupted));
     }
@@ -37,7 +39,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
     };
     let run = FleetRun {
         project: &context.project,
-        store: &store,
+        store: &*store,
         collection: &collection,
         jobs: args.jobs,
         time: args.time.map(|time| Duration::from_nanos(time.0)),
@@ -59,4 +61,19 @@ fn serve(context: &Context, args: &FleetArgs, source: DashboardSource) -> Result
     })?;
     context.project.remarks.text(&format!("dashboard: {}\n", server.url()));
     Ok(server)
+}
+
+/// `fozzy store copy`.
+pub(crate) fn copy(context: &Context, args: &StoreCopyArgs) -> Result<ExitCode, CliError> {
+    let from = open_store(&args.from, None).map_err(shared_store_error)?;
+    let to = open_store(&args.to, Some(from.project())).map_err(shared_store_error)?;
+    if !args.merge && !to.folders().map_err(shared_store_error)?.is_empty() {
+        let message = format!("{} is not empty", to.place());
+        return Err(CliError::new(ErrorKind::Usage, message)
+            .hint("--merge replaces records of the same name and keeps all others"));
+    }
+    let copied = copy_store(&*from, &*to).map_err(shared_store_error)?;
+    let (values, blobs, bytes) = (copied.values, copied.blobs, copied.bytes);
+    context.printer.document(&StoreCopyDocument::new(from.place(), to.place(), values, blobs, bytes))?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -14,17 +14,15 @@
 //! keys say.
 
 use super::{
-    BLOB_BYTES_MAX, NAMES_MAX, PART_CHARS_MAX, STORE_VERSION, SharedStore, SharedStoreError, StoreKey, StoreLease,
-    VALUE_BYTES_MAX,
+    BLOB_BYTES_MAX, NAMES_MAX, PART_CHARS_MAX, SharedStore, SharedStoreError, StoreHead, StoreKey, StoreLease,
+    VALUE_BYTES_MAX, bounded, read_part, written,
 };
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
-use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-const FORMAT: &str = "fozzy-store";
 const VALUE_ENDING: &str = "json";
 const BLOB_ENDING: &str = "fozzy";
 const MEMBER_ENDING: &str = "txt";
@@ -36,13 +34,6 @@ const HEAD_BYTES_MAX: u64 = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct DirectoryStore {
     root: PathBuf,
-}
-
-/// What the folder says of itself.
-#[derive(Serialize, Deserialize)]
-struct StoreHead {
-    format: String,
-    version: u64,
     project: String,
 }
 
@@ -51,7 +42,8 @@ impl DirectoryStore {
     ///
     /// # Errors
     /// When it is another project's or a newer version's, or the folder holds something else.
-    pub fn open(root: &Path, project: &str) -> Result<DirectoryStore, SharedStoreError> {
+    pub fn open<'p>(root: &Path, project: impl Into<Option<&'p str>>) -> Result<DirectoryStore, SharedStoreError> {
+        let project: Option<&str> = project.into();
         let (place, head) = (root.display().to_string(), root.join("store.json"));
         let foreign = |why: String| SharedStoreError::Foreign { place: place.clone(), why };
         if root.exists() && !root.is_dir() {
@@ -63,7 +55,8 @@ impl DirectoryStore {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 return Err(foreign(format!("it has no store.json, and is not empty (`{name}`)")));
             }
-            let own = StoreHead { format: FORMAT.to_owned(), version: STORE_VERSION, project: project.to_owned() };
+            let Some(project) = project else { return Err(foreign("no store is there".to_owned())) };
+            let own = StoreHead::of(project);
             make(root)?;
             let text = serde_json::to_vec_pretty(&own).unwrap_or_default();
             write_new(&head, &text)?;
@@ -74,18 +67,8 @@ impl DirectoryStore {
                 Err(foreign("it vanished".into()))
             };
         };
-        let found: StoreHead =
-            serde_json::from_slice(&text).map_err(|error| foreign(format!("store.json: {error}")))?;
-        if found.format != FORMAT {
-            return Err(foreign(format!("its format is `{}`", found.format)));
-        }
-        if found.version > STORE_VERSION {
-            return Err(SharedStoreError::Newer { place, found: found.version });
-        }
-        if found.project != project {
-            return Err(SharedStoreError::OtherProject { place, found: found.project, expected: project.to_owned() });
-        }
-        Ok(DirectoryStore { root: root.to_owned() })
+        let project = StoreHead::check(&text, project, &place)?;
+        Ok(DirectoryStore { root: root.to_owned(), project })
     }
 
     fn folder(&self, kind: &str, parts: &[String]) -> Result<PathBuf, SharedStoreError> {
@@ -132,6 +115,24 @@ impl SharedStore for DirectoryStore {
         Ok(names)
     }
 
+    fn folders(&self) -> Result<Vec<StoreKey>, SharedStoreError> {
+        let mut folders = Vec::new();
+        let mut open = vec![(self.root.join("values"), StoreKey::new(&[]))];
+        while let Some((path, key)) = open.pop() {
+            if !stems(&path, VALUE_ENDING)?.is_empty() {
+                folders.push(key.clone());
+            }
+            for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+                let part = entry.file_name().to_str().and_then(read_part);
+                let part = part.filter(|_| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+                open.extend(part.map(|part| (entry.path(), key.join(&part))));
+            }
+            bounded(&format!("{} has a number of folders", self.place()), open.len() as u64, NAMES_MAX as u64)?;
+        }
+        folders.sort();
+        Ok(folders)
+    }
+
     fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError> {
         let (from, to) = (self.file("values", from, VALUE_ENDING)?, self.file("values", to, VALUE_ENDING)?);
         to.parent().map_or(Ok(()), make)?;
@@ -164,6 +165,15 @@ impl SharedStore for DirectoryStore {
 
     fn delete_blob(&self, name: &Digest) -> Result<bool, SharedStoreError> {
         delete(&self.blob(name))
+    }
+
+    fn blobs(&self) -> Result<Vec<Digest>, SharedStoreError> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.root.join("blobs")).into_iter().flatten().flatten() {
+            names.extend(stems(&entry.path(), BLOB_ENDING)?.iter().filter_map(|name| Digest::parse(name)));
+        }
+        names.sort();
+        Ok(names)
     }
 
     fn blob_path(&self, name: &Digest) -> Option<PathBuf> {
@@ -219,6 +229,10 @@ impl SharedStore for DirectoryStore {
         Ok(Some(Box::new(FileLease { _file: file, attempt })))
     }
 
+    fn project(&self) -> &str {
+        &self.project
+    }
+
     fn place(&self) -> String {
         self.root.display().to_string()
     }
@@ -240,40 +254,6 @@ impl StoreLease for FileLease {
     }
 }
 
-/// One part of a key as a file's name. A dot would end it, and letters of both cases are one on some systems.
-fn written(part: &str) -> Result<String, SharedStoreError> {
-    let mut name = String::new();
-    for byte in part.bytes() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),
-            _ => name.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    // An empty name is none.
-    let name = if name.is_empty() { "%".to_owned() } else { name };
-    bounded("a part of a key has a length", name.len() as u64, PART_CHARS_MAX as u64)?;
-    Ok(name)
-}
-
-/// The part that is written so; `None` where nobody of ours has written that.
-fn read_part(name: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-        } else if let [high, low, tail @ ..] = rest {
-            let hex = [*high, *low];
-            bytes.push(u8::from_str_radix(std::str::from_utf8(&hex).ok()?, 16).ok()?);
-            rest = tail;
-        } else if name != "%" {
-            return None;
-        }
-    }
-    let part = String::from_utf8(bytes).ok()?;
-    (written(&part).ok()? == name).then_some(part)
-}
-
 /// The names of the files in a folder that end so; none in one that is not there.
 fn stems(folder: &Path, ending: &str) -> Result<Vec<String>, SharedStoreError> {
     let entries = match fs::read_dir(folder) {
@@ -290,10 +270,6 @@ fn stems(folder: &Path, ending: &str) -> Result<Vec<String>, SharedStoreError> {
         bounded(&format!("{} has a number of names", folder.display()), stems.len() as u64, NAMES_MAX as u64)?;
     }
     Ok(stems)
-}
-
-fn bounded(what: &str, found: u64, limit: u64) -> Result<(), SharedStoreError> {
-    if found <= limit { Ok(()) } else { Err(SharedStoreError::Size { what: what.to_owned(), found, limit }) }
 }
 
 fn make(folder: &Path) -> Result<(), SharedStoreError> {

@@ -1,0 +1,510 @@
+//! A Redis server as the home of a store: for workers on many machines.
+//!
+//! ```text
+//! fozzy:shop:head              {"format": "fozzy-store", "version": 1, "project": "shop"}
+//! fozzy:shop:v:targets         a hash for each folder: the last parts of keys, written as in a directory, and their values
+//! fozzy:shop:b:3f2a…9b         a blob, by its content
+//! fozzy:shop:s:collected       a hash for each set: a member, and the call that has added it
+//! fozzy:shop:l:targets/bank    a lease: its holder's token; it ends by itself when it is not renewed
+//! fozzy:shop:a:targets/bank    how often it was taken
+//! ```
+//!
+//! A server that does not answer is asked again, for up to [`WAIT_MAX`]: it may be restarting, or the network be cut. So each request may be made
+//! twice, and is written so that the second one changes nothing and answers the same; those of several steps are one script. Times are the
+//! server's.
+//!
+//! Invariants: only keys of our own prefix are touched; an answer that the server has given is kept by it as it keeps data at all
+//! (`appendfsync` says how much a power loss may cost); a server that evicts keys is refused; no password is in any text of ours.
+//! Not here: failover and clusters. Not known to Redis: what a directory of git shows.
+
+use super::{
+    NAMES_MAX, SharedStore, SharedStoreError, StoreHead, StoreKey, StoreLease, VALUE_BYTES_MAX, bounded, read_part,
+    without_password, written,
+};
+use crate::fleet::LEASE_RENEWAL;
+use crate::wall_clock::{Stopwatch, pause};
+use fozzy_trace::Digest;
+use redis::{
+    Client, Connection, ConnectionAddr, ErrorKind, FromRedisValue, IntoConnectionInfo, RedisError, RedisResult, Script,
+    ServerErrorKind,
+};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a server that does not answer is asked again.
+const WAIT_MAX: Duration = Duration::from_secs(300);
+/// How long one that was never reached is.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+/// Between two requests, at first and at most.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// How long one answer may take, and a connection.
+const ANSWER_MAX: Duration = Duration::from_secs(20);
+const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// Bytes of a blob: Redis has at most 512 MiB under one key.
+const BLOB_BYTES_MAX: u64 = 500 << 20;
+/// A lease ends when its holder was silent for so long.
+const LEASE_TIME: Duration = Duration::from_secs(3 * LEASE_RENEWAL.as_secs());
+/// Bytes of the parts of an address.
+const NAME_BYTES_MAX: usize = 200;
+/// The prefix of a store whose address names none.
+const PREFIX: &str = "fozzy";
+
+/// Adds a member for a call, which may be made twice: 1 if it is new by that call.
+const INSERT: &str = "local was = redis.call('HGET', KEYS[1], ARGV[1])
+if was then return was == ARGV[2] and 1 or 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1";
+
+/// Gives a value another key; 1 if there was one, or the same call has done it before.
+const RENAME: &str = "if redis.call('GET', KEYS[3]) then return 1 end
+local value = redis.call('HGET', KEYS[1], ARGV[1])
+if not value then return 0 end
+redis.call('HSET', KEYS[2], ARGV[2], value)
+if KEYS[1] ~= KEYS[2] or ARGV[1] ~= ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end
+redis.call('SET', KEYS[3], 1, 'EX', 3600)
+return 1";
+
+/// Takes a lease that is free, or that this call has taken: how often it was taken, or 0.
+const ACQUIRE: &str = "local held = redis.call('GET', KEYS[1])
+if held then
+  if held ~= ARGV[1] then return 0 end
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return redis.call('GET', KEYS[2])
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return redis.call('INCR', KEYS[2])";
+
+/// Keeps a lease; 0 if another has it. One that nobody has is taken again: its holder was silent, and nobody asked meanwhile.
+const RENEW: &str = "local held = redis.call('GET', KEYS[1])
+if held and held ~= ARGV[1] then return 0 end
+if not held and redis.call('GET', KEYS[2]) ~= ARGV[3] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1";
+
+/// Ends a lease, if it is still held.
+const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0";
+
+/// A Redis server as the home of a store.
+#[derive(Clone)]
+pub struct RedisStore {
+    connection: Arc<RedisConnection>,
+    prefix: String,
+    project: String,
+}
+
+struct RedisConnection {
+    client: Client,
+    place: String,
+    open: Mutex<Option<Connection>>,
+}
+
+impl RedisStore {
+    /// Whether a text is the address of a server, and no folder.
+    #[must_use]
+    pub fn is_address(text: &str) -> bool {
+        ["redis://", "rediss://", "redis+unix://", "unix://"].iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// Opens the store of a project, and makes it where there is none.
+    ///
+    /// The address: `redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?prefix=NAME]`, `rediss://` with TLS, `redis+unix:///PATH`. Stores of several
+    /// projects in one database have different prefixes.
+    ///
+    /// # Errors
+    /// When it is no address, nobody answers there, or it is another project's or a newer version's store.
+    pub fn open(address: &str, project: Option<&str>) -> Result<RedisStore, SharedStoreError> {
+        let store = RedisStore::at(address)?;
+        store.refuse_forgetful()?;
+        let key = format!("{}:head", store.prefix);
+        let text = project.map(|project| serde_json::to_string(&StoreHead::of(project)).unwrap_or_default());
+        let found: Option<Vec<u8>> = store.connection.ask("open", "its head", &|connection| {
+            if let Some(text) = &text {
+                redis::cmd("SET").arg(&key).arg(text).arg("NX").query::<Option<String>>(connection)?;
+            }
+            redis::cmd("GET").arg(&key).query(connection)
+        })?;
+        let none = || SharedStoreError::Foreign { place: store.place(), why: "no store is there".to_owned() };
+        let project = StoreHead::check(&found.ok_or_else(none)?, project, &store.place())?;
+        Ok(RedisStore { project, ..store })
+    }
+
+    fn at(address: &str) -> Result<RedisStore, SharedStoreError> {
+        let shown = without_password(address);
+        let foreign = |why: String| SharedStoreError::Foreign { place: shown.clone(), why };
+        let (url, query) = address.split_once('?').unwrap_or((address, ""));
+        let mut prefix = PREFIX.to_owned();
+        for part in query.split('&').filter(|part| !part.is_empty()) {
+            match part.split_once('=') {
+                Some(("prefix", name)) if !name.is_empty() && name.len() <= NAME_BYTES_MAX => {
+                    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+                        return Err(foreign(format!(
+                            "its prefix `{name}` has more than letters, digits, `-`, `_` and `.`"
+                        )));
+                    }
+                    name.clone_into(&mut prefix);
+                }
+                _ => return Err(foreign(format!("`{part}` is understood as nothing; known is prefix=NAME"))),
+            }
+        }
+        let info = url.into_connection_info().map_err(|error| foreign(said(&error)))?;
+        let place = match info.addr() {
+            ConnectionAddr::Unix(path) => format!("redis+unix://{}", path.display()),
+            other => format!("{}://{other}", if matches!(other, ConnectionAddr::Tcp(..)) { "redis" } else { "rediss" }),
+        };
+        let place = format!("{place}/{}?prefix={prefix}", info.redis_settings().db());
+        let client = Client::open(info).map_err(|error| foreign(said(&error)))?;
+        let connection = Arc::new(RedisConnection { client, place, open: Mutex::new(None) });
+        let prefix = if prefix == PREFIX { PREFIX.to_owned() } else { format!("{PREFIX}:{prefix}") };
+        Ok(RedisStore { connection, prefix, project: String::new() })
+    }
+
+    /// Refuses a server that forgets. It is the first that is asked of it: one that is not there is soon said to be so.
+    fn refuse_forgetful(&self) -> Result<(), SharedStoreError> {
+        let info: String = self.connection.within(FIRST_WAIT, "reach", &self.connection.place, &|connection| {
+            redis::cmd("INFO").arg("memory").query(connection)
+        })?;
+        let field = |name: &str| {
+            let row = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            row.map(|value| value.trim().to_owned()).unwrap_or_default()
+        };
+        let (policy, most) = (field("maxmemory_policy"), field("maxmemory"));
+        if most != "0" && !policy.is_empty() && policy != "noeviction" {
+            let why =
+                format!("it forgets keys when its memory is full (maxmemory-policy {policy}); set it to noeviction");
+            return Err(SharedStoreError::Foreign { place: self.place(), why });
+        }
+        Ok(())
+    }
+
+    fn key(&self, kind: &str, rest: &str) -> String {
+        format!("{}:{kind}:{rest}", self.prefix)
+    }
+
+    fn key_of(&self, kind: &str, parts: &[String]) -> Result<String, SharedStoreError> {
+        let parts = parts.iter().map(|part| written(part)).collect::<Result<Vec<String>, _>>()?;
+        Ok(self.key(kind, &parts.join("/")))
+    }
+
+    /// The hash in which a value is, and its field.
+    fn value(&self, key: &StoreKey) -> Result<(String, String), SharedStoreError> {
+        let (last, folder) = key.parts().split_last().ok_or_else(|| self.nameless())?;
+        Ok((self.key_of("v", folder)?, written(last)?))
+    }
+
+    fn nameless(&self) -> SharedStoreError {
+        SharedStoreError::Foreign { place: self.place(), why: "a value without a name".to_owned() }
+    }
+
+    fn ask<T: FromRedisValue>(
+        &self,
+        what: &'static str,
+        key: &StoreKey,
+        command: &redis::Cmd,
+    ) -> Result<T, SharedStoreError> {
+        self.connection.ask(what, &key.to_string(), &|connection| command.query(connection))
+    }
+
+    fn blob(&self, name: &Digest) -> String {
+        self.key("b", &name.to_string())
+    }
+
+    fn token() -> String {
+        uuid::Uuid::new_v4().simple().to_string()
+    }
+}
+
+impl SharedStore for RedisStore {
+    fn get(&self, key: &StoreKey) -> Result<Option<Vec<u8>>, SharedStoreError> {
+        let (hash, field) = self.value(key)?;
+        let found: Option<Vec<u8>> = self.ask("read", key, redis::cmd("HGET").arg(hash).arg(field))?;
+        if let Some(found) = &found {
+            bounded(&format!("the value {key} has a size"), found.len() as u64, VALUE_BYTES_MAX as u64)?;
+        }
+        Ok(found)
+    }
+
+    fn put(&self, key: &StoreKey, value: &[u8]) -> Result<(), SharedStoreError> {
+        bounded(&format!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
+        let (hash, field) = self.value(key)?;
+        self.ask::<i64>("write", key, redis::cmd("HSET").arg(hash).arg(field).arg(value)).map(drop)
+    }
+
+    fn delete(&self, key: &StoreKey) -> Result<bool, SharedStoreError> {
+        let (hash, field) = self.value(key)?;
+        self.ask("delete", key, redis::cmd("HDEL").arg(hash).arg(field))
+    }
+
+    fn list(&self, folder: &StoreKey) -> Result<Vec<String>, SharedStoreError> {
+        let hash = self.key_of("v", folder.parts())?;
+        let count: u64 = self.ask("list", folder, redis::cmd("HLEN").arg(&hash))?;
+        bounded(&format!("{folder} has a number of names"), count, NAMES_MAX as u64)?;
+        let fields: Vec<String> = self.ask("list", folder, redis::cmd("HKEYS").arg(&hash))?;
+        let mut names: Vec<String> = fields.iter().filter_map(|field| read_part(field)).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn folders(&self) -> Result<Vec<StoreKey>, SharedStoreError> {
+        let start = self.key("v", "");
+        let of_key = |key: &String| {
+            let parts = key.strip_prefix(&start)?;
+            let parts = parts.split('/').filter(|part| !part.is_empty());
+            Some(StoreKey(parts.map(read_part).collect::<Option<Vec<String>>>()?))
+        };
+        let mut folders: Vec<StoreKey> = self.connection.scan(&start)?.iter().filter_map(of_key).collect();
+        folders.sort();
+        Ok(folders)
+    }
+
+    fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError> {
+        let ((from_hash, from_field), (to_hash, to_field)) = (self.value(from)?, self.value(to)?);
+        let done = self.key("d", &RedisStore::token());
+        let script = Script::new(RENAME);
+        let mut call = script.key(from_hash);
+        call.key(to_hash).key(done).arg(from_field).arg(to_field);
+        self.connection.ask("rename", &from.to_string(), &|connection| call.invoke(connection))
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Digest, SharedStoreError> {
+        bounded("a blob has a size", bytes.len() as u64, BLOB_BYTES_MAX)?;
+        let name = Digest::of(bytes);
+        // One that was changed in place is replaced.
+        if !matches!(self.get_blob(&name), Ok(Some(_))) {
+            let key = self.blob(&name);
+            let write = |connection: &mut Connection| redis::cmd("SET").arg(&key).arg(bytes).query::<()>(connection);
+            self.connection.ask("write", &name.to_string(), &write)?;
+        }
+        Ok(name)
+    }
+
+    fn get_blob(&self, name: &Digest) -> Result<Option<Vec<u8>>, SharedStoreError> {
+        let key = self.blob(name);
+        let read = |connection: &mut Connection| redis::cmd("GET").arg(&key).query(connection);
+        let Some(bytes) = self.connection.ask::<Option<Vec<u8>>>("read", &name.to_string(), &read)? else {
+            return Ok(None);
+        };
+        match Digest::of(&bytes) == *name {
+            true => Ok(Some(bytes)),
+            false => Err(SharedStoreError::Damaged { path: format!("{} in {}", self.blob(name), self.place()) }),
+        }
+    }
+
+    fn delete_blob(&self, name: &Digest) -> Result<bool, SharedStoreError> {
+        let key = self.blob(name);
+        let delete = |connection: &mut Connection| redis::cmd("DEL").arg(&key).query(connection);
+        self.connection.ask("delete", &name.to_string(), &delete)
+    }
+
+    fn blobs(&self) -> Result<Vec<Digest>, SharedStoreError> {
+        let start = self.key("b", "");
+        let keys = self.connection.scan(&start)?;
+        let mut names: Vec<Digest> = keys.iter().filter_map(|key| Digest::parse(key.strip_prefix(&start)?)).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn blob_path(&self, _: &Digest) -> Option<PathBuf> {
+        None
+    }
+
+    fn insert(&self, set: &StoreKey, member: &str) -> Result<bool, SharedStoreError> {
+        bounded(&format!("a member of {set} has a size"), member.len() as u64, VALUE_BYTES_MAX as u64)?;
+        let (key, token, script) = (self.key_of("s", set.parts())?, RedisStore::token(), Script::new(INSERT));
+        let mut call = script.key(key);
+        call.arg(member).arg(token);
+        self.connection.ask("add to", &set.to_string(), &|connection| call.invoke(connection))
+    }
+
+    fn remove(&self, set: &StoreKey, member: &str) -> Result<bool, SharedStoreError> {
+        let key = self.key_of("s", set.parts())?;
+        self.ask("remove from", set, redis::cmd("HDEL").arg(key).arg(member))
+    }
+
+    fn members(&self, set: &StoreKey) -> Result<Vec<String>, SharedStoreError> {
+        let key = self.key_of("s", set.parts())?;
+        let count: u64 = self.ask("list", set, redis::cmd("HLEN").arg(&key))?;
+        bounded(&format!("{set} has a number of members"), count, NAMES_MAX as u64)?;
+        let mut members: Vec<String> = self.ask("list", set, redis::cmd("HKEYS").arg(&key))?;
+        members.sort();
+        Ok(members)
+    }
+
+    fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError> {
+        let (lease, count) = (self.key_of("l", key.parts())?, self.key_of("a", key.parts())?);
+        let holder: String = holder.chars().filter(|c| !c.is_control()).take(NAME_BYTES_MAX).collect();
+        let token = format!("{holder} {}", RedisStore::token());
+        let script = Script::new(ACQUIRE);
+        let mut call = script.key(&lease);
+        call.key(&count).arg(&token).arg(LEASE_TIME.as_millis() as u64);
+        let attempt: u64 = self.connection.ask("take", &key.to_string(), &|connection| call.invoke(connection))?;
+        let connection = Arc::clone(&self.connection);
+        let taken = RedisLease { connection, lease, count, token, attempt, name: key.to_string() };
+        Ok((attempt > 0).then(|| Box::new(taken) as Box<dyn StoreLease>))
+    }
+
+    fn project(&self) -> &str {
+        &self.project
+    }
+
+    fn place(&self) -> String {
+        self.connection.place.clone()
+    }
+}
+
+/// A lease that ends when its holder is silent.
+struct RedisLease {
+    connection: Arc<RedisConnection>,
+    lease: String,
+    count: String,
+    token: String,
+    attempt: u64,
+    name: String,
+}
+
+impl StoreLease for RedisLease {
+    fn renew(&mut self) -> Result<bool, SharedStoreError> {
+        let script = Script::new(RENEW);
+        let mut call = script.key(&self.lease);
+        call.key(&self.count).arg(&self.token).arg(LEASE_TIME.as_millis() as u64).arg(self.attempt);
+        // Whoever holds a lease has more to do than to wait.
+        self.connection.within(Duration::ZERO, "renew", &self.name, &|connection| call.invoke(connection))
+    }
+
+    fn attempt(&self) -> u64 {
+        self.attempt
+    }
+}
+
+impl Drop for RedisLease {
+    fn drop(&mut self) {
+        let script = Script::new(RELEASE);
+        let mut call = script.key(&self.lease);
+        call.arg(&self.token);
+        // Without an answer it ends by itself.
+        let release = |connection: &mut Connection| call.invoke::<u64>(connection);
+        let _ = self.connection.within(Duration::ZERO, "release", &self.name, &release);
+    }
+}
+
+/// A request, which may be made twice.
+type RedisRequest<'a, T> = &'a dyn Fn(&mut Connection) -> RedisResult<T>;
+
+impl RedisConnection {
+    fn ask<T>(&self, what: &'static str, path: &str, request: RedisRequest<'_, T>) -> Result<T, SharedStoreError> {
+        self.within(WAIT_MAX, what, path, request)
+    }
+
+    /// Makes a request, again and again as long as the server is away.
+    fn within<T>(
+        &self,
+        wait: Duration,
+        what: &'static str,
+        path: &str,
+        request: RedisRequest<'_, T>,
+    ) -> Result<T, SharedStoreError> {
+        let (watch, mut next) = (Stopwatch::start(), PAUSE_MIN);
+        loop {
+            let error = match self.once(request) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            if !is_away(&error) || watch.elapsed() >= wait {
+                let path = if path == self.place { path.to_owned() } else { format!("{path} in {}", self.place) };
+                return Err(SharedStoreError::Io { what, path, error: io::Error::other(said(&error)) });
+            }
+            pause(next);
+            next = (next * 2).min(PAUSE_MAX);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn once<T>(&self, request: RedisRequest<'_, T>) -> RedisResult<T> {
+        let mut open = self.lock();
+        let connection = match &mut *open {
+            Some(connection) => connection,
+            None => {
+                let connection = self.client.get_connection_with_timeout(CONNECT_MAX)?;
+                connection.set_read_timeout(Some(ANSWER_MAX))?;
+                connection.set_write_timeout(Some(ANSWER_MAX))?;
+                open.insert(connection)
+            }
+        };
+        let answer = request(connection);
+        // What the answer of a broken request would be is not read as that of the next one.
+        if answer.as_ref().is_err_and(|error| !matches!(error.kind(), ErrorKind::Server(_))) {
+            *open = None;
+        }
+        answer
+    }
+
+    /// All keys that begin so.
+    fn scan(&self, start: &str) -> Result<Vec<String>, SharedStoreError> {
+        let mut pattern = String::new();
+        for letter in start.chars() {
+            if "*?[]\\^".contains(letter) {
+                pattern.push('\\');
+            }
+            pattern.push(letter);
+        }
+        pattern.push('*');
+        let (mut keys, mut cursor) = (Vec::new(), 0_u64);
+        loop {
+            let scan = |connection: &mut Connection| {
+                redis::cmd("SCAN").arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(1000).query(connection)
+            };
+            let (next, found): (u64, Vec<String>) = self.ask("list", start, &scan)?;
+            keys.extend(found);
+            bounded(&format!("{} has a number of names", self.place), keys.len() as u64, NAMES_MAX as u64)?;
+            if next == 0 {
+                break;
+            }
+            cursor = next;
+        }
+        keys.sort();
+        keys.dedup();
+        Ok(keys)
+    }
+}
+
+/// Whether the server may answer later.
+fn is_away(error: &RedisError) -> bool {
+    let is_busy = matches!(
+        error.kind(),
+        ErrorKind::Server(ServerErrorKind::BusyLoading | ServerErrorKind::TryAgain | ServerErrorKind::MasterDown)
+    );
+    is_busy
+        || error.is_connection_dropped()
+        || error.is_connection_refusal()
+        || error.is_timeout()
+        || error.is_io_error()
+}
+
+/// What an error says, and what to do.
+fn said(error: &RedisError) -> String {
+    let text = error.to_string();
+    let advice = [
+        ("NOAUTH", "it wants a password: redis://:PASSWORD@HOST, in the environment variable FOZZY_STORE"),
+        ("AuthenticationFailed", "the name or the password is wrong"),
+        ("WRONGPASS", "the name or the password is wrong"),
+        ("OOM", "its memory is full: raise maxmemory"),
+        ("MISCONF", "it cannot write its own disk"),
+        ("READONLY", "it is a replica: name the server that it copies"),
+        ("NOPERM", "the user may not do that: it needs hashes, strings and scripts below `fozzy:*`"),
+        ("WRONGTYPE", "something else has a key of ours: name another prefix, ?prefix=NAME"),
+        ("MOVED", "it is a cluster, which is not supported"),
+    ];
+    let found = advice.iter().find(|(word, _)| text.contains(word));
+    let is_no_redis = matches!(error.kind(), ErrorKind::Parse);
+    match (found, is_no_redis) {
+        (Some((_, advice)), _) => format!("{text}; {advice}"),
+        (None, true) => format!("{text}; what answers is no Redis server"),
+        (None, false) => text,
+    }
+}

@@ -1,0 +1,222 @@
+//! Servers of Redis for tests: what they refuse, and what happens when they go.
+
+use super::*;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// A server of its own, that keeps its data in a folder.
+pub(super) struct RedisServer {
+    folder: tempfile::TempDir,
+    process: Child,
+    settings: Vec<String>,
+}
+
+impl RedisServer {
+    /// Starts one; `None` where none is installed.
+    pub(super) fn start(settings: &[&str]) -> Option<RedisServer> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let settings: Vec<String> = settings.iter().map(|word| (*word).to_owned()).collect();
+        let process = launch(folder.path(), &settings)?;
+        Some(RedisServer { folder, process, settings })
+    }
+
+    pub(super) fn address(&self) -> String {
+        format!("redis+unix://{}", self.folder.path().join("socket").display())
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().expect("it runs");
+        self.process.wait().expect("it has ended");
+    }
+
+    fn restart(&mut self) {
+        self.process = launch(self.folder.path(), &self.settings).expect("it was there");
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Whether the server can be started. In tier two it is installed where it is missing.
+#[allow(clippy::disallowed_methods, reason = "which tests are wanted")]
+fn is_installed() -> bool {
+    static INSTALLED: OnceLock<bool> = OnceLock::new();
+    *INSTALLED.get_or_init(|| {
+        let is_there = || Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_ok();
+        if is_there() || std::env::var("FOZZY_TIER").as_deref() != Ok("2") {
+            return is_there();
+        }
+        for words in [&["update"][..], &["install", "-y", "--no-install-recommends", "redis-server"]] {
+            let installed = Command::new("apt-get").args(words).env("DEBIAN_FRONTEND", "noninteractive").output();
+            let advice = "next, as root: apt-get install redis-server";
+            assert!(installed.is_ok_and(|output| output.status.success()), "apt-get {}; {advice}", words.join(" "));
+        }
+        assert!(is_there(), "apt-get has installed redis-server, and there is none");
+        true
+    })
+}
+
+#[allow(clippy::disallowed_methods, reason = "a test asks how long it has waited")]
+fn launch(folder: &Path, settings: &[String]) -> Option<Child> {
+    if !is_installed() {
+        return None;
+    }
+    let socket = folder.join("socket");
+    let _ = fs::remove_file(&socket);
+    let mut command = Command::new("redis-server");
+    command.args(["--port", "0", "--save", "", "--appendonly", "yes", "--unixsocket"]).arg(&socket);
+    command.args(settings).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().expect("it is installed");
+    let begin = Instant::now();
+    while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "redis-server does not listen");
+        crate::wall_clock::pause(Duration::from_millis(5));
+    }
+    Some(child)
+}
+
+fn refused(address: &str, project: &str) -> String {
+    match RedisStore::open(address, Some(project)) {
+        Ok(_) => panic!("{address} is taken"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn servers_and_stores_of_others_are_refused_by_what_they_are() {
+    for (address, words) in [
+        ("redis://", "Missing hostname"),
+        ("redis://127.0.0.1:1/0?prefex=a", "`prefex=a` is understood as nothing"),
+        ("redis://127.0.0.1:1/0?prefix=a*b", "has more than letters"),
+        ("redis://name:secret@127.0.0.1:1/0", "cannot reach redis://127.0.0.1:1/0"),
+    ] {
+        let said = refused(address, "shop");
+        assert!(said.contains(words) && !said.contains("secret"), "{address}: {said}");
+    }
+    let Some(server) = RedisServer::start(&[]) else { return };
+    RedisStore::open(&server.address(), Some("bank")).expect("made");
+    assert!(refused(&server.address(), "shop").contains("of the project `bank`, and this is `shop`"));
+    let beside = format!("{}?prefix=shop", server.address());
+    let own = RedisStore::open(&beside, Some("shop")).expect("beside it");
+    own.put(&key(&["a"]), b"1").expect("kept");
+    let other = RedisStore::open(&server.address(), None).expect("whose ever it is");
+    assert_eq!((other.project(), other.folders().expect("listed")), ("bank", vec![]));
+    assert_eq!(own.folders().expect("listed"), [key(&[])]);
+    let mut direct = ::redis::Client::open(server.address()).expect("an address").get_connection().expect("it answers");
+    ::redis::cmd("SET")
+        .arg("fozzy:x:head")
+        .arg(r#"{"format": "fozzy-store", "version": 9, "project": "shop"}"#)
+        .exec(&mut direct)
+        .expect("set");
+    assert!(refused(&format!("{}?prefix=x", server.address()), "shop").contains("of version 9"));
+    ::redis::cmd("SET").arg("fozzy:y:head").arg("theirs").exec(&mut direct).expect("set");
+    assert!(refused(&format!("{}?prefix=y", server.address()), "shop").contains("is not understood"));
+    ::redis::cmd("SADD").arg("fozzy:z:v:targets").arg("theirs").exec(&mut direct).expect("added");
+    let strange = RedisStore::open(&format!("{}?prefix=z", server.address()), Some("shop")).expect("made");
+    let said = strange.put(&key(&["targets", "a"]), b"1").expect_err("another type").to_string();
+    assert!(said.contains("something else has a key of ours"), "{said}");
+}
+
+#[test]
+fn a_server_that_forgets_or_wants_a_password_or_is_full_says_so() {
+    let Some(server) = RedisServer::start(&["--requirepass", "hush", "--maxmemory", "20mb"]) else { return };
+    let said = refused(&server.address(), "shop");
+    assert!(said.contains("it wants a password"), "{said}");
+    let mut direct =
+        ::redis::Client::open(format!("{}?pass=hush", server.address())).expect("an address").get_connection();
+    let direct = direct.as_mut().expect("it answers");
+    ::redis::cmd("CONFIG").arg("SET").arg("requirepass").arg("").exec(direct).expect("set");
+    let store = RedisStore::open(&server.address(), Some("shop")).expect("made");
+    let large = vec![7; 9 << 20];
+    let said = (0..5)
+        .map(|n| store.put_blob(&[&large[..], &[n]].concat()))
+        .find_map(Result::err)
+        .expect("it is full")
+        .to_string();
+    assert!(said.contains("its memory is full"), "{said}");
+    ::redis::cmd("CONFIG").arg("SET").arg("maxmemory-policy").arg("allkeys-lru").exec(direct).expect("set");
+    assert!(refused(&server.address(), "shop").contains("set it to noeviction"));
+}
+
+#[test]
+fn a_server_that_is_killed_and_comes_back_has_lost_nothing_and_nothing_is_twice() {
+    let Some(mut server) = RedisServer::start(&["--appendfsync", "everysec"]) else { return };
+    let address = server.address();
+    let (folder, set) = (key(&["targets"]), key(&["found"]));
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..3)
+            .map(|worker| {
+                let (address, folder, set) = (&address, &folder, &set);
+                scope.spawn(move || {
+                    let store = RedisStore::open(address, Some("shop")).expect("a store");
+                    let mut first = 0;
+                    for n in 0..150 {
+                        store.put(&folder.join(&format!("{worker}-{n}")), b"kept").expect("kept");
+                        first += usize::from(store.insert(set, &format!("{n}")).expect("inserted"));
+                    }
+                    first
+                })
+            })
+            .collect();
+        for _ in 0..5 {
+            crate::wall_clock::pause(Duration::from_millis(60));
+            server.kill();
+            server.restart();
+        }
+        let firsts: usize = workers.into_iter().map(|worker| worker.join().expect("no panic")).sum();
+        assert_eq!(firsts, 150, "each member is new to one of them");
+    });
+    let store = RedisStore::open(&address, Some("shop")).expect("a store");
+    assert_eq!(store.list(&folder).expect("listed").len(), 450);
+}
+
+#[test]
+fn a_silent_holder_loses_its_lease_and_cannot_end_that_of_another() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let store = || RedisStore::open(&server.address(), Some("shop")).expect("a store");
+    let lease = key(&["targets", "bank"]);
+    let mut first = store().acquire(&lease, "one").expect("asked").expect("free");
+    let mut direct = ::redis::Client::open(server.address()).expect("an address").get_connection().expect("it answers");
+    let mut expire = || ::redis::cmd("DEL").arg("fozzy:l:targets/bank").exec(&mut direct).expect("deleted");
+    expire();
+    assert!(first.renew().expect("asked"), "nobody has asked for it meanwhile");
+    expire();
+    let mut second = store().acquire(&lease, "two").expect("asked").expect("it was silent");
+    assert!(!first.renew().expect("asked") && second.renew().expect("asked"));
+    assert_eq!((first.attempt(), second.attempt()), (1, 2));
+    drop(first);
+    assert!(store().acquire(&lease, "three").expect("asked").is_none(), "the second one still has it");
+    drop(second);
+    assert!(store().acquire(&lease, "three").expect("asked").is_some());
+}
+
+#[test]
+fn a_copy_has_all_that_the_other_home_has() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let directory = |name: &str| DirectoryStore::open(&folder.path().join(name), "shop").expect("a store");
+    let from = directory("from");
+    let values = [key(&["targets", "a/b"]), key(&["failures", "shrunk", "bank", "x"]), key(&["top"])];
+    for (n, key) in (0..).zip(&values) {
+        from.put(key, &[n]).expect("kept");
+    }
+    let blob = from.put_blob(b"a trace").expect("kept");
+    let redis = RedisStore::open(&server.address(), Some("shop")).expect("a store");
+    let expected = CopiedStore { values: 3, blobs: 1, bytes: 10 };
+    assert_eq!(copy_store(&from, &redis).expect("copied"), expected);
+    let back = directory("back");
+    assert_eq!(copy_store(&redis, &back).expect("copied"), expected);
+    for (n, key) in (0..).zip(&values) {
+        assert_eq!(back.get(key).expect("read"), Some(vec![n]), "{key}");
+    }
+    assert_eq!(back.get_blob(&blob).expect("sound").as_deref(), Some(&b"a trace"[..]));
+    assert_eq!(
+        (back.folders().expect("listed"), back.blobs().expect("listed")),
+        (from.folders().expect("listed"), vec![blob])
+    );
+}
