@@ -105,6 +105,16 @@ fn small_programs_stop_at_their_first_instruction_and_those_without_one_at_their
         assert!(found[2].starts_with("end of the run, position 2,"), "{body}: {found:#?}");
         assert!(found[3].starts_with("position 1,"), "{body}: {found:#?}");
     }
+    // A program that uses its stack up stops in front of the function that it has no room for.
+    fozzy.write(
+        "small.wat",
+        "(module (memory (export \"memory\") 1) (func $r (export \"_start\") i32.const 1 drop call $r))",
+    );
+    fozzy.run(&["run", "small.wat", "--record", "run.fozzy", "--record-collision", "overwrite"]).exits(4);
+    let found = said(&fozzy, &["continue", "goto end"]);
+    let position = |words: &str| words.split("position ").nth(1)?.split(", 0s").next().map(str::to_owned);
+    assert!(found[0].starts_with("trap: call stack exhausted, position "), "{found:#?}");
+    assert!(found[1].contains("call stack exhausted") && position(&found[0]) == position(&found[1]), "{found:#?}");
     for body in ["", "(nop)"] {
         let found = stops(body);
         assert!(found.iter().all(|words| words.starts_with("end of the run, position 0,")), "{body}: {found:#?}");

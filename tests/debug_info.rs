@@ -62,6 +62,7 @@ sum: 49
 array: [[1, 2], [3, 4]]
 result: Err("bad")
 rc: Point { x: 1, y: 2 }
+nested: [(Some(7), "in")]
 pair: (1, -2, 'x', true, 1.5)
 colour: Blue
 boxed: Some(9)

@@ -67,6 +67,21 @@ fn next_does_not_enter_inlined_functions_and_steps_back_are_the_opposite() {
     }
 }
 
+#[test]
+fn calls_in_the_arguments_of_a_call_are_met_backwards_too() {
+    let fozzy = recorded();
+    let count = 6;
+    let mut commands = words(&["break plain", "continue", "delete"]);
+    let first = commands.len();
+    commands.extend(vec!["step".to_owned(); count]);
+    commands.extend(vec!["reverse-step".to_owned(); count]);
+    let found: Vec<String> = said(&fozzy, &commands)[first..].iter().map(|text| stop(text)).collect();
+    let (there, back) = found.split_at(count);
+    let expected: Vec<&String> = there.iter().rev().skip(1).collect();
+    assert_eq!(back[..count - 1].iter().collect::<Vec<_>>(), expected, "{there:#?}");
+    assert_eq!(there.iter().filter(|stop| stop.ends_with("steps::plain 43")).count(), 2, "{there:#?}");
+}
+
 /// A recorded run, and what random commands do in it.
 struct RandomRun {
     fozzy: Fozzy,

@@ -6,7 +6,7 @@ use crate::history_criteria;
 use crate::identity::{masked, own_words};
 use crate::leak;
 use crate::panic::{GoPanic, PanicMessage, advice, go_panic, last_panic, says_out_of_memory};
-use crate::signature::{STACK_EXHAUSTED, allocation_site, library_panic_site, recursion_site, site};
+use crate::signature::{allocation_site, library_panic_site, recursion_site, site};
 use crate::unmatched::one_line;
 use fozzy_trace::facts::{Facts, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
@@ -370,7 +370,8 @@ fn crash(trap: &str, part: ProgramOutput<'_>) -> JudgedFinding {
     }
     let title = trap.to_owned();
     let message = with_last_words(&title, stderr);
-    let site = if trap == STACK_EXHAUSTED { recursion_site(trap, backtrace) } else { site(trap, backtrace) };
+    let site =
+        if trap == fozzy_trace::STACK_EXHAUSTED { recursion_site(trap, backtrace) } else { site(trap, backtrace) };
     found(Status::Crash, located(FindingKind::Trap, title, message, backtrace), site)
 }
 

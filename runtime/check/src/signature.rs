@@ -23,9 +23,6 @@ const CYCLE_FUNCTIONS: usize = 8;
 /// How often a sequence of functions stands on a stack at least to be a cycle.
 const CYCLE_TIMES_MIN: usize = 3;
 
-/// The words of a trap for a stack that is used up, the counted one or the one in memory.
-pub(crate) const STACK_EXHAUSTED: &str = "call stack exhausted";
-
 /// What happened, and the functions that led to it; without names, their numbers in the module.
 pub(crate) fn site(what: &str, backtrace: &[StackFrame]) -> String {
     let mut functions = functions(backtrace);

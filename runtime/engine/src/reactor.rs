@@ -518,7 +518,7 @@ impl Reactor {
 fn cut(program: &Program, ended: &CallError) -> Option<OriginalOffset> {
     let CallError::Ended { end, backtrace } = ended else { return None };
     // A call that was too deep has reached nothing of its function.
-    let exhausted = matches!(end, ExecutionEnd::Trapped { trap } if trap == crate::run::trap::STACK_EXHAUSTED);
+    let exhausted = matches!(end, ExecutionEnd::Trapped { trap } if trap == fozzy_trace::STACK_EXHAUSTED);
     let offset = OriginalOffset(u32::try_from(backtrace.first().filter(|_| !exhausted)?.offset).ok()?);
     let module = program.maps().modules().iter().find(|module| module.original().contains(&offset))?;
     (program.sites().kept(module.ordinal()) > 0).then_some(offset)

@@ -20,6 +20,9 @@ pub const OUTPUT_KEPT_BYTES_MAX: usize = 4 << 20;
 /// Bytes of the end of a longer stream that are at hand: a program says last why it ends.
 const OUTPUT_TAIL_BYTES: usize = 64 << 10;
 
+/// The words of a trap for a stack that is used up, the counted one or the one in memory.
+pub const STACK_EXHAUSTED: &str = "call stack exhausted";
+
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "end")]

@@ -54,8 +54,8 @@ pub use decision::{DecisionPart, DecisionSource, NodeId, ObservationLookup, Orig
 pub use digest::{Digest, RunningDigest};
 pub use errno::Errno;
 pub use execution::{
-    Execution, ExecutionEnd, Executor, HarnessError, HarnessErrorKind, NodeExecution, RequestKind, StreamOutput,
-    UnmatchedRequest,
+    Execution, ExecutionEnd, Executor, HarnessError, HarnessErrorKind, NodeExecution, RequestKind, STACK_EXHAUSTED,
+    StreamOutput, UnmatchedRequest,
 };
 pub use facts::{Facts, FailureKind, ReportedFailure, cut};
 pub use heap::{FlowHeap, HeapCounts};

@@ -35,7 +35,12 @@ fn fixed(n: u32) -> u32 {
 pub extern "C" fn _start() {
     let first = total(3);
     let second = fixed(first);
-    black_box(second);
+    black_box(plain(plain(second)));
+}
+
+#[inline(never)]
+fn plain(n: u32) -> u32 {
+    black_box(n) * 2
 }
 
 #[panic_handler]

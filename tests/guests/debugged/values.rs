@@ -34,13 +34,14 @@ fn show(shapes: &[Shape], name: &str, at: &Point) -> usize {
     let boxed: Option<Box<u32>> = Some(Box::new(9));
     let colour = Colour::Blue;
     let pair = (1u8, -2i64, 'x', true, 1.5f32);
+    let nested = [(some, String::from("in"))];
     let rc = Rc::new(Point { x: 1, y: 2 });
     let result: Result<u32, String> = Err("bad".into());
     let array = [[1i32, 2], [3, 4]];
     let sum = at.x + at.y + TOTAL as i32;
     let count = shapes.len() + name.len() + sum as usize;
     println!(
-        "{count} {map:?} {tree:?} {owned} {numbers:?} {some:?} {none:?} {boxed:?} {colour:?} {pair:?} {} {result:?} {array:?}",
+        "{count} {map:?} {tree:?} {owned} {numbers:?} {some:?} {none:?} {boxed:?} {colour:?} {pair:?} {nested:?} {} {result:?} {array:?}",
         rc.x + rc.y
     );
     count

@@ -14,12 +14,16 @@ use fozzy_search::{Branch, source_of};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{DecisionSource, Seed};
 use std::cell::RefCell;
+use std::fs::File;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The environment variable that makes a process a debuggee: a [`DebuggeeSpec`] as JSON.
 pub(super) const VARIABLE: &str = "FOZZY_DEBUGGEE";
+
+/// The file beside the socket of a session that is locked for as long as that lives.
+pub(super) const ALIVE: &str = "alive";
 
 /// Whether this process is a debuggee.
 #[must_use]
@@ -92,10 +96,10 @@ impl Server {
             Err(error) => Err(error.to_string()),
             Ok(false) => Ok(()),
             Ok(true) => {
-                let Ok(stream) = UnixStream::connect(&self.socket) else { end() };
+                let Ok(stream) = UnixStream::connect(&self.socket) else { end(&self.socket) };
                 self.connection = DebuggerLink::new(stream);
                 if self.connection.send(&Reply::Hello(std::process::id())).is_err() {
-                    end();
+                    end(&self.socket);
                 }
                 Err(String::new())
             }
@@ -105,26 +109,26 @@ impl Server {
     /// It executes from here on, for as long as its session is there.
     fn begin_executing(&self) {
         if !end_with(self.connection.stream()).unwrap_or(false) {
-            end();
+            end(&self.socket);
         }
     }
 
     /// It has stopped, and reads what its session says.
     fn stop_executing(&self) {
         if outlast(self.connection.stream()).is_err() {
-            end();
+            end(&self.socket);
         }
     }
 
     /// Sends a message, or ends with its session.
     fn send(&mut self, reply: &Reply) {
         if self.connection.send(reply).is_err() {
-            end();
+            end(&self.socket);
         }
     }
 
     fn receive(&mut self) -> Request {
-        self.connection.receive().unwrap_or_else(|_| end())
+        self.connection.receive().unwrap_or_else(|_| end(&self.socket))
     }
 
     /// What can be asked for when the run is over.
@@ -148,8 +152,14 @@ impl Server {
     }
 }
 
-/// The session is gone, and so is what was kept for it: nothing of this process is worth an orderly end.
-fn end() -> ! {
+/// The connection is gone: nothing of this process is worth an orderly end. Where the session itself is, its folder goes too.
+fn end(socket: &Path) -> ! {
+    let alive = File::open(socket.with_file_name(ALIVE));
+    if alive.is_ok_and(|alive| alive.try_lock().is_ok()) {
+        let _ = std::fs::remove_file(socket);
+        let _ = std::fs::remove_file(socket.with_file_name(ALIVE));
+        let _ = socket.parent().map(std::fs::remove_dir);
+    }
     std::process::exit(0)
 }
 

@@ -10,7 +10,7 @@
 //! Invariant: a checkpoint is only ever copied; what runs is a copy.
 
 use super::code::DebuggedCode;
-use super::debuggee::VARIABLE;
+use super::debuggee::{ALIVE, VARIABLE};
 use super::fork::connects_within;
 use super::protocol::{DebuggeeSpec, DebuggerLink, EndReport, MachineState, Reply, Request};
 use crate::error::{CampaignError, ErrorKind};
@@ -21,6 +21,7 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Digest, Instant, Status};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -185,6 +186,8 @@ pub struct DebugSession {
     code: DebuggedCode,
     listener: UnixListener,
     folder: tempfile::TempDir,
+    /// Locked, so that its processes know whether it lives.
+    _alive: File,
     /// The first process of the run.
     child: Child,
     even: BTreeMap<u64, DebuggeeProcess>,
@@ -234,6 +237,9 @@ impl DebugSession {
         let bound = (is_starved || branch.is_some()).then_some(recording.plan.limits.fuel);
         let code = code_of(&recording, stores)?;
         let folder = tempfile::tempdir().map_err(|error| io_error("a folder for the debugger", &error))?;
+        let failed = |error| io_error("a folder for the debugger", &error);
+        let alive = File::create(folder.path().join(ALIVE)).map_err(failed)?;
+        alive.lock().map_err(failed)?;
         let socket = folder.path().join("session");
         let listener = UnixListener::bind(&socket).map_err(|error| io_error("a socket for the debugger", &error))?;
         let spec = DebuggeeSpec { socket, trace: trace.to_owned(), stores, branch };
@@ -245,6 +251,7 @@ impl DebugSession {
             code,
             listener,
             folder,
+            _alive: alive,
             child,
             even: BTreeMap::new(),
             near: BTreeMap::new(),

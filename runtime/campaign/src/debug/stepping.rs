@@ -301,7 +301,7 @@ impl DebugSession {
             // A caller without lines has its call.
             places.extend(origin.frames.iter().skip(1).map(|frame| frame.place));
         }
-        let mut found = None;
+        let (mut found, mut base) = (None, depth);
         self.search_back(places, here.0 + 1, origin, below, &mut |(at, step), begins| {
             let last = step.chain.len().saturating_sub(1);
             let is_here = at.stop.position == here && !is_ended;
@@ -315,22 +315,25 @@ impl DebugSession {
                 false => Some(last),
             };
             found = level.map(|level| (at.stop.position, step.chain.len(), level));
+            base = at.depth.min(depth);
             level.is_some()
         })?;
         if kind == StepKind::Into && found.is_none_or(|(position, ..)| position != here) {
             let after = found.map_or(0, |(position, ..)| position.0);
-            return Ok(self.last_line_called(origin, after)?.or(found));
+            return Ok(self.last_line_called(origin, base, after)?.or(found));
         }
         Ok(found)
     }
 
-    /// The last line that was begun in what was called since `after`.
+    /// The last line that was begun in what was called since `after`, from the call of this depth: the origin's own, or one of its callers', whose
+    /// arguments were computed by other calls.
     fn last_line_called(
         &mut self,
         origin: &StepOrigin,
+        depth: usize,
         after: u64,
     ) -> Result<Option<(Position, usize, usize)>, CampaignError> {
-        let (here, depth, machine) = (origin.moment.stop.position, origin.moment.depth, origin.moment.stop.machine);
+        let (here, machine) = (origin.moment.stop.position, origin.moment.stop.machine);
         let entries = self.code().entries().collect();
         self.set_breakpoints(entries);
         let entered = self.stops_between(after, here.0, STOPS_MAX, &mut |_, at| {

@@ -113,9 +113,9 @@ fn count_beginning(
         return Err(error.hint(format!("fozzy replay {}", path.display())));
     }
     Ok(Some(format!(
-        "the run ended when its budget of {} instructions was used up: the profile has its beginning, exactly, which is at least {:.0} % of that",
+        "the run ended when its budget of {} instructions was used up: the profile has its beginning, exactly, which is about {:.0} % of that",
         grouped(limit),
-        (100.0 * least).floor()
+        100.0 * least
     )))
 }
 

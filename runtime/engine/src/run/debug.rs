@@ -295,9 +295,15 @@ impl StoreDebugger {
         let reason = match event {
             DebugEvent::Breakpoint => self.breakpoint(&mut store, &mut active),
             DebugEvent::Trap(trap) => {
-                let place = self.innermost(&mut store, &mut active).and_then(|found| found.place);
-                let position = self.position(&active, place);
-                Some((StopReason::Trap(trap.to_string()), position, place))
+                let found = self.innermost(&mut store, &mut active);
+                let place = found.as_ref().and_then(|found| found.place);
+                // What the rewriter has put in traps only where the stack is used up: in front of the function, whose code is not counted yet.
+                let (words, position) = match found.is_none_or(|found| found.is_own) {
+                    true => (trap.to_string(), self.position(&active, place)),
+                    false => (fozzy_trace::STACK_EXHAUSTED.to_owned(), active.counted()),
+                };
+                let words = words.strip_prefix("wasm trap: ").map_or(words.clone(), str::to_owned);
+                Some((StopReason::Trap(words), position, place))
             }
             DebugEvent::HostcallError(error) => {
                 let place = self.innermost(&mut store, &mut active).and_then(|found| found.place);

@@ -14,9 +14,6 @@ use fozzy_trace::{ExecutionEnd, HarnessError};
 use std::fmt;
 use wasmtime::Trap;
 
-/// The trap that the rewriter's depth check stands for.
-pub(crate) const STACK_EXHAUSTED: &str = "call stack exhausted";
-
 /// How a program of garbage-collected objects ends that outgrows their heap: objects are never freed here.
 const GC_HEAP_EXHAUSTED: &str =
     "out of memory for garbage-collected objects, which are never freed here (--mem-limit-mb allows more of them)";
@@ -107,7 +104,7 @@ pub(crate) fn ending(
             let words = match trap {
                 Trap::AllocationTooLarge if refused.is_some() => GC_HEAP_EXHAUSTED.to_owned(),
                 Trap::AllocationTooLarge => GC_OBJECT_TOO_LARGE.to_owned(),
-                _ if exhausted => STACK_EXHAUSTED.to_owned(),
+                _ if exhausted => fozzy_trace::STACK_EXHAUSTED.to_owned(),
                 _ => words_of(*trap),
             };
             Ok((ExecutionEnd::Trapped { trap: words }, frames))

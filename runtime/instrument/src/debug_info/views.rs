@@ -189,8 +189,9 @@ impl DebugInfo {
                 *name = tuple_index(name).unwrap_or_default().to_owned();
             }
         }
-        let name = info.is_rust.then(|| last_segment(&info.name).to_owned());
-        let name = name.filter(|name| !name.starts_with('('));
+        // The name of a tuple is that of its parts.
+        let is_named = info.is_rust && !info.name.starts_with('(');
+        let name = is_named.then(|| last_segment(&info.name).to_owned());
         View::Fields { name: name.map(|name| without_generics(&name).to_owned()), fields, is_tuple }
     }
 

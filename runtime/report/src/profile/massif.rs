@@ -3,7 +3,7 @@
 //!
 //! Time is bytes allocated and freed, as with `--time-unit=B`: it is the same on every machine.
 
-use super::heap::{HeapPlace, HeapTree};
+use super::heap::{HeapMoment, HeapPlace, HeapTree};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,10 @@ const DEPTH_MAX: usize = 30;
 
 pub(super) fn write(heap: &HeapTree) -> Vec<u8> {
     let mut text = format!("desc: fozzy\ncmd: {}\ntime_unit: B\n", one_line(&heap.tree.run));
-    for (number, moment) in heap.moments.iter().enumerate() {
+    // `ms_print` wants one at least.
+    let nothing = [HeapMoment::default()];
+    let moments = if heap.moments.is_empty() { &nothing[..] } else { &heap.moments };
+    for (number, moment) in moments.iter().enumerate() {
         let _ = write!(
             text,
             "#-----------\nsnapshot={number}\n#-----------\ntime={}\nmem_heap_B={}\nmem_heap_extra_B=0\nmem_stacks_B=0\n",
