@@ -10,6 +10,7 @@
 //! Not here: how time is divided, and what a store must do (unit tests of `fozzy-campaign`).
 
 use crate::fozzy::{Fozzy, Ran};
+use crate::tier::{self, Requirement};
 use crate::wait;
 use serde_json::{Value, json};
 use std::fs;
@@ -114,7 +115,8 @@ fn two_fleets_share_a_store_and_neither_a_signal_nor_a_kill_loses_what_is_kept()
 
 #[test]
 fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_between_homes() {
-    let Some(server) = RedisServer::start() else { return };
+    tier::require(Requirement::Redis);
+    let server = RedisServer::start();
     let address = server.address();
     let (here, there) = (project(), project());
     let fleet = ["fleet", "--time", "1s", "--project", "shop", "--store", &address, "--json"];
@@ -142,21 +144,22 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     there.run(&["replay", "fozzy://12"]).refuses(&["64 hexadecimal digits"]);
 }
 
-/// A server of its own; none where none is installed. The store's unit tests install it in tier two.
+/// A server of its own. The store's unit tests have installed it in tier two.
 struct RedisServer {
     folder: tempfile::TempDir,
     process: Child,
 }
 
 impl RedisServer {
-    fn start() -> Option<RedisServer> {
+    fn start() -> RedisServer {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = Command::new("redis-server");
         command.args(["--port", "0", "--save", "", "--unixsocket", "socket"]).current_dir(folder.path());
-        let process = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().ok()?;
+        let process = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        let process = process.expect("redis-server; next: apt-get install redis-server");
         let server = RedisServer { folder, process };
         wait::until("a socket", || server.folder.path().join("socket").exists());
-        Some(server)
+        server
     }
 
     fn address(&self) -> String {

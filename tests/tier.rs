@@ -36,6 +36,8 @@ pub(crate) enum Requirement {
     DebugClient,
     /// Chromium, and what drives it.
     Browser,
+    /// A Redis server.
+    Redis,
     /// The standard library for a target that the toolchain does not have.
     Target(&'static str),
 }
@@ -52,6 +54,7 @@ impl fmt::Display for Requirement {
             Requirement::ProfileReaders => "speedscope, valgrind and opentelemetry-proto",
             Requirement::DebugClient => "Node and a client of the Debug Adapter Protocol",
             Requirement::Browser => "Node, playwright and Chromium",
+            Requirement::Redis => "redis-server",
             Requirement::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
         })
     }

@@ -183,7 +183,7 @@ fn without_password(address: &str) -> String {
     }
 }
 
-/// Copies everything but leases from one store to another; values of the same key are replaced. Blobs go first, so that whoever is stopped in
+/// Copies values and blobs from one store to another; values of the same key are replaced. Leases stay, and sets, which fleets have none of. Blobs go first, so that whoever is stopped in
 /// between leaves no value that names what is not there.
 ///
 /// # Errors
@@ -294,7 +294,7 @@ pub fn shared_store_error(error: SharedStoreError) -> CampaignError {
             "name another one (--store DIR, or ?prefix=NAME behind an address); or say that it is the same project under another name: --project NAME",
         ),
         SharedStoreError::Foreign { .. } => Some("name another one: --store DIR, or ?prefix=NAME behind an address"),
-        SharedStoreError::Io { path, .. } if path.contains("redis") => Some(
+        SharedStoreError::Io { path, .. } if path.contains("://") => Some(
             "what was kept before is whole; see to the server, and run it again; or --store DIR, and fozzy store copy later",
         ),
         SharedStoreError::Io { .. } => {

@@ -49,7 +49,7 @@ const BLOB_BYTES_MAX: u64 = 500 << 20;
 const LEASE_TIME: Duration = Duration::from_secs(3 * LEASE_RENEWAL.as_secs());
 /// Bytes of the parts of an address.
 const NAME_BYTES_MAX: usize = 200;
-/// The prefix of a store whose address names none.
+/// With what all keys begin, and the prefix of a store whose address names none.
 const PREFIX: &str = "fozzy";
 
 /// Adds a member for a call, which may be made twice: 1 if it is new by that call.
@@ -158,7 +158,8 @@ impl RedisStore {
         let place = format!("{place}/{}?prefix={prefix}", info.redis_settings().db());
         let client = Client::open(info).map_err(|error| foreign(said(&error)))?;
         let connection = Arc::new(RedisConnection { client, place, open: Mutex::new(None) });
-        let prefix = if prefix == PREFIX { PREFIX.to_owned() } else { format!("{PREFIX}:{prefix}") };
+        // Always two words: one that is called like a kind of key is no part of another store.
+        let prefix = format!("{PREFIX}:{prefix}");
         Ok(RedisStore { connection, prefix, project: String::new() })
     }
 

@@ -1,9 +1,10 @@
 //! Servers of Redis for tests: what they refuse, and what happens when they go.
 
 use super::*;
+use crate::wall_clock::{Stopwatch, pause};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A server of its own, that keeps its data in a folder.
 pub(super) struct RedisServer {
@@ -61,7 +62,6 @@ fn is_installed() -> bool {
     })
 }
 
-#[allow(clippy::disallowed_methods, reason = "a test asks how long it has waited")]
 fn launch(folder: &Path, settings: &[String]) -> Option<Child> {
     if !is_installed() {
         return None;
@@ -72,10 +72,10 @@ fn launch(folder: &Path, settings: &[String]) -> Option<Child> {
     command.args(["--port", "0", "--save", "", "--appendonly", "yes", "--unixsocket"]).arg(&socket);
     command.args(settings).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn().expect("it is installed");
-    let begin = Instant::now();
+    let watch = Stopwatch::start();
     while std::os::unix::net::UnixStream::connect(&socket).is_err() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "redis-server does not listen");
-        crate::wall_clock::pause(Duration::from_millis(5));
+        assert!(watch.elapsed() < Duration::from_secs(60), "redis-server does not listen");
+        pause(Duration::from_millis(5));
     }
     Some(child)
 }
@@ -106,6 +106,12 @@ fn servers_and_stores_of_others_are_refused_by_what_they_are() {
     own.put(&key(&["a"]), b"1").expect("kept");
     let other = RedisStore::open(&server.address(), None).expect("whose ever it is");
     assert_eq!((other.project(), other.folders().expect("listed")), ("bank", vec![]));
+    // Prefixes that are called like kinds of keys hide nothing of the store beside them, and nothing of theirs is its own.
+    let blobs = RedisStore::open(&format!("{}?prefix=b", server.address()), Some("shop")).expect("beside it");
+    blobs.put_blob(b"theirs").expect("kept");
+    assert!(other.blobs().expect("listed").is_empty() && blobs.blobs().expect("listed").len() == 1);
+    RedisStore::open(&format!("{}?prefix=v", server.address()), Some("shop")).expect("beside it");
+    assert!(other.folders().expect("listed").is_empty());
     assert_eq!(own.folders().expect("listed"), [key(&[])]);
     let mut direct = ::redis::Client::open(server.address()).expect("an address").get_connection().expect("it answers");
     ::redis::cmd("SET")
@@ -164,7 +170,7 @@ fn a_server_that_is_killed_and_comes_back_has_lost_nothing_and_nothing_is_twice(
             })
             .collect();
         for _ in 0..5 {
-            crate::wall_clock::pause(Duration::from_millis(60));
+            pause(Duration::from_millis(60));
             server.kill();
             server.restart();
         }
@@ -182,7 +188,7 @@ fn a_silent_holder_loses_its_lease_and_cannot_end_that_of_another() {
     let lease = key(&["targets", "bank"]);
     let mut first = store().acquire(&lease, "one").expect("asked").expect("free");
     let mut direct = ::redis::Client::open(server.address()).expect("an address").get_connection().expect("it answers");
-    let mut expire = || ::redis::cmd("DEL").arg("fozzy:l:targets/bank").exec(&mut direct).expect("deleted");
+    let mut expire = || ::redis::cmd("DEL").arg("fozzy:fozzy:l:targets/bank").exec(&mut direct).expect("deleted");
     expire();
     assert!(first.renew().expect("asked"), "nobody has asked for it meanwhile");
     expire();
