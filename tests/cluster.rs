@@ -3,21 +3,27 @@
 //! ```text
 //! scenarios/replicated-store × 3 ─┬─ a fault planted by an argument   found within some seeds, replayed, shrunk
 //! scenarios/store-clients ────────┴─ as it is                         passes under all nemeses of its plan
+//! scenarios/raft-store × 3          the same, on a published Raft, mio and std
 //! ```
 
 use crate::corpus;
 use crate::fozzy::{Fozzy, repository};
+use crate::tier::{self, Requirement};
 use serde_json::Value;
 use std::fs;
 
-/// A folder with both programs, and the plan with one more argument for the nodes.
 fn with_store(planted: &str) -> Fozzy {
+    with("replicated-store", "store-clients", planted)
+}
+
+/// A folder with a store and its clients, and the plan of that scenario with one more argument for the nodes.
+fn with(store: &str, plan: &str, planted: &str) -> Fozzy {
     let fozzy = Fozzy::new();
-    for name in ["replicated-store", "store-clients"] {
+    for name in [store, "store-clients"] {
         fs::copy(corpus::scenario(name, false), fozzy.path(&format!("{name}.wasm"))).expect("it is built");
     }
-    let plan = fs::read_to_string(repository().join("scenarios/store-clients/plan.toml")).expect("it is there");
-    let plan = plan.replace("../replicated-store", "replicated-store.wasm");
+    let plan = fs::read_to_string(repository().join(format!("scenarios/{plan}/plan.toml"))).expect("it is there");
+    let plan = plan.replace(&format!("\"../{store}\""), &format!("\"{store}.wasm\""));
     let plan = match planted {
         "" => plan,
         planted => plan.replace("\"{nodes}\"]\nends", &format!("\"{{nodes}}\", \"{planted}\"]\nends")),
@@ -64,13 +70,31 @@ fn planted_faults_of_a_cluster_are_found() {
 }
 
 #[test]
+fn a_published_raft_holds_and_what_is_planted_into_its_use_is_found() {
+    let run =
+        |planted: &str, words: &str| run(&with("raft-store", "raft-store", planted), &format!("--no-store {words}"));
+    tier::require(Requirement::Registry);
+    let sound = run("", "--seeds 1..20").exits(0).json();
+    let faults = sound["faults"].as_array().expect("nemeses are planned");
+    assert!(faults.len() == 10 && faults.iter().all(|fault| fault["strikes"].as_u64() > Some(5)), "{faults:?}");
+    for (planted, sites) in [
+        ("stale-read", ["linearizable kv: not-linearizable of key k#"; 2]),
+        ("no-fsync", ["is out of range [last_index", "linearizable kv: not-linearizable of key k#"]),
+        ("lost-vote", ["the store takes writes again", "linearizable kv: not-linearizable of key k#"]),
+    ] {
+        let swept = run(planted, "--seeds 1..80 --until-failure").json().to_string();
+        assert!(sites.iter().any(|site| swept.contains(site)), "{planted}: {swept}");
+    }
+}
+
+#[test]
 fn a_failure_of_a_cluster_shrinks_to_one_strike() {
     let fozzy = with_store("no-sync");
     run(&fozzy, "--seed 7 --record lost.fozzy").exits(1);
-    let shrunk = fozzy.run(&["shrink", "lost.fozzy", "--budget", "6s", "--json"]).exits(1).json();
+    let shrunk = fozzy.run(&["shrink", "lost.fozzy", "--budget", "60s", "--json"]).exits(1).json();
     let after = &shrunk["shrink"]["after"];
     assert!(after["strikes"].as_u64() == Some(1), "{after}");
-    assert!(after["steps"].as_u64() < Some(70), "{after}");
+    assert!(after["steps"].as_u64() < Some(20), "{after}");
 }
 
 #[test]

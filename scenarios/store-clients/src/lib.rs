@@ -2,6 +2,7 @@
 
 use fozzy_sdk::cluster::{ClientOperation, Completion, KeyDistribution, KeyPool, Workload, generator as ops, nodes};
 use fozzy_sdk::task::net::TcpStream;
+use fozzy_sdk::task::sleep;
 use std::cell::RefCell;
 use std::io::Result;
 use std::rc::Rc;
@@ -67,7 +68,14 @@ fn workload() -> Workload {
         .timeout(Duration::from_secs(2))
         .recovery(Duration::from_secs(20))
         .first("the leader answers", || async {
-            ask(&nodes()[0], "get k0").await.map(drop).map_err(|error| error.to_string())
+            // Faults strike from the beginning.
+            for _ in 0..100 {
+                if ask(&nodes()[0], "get k0").await.is_ok() {
+                    return Ok(());
+                }
+                sleep(Duration::from_millis(100)).await;
+            }
+            Err("not within 100 requests".to_owned())
         })
         .parallel("clients", 4, ops::mix(vec![(1, reads), (1, writes)]), |process, op| async move {
             operate(process.thread, op).await.into()
