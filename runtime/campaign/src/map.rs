@@ -49,6 +49,44 @@ pub struct CodeMap {
     remarks: Vec<String>,
 }
 
+/// Where a program's own code is.
+pub(crate) struct OwnPlaces {
+    /// Files and lines, as the debug information has them.
+    pub(crate) lines: BTreeSet<(String, u32)>,
+    /// Blocks of functions without a source.
+    pub(crate) blocks: BTreeSet<u32>,
+}
+
+impl OwnPlaces {
+    /// Of a program that was compiled with coverage: what fits one of the patterns, by default what is neither a toolchain's nor a dependency's.
+    pub(crate) fn of(
+        name: &str,
+        program: &fozzy_engine::Program,
+        patterns: &[String],
+    ) -> Result<OwnPlaces, CampaignError> {
+        let here = std::env::current_dir().unwrap_or_default();
+        let map = ProgramMap::of(name, program, &program::OwnCode::of(patterns, &here)?)?;
+        let mut places = OwnPlaces { lines: BTreeSet::new(), blocks: BTreeSet::new() };
+        // What an attribute expands to stands at its line.
+        let is_export =
+            |function: &&SourceFunction| function.has_source && function.name.starts_with("fozzy:scenario/");
+        let exports = map.functions.iter().filter(is_export);
+        let attributes: BTreeSet<(&str, u32)> =
+            exports.flat_map(|function| function.lines.keys().map(|line| (function.file.as_str(), *line))).collect();
+        for (_, function) in map.own() {
+            match function.has_source {
+                true => {
+                    let lines =
+                        function.lines.keys().filter(|line| !attributes.contains(&(function.file.as_str(), **line)));
+                    places.lines.extend(lines.map(|line| (function.file.clone(), *line)));
+                }
+                false => places.blocks.extend(&function.blocks),
+            }
+        }
+        Ok(places)
+    }
+}
+
 /// An own function, with what is known of it.
 struct MappedFunction {
     /// Positions of its program, and of itself there.

@@ -48,6 +48,11 @@ impl Sources {
         texts
     }
 
+    /// The text of a file of the project's own, by the path that the compiler saw.
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.find(path, true).and_then(|path| read(&path))
+    }
+
     fn find(&self, path: &str, own: bool) -> Option<PathBuf> {
         let path = Path::new(path);
         if let Some(found) = self.folders.iter().find_map(|folder| self.inside(&folder.join(path))) {

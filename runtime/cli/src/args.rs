@@ -13,9 +13,12 @@ mod heap;
 mod maelstrom;
 mod map;
 mod memory;
+mod mine;
+mod mutants;
 mod options;
 mod profile;
 mod report;
+mod suspects;
 mod time_travel;
 
 pub(crate) use artifacts::{ArtifactsCommand, ArtifactsDiffArgs, ArtifactsLsArgs, ArtifactsOutArgs};
@@ -33,9 +36,12 @@ pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use maelstrom::{MaelstromCommand, MaelstromTestArgs};
 pub(crate) use map::{EvidenceArgs, MapCommand, ShrinkPolicyArg, TopologyProfileArg};
 pub(crate) use memory::{MemoryArgs, memory_size, percentage};
+pub(crate) use mine::MineArgs;
+pub(crate) use mutants::MutantsArgs;
 pub(crate) use options::request;
 pub(crate) use profile::{ProfileArgs, ProfileCommand, ProfileShrinkArgs, ReplayProfileArgs};
 pub(crate) use report::{ReportCommand, ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
+pub(crate) use suspects::SuspectsArgs;
 pub(crate) use time_travel::{BenchmarkArgs, CausalityArgs, FindabilityArgs, MetricArg, ReplayArgs};
 
 use crate::help::commands_by_purpose;
@@ -166,6 +172,12 @@ pub(crate) enum Command {
     Ablate(AblateArgs),
     /// Run two programs under equal decisions, and show the first difference of what they do.
     Diff(DiffArgs),
+    /// Change a program in many small things, and show which changes none of its runs notices.
+    Mutants(MutantsArgs),
+    /// Run a program with many seeds, and propose properties that held in all runs that pass.
+    Mine(MineArgs),
+    /// Run a program with many seeds, and rank what goes with its failure.
+    Suspects(SuspectsArgs),
     /// Show the kind, imports and exports of a program, without running it.
     Inspect(InspectArgs),
     /// Show which functions, lines and edges recorded runs have reached.

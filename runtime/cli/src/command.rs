@@ -27,6 +27,8 @@ mod map;
 mod maximize;
 mod memory;
 mod migrate;
+mod mine;
+mod mutants;
 mod profile;
 pub(crate) mod replay;
 mod report;
@@ -35,6 +37,7 @@ mod run_seeds;
 pub(crate) mod seeds;
 mod shell;
 pub(crate) mod shrink;
+mod suspects;
 mod test;
 mod trace;
 pub(crate) mod usage;
@@ -92,6 +95,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Shrink(args) => shrink::shrink(&context, args),
             Command::Ablate(args) => shrink::ablate(&context, args),
             Command::Diff(args) => diff::diff(&context, args),
+            Command::Mutants(args) => mutants::mutants(&context, args),
+            Command::Mine(args) => mine::mine(&context, args),
+            Command::Suspects(args) => suspects::suspects(&context, args),
             Command::Inspect(args) => inspect::inspect(&context, args),
             Command::Coverage(args) => coverage::coverage(&context, args),
             Command::Profile(args) => profile::profile(&context, args),

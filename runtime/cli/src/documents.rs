@@ -22,11 +22,14 @@ use fozzy_report::inspect::InspectDocument;
 use fozzy_report::maelstrom::MaelstromDocument;
 use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
 use fozzy_report::memory::{MemoryDiff, MemoryGraph, MemoryTop};
+use fozzy_report::mine::MineDocument;
+use fozzy_report::mutants::MutantsDocument;
 use fozzy_report::profile::{
     ProfileDiff, ProfileDoctor, ProfileEnv, ProfileExplain, ProfileExport, ProfileFlame, ProfileShrink,
     ProfileTimeline, ProfileTop,
 };
 use fozzy_report::suite::SuiteSummary;
+use fozzy_report::suspects::SuspectsDocument;
 use fozzy_report::{
     AblationDocument, BenchmarkDocument, CausalityDocument, FindabilityDocument, FlakyReport, FuzzCoverage,
     HistoryCheckDocument, RunSummary, SeedsDocument, StateDocument,
@@ -66,6 +69,9 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("dashboard", "`dashboard` (`fozzy.dashboard.v1`)", of::<DashboardDocument>),
     row("store-copy", "`store copy` (`fozzy.store_copy.v1`)", of::<StoreCopyDocument>),
     row("diff", "`diff` (`fozzy.diff.v1`)", of::<DiffDocument>),
+    row("mutants", "`mutants` (`fozzy.mutants.v1`)", of::<MutantsDocument>),
+    row("mine", "`mine` (`fozzy.mine.v1`)", of::<MineDocument>),
+    row("suspects", "`suspects` (`fozzy.suspects.v1`)", of::<SuspectsDocument>),
     row("verification", "`trace verify`", of::<VerifyDocument>),
     row("history", "`trace show`", of::<ShowDocument>),
     row("migration", "`trace migrate` (`fozzy.trace_migration.v1`)", of::<MigrateDocument>),

@@ -9,6 +9,7 @@ mod exits;
 mod golden;
 mod hostile;
 mod marks;
+mod mutants;
 mod offsets;
 mod segments;
 mod smith;

@@ -34,6 +34,8 @@ pub mod maelstrom;
 pub mod map;
 mod maximize;
 pub mod memory;
+pub mod mine;
+pub mod mutants;
 mod playback;
 mod pretty;
 mod printable;
@@ -49,6 +51,7 @@ mod state_search;
 mod strikes;
 pub mod suite;
 mod summary;
+pub mod suspects;
 pub mod usage;
 mod wasi_errors;
 

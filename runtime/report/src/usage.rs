@@ -75,6 +75,11 @@ pub const USAGE: &[UsageGroup] = &[
                 "fozzy causality run.fozzy --moments 20",
             ),
             (
+                "suspects",
+                "some seeds fail, and you want to know what their runs have in common",
+                "fozzy suspects app.wasm --seeds 200",
+            ),
+            (
                 "findability",
                 "you want to know how many clean runs make a fix believable",
                 "fozzy findability run.fozzy",
@@ -94,6 +99,12 @@ pub const USAGE: &[UsageGroup] = &[
                 "you have changed a program, and want to know what it does otherwise",
                 "fozzy diff old.wasm new.wasm --seeds 100",
             ),
+            (
+                "mutants",
+                "you want to know what your tests would not notice",
+                "fozzy mutants app.wasm --seeds 10 --min-score 80",
+            ),
+            ("mine", "you want properties that held in all runs, as code", "fozzy mine app.wasm --seeds 200"),
             ("inspect", "you want to know what a program is and needs", "fozzy inspect app.wasm"),
             (
                 "coverage",

@@ -722,6 +722,21 @@ impl Plan {
         nodes.chain(handlers).chain(children)
     }
 
+    /// Puts another component into the place of one of these, wherever it stands.
+    pub fn replace_program(&mut self, old: Digest, new: Digest) {
+        let nodes = self.nodes.iter_mut().map(|node| &mut node.program);
+        let handlers = self.http.iter_mut().flat_map(HttpRule::answers_mut).filter_map(|answer| match answer {
+            HttpReply::Component(program) => Some(program),
+            HttpReply::Response { .. } | HttpReply::Failure(_) => None,
+        });
+        let children = self.processes.iter_mut().flat_map(ProcessRule::answers_mut).filter_map(|answer| match answer {
+            ProcessReply::Component(program) => Some(program),
+            ProcessReply::Output { .. } | ProcessReply::NotFound | ProcessReply::NotPermitted => None,
+        });
+        let programs = nodes.chain(handlers).chain(children);
+        programs.filter(|program| program.component == old).for_each(|program| program.component = new);
+    }
+
     /// The names of all bytes that the plan refers to, each once.
     #[must_use]
     pub fn digests(&self) -> std::collections::BTreeSet<Digest> {

@@ -15,11 +15,11 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::RunRequest;
 use crate::project::Project;
 use crate::search_clock::reprieve;
-use fozzy_engine::{Build, Interrupt, Program, Session, SessionError, Switches};
+use fozzy_engine::{Build, Cache, Interrupt, Program, Session, SessionError, Switches};
 use fozzy_report::RunMode;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
-use fozzy_trace::{Duration, Execution, Plan, Seed};
+use fozzy_trace::{Digest, Duration, Execution, Plan, Seed};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -100,13 +100,40 @@ impl PreparedProgram {
 
     /// Compiles a program with another kind of build than that of a plain run.
     fn compile_as(loaded: LoadedTarget, planned: RunPlan, build: &Build) -> Result<PreparedProgram, CampaignError> {
-        let (component, plan) = (Arc::clone(&loaded.component), &planned.plan);
         let cache = cache_for(Some(&loaded.target.name));
+        PreparedProgram::compile_in(loaded, planned, build, cache.as_ref())
+    }
+
+    /// Another component in the place of one of its programs, for plain runs; its code is kept in `cache`.
+    pub(crate) fn with_program(
+        &self,
+        old: Digest,
+        component: Vec<u8>,
+        cache: &Cache,
+    ) -> Result<PreparedProgram, CampaignError> {
+        let (mut loaded, mut planned) = (self.loaded.clone(), self.planned.clone());
+        if Digest::of(&loaded.component) == old {
+            loaded.component = component.into();
+        } else {
+            let new = planned.inputs.add(component);
+            planned.plan.replace_program(old, new);
+        }
+        let compiled = PreparedProgram::compile_in(loaded, planned, &Build::default(), Some(cache))?;
+        Ok(PreparedProgram { interrupt: self.interrupt.clone(), reprieve: self.reprieve.clone(), ..compiled })
+    }
+
+    fn compile_in(
+        loaded: LoadedTarget,
+        planned: RunPlan,
+        build: &Build,
+        cache: Option<&Cache>,
+    ) -> Result<PreparedProgram, CampaignError> {
+        let (component, plan) = (Arc::clone(&loaded.component), &planned.plan);
         let compiled = match plan.target() {
-            Some(_) => Program::judge_as(component, Switches::of(plan), build, cache.as_ref()),
+            Some(_) => Program::judge_as(component, Switches::of(plan), build, cache),
             // What is called need not be a command.
-            None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache.as_ref()),
-            None => Program::new_as(component, Switches::of(plan), build, cache.as_ref()),
+            None if plan.call.is_some() => Program::build(component, Switches::of(plan), build, cache),
+            None => Program::new_as(component, Switches::of(plan), build, cache),
         };
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", loaded.target.name));
         let program = compiled.map_err(refused)?;

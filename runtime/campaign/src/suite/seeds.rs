@@ -80,6 +80,11 @@ impl SeedRange {
         self.last - self.first + 1
     }
 
+    /// All of them, in their order.
+    pub fn all(self) -> impl Iterator<Item = Seed> {
+        (self.first..=self.last).map(Seed)
+    }
+
     /// The first one.
     pub fn first(self) -> Seed {
         Seed(self.first)
@@ -157,7 +162,7 @@ impl SeedSweep<'_> {
             return Err(CampaignError::new(ErrorKind::Usage, message)
                 .hint("leave out --seeds, or the backend `host` of files, HTTP or processes"));
         }
-        let seeds: Vec<Seed> = (self.seeds.first..=self.seeds.last).map(Seed).collect();
+        let seeds: Vec<Seed> = self.seeds.all().collect();
         let idle: Mutex<Vec<Session>> = Mutex::default();
         self.prepared.interrupt.arm(StopFlag::clone(&self.stop));
         let work = |seed: &Seed| {

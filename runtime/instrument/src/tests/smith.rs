@@ -2,7 +2,7 @@
 
 use super::offsets::{check_map, check_map_of_all_ways};
 use super::wrap;
-use crate::features;
+use crate::{features, mutated, mutations};
 use arbitrary::Unstructured;
 use wasm_smith::{Config, Module};
 use wasmparser::Validator;
@@ -24,6 +24,21 @@ fn random_bytes(seed: u64) -> Vec<u8> {
         word ^ (word >> 31)
     };
     std::iter::repeat_with(|| next().to_le_bytes()).flatten().take(BYTES).collect()
+}
+
+/// Mutations of a module that are looked at.
+const MUTATIONS: usize = 40;
+
+/// Each mutant is as valid as the original, and as long.
+fn check_mutations(component: &[u8]) {
+    let all = mutations(component, &|_, _| true).expect("the component is accepted");
+    for mutation in all.iter().step_by(all.len() / MUTATIONS + 1) {
+        let mutant = mutated(component, [&mutation.edit]);
+        assert_eq!(mutant.len(), component.len());
+        assert_ne!(mutant, component, "{mutation:?}");
+        let valid = Validator::new_with_features(features()).validate_all(&mutant);
+        assert!(valid.is_ok(), "{mutation:?}: {valid:?}");
+    }
 }
 
 #[test]
@@ -50,6 +65,7 @@ fn generated_modules_stay_valid() {
         if Validator::new_with_features(features()).validate_all(&component).is_ok() {
             check_map(&component);
             check_map_of_all_ways(&component);
+            check_mutations(&component);
             accepted += 1;
         }
     }

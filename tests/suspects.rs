@@ -1,0 +1,82 @@
+//! `fozzy suspects`: what goes with a failure, over many runs.
+//!
+//! ```text
+//! draws two bytes: the first decides which way it goes, the second what it prints; one way leaves a number that a check far behind refuses
+//! ```
+//!
+//! Not here: how likely something is by chance (unit tests of `fozzy-campaign`).
+
+use crate::fozzy::Fozzy;
+use serde_json::Value;
+
+/// Bytes below 64 make it take a way whose result is refused at the end; the lowest bit of the other byte is printed.
+const DRAWS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\20\00\00\00\06\00\00\00")
+  (data (i32.const 32) "bit a\n")
+  (func $spoil (i32.store8 (i32.const 80) (i32.const 1)))
+  (func $main (export "_start")
+    (drop (call $random (i32.const 64) (i32.const 2)))
+    (if (i32.lt_u (i32.load8_u (i32.const 64)) (i32.const 64)) (then (call $spoil)))
+    (i32.store8 (i32.const 36) (i32.add (i32.const 97) (i32.and (i32.load8_u (i32.const 65)) (i32.const 1))))
+    (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 16)))
+    (if (i32.load8_u (i32.const 80)) (then (call $exit (i32.const 1))))))"#;
+
+fn suspects(fozzy: &Fozzy, more: &[&str], code: i32) -> Value {
+    fozzy.run(&[&["suspects", "draws.wat", "--json"], more].concat()).exits(code).json()
+}
+
+#[test]
+fn the_way_that_spoils_it_is_the_first_suspect_and_what_is_printed_is_none() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", DRAWS);
+    let found = suspects(&fozzy, &["--seeds", "60", "--limit", "100", "--jobs", "2"], 0);
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let (failing, passing) = (number(&found["failing"]), number(&found["passing"]));
+    assert!(
+        failing + passing == 60 && (5..=30).contains(&failing),
+        "a quarter of the seeds draw such a byte: {found:#}"
+    );
+    let first = &found["suspects"][0];
+    let is_spoil = |thing: &Value| thing["what"].as_str().is_some_and(|what| what.starts_with("spoil at"));
+    assert!(first["things"].as_array().expect("a list").iter().any(is_spoil), "{found:#}");
+    assert_eq!((first["score"].as_f64(), number(&first["failingWith"])), (Some(1.0), failing), "{found:#}");
+    assert!(first["byChance"].as_f64().is_some_and(|chance| chance < 0.001), "{found:#}");
+    let log = found["suspects"].as_array().expect("a list").iter().find(|it| it["things"][0]["kind"] == "log");
+    assert!(log.is_some_and(|it| it["byChance"].as_f64().is_some_and(|chance| chance > 0.05)), "{found:#}");
+    assert_eq!(suspects(&fozzy, &["--seeds", "60", "--limit", "100"], 0), found, "also with one run at a time");
+    let said = fozzy.run(&["suspects", "draws.wat", "--seeds", "60"]).exits(0);
+    assert!(said.out().starts_with(&format!("fozzy suspects  {failing} of 60 runs fail: ")), "{}", said.out());
+}
+
+/// The carry of a sum: `low == 10` where it should be `low >= 10`, at line 19. Before it stand only what runs for the message of the
+/// failure, and that the run does not come to its end.
+#[test]
+fn the_planted_fault_of_the_counter_is_among_the_first() {
+    let fozzy = Fozzy::new();
+    let counter = crate::corpus::scenario("counter", false);
+    let program = counter.to_str().expect("a path in UTF-8");
+    let args = ["suspects", program, "--seeds", "60", "--sequences", "1", "--flows", "12", "--limit", "3", "--json"];
+    let found = fozzy.run(&args).exits(0).json();
+    assert!(found["failure"].as_str().is_some_and(|failure| failure.contains("the counter counts")), "{found:#}");
+    let things =
+        found["suspects"].as_array().expect("a list").iter().flat_map(|it| it["things"].as_array().expect("a list"));
+    let lines: Vec<u64> = things.filter_map(|thing| thing["line"].as_u64()).collect();
+    assert!(lines.contains(&19), "the branch on the carry: {found:#}");
+}
+
+#[test]
+fn few_runs_say_little_and_none_says_nothing() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", DRAWS);
+    let found = suspects(&fozzy, &["--seeds", "8"], 0);
+    assert!(found["warnings"].to_string().contains("may be chance"), "{found:#}");
+    let said = fozzy.run(&["suspects", "draws.wat", "--seeds", "60", "--failure", "deadlock"]).exits(2);
+    assert!(said.err().contains("none of 60 runs fails with `deadlock`"), "{}", said.err());
+    fozzy.write("draws.wat", DRAWS.replace("(then (call $spoil))", "(then (nop))"));
+    let said = fozzy.run(&["suspects", "draws.wat", "--seeds", "5"]).exits(2);
+    assert!(said.err().contains("none of 5 runs fails"), "{}", said.err());
+}
