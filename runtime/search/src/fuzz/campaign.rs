@@ -11,7 +11,7 @@
 //! that shrink a failure; equal campaigns report the same events in the same order to the observer.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
-use super::comparison_budget::ComparisonBudget;
+use super::comparison_budget::{ComparisonBudget, TriedPlaces};
 use super::corpus::{Corpus, Testcase};
 use super::cost_control::CostControl;
 use super::dictionary::Dictionary;
@@ -235,6 +235,8 @@ pub struct Campaign {
     features: Vec<Feature>,
     log: Vec<CmpLogEntry>,
     pairs: PairFinder,
+    /// Where one pair is put, in turn.
+    places: Vec<usize>,
 }
 
 /// The target and the observer of a campaign.
@@ -268,6 +270,7 @@ impl Campaign {
             features: Vec::new(),
             log: Vec::new(),
             pairs: PairFinder::default(),
+            places: Vec::new(),
         }
     }
 
@@ -483,25 +486,48 @@ impl Campaign {
         let begin = self.stats.executions;
         let is_much = self.comparison_executions > COMPARING_FREE + begin / COMPARING_SHARE;
         let mut tries = self.costs.share(Some(cost), if is_much { COMPARISON_TRIES_LEAST } else { tries });
-        for (pair, at) in candidates(&found, base) {
+        let mut places = std::mem::take(&mut self.places);
+        for pair in &*found {
             if tries == 0 {
                 break;
             }
-            let put = OperandFixup::of(pair, at, base);
-            if pair.len_of(base) > self.options.input_bytes_max || !self.budget.allows(put) {
+            let most = if pair.len_of(base) > self.options.input_bytes_max {
+                TriedPlaces::None
+            } else {
+                self.budget.places(pair.site, pair.value())
+            };
+            if most == TriedPlaces::None {
                 continue;
             }
-            tries -= 1;
-            input.clear();
-            input.extend_from_slice(base);
-            pair.put(&mut input, at);
-            if self.try_input(io, &input, parent, Some(put))? {
-                self.budget.record_success(put);
+            places.clear();
+            pair.tried_places(base, &mut places);
+            if let TriedPlaces::One(number) = most {
+                let first = number as usize % places.len().max(1);
+                places.rotate_left(first);
+                places.truncate(1);
             }
-            if fixups.iter().any(|fixup| fixup.site != pair.site) {
-                self.fix_up(io, &mut input, parent, &fixups)?;
+            for at in places.iter().copied() {
+                let put = OperandFixup::of(pair, at, base);
+                if most == TriedPlaces::All && !self.budget.is_left(put) {
+                    continue;
+                }
+                if tries == 0 {
+                    break;
+                }
+                tries -= 1;
+                self.budget.record_try(put);
+                input.clear();
+                input.extend_from_slice(base);
+                pair.put(&mut input, at);
+                if self.try_input(io, &input, parent, Some(put))? {
+                    self.budget.record_success(put);
+                }
+                if fixups.iter().any(|fixup| fixup.site != pair.site) {
+                    self.fix_up(io, &mut input, parent, &fixups)?;
+                }
             }
         }
+        self.places = places;
         self.comparison_executions += self.stats.executions - begin;
         Ok((found, cost))
     }

@@ -24,6 +24,8 @@ const STEP_TRICKLE: u32 = 32;
 const PAYMENT: u32 = 12;
 /// One in this many comparisons below the budget is let through.
 const TRICKLE: u32 = 512;
+/// The same of operands, each of which has some places.
+const OPERAND_TRICKLE: u32 = 128;
 /// Values that are remembered; beyond them only sites are.
 const VALUES_MAX: usize = 1 << 16;
 
@@ -37,6 +39,17 @@ impl TryAccount {
     fn allows(self, free: u32) -> bool {
         self.tries < free.saturating_add(self.paid.saturating_mul(PAYMENT))
     }
+}
+
+/// At which of its places in an input an operand is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TriedPlaces {
+    /// At none.
+    None,
+    /// At one, by a number for which one: it is not worth it, and let through all the same.
+    One(u32),
+    /// At all that its budget is left for.
+    All,
 }
 
 /// What was tried, and what came of it.
@@ -81,6 +94,34 @@ impl ComparisonBudget {
         let of_value = self.values.get(&(site, value)).copied().unwrap_or_default();
         // What is refused may be let through, which is counted when it is tried.
         self.by_value || of_site.allows(self.site_tries) && of_value.allows(VALUE_TRIES)
+    }
+
+    /// At how many places of an input a site's operand is put, before it is known where these are: most of a log is of sites that
+    /// were tried enough, which is seen here at once. `value` is a number for the bytes, if they are the same at all places.
+    pub(crate) fn places(&mut self, site: u64, value: Option<u64>) -> TriedPlaces {
+        let of_site = self.sites.get(&site).copied().unwrap_or_default();
+        let is_worth = of_site.allows(self.site_tries)
+            && value
+                .is_none_or(|value| self.values.get(&(site, value)).copied().unwrap_or_default().allows(VALUE_TRIES));
+        if is_worth {
+            return TriedPlaces::All;
+        }
+        self.refused += 1;
+        match self.refused % OPERAND_TRICKLE {
+            0 => TriedPlaces::One(self.refused / OPERAND_TRICKLE),
+            _ => TriedPlaces::None,
+        }
+    }
+
+    /// What a site compares was put.
+    pub(crate) fn record_try(&mut self, OperandFixup { site, value, .. }: OperandFixup) {
+        let key = (site, value);
+        let of_site = self.sites.entry(site).or_default();
+        of_site.tries = of_site.tries.saturating_add(1);
+        if self.values.len() < VALUES_MAX || self.values.contains_key(&key) {
+            let of_value = self.values.entry(key).or_default();
+            of_value.tries = of_value.tries.saturating_add(1);
+        }
     }
 
     /// Whether what a site compares is put once more, which is counted.
@@ -141,6 +182,22 @@ mod tests {
         budget.record_success(word);
         assert!(tried(&mut budget, word) > PAYMENT / 2);
         assert!(tried(&mut budget, put(7, b"another")) >= VALUE_TRIES, "a value of its own");
+    }
+
+    #[test]
+    fn an_operand_that_never_pays_is_put_at_one_place_now_and_then() {
+        let (mut budget, word) = (ComparisonBudget::default(), put(7, b"word"));
+        let places = |budget: &mut ComparisonBudget, put: OperandFixup| budget.places(put.site, Some(put.value));
+        assert_eq!(places(&mut budget, word), TriedPlaces::All);
+        (0..VALUE_TRIES).for_each(|_| budget.record_try(word));
+        assert!(!budget.is_left(word));
+        let asked = 4 * OPERAND_TRICKLE;
+        let tried: Vec<TriedPlaces> =
+            (0..asked).map(|_| places(&mut budget, word)).filter(|places| *places != TriedPlaces::None).collect();
+        assert_eq!(tried, [1, 2, 3, 4].map(TriedPlaces::One), "each time at another of its places");
+        assert_eq!(budget.places(7, None), TriedPlaces::All, "the site has others");
+        budget.record_success(word);
+        assert_eq!(places(&mut budget, word), TriedPlaces::All);
     }
 
     #[test]

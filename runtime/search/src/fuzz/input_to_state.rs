@@ -82,12 +82,25 @@ pub(crate) struct InputToStatePair {
     pub(crate) shift: Option<OperandShift>,
     /// Where they were compared.
     pub(crate) site: u64,
+    /// A number for the bytes of `put`.
+    value: u64,
 }
 
 impl InputToStatePair {
     /// Bytes that were worked out, in the place of others.
     pub(crate) fn replacing(find: &[u8], put: &[u8], site: u64) -> InputToStatePair {
-        InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site }
+        let put = Operand::new(put);
+        InputToStatePair { find: Operand::new(find), put, shift: None, site, value: value_of(put.bytes()) }
+    }
+
+    fn shifting(shift: OperandShift, site: u64) -> InputToStatePair {
+        let empty = Operand::new(&[]);
+        InputToStatePair { find: empty, put: empty, shift: Some(shift), site, value: 0 }
+    }
+
+    /// A number for the bytes that it puts, if these are the same at all places.
+    pub(crate) fn value(&self) -> Option<u64> {
+        (!self.is_shift()).then_some(self.value)
     }
 
     /// Whether it is put anywhere.
@@ -119,11 +132,11 @@ impl InputToStatePair {
 
     /// The places at which it can be tried, the first ones first.
     pub(crate) fn places<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-        let (finder, width) = (memmem::Finder::new(self.find.bytes()), self.width());
+        let width = self.width();
         let mut next = 0;
         std::iter::from_fn(move || {
             let rest = input.get(next..).filter(|rest| rest.len() >= width)?;
-            let place = next + if self.is_shift() { 0 } else { finder.find(rest)? };
+            let place = next + if self.is_shift() { 0 } else { find(rest, self.find.bytes())? };
             next = place + 1;
             Some(place)
         })
@@ -131,14 +144,26 @@ impl InputToStatePair {
 
     /// The same, the last ones first.
     fn places_back<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-        let (finder, width) = (memmem::FinderRev::new(self.find.bytes()), self.width());
+        let width = self.width();
         let mut end = input.len();
         std::iter::from_fn(move || {
             let rest = input.get(..end).filter(|rest| rest.len() >= width)?;
-            let place = if self.is_shift() { rest.len() - width } else { finder.rfind(rest)? };
+            let place = if self.is_shift() { rest.len() - width } else { rfind(rest, self.find.bytes())? };
             end = (place + width).checked_sub(1)?;
             Some(place)
         })
+    }
+
+    /// Adds the places at which the deterministic pass over a new testcase tries it: what matters stands at the beginning, or, as
+    /// sums do, at the end.
+    pub(crate) fn tried_places(&self, input: &[u8], places: &mut Vec<usize>) {
+        let most = if self.is_shift() { SHIFTED_PLACES_MAX } else { PLACES_MAX } / 2;
+        let begin = places.len();
+        places.extend(self.places(input).take(most));
+        if places.len() - begin == most {
+            let known = places[places.len() - 1];
+            places.extend(self.places_back(input).take(most).take_while(|place| known < *place));
+        }
     }
 
     /// Bytes of `input` with it put there.
@@ -173,18 +198,16 @@ impl OperandFixup {
     /// By `pair`, if it is put into `input` at a place.
     pub(crate) fn of(pair: &InputToStatePair, place: usize, input: &[u8]) -> OperandFixup {
         let mut field = [0; 8];
-        let put = match pair.shift {
+        let (value, width) = match pair.shift {
             Some(shift) => {
                 let field = &mut field[..pair.width()];
                 field.copy_from_slice(&input[place..place + pair.width()]);
                 shift.put(field);
-                field
+                (value_of(field), field.len())
             }
-            None => pair.put.bytes(),
+            None => (pair.value, pair.put.bytes().len()),
         };
-        let mut value = RunningDigest::default();
-        value.bytes(put);
-        OperandFixup { site: pair.site, value: value.value(), place, width: put.len() }
+        OperandFixup { site: pair.site, value, place, width }
     }
 
     /// By a value that is known by this number, and stands nowhere.
@@ -298,8 +321,7 @@ impl PairFinder {
             }
             for (adds, big) in [(false, false), (true, false), (false, true), (true, true)] {
                 let by = if adds { right.wrapping_sub(left) } else { left ^ right };
-                let shift = Some(OperandShift { by, width: bytes, adds, big });
-                pairs.push(InputToStatePair { find: Operand::new(&[]), put: Operand::new(&[]), shift, site });
+                pairs.push(InputToStatePair::shifting(OperandShift { by, width: bytes, adds, big }, site));
             }
         }
     }
@@ -341,19 +363,54 @@ impl InputBytes {
     }
 }
 
-/// What the deterministic pass over a new testcase tries: each pair at its first places.
+/// What the deterministic pass over a new testcase tries: each pair at its first places, and its last ones.
 pub(crate) fn candidates<'a>(
     pairs: &'a [InputToStatePair],
     input: &'a [u8],
 ) -> impl Iterator<Item = (&'a InputToStatePair, usize)> + 'a {
     pairs.iter().flat_map(move |pair| {
-        let most = if pair.is_shift() { SHIFTED_PLACES_MAX } else { PLACES_MAX } / 2;
-        // What matters stands at the beginning, or, as sums do, at the end.
-        let first: Vec<usize> = pair.places(input).take(most).collect();
-        let known = if first.len() < most { usize::MAX } else { first[most - 1] };
-        let last = pair.places_back(input).take(most).take_while(move |place| known < *place);
-        first.into_iter().chain(last).map(move |place| (pair, place))
+        let mut places = Vec::new();
+        pair.tried_places(input, &mut places);
+        places.into_iter().map(move |place| (pair, place))
     })
+}
+
+/// A number for bytes that are put.
+fn value_of(put: &[u8]) -> u64 {
+    let mut value = RunningDigest::default();
+    value.bytes(put);
+    value.value()
+}
+
+/// Places at which the first byte is looked for alone: what is looked for is short, and preparing a search takes longer than most of
+/// these. Beyond them it is prepared, so that no input makes it slow.
+const QUICK_LOOKS: usize = 16;
+
+/// Where `wanted` stands first.
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    let [first, others @ ..] = wanted else { return Some(0) };
+    let mut from = 0;
+    for _ in 0..QUICK_LOOKS {
+        let place = from + memchr::memchr(*first, &bytes[from..])?;
+        from = place + 1;
+        if bytes[from..].starts_with(others) {
+            return Some(place);
+        }
+    }
+    memmem::find(&bytes[from..], wanted).map(|place| from + place)
+}
+
+/// Where it stands last.
+fn rfind(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    let [first, others @ ..] = wanted else { return Some(bytes.len()) };
+    let mut end = bytes.len().checked_sub(others.len())?;
+    for _ in 0..QUICK_LOOKS {
+        end = memchr::memrchr(*first, &bytes[..end])?;
+        if bytes[end + 1..].starts_with(others) {
+            return Some(end);
+        }
+    }
+    memmem::rfind(&bytes[..end + others.len()], wanted)
 }
 
 /// Pairs as they are found.
@@ -414,12 +471,12 @@ impl PairCollector<'_> {
         if !self.tables.input.may_have(find) {
             return;
         }
-        let pair = InputToStatePair { find: Operand::new(find), put: Operand::new(put), shift: None, site: self.site };
+        let pair = InputToStatePair::replacing(find, put, self.site);
         let mut digest = RunningDigest::default();
-        digest.word(pair.site);
+        digest.pair(pair.site, pair.value);
         digest.bytes(pair.find.bytes());
-        digest.bytes(pair.put.bytes());
-        if memmem::find(self.input, pair.find.bytes()).is_some() && self.tables.seen.insert(digest.value()) {
+        // What is not in the input is there no more when it is compared again.
+        if self.tables.seen.insert(digest.value()) && self::find(self.input, pair.find.bytes()).is_some() {
             self.pairs.push(pair);
         }
     }
@@ -574,6 +631,19 @@ mod tests {
         assert!(tried(&log, b"--abcd--").contains(&[b"--", &met[..], b"--"].concat()));
         let log = [mixed(0x6162_6364, 0x10), equal(4, 0x6162_6354, 0x1000)];
         assert!(tried(&log, b"--dcba--").contains(&[b"--", &0x1010u32.to_le_bytes()[..], b"--"].concat()));
+    }
+
+    #[test]
+    fn a_place_is_found_wherever_it_is_and_however_often_its_first_byte_stands_before_it() {
+        let input = [b"aab".repeat(3 * QUICK_LOOKS), b"aac".to_vec(), b"xaab".to_vec()].concat();
+        for wanted in [&b"aac"[..], b"aab", b"a", b"x", b"xaab", b"aacxaab", b"aad", b"z", b"aabz"] {
+            let plain: Vec<usize> = (0..input.len()).filter(|at| input[*at..].starts_with(wanted)).collect();
+            let pair = InputToStatePair::replacing(wanted, b"put", 1);
+            assert_eq!(pair.places(&input).collect::<Vec<_>>(), plain, "{wanted:?}");
+            let back: Vec<usize> = plain.iter().rev().copied().collect();
+            assert_eq!(pair.places_back(&input).collect::<Vec<_>>(), back, "{wanted:?}");
+        }
+        assert_eq!((find(b"ab", b"abc"), rfind(b"ab", b"abc"), find(b"", b"a")), (None, None, None));
     }
 
     #[test]
