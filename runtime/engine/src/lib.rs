@@ -90,7 +90,7 @@ pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind,
 pub use compile::ports::{Port, Ports};
 pub use compile::preview1_module::is_preview1;
 pub use compile::program::{Program, ProgramError};
-pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION};
+pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION, with_stack_for_guests};
 pub use entry::entry_point::{EntryPoint, FirstInputs, InputDelivery, InputUse, STATEFUL};
 pub use entry::single_call::written;
 /// Standard input that is read when a guest looks at it.

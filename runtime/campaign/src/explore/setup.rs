@@ -28,7 +28,7 @@ use crate::remarks::Remarks;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{self, WorkerChannel, WorkerEvent};
-use fozzy_engine::Walker;
+use fozzy_engine::{Walker, with_stack_for_guests};
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
@@ -255,7 +255,8 @@ impl ExplorationSetup {
         if is_run {
             exploration.adopt(self.first.path, self.first.verdict);
         }
-        exploration.run(&mut *target, FirstPaths::Found(&mut std::iter::empty()), &mut NoObserver)?;
+        let mut none = std::iter::empty();
+        with_stack_for_guests(|| exploration.run(&mut *target, FirstPaths::Found(&mut none), &mut NoObserver))?;
         Ok((exploration, self.confirmer))
     }
 

@@ -34,6 +34,17 @@ const STACK_MARGIN_BYTES: usize = 1 << 20;
 pub(crate) fn with_stack<R>(call: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(STACK_BYTES, STACK_BYTES + STACK_MARGIN_BYTES, call)
 }
+
+/// Native stack for everything between the beginning of a search and its calls of guests.
+const SEARCH_STACK_BYTES: usize = 8 << 20;
+
+/// Does work that calls guests again and again where all of them find stack enough. On a thread with less, each call would be given
+/// a stack of its own, which costs more than most calls.
+pub fn with_stack_for_guests<R>(work: impl FnOnce() -> R) -> R {
+    let bytes = STACK_BYTES + SEARCH_STACK_BYTES;
+    stacker::maybe_grow(bytes, bytes + STACK_MARGIN_BYTES, work)
+}
+
 /// Address space of one memory: with four gigabytes reserved, 32-bit addresses need no bounds checks.
 const MEMORY_RESERVATION_BYTES: u64 = 4 << 30;
 /// Inaccessible bytes behind each memory, for accesses with a constant offset.
