@@ -21,4 +21,5 @@ pub mod setup;
 pub mod single_inputs;
 pub mod summary;
 pub mod target;
+pub mod timed_target;
 pub mod workers;

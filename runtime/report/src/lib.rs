@@ -52,6 +52,7 @@ mod strikes;
 pub mod suite;
 mod summary;
 pub mod suspects;
+mod time_spent;
 pub mod usage;
 mod wasi_errors;
 
@@ -92,3 +93,4 @@ pub use summary::{
     ExplainedDecision, FailureSize, KeptOutput, NodeSummary, OutputSummary, ReplaySummary, RunIdentity, RunMode,
     RunSummary, ShrinkSlip, ShrinkSummary, StreamSummary, TargetSummary, WallFacts,
 };
+pub use time_spent::TimeSpent;

@@ -186,7 +186,8 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     for (index, line) in summary.explore.iter().flat_map(|explore| explore_lines(explore, style)).enumerate() {
         row(if index == 0 { "explore" } else { "" }, &line);
     }
-    for (index, line) in summary.fuzz.iter().flat_map(fuzz_lines).enumerate() {
+    let spent = summary.time_spent.and_then(|spent| spent.line());
+    for (index, line) in summary.fuzz.iter().flat_map(fuzz_lines).chain(spent).enumerate() {
         row(if index == 0 { "fuzz" } else { "" }, &line);
     }
     for (index, line) in summary.maximize.iter().flat_map(maximize_lines).enumerate() {

@@ -10,6 +10,7 @@ use crate::maximize::MaximizeSummary;
 use crate::pretty::is_zero;
 use crate::sequence::StepSequence;
 use crate::strikes::{FaultSummary, PowerLossSummary};
+use crate::time_spent::TimeSpent;
 use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::file::{NodeOutcome, RecordedOutcome, RecordedTarget, StreamDigest};
 use fozzy_trace::outcome::RelatedStack;
@@ -343,6 +344,9 @@ pub struct RunSummary {
     pub duration_ms: u64,
     /// Wall time that it took, in nanoseconds.
     pub duration_ns: u64,
+    /// Where the time of a campaign went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_spent: Option<TimeSpent>,
     /// What was found; absent when nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -480,6 +484,7 @@ impl RunSummary {
             finished_at: wall.finished_at,
             duration_ms: wall.duration_ns / 1_000_000,
             duration_ns: wall.duration_ns,
+            time_spent: None,
             findings: findings(outcome.verdict.findings.clone(), &target.kind),
             signature: outcome.verdict.signature.clone(),
             target,

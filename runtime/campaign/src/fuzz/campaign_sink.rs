@@ -24,7 +24,7 @@ use crate::risk_bound::RiskBound;
 use crate::search_clock::{SearchClock, unconfirmed_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
-use fozzy_report::{LiteralLanguage, ShownInput};
+use fozzy_report::{LiteralLanguage, ShownInput, TimeSpent};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
@@ -67,6 +67,9 @@ pub struct CampaignSink {
     calls: u64,
     /// Whether the risk is low enough, so that it ends.
     pub is_settled: bool,
+    /// Nanoseconds that went to files of the corpus, and to findings.
+    files_ns: u64,
+    findings_ns: u64,
 }
 
 /// What a sink is made of.
@@ -116,7 +119,17 @@ impl CampaignSink {
             said_executions: 0,
             calls: 0,
             is_settled: false,
+            files_ns: 0,
+            findings_ns: 0,
         }
+    }
+
+    /// Where the time of a campaign went that took `elapsed_ns`, of which the target knows a part.
+    #[must_use]
+    pub fn spent(&self, target: TimeSpent, elapsed_ns: u64) -> TimeSpent {
+        let findings_ns = target.findings_ns + self.findings_ns;
+        let spent = TimeSpent { files_ns: self.files_ns, findings_ns, ..target };
+        TimeSpent { search_ns: elapsed_ns.saturating_sub(spent.total_ns()), ..spent }
     }
 
     /// Says it to a person, if one is there.
@@ -242,7 +255,10 @@ impl FuzzObserver for CampaignSink {
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
-        self.config.corpus.add(&testcase.input, &testcase.digest).map_err(|error| {
+        let begin = self.config.clock.elapsed_ns();
+        let added = self.config.corpus.add(&testcase.input, &testcase.digest);
+        self.files_ns += self.config.clock.elapsed_ns() - begin;
+        added.map_err(|error| {
             self.blocked = Some(error.clone());
             harness(error)
         })
@@ -258,10 +274,12 @@ impl FuzzObserver for CampaignSink {
         let inputs = self.config.corpus.added_by_others(self.config.input_bytes_max).map_err(harness)?;
         let done = self.config.clock.elapsed_ns();
         self.looked = (done, done - now);
+        self.files_ns += done - now;
         Ok(inputs)
     }
 
     fn on_failure(&mut self, found: &FailureRecord) -> Result<(), HarnessError> {
+        let begin = self.config.clock.elapsed_ns();
         let (path, collision) = self.config.destination.requested_or(self.kept.len(), || self.path(found));
         let title = found.verdict.signature.as_ref().map(ToString::to_string).unwrap_or_default();
         let written = if found.is_confirmed {
@@ -298,6 +316,7 @@ impl FuzzObserver for CampaignSink {
         self.kept.push(SavedFinding { trace, input, shown, arguments, smaller: None });
         self.found.push(found.clone());
         self.report_finding();
+        self.findings_ns += self.config.clock.elapsed_ns() - begin;
         Ok(())
     }
 
@@ -324,6 +343,7 @@ impl FuzzObserver for CampaignSink {
     }
 
     fn on_minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError> {
+        let begin = self.config.clock.elapsed_ns();
         let Some(kept) = self.kept.last() else { return Ok(()) };
         let path = kept.trace.with_extension("min.fozzy");
         let written = (!self.unkept.is_set()).then(|| self.keep(smaller, &path, CollisionPolicy::Overwrite));
@@ -337,6 +357,7 @@ impl FuzzObserver for CampaignSink {
             kept.smaller = Some(Smaller { trace, input, bytes, shown, arguments, verdict: verdict.clone() });
         }
         self.report_finding();
+        self.findings_ns += self.config.clock.elapsed_ns() - begin;
         Ok(())
     }
 }

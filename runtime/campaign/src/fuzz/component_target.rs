@@ -147,6 +147,10 @@ impl CampaignTarget for ComponentTarget {
         self.caller.obstacles()
     }
 
+    fn restore(&mut self) -> Result<(), HarnessError> {
+        self.caller.ready()
+    }
+
     fn edges_total(&self) -> u64 {
         self.caller.coverage().map(|(_, bytes)| bytes.len() as u64).sum()
     }

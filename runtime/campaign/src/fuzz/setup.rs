@@ -21,6 +21,7 @@ use super::protocol::FuzzProtocol;
 use super::single_inputs::{InputRuns, run_inputs};
 use super::summary::{CampaignReport, Subject, execution_of, slowest, word_of};
 use super::target::CampaignTarget;
+use super::timed_target::TimedTarget;
 use super::workers::FuzzWorkers;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, StopFlag};
@@ -31,7 +32,7 @@ use crate::risk_bound::RiskBound;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
-use fozzy_engine::{Build, EntryPoint};
+use fozzy_engine::{Build, EntryPoint, with_stack_for_guests};
 use fozzy_report::{FuzzSummary, RunMode};
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, FuzzObserver, Options};
 use fozzy_trace::{Duration, Execution, Seed};
@@ -224,7 +225,7 @@ impl<'a> CampaignSetup<'a> {
             self.prepared.grant(WORKER_CONFIRM_GRACE);
             self.confirmer.confirm_within(&self.prepared);
         }
-        let mut target = self.target()?;
+        let target = self.target()?;
         for obstacle in target.obstacles() {
             run.remarks.text(&format!("each execution begins with a new instance, because {obstacle}\n"));
         }
@@ -243,7 +244,7 @@ impl<'a> CampaignSetup<'a> {
             runs,
             time: self.time,
             until,
-            clock: self.clock,
+            clock: Arc::clone(&self.clock),
             stop: StopFlag::clone(&self.stop),
             supervisor: part.as_ref().map(|part| part.channel.clone()),
             remarks: remarks.clone(),
@@ -253,7 +254,11 @@ impl<'a> CampaignSetup<'a> {
         if let Some(part) = &part {
             part.channel.send(&WorkerEvent::Ready);
         }
-        let ended = campaign.run(&mut *target, &mut made_up.into_iter().chain(&mut seeds), &mut sink);
+        let begin = self.clock.elapsed_ns();
+        let mut timed = TimedTarget::new(target, Arc::clone(&self.clock));
+        let ended = campaign.run(&mut timed, &mut made_up.into_iter().chain(&mut seeds), &mut sink);
+        let spent = sink.spent(timed.spent(), self.clock.elapsed_ns() - begin);
+        let target = timed.target();
         if let Some(blocked) = sink.blocked {
             return Err(blocked);
         }
@@ -269,6 +274,7 @@ impl<'a> CampaignSetup<'a> {
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
         report.fuzz.slowest = slowest(&campaign);
+        report.spent = spent;
         (report.lost, report.given_up) = (sink.unkept, self.prepared.interrupt.has_struck().into());
         if let Some(CampaignPart { channel, is_complete }) = part {
             let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
@@ -315,7 +321,8 @@ impl<'a> CampaignSetup<'a> {
         let mut target = self.target()?;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max).into_iter();
         let mut campaign = Campaign::new(search, Dictionary::default());
-        campaign.run(&mut *target, &mut made_up.chain(seeds.iter().cloned()), observer)?;
+        let seeds = &mut made_up.chain(seeds.iter().cloned());
+        with_stack_for_guests(|| campaign.run(&mut *target, seeds, observer))?;
         Ok((campaign, self.confirmer))
     }
 

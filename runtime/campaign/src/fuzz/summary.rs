@@ -1,11 +1,11 @@
 //! What a campaign has found, as its report says it: while it runs, at its end, and over all workers.
 //!
-//! Invariant: equal campaigns of one worker have equal reports.
+//! Invariant: equal campaigns of one worker have equal reports, but for the time that was spent.
 //! Not here: the words of reports (`fozzy-report`).
 
 use crate::error::DeferredError;
 use fozzy_engine::EntryPoint;
-use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestInput};
+use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestInput, TimeSpent};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Stats};
 use fozzy_trace::{Finding, Status, Verdict};
@@ -34,6 +34,9 @@ pub struct CampaignReport {
     pub findings: Vec<(Finding, Status)>,
     /// Executions that were given up at its end.
     pub given_up: u64,
+    /// Where its time went.
+    #[serde(default)]
+    pub spent: TimeSpent,
     /// Why several workers could not bring it to its end.
     #[serde(skip)]
     pub failure: Option<String>,
@@ -152,7 +155,14 @@ impl CampaignReport {
             workers_restarted: 0,
         };
         let findings = both().filter_map(|(found, kept)| shown(found, kept)).collect();
-        CampaignReport { fuzz, findings, given_up: 0, failure: None, lost: DeferredError::default() }
+        CampaignReport {
+            fuzz,
+            findings,
+            given_up: 0,
+            spent: TimeSpent::default(),
+            failure: None,
+            lost: DeferredError::default(),
+        }
     }
 
     /// The worst that was found, or that it could not be brought to its end.

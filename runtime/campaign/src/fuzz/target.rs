@@ -18,6 +18,14 @@ pub trait CampaignTarget: FuzzTarget {
         &[]
     }
 
+    /// Brings the state back in which an execution begins, which otherwise the next one does.
+    ///
+    /// # Errors
+    /// When the machine, not the target, fails.
+    fn restore(&mut self) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
     /// Edges that are told apart.
     fn edges_total(&self) -> u64;
 

@@ -28,7 +28,7 @@ use crate::workers::{
     Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
     WorkerSlot, own_command,
 };
-use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput};
+use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, TimeSpent};
 use fozzy_search::stats::Outlook;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed, counted};
@@ -275,6 +275,8 @@ impl Collector<'_> {
             }
         }
         let given_up = records().filter_map(|record| record.report.as_ref()).map(|report| report.given_up).sum();
+        let mut spent = TimeSpent::default();
+        records().filter_map(|record| record.report.as_ref()).for_each(|report| spent.add(&report.spent));
         let latest = || records().filter_map(progress);
         let mut fuzz = latest().max_by_key(|fuzz| fuzz.coverage.features).cloned().unwrap_or_default();
         fuzz.jobs = self.plan.workers.into();
@@ -309,6 +311,7 @@ impl Collector<'_> {
             fuzz,
             findings: self.findings.into_iter().filter_map(|found| found.report.shown).collect(),
             given_up,
+            spent,
             failure,
             lost: self.unkept,
         }

@@ -226,6 +226,7 @@ fn show(
     summary.interrupted = report.fuzz.ended == "interrupted";
     summary.warnings.extend(given_up_warning(report.given_up));
     summary.warnings.extend(unchecked_heap(&prepared.program));
+    summary.time_spent = (report.spent.total_ns() > 0).then_some(report.spent);
     summary.fuzz = Some(report.fuzz.clone());
     tell_tools(args, &summary)?;
     conclude(context, &own, context.format(args.reporter), &summary, lost)?;

@@ -1,0 +1,101 @@
+//! A target of a campaign whose time is measured.
+//!
+//! ```text
+//! execute   1 of 64: clock │ start state │ clock │ execution │ clock        those of whole runs: all
+//! compare   clock │ execution that logs │ … what is made of the log … │ the next call: clock
+//! ```
+//!
+//! Invariant: what it measures influences nothing but the report.
+//! Not here: the time of files and findings (`campaign_sink`).
+
+use super::target::CampaignTarget;
+use crate::search_clock::SearchClock;
+use fozzy_report::TimeSpent;
+use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget};
+use fozzy_trace::{CmpLogEntry, HarnessError, Verdict};
+use std::sync::Arc;
+
+/// One in this many executions is measured, and stands for all of them: two looks at a clock take a twentieth of the quickest.
+const SAMPLED: u64 = 64;
+
+/// See the module.
+pub struct TimedTarget {
+    target: Box<dyn CampaignTarget>,
+    clock: Arc<SearchClock>,
+    executions: u64,
+    /// Executions that one measured execution stands for.
+    stands_for: u64,
+    spent: TimeSpent,
+    /// When the last log was read, if nothing was called since.
+    compared_at: Option<u64>,
+}
+
+impl TimedTarget {
+    /// Measures `target` by `clock`.
+    #[must_use]
+    pub fn new(target: Box<dyn CampaignTarget>, clock: Arc<SearchClock>) -> TimedTarget {
+        let stands_for = if target.is_slow() { 1 } else { SAMPLED };
+        TimedTarget { target, clock, executions: 0, stands_for, spent: TimeSpent::default(), compared_at: None }
+    }
+
+    /// What is measured.
+    #[must_use]
+    pub fn target(&self) -> &dyn CampaignTarget {
+        &*self.target
+    }
+
+    /// What was spent in it.
+    #[must_use]
+    pub fn spent(&self) -> TimeSpent {
+        self.spent
+    }
+
+    fn end_of_proposals(&mut self) {
+        if let Some(since) = self.compared_at.take() {
+            self.spent.comparisons_ns += self.clock.elapsed_ns() - since;
+        }
+    }
+}
+
+impl FuzzTarget for TimedTarget {
+    fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
+        self.end_of_proposals();
+        self.executions += 1;
+        if !self.executions.is_multiple_of(self.stands_for) {
+            return self.target.execute(input);
+        }
+        let begin = self.clock.elapsed_ns();
+        self.target.restore()?;
+        let restored = self.clock.elapsed_ns();
+        let outcome = self.target.execute(input);
+        let end = self.clock.elapsed_ns();
+        self.spent.restore_ns += (restored - begin) * self.stands_for;
+        self.spent.program_ns += (end - restored) * self.stands_for;
+        outcome
+    }
+
+    fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
+        self.target.coverage(see);
+    }
+
+    fn is_slow(&self) -> bool {
+        self.target.is_slow()
+    }
+
+    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
+        self.end_of_proposals();
+        let begin = self.clock.elapsed_ns();
+        let cost = self.target.compare(input, log);
+        let end = self.clock.elapsed_ns();
+        self.spent.comparisons_ns += end - begin;
+        self.compared_at = Some(end);
+        cost
+    }
+
+    fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
+        let begin = self.clock.elapsed_ns();
+        let verdict = self.target.confirm(input);
+        self.spent.findings_ns += self.clock.elapsed_ns() - begin;
+        verdict
+    }
+}
