@@ -13,6 +13,7 @@ use crate::fozzy::{Fozzy, Ran};
 use crate::tier::{self, Requirement};
 use crate::wait;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
@@ -36,6 +37,16 @@ const PARSE: &str = r#"(module
   (func (export "LLVMFuzzerTestOneInput") (param $at i32) (param $len i32) (result i32)
     (if (i32.gt_u (local.get $len) (i32.const 0))
       (then (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 102)) (then unreachable))))
+    (i32.const 0)))"#;
+
+/// Takes another way for each of some bytes.
+const PARTS: &str = r#"(module
+  (memory (export "memory") 1)
+  (func (export "LLVMFuzzerTestOneInput") (param $at i32) (param $len i32) (result i32)
+    (if (i32.gt_u (local.get $len) (i32.const 0))
+      (then (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 102)) (then nop))
+            (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 103)) (then nop))
+            (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 104)) (then nop))))
     (i32.const 0)))"#;
 
 const LIBRARY: &str = "(component)";
@@ -119,6 +130,7 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     let server = RedisServer::start();
     let address = server.address();
     let (here, there) = (project(), project());
+    [&here, &there].iter().for_each(|fozzy| fozzy.write("parts.wat", PARTS));
     let fleet = ["fleet", "--time", "1s", "--project", "shop", "--store", &address, "--json"];
     let found = here.run(&fleet).exits(1).json();
     assert_eq!(found["failures"].as_array().map(Vec::len), Some(1), "{found:#}");
@@ -130,6 +142,14 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     there.shell(command).refuses(&["no store is there"]);
     let again = there.run(&fleet).exits(1).json();
     let slices = |of: &Value| of["targets"][0]["slices"].as_u64().expect("a number");
+    // Each has the other's testcases, and the exploration goes on from where the other one was.
+    let corpus = |of: &Fozzy| -> BTreeSet<String> {
+        let files = fs::read_dir(of.path(".fozzy/corpora/parts.LLVMFuzzerTestOneInput")).expect("a corpus").flatten();
+        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect()
+    };
+    assert!(corpus(&here).len() >= 2 && corpus(&there).is_superset(&corpus(&here)), "{:?}", corpus(&there));
+    let runs = |of: &Value| of["targets"][0]["executions"].as_u64().expect("a number");
+    assert!(runs(&again) > runs(&found), "{again:#}");
     assert!(slices(&again) > slices(&found) && again["failures"].as_array().map(Vec::len) == Some(1), "{again:#}");
     assert_eq!(again["workers"].as_array().map(Vec::len), Some(2), "{again:#}");
 
@@ -137,6 +157,8 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     assert!(copied["records"].as_u64() >= Some(4) && copied["traces"].as_u64() >= Some(1), "{copied:#}");
     there.run(&["store", "copy", &address, "moved"]).refuses(&["moved is not empty"]);
     there.run(&["store", "copy", &address, "moved", "--merge"]).exits(0);
+    let shared = fs::read_dir(there.path("moved/values/corpus")).expect("corpora").flatten().next().expect("one");
+    assert!(fs::read_dir(shared.path()).expect("names").count() >= 2);
     let moved = there.run(&["fleet", "--collect", "--project", "shop", "--store", "moved", "--json"]).exits(1).json();
     assert_eq!(rows(&moved, "failures", "signature"), rows(&again, "failures", "signature"));
     there.run(&["fleet", "--collect", "--store", "redis://x:secret@127.0.0.1:1"]).refuses(&["127.0.0.1:1", "refused"]);

@@ -73,6 +73,7 @@ mod debug_gdb;
 mod debug_info;
 mod debug_machines;
 mod debug_steps;
+mod deploy;
 mod dialogues;
 mod diff;
 mod distributed;

@@ -38,6 +38,8 @@ pub(crate) enum Requirement {
     Browser,
     /// A Redis server.
     Redis,
+    /// Readers of units and manifests: systemd's own, and the schemas of Kubernetes.
+    DeployReaders,
     /// The standard library for a target that the toolchain does not have.
     Target(&'static str),
 }
@@ -55,6 +57,7 @@ impl fmt::Display for Requirement {
             Requirement::DebugClient => "Node and a client of the Debug Adapter Protocol",
             Requirement::Browser => "Node, playwright and Chromium",
             Requirement::Redis => "redis-server",
+            Requirement::DeployReaders => "systemd-analyze and kubernetes-validate",
             Requirement::Target(triple) => return write!(f, "the target {triple} (rustup target add {triple})"),
         })
     }

@@ -59,6 +59,7 @@ fn kind_of(name: &str) -> &'static str {
         "coverage.json" => "coverage",
         _ if last.ends_with(".min.fozzy") => "min_repro",
         _ if last.ends_with(".fozzy") => "trace",
+        "testcases.txt" => "corpus",
         _ if name.starts_with("corpus/") => "corpus",
         _ => "logs",
     }

@@ -3,7 +3,8 @@
 //! ```text
 //! select, cargo-fuzz ─▶ targets ─▶ whose turn? (division) ─▶ one slice: a campaign or an exploration (slice)
 //!  (discovery)             ▲                                     │ corpus, saved failures: where `fozzy fuzz` and `explore` keep them
-//!                          └────── estimates, failures, counts ◀─┘ (records, in the shared store)
+//!                          ├────── estimates, failures, counts ◀─┤ (records, in the shared store)
+//!                          └────── testcases, explored paths   ◀─┘ (exchange, in the shared store)
 //! ```
 //!
 //! Invariants: all that a slice has found is kept before its lease ends; a target is worked on by one at a time, however many fleets share
@@ -12,6 +13,7 @@
 pub mod discovery;
 pub mod dispatch;
 pub mod division;
+pub mod exchange;
 pub mod records;
 pub mod shared_store;
 mod slice;

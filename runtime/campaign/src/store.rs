@@ -353,7 +353,11 @@ impl RunStore {
 
     /// Where a trace of that store is put to be read.
     pub(crate) fn fetched(&self, trace: &Digest) -> PathBuf {
-        self.runs.with_file_name("fetched").join(format!("{trace}.fozzy"))
+        self.fetched_folder().join(format!("{trace}.fozzy"))
+    }
+
+    fn fetched_folder(&self) -> PathBuf {
+        self.runs.with_file_name("fetched")
     }
 
     /// Makes the folder of a new run. Where nothing can be written, the run has a temporary one, and is not kept.

@@ -224,7 +224,7 @@ pub struct StoreCopyDocument {
     pub to: String,
     /// Records that were copied.
     pub records: u64,
-    /// Traces.
+    /// Traces, testcases and saved explorations.
     pub traces: u64,
     /// Bytes of both.
     pub bytes: u64,
@@ -240,8 +240,8 @@ impl StoreCopyDocument {
 
 impl Layout for StoreCopyDocument {
     fn lay_out(&self, _style: Style) -> String {
-        let (records, traces) = (counted(self.records, "record"), counted(self.traces, "trace"));
-        format!("copied {records} and {traces}, {} bytes, from {}\nto {}\n", grouped(self.bytes), self.from, self.to)
+        let (records, blobs) = (counted(self.records, "record"), counted(self.traces, "file"));
+        format!("copied {records} and {blobs}, {} bytes, from {}\nto {}\n", grouped(self.bytes), self.from, self.to)
     }
 }
 

@@ -37,3 +37,4 @@ pub use feedback::Feedback;
 pub use findings::{FailureRecord, Findings};
 pub use question_count::{QuestionCount, QuestionCounter};
 pub use replay::{CrossReplay, ReplayResult, replay, replay_against, source_of};
+pub use rng::Rng;

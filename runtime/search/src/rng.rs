@@ -12,10 +12,12 @@ use rand_core::{Rng as _, SeedableRng};
 
 /// Answers everything that a campaign leaves to chance.
 #[derive(Clone, Debug)]
-pub(crate) struct Rng(ChaCha8Rng);
+pub struct Rng(ChaCha8Rng);
 
 impl Rng {
-    pub(crate) fn new(seed: Seed, worker: u32) -> Rng {
+    /// The stream of a seed, for the worker of this number.
+    #[must_use]
+    pub fn new(seed: Seed, worker: u32) -> Rng {
         let key = [&b"fozzy campaign 1"[..], &seed.0.to_le_bytes(), &worker.to_le_bytes()].concat();
         Rng(ChaCha8Rng::from_seed(Digest::of(&key).0))
     }
@@ -34,7 +36,7 @@ impl Rng {
 
     /// A number from 0 to below 1.
     #[inline]
-    pub(crate) fn share(&mut self) -> f64 {
+    pub fn share(&mut self) -> f64 {
         /// The resolution: that of a float between a half and one.
         const STEPS: u64 = 1 << 53;
         self.below(STEPS) as f64 / STEPS as f64

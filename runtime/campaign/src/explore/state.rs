@@ -13,6 +13,7 @@ use fozzy_search::explore::DecisionPath;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, Plan};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -110,6 +111,27 @@ impl ExploreState {
     #[must_use]
     pub fn at(self, place: Option<&ProgramPlace>) -> ExploreState {
         ExploreState { program: place.map(|place| place.as_str().to_owned()), ..self }
+    }
+
+    /// Of two states of one program under one plan, which went on apart: one with the paths of both, each once. Runs are those of the longer one, since
+    /// some are of both.
+    #[must_use]
+    pub fn joined(own: &[u8], other: &[u8]) -> Option<Vec<u8>> {
+        let read = |bytes: &[u8]| serde_json::from_slice::<ExploreState>(bytes).ok();
+        let (mut own, other) = (read(own)?, read(other)?);
+        let identity = |state: &ExploreState| (state.format.clone(), state.version, state.component, state.plan);
+        if identity(&own) != identity(&other) || own.format != FORMAT || own.version != VERSION {
+            return None;
+        }
+        let join = |own: &mut Vec<DecisionPath>, other: Vec<DecisionPath>| {
+            let text = |path: &DecisionPath| serde_json::to_vec(path).unwrap_or_default();
+            let mut known: BTreeSet<Digest> = own.iter().map(|path| Digest::of(&text(path))).collect();
+            own.extend(other.into_iter().filter(|path| known.insert(Digest::of(&text(path)))));
+        };
+        join(&mut own.stories, other.stories);
+        join(&mut own.findings, other.findings);
+        (own.runs, own.steps) = (own.runs.max(other.runs), own.steps.max(other.steps));
+        serde_json::to_vec(&own).ok()
     }
 
     /// The file of a program's state, unless another one is named.

@@ -15,6 +15,7 @@
 use crate::build;
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::cargo::CargoFuzz;
+use crate::fuzz::kept_name::KeptName;
 use crate::fuzz::open::functions_of;
 use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{LoadedTarget, PreparedProgram, load, plan};
@@ -22,8 +23,10 @@ use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::suite::entry::{Kind, SuiteEntry, shown};
 use crate::suite::expect::flags;
+use crate::suite::find::sources;
 use crate::suite::select::select;
 use fozzy_engine::{Build, ExportedFunctions};
+use fozzy_trace::plan::HANDLER;
 use fozzy_trace::{Digest, Seed};
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,8 +36,8 @@ use std::path::{Path, PathBuf};
 const DEPTH_MAX: usize = 8;
 /// Files of a target's sources whose change is noticed; of a folder with more, a change may need a restart.
 const SOURCES_MAX: usize = 20_000;
-/// Folders that tools fill.
-const FILLED: [&str; 6] = ["target", "node_modules", "vendor", "corpus", "artifacts", "coverage"];
+/// Folders of a target's sources that its own campaigns fill.
+const FOUND: [&str; 3] = ["corpus", "artifacts", "coverage"];
 /// Characters of a name that are in an id.
 const ID_NAME_CHARS: usize = 60;
 
@@ -321,6 +324,29 @@ impl FleetTarget {
         words.into_iter().map(str::to_owned).chain(self.flags.iter().cloned()).collect()
     }
 
+    /// Where its campaigns keep their corpus, of a project that keeps its things in `base_dir`; `None` of explorations. It has the name from here
+    /// on.
+    #[must_use]
+    pub fn corpus(&self, base_dir: &Path) -> Option<PathBuf> {
+        self.named_corpus(base_dir, KeptName::corpus)
+    }
+
+    /// The same, for who only looks.
+    #[must_use]
+    pub fn corpus_path(&self, base_dir: &Path) -> Option<PathBuf> {
+        self.named_corpus(base_dir, KeptName::corpus_path)
+    }
+
+    fn named_corpus(&self, base_dir: &Path, path: fn(&KeptName, &str) -> PathBuf) -> Option<PathBuf> {
+        let of = |function: &str| path(&KeptName::of_file(base_dir, &self.file), function);
+        match &self.kind {
+            FleetTargetKind::Fuzz(function) | FleetTargetKind::Property(function) => Some(of(function)),
+            FleetTargetKind::Http => Some(of(HANDLER)),
+            FleetTargetKind::CargoFuzz(name) => Some(CargoFuzz::new(&self.source, Path::new(name)).ok()?.corpus()),
+            FleetTargetKind::Explore => None,
+        }
+    }
+
     /// Builds it anew, where it is built.
     ///
     /// # Errors
@@ -351,10 +377,10 @@ fn stamp(path: &Path, depth: usize, lines: &mut Vec<String>) {
         if depth > DEPTH_MAX {
             return;
         }
-        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if lines.len() < SOURCES_MAX && !name.starts_with('.') && !FILLED.contains(&name.as_str()) {
-                stamp(&entry.path(), depth + 1, lines);
+        for (path, _) in sources(path).unwrap_or_default() {
+            let is_found = path.file_name().is_some_and(|name| FOUND.iter().any(|found| *found == name));
+            if lines.len() < SOURCES_MAX && !is_found {
+                stamp(&path, depth + 1, lines);
             }
         }
     } else {
@@ -371,13 +397,9 @@ fn cargo_fuzz_folders(root: &Path) -> Vec<PathBuf> {
             found.push(tidy(&folder));
             continue;
         }
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder && depth < DEPTH_MAX && !name.starts_with('.') && !FILLED.contains(&name.as_str()) {
-                rest.push((entry.path(), depth + 1));
-            }
-        }
+        let inside =
+            sources(&folder).unwrap_or_default().into_iter().filter(|(_, of)| of.is_dir() && depth < DEPTH_MAX);
+        rest.extend(inside.map(|(path, _)| (path, depth + 1)));
     }
     found.sort();
     found

@@ -9,6 +9,7 @@
 
 use super::discovery::{FleetCollection, FleetTarget};
 use super::division::{DiscoveryEstimate, TimeDivision};
+use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
 use super::shared_store::{SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
 use super::slice::{SliceOutcome, SliceRequest, SliceResult};
@@ -89,6 +90,8 @@ struct TargetState {
     away_until: Duration,
     /// What its last slice took to begin.
     overhead: Duration,
+    /// The state of its exploration that the store has, too.
+    shared_state: Option<Digest>,
 }
 
 impl TargetState {
@@ -146,7 +149,8 @@ impl FleetRun<'_> {
             record.troubles = 0;
             let (target, stamp) = (target.clone(), None);
             let (is_busy, away_until, overhead) = (false, Duration::ZERO, Duration::ZERO);
-            targets.push(TargetState { target, record, stamp, is_busy, away_until, overhead });
+            let shared_state = None;
+            targets.push(TargetState { target, record, stamp, is_busy, away_until, overhead, shared_state });
         }
         let found = targets.len() as u64;
         self.project.remarks.text(&format!("fleet of {}, in {}\n", counted(found, "target"), self.store.place()));
@@ -365,12 +369,12 @@ impl Dispatcher<'_> {
     /// One slice of a target that this job has the right to.
     fn slice(&self, place: usize, lease: &Mutex<Box<dyn StoreLease>>) -> Result<(), CampaignError> {
         let records = FleetRecords { store: self.run.store };
-        let (mut target, mut stamp, time, workers) = {
+        let (mut target, mut stamp, mut shared_state, time, workers) = {
             let state = self.lock();
-            let TargetState { target, stamp, .. } = &state.targets[place];
+            let TargetState { target, stamp, shared_state, .. } = &state.targets[place];
             let targets = state.targets.len();
             let workers = (self.run.jobs / u32::try_from(targets).unwrap_or(u32::MAX)).max(1);
-            (target.clone(), *stamp, self.slice_time(&state.targets[place], targets), workers)
+            (target.clone(), *stamp, *shared_state, self.slice_time(&state.targets[place], targets), workers)
         };
         let troubles = self.lock().targets[place].record.troubles;
         // Another fleet may have worked on it since.
@@ -382,6 +386,11 @@ impl Dispatcher<'_> {
             false => self.prepare(&records, &mut target, &mut record),
         };
         stamp = Some(now);
+        let state_file = self.state_file(&target)?;
+        let (base_dir, exchanged, program) = (&self.run.project.config.base_dir, target.clone(), record.program);
+        let exchange =
+            CorpusExchange { store: self.run.store, base_dir, target: &exchanged, program, state: &state_file };
+        let prepared = prepared.and_then(|()| exchange.take(shared_state));
         let began = self.clock.elapsed();
         let mut news = 0;
         let mut found = Vec::new();
@@ -389,7 +398,7 @@ impl Dispatcher<'_> {
         match prepared {
             Err(error) if error.kind == ErrorKind::Store => return Err(error),
             Err(error) => trouble(&mut record, &error.to_string()),
-            Ok(()) => {
+            Ok(mut taken) => {
                 let request = SliceRequest {
                     program: &self.program,
                     globals: &self.run.globals,
@@ -397,14 +406,20 @@ impl Dispatcher<'_> {
                     time,
                     seed: self.slice_seed(&target, &record),
                     workers,
-                    state: self.state_file(&target)?,
+                    state: state_file.clone(),
                     stop: self.slice_stop(),
                     // A store that does not answer is no reason to end: what is found is kept by signature, whoever finds it.
                     renew: &|| lease.lock().unwrap_or_else(PoisonError::into_inner).renew().unwrap_or(true),
                 };
                 let SliceResult { outcome, cpu, overhead: took } = request.run()?;
                 overhead = took;
-                if !lease.lock().unwrap_or_else(PoisonError::into_inner).renew().unwrap_or(true) {
+                let is_held = lease.lock().unwrap_or_else(PoisonError::into_inner).renew().unwrap_or(true);
+                if let SliceOutcome::Ran(summary) = &outcome {
+                    exchange.share(&mut taken, summary, is_held)?;
+                }
+                shared_state = taken.state;
+                self.warn(taken.warnings);
+                if !is_held {
                     return self.keep_late(&records, &target, &record, &outcome);
                 }
                 let executions = match &outcome {
@@ -451,7 +466,18 @@ impl Dispatcher<'_> {
         state.warnings.extend(refused);
         let kept = &mut state.targets[place];
         (kept.target, kept.record, kept.stamp, kept.overhead) = (target, record, stamp, overhead);
+        kept.shared_state = shared_state;
         Ok(())
+    }
+
+    /// Says each thing once.
+    fn warn(&self, warnings: Vec<String>) {
+        let mut state = self.lock();
+        for warning in warnings {
+            if !state.warnings.contains(&warning) {
+                state.warnings.push(warning);
+            }
+        }
     }
 
     /// Keeps what a slice has found whose lease another worker has got meanwhile, as this one was away for too long: failures are the same whoever
@@ -622,10 +648,7 @@ impl Dispatcher<'_> {
             }
             if known.len() >= FAILURES_MAX {
                 let what = format!("{}: more than {FAILURES_MAX} failures; later ones are not kept", target.name);
-                let mut state = self.lock();
-                if !state.warnings.contains(&what) {
-                    state.warnings.push(what);
-                }
+                self.warn(vec![what]);
                 continue;
             }
             let failure = FleetFailureRecord {

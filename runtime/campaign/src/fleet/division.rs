@@ -14,6 +14,7 @@
 //! [`FLOOR`] of an even share.
 //! Not here: clocks, and what a slice is.
 
+use fozzy_search::Rng;
 use fozzy_trace::Seed;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -68,15 +69,13 @@ impl DiscoveryEstimate {
 
 /// Chooses whose turn it is.
 #[derive(Clone, Debug)]
-pub struct TimeDivision {
-    state: u64,
-}
+pub struct TimeDivision(Rng);
 
 impl TimeDivision {
     /// Choices by this seed.
     #[must_use]
     pub fn new(seed: Seed) -> TimeDivision {
-        TimeDivision { state: seed.0 }
+        TimeDivision(Rng::new(seed, 0))
     }
 
     /// The place of the target whose turn it is; `None` when there is none. Those that are worked on already are left out by the caller, with
@@ -124,16 +123,7 @@ impl TimeDivision {
 
     /// From above 0 to 1.
     fn share(&mut self) -> f64 {
-        ((self.number() >> 11) + 1) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// SplitMix64 (Steele, Lea and Flood, 2014).
-    fn number(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        1.0 - self.0.share()
     }
 }
 

@@ -113,6 +113,19 @@ pub trait SharedStore: Send + Sync {
     /// The bytes of that content; `None` when they are not kept.
     fn get_blob(&self, name: &Digest) -> Result<Option<Vec<u8>>, SharedStoreError>;
 
+    /// Several at once; `None` for what is not kept or is not what its name says.
+    fn get_blobs(&self, names: &[Digest]) -> Result<Vec<Option<Vec<u8>>>, SharedStoreError> {
+        let get = |name: &Digest| match self.get_blob(name) {
+            Err(SharedStoreError::Damaged { .. }) => Ok(None),
+            found => found,
+        };
+        names.iter().map(get).collect()
+    }
+
+    /// Keeps several blobs, each with its name in a folder, whose value is its size: the blob first. They may be lost with the power of the machine, and
+    /// with nothing else.
+    fn put_named_blobs(&self, folder: &StoreKey, blobs: &[Vec<u8>]) -> Result<(), SharedStoreError>;
+
     /// Removes them; whether they were there.
     fn delete_blob(&self, name: &Digest) -> Result<bool, SharedStoreError>;
 
@@ -376,6 +389,11 @@ fn read_part(name: &str) -> Option<String> {
     }
     let part = String::from_utf8(bytes).ok()?;
     (written(&part).ok()? == name).then_some(part)
+}
+
+/// The value beside the name of a blob.
+fn size_of(bytes: &[u8]) -> String {
+    format!("{}\n", bytes.len())
 }
 
 fn bounded(what: &str, found: u64, limit: u64) -> Result<(), SharedStoreError> {

@@ -11,7 +11,6 @@
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
 use super::shared_store::{SharedStore, SharedStoreError};
-use crate::fuzz::kept_name::KeptName;
 use crate::selector::STORED;
 use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetTestcaseRow, FleetWorkerRow,
@@ -81,13 +80,7 @@ impl FleetView<'_> {
         let Some(target) = self.collection.targets.iter().find(|target| target.id == id) else { return Ok(None) };
         let records = FleetRecords { store: self.store };
         let failures = self.failures(&records, target)?;
-        let corpus = match &target.kind {
-            FleetTargetKind::Fuzz(function) | FleetTargetKind::Property(function) => {
-                Some(KeptName::of_file(base_dir, &target.file).corpus_path(function))
-            }
-            FleetTargetKind::Explore | FleetTargetKind::Http | FleetTargetKind::CargoFuzz(_) => None,
-        };
-        let corpus = corpus.filter(|corpus| corpus.is_dir());
+        let corpus = target.corpus_path(base_dir).filter(|corpus| corpus.is_dir());
         Ok(Some(FleetTargetDocument {
             schema_version: "fozzy.fleet_target.v1".to_owned(),
             target: target_row(target, &records.target(id)?.0, &failures),

@@ -275,6 +275,7 @@ impl<'a> CampaignSetup<'a> {
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
         report.fuzz.slowest = slowest(&campaign);
         report.spent = spent;
+        report.testcases = campaign.corpus().testcases().iter().map(|testcase| testcase.digest).collect();
         (report.lost, report.given_up) = (sink.unkept, self.prepared.interrupt.has_struck().into());
         if let Some(CampaignPart { channel, is_complete }) = part {
             let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };

@@ -8,9 +8,12 @@ use fozzy_engine::EntryPoint;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestInput, TimeSpent};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Stats};
-use fozzy_trace::{Finding, Status, Verdict};
+use fozzy_trace::{Digest, Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+/// The file of a campaign's run that has the names of its testcases, one a line: those of its corpus that together reach all that was reached.
+pub const TESTCASES_FILE: &str = "testcases.txt";
 
 /// What stays the same over a campaign.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +35,9 @@ pub struct CampaignReport {
     pub fuzz: FuzzSummary,
     /// Of each finding, what it is and how grave.
     pub findings: Vec<(Finding, Status)>,
+    /// The testcases that together reach all that was reached, in the order in which they were found: each has added something.
+    #[serde(default)]
+    pub testcases: Vec<Digest>,
     /// Executions that were given up at its end.
     pub given_up: u64,
     /// Where its time went.
@@ -158,6 +164,7 @@ impl CampaignReport {
         CampaignReport {
             fuzz,
             findings,
+            testcases: Vec::new(),
             given_up: 0,
             spent: TimeSpent::default(),
             failure: None,

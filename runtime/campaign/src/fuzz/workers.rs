@@ -31,7 +31,7 @@ use crate::workers::{
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, TimeSpent};
 use fozzy_search::stats::Outlook;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
-use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed, counted};
+use fozzy_trace::{Digest, Duration, FailureSignature, HarnessError, Seed, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -307,8 +307,11 @@ impl Collector<'_> {
         };
         fuzz.ended = ended.to_owned();
         fuzz.findings = self.findings.iter().map(|found| found.report.told.clone()).collect();
+        let reports = records().filter_map(|record| record.report.as_ref());
+        let testcases: BTreeSet<Digest> = reports.flat_map(|report| report.testcases.iter().copied()).collect();
         CampaignReport {
             fuzz,
+            testcases: testcases.into_iter().collect(),
             findings: self.findings.into_iter().filter_map(|found| found.report.shown).collect(),
             given_up,
             spent,

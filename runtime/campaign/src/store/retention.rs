@@ -78,13 +78,21 @@ impl RunStore {
         Ok(removed)
     }
 
-    /// Removes the files beside and below the runs (saved failures, corpora) that killed processes were writing. With `dry`, nothing is
-    /// removed.
+    /// Removes the files beside and below the runs (saved failures, corpora) that killed processes were writing, and traces that were fetched from the store
+    /// of a fleet, which has them. With `dry`, nothing is removed.
     ///
     /// # Errors
     /// When one of them cannot be removed.
     pub fn sweep(&self, dry: bool) -> Result<Vec<PathBuf>, CampaignError> {
-        let found = half_written(self.path().parent().unwrap_or(self.path()), DEPTH_MAX);
+        let mut found = half_written(self.path().parent().unwrap_or(self.path()), DEPTH_MAX);
+        for entry in fs::read_dir(self.fetched_folder()).into_iter().flatten().flatten() {
+            let is_trace = entry.path().extension().is_some_and(|ending| ending == "fozzy");
+            let file = entry.metadata().ok().filter(fs::Metadata::is_file);
+            if is_trace && file.is_some_and(|file| is_older_than(&file, HALF_WRITTEN_AGE)) {
+                found.push(entry.path());
+            }
+        }
+        found.sort();
         let remove = |path: &PathBuf| fs::remove_file(path).map_err(|error| StoreError::io("remove", path, error));
         let removed = if dry { Ok(()) } else { found.iter().try_for_each(remove) };
         removed.map(|()| found).map_err(store_error)
@@ -121,7 +129,7 @@ impl RunStore {
     }
 }
 
-/// Real time after which a file is no longer being written: each is written in a moment.
+/// Real time after which a file is no longer being written, or read: each is in a moment.
 const HALF_WRITTEN_AGE: Duration = Duration::from_secs(600);
 
 /// Files in a folder, and in folders inside of it to that depth, that killed processes were writing. Links are not followed.

@@ -111,14 +111,7 @@ fn below(
     found: &mut SuiteEntries,
 ) -> Result<(), CampaignError> {
     let failed = |error: std::io::Error| at_path(ErrorKind::Suite, "cannot list", folder, &error);
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let of = entry.file_type().map_err(failed)?;
-        if of.is_symlink() || name.starts_with('.') || FILLED.contains(&name.as_str()) {
-            continue;
-        }
-        let path = entry.path();
+    for (path, of) in sources(folder).map_err(failed)? {
         match kind_of(&path) {
             Some(kind) if wanted(kind) => add(&path, kind, found),
             // Inside of a crate are its parts; but where only JSON is looked for, crates are folders like others.
@@ -128,6 +121,20 @@ fn below(
         }
     }
     Ok(())
+}
+
+/// What is in a folder, but for what tools fill, what is hidden, and links.
+pub(crate) fn sources(folder: &Path) -> std::io::Result<Vec<(PathBuf, fs::FileType)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (name, of) = (entry.file_name(), entry.file_type()?);
+        let name = name.to_string_lossy();
+        if !of.is_symlink() && !name.starts_with('.') && !FILLED.contains(&&*name) {
+            found.push((entry.path(), of));
+        }
+    }
+    Ok(found)
 }
 
 fn kind_of(path: &Path) -> Option<Kind> {

@@ -47,7 +47,7 @@ pub(crate) struct FleetArgs {
 /// `fozzy store`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Copy everything that fleets have kept - estimates, failures, traces, counts - from one store to another
+    /// Copy everything that fleets have kept - estimates, failures, traces, corpora, counts - from one store to another
     Copy(StoreCopyArgs),
 }
 

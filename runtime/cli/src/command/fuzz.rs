@@ -24,7 +24,7 @@ use fozzy_campaign::fuzz::known::KnownFindings;
 use fozzy_campaign::fuzz::protocol::FuzzProtocol;
 use fozzy_campaign::fuzz::settings::{dictionary, mutator};
 use fozzy_campaign::fuzz::setup::{CampaignPart, CampaignSetup, FuzzRequest, FuzzRun};
-use fozzy_campaign::fuzz::summary::CampaignReport;
+use fozzy_campaign::fuzz::summary::{CampaignReport, TESTCASES_FILE};
 use fozzy_campaign::options::{RunRequest, StopFlag, WorldOptions};
 use fozzy_campaign::pipeline::{PreparedProgram, identity, kept, load};
 use fozzy_campaign::profile::unchecked_heap;
@@ -212,6 +212,10 @@ fn show(
     summary = summary.finding(report.findings.iter().map(|(finding, _)| finding.clone()).collect());
     summary.signature = report.fuzz.findings.first().and_then(|finding| finding.signature.clone());
     lost.note(store::write_json(&own.path.join("coverage.json"), &report.fuzz.coverage));
+    if !report.testcases.is_empty() {
+        let lines: String = report.testcases.iter().map(|name| format!("{name}\n")).collect();
+        lost.note(store::write_output(&own.path.join(TESTCASES_FILE), lines.as_bytes()));
+    }
     let asked = report
         .fuzz
         .findings

@@ -15,7 +15,7 @@
 
 use super::{
     BLOB_BYTES_MAX, NAMES_MAX, PART_CHARS_MAX, SharedStore, SharedStoreError, StoreHead, StoreKey, StoreLease,
-    VALUE_BYTES_MAX, bounded, read_part, written,
+    VALUE_BYTES_MAX, bounded, read_part, size_of, written,
 };
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -101,7 +101,7 @@ impl SharedStore for DirectoryStore {
 
     fn put(&self, key: &StoreKey, value: &[u8]) -> Result<(), SharedStoreError> {
         bounded(&format!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
-        write(&self.file("values", key, VALUE_ENDING)?, value)
+        write(&self.file("values", key, VALUE_ENDING)?, value, Durability::Synced)
     }
 
     fn delete(&self, key: &StoreKey) -> Result<bool, SharedStoreError> {
@@ -149,7 +149,7 @@ impl SharedStore for DirectoryStore {
         let path = self.blob(&name);
         // One that was changed in place is replaced.
         if !matches!(self.get_blob(&name), Ok(Some(_))) {
-            write(&path, bytes)?;
+            write(&path, bytes, Durability::Synced)?;
         }
         Ok(name)
     }
@@ -161,6 +161,17 @@ impl SharedStore for DirectoryStore {
             true => Ok(Some(bytes)),
             false => Err(SharedStoreError::Damaged { path: path.display().to_string() }),
         }
+    }
+
+    fn put_named_blobs(&self, folder: &StoreKey, blobs: &[Vec<u8>]) -> Result<(), SharedStoreError> {
+        for bytes in blobs {
+            bounded("a blob has a size", bytes.len() as u64, BLOB_BYTES_MAX)?;
+            let name = Digest::of(bytes);
+            let value = self.file("values", &folder.join(&name.to_string()), VALUE_ENDING)?;
+            write(&self.blob(&name), bytes, Durability::Cached)?;
+            write(&value, size_of(bytes).as_bytes(), Durability::Cached)?;
+        }
+        Ok(())
     }
 
     fn delete_blob(&self, name: &Digest) -> Result<bool, SharedStoreError> {
@@ -276,9 +287,9 @@ fn make(folder: &Path) -> Result<(), SharedStoreError> {
     fs::create_dir_all(folder).map_err(|error| SharedStoreError::io("make the folder", folder, error))
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), SharedStoreError> {
+fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), SharedStoreError> {
     path.parent().map_or(Ok(()), make)?;
-    write_atomic(path, bytes, Durability::Synced).map_err(|error| SharedStoreError::io("write", path, error))
+    write_atomic(path, bytes, durability).map_err(|error| SharedStoreError::io("write", path, error))
 }
 
 /// Writes a file that is not there yet; whether this process was first.

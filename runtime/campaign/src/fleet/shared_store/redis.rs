@@ -19,7 +19,7 @@
 
 use super::{
     NAMES_MAX, SharedStore, SharedStoreError, StoreHead, StoreKey, StoreLease, VALUE_BYTES_MAX, bounded, read_part,
-    without_password, written,
+    size_of, without_password, written,
 };
 use crate::fleet::LEASE_RENEWAL;
 use crate::wall_clock::{Stopwatch, pause};
@@ -111,7 +111,7 @@ impl RedisStore {
 
     /// Opens the store of a project, and makes it where there is none.
     ///
-    /// The address: `redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?prefix=NAME]`, `rediss://` with TLS, `redis+unix:///PATH`. Stores of several
+    /// The address: `redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?prefix=NAME]`, `rediss://` with TLS, `redis+unix://[USER[:PASSWORD]@]/PATH`. Stores of several
     /// projects in one database have different prefixes.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl RedisStore {
                 _ => return Err(foreign(format!("`{part}` is understood as nothing; known is prefix=NAME"))),
             }
         }
-        let info = url.into_connection_info().map_err(|error| foreign(said(&error)))?;
+        let info = with_socket_password(url).as_str().into_connection_info().map_err(|error| foreign(said(&error)))?;
         let place = match info.addr() {
             ConnectionAddr::Unix(path) => format!("redis+unix://{}", path.display()),
             other => format!("{}://{other}", if matches!(other, ConnectionAddr::Tcp(..)) { "redis" } else { "rediss" }),
@@ -292,6 +292,26 @@ impl SharedStore for RedisStore {
             true => Ok(Some(bytes)),
             false => Err(SharedStoreError::Damaged { path: format!("{} in {}", self.blob(name), self.place()) }),
         }
+    }
+
+    fn get_blobs(&self, names: &[Digest]) -> Result<Vec<Option<Vec<u8>>>, SharedStoreError> {
+        let Some(first) = names.first() else { return Ok(Vec::new()) };
+        let keys: Vec<String> = names.iter().map(|name| self.blob(name)).collect();
+        let read = |connection: &mut Connection| redis::cmd("MGET").arg(&keys).query(connection);
+        let found: Vec<Option<Vec<u8>>> = self.connection.ask("read", &first.to_string(), &read)?;
+        Ok(names.iter().zip(found).map(|(name, bytes)| bytes.filter(|bytes| Digest::of(bytes) == *name)).collect())
+    }
+
+    fn put_named_blobs(&self, folder: &StoreKey, blobs: &[Vec<u8>]) -> Result<(), SharedStoreError> {
+        let hash = self.key_of("v", folder.parts())?;
+        let mut pipe = redis::pipe();
+        for bytes in blobs {
+            bounded("a blob has a size", bytes.len() as u64, BLOB_BYTES_MAX)?;
+            let name = Digest::of(bytes);
+            pipe.cmd("SET").arg(self.blob(&name)).arg(bytes).ignore();
+            pipe.cmd("HSET").arg(&hash).arg(written(&name.to_string())?).arg(size_of(bytes)).ignore();
+        }
+        self.connection.ask("write", &folder.to_string(), &|connection| pipe.query::<()>(connection))
     }
 
     fn delete_blob(&self, name: &Digest) -> Result<bool, SharedStoreError> {
@@ -472,6 +492,21 @@ impl RedisConnection {
         keys.dedup();
         Ok(keys)
     }
+}
+
+/// The address of a socket with its user and password where the client looks for them: behind its path.
+fn with_socket_password(url: &str) -> String {
+    let socket = ["redis+unix://", "unix://"].iter().find_map(|scheme| Some((*scheme, url.strip_prefix(scheme)?)));
+    let named = socket.and_then(|(scheme, rest)| {
+        let (before, path) = rest.split_at(rest.find('/')?);
+        Some((scheme, before.strip_suffix('@')?, path))
+    });
+    let Some((scheme, named, path)) = named else { return url.to_owned() };
+    // In a query a plus would be a space.
+    let (user, password) = named.split_once(':').unwrap_or((named, ""));
+    let pairs = [("user", user), ("pass", password)].into_iter().filter(|(_, value)| !value.is_empty());
+    let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}={}", value.replace('+', "%2B"))).collect();
+    format!("{scheme}{path}?{}", pairs.join("&"))
 }
 
 /// Whether the server may answer later.

@@ -149,8 +149,13 @@ fn what_killed_processes_were_writing_goes_wherever_it_is() {
     };
     let stale = write(".fozzy-a1b2c3.tmp", true);
     let others = [write(".fozzy-d4e5f6.tmp", false), write("seed.tmp", true)];
-    assert_eq!(store.sweep(true).expect("looked at"), std::slice::from_ref(&stale));
-    assert!(stale.exists());
-    assert_eq!(store.sweep(false).expect("swept"), std::slice::from_ref(&stale));
-    assert!(!stale.exists() && others.iter().all(|path| path.exists()));
+    fs::create_dir_all(folder.path().join("fetched")).expect("room");
+    // The store of a fleet has it.
+    let fetched = folder.path().join(format!("fetched/{}.fozzy", "a".repeat(64)));
+    fs::rename(write("old.fozzy", true), &fetched).expect("it is moved");
+    let stale = [stale, fetched];
+    assert_eq!(store.sweep(true).expect("looked at"), stale);
+    assert!(stale.iter().all(|path| path.exists()));
+    assert_eq!(store.sweep(false).expect("swept"), stale);
+    assert!(!stale.iter().any(|path| path.exists()) && others.iter().all(|path| path.exists()));
 }

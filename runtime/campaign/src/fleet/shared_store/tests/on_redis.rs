@@ -133,6 +133,11 @@ fn a_server_that_forgets_or_wants_a_password_or_is_full_says_so() {
     let Some(server) = RedisServer::start(&["--requirepass", "hush", "--maxmemory", "20mb"]) else { return };
     let said = refused(&server.address(), "shop");
     assert!(said.contains("it wants a password"), "{said}");
+    let with = |named: &str| server.address().replace("://", &format!("://{named}@"));
+    let said = refused(&with(":wrong+"), "shop");
+    assert!(said.contains("the name or the password is wrong") && !said.contains("wrong+"), "{said}");
+    let known = RedisStore::open(&with(":hush"), Some("shop")).expect("a store");
+    assert!(!known.place().contains("hush"), "{}", known.place());
     let mut direct =
         ::redis::Client::open(format!("{}?pass=hush", server.address())).expect("an address").get_connection();
     let direct = direct.as_mut().expect("it answers");

@@ -1,0 +1,135 @@
+//! Two machines, a folder each, and one store between them.
+
+use super::*;
+use crate::fleet::discovery::FleetTargetKind;
+use crate::fleet::shared_store::DirectoryStore;
+
+struct Machine {
+    folder: tempfile::TempDir,
+    target: FleetTarget,
+}
+
+impl Machine {
+    fn new(kind: FleetTargetKind) -> Machine {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = FleetTarget {
+            id: "app-1".into(),
+            name: "app.wasm".into(),
+            kind,
+            source: "app.wasm".into(),
+            is_built: false,
+            file: "app.wasm".into(),
+            flags: Vec::new(),
+        };
+        Machine { folder, target }
+    }
+
+    fn on<T>(&self, store: &dyn SharedStore, work: impl FnOnce(CorpusExchange<'_>) -> T) -> T {
+        let (base_dir, state) = (self.folder.path(), self.folder.path().join("state.json"));
+        let program = Some(Digest::of(b"a build"));
+        work(CorpusExchange { store, base_dir, target: &self.target, program, state: &state })
+    }
+
+    fn corpus(&self) -> PathBuf {
+        self.target.corpus(self.folder.path()).expect("it is fuzzed")
+    }
+
+    fn finds(&self, input: &[u8]) -> Digest {
+        let name = Digest::of(input);
+        CorpusFolder::open(&self.corpus()).expect("a folder").add(input, &name).expect("written");
+        name
+    }
+
+    fn has(&self, name: &Digest) -> bool {
+        self.corpus().join(name.to_string()).exists()
+    }
+}
+
+fn store() -> (tempfile::TempDir, DirectoryStore) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+    (folder, store)
+}
+
+#[test]
+fn machines_get_what_the_other_has_found_and_nothing_that_adds_nothing_or_is_damaged() {
+    let (_folder, store) = store();
+    let [here, there] = [(); 2].map(|()| Machine::new(FleetTargetKind::Fuzz("parse".into())));
+    let (new, spare) = (here.finds(b"new"), here.finds(b"adds nothing"));
+    here.on(&store, |exchange| {
+        let mut taken = exchange.take(None).expect("an empty store");
+        exchange.share_testcases(&here.corpus(), &[new, Digest::of(b"gone")], &mut taken).expect("shared");
+        assert_eq!(taken.warnings.len(), 1, "what is gone is said: {:?}", taken.warnings);
+    });
+    let long = Digest::of(&vec![7; TESTCASE_BYTES_MAX + 1]);
+    store.put_blob(&vec![7; TESTCASE_BYTES_MAX + 1]).expect("kept");
+    store.put(&StoreKey::new(&["corpus", "app-1", &long.to_string()]), b"1\n").expect("kept");
+    store.put(&StoreKey::new(&["corpus", "app-1", "../up"]), b"1\n").expect("kept");
+    there.on(&store, |exchange| {
+        let taken = exchange.take(None).expect("taken");
+        assert!(taken.warnings.len() == 1 && taken.warnings[0].contains("left out"), "{:?}", taken.warnings);
+        assert_eq!(taken.testcases, BTreeSet::from([new]));
+    });
+    assert!(there.has(&new) && !there.has(&spare) && !there.has(&long));
+    // Changed in place: whoever has it shares it again.
+    fs::write(store.blob_path(&new).expect("a file"), b"old").expect("changed");
+    let third = Machine::new(FleetTargetKind::Fuzz("parse".into()));
+    third.on(&store, |exchange| assert_eq!(exchange.take(None).expect("taken").testcases.len(), 0));
+    assert!(!third.has(&new));
+    there.on(&store, |exchange| {
+        let mut taken = exchange.take(None).expect("taken");
+        exchange.share_testcases(&there.corpus(), &[new], &mut taken).expect("shared");
+    });
+    third.on(&store, |exchange| exchange.take(None).expect("taken"));
+    assert!(third.has(&new));
+}
+
+fn state(runs: u64, steps: &[u32]) -> Vec<u8> {
+    let stories: Vec<_> = steps.iter().map(|steps| serde_json::json!({"answers": [], "steps": steps})).collect();
+    let (component, plan) = (Digest::of(b"program"), Digest::of(b"plan"));
+    let head = serde_json::json!({"format": "fozzy-explore-state", "version": 1, "component": component, "plan": plan});
+    let mut state = head;
+    for (key, value) in [("seed", 1.into()), ("runs", runs.into()), ("steps", 9.into()), ("stories", stories.into())] {
+        state[key] = value;
+    }
+    serde_json::to_vec(&state).expect("JSON")
+}
+
+#[test]
+fn an_exploration_goes_on_elsewhere_and_two_that_went_on_apart_are_joined() {
+    let (_folder, store) = store();
+    let [here, there] = [(); 2].map(|()| Machine::new(FleetTargetKind::Explore));
+    let write = |machine: &Machine, state: &[u8]| {
+        fs::write(machine.folder.path().join("state.json"), state).expect("written");
+    };
+    let read = |machine: &Machine| fs::read(machine.folder.path().join("state.json")).expect("there");
+    write(&here, &state(10, &[1, 2]));
+    let first = here.on(&store, |exchange| {
+        let mut taken = exchange.take(None).expect("an empty store");
+        exchange.share_state(&mut taken).expect("shared");
+        taken.state
+    });
+    assert_eq!(first, Some(Digest::of(&state(10, &[1, 2]))));
+    there.on(&store, |exchange| assert_eq!(exchange.take(None).expect("taken").state, first));
+    assert_eq!(read(&there), state(10, &[1, 2]));
+    // There goes on; here takes it as it is, since it has done nothing itself.
+    write(&there, &state(20, &[1, 2, 3]));
+    there.on(&store, |exchange| {
+        let mut taken = exchange.take(first).expect("taken");
+        exchange.share_state(&mut taken).expect("shared");
+    });
+    here.on(&store, |exchange| exchange.take(first).expect("taken"));
+    assert_eq!(read(&here), state(20, &[1, 2, 3]));
+    assert_eq!(store.blobs().expect("listed").len(), 1, "the older state is gone");
+    // Both go on alone.
+    write(&here, &state(30, &[1, 2, 3, 4]));
+    write(&there, &state(25, &[1, 2, 3, 5]));
+    there.on(&store, |exchange| exchange.share_state(&mut TakenCorpus::default()).expect("shared"));
+    here.on(&store, |exchange| exchange.take(first).expect("taken"));
+    assert_eq!(read(&here), state(30, &[1, 2, 3, 4, 5]));
+    // Another build of it has a state of its own, and no state of ours is taken for it.
+    let other = |exchange: CorpusExchange<'_>| {
+        CorpusExchange { program: Some(Digest::of(b"other")), ..exchange }.take(None).expect("taken").state
+    };
+    assert_eq!(there.on(&store, other), None);
+}
