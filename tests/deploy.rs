@@ -165,25 +165,21 @@ fn scripts_pass_on_signals_and_take_standing_failures_for_no_failure() {
     };
     for (code, expected) in [(0, 0), (1, 0), (130, 0), (2, 2), (101, 101)] {
         fake(&format!("echo \"$@\" >words\nexit {code}"));
-        assert_eq!(worker().status().expect("it runs").code(), Some(expected), "{code}");
+        assert_eq!(wait::run(&mut worker()).status.code(), Some(expected), "{code}");
     }
     assert_eq!(fs::read_to_string(place.path().join("words")).expect("text"), "fleet --no-dashboard --project shop\n");
     fake("trap 'echo told >told; exit 130' TERM\necho begun >begun\nwhile :; do sleep 0.05; done");
     let mut child = worker().spawn().expect("it runs");
     wait::while_running(&mut child, "its worker", || place.path().join("begun").exists());
-    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
-    assert!(killed.success());
-    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    let killed = wait::run(Command::new("kill").args(["-TERM", &child.id().to_string()]));
+    assert!(killed.status.success());
+    assert_eq!(wait::exit(&mut child).code(), Some(0));
     assert!(place.path().join("told").exists(), "it has waited for its worker");
 
     let script = deploy("systemd/roll-out");
-    assert!(Command::new("sh").arg("-n").arg(&script).status().expect("sh runs").success());
-    let refused = Command::new(&script).args(["shop;x", "host"]).output().expect("it runs");
+    assert!(wait::run(Command::new("sh").arg("-n").arg(&script)).status.success());
+    let refused = wait::run(Command::new(&script).args(["shop;x", "host"]));
     assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
-}
-
-fn run(command: &mut Command) -> std::process::Output {
-    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
 /// What pip has installed once, in the folder of what is built.
@@ -193,7 +189,7 @@ fn schemas() -> PathBuf {
     if !fs::read_to_string(&stamp).is_ok_and(|found| found == SCHEMAS) {
         let mut pip = Command::new("python3");
         let installed =
-            run(pip.args(["-m", "pip", "install", "--quiet", "--upgrade", "--target"]).arg(&tools).arg(SCHEMAS));
+            wait::run(pip.args(["-m", "pip", "install", "--quiet", "--upgrade", "--target"]).arg(&tools).arg(SCHEMAS));
         assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
         fs::write(stamp, SCHEMAS).expect("written");
     }
@@ -202,10 +198,10 @@ fn schemas() -> PathBuf {
 
 /// The reader of units, which is installed where it is missing.
 fn systemd_analyze() -> &'static str {
-    let is_there = || Command::new("systemd-analyze").arg("--version").output().is_ok();
-    if !is_there() {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if !std::env::split_paths(&path).any(|folder| folder.join("systemd-analyze").is_file()) {
         for words in [&["update"][..], &["install", "-y", "--no-install-recommends", "systemd"]] {
-            let installed = run(Command::new("apt-get").args(words).env("DEBIAN_FRONTEND", "noninteractive"));
+            let installed = wait::run(Command::new("apt-get").args(words).env("DEBIAN_FRONTEND", "noninteractive"));
             assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
         }
     }
@@ -219,7 +215,7 @@ fn the_schemas_of_kubernetes_take_the_manifests_and_systemd_takes_the_units() {
     let validate = |manifest: &Path| {
         let script = "import sys; from kubernetes_validate.__main__ import main; sys.exit(main())";
         let mut python = Command::new("python3");
-        run(python.args(["-c", script, "--strict"]).arg(manifest).env("PYTHONPATH", &tools))
+        wait::run(python.args(["-c", script, "--strict"]).arg(manifest).env("PYTHONPATH", &tools))
     };
     for manifest in files("kubernetes", "yaml") {
         let said = validate(&manifest);
@@ -238,7 +234,7 @@ fn the_schemas_of_kubernetes_take_the_manifests_and_systemd_takes_the_units() {
             fs::write(place.path().join(&name), text.replace(from, to)).expect("written");
             place.path().join(name)
         });
-        run(Command::new(systemd_analyze()).arg("verify").args(units))
+        wait::run(Command::new(systemd_analyze()).arg("verify").args(units))
     };
     let said = verify("", "");
     assert!(said.status.success() && said.stderr.is_empty(), "{}", String::from_utf8_lossy(&said.stderr));

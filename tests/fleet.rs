@@ -7,7 +7,11 @@
 //! library.wat  broken.wasm                     ─▶ not collected, and why
 //! ```
 //!
+//! fleet/trust  killed workers, a killed server, cut connections
+//!
 //! Not here: how time is divided, and what a store must do (unit tests of `fozzy-campaign`).
+
+mod trust;
 
 use crate::fozzy::{Fozzy, Ran};
 use crate::tier::{self, Requirement};
@@ -106,7 +110,11 @@ fn two_fleets_share_a_store_and_neither_a_signal_nor_a_kill_loses_what_is_kept()
     let fleet = ["fleet", "--json"];
     let mut killed = fozzy.start(&fleet);
     let mut other = fozzy.start(&fleet);
-    let kept = || fs::read_dir(fozzy.path(".fozzy/fleet/blobs")).is_ok_and(|blobs| blobs.count() >= 2);
+    let kept = || {
+        let states = fs::read_dir(fozzy.path(".fozzy/fleet/values/failures")).into_iter().flatten().flatten();
+        let targets = states.flat_map(|state| fs::read_dir(state.path()).into_iter().flatten().flatten());
+        targets.flat_map(|target| fs::read_dir(target.path()).into_iter().flatten()).count() >= 2
+    };
     wait::while_running(&mut killed, "two failures", kept);
     let before = rows(&fozzy.run(&["fleet", "--collect", "--json"]).exits(1).json(), "failures", "signature").len();
     assert_eq!(before, 2);
@@ -130,8 +138,10 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     let server = RedisServer::start();
     let address = server.address();
     let (here, there) = (project(), project());
-    [&here, &there].iter().for_each(|fozzy| fozzy.write("parts.wat", PARTS));
-    let fleet = ["fleet", "--time", "1s", "--project", "shop", "--store", &address, "--json"];
+    for fozzy in [&here, &there] {
+        fozzy.write("parts.wat", PARTS);
+    }
+    let fleet = ["fleet", "--time", "2s", "--jobs", "2", "--project", "shop", "--store", &address, "--json"];
     let found = here.run(&fleet).exits(1).json();
     assert_eq!(found["failures"].as_array().map(Vec::len), Some(1), "{found:#}");
     let command = rows(&found, "failures", "command")[0];
@@ -175,13 +185,18 @@ struct RedisServer {
 impl RedisServer {
     fn start() -> RedisServer {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut command = Command::new("redis-server");
-        command.args(["--port", "0", "--save", "", "--unixsocket", "socket"]).current_dir(folder.path());
-        let process = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-        let process = process.expect("redis-server; next: apt-get install redis-server");
-        let server = RedisServer { folder, process };
-        wait::until("a socket", || server.folder.path().join("socket").exists());
-        server
+        let process = launch(&folder);
+        RedisServer { folder, process }
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().expect("it runs");
+        wait::exit(&mut self.process);
+    }
+
+    /// Starts it again, on its file.
+    fn restart(&mut self) {
+        self.process = launch(&self.folder);
     }
 
     fn address(&self) -> String {
@@ -189,11 +204,51 @@ impl RedisServer {
     }
 }
 
+fn launch(folder: &tempfile::TempDir) -> Child {
+    let socket = folder.path().join("socket");
+    let _ = fs::remove_file(&socket);
+    let mut command = Command::new("redis-server");
+    command.args(["--port", "0", "--save", "", "--appendonly", "yes", "--unixsocket", "socket"]);
+    let process = command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+    let process = process.expect("redis-server; next: apt-get install redis-server");
+    wait::until("a socket", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
+    process
+}
+
 impl Drop for RedisServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         wait::exit(&mut self.process);
     }
+}
+
+#[test]
+fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
+    tier::require(Requirement::Redis);
+    let (mut server, fozzy) = (RedisServer::start(), project());
+    fozzy.write("parts.wat", PARTS);
+    let address = server.address();
+    let fleet = ["fleet", "--project", "shop", "--store", &address, "--no-dashboard", "--json"];
+    let with = |time: &'static str| [&fleet[..], &["--time", time]].concat();
+    let mut child = fozzy.start(&with("8s"));
+    let waiting = || fozzy.shell("find .fozzy/spool -path '*slices*' -name '*.json' 2>/dev/null | wc -l").out();
+    wait::while_running(&mut child, "a run", || fozzy.path(".fozzy/runs").exists());
+    server.kill();
+    wait::while_running(&mut child, "slices that wait", || waiting().trim().parse::<u32>().expect("a number") >= 2);
+    let ran = Ran::of(&fleet, wait::output(child)).exits(1);
+    assert!(ran.err().contains("going on alone"), "{}", ran.err());
+    let alone = ran.json();
+    let warnings = alone["warnings"].to_string();
+    assert!(warnings.contains("wait in"), "{alone:#}");
+    let command = rows(&alone, "failures", "command")[0];
+    assert!(fozzy.shell(command).exits(4).err().contains("the same run"));
+    server.restart();
+    let again = fozzy.run(&with("1s")).exits(1).json();
+    let executions = |of: &Value| {
+        of["targets"].as_array().expect("both").iter().map(|row| row["slices"].as_u64()).collect::<Vec<_>>()
+    };
+    assert!(executions(&again).iter().zip(executions(&alone)).all(|(now, then)| *now >= then), "{again:#}");
+    assert_eq!((rows(&again, "failures", "target"), waiting().trim()), (vec!["draws.wat"], "0"), "{again:#}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub mod exchange;
 pub mod records;
 pub mod shared_store;
 mod slice;
+mod spool;
 pub mod view;
 
 pub use slice::end_with_fleet;

@@ -12,7 +12,7 @@
 pub mod case;
 pub mod entry;
 pub mod expect;
-mod find;
+pub(crate) mod find;
 pub mod jobs;
 pub mod project;
 pub mod records;

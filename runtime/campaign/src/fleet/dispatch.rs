@@ -4,15 +4,17 @@
 //! job   choose (division) ─ lease ─ changed? rebuild, verify failures ─ slice ─ records ─ lease ends ─ choose …
 //! ```
 //!
-//! Invariants: what a slice has found is in the store before its lease ends; a target without a result `TROUBLES_MAX` times in a row is set
-//! aside until it changes; when the store takes nothing any more, all jobs end, and that is the fleet's error.
+//! Invariants: what a slice has found is on the disk of this machine before its lease ends, and in the store, if that answers; a target without a
+//! result `TROUBLES_MAX` times in a row is set aside until it changes. While the store is away, all goes on, by what is known here; when the disk of
+//! this machine takes nothing any more, all jobs end, and that is the fleet's error.
 
 use super::discovery::{FleetCollection, FleetTarget};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
-use super::shared_store::{SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
-use super::slice::{SliceOutcome, SliceRequest, SliceResult};
+use super::shared_store::{SharedStore, StoreKey, StoreLease, WatchedStore, shared_store_error as store_error};
+use super::slice::{SliceOutcome, SliceRequest};
+use super::spool::{MergedSlice, Spool, SpooledSlice, lock_records};
 use super::view::FleetView;
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
@@ -21,12 +23,11 @@ use crate::options::StopFlag;
 use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, load};
 use crate::project::Project;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
-use fozzy_report::RunSummary;
-use fozzy_report::fleet::{FleetDocument, FleetMoment, FleetSliceRow};
+use fozzy_report::fleet::{FleetDocument, FleetSliceRow};
 use fozzy_trace::file::Recording;
-use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
+use fozzy_trace::{Digest, Seed, Status, counted};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -42,12 +43,12 @@ const SHORTEST_SLICE: Duration = Duration::from_millis(500);
 const SLICE_TIME_MIN: Duration = Duration::from_millis(300);
 /// Slices in a row without a result after which a target is set aside.
 const TROUBLES_MAX: u32 = 3;
-/// Failures that are kept of one target.
-const FAILURES_MAX: usize = 500;
 /// Until a target that another fleet works on is asked for again.
 const AWAY: Duration = Duration::from_secs(1);
 /// Between two looks whether what is set aside has changed.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// Between two looks whether a store that is away is there again.
+const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Between two looks of a job that has nothing to do, and of who tells how it goes.
 const TICK: Duration = Duration::from_millis(100);
 /// Between two lines where there is no terminal.
@@ -85,6 +86,10 @@ struct TargetState {
     record: TargetRecord,
     /// What its sources looked like when it was built last.
     stamp: Option<Digest>,
+    /// What was built then.
+    build: Option<Digest>,
+    /// Whether its failures were not tried on that yet, since the store was away.
+    untried: bool,
     is_busy: bool,
     /// Another fleet works on it until then, at least.
     away_until: Duration,
@@ -121,6 +126,10 @@ type LeasedTarget = (usize, Box<dyn StoreLease>);
 /// A fleet that runs.
 struct Dispatcher<'a> {
     run: &'a FleetRun<'a>,
+    store: WatchedStore<'a>,
+    spool: Spool,
+    /// Whether it was said that the store is away.
+    is_told: AtomicBool,
     program: PathBuf,
     clock: Stopwatch,
     worker: String,
@@ -149,8 +158,18 @@ impl FleetRun<'_> {
             record.troubles = 0;
             let (target, stamp) = (target.clone(), None);
             let (is_busy, away_until, overhead) = (false, Duration::ZERO, Duration::ZERO);
-            let shared_state = None;
-            targets.push(TargetState { target, record, stamp, is_busy, away_until, overhead, shared_state });
+            let (build, untried, shared_state) = (None, false, None);
+            targets.push(TargetState {
+                target,
+                record,
+                stamp,
+                build,
+                untried,
+                is_busy,
+                away_until,
+                overhead,
+                shared_state,
+            });
         }
         let found = targets.len() as u64;
         self.project.remarks.text(&format!("fleet of {}, in {}\n", counted(found, "target"), self.store.place()));
@@ -178,11 +197,32 @@ impl FleetRun<'_> {
         let started_at = clock.facts().started_at;
         let worker = worker_name(&started_at);
         let is_over = Arc::new(AtomicBool::new(false));
-        let dispatcher = Dispatcher { run: self, program, clock, worker, state: Mutex::new(state), is_over };
+        let dispatcher = Dispatcher {
+            run: self,
+            store: WatchedStore::new(self.store),
+            spool: Spool::open(&self.project.config.base_dir, self.store, &worker)?,
+            is_told: AtomicBool::new(false),
+            program,
+            clock,
+            worker,
+            state: Mutex::new(state),
+            is_over,
+        };
         dispatcher.work(&started_at)?;
         let elapsed = dispatcher.clock.elapsed();
+        let seen = FleetView { store: &dispatcher.store, collection }.document().map_err(store_error);
+        let document = dispatcher.unless_away(seen)?;
+        let waiting = if document.is_some() { Vec::new() } else { dispatcher.spool.failures_waiting()? };
+        let left = dispatcher.spool.len()?;
+        if left > 0 {
+            let (slices, place) = (counted(left as u64, "slice"), dispatcher.spool.place());
+            warnings.push(format!(
+                "{slices} of this machine wait in {place}; the next fleet with this store brings them there"
+            ));
+        }
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut document = view.document().map_err(store_error)?;
+        let records = state.targets.iter().map(|target| &target.record);
+        let mut document = document.unwrap_or_else(|| view.alone(records, waiting));
         warnings.append(&mut state.warnings);
         // What could not be read is said once.
         warnings.retain(|warning| !document.warnings.contains(warning));
@@ -220,6 +260,8 @@ impl Dispatcher<'_> {
     fn work(&self, started_at: &str) -> Result<(), CampaignError> {
         let jobs = (self.run.jobs as usize).min(self.lock().targets.len());
         self.put_worker(started_at, false)?;
+        // What fleets have left here that were killed, or whose store was away.
+        self.merge()?;
         std::thread::scope(|scope| {
             let mut threads = Vec::new();
             for number in 0..jobs {
@@ -233,10 +275,16 @@ impl Dispatcher<'_> {
                     }
                 }
             }
-            let mut told = Duration::ZERO;
+            let (mut told, mut asked) = (Duration::ZERO, Duration::ZERO);
             while !threads.iter().all(std::thread::ScopedJoinHandle::is_finished) {
                 pause(TICK);
                 let now = self.clock.elapsed();
+                if self.store.is_away() && now - asked >= ASK_AGAIN {
+                    asked = now;
+                    if let Err(error) = self.come_back() {
+                        self.fail(error);
+                    }
+                }
                 let is_live = self.run.project.remarks.is_live();
                 if now - told >= if is_live { Duration::from_secs(1) } else { LINE_EVERY } {
                     told = now;
@@ -253,7 +301,59 @@ impl Dispatcher<'_> {
             self.run.project.remarks.live("");
             Ok(())
         })?;
+        self.come_back()?;
         if self.lock().failure.is_none() { self.put_worker(started_at, true) } else { Ok(()) }
+    }
+
+    /// What a request came to; `None` when the store does not answer: the fleet goes on alone.
+    fn unless_away<T>(&self, answer: Result<T, CampaignError>) -> Result<Option<T>, CampaignError> {
+        match answer {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if error.kind == ErrorKind::Store && self.store.is_away() => {
+                if !self.is_told.swap(true, Ordering::SeqCst) {
+                    let place = self.spool.place();
+                    let line =
+                        format!("{error}; going on alone: what is found waits in {place} until the store answers\n");
+                    self.run.project.remarks.text(&line);
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Asks a store that is away whether it is there again, and brings it what has waited.
+    fn come_back(&self) -> Result<(), CampaignError> {
+        if !self.store.is_back() {
+            return Ok(());
+        }
+        self.is_told.store(false, Ordering::SeqCst);
+        let waiting = counted(self.spool.len()? as u64, "slice");
+        self.run.project.remarks.text(&format!("{} answers again: {waiting} waited for it\n", self.store.place()));
+        self.merge()
+    }
+
+    /// Brings the store what waits for it, if it answers.
+    fn merge(&self) -> Result<(), CampaignError> {
+        let merged = self.spool.merge(&self.store, |slice, merged| self.on_merged(slice, merged));
+        self.unless_away(merged).map(drop)
+    }
+
+    fn on_merged(&self, slice: &SpooledSlice, merged: MergedSlice) {
+        for (signature, trace) in &merged.found {
+            let place = self.store.blob_path(trace).map(|path| path.display().to_string());
+            let command = place.map(|path| format!("  fozzy replay {}\n", fozzy_report::shell_word(&path)));
+            let command = command.unwrap_or_default();
+            self.run.project.remarks.text(&format!("found {signature} in {}\n{command}", slice.name));
+        }
+        self.warn(merged.warnings);
+        let mut state = self.lock();
+        state.failures += merged.found.len();
+        state.discoveries += merged.news;
+        if let Some(target) = state.targets.iter_mut().find(|target| target.target.id == slice.target) {
+            // Troubles are of this machine.
+            target.record = TargetRecord { troubles: target.record.troubles, ..merged.record };
+        }
     }
 
     fn put_worker(&self, started_at: &str, has_ended: bool) -> Result<(), CampaignError> {
@@ -264,7 +364,8 @@ impl Dispatcher<'_> {
         let (version, pid) = (self.run.version.to_owned(), std::process::id());
         let (started_at, seen_at) = (started_at.to_owned(), self.clock.facts().finished_at);
         let record = FleetWorkerRecord { version, pid, started_at, seen_at, slices, cpu_s, has_ended, recent };
-        FleetRecords { store: self.run.store }.put_worker(&self.worker, &record).map_err(store_error)
+        let put = FleetRecords { store: &self.store }.put_worker(&self.worker, &record).map_err(store_error);
+        self.unless_away(put).map(drop)
     }
 
     /// One line of at most 80 signs.
@@ -343,7 +444,8 @@ impl Dispatcher<'_> {
             let place = free.swap_remove(chosen);
             let target = &mut state.targets[place];
             let key = StoreKey::new(&["targets", &target.target.id]);
-            match self.run.store.acquire(&key, &self.worker).map_err(store_error)? {
+            let lease = self.unless_away(self.store.acquire(&key, &self.worker).map_err(store_error))?;
+            match lease.map_or_else(|| self.spool.acquire(&key), Ok)? {
                 Some(lease) => {
                     target.is_busy = true;
                     return Ok(Some((place, lease)));
@@ -368,37 +470,45 @@ impl Dispatcher<'_> {
 
     /// One slice of a target that this job has the right to.
     fn slice(&self, place: usize, lease: &Mutex<Box<dyn StoreLease>>) -> Result<(), CampaignError> {
-        let records = FleetRecords { store: self.run.store };
-        let (mut target, mut stamp, mut shared_state, time, workers) = {
+        let records = FleetRecords { store: &self.store };
+        let (mut target, mut record, mut stamp, mut build, mut untried, mut shared_state, time, workers) = {
             let state = self.lock();
-            let TargetState { target, stamp, shared_state, .. } = &state.targets[place];
+            let known = &state.targets[place];
             let targets = state.targets.len();
             let workers = (self.run.jobs / u32::try_from(targets).unwrap_or(u32::MAX)).max(1);
-            (target.clone(), *stamp, *shared_state, self.slice_time(&state.targets[place], targets), workers)
+            let time = self.slice_time(known, targets);
+            let TargetState { target, record, stamp, build, untried, shared_state, .. } = known;
+            (target.clone(), record.clone(), *stamp, *build, *untried, *shared_state, time, workers)
         };
-        let troubles = self.lock().targets[place].record.troubles;
         // Another fleet may have worked on it since.
-        let (record, refused) = records.target(&target.id).map_err(store_error)?;
-        let mut record = TargetRecord { troubles, name: target.name.clone(), ..record };
+        if let Some((known, refused)) = self.unless_away(records.target(&target.id).map_err(store_error))? {
+            record = TargetRecord { troubles: record.troubles, ..known };
+            self.warn(refused.into_iter().collect());
+        }
+        let (id, name) = (target.id.clone(), target.name.clone());
+        let mut slice = SpooledSlice { target: id, name, troubles: record.troubles, ..SpooledSlice::default() };
         let now = target.source_stamp();
-        let prepared = match stamp == Some(now) {
+        let is_prepared = stamp == Some(now) && (!untried || self.store.is_away());
+        let prepared = match is_prepared {
             true => Ok(()),
-            false => self.prepare(&records, &mut target, &mut record),
+            false => self.prepare(&records, (&mut target, &mut build, &mut untried), &record, &mut slice),
         };
         stamp = Some(now);
+        if record.program == build {
+            slice.program = build;
+        }
         let state_file = self.state_file(&target)?;
-        let (base_dir, exchanged, program) = (&self.run.project.config.base_dir, target.clone(), record.program);
-        let exchange =
-            CorpusExchange { store: self.run.store, base_dir, target: &exchanged, program, state: &state_file };
-        let prepared = prepared.and_then(|()| exchange.take(shared_state));
+        let (store, base_dir) = (&self.store, &*self.run.project.config.base_dir);
+        let exchange = CorpusExchange { store, base_dir, target: &target, program: build, state: &state_file };
+        let taken = prepared.and_then(|()| self.unless_away(exchange.take(shared_state)));
+        let renew = || store.is_away() || lease.lock().unwrap_or_else(PoisonError::into_inner).renew().unwrap_or(true);
         let began = self.clock.elapsed();
-        let mut news = 0;
-        let mut found = Vec::new();
-        let mut overhead = Duration::ZERO;
-        match prepared {
+        let (mut overhead, mut cpu) = (Duration::ZERO, Duration::ZERO);
+        match taken {
             Err(error) if error.kind == ErrorKind::Store => return Err(error),
-            Err(error) => trouble(&mut record, &error.to_string()),
-            Ok(mut taken) => {
+            Err(error) => slice.fail(&error.to_string()),
+            Ok(taken) => {
+                let mut taken = taken.unwrap_or_default();
                 let request = SliceRequest {
                     program: &self.program,
                     globals: &self.run.globals,
@@ -409,64 +519,57 @@ impl Dispatcher<'_> {
                     state: state_file.clone(),
                     stop: self.slice_stop(),
                     // A store that does not answer is no reason to end: what is found is kept by signature, whoever finds it.
-                    renew: &|| lease.lock().unwrap_or_else(PoisonError::into_inner).renew().unwrap_or(true),
+                    renew: &renew,
                 };
-                let SliceResult { outcome, cpu, overhead: took } = request.run()?;
-                overhead = took;
-                let is_held = lease.lock().unwrap_or_else(PoisonError::into_inner).renew().unwrap_or(true);
-                if let SliceOutcome::Ran(summary) = &outcome {
-                    exchange.share(&mut taken, summary, is_held)?;
+                let result = request.run()?;
+                (overhead, cpu) = (result.overhead, result.cpu);
+                slice.is_slice = !matches!(result.outcome, SliceOutcome::Stopped);
+                match &result.outcome {
+                    SliceOutcome::Ran(summary) => {
+                        (slice.troubles, slice.trouble) = (0, None);
+                        slice.observe(summary);
+                        slice.failures = self.spool.failures(&slice.target, summary)?;
+                        self.unless_away(exchange.share(&mut taken, summary, renew()))?;
+                    }
+                    SliceOutcome::Trouble(why) => slice.fail(why),
+                    SliceOutcome::Stopped => {}
                 }
                 shared_state = taken.state;
                 self.warn(taken.warnings);
-                if !is_held {
-                    return self.keep_late(&records, &target, &record, &outcome);
-                }
-                let executions = match &outcome {
-                    SliceOutcome::Ran(summary) => {
-                        let before = record.executions;
-                        news = observe(&mut record, summary);
-                        found = self.keep(&records, &target, &record, summary)?;
-                        news += found.len() as u64;
-                        record.estimate.observe(news, cpu);
-                        record.executions - before
-                    }
-                    SliceOutcome::Trouble(why) => {
-                        trouble(&mut record, why);
-                        record.estimate.observe(0, cpu);
-                        0
-                    }
-                    SliceOutcome::Stopped => 0,
-                };
-                let mut state = self.lock();
-                state.slices += u64::from(!matches!(outcome, SliceOutcome::Stopped));
-                state.cpu += cpu;
-                state.executions += executions;
-                state.discoveries += news;
-                state.failures += found.len();
             }
         }
-        if news > 0 {
-            record.news_at = Some(self.clock.facts().finished_at);
-        }
-        records.put_target(&target.id, &record).map_err(store_error)?;
-        self.put_moment(&records, &target, &record)?;
-        let slice = FleetSliceRow {
-            target: target.name.clone(),
-            ended_at_s: unix_seconds(),
-            took_s: self.clock.elapsed().saturating_sub(began).as_secs_f64(),
-            news,
-        };
-        FleetWorkerRecord::remember(&mut self.lock().recent, slice);
-        if record.troubles == TROUBLES_MAX {
-            let why = record.trouble.as_deref().and_then(|why| why.lines().next()).unwrap_or_default();
+        slice.cpu_s = cpu.as_secs_f64();
+        (slice.ended_at, slice.ended_at_s) = (self.clock.facts().finished_at, unix_seconds());
+        if slice.troubles == TROUBLES_MAX {
+            let why = slice.trouble.as_deref().and_then(|why| why.lines().next()).unwrap_or_default();
             self.run.project.remarks.text(&format!("set aside until it changes: {}: {why}\n", target.name));
         }
+        let found_before = {
+            let executions = match slice.are_all_executions {
+                true => slice.executions.saturating_sub(record.executions),
+                false => slice.executions,
+            };
+            // While the store is away, the division goes by what is known here.
+            slice.count(&mut record, 0);
+            let mut state = self.lock();
+            state.slices += u64::from(slice.is_slice);
+            state.cpu += cpu;
+            state.executions += executions;
+            let kept = &mut state.targets[place];
+            (kept.target, kept.record, kept.stamp, kept.overhead) = (target.clone(), record, stamp, overhead);
+            (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
+            state.discoveries
+        };
+        self.spool.put(&slice)?;
+        self.merge()?;
         let mut state = self.lock();
-        state.warnings.extend(refused);
-        let kept = &mut state.targets[place];
-        (kept.target, kept.record, kept.stamp, kept.overhead) = (target, record, stamp, overhead);
-        kept.shared_state = shared_state;
+        let row = FleetSliceRow {
+            target: target.name,
+            ended_at_s: slice.ended_at_s,
+            took_s: self.clock.elapsed().saturating_sub(began).as_secs_f64(),
+            news: state.discoveries.saturating_sub(found_before),
+        };
+        FleetWorkerRecord::remember(&mut state.recent, row);
         Ok(())
     }
 
@@ -480,52 +583,13 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Keeps what a slice has found whose lease another worker has got meanwhile, as this one was away for too long: failures are the same whoever
-    /// finds them; what the slice has cost is not counted, as the other one's estimate is of another target's state.
-    fn keep_late(
-        &self,
-        records: &FleetRecords<'_>,
-        target: &FleetTarget,
-        record: &TargetRecord,
-        outcome: &SliceOutcome,
-    ) -> Result<(), CampaignError> {
-        if let SliceOutcome::Ran(summary) = outcome {
-            let found = self.keep(records, target, record, summary)?;
-            self.lock().failures += found.len();
-        }
-        let what =
-            format!("{}: another worker took it over, as this one was silent; the slice is not counted", target.name);
-        self.lock().warnings.push(what);
-        Ok(())
-    }
-
-    /// Keeps how a target stands after a slice.
-    fn put_moment(
-        &self,
-        records: &FleetRecords<'_>,
-        target: &FleetTarget,
-        record: &TargetRecord,
-    ) -> Result<(), CampaignError> {
-        let failures = records.failures(&target.id).map_err(store_error)?;
-        let moment = FleetMoment {
-            at_s: unix_seconds(),
-            cpu_s: record.estimate.total_cpu_s,
-            executions: record.executions,
-            features: record.features,
-            edges: record.edges,
-            corpus: record.corpus,
-            failures: failures.iter().filter(|(state, ..)| *state != FailureState::Fixed).count() as u64,
-            worker: self.worker.clone(),
-        };
-        records.add_moment(&target.id, moment).map_err(store_error)
-    }
-
     /// Builds a target that may have changed; if it has, tries its failures again.
     fn prepare(
         &self,
         records: &FleetRecords<'_>,
-        target: &mut FleetTarget,
-        record: &mut TargetRecord,
+        (target, build, untried): (&mut FleetTarget, &mut Option<Digest>, &mut bool),
+        record: &TargetRecord,
+        slice: &mut SpooledSlice,
     ) -> Result<(), CampaignError> {
         target.file = target.rebuild(&self.run.project.remarks)?;
         let loaded = load(&target.file, &self.run.project.remarks)?;
@@ -535,14 +599,19 @@ impl Dispatcher<'_> {
             all
         });
         let program = Digest::of(&parts);
+        (*build, *untried) = (Some(program), false);
         if record.program == Some(program) {
             return Ok(());
         }
-        let is_known = record.program.replace(program).is_some();
-        (record.features, record.edges, record.edges_total) = (0, 0, 0);
-        (record.troubles, record.trouble) = (0, None);
-        if is_known {
-            self.verify(records, target, &loaded, program)?;
+        slice.troubles = 0;
+        // Until its failures were tried, it is not the build that the records are of.
+        let is_verified = match record.program {
+            None => true,
+            Some(_) => self.unless_away(self.verify(records, target, &loaded, program))?.is_some(),
+        };
+        *untried = !is_verified;
+        if is_verified {
+            (slice.program, slice.replaces) = (Some(program), record.program);
         }
         Ok(())
     }
@@ -555,17 +624,22 @@ impl Dispatcher<'_> {
         loaded: &LoadedTarget,
         program: Digest,
     ) -> Result<(), CampaignError> {
-        let failures = records.failures(&target.id).map_err(store_error)?;
         let mut words = Vec::new();
-        for (state, _, mut failure) in failures {
+        for (_, _, failure) in records.failures(&target.id).map_err(store_error)? {
             let status = match self.retry(target, loaded, &failure) {
                 Ok(status) => status,
+                Err(error) if error.kind == ErrorKind::Store => return Err(error),
                 Err(error) => {
-                    let what = format!("{}: {} cannot be tried: {error}", target.name, failure.signature);
-                    self.lock().warnings.push(what);
+                    self.warn(vec![format!("{}: {} cannot be tried: {error}", target.name, failure.signature)]);
                     RegressionStatus::Stale
                 }
             };
+            words.push(format!("  {}: {}\n", status.word(), failure.signature));
+            // Another worker may have found it again meanwhile.
+            let _lock = lock_records(&self.store, &target.id, &self.worker)?;
+            let known = records.failures(&target.id).map_err(store_error)?;
+            let known = known.into_iter().find(|(.., known)| known.signature == failure.signature);
+            let Some((state, _, mut failure)) = known else { continue };
             status.word().clone_into(&mut failure.status);
             failure.program = Some(program);
             let state = match (status, state) {
@@ -574,7 +648,6 @@ impl Dispatcher<'_> {
                 (_, state) => state,
             };
             records.put_failure(&target.id, state, &failure).map_err(store_error)?;
-            words.push(format!("  {}: {}\n", status.word(), failure.signature));
         }
         if !words.is_empty() {
             let line = format!("{} has changed; its failures:\n{}", target.name, words.concat());
@@ -589,8 +662,8 @@ impl Dispatcher<'_> {
         loaded: &LoadedTarget,
         failure: &FleetFailureRecord,
     ) -> Result<RegressionStatus, CampaignError> {
-        let bytes = self.run.store.get_blob(&failure.trace).map_err(store_error)?;
-        let missing = || CampaignError::new(ErrorKind::Trace, "its trace is not in the store");
+        let bytes = self.store.get_blobs(&[failure.trace]).map_err(store_error)?.pop().flatten();
+        let missing = || CampaignError::new(ErrorKind::Trace, "its trace is not in the store, or is damaged there");
         let recording = Recording::read(&bytes.ok_or_else(missing)?)
             .map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
         let flag = |name: &str| {
@@ -604,79 +677,6 @@ impl Dispatcher<'_> {
         let judged = flag("--target").map(|path| load(&path, remarks)).transpose()?.map(|judged| judged.component);
         let plan = PlanOfToday::new(&recording, loaded, judged, &machines)?;
         Ok(Retrial::new(&recording, loaded, &plan)?.state)
-    }
-
-    /// Keeps what a slice has found; the signatures that are new.
-    fn keep(
-        &self,
-        records: &FleetRecords<'_>,
-        target: &FleetTarget,
-        record: &TargetRecord,
-        summary: &RunSummary,
-    ) -> Result<Vec<FailureSignature>, CampaignError> {
-        let fuzz = summary.fuzz.iter().flat_map(|fuzz| &fuzz.findings);
-        let fuzz = fuzz.map(|it| (&it.signature, &it.trace_path, &it.minimized_trace_path, it.times));
-        let explored = summary.explore.iter().flat_map(|explore| &explore.failures);
-        let explored = explored.map(|it| (&it.signature, &it.trace_path, &it.minimized_trace_path, it.times));
-        let mut known = records.failures(&target.id).map_err(store_error)?;
-        let mut new = Vec::new();
-        for (signature, trace, smaller, times) in fuzz.chain(explored) {
-            let Some(signature) = signature.clone().filter(|_| !trace.is_empty()) else { continue };
-            let is_shrunk = smaller.is_some();
-            let path = smaller.as_ref().unwrap_or(trace);
-            let old = known.iter_mut().find(|(.., failure)| failure.signature == signature);
-            let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
-            if let Some((was, _, failure)) = old {
-                failure.times += times;
-                let is_back = *was == FailureState::Fixed;
-                let is_better = *was == FailureState::Unshrunk && is_shrunk;
-                if is_back || is_better {
-                    let before = failure.trace;
-                    failure.trace = self.keep_trace(Path::new(path))?;
-                    (*was, failure.status) = (state, RegressionStatus::StillThere.word().to_owned());
-                    records.put_failure(&target.id, *was, failure).map_err(store_error)?;
-                    if before != failure.trace {
-                        self.run.store.delete_blob(&before).map_err(store_error)?;
-                    }
-                } else {
-                    records.put_failure(&target.id, *was, failure).map_err(store_error)?;
-                }
-                if is_back {
-                    new.push(signature);
-                }
-                continue;
-            }
-            if known.len() >= FAILURES_MAX {
-                let what = format!("{}: more than {FAILURES_MAX} failures; later ones are not kept", target.name);
-                self.warn(vec![what]);
-                continue;
-            }
-            let failure = FleetFailureRecord {
-                target: target.name.clone(),
-                signature: signature.clone(),
-                trace: self.keep_trace(Path::new(path))?,
-                status: RegressionStatus::StillThere.word().to_owned(),
-                program: record.program,
-                times,
-                found_at: summary.finished_at.clone(),
-            };
-            records.put_failure(&target.id, state, &failure).map_err(store_error)?;
-            let place = self.run.store.blob_path(&failure.trace).map(|path| path.display().to_string());
-            let command = place.map(|path| format!("  fozzy replay {}\n", fozzy_report::shell_word(&path)));
-            self.run.project.remarks.text(&format!(
-                "found {signature} in {}\n{}",
-                target.name,
-                command.unwrap_or_default()
-            ));
-            known.push((state, String::new(), failure));
-            new.push(signature);
-        }
-        Ok(new)
-    }
-
-    fn keep_trace(&self, path: &Path) -> Result<Digest, CampaignError> {
-        let bytes = crate::selector::bytes(path)?;
-        self.run.store.put_blob(&bytes).map_err(store_error)
     }
 
     /// Seeds stay below 2^53, so that all readers of JSON have them exactly.
@@ -700,36 +700,6 @@ impl Dispatcher<'_> {
         let (stop, is_over) = (StopFlag::clone(&self.run.stop), Arc::clone(&self.is_over));
         Arc::new(move || stop() || is_over.load(Ordering::SeqCst))
     }
-}
-
-/// Counts what a slice came to; how many behaviours are new.
-fn observe(record: &mut TargetRecord, summary: &RunSummary) -> u64 {
-    let mut features = 0;
-    if let Some(fuzz) = &summary.fuzz {
-        record.executions += fuzz.executions;
-        record.corpus = fuzz.corpus;
-        record.chance_if_doubled = Some(fuzz.coverage.chance_if_doubled);
-        features = fuzz.coverage.features;
-        record.edges = record.edges.max(fuzz.coverage.unique_edges);
-        record.edges_total = fuzz.coverage.total_edges;
-    }
-    if let Some(explore) = &summary.explore {
-        // Runs of a continued exploration are those of all slices.
-        record.executions = record.executions.max(explore.runs);
-        record.corpus = explore.checkpoints;
-        features = explore.features + explore.states;
-        record.edges = record.edges.max(explore.edges);
-        record.edges_total = explore.edges_total;
-    }
-    let news = features.saturating_sub(record.features);
-    record.features = record.features.max(features);
-    (record.troubles, record.trouble) = (0, None);
-    news
-}
-
-fn trouble(record: &mut TargetRecord, why: &str) {
-    record.troubles += 1;
-    record.trouble = Some(why.to_owned());
 }
 
 /// What this process is called in the store.

@@ -18,11 +18,14 @@ use fozzy_report::fleet::{FleetMoment, FleetSliceRow};
 use fozzy_trace::{Digest, FailureSignature};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Workers that are remembered after their end.
 const WORKERS_MAX: usize = 64;
 /// Moments of a target that are kept: what a curve on a wide screen shows, in a quarter of the bytes that a value may have.
 const MOMENTS_MAX: usize = 1000;
+/// Workers whose last slice is remembered beside a count.
+const COUNTED_MAX: usize = 64;
 /// Slices of a worker that are kept.
 const RECENT_MAX: usize = 120;
 
@@ -54,6 +57,28 @@ pub struct TargetRecord {
     pub troubles: u32,
     /// Why the last slice had none.
     pub trouble: Option<String>,
+    /// The last slice of each worker that is in these counts.
+    pub counted: CountedSlices,
+}
+
+/// The number of the last slice of each worker that was counted: a slice that is merged again is not.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct CountedSlices(BTreeMap<String, (u64, f64)>);
+
+impl CountedSlices {
+    /// Whether a slice is to be counted, which it is from here on. Workers that were heard of long ago are forgotten.
+    pub fn count(&mut self, worker: &str, number: u64, at_s: f64) -> bool {
+        if self.0.get(worker).is_some_and(|(last, _)| *last >= number) {
+            return false;
+        }
+        self.0.insert(worker.to_owned(), (number, at_s));
+        while self.0.len() > COUNTED_MAX {
+            let oldest =
+                self.0.iter().min_by(|left, right| left.1.1.total_cmp(&right.1.1)).map(|(name, _)| name.clone());
+            oldest.and_then(|oldest| self.0.remove(&oldest));
+        }
+        true
+    }
 }
 
 /// One failure, once for its signature.
@@ -74,6 +99,9 @@ pub struct FleetFailureRecord {
     pub times: u64,
     /// When it was found first (RFC 3339).
     pub found_at: String,
+    /// The last slice of each worker that is in `times`.
+    #[serde(default)]
+    pub counted: CountedSlices,
 }
 
 /// Where a failure is.
@@ -189,9 +217,14 @@ impl FleetRecords<'_> {
         Ok(self.read(&StoreKey::new(&["history", id]))?.0.unwrap_or_default())
     }
 
-    /// One more moment of a target. When they have become too many, every second one goes, and the ends stay.
+    /// One more moment of a target; that of a slice once. When they have become too many, every second one goes, and the ends stay.
     pub fn add_moment(&self, id: &str, moment: FleetMoment) -> Result<(), SharedStoreError> {
         let mut history = self.history(id)?;
+        let is_known =
+            |known: &FleetMoment| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq();
+        if history.iter().any(is_known) {
+            return Ok(());
+        }
         history.push(moment);
         if history.len() > MOMENTS_MAX {
             let last = history.len() - 1;

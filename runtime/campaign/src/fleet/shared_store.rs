@@ -15,10 +15,12 @@
 mod directory;
 #[cfg(feature = "redis")]
 mod redis;
+mod watched;
 
 pub use directory::DirectoryStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;
+pub use watched::WatchedStore;
 
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_trace::Digest;
@@ -27,6 +29,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Bytes of one value: some hundred times what a record of ours has.
 pub const VALUE_BYTES_MAX: usize = 1 << 20;
@@ -164,6 +167,14 @@ pub trait SharedStore: Send + Sync {
     /// The right to work on something alone, for a holder of that name; `None` while another one has it.
     fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError>;
 
+    /// From here on a request that is not answered is made again for so long, and no longer.
+    fn wait_at_most(&self, _time: Duration) {}
+
+    /// Whether it answers now.
+    fn answers(&self) -> bool {
+        true
+    }
+
     /// The project whose it is.
     fn project(&self) -> &str;
 
@@ -247,6 +258,16 @@ pub enum SharedStoreError {
         /// What the system says.
         error: io::Error,
     },
+    /// The home does not answer, or takes nothing at the moment: later it may.
+    #[error("cannot {what} {path}: {why}")]
+    Away {
+        /// What was tried.
+        what: &'static str,
+        /// With what.
+        path: String,
+        /// Why not.
+        why: String,
+    },
     /// A newer fozzy has written it.
     #[error("{place} is a store of version {found}, and this fozzy knows {STORE_VERSION}")]
     Newer {
@@ -307,9 +328,10 @@ pub fn shared_store_error(error: SharedStoreError) -> CampaignError {
             "name another one (--store DIR, or ?prefix=NAME behind an address); or say that it is the same project under another name: --project NAME",
         ),
         SharedStoreError::Foreign { .. } => Some("name another one: --store DIR, or ?prefix=NAME behind an address"),
-        SharedStoreError::Io { path, .. } if path.contains("://") => Some(
+        SharedStoreError::Away { .. } => Some(
             "what was kept before is whole; see to the server, and run it again; or --store DIR, and fozzy store copy later",
         ),
+        SharedStoreError::Io { path, .. } if path.contains("://") => None,
         SharedStoreError::Io { .. } => {
             Some("what was kept before is whole; free the disk or the folder, and run it again")
         }

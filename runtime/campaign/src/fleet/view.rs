@@ -8,18 +8,20 @@
 //! Invariants: nothing is written; what cannot be read is a warning; a target that was searched and is not collected any more is no row.
 //! Not here: how it looks (`fozzy-report`), and who serves it.
 
-use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
+use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, UncollectedTarget};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
 use super::shared_store::{SharedStore, SharedStoreError};
+use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
 use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetTestcaseRow, FleetWorkerRow,
     UncollectedRow,
 };
+use fozzy_trace::FailureSignature;
 use fozzy_trace::file::store::is_temporary;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Testcases of a corpus that are shown.
@@ -43,12 +45,7 @@ impl FleetView<'_> {
     /// # Errors
     /// When the store does not answer.
     pub fn document(&self) -> Result<FleetDocument, SharedStoreError> {
-        let uncollected = self.collection.uncollected.iter().map(|row| UncollectedRow {
-            name: row.name.clone(),
-            reason: row.reason.to_owned(),
-            why: row.why.clone(),
-        });
-        let mut document = FleetDocument::new(self.store.place(), 0, uncollected.collect());
+        let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
         let records = FleetRecords { store: self.store };
         for target in &self.collection.targets {
             let (record, refused) = records.target(&target.id)?;
@@ -70,6 +67,41 @@ impl FleetView<'_> {
         }));
         document.settle();
         Ok(document)
+    }
+
+    /// What one fleet knows whose store does not answer: the records of its targets, in their order, and the failures that wait.
+    pub(super) fn alone<'r>(
+        &self,
+        records: impl Iterator<Item = &'r TargetRecord>,
+        waiting: Vec<(String, FailureSignature, PathBuf)>,
+    ) -> FleetDocument {
+        let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
+        for (target, record) in self.collection.targets.iter().zip(records) {
+            document.targets.push(target_row(target, record, &[]));
+        }
+        document.failures.extend(waiting.into_iter().map(|(target, signature, path)| FleetFailureRow {
+            target,
+            trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            signature: signature.to_string(),
+            state: FailureState::Unshrunk.word().to_owned(),
+            status: RegressionStatus::StillThere.word().to_owned(),
+            times: 1,
+            found_at: String::new(),
+            command: Some(format!("fozzy replay {}", fozzy_report::shell_word(&path.display().to_string()))),
+            trace_path: Some(path.display().to_string()),
+        }));
+        document.settle();
+        document
+    }
+
+    fn uncollected(&self) -> Vec<UncollectedRow> {
+        let rows = self.collection.uncollected.iter();
+        let row = |row: &UncollectedTarget| UncollectedRow {
+            name: row.name.clone(),
+            reason: row.reason.to_owned(),
+            why: row.why.clone(),
+        };
+        rows.map(row).collect()
     }
 
     /// One target by its id, with the corpora below `base_dir`; `None` when no target has it.

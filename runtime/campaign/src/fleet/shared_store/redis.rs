@@ -9,7 +9,7 @@
 //! fozzy:shop:a:targets/bank    how often it was taken
 //! ```
 //!
-//! A server that does not answer is asked again, for up to [`WAIT_MAX`]: it may be restarting, or the network be cut. So each request may be made
+//! A server that does not answer is asked again, for up to [`WAIT_MAX`], unless who asks has less time: it may be restarting, or the network be cut. So each request may be made
 //! twice, and is written so that the second one changes nothing and answers the same; those of several steps are one script. Times are the
 //! server's.
 //!
@@ -30,11 +30,12 @@ use redis::{
 };
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a server that does not answer is asked again.
-const WAIT_MAX: Duration = Duration::from_secs(300);
+/// How long a server that does not answer is asked again: until the leases of who asks have ended.
+const WAIT_MAX: Duration = LEASE_TIME;
 /// How long one that was never reached is.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// Between two requests, at first and at most.
@@ -100,6 +101,8 @@ struct RedisConnection {
     client: Client,
     place: String,
     open: Mutex<Option<Connection>>,
+    /// How long a request is made again, in milliseconds.
+    wait_ms: AtomicU64,
 }
 
 impl RedisStore {
@@ -157,7 +160,8 @@ impl RedisStore {
         };
         let place = format!("{place}/{}?prefix={prefix}", info.redis_settings().db());
         let client = Client::open(info).map_err(|error| foreign(said(&error)))?;
-        let connection = Arc::new(RedisConnection { client, place, open: Mutex::new(None) });
+        let wait_ms = AtomicU64::new(WAIT_MAX.as_millis() as u64);
+        let connection = Arc::new(RedisConnection { client, place, open: Mutex::new(None), wait_ms });
         // Always two words: one that is called like a kind of key is no part of another store.
         let prefix = format!("{PREFIX}:{prefix}");
         Ok(RedisStore { connection, prefix, project: String::new() })
@@ -367,6 +371,19 @@ impl SharedStore for RedisStore {
         Ok((attempt > 0).then(|| Box::new(taken) as Box<dyn StoreLease>))
     }
 
+    fn wait_at_most(&self, time: Duration) {
+        self.connection.wait_ms.store(time.as_millis() as u64, Ordering::Relaxed);
+    }
+
+    fn answers(&self) -> bool {
+        // One that is full answers, and takes nothing.
+        let key = self.key("d", "alive");
+        let write = |connection: &mut Connection| {
+            redis::cmd("SET").arg(&key).arg(1).arg("PX").arg(1000).query::<()>(connection)
+        };
+        self.connection.within(Duration::ZERO, "reach", &self.connection.place, &write).is_ok()
+    }
+
     fn project(&self) -> &str {
         &self.project
     }
@@ -416,7 +433,7 @@ type RedisRequest<'a, T> = &'a dyn Fn(&mut Connection) -> RedisResult<T>;
 
 impl RedisConnection {
     fn ask<T>(&self, what: &'static str, path: &str, request: RedisRequest<'_, T>) -> Result<T, SharedStoreError> {
-        self.within(WAIT_MAX, what, path, request)
+        self.within(Duration::from_millis(self.wait_ms.load(Ordering::Relaxed)), what, path, request)
     }
 
     /// Makes a request, again and again as long as the server is away.
@@ -435,6 +452,9 @@ impl RedisConnection {
             };
             if !is_away(&error) || watch.elapsed() >= wait {
                 let path = if path == self.place { path.to_owned() } else { format!("{path} in {}", self.place) };
+                if is_away(&error) || is_full(&error) {
+                    return Err(SharedStoreError::Away { what, path, why: said(&error) });
+                }
                 return Err(SharedStoreError::Io { what, path, error: io::Error::other(said(&error)) });
             }
             pause(next);
@@ -520,6 +540,12 @@ fn is_away(error: &RedisError) -> bool {
         || error.is_connection_refusal()
         || error.is_timeout()
         || error.is_io_error()
+}
+
+/// Whether the server takes nothing more until somebody sees to it.
+fn is_full(error: &RedisError) -> bool {
+    let text = error.to_string();
+    ["OOM", "MISCONF", "READONLY"].iter().any(|word| text.contains(word))
 }
 
 /// What an error says, and what to do.

@@ -98,6 +98,15 @@ fn servers_and_stores_of_others_are_refused_by_what_they_are() {
         let said = refused(address, "shop");
         assert!(said.contains(words) && !said.contains("secret"), "{address}: {said}");
     }
+    // Something that speaks otherwise.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let web = format!("redis://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let _ = std::io::Write::write_all(&mut client, b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    assert!(refused(&web, "shop").contains("what answers is no Redis server"), "{}", refused(&web, "shop"));
     let Some(server) = RedisServer::start(&[]) else { return };
     RedisStore::open(&server.address(), Some("bank")).expect("made");
     assert!(refused(&server.address(), "shop").contains("of the project `bank`, and this is `shop`"));
@@ -150,6 +159,13 @@ fn a_server_that_forgets_or_wants_a_password_or_is_full_says_so() {
         .expect("it is full")
         .to_string();
     assert!(said.contains("its memory is full"), "{said}");
+    ::redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").exec(direct).expect("set");
+    assert!(!store.answers(), "it takes nothing");
+    let watched = WatchedStore::new(&store);
+    assert!(watched.put(&key(&["a"]), b"1").is_err() && watched.is_away() && !watched.is_back());
+    ::redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("20mb").exec(direct).expect("set");
+    store.delete_blob(&Digest::of(&[&large[..], &[0]].concat())).expect("deleted");
+    assert!(watched.is_back() && watched.put(&key(&["a"]), b"1").is_ok());
     ::redis::cmd("CONFIG").arg("SET").arg("maxmemory-policy").arg("allkeys-lru").exec(direct).expect("set");
     assert!(refused(&server.address(), "shop").contains("set it to noeviction"));
 }

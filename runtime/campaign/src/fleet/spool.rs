@@ -1,0 +1,425 @@
+//! What slices have come to, on the disk of this machine until the store has it.
+//!
+//! ```text
+//! slice ─▶ .fozzy/spool/<store>/values/slices/<worker>/<number>  SpooledSlice      before anything of it is in the store
+//!                              /blobs                             its traces
+//!            └─ merge, when the store answers ─▶ targets, failures, history; then it leaves the spool
+//! ```
+//!
+//! A store that is away costs nothing but time: slices go on, and what they have come to waits here, also for the next fleet, when this one is
+//! killed or ends first.
+//!
+//! Invariants: a slice leaves the spool after all of it is in the store; the store counts it once, however often it is merged, since records
+//! remember the last slice of each worker, and a worker's slices are merged in their order; two workers do not change the records of a
+//! target at a time. Said: more than [`SLICES_MAX`] slices that wait.
+//! Not here: testcases and explored paths, which their own folders keep (`exchange`).
+
+use super::records::{CountedSlices, FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
+use super::shared_store::{DirectoryStore, SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
+use crate::error::{CampaignError, ErrorKind};
+use crate::explore::regression_status::RegressionStatus;
+use crate::wall_clock::{Stopwatch, pause};
+use fozzy_report::RunSummary;
+use fozzy_report::fleet::FleetMoment;
+use fozzy_trace::{Digest, FailureSignature};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Failures that are kept of one target.
+pub(super) const FAILURES_MAX: usize = 500;
+/// Slices that wait for the store: some days of one job. With more, a fleet ends.
+const SLICES_MAX: u64 = 50_000;
+/// Real time for which the records of a target are waited for: longer than those of a killed worker stay taken.
+const LOCK_WAIT: Duration = Duration::from_secs(60);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// What one slice has come to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct SpooledSlice {
+    /// The target's id, and its name.
+    pub(super) target: String,
+    pub(super) name: String,
+    /// The build that was searched; `None` when its failures were not tried on it yet.
+    pub(super) program: Option<Digest>,
+    /// The build before, when this slice is the first of another one.
+    pub(super) replaces: Option<Digest>,
+    pub(super) cpu_s: f64,
+    pub(super) ended_at: String,
+    pub(super) ended_at_s: f64,
+    pub(super) executions: u64,
+    /// Whether these are those of all slices.
+    pub(super) are_all_executions: bool,
+    pub(super) features: u64,
+    pub(super) edges: u64,
+    pub(super) edges_total: u64,
+    pub(super) corpus: u64,
+    pub(super) chance_if_doubled: Option<f64>,
+    /// Slices without a result until this one, and why it had none.
+    pub(super) troubles: u32,
+    pub(super) trouble: Option<String>,
+    /// Whether it is one: not when it was stopped before it had begun.
+    pub(super) is_slice: bool,
+    pub(super) failures: Vec<SpooledFailure>,
+}
+
+/// A failure of a slice.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SpooledFailure {
+    signature: FailureSignature,
+    /// Absent when this process has brought the store the same before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<Digest>,
+    is_shrunk: bool,
+    times: u64,
+}
+
+/// What a merge has changed.
+#[derive(Default)]
+pub(super) struct MergedSlice {
+    pub(super) record: TargetRecord,
+    /// Behaviours and failures that are new.
+    pub(super) news: u64,
+    /// The failures among them, with their traces.
+    pub(super) found: Vec<(FailureSignature, Digest)>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl SpooledSlice {
+    /// Takes what the report of its process says.
+    pub(super) fn observe(&mut self, summary: &RunSummary) {
+        if let Some(fuzz) = &summary.fuzz {
+            (self.executions, self.corpus) = (fuzz.executions, fuzz.corpus);
+            self.chance_if_doubled = Some(fuzz.coverage.chance_if_doubled);
+            self.features = fuzz.coverage.features;
+            (self.edges, self.edges_total) = (fuzz.coverage.unique_edges, fuzz.coverage.total_edges);
+        }
+        if let Some(explore) = &summary.explore {
+            // Runs of a continued exploration are those of all slices.
+            (self.executions, self.are_all_executions) = (explore.runs, true);
+            (self.corpus, self.features) = (explore.checkpoints, explore.features + explore.states);
+            (self.edges, self.edges_total) = (explore.edges, explore.edges_total);
+        }
+    }
+
+    /// It has no result, and why.
+    pub(super) fn fail(&mut self, why: &str) {
+        self.troubles += 1;
+        self.trouble = Some(why.to_owned());
+    }
+
+    /// Counts it; how many behaviours are new.
+    pub(super) fn count(&self, record: &mut TargetRecord, found: u64) -> u64 {
+        record.name.clone_from(&self.name);
+        (record.troubles, record.trouble) = (self.troubles, self.trouble.clone());
+        let is_next = record.program.is_none() || self.replaces.is_some() && record.program == self.replaces;
+        if self.program.is_some() && record.program != self.program && is_next {
+            record.program = self.program;
+            (record.features, record.edges, record.edges_total) = (0, 0, 0);
+        }
+        if !self.is_slice {
+            return 0;
+        }
+        let mut news = found;
+        if self.trouble.is_none() {
+            record.executions = match self.are_all_executions {
+                true => record.executions.max(self.executions),
+                false => record.executions.saturating_add(self.executions),
+            };
+            record.corpus = self.corpus;
+            record.chance_if_doubled = self.chance_if_doubled.or(record.chance_if_doubled);
+            if record.program == self.program {
+                news += self.features.saturating_sub(record.features);
+                record.features = record.features.max(self.features);
+                record.edges = record.edges.max(self.edges);
+                record.edges_total = self.edges_total;
+            }
+        }
+        record.estimate.observe(news, Duration::from_secs_f64(self.cpu_s.clamp(0.0, 1e9)));
+        if news > 0 {
+            record.news_at = Some(self.ended_at.clone());
+        }
+        news
+    }
+}
+
+/// The slices of this process that the store does not have yet.
+pub(super) struct Spool {
+    store: DirectoryStore,
+    worker: String,
+    /// The number of the last slice, and how many wait.
+    counts: Mutex<(u64, u64)>,
+    /// What was merged: failures by target, signature and whether they are shrunk.
+    known: Mutex<BTreeSet<(String, String, bool)>>,
+    /// Held by who merges.
+    merging: Mutex<()>,
+    /// Says that this process is alive.
+    _lease: Mutex<Option<Box<dyn StoreLease>>>,
+}
+
+/// A slice of a spool: whose, and its number.
+type SpoolKey = (String, String);
+
+impl Spool {
+    /// The spool of a worker on a store.
+    ///
+    /// # Errors
+    /// When its folder cannot be made.
+    pub(super) fn open(base_dir: &Path, store: &dyn SharedStore, worker: &str) -> Result<Spool, CampaignError> {
+        let folder = base_dir.join("spool").join(Digest::of(store.place().as_bytes()).short());
+        let spool = DirectoryStore::open(&folder, store.project()).map_err(store_error)?;
+        let lease = spool.acquire(&StoreKey::new(&["workers", worker]), worker).map_err(store_error)?;
+        let _lease = Mutex::new(lease);
+        Ok(Spool {
+            store: spool,
+            worker: worker.to_owned(),
+            counts: Mutex::default(),
+            known: Mutex::default(),
+            merging: Mutex::default(),
+            _lease,
+        })
+    }
+
+    /// Where it is, for people.
+    pub(super) fn place(&self) -> String {
+        self.store.place()
+    }
+
+    /// The right to work on something, of the fleets in this folder.
+    pub(super) fn acquire(&self, key: &StoreKey) -> Result<Option<Box<dyn StoreLease>>, CampaignError> {
+        self.store.acquire(key, &self.worker).map_err(store_error)
+    }
+
+    /// Keeps the failures that a slice reports: their traces stay, whatever becomes of its run.
+    pub(super) fn failures(&self, target: &str, summary: &RunSummary) -> Result<Vec<SpooledFailure>, CampaignError> {
+        let fuzz = summary.fuzz.iter().flat_map(|fuzz| &fuzz.findings);
+        let fuzz = fuzz.map(|it| (&it.signature, &it.trace_path, &it.minimized_trace_path, it.times));
+        let explored = summary.explore.iter().flat_map(|explore| &explore.failures);
+        let explored = explored.map(|it| (&it.signature, &it.trace_path, &it.minimized_trace_path, it.times));
+        let mut failures = Vec::new();
+        for (signature, trace, smaller, times) in fuzz.chain(explored) {
+            let Some(signature) = signature.clone().filter(|_| !trace.is_empty()) else { continue };
+            let is_shrunk = smaller.is_some();
+            let known = (target.to_owned(), signature.to_string(), is_shrunk);
+            let trace = match self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&known) {
+                true => None,
+                false => {
+                    let bytes = crate::selector::bytes(Path::new(smaller.as_ref().unwrap_or(trace)))?;
+                    Some(self.store.put_blob(&bytes).map_err(store_error)?)
+                }
+            };
+            failures.push(SpooledFailure { signature, trace, is_shrunk, times });
+        }
+        Ok(failures)
+    }
+
+    /// Keeps a slice.
+    pub(super) fn put(&self, slice: &SpooledSlice) -> Result<(), CampaignError> {
+        let number = {
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            if counts.1 >= SLICES_MAX {
+                let message = format!("{SLICES_MAX} slices wait in {} for a store that does not answer", self.place());
+                return Err(CampaignError::new(ErrorKind::Store, message).hint("start a fleet when it answers again"));
+            }
+            *counts = (counts.0 + 1, counts.1 + 1);
+            counts.0
+        };
+        let text = serde_json::to_vec_pretty(slice).expect("our own types are JSON");
+        let key = StoreKey::new(&["slices", &self.worker, &format!("{number:08}")]);
+        self.store.put(&key, &text).map_err(store_error)
+    }
+
+    /// Slices that wait: those of this process, and of others that are gone, each worker's in their order.
+    fn waiting(&self) -> Result<Vec<SpoolKey>, CampaignError> {
+        let mut waiting = Vec::new();
+        for folder in self.store.folders().map_err(store_error)? {
+            let [kind, worker] = folder.parts() else { continue };
+            if kind != "slices" {
+                continue;
+            }
+            // One that is alive merges its own.
+            let is_own = *worker == self.worker;
+            let lease = StoreKey::new(&["workers", worker]);
+            let _lease = match is_own {
+                true => None,
+                false => match self.store.acquire(&lease, &self.worker).map_err(store_error)? {
+                    Some(lease) => Some(lease),
+                    None => continue,
+                },
+            };
+            let names = self.store.list(&folder).map_err(store_error)?;
+            waiting.extend(names.into_iter().map(|name| (worker.clone(), name)));
+        }
+        Ok(waiting)
+    }
+
+    /// How many slices wait here, of all workers that are gone and of this one.
+    pub(super) fn len(&self) -> Result<usize, CampaignError> {
+        Ok(self.waiting()?.len())
+    }
+
+    /// Merges what waits into the store, the slices of each worker in their order, and hands over what each has changed. What is no slice of ours is
+    /// left where it is.
+    ///
+    /// # Errors
+    /// When the store does not take it; the rest stays.
+    pub(super) fn merge(
+        &self,
+        store: &dyn SharedStore,
+        mut on_merged: impl FnMut(&SpooledSlice, MergedSlice),
+    ) -> Result<(), CampaignError> {
+        let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        for (worker, name) in self.waiting()? {
+            let key = StoreKey::new(&["slices", &worker, &name]);
+            // Another job of this process may have merged it meanwhile.
+            let Some(text) = self.store.get(&key).map_err(store_error)? else { continue };
+            let (Ok(slice), Ok(number)) = (serde_json::from_slice::<SpooledSlice>(&text), name.parse()) else {
+                continue;
+            };
+            let merged = self.merge_one(store, &slice, (&worker, number))?;
+            self.store.delete(&key).map_err(store_error)?;
+            for failure in &slice.failures {
+                let known = (slice.target.clone(), failure.signature.to_string(), failure.is_shrunk);
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(known);
+                failure.trace.map_or(Ok(false), |trace| self.store.delete_blob(&trace)).map_err(store_error)?;
+            }
+            if worker == self.worker {
+                let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+                counts.1 = counts.1.saturating_sub(1);
+            }
+            on_merged(&slice, merged);
+        }
+        Ok(())
+    }
+
+    fn merge_one(
+        &self,
+        store: &dyn SharedStore,
+        slice: &SpooledSlice,
+        (worker, number): (&str, u64),
+    ) -> Result<MergedSlice, CampaignError> {
+        let records = FleetRecords { store };
+        let _lock = lock_records(store, &slice.target, &self.worker)?;
+        let (mut record, refused) = records.target(&slice.target).map_err(store_error)?;
+        let mut merged = MergedSlice { warnings: refused.into_iter().collect(), ..MergedSlice::default() };
+        let mut known = records.failures(&slice.target).map_err(store_error)?;
+        for failure in &slice.failures {
+            let old = known.iter_mut().find(|(.., known)| known.signature == failure.signature);
+            let state = if failure.is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
+            if let Some((was, _, old)) = old {
+                if !old.counted.count(worker, number, slice.ended_at_s) {
+                    continue;
+                }
+                old.times = old.times.saturating_add(failure.times);
+                let is_back = *was == FailureState::Fixed;
+                let before = old.trace;
+                if is_back || *was == FailureState::Unshrunk && failure.is_shrunk {
+                    old.trace = self.move_trace(store, failure)?.unwrap_or(before);
+                    (*was, old.status) = (state, RegressionStatus::StillThere.word().to_owned());
+                }
+                records.put_failure(&slice.target, *was, old).map_err(store_error)?;
+                if before != old.trace {
+                    store.delete_blob(&before).map_err(store_error)?;
+                }
+                if is_back {
+                    merged.found.push((failure.signature.clone(), old.trace));
+                }
+                continue;
+            }
+            if known.len() >= FAILURES_MAX {
+                let name = &slice.name;
+                merged.warnings.push(format!("{name}: more than {FAILURES_MAX} failures; later ones are not kept"));
+                continue;
+            }
+            let Some(trace) = self.move_trace(store, failure)? else {
+                merged.warnings.push(format!("{}: the trace of {} is lost", slice.name, failure.signature));
+                continue;
+            };
+            let mut counted = CountedSlices::default();
+            counted.count(worker, number, slice.ended_at_s);
+            let new = FleetFailureRecord {
+                target: slice.name.clone(),
+                signature: failure.signature.clone(),
+                trace,
+                status: RegressionStatus::StillThere.word().to_owned(),
+                program: slice.program,
+                times: failure.times,
+                found_at: slice.ended_at.clone(),
+                counted,
+            };
+            records.put_failure(&slice.target, state, &new).map_err(store_error)?;
+            merged.found.push((failure.signature.clone(), trace));
+            known.push((state, String::new(), new));
+        }
+        if record.counted.count(worker, number, slice.ended_at_s) {
+            merged.news = slice.count(&mut record, merged.found.len() as u64);
+            records.put_target(&slice.target, &record).map_err(store_error)?;
+        }
+        if slice.is_slice {
+            let moment = FleetMoment {
+                at_s: slice.ended_at_s,
+                cpu_s: record.estimate.total_cpu_s,
+                executions: record.executions,
+                features: record.features,
+                edges: record.edges,
+                corpus: record.corpus,
+                failures: known.iter().filter(|(state, ..)| *state != FailureState::Fixed).count() as u64,
+                worker: worker.to_owned(),
+            };
+            records.add_moment(&slice.target, moment).map_err(store_error)?;
+        }
+        merged.record = record;
+        Ok(merged)
+    }
+
+    /// Puts a trace into the store; `None` when it is neither here nor there.
+    fn move_trace(&self, store: &dyn SharedStore, failure: &SpooledFailure) -> Result<Option<Digest>, CampaignError> {
+        let Some(name) = failure.trace else { return Ok(None) };
+        // One that is gone here was moved with an earlier slice that has found the same.
+        let bytes = self.store.get_blobs(&[name]).map_err(store_error)?.pop().flatten();
+        Ok(match bytes {
+            Some(bytes) => Some(store.put_blob(&bytes).map_err(store_error)?),
+            None => store.get_blobs(&[name]).map_err(store_error)?.pop().flatten().map(|_| name),
+        })
+    }
+
+    /// The failures that wait, with their traces.
+    pub(super) fn failures_waiting(&self) -> Result<Vec<(String, FailureSignature, PathBuf)>, CampaignError> {
+        let mut failures = Vec::new();
+        for (worker, name) in self.waiting()? {
+            let text = self.store.get(&StoreKey::new(&["slices", &worker, &name])).map_err(store_error)?;
+            let slice = text.and_then(|text| serde_json::from_slice::<SpooledSlice>(&text).ok()).unwrap_or_default();
+            for failure in slice.failures {
+                let Some(path) = failure.trace.and_then(|trace| self.store.blob_path(&trace)) else { continue };
+                failures.push((slice.name.clone(), failure.signature, path));
+            }
+        }
+        Ok(failures)
+    }
+}
+
+/// The right to change the records of a target; held for a few requests.
+pub(super) fn lock_records(
+    store: &dyn SharedStore,
+    target: &str,
+    worker: &str,
+) -> Result<Box<dyn StoreLease>, CampaignError> {
+    let (key, watch) = (StoreKey::new(&["records", target]), Stopwatch::start());
+    loop {
+        if let Some(lease) = store.acquire(&key, worker).map_err(store_error)? {
+            return Ok(lease);
+        }
+        if watch.elapsed() > LOCK_WAIT {
+            let message = format!("another worker has held the records of {target} for {} s", LOCK_WAIT.as_secs());
+            return Err(CampaignError::new(ErrorKind::Store, message));
+        }
+        pause(LOCK_PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Slices that are merged at any moment, again, by several workers, into a store that goes away after each of its requests.
+
+use super::super::shared_store::WatchedStore;
+use super::*;
+use fozzy_trace::FindingKind;
+
+const TARGET: &str = "app-1";
+
+struct Place {
+    folder: tempfile::TempDir,
+    store: DirectoryStore,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        Place { folder, store }
+    }
+
+    fn spool(&self, worker: &str) -> Spool {
+        Spool::open(self.folder.path(), &self.store, worker).expect("a spool")
+    }
+
+    fn record(&self) -> TargetRecord {
+        FleetRecords { store: &self.store }.target(TARGET).expect("it answers").0
+    }
+
+    /// Failures with how often they were seen, and whether their trace is whole.
+    fn failures(&self) -> Vec<(FailureState, String, u64, bool)> {
+        let known = FleetRecords { store: &self.store }.failures(TARGET).expect("it answers").into_iter();
+        let is_whole = |trace: &Digest| self.store.get_blob(trace).expect("sound").is_some();
+        let row = |(state, _, failure): (_, _, FleetFailureRecord)| {
+            (state, failure.signature.to_string(), failure.times, is_whole(&failure.trace))
+        };
+        known.map(row).collect()
+    }
+}
+
+fn failure(spool: &Spool, site: &str, is_shrunk: bool) -> SpooledFailure {
+    let trace = Some(spool.store.put_blob(format!("a trace of {site}, {is_shrunk}").as_bytes()).expect("kept"));
+    let signature = FailureSignature { kind: FindingKind::Panic, site: site.to_owned() };
+    SpooledFailure { signature, trace, is_shrunk, times: 2 }
+}
+
+/// The slice of that number, with a new feature in each, and a failure that the third one makes smaller.
+fn slice(spool: &Spool, number: u64) -> SpooledSlice {
+    let failures = match number {
+        1 | 3 => vec![failure(spool, "src/lib.rs:7", number == 3)],
+        _ => Vec::new(),
+    };
+    SpooledSlice {
+        target: TARGET.to_owned(),
+        name: "app.wasm".to_owned(),
+        program: Some(Digest::of(b"a build")),
+        cpu_s: 10.0,
+        // Clocks step.
+        ended_at_s: 1e9 - number as f64,
+        executions: 100,
+        features: number,
+        is_slice: true,
+        failures,
+        ..SpooledSlice::default()
+    }
+}
+
+fn fill(spool: &Spool, numbers: std::ops::RangeInclusive<u64>) {
+    numbers.for_each(|number| spool.put(&slice(spool, number)).expect("kept"));
+}
+
+#[test]
+fn a_slice_is_counted_once_whenever_the_store_goes_away() {
+    for requests in 0.. {
+        let place = Place::new();
+        {
+            let spool = place.spool("one");
+            fill(&spool, 1..=3);
+            let leaving = WatchedStore::leaving(&place.store, requests);
+            let merged = spool.merge(&leaving, |_, _| ());
+            if merged.is_ok() {
+                assert!(requests > 30, "each of the three takes some: {requests}");
+                return;
+            }
+            assert!(leaving.is_away() && spool.len().expect("listed") > 0);
+        }
+        // That process was killed. The next one brings what it has left.
+        let next = place.spool("two");
+        next.merge(&place.store, |_, _| ()).expect("it answers");
+        let record = place.record();
+        assert_eq!((record.executions, record.features, record.estimate.slices), (300, 3, 3), "after {requests}");
+        assert_eq!(FleetRecords { store: &place.store }.history(TARGET).expect("read").len(), 3, "after {requests}");
+        let expected = (FailureState::Shrunk, "panic at src/lib.rs:7".to_owned(), 4, true);
+        assert_eq!(place.failures(), [expected], "after {requests}");
+        assert_eq!((next.len().expect("listed"), next.store.blobs().expect("listed").len()), (0, 0));
+    }
+}
+
+#[test]
+fn workers_that_merge_at_a_time_lose_nothing() {
+    let place = Place::new();
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let place = &place;
+            scope.spawn(move || {
+                let spool = place.spool(&format!("worker {worker}"));
+                for number in 1..=5 {
+                    fill(&spool, number..=number);
+                    spool.merge(&place.store, |_, _| ()).expect("it answers");
+                }
+            });
+        }
+    });
+    let record = place.record();
+    assert_eq!((record.executions, record.features, record.estimate.slices), (2_000, 5, 20));
+    assert_eq!(place.failures(), [(FailureState::Shrunk, "panic at src/lib.rs:7".to_owned(), 16, true)]);
+}
+
+#[test]
+fn a_slice_of_another_build_is_counted_and_says_nothing_of_its_coverage() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    fill(&spool, 5..=5);
+    let (old, new) = (Some(Digest::of(b"a build")), Some(Digest::of(b"a newer one")));
+    spool.put(&SpooledSlice { program: new, replaces: old, ..slice(&spool, 2) }).expect("kept");
+    spool.put(&SpooledSlice { program: None, ..slice(&spool, 9) }).expect("kept");
+    spool.put(&slice(&spool, 4)).expect("kept");
+    spool.merge(&place.store, |_, _| ()).expect("it answers");
+    let record = place.record();
+    assert_eq!((record.program, record.features, record.executions), (new, 2, 400));
+}
+
+#[test]
+fn what_is_no_slice_stays_and_a_lost_trace_stops_nothing() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    spool.store.put(&StoreKey::new(&["slices", "gone", "00000001"]), b"torn").expect("kept");
+    fill(&spool, 1..=2);
+    for blob in spool.store.blobs().expect("listed") {
+        spool.store.delete_blob(&blob).expect("deleted");
+    }
+    let mut warnings = Vec::new();
+    spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
+    assert!(warnings.len() == 1 && warnings[0].contains("is lost"), "{warnings:?}");
+    assert_eq!((place.record().executions, spool.len().expect("listed")), (200, 1));
+}
