@@ -64,7 +64,8 @@ impl Host {
     /// The guest reads a clock, which moves time by a tick, and at which faults may strike.
     #[inline]
     pub(crate) fn read_clock(&mut self, dial: ClockKind) -> ClockReading {
-        if self.run.world.faults.is_empty() {
+        // A nemesis that is a program orders speeds without a planned fault.
+        if self.run.world.faults.is_empty() && !self.node().drift.is_ordered() {
             self.world().clock.tick();
             return ClockReading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
         }

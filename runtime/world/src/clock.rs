@@ -156,6 +156,13 @@ impl ClockDrift {
         now.0.saturating_add_signed(self.gained_ns(now)).max(shown)
     }
 
+    /// Whether their speed was ever ordered.
+    #[must_use]
+    #[inline]
+    pub const fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+
     /// From `now` on both clocks run fast or slow by so many millionths, whatever is planned.
     pub fn order_speed(&mut self, ppm: i64, now: Instant) {
         self.is_ordered = true;
