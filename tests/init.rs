@@ -62,6 +62,32 @@ fn the_go_template_is_built_by_its_makefile_and_passes() {
     passes("go", "", &environment, "the counter shows the sum");
 }
 
+/// Writes the template of a node, and tests the node as `fozzy init` says.
+fn is_a_node(template: &str, environment: &str) {
+    let fozzy = Fozzy::new();
+    let written = fozzy.run(&["init", "app", "--template", template, "--json"]).exits(0).json();
+    let next: Vec<&str> = written["next"].as_array().expect("a list").iter().filter_map(|line| line.as_str()).collect();
+    assert!(next.len() == 3 && !fozzy.path("app/tests").exists(), "{written}");
+    let readme = String::from_utf8(fozzy.read("app/README.md")).expect("text");
+    for line in next {
+        assert!(readme.contains(line), "{line}");
+        let ran = fozzy.shell(&format!("cd app && {environment} {line} --time-limit 10 --json")).exits(0).json();
+        assert_eq!(ran["results"]["valid?"], true, "{line}: {ran}");
+    }
+}
+
+#[test]
+fn the_node_in_rust_is_built_and_passes() {
+    is_a_node("maelstrom-rust", "");
+}
+
+#[test]
+fn the_node_in_go_is_built_and_passes() {
+    let (go, cache) = corpus::go();
+    let bin = go.parent().expect("a folder");
+    is_a_node("maelstrom-go", &format!("GOTOOLCHAIN=local GOCACHE={} PATH={}:$PATH", cache.display(), bin.display()));
+}
+
 #[test]
 fn the_javascript_template_is_written_and_in_a_long_test_built() {
     let fozzy = Fozzy::new();

@@ -74,16 +74,24 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-/// A source up to its tests, which stand last.
+/// A source without its tests: a module that is declared, wherever that is, and one that is written out, which stands last.
 fn without_tests(source: &str) -> String {
-    let lines: Vec<&str> = source.lines().collect();
-    let is_module = |line: &&str| line.starts_with("mod tests") || line.starts_with("mod test_");
-    let module = lines.iter().position(is_module).unwrap_or(lines.len());
-    let begins = |index: &usize| !lines[*index].starts_with("#[") || !lines[*index].ends_with(']');
-    // Attributes of the module go with it.
-    let end = (0..module).rev().find(begins).map_or(0, |last| last + 1);
-    let end = if module == lines.len() { module } else { end };
-    lines[..end].join("\n")
+    let mut lines: Vec<&str> = Vec::new();
+    for line in source.lines() {
+        let is_module = line.starts_with("mod tests") || line.starts_with("mod test_");
+        if is_module {
+            // Its attributes go with it.
+            while lines.last().is_some_and(|line| line.starts_with("#[") && line.ends_with(']')) {
+                lines.pop();
+            }
+            if !line.ends_with(';') {
+                break;
+            }
+            continue;
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
 }
 
 /// What manifests of members inherit.

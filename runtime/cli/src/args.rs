@@ -241,7 +241,7 @@ pub(crate) struct InitArgs {
     /// The folder of the new files; it is created if missing.
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// The language of the scenario; `minimal` needs no toolchain.
+    /// The language of the scenario; `minimal` needs no toolchain. Or a node of the Maelstrom protocol, without examples.
     #[arg(long, value_name = "TEMPLATE", default_value = "minimal")]
     pub(crate) template: TemplateArg,
     /// Examples to include: plans for run, explore, memory and host, an input for fuzz.
@@ -268,6 +268,10 @@ pub(crate) enum TemplateArg {
     C,
     Go,
     Js,
+    /// A node for `fozzy maelstrom`, in Rust.
+    MaelstromRust,
+    /// The same in Go.
+    MaelstromGo,
     // What version 1 called `ts` wrote nothing of TypeScript.
     #[value(alias = "ts")]
     Minimal,
@@ -280,6 +284,8 @@ impl TemplateArg {
             TemplateArg::C => "c",
             TemplateArg::Go => "go",
             TemplateArg::Js => "js",
+            TemplateArg::MaelstromRust => "maelstrom-rust",
+            TemplateArg::MaelstromGo => "maelstrom-go",
             TemplateArg::Minimal => "minimal",
         }
     }

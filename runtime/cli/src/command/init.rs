@@ -39,6 +39,9 @@ const COMMON: &[File] = template![
     "tests/example.fozzy.json" = "common/tests/example.fozzy.json",
 ];
 
+/// The part of that for projects that have no scenarios.
+const SETTINGS_ONLY: &[File] = template!["fozzy.toml" = "common/fozzy.toml", ".gitignore" = "common/gitignore"];
+
 const EXAMPLES: &[(ExampleArg, File)] = &[
     (ExampleArg::Run, ("plans/run.toml", include_str!("../../templates/common/plans/run.toml"))),
     (ExampleArg::Run, ("tests/run.pass.fozzy.json", include_str!("../../templates/common/tests/run.pass.fozzy.json"))),
@@ -108,6 +111,26 @@ const JS: &[File] = template![
     "wit/deps/fozzy-time.wit" = "js/wit/deps/fozzy-time.wit",
 ];
 
+const MAELSTROM_RUST: &[File] = template![
+    "Cargo.toml" = "maelstrom-rust/Cargo.toml.in",
+    "src/main.rs" = "maelstrom-rust/src/main.rs",
+    "README.md" = "maelstrom-rust/README.md",
+];
+
+const MAELSTROM_GO: &[File] = template![
+    "main.go" = "maelstrom-go/main.go",
+    "maelstrom.go" = "maelstrom-go/maelstrom.go",
+    "go.mod" = "maelstrom-go/go.mod",
+    "README.md" = "maelstrom-go/README.md",
+];
+
+/// What is done next with nodes.
+const MAELSTROM_NEXT: &[&str] = &[
+    "fozzy maelstrom test -w echo --bin . --node-count 3",
+    "fozzy maelstrom test -w unique-ids --bin . --node-count 3 --nemesis kill,partition",
+    "fozzy maelstrom test -w broadcast --bin . --node-count 3 --nemesis partition --latency 20",
+];
+
 /// Names of other files that are shown.
 const NAMES_SHOWN: usize = 5;
 
@@ -125,11 +148,16 @@ pub(crate) fn init(context: &Context, args: &InitArgs) -> Result<ExitCode, CliEr
         TemplateArg::C => (C, &["fozzy run . --seed 7", "fozzy test", "make test"]),
         TemplateArg::Go => (GO, &["fozzy run . --seed 7", "fozzy test"]),
         TemplateArg::Js => (JS, &["npm install", "fozzy run . --seed 7", "fozzy test"]),
+        TemplateArg::MaelstromRust => (MAELSTROM_RUST, MAELSTROM_NEXT),
+        TemplateArg::MaelstromGo => (MAELSTROM_GO, MAELSTROM_NEXT),
     };
+    let is_node = matches!(args.template, TemplateArg::MaelstromRust | TemplateArg::MaelstromGo);
     let every = args.all_tests || args.with.contains(&ExampleArg::All);
-    let examples = EXAMPLES.iter().filter(|(example, _)| every || args.with.contains(example));
-    let files: Vec<&File> = COMMON.iter().chain(files).chain(examples.map(|(_, file)| file)).collect();
-    let brings_sdk = args.template == TemplateArg::Rust && args.sdk.is_none();
+    let examples = EXAMPLES.iter().filter(|(example, _)| !is_node && (every || args.with.contains(example)));
+    let common = if is_node { SETTINGS_ONLY } else { COMMON };
+    let files: Vec<&File> = common.iter().chain(files).chain(examples.map(|(_, file)| file)).collect();
+    let is_rust = matches!(args.template, TemplateArg::Rust | TemplateArg::MaelstromRust);
+    let brings_sdk = is_rust && args.sdk.is_none();
     let sdk_path = args.sdk.as_deref().map_or_else(|| Ok(sdk::CRATE.to_owned()), named_sdk)?;
     // As in version 1, settings go where --config says that they are; not into another project.
     let settings = Some(&context.globals.config).filter(|path| path.is_relative());
@@ -232,6 +260,13 @@ fn named_sdk(folder: &Path) -> Result<String, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_node_in_go_has_the_library_of_the_scenarios() {
+        let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/maelstrom-go/maelstrom.go");
+        let library = std::fs::read_to_string(library).expect("a clone");
+        assert!(MAELSTROM_GO.contains(&("maelstrom.go", &library)), "templates/maelstrom-go/maelstrom.go");
+    }
 
     #[test]
     fn the_javascript_template_has_all_of_our_packages() {
