@@ -32,6 +32,8 @@ use std::path::PathBuf;
 
 /// What such a test is called in traces and reports.
 const KIND: &str = "maelstrom";
+/// What the driver's argument begins with that has the options.
+const OPTIONS: &str = "--maelstrom=";
 /// Instructions that each step adds to the budget of a machine: some thousand messages of a node.
 const FUEL_OF_A_STEP: u64 = 2_000_000;
 
@@ -62,12 +64,8 @@ pub fn prepare(project: &Project, request: &MaelstromRequest) -> Result<Prepared
         return Err(CampaignError::new(ErrorKind::Target, message));
     }
     let mut inputs = Inputs::default();
-    let words = serde_json::to_string(options).map_err(|why| CampaignError::new(ErrorKind::Usage, why.to_string()))?;
-    let main = MachinePlan {
-        args: vec![KIND.to_owned(), format!("--maelstrom={words}")],
-        stdin: routed(false),
-        ..MachinePlan::default()
-    };
+    let main =
+        MachinePlan { args: vec![KIND.to_owned(), argument(options)?], stdin: routed(false), ..MachinePlan::default() };
     let program = ProgramPlan {
         machine: MachinePlan {
             args: std::iter::once(node.target.name.clone()).chain(request.args.iter().cloned()).collect(),
@@ -99,6 +97,43 @@ pub fn prepare(project: &Project, request: &MaelstromRequest) -> Result<Prepared
     let source_bytes = driver.len() as u64;
     let loaded = LoadedTarget { target, component: driver.into(), source_bytes, scenario: None, file: None };
     PreparedProgram::compile(loaded, RunPlan::of(plan, inputs))
+}
+
+/// The plan of a test with fewer nodes, or with fewer clients, the smallest first; none for a plan of something else.
+#[must_use]
+pub(crate) fn smaller_clusters(plan: &Plan) -> Vec<Plan> {
+    let words = plan.main.args.get(1).and_then(|word| word.strip_prefix(OPTIONS));
+    let Some(options) = words.and_then(|words| serde_json::from_str::<MaelstromOptions>(words).ok()) else {
+        return Vec::new();
+    };
+    let MaelstromOptions { nodes, concurrency, .. } = &options;
+    let all = nodes.len() as u32;
+    // As many clients for each node as there were.
+    let with_nodes = sizes_below(all).map(|count| MaelstromOptions {
+        nodes: nodes[..count as usize].to_vec(),
+        concurrency: (u64::from(*concurrency) * u64::from(count)).div_ceil(u64::from(all)) as u32,
+        ..options.clone()
+    });
+    let with_clients = sizes_below(*concurrency).map(|concurrency| MaelstromOptions { concurrency, ..options.clone() });
+    let plan_of = |options: MaelstromOptions| {
+        let mut plan = plan.clone();
+        plan.nodes.retain(|node| options.nodes.contains(&node.name));
+        plan.main.args[1] = argument(&options).ok()?;
+        Some(plan)
+    };
+    with_nodes.chain(with_clients).filter_map(plan_of).collect()
+}
+
+/// 1, 2, 3, 4, 8, 16, … as far as they are below a number.
+fn sizes_below(all: u32) -> impl Iterator<Item = u32> {
+    let next = |size: &u32| Some(if *size < 4 { size + 1 } else { size.checked_mul(2)? });
+    std::iter::successors(Some(1), next).take_while(move |size| *size < all)
+}
+
+/// The options as the driver's argument.
+fn argument(options: &MaelstromOptions) -> Result<String, CampaignError> {
+    let words = serde_json::to_string(options).map_err(|why| CampaignError::new(ErrorKind::Usage, why.to_string()))?;
+    Ok(format!("{OPTIONS}{words}"))
 }
 
 /// Standard input by way of the driver.

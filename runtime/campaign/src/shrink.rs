@@ -13,6 +13,7 @@ mod explained;
 pub use explained::explained_decisions;
 
 use crate::error::{CampaignError, ErrorKind};
+use crate::maelstrom;
 use crate::options::StopFlag;
 use crate::pipeline::{self, ENTRIES_KEPT, PreparedProgram, RecordingOrigin, cache};
 use crate::progress::LIVE_EVERY_NS;
@@ -111,6 +112,10 @@ impl ReplayTarget for ProgramReplayTarget {
     fn allow_interruption(&mut self, allowed: bool) {
         let never = Interrupt::default();
         self.session.interrupt_by(if allowed { self.interrupt.clone() } else { never });
+    }
+
+    fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
+        maelstrom::smaller_clusters(plan)
     }
 
     fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {

@@ -268,6 +268,7 @@ fn shrink_line(shrink: &ShrinkSummary) -> String {
     let ShrinkSummary { before, after, .. } = shrink;
     let rows = [
         (before.steps, after.steps, "step", ""),
+        (before.machines, after.machines, "machine", ""),
         (before.faults, after.faults, "planned fault", ""),
         (before.strikes, after.strikes, "strike", ""),
         // Not all that the run decides, whose number stands beside it.

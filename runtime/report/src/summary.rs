@@ -299,6 +299,9 @@ pub struct ExplainedDecision {
 pub struct FailureSize {
     /// Steps of a scenario.
     pub steps: usize,
+    /// Machines beside the main one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub machines: usize,
     /// Planned faults.
     pub faults: usize,
     /// How often they strike.

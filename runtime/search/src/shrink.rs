@@ -6,7 +6,7 @@
 //!                     └───────────────────────────────────────────────────────────────────────────────────┘ until none is
 //! ```
 //!
-//! Smaller is: fewer planned faults, then fewer steps, then fewer places where a fault strikes, then fewer decisions, then simpler
+//! Smaller is: a smaller cluster, then fewer planned faults, then fewer steps, then fewer places where a fault strikes, then fewer decisions, then simpler
 //! answers (zero is the simplest), then a shorter standard input (`order`). The order of the passes is that of what they save: first what one execution can prove to
 //! be superfluous for many.
 //!
@@ -27,6 +27,7 @@
 
 mod ablate;
 mod chunk_removal;
+mod cluster;
 mod dependencies;
 mod explain;
 mod faults;
@@ -104,6 +105,12 @@ pub trait ReplayTarget {
         identify(execution)
     }
 
+    /// The plan with fewer machines, or with fewer clients, the smallest first; none if there is no smaller cluster, or it is not one.
+    fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
+        let _ = plan;
+        Vec::new()
+    }
+
     /// The steps that a failure at this position depends on, if the program says what its steps do.
     fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
         let _ = (failure, position);
@@ -150,6 +157,7 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: steps::pairs },
     // Before values are looked at one by one: it may be that few of them are left to be.
     Pass { dimension: Dimension::Input, run: resample::few },
+    Pass { dimension: Dimension::Input, run: cluster::fewer },
     Pass { dimension: Dimension::Faults, run: faults::strikes },
     Pass { dimension: Dimension::Schedule, run: schedule::turns },
     Pass { dimension: Dimension::Input, run: input::drawn },
@@ -181,6 +189,8 @@ impl From<HarnessError> for ShrinkHalt {
 pub struct CandidateSize {
     /// Steps of a scenario that are run.
     pub steps: usize,
+    /// Machines beside the main one.
+    pub machines: usize,
     /// Planned faults.
     pub faults: usize,
     /// How often they strike, within the decisions that are examined.
@@ -478,6 +488,7 @@ impl<'a> Shrinker<'a> {
     fn size(&self) -> CandidateSize {
         CandidateSize {
             steps: steps::count(&self.smallest.plan, self.position),
+            machines: self.smallest.plan.nodes.len(),
             faults: self.smallest.plan.faults.len(),
             strikes: self.log.iter().filter(|decision| faults::strikes_at(&self.smallest.plan, decision)).count(),
             decisions: self.log.iter().filter(|decision| !values::is_simplest(decision)).count(),
@@ -556,14 +567,15 @@ type NextCandidates<'f> = dyn Fn(&ShrinkCandidate, usize) -> Option<ShrinkCandid
 
 /// What tells candidates of one recording apart: passes change nothing else.
 fn digest(smallest: &ShrinkCandidate) -> u64 {
-    let Plan { scenario, faults, main, input, .. } = &smallest.plan;
+    let Plan { scenario, faults, main, nodes, input, .. } = &smallest.plan;
     let mut fold = RunningDigest::default();
     fold.word(u64::from(smallest.calm));
     for KeptSequence { kind, sequence, steps } in scenario.iter().flat_map(|scenario| &scenario.only) {
         fold.pair(u64::from(kind.stream(*sequence)), steps.len() as u64);
         steps.iter().for_each(|(from, to)| fold.pair(u64::from(*from), u64::from(*to)));
     }
-    fold.bytes(format!("{faults:?} {:?}", main.stdin).as_bytes());
+    fold.bytes(format!("{faults:?} {:?} {:?}", main.stdin, main.args).as_bytes());
+    nodes.iter().for_each(|node| fold.bytes(node.name.as_bytes()));
     if input.is_some() {
         fold.bytes(&smallest.plan.planned_input(&smallest.inputs).unwrap_or_default());
     }

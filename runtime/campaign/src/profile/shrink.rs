@@ -214,6 +214,6 @@ const fn dimension_word(dimension: Dimension) -> &'static str {
 }
 
 const fn size(size: CandidateSize) -> ProfileShrinkSize {
-    let CandidateSize { steps, faults, strikes, decisions, input_bytes } = size;
+    let CandidateSize { steps, faults, strikes, decisions, input_bytes, machines: _ } = size;
     ProfileShrinkSize { steps, faults, strikes, decisions, input_bytes }
 }

@@ -123,8 +123,8 @@ pub(super) const fn dimension(argument: MinimizeArg) -> Option<Dimension> {
 }
 
 const fn size(size: CandidateSize) -> FailureSize {
-    let CandidateSize { steps, faults, strikes, decisions, input_bytes } = size;
-    FailureSize { steps, faults, strikes, decisions, input_bytes }
+    let CandidateSize { steps, machines, faults, strikes, decisions, input_bytes } = size;
+    FailureSize { steps, machines, faults, strikes, decisions, input_bytes }
 }
 
 pub(crate) fn ablate(context: &Context, args: &AblateArgs) -> Result<ExitCode, CliError> {

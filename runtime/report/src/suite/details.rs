@@ -78,6 +78,7 @@ pub(super) fn shrink(shrink: &ShrinkSummary) -> String {
     let (before, after) = (&shrink.before, &shrink.after);
     let rows = [
         ("steps", before.steps, after.steps),
+        ("machines", before.machines, after.machines),
         ("planned faults", before.faults, after.faults),
         ("strikes of faults", before.strikes, after.strikes),
         ("decisions", before.decisions, after.decisions),

@@ -8,6 +8,8 @@
 //! 1              │ 3     │ 0       │ 9         │ 1 0 0 5 17 2 0 …  │ ""            smaller, since no fault strikes
 //! ```
 //!
+//! Before all of them, a cluster of fewer machines is smaller, and then one whose program has shorter arguments: they say how many clients there are.
+//!
 //! Over decisions the order is shortlex, as in Hypothesis: fewer decisions first, then simpler answers from the first decision
 //! on. A number is simpler than a larger one, bytes are simpler than longer ones.
 //!
@@ -26,7 +28,14 @@ use std::sync::Arc;
 pub(super) fn compare(one: (&ShrinkCandidate, &[Decision]), other: (&ShrinkCandidate, &[Decision])) -> Ordering {
     let ((one, log), (other, other_log)) = (one, other);
     let faults = one.plan.faults.len().cmp(&other.plan.faults.len());
-    faults.then_with(|| by_decisions((one, log), (other, other_log))).then_with(|| by_input(one, other))
+    let sizes = cluster(one).cmp(&cluster(other)).then(faults);
+    sizes.then_with(|| by_decisions((one, log), (other, other_log))).then_with(|| by_input(one, other))
+}
+
+/// Machines, and the arguments of the main program, unless one of them is an input, which is compared as such.
+fn cluster(of: &ShrinkCandidate) -> (usize, usize, &[String]) {
+    let args = if of.plan.input.is_none() { of.plan.main.args.as_slice() } else { &[] };
+    (of.plan.nodes.len(), args.iter().map(String::len).sum(), args)
 }
 
 /// Of two executions that decide more than is logged, it is not known which is smaller.

@@ -8,7 +8,8 @@ use fozzy_trace::file::{EngineId, RecordedTarget};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::fault::{FaultPlan, RATE_ALWAYS_PPM};
 use fozzy_trace::plan::{
-    ArrivalPlan, ArrivalTime, ChannelPlan, KeptSequence, MachinePlan, ScenarioKind, ScenarioPlan, StdinPlan,
+    ArrivalPlan, ArrivalTime, ChannelPlan, KeptSequence, MachinePlan, NodePlan, ProgramPlan, ScenarioKind,
+    ScenarioPlan, StdinPlan,
 };
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{
@@ -131,6 +132,52 @@ fn run(fails: Fails, plan: &Plan, seed: u64, options: Options) -> (ShrinkResult,
     toy.performed = 0;
     let shrunk = shrink(&recording, &mut [&mut toy], options, &mut |_| true).expect("it can be shrunk");
     (shrunk, toy)
+}
+
+/// A toy on a cluster. On five machines large values fail, on two to four small ones, and on fewer nothing does.
+struct ClusterToy;
+
+impl ReplayTarget for ClusterToy {
+    fn execute(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let fails: Fails = match plan.nodes.len() {
+            5 => |steps| steps.iter().any(|step| step.flow == 3 && step.value >= VALUES / 2).then_some("bad"),
+            2..=4 => |steps| {
+                steps.iter().any(|step| step.flow == 3 && (1..VALUES / 2).contains(&step.value)).then_some("bad")
+            },
+            _ => |_| None,
+        };
+        Toy { fails, performed: 0 }.execute(plan, inputs, source, keep)
+    }
+
+    fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
+        (1..plan.nodes.len()).map(|count| Plan { nodes: plan.nodes[..count].to_vec(), ..plan.clone() }).collect()
+    }
+}
+
+#[test]
+fn a_cluster_gets_as_small_as_it_fails_with_other_values() {
+    let machine = |number: u32| NodePlan {
+        name: format!("n{number}"),
+        program: ProgramPlan { machine: MachinePlan::default(), component: Digest::of(b"") },
+        called: false,
+        ends: None,
+        restart: None,
+    };
+    let plan = Plan { nodes: (0..5).map(machine).collect(), ..scenario(1, 60) };
+    let execution =
+        ClusterToy.execute(&plan, &Inputs::default(), Box::new(SeededSource::new(Seed(3))), 0..0).expect("no machine");
+    let recording = recording_of(&plan, &execution, 3);
+    let shrunk = shrink(&recording, &mut [&mut ClusterToy], ALL, &mut |_| true).expect("it can be shrunk");
+    assert_eq!((shrunk.before.machines, shrunk.after.machines, shrunk.after.steps), (5, 2, 1));
+    assert!(shrunk.smallest.answers.values().any(|answer| *answer == Override::Number(1)), "its simplest value, too");
+    let again = shrink(&recording, &mut [&mut ClusterToy], ALL, &mut |_| true).expect("it can be shrunk");
+    assert_eq!(again.smallest, shrunk.smallest);
 }
 
 pub(super) const ALL: Options = Options { only: None, aggressive: false, keeps_stdin: false, shortest: false };
