@@ -35,7 +35,7 @@ fn a_test_is_recorded_and_replayed_without_its_program() {
     test(&fozzy, "node.wasm", &format!("{words} second.fozzy")).exits(0);
     assert!(fozzy.read("first.fozzy") == fozzy.read("second.fozzy"), "two tests with one seed, two traces");
     assert_eq!(first["results"]["valid?"], true);
-    assert_eq!(first["results"]["stats"]["by-f"]["echo"]["ok-count"], 23, "{first}");
+    assert_eq!(first["results"]["stats"]["by-f"]["echo"]["ok-count"], 25, "{first}");
     assert_eq!(first["results"]["net"]["servers"]["send-count"], 0);
     fs::remove_file(fozzy.path("node.wasm")).expect("it was copied");
     let replayed = fozzy.run(&["replay", "first.fozzy", "--json"]).exits(0).json();
@@ -68,6 +68,37 @@ fn the_planted_faults_are_found_and_shrunk() {
     let flows = shrunk["scenario"]["flows"].as_array().cloned().unwrap_or_default();
     let run: u64 = flows.iter().filter_map(|flow| flow["run"].as_u64()).sum();
     assert!((2..=4).contains(&run), "a partition, a broadcast, and little else: {shrunk}");
+    let machines = |when: &str| shrunk["shrink"][when]["machines"].as_u64();
+    assert_eq!(
+        (machines("before"), machines("after")),
+        (Some(3), Some(2)),
+        "one that tells, one that is not told: {shrunk}"
+    );
+    let messages = fozzy.run(&["trace", "show", "small.fozzy", "--messages"]).exits(0).out();
+    assert!(
+        messages.contains("\"node_ids\":[\"n0\",\"n1\"]") && !messages.contains("c4"),
+        "two clients beside those of init: {messages}"
+    );
+}
+
+#[test]
+fn files_of_nodes_are_damaged() {
+    let fozzy = Fozzy::new();
+    fs::copy(corpus::odd_node(), fozzy.path("odd.wasm")).expect("it is built");
+    let words =
+        "echo --node-count 1 --time-limit 20 --rate 2 --nemesis disk --nemesis-interval 8 --record torn.fozzy --json";
+    let document = test(&fozzy, "odd.wasm", &format!("{words} -- stored")).exits(1).json();
+    let found = document["run"]["findings"][0]["title"].as_str().unwrap_or_default().to_owned();
+    assert!(found.contains("and \"damaged\" came back"), "{document}");
+    let flows = document["run"]["scenario"]["flows"].as_array().cloned().unwrap_or_default();
+    let run =
+        |name: &str| flows.iter().find(|flow| flow["name"] == name).map_or(0, |flow| flow["run"].as_u64().unwrap_or(0));
+    assert!(run("file-flip") + run("file-lost") + run("file-torn") + run("file-misdirect") + run("file-truncate") > 0);
+    let messages = fozzy.run(&["trace", "show", "torn.fozzy", "--messages"]).exits(0).out();
+    assert!(messages.contains("! file-") && messages.contains("n0:/"), "{messages}");
+    assert_eq!(fozzy.run(&["replay", "torn.fozzy", "--json"]).exits(1).json()["replay"]["equal"], true);
+    let named = test(&fozzy, "odd.wasm", "echo --node-count 1 --time-limit 5 --nemesis file-lost --nemesis-interval 1");
+    assert!(named.exits(0).err().contains("file-lost"));
 }
 
 #[test]
@@ -260,6 +291,35 @@ fn what_breaks_the_protocol_is_told() {
         let words =
             |text: &str| text.replace("\\n", " ").replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&findings.join("\n")).contains(&words(said)), "{how}: {findings:?}");
+    }
+}
+
+#[test]
+fn a_node_that_starts_again_answers_init_again() {
+    let fozzy = Fozzy::new();
+    fs::copy(corpus::odd_node(), fozzy.path("odd.wasm")).expect("it is built");
+    for (faults, how, said) in [
+        ("kill", "plain", None),
+        ("kill,pause", "plain", None),
+        (
+            "kill",
+            "once",
+            Some(
+                "n0 does not answer {\"type\":\"init\",\"node_id\":\"n0\",\"node_ids\":[\"n0\"],\"msg_id\":1} after a restart with init_ok: timeout",
+            ),
+        ),
+        ("power-loss", "otherwise", Some("after a restart with a malformed init_ok: `type` is \"hello\"")),
+    ] {
+        let words = format!(
+            "echo --node-count 1 --time-limit 40 --rate 2 --nemesis {faults} --nemesis-interval 4 --json -- {how}"
+        );
+        let document = test(&fozzy, "odd.wasm", &words).exits(i32::from(said.is_some())).json();
+        let flows = document["run"]["scenario"]["flows"].as_array().cloned().unwrap_or_default();
+        let ends = ["start", "power is back"];
+        let is_end = |flow: &&Value| ends.iter().any(|end| flow["name"] == *end) && flow["run"].as_u64() > Some(0);
+        assert!(flows.iter().any(|flow| is_end(&flow)), "{flows:?}");
+        let found = document["run"]["findings"][0]["message"].as_str().unwrap_or_default();
+        assert!(said.is_none_or(|said| found.contains(said)), "{faults} {how}: {found}");
     }
 }
 

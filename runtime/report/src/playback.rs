@@ -336,7 +336,7 @@ impl RunPlayback {
         }
         for fault in &self.faults {
             rows.push((fault.begun, format!("{:>width$}  ! {} {}", "", fault.name, fault.text)));
-            if let Some(ended) = fault.ended {
+            if let Some(ended) = fault.ended.filter(|ended| *ended != fault.begun) {
                 rows.push((ended, format!("{:>width$}  ! end of {}", "", fault.name)));
             }
         }

@@ -153,6 +153,16 @@ words! {
         Clock = "clock",
         /// Clocks run fast or slow.
         Drift = "drift",
+        /// A bit of a file is another one.
+        FileFlip = "file-flip",
+        /// A sector of a file is zeros.
+        FileLost = "file-lost",
+        /// The second half of a sector of a file is zeros.
+        FileTorn = "file-torn",
+        /// A sector of a file stands where another one should be.
+        FileMisdirect = "file-misdirect",
+        /// A file is cut.
+        FileTruncate = "file-truncate",
     }
 }
 
@@ -184,6 +194,17 @@ words! {
         /// All are neighbours of all.
         Total = "total",
     }
+}
+
+impl NemesisKind {
+    /// What damages files, for good: it has no end.
+    pub const OF_FILES: [NemesisKind; 5] = [
+        NemesisKind::FileFlip,
+        NemesisKind::FileLost,
+        NemesisKind::FileTorn,
+        NemesisKind::FileMisdirect,
+        NemesisKind::FileTruncate,
+    ];
 }
 
 impl MaelstromOptions {

@@ -144,7 +144,12 @@ impl World {
                 let line = if is_whole { &held[..held.len() - 1] } else { &held[..] };
                 self.ask_peers(context, |peer, context| peer.line(context.node, line, context));
                 let orders = self.dialogues.peers.iter().filter_map(|peer| peer.order(context.node, line));
-                orders.collect::<Vec<_>>().into_iter().for_each(|(node, order)| self.obey(node, order));
+                for (node, order) in orders.collect::<Vec<_>>() {
+                    if let Some(words) = self.obey_and_report(node, order) {
+                        let bytes = Some(format!("! {words}\n").into_bytes().into());
+                        self.deliver(vec![StdinDelivery { to: context.node, bytes, at: context.now }], context.now);
+                    }
+                }
                 held.clear();
             }
         }
@@ -172,7 +177,13 @@ impl World {
         for StdinDelivery { to, bytes, at } in deliveries {
             let at = at.max(now);
             match bytes {
-                Some(bytes) => drop(self.send_to(to, bytes, at)),
+                Some(bytes) => {
+                    // Who routes is no receiver of its own.
+                    if to != NodeId(0) {
+                        self.network.note_line(to, &bytes);
+                    }
+                    drop(self.send_to(to, bytes, at));
+                }
                 None => drop(self.node_mut(to).stdin.channel_mut().map(|channel| channel.close(at))),
             }
         }

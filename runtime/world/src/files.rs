@@ -36,7 +36,6 @@ pub(crate) mod tests;
 
 pub use contents::DiskContent;
 pub use crash::SECTOR_BYTES;
-pub(crate) use damage::SectorDamage;
 pub use data::{FILE_BYTES_MAX, READ_BYTES_MAX};
 pub use disk_faults::{DiskFault, DiskOperation, flip_bit, inject, room};
 pub use durable::{PENDING_BYTES_MAX, PENDING_CHANGES_MAX};

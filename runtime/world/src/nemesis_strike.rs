@@ -11,9 +11,7 @@ use crate::fault::{
     ActiveNemesis, CHANCES_MAX, LinkEffect, LinkSet, LinkWindow, NEMESES, Nemeses, NemesisAction, NemesisEvent,
     NemesisRule,
 };
-use crate::files::SectorDamage;
-use crate::glob::matches;
-use crate::machine_order::{Doom, MachineOrder};
+use crate::machine_order::{Doom, FileDamage, MachineOrder};
 use crate::{Decider, FaultStrike, OpContext, World};
 use fozzy_trace::facts::StrikeRecord;
 use fozzy_trace::nemesis::{
@@ -344,44 +342,10 @@ impl World {
         chance: &mut Chance<'_>,
     ) -> Option<NemesisStrike> {
         let pattern = rule.plan.path.as_deref().unwrap_or("*");
+        let mut below = |site: &str, bound: u64| chance.below(site, bound);
         let machine = self.node_mut(node);
-        let mut files = machine.disk.files_with_content();
-        files.retain(|file| matches(pattern, &file.path));
-        if files.is_empty() {
-            return None;
-        }
-        let file = &files[chance.below("file", files.len() as u64) as usize];
-        let sectors = file.size.div_ceil(SectorDamage::SECTOR_BYTES);
-        let (damage, what) = match rule.action {
-            NemesisAction::FileTruncate => {
-                // By halves, so that the last bytes go as often as most of the file.
-                let cut = file.size >> chance.below("what remains", 10);
-                let left = if cut == file.size { 0 } else { file.size - cut };
-                (SectorDamage::Truncate(left), format!("cut to {left} bytes"))
-            }
-            action => {
-                let sector = chance.below("sector", sectors);
-                match action {
-                    NemesisAction::FileFlip => {
-                        let bytes = SectorDamage::SECTOR_BYTES.min(file.size - sector * SectorDamage::SECTOR_BYTES);
-                        let bit = sector * SectorDamage::SECTOR_BYTES * 8 + chance.below("bit", bytes * 8);
-                        (SectorDamage::Flip(bit), format!("bit {} of byte {}", bit % 8, bit / 8))
-                    }
-                    NemesisAction::FileTorn => (SectorDamage::Torn(sector), format!("sector {sector} is torn")),
-                    NemesisAction::FileMisdirect if sectors > 1 => {
-                        let other = (sector + 1 + chance.below("other sector", sectors - 1)) % sectors;
-                        (
-                            SectorDamage::Copy(sector, other),
-                            format!("sector {sector} stands in place of sector {other}"),
-                        )
-                    }
-                    _ => (SectorDamage::Zero(sector), format!("sector {sector} is lost")),
-                }
-            }
-        };
-        let index = file.index;
-        let words = format!("{}:{}: {what}", machine.name, file.path);
-        machine.disk.damage(index, damage);
+        let damage = FileDamage::of(rule.action.word())?;
+        let words = format!("{}:{}", machine.name, machine.disk.damage_file(damage, pattern, &mut below)?);
         nemeses.damaged.insert(node);
         Some(NemesisStrike { words, hits: BTreeSet::from([node]), ..strike })
     }

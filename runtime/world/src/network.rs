@@ -184,6 +184,13 @@ impl Network {
         self.messages = Some(MessageLog::default());
     }
 
+    /// A line came to the standard input of a machine.
+    pub(crate) fn note_line(&mut self, node: NodeId, line: &[u8]) {
+        if let Some(messages) = &mut self.messages {
+            messages.note_line(node, line);
+        }
+    }
+
     /// Which kinds of messages were read after which others, by each machine: a number for each pair.
     pub fn messages(&self) -> impl Iterator<Item = u64> + '_ {
         self.messages.iter().flat_map(MessageLog::pairs)

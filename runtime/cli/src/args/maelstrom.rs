@@ -10,6 +10,9 @@ use fozzy_scenario_file::{
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+/// All that damages files.
+const DISK: &str = "disk";
+
 /// What is done with nodes of the Maelstrom protocol.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MaelstromCommand {
@@ -54,7 +57,7 @@ pub(crate) struct MaelstromTestArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) p_loss: f64,
     /// What goes wrong, each kind for itself: partition, one-way, delay, loss, duplicate, reorder, slow, jam, swizzle, kill, power-loss, pause,
-    /// slow-node, clock, drift.
+    /// slow-node, clock, drift; file-flip, file-lost, file-torn, file-misdirect, file-truncate, or disk for these five.
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     pub(crate) nemesis: Vec<String>,
     /// Seconds between two steps of what goes wrong, on average.
@@ -147,8 +150,13 @@ impl MaelstromTestArgs {
             (None, Some(count)) => (0..count).map(|number| format!("n{number}")).collect(),
             (None, None) => (1..=5).map(|number| format!("n{number}")).collect(),
         };
-        let nemesis = self.nemesis.iter().map(|word| named(NemesisKind::ALL, |one| one.word(), word.trim()));
-        let nemesis: BTreeSet<NemesisKind> = nemesis.collect::<Result<_, _>>()?;
+        let mut nemesis: BTreeSet<NemesisKind> = BTreeSet::new();
+        for word in self.nemesis.iter().map(|word| word.trim()) {
+            match word {
+                DISK => nemesis.extend(NemesisKind::OF_FILES),
+                word => drop(nemesis.insert(named(NemesisKind::ALL, |one| one.word(), word)?)),
+            }
+        }
         Ok(MaelstromOptions {
             workload: named(MaelstromWorkload::ALL, |one| one.word(), &self.workload)?,
             concurrency: concurrency(&self.concurrency, nodes.len())?,

@@ -41,6 +41,8 @@ pub struct NodeRequest {
 pub enum RequestPurpose {
     /// To set a node up: what answers it.
     SetUp(&'static ReplyShape),
+    /// The same of a node whose program was started again.
+    SetUpAgain(&'static ReplyShape),
     /// To say how far the client has come; nothing else depends on it.
     Commit(&'static ReplyShape),
     /// An operation of the workload, with its input, and whether it is one of the last.
@@ -51,9 +53,14 @@ impl RequestPurpose {
     /// What answers it.
     pub fn reply(&self) -> &'static ReplyShape {
         match self {
-            RequestPurpose::SetUp(reply) | RequestPurpose::Commit(reply) => reply,
+            RequestPurpose::SetUp(reply) | RequestPurpose::SetUpAgain(reply) | RequestPurpose::Commit(reply) => reply,
             RequestPurpose::Operation(row, ..) => &row.reply,
         }
+    }
+
+    /// Whether it sets a node up that was started again.
+    pub fn is_again(&self) -> bool {
+        matches!(self, RequestPurpose::SetUpAgain(_))
     }
 
     /// The first thing that is wrong with a reply: in words without a value, and with it.

@@ -10,12 +10,12 @@
 //! recorded, replayed, explored and shrunk as scenarios are, and the program travels in each trace.
 //!
 //! ```text
-//! begin-sequence   init of each node · topology            step   gap · which client, which operation │ partition │ heal
+//! begin-sequence   init of each node · topology            step   moment · which client, which operation │ partition │ heal
 //! end-sequence     what is open ends · healed · 10 s · final reads
 //! ```
 //!
-//! Invariants: all that is left to chance is a choice of the run; what a step does depends on no number of a step before, so that steps can
-//! be left out; clients have one request at a time.
+//! Invariants: all that is left to chance is a choice of the run; the moment of a step depends on its own number and on what is drawn in it, so
+//! that steps can be left out and the others stay where they were; clients have one request at a time.
 //! Not here: which machines there are and how lines come here (`fozzy-campaign`, `fozzy-world`), what judges operations (`fozzy-check`).
 
 mod client;
@@ -59,9 +59,9 @@ impl Guest for Driver {
         TEST.set(Some(test));
     }
 
-    fn step(_: u32) -> StepResult {
+    fn step(step: u32) -> StepResult {
         TEST.with_borrow_mut(|test| match test {
-            Some(test) => test.step(),
+            Some(test) => test.step(step),
             None => StepResult::Stuck("the sequence was not begun".to_owned()),
         })
     }

@@ -1,7 +1,7 @@
-//! What goes wrong: each kind begins at a step, and ends at another one.
+//! What goes wrong: each kind begins at a step, and ends at another one. What damages files has no end.
 //!
 //! ```text
-//! partition … heal       kill … start       pause … resume       loss … end of loss       clock … reset clocks
+//! partition … heal       kill … start       pause … resume       loss … end of loss       clock … reset clocks       file-flip
 //! ```
 //!
 //! Kinds are independent of each other. At the end of a test all of them end.
@@ -40,9 +40,12 @@ pub struct Nemesis {
     unpowered: Vec<String>,
 }
 
-/// What a kind's beginning and end are called.
-pub fn names(kind: NemesisKind) -> [&'static str; 2] {
-    match kind {
+/// Places on a disk: which file, which sector, which bit.
+const PLACES: u64 = 1 << 40;
+
+/// What a kind's beginning and end are called; what damages files has no end.
+pub fn names(kind: NemesisKind) -> Vec<&'static str> {
+    let both = match kind {
         NemesisKind::Partition => ["partition", "heal"],
         NemesisKind::OneWay => ["one-way", "end of one-way"],
         NemesisKind::Delay => ["delay", "end of delay"],
@@ -58,12 +61,23 @@ pub fn names(kind: NemesisKind) -> [&'static str; 2] {
         NemesisKind::Pause => ["pause", "resume"],
         NemesisKind::Clock => ["clock", "reset clocks"],
         NemesisKind::Drift => ["drift", "end of drift"],
-    }
+        NemesisKind::FileFlip
+        | NemesisKind::FileLost
+        | NemesisKind::FileTorn
+        | NemesisKind::FileMisdirect
+        | NemesisKind::FileTruncate => return vec![kind.word()],
+    };
+    both.to_vec()
 }
 
 impl Nemesis {
     pub fn is_active(&self, kind: NemesisKind) -> bool {
         self.active.contains(&kind)
+    }
+
+    /// Whether a node stands still.
+    pub fn is_paused(&self, node: &str) -> bool {
+        self.paused.iter().any(|paused| paused == node)
     }
 
     /// A kind begins. What it does, for people.
@@ -75,8 +89,19 @@ impl Nemesis {
         network: &mut MessageNetwork,
         wire: &mut NodeWire,
     ) -> String {
-        self.active.insert(kind);
+        if !NemesisKind::OF_FILES.contains(&kind) {
+            self.active.insert(kind);
+        }
         match kind {
+            NemesisKind::FileFlip
+            | NemesisKind::FileLost
+            | NemesisKind::FileTorn
+            | NemesisKind::FileMisdirect
+            | NemesisKind::FileTruncate => {
+                let node = &nodes[draws::choose("target", nodes.len() as u64) as usize];
+                wire.order(kind.word(), node, Some(draws::choose("place", PLACES).cast_signed()));
+                node.clone()
+            }
             NemesisKind::Partition => {
                 network.partition = Partition::draw(nodes);
                 network.partition.words()
@@ -164,6 +189,11 @@ impl Nemesis {
                 }
                 return std::mem::take(ended);
             }
+            NemesisKind::FileFlip
+            | NemesisKind::FileLost
+            | NemesisKind::FileTorn
+            | NemesisKind::FileMisdirect
+            | NemesisKind::FileTruncate => {}
             NemesisKind::Pause => {
                 std::mem::take(&mut self.paused).iter().for_each(|node| wire.order("resume", node, None))
             }

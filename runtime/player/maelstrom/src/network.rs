@@ -142,6 +142,27 @@ impl MessageNetwork {
         id
     }
 
+    /// A message to a node whose program has just started again, which is there at once. What was on its way to the program before it is lost,
+    /// as in Maelstrom.
+    pub fn hand_over(&mut self, now: u64, src: &str, dest: &str, body: String) -> NodeMessage {
+        let waiting = self.queue.iter().filter(|(_, message)| message.dest == dest);
+        for key in waiting.map(|(key, _)| *key).collect::<Vec<_>>() {
+            let message = self.queue.remove(&key).expect("it was there");
+            self.note(now, "lost", &message);
+        }
+        let (lost, held) = std::mem::take(&mut self.held).into_iter().partition(|message| message.dest == dest);
+        self.held = held;
+        let lost: Vec<NodeMessage> = lost;
+        lost.iter().for_each(|message| self.note(now, "lost", message));
+        let message =
+            NodeMessage { id: self.next_id, src: src.to_owned(), dest: dest.to_owned(), body, waited_for: None };
+        self.next_id += 1;
+        (self.clients.sent, self.clients.received) = (self.clients.sent + 1, self.clients.received + 1);
+        self.note(now, "send", &message);
+        self.note(now, "receive", &message);
+        message
+    }
+
     /// Prints what becomes of a message, if that is wanted.
     fn note(&self, now: u64, event: &str, message: &NodeMessage) {
         if self.is_journaled {

@@ -17,6 +17,7 @@ use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Nanoseconds of a second.
 const SECOND: f64 = 1e9;
@@ -64,8 +65,16 @@ fn flows(options: &MaelstromOptions) -> Vec<(&'static str, u32)> {
         flows.push((WAIT, 1));
     }
     let fault = weight(1.0 / options.nemesis_interval).max(1);
-    flows.extend(options.nemesis.iter().flat_map(|kind| nemesis::names(*kind)).map(|name| (name, fault)));
+    flows.extend(
+        fault_flows(options).into_iter().map(|(kind, is_end)| (nemesis::names(kind)[usize::from(is_end)], fault)),
+    );
     flows
+}
+
+/// The kinds of faults, each with its beginning and its end if it has one, in the order of their flows.
+fn fault_flows(options: &MaelstromOptions) -> Vec<(NemesisKind, bool)> {
+    let of = |kind: &NemesisKind| (0..nemesis::names(*kind).len()).map(|place| (*kind, place == 1)).collect::<Vec<_>>();
+    options.nemesis.iter().flat_map(of).collect()
 }
 
 /// A test on its way.
@@ -73,18 +82,21 @@ pub struct Test {
     options: MaelstromOptions,
     workload: &'static Workload,
     flows: Vec<(&'static str, u32)>,
+    /// Those of the flows that are faults: the kind, and whether it ends.
+    faults: Vec<(NemesisKind, bool)>,
     wire: NodeWire,
     network: MessageNetwork,
     services: Services,
     nemesis: Nemesis,
+    /// Those that do operations, and behind them those that set up nodes that were started again.
     clients: Vec<Client>,
     /// By name, which client.
     names: BTreeMap<String, usize>,
     /// The number of the next client, as names have it.
     next_client: usize,
     generator: Generator,
-    /// When the next step is due, and when the last one may be.
-    next_at: u64,
+    /// When operations begin, and when the last one may.
+    start: u64,
     limit: u64,
     /// Operations that were begun, and that succeeded.
     begun: u64,
@@ -96,6 +108,7 @@ impl Test {
         Test {
             workload: Workload::of(options.workload),
             flows: flows(&options),
+            faults: fault_flows(&options),
             wire: NodeWire::new(),
             network: MessageNetwork::new(&options),
             services: Services::default(),
@@ -104,7 +117,7 @@ impl Test {
             names: BTreeMap::new(),
             next_client: 0,
             generator: Generator::new(&options),
-            next_at: 0,
+            start: 0,
             limit: 0,
             begun: 0,
             succeeded: 0,
@@ -139,28 +152,22 @@ impl Test {
         for process in 0..self.options.concurrency {
             self.open(process, nodes[process as usize % nodes.len()].clone());
         }
-        self.next_at = self.wire.now();
-        self.limit = self.next_at.saturating_add((self.options.time_limit * SECOND) as u64);
+        self.start = self.wire.now();
+        self.limit = self.start.saturating_add((self.options.time_limit * SECOND) as u64);
     }
 
-    /// One operation, or one thing that goes wrong or is repaired.
-    pub fn step(&mut self) -> StepResult {
+    /// One operation, or one thing that goes wrong or is repaired, at a moment of the stretch of time that the number of the step has.
+    pub fn step(&mut self, step: u32) -> StepResult {
         if self.options.is_idle() {
             self.run(self.limit, |_| false);
             return StepResult::Ran(self.flows.len() as u32 - 1);
         }
-        if self.next_at == self.limit {
-            return skipped("the time is over");
-        }
-        let mean = SECOND / self.options.step_rate();
-        let gap = draws::int("gap", 0, (2.0 * mean).min(1e18) as i64).unsigned_abs();
-        let at = self.next_at.saturating_add(gap);
-        if at >= self.limit {
-            self.next_at = self.limit;
-            return skipped("the time is over");
-        }
+        let stretch = SECOND / self.options.step_rate();
+        let begin = self.start.saturating_add((stretch * f64::from(step)) as u64);
+        let end = self.start.saturating_add((stretch * (f64::from(step) + 1.0)) as u64).min(self.limit);
+        let last = i64::try_from(end.saturating_sub(begin).saturating_sub(1)).unwrap_or(i64::MAX);
+        let at = begin.saturating_add(draws::int("moment", 0, last).unsigned_abs());
         self.run(at, |_| false);
-        self.next_at = at.max(self.wire.now());
         let weights = (0..self.flows.len()).map(|flow| match self.fault(flow) {
             Some((kind, is_end)) if self.nemesis.is_active(kind) != is_end => 0,
             _ => self.flows[flow].1,
@@ -168,7 +175,7 @@ impl Test {
         let weights: Vec<u32> = weights.collect();
         let flow = draws::weighted("flow", &weights);
         match self.fault(flow as usize) {
-            None => return self.operate(flow),
+            None => return self.operate(flow, end),
             Some((kind, false)) => self.begin_fault(kind),
             Some((kind, true)) => self.end_fault(kind),
         }
@@ -177,37 +184,80 @@ impl Test {
 
     /// The kind of fault that a flow begins or ends.
     fn fault(&self, flow: usize) -> Option<(NemesisKind, bool)> {
-        let place = flow.checked_sub(self.workload.operations.len())?;
-        Some((self.options.nemesis[place / 2], place % 2 == 1))
+        Some(self.faults[flow.checked_sub(self.workload.operations.len())?])
     }
 
     fn begin_fault(&mut self, kind: NemesisKind) {
         let words = self.nemesis.begin(kind, self.wire.now(), &self.options.nodes, &mut self.network, &mut self.wire);
-        tools::event(nemesis::names(kind)[0], &words);
-        // Programs that were killed are gone before anything else happens.
-        self.run(u64::MAX, |test| !test.wire.has_ordered_ends());
+        let is_damage = NemesisKind::OF_FILES.contains(&kind);
+        if !is_damage {
+            tools::event(nemesis::names(kind)[0], &words);
+        }
+        // Programs that were killed are gone before anything else happens, and it is known what was damaged.
+        self.run(u64::MAX, |test| !test.wire.has_open_orders());
+        if is_damage {
+            tools::event(nemesis::names(kind)[0], self.wire.damaged());
+        }
+        // Who is gone answers no `init`.
+        let Test { clients, network, options, .. } = self;
+        let starters = clients.iter_mut().skip(options.concurrency as usize);
+        starters.filter(|client| network.down.contains(&client.node)).for_each(|client| client.request = None);
     }
 
     fn end_fault(&mut self, kind: NemesisKind) {
         let now = self.wire.now();
         let started = self.nemesis.end(kind, now, &mut self.network, &mut self.wire);
         tools::event(nemesis::names(kind)[1], "");
-        for node in started {
-            let init = json!({"type": "init", "msg_id": 1, "node_id": node, "node_ids": self.options.nodes});
-            let client = self.new_name();
-            self.network.send(now, &client, &node, init.to_string());
+        started.iter().for_each(|node| self.start_again(now, node));
+        // Who stood still has the whole time.
+        for at in self.workers().end..self.clients.len() {
+            self.renew(at, now);
         }
     }
 
-    /// A client that is free begins an operation.
-    fn operate(&mut self, flow: u32) -> StepResult {
+    /// Sets a node up whose program has started again: as in Maelstrom, it gets `init`, and nothing else. It is the first thing that it reads.
+    fn start_again(&mut self, now: u64, node: &str) {
+        let known = (self.workers().end..self.clients.len()).find(|at| self.clients[*at].node == node);
+        let at = known.unwrap_or(self.clients.len());
+        let name = self.new_name();
+        match known {
+            Some(at) => {
+                self.names.remove(&self.clients[at].name);
+                self.clients[at].rename(name.clone());
+            }
+            None => self.clients.push(Client::new(name.clone(), 0, node.to_owned())),
+        }
+        self.names.insert(name, at);
+        let init = json!({"type": "init", "node_id": node, "node_ids": self.options.nodes});
+        let (msg_id, body) = self.clients[at].number(object(init));
+        let client = &mut self.clients[at];
+        let message = self.network.hand_over(now, &client.name, node, body.clone());
+        self.wire.send(node, &message.line());
+        let (due, purpose) = (now.saturating_add(INIT_TIMEOUT), RequestPurpose::SetUpAgain(&INIT_OK));
+        client.begin(NodeRequest { message: message.id, msg_id, body, due, purpose });
+    }
+
+    /// Has a node that was started again have its whole time for `init` from now on, if it is still to answer.
+    fn renew(&mut self, at: usize, now: u64) {
+        if let Some(request) = &mut self.clients[at].request {
+            request.due = now.saturating_add(INIT_TIMEOUT);
+        }
+    }
+
+    /// The clients that do operations.
+    fn workers(&self) -> Range<usize> {
+        0..self.clients.len().min(self.options.concurrency as usize)
+    }
+
+    /// A client that is free begins an operation, or the first one that is until the stretch of the step is over.
+    fn operate(&mut self, flow: u32, end: u64) -> StepResult {
         let input = self.workload.operations[flow as usize].input;
         if input == Input::Crash {
             return self.crash(flow);
         }
         let is_free = |test: &Test, at: usize| test.clients[at].is_free() && test.generator.does(at, input);
-        self.run(self.limit, |test| (0..test.clients.len()).any(|at| is_free(test, at)));
-        let free: Vec<usize> = (0..self.clients.len()).filter(|at| is_free(self, *at)).collect();
+        self.run(end, |test| test.workers().any(|at| is_free(test, at)));
+        let free: Vec<usize> = self.workers().filter(|at| is_free(self, *at)).collect();
         if free.is_empty() {
             return skipped("no client is free");
         }
@@ -218,7 +268,7 @@ impl Test {
 
     /// A client forgets where it was, and another one goes on in its place.
     fn crash(&mut self, flow: u32) -> StepResult {
-        let free: Vec<usize> = (0..self.clients.len()).filter(|at| self.clients[*at].is_free()).collect();
+        let free: Vec<usize> = self.workers().filter(|at| self.clients[*at].is_free()).collect();
         if free.is_empty() {
             return skipped("no client is free");
         }
@@ -237,13 +287,14 @@ impl Test {
                 self.end_fault(kind);
             }
         }
+        self.finish();
         if self.workload.is_log {
             self.run(self.wire.now().saturating_add(RECOVERY), |_| false);
             self.poll_all();
         }
         if let Some(operation) = self.workload.final_operation {
             self.run(self.wire.now().saturating_add(RECOVERY), |_| false);
-            for client in 0..self.clients.len() {
+            for client in self.workers() {
                 self.invoke(client, operation, FINAL);
             }
             self.finish();
@@ -256,12 +307,12 @@ impl Test {
     /// Each client reads all logs from their beginnings, while something comes.
     fn poll_all(&mut self) {
         let until = self.wire.now().saturating_add(FINAL_POLLS);
-        for client in 0..self.clients.len() {
+        for client in self.workers() {
             self.invoke(client, ASSIGN, FROM_START);
         }
         self.finish();
         for _ in 0..FINAL_POLLS_MAX {
-            let reading: Vec<usize> = (0..self.clients.len()).filter(|at| self.clients[*at].log.has_more).collect();
+            let reading: Vec<usize> = self.workers().filter(|at| self.clients[*at].log.has_more).collect();
             if reading.is_empty() || self.wire.now() >= until {
                 return;
             }
@@ -365,6 +416,7 @@ impl Test {
                     Heard::Line(node, line) => self.hear(&node, &line),
                     // The engine reports the end of a program that must not end.
                     Heard::Gone(node) => self.wire.note_end(&node),
+                    Heard::Damaged(words) => self.wire.note_damage(words),
                 }
             }
         }
@@ -499,12 +551,13 @@ impl Test {
             RequestPurpose::Operation(row, _, operation, _) => (row, operation),
             // What was sent or polled is known.
             RequestPurpose::Commit(_) => return,
-            RequestPurpose::SetUp(reply) => {
+            RequestPurpose::SetUp(reply) | RequestPurpose::SetUpAgain(reply) => {
                 let node = &client.node;
                 let body = shown(&request.body);
+                let when = if request.purpose.is_again() { " after a restart" } else { "" };
                 fail(
-                    &format!("no {}", reply.kind),
-                    &format!("{node} does not answer {body} with {}: {why}", reply.kind),
+                    &format!("no {}{when}", reply.kind),
+                    &format!("{node} does not answer {body}{when} with {}: {why}", reply.kind),
                 )
             }
         };
@@ -530,6 +583,10 @@ impl Test {
     /// Ends requests that nobody has answered in time.
     fn expire(&mut self, now: u64) {
         for at in 0..self.clients.len() {
+            let is_set_up = at >= self.workers().end;
+            if is_set_up && self.nemesis.is_paused(&self.clients[at].node) {
+                self.renew(at, now);
+            }
             if self.clients[at].request.as_ref().is_some_and(|request| request.due <= now)
                 && let Some(request) = self.clients[at].request.take()
             {
@@ -562,13 +619,14 @@ fn refuse(node: &str, line: &str, why: &str) -> ! {
 /// A node has answered with something else than the reply.
 fn malformed(client: &Client, request: &NodeRequest, reply: &NodeMessage, (what, found): (String, String)) -> ! {
     let shape = request.purpose.reply();
+    let when = if request.purpose.is_again() { " after a restart" } else { "" };
     let (node, name) = (&client.node, &client.name);
     let (asked, body, expected) = (shown(&request.body), shown(&reply.body), request.purpose.expected(request.msg_id));
     let (sent, answered) = (request.message, reply.id);
     fail(
-        &format!("malformed {}: {what}", shape.kind),
+        &format!("malformed {}{when}: {what}", shape.kind),
         &format!(
-            "{node} answers {name} with a malformed {}: {found}\n  request   message {sent}: {asked}\n  reply     message {answered}: {body}\n  expected  {expected}",
+            "{node} answers {name}{when} with a malformed {}: {found}\n  request   message {sent}: {asked}\n  reply     message {answered}: {body}\n  expected  {expected}",
             shape.kind
         ),
     )

@@ -3,6 +3,7 @@
 //! ```text
 //! read    n1 {"src":"n1","dest":"n2",…}     n1 has printed a line
 //!         n1                                the program of n1 is gone
+//!         ! n1:/log: sector 0 is lost       what an order has damaged
 //! write   n2 {"id":7,"src":"n1",…}          n2 reads a line
 //!         !kill n2                          an order, as `fozzy-world` has them
 //! ```
@@ -27,6 +28,9 @@ pub struct NodeWire {
     written: Vec<u8>,
     /// Nodes whose programs were ordered to end, and have not ended.
     ending: BTreeSet<String>,
+    /// Whether damage was ordered that nothing was reported of, and the last report.
+    awaits_damage: bool,
+    damaged: String,
     start: u64,
 }
 
@@ -36,6 +40,8 @@ pub enum Heard {
     Line(String, String),
     /// The program of this node is gone.
     Gone(String),
+    /// An order has damaged this.
+    Damaged(String),
 }
 
 impl NodeWire {
@@ -47,6 +53,8 @@ impl NodeWire {
             read: Vec::new(),
             written: Vec::new(),
             ending: BTreeSet::new(),
+            awaits_damage: false,
+            damaged: String::new(),
             start: now(),
         }
     }
@@ -70,11 +78,22 @@ impl NodeWire {
         if order == "kill" || order == "power-loss" {
             self.ending.insert(node.to_owned());
         }
+        self.awaits_damage |= order.starts_with("file-");
     }
 
-    /// Whether programs were ordered to end, and have not ended.
-    pub fn has_ordered_ends(&self) -> bool {
-        !self.ending.is_empty()
+    /// Whether an order was not obeyed yet: programs have not ended, or it is not known what was damaged.
+    pub fn has_open_orders(&self) -> bool {
+        !self.ending.is_empty() || self.awaits_damage
+    }
+
+    /// It is known what was damaged.
+    pub fn note_damage(&mut self, words: String) {
+        (self.awaits_damage, self.damaged) = (false, words);
+    }
+
+    /// What was damaged last.
+    pub fn damaged(&self) -> &str {
+        &self.damaged
     }
 
     /// The program of a node is gone.
@@ -110,6 +129,7 @@ impl NodeWire {
         let lines = std::mem::replace(&mut self.read, rest);
         let lines = lines[..last].split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
         let heard = |line: std::borrow::Cow<'_, str>| match line.split_once(' ') {
+            Some(("!", words)) => Heard::Damaged(words.to_owned()),
             Some((node, line)) => Heard::Line(node.to_owned(), line.to_owned()),
             None => Heard::Gone(line.into_owned()),
         };

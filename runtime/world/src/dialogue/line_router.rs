@@ -5,6 +5,7 @@
 //! main prints n2 {"src":"n1"} ─▶ n2 reads {"src":"n1"}
 //! the program of n1 is gone  ──▶ main reads n1
 //! main prints !kill n1       ──▶ an order (`crate::machine_order`)
+//! main prints !file-flip n1 7 ─▶ main reads ! n1:/data/log: bit 3 of byte 0
 //! ```
 //!
 //! All of this takes no time: how long a line is on its way, and whether it arrives, is for the program to say.

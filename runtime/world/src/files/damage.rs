@@ -9,6 +9,8 @@
 use super::Disk;
 use super::content::FileContent;
 use super::node::{InodeBody, InodeIndex};
+use crate::glob::matches;
+use crate::machine_order::FileDamage;
 
 /// Files that are looked at for one to damage, at most.
 const FILES_MAX: usize = 10_000;
@@ -101,6 +103,54 @@ impl Disk {
         let grown = content.write(sector * sector_bytes, &bytes);
         self.usage.bytes += grown.bytes;
         self.usage.chunks += grown.chunks;
+    }
+}
+
+impl Disk {
+    /// Damages a file whose path fits a pattern, which one and where as `below` answers; in words, or `None` if there is none.
+    pub(crate) fn damage_file(
+        &mut self,
+        kind: FileDamage,
+        pattern: &str,
+        below: &mut dyn FnMut(&str, u64) -> u64,
+    ) -> Option<String> {
+        let mut files = self.files_with_content();
+        files.retain(|file| matches(pattern, &file.path));
+        if files.is_empty() {
+            return None;
+        }
+        let file = &files[below("file", files.len() as u64) as usize];
+        let sectors = file.size.div_ceil(SectorDamage::SECTOR_BYTES);
+        let (damage, what) = match kind {
+            FileDamage::Truncate => {
+                // By halves, so that the last bytes go as often as most of the file.
+                let cut = file.size >> below("what remains", 10);
+                let left = if cut == file.size { 0 } else { file.size - cut };
+                (SectorDamage::Truncate(left), format!("cut to {left} bytes"))
+            }
+            kind => {
+                let sector = below("sector", sectors);
+                match kind {
+                    FileDamage::Flip => {
+                        let bytes = SectorDamage::SECTOR_BYTES.min(file.size - sector * SectorDamage::SECTOR_BYTES);
+                        let bit = sector * SectorDamage::SECTOR_BYTES * 8 + below("bit", bytes * 8);
+                        (SectorDamage::Flip(bit), format!("bit {} of byte {}", bit % 8, bit / 8))
+                    }
+                    FileDamage::Torn => (SectorDamage::Torn(sector), format!("sector {sector} is torn")),
+                    FileDamage::Misdirect if sectors > 1 => {
+                        let other = (sector + 1 + below("other sector", sectors - 1)) % sectors;
+                        (
+                            SectorDamage::Copy(sector, other),
+                            format!("sector {sector} stands in place of sector {other}"),
+                        )
+                    }
+                    _ => (SectorDamage::Zero(sector), format!("sector {sector} is lost")),
+                }
+            }
+        };
+        let words = format!("{}: {what}", file.path);
+        self.damage(file.index, damage);
+        Some(words)
     }
 }
 

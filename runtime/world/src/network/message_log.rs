@@ -1,7 +1,8 @@
 //! Which kinds of messages machines have read, and after which others: for who searches.
 //!
 //! ```text
-//! GET /orders/17   kind "GET /orders/#"   read by `bank` after "POST /charge"   one pair
+//! GET /orders/17                                    kind "GET /orders/#"   read by `bank` after "POST /charge"   one pair
+//! {"src":"n2","dest":"n1","body":{"type":"gossip",  kind "gossip"          read by `n1` after "add"              one pair
 //! ```
 //!
 //! The kind of the message before stands for the state of its receiver: what a program does with a message depends on what it was told.
@@ -40,6 +41,15 @@ impl MessageLog {
         self.pairs.insert(pair.value());
     }
 
+    /// A line came to the standard input of a machine by way of another one's program: of a message in JSON its type is the kind.
+    pub(crate) fn note_line(&mut self, node: NodeId, line: &[u8]) {
+        const TYPE: &[u8] = b"\"type\":\"";
+        let begin = line.windows(TYPE.len()).position(|part| part == TYPE).map_or(0, |at| at + TYPE.len());
+        let kind = &line[begin..];
+        let end = kind.iter().position(|byte| *byte == b'"').filter(|_| begin > 0).unwrap_or(kind.len());
+        self.note(node, &kind[..end]);
+    }
+
     /// The pairs, each as a number.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = u64> + '_ {
         self.pairs.iter().copied()
@@ -60,5 +70,19 @@ mod tests {
         assert_eq!(pairs(&["get 1", "set 17"]), pairs(&["get 999", "set 2"]));
         assert_ne!(pairs(&["get 1", "set 17"]), pairs(&["set 1", "get 17"]));
         assert_eq!(pairs(&["get 1", "", "get 2", "get 3"]).len(), 2, "after nothing, and after one of its kind");
+    }
+
+    #[test]
+    fn the_type_of_a_line_is_its_kind() {
+        let pairs = |lines: &[&str]| {
+            let mut log = MessageLog::default();
+            lines.iter().for_each(|line| log.note_line(NodeId(1), line.as_bytes()));
+            log.pairs().collect::<Vec<u64>>()
+        };
+        let [add, tell] =
+            ["add", "gossip"].map(|kind| format!(r#"{{"id":7,"src":"n0","body":{{"a":[1],"type":"{kind}","b":2}}}}"#));
+        assert_eq!(pairs(&[&add, &tell]), pairs(&[r#"{"body":{"type":"add"}}"#, r#"{"body":{"type":"gossip"}}"#]));
+        assert_ne!(pairs(&[&add, &tell]), pairs(&[&tell, &add]));
+        assert_eq!(pairs(&["no message", "no message"]).len(), 2);
     }
 }

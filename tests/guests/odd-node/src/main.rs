@@ -12,12 +12,26 @@ fn field<'a>(line: &'a str, key: &str) -> &'a str {
     rest[..end].trim_matches('"')
 }
 
+/// A text as a file has it that has been there for long, and is long.
+fn through_a_file(text: &str) -> String {
+    let kept = "kept ".repeat(1000);
+    if std::fs::metadata("/kept").is_err() {
+        std::fs::write("/kept", &kept).expect("a disk");
+    }
+    if std::fs::read("/kept").ok().as_deref() == Some(kept.as_bytes()) { text.to_owned() } else { "damaged".to_owned() }
+}
+
 fn main() {
     let how = std::env::args().nth(1).unwrap_or_default();
     for (number, line) in std::io::stdin().lock().lines().map_while(Result::ok).enumerate() {
         let (src, dest, id) = (field(&line, "src"), field(&line, "dest"), field(&line, "msg_id"));
         match (field(&line, "type"), how.as_str()) {
             ("init", "uninitialized") => {}
+            // The first `init` of the first node comes from the first client, and that after a restart from another one.
+            ("init", "once") if src != "c0" => {}
+            ("init", "otherwise") if src != "c0" => {
+                println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"hello","in_reply_to":{id}}}}}"#);
+            }
             ("init", _) => println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"init_ok","in_reply_to":{id}}}}}"#),
             ("error", _) => eprintln!("{line}"),
             (_, "silent") => {}
@@ -38,6 +52,7 @@ fn main() {
                     "malformed" => r#""text":"a""#.to_owned(),
                     "surplus" => format!(r#""echo":"{}","more":1"#, field(&line, "echo")),
                     "other" => r#""echo":"other""#.to_owned(),
+                    "stored" => format!(r#""echo":"{}""#, through_a_file(field(&line, "echo"))),
                     "empty" => r#""txn":[]"#.to_owned(),
                     "huge" => format!(r#""id":{}"#, (1_u128 << 64) + number as u128),
                     _ => format!(r#""echo":"{}""#, field(&line, "echo")),
