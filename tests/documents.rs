@@ -97,7 +97,7 @@ const CASES: &[(&str, &str)] = &[
     ("ablation", "fozzy ablate f.fozzy --json"),
     ("diff", "fozzy diff recorded.wat fails.wat --json"),
     ("diff", "fozzy diff recorded.wat recorded.wat --json"),
-    ("mutants", "fozzy mutants letters.wat --limit 4 --json"),
+    ("mutants", "fozzy mutants counter.wasm --sequences 1 --flows 3 --limit 4 --json"),
     ("mine", "fozzy mine recorded.wat --seeds 6 --json"),
     ("suspects", "fozzy suspects counter.wasm --seeds 20 --sequences 1 --flows 20 --json"),
     ("fleet", "fozzy fleet fails.wat --time 1s --json"),
