@@ -43,6 +43,7 @@
 //! go_panics          panics of Go, which exits with a code
 //! planted            faults planted in ordinary programs are found by exploring them, and their mended twins pass
 //! parity             faults of the first Fozzy's engine that ours does not have
+//! antithesis         a program with the SDK of Antithesis, unchanged: what it says is understood
 //! hostile_guests     programs that try to get out of their bounds
 //! workers            campaigns with several processes: killed, stopped, out of reach
 //! ```
@@ -55,6 +56,7 @@
 extern crate fozzy_tests_macros;
 
 mod alone;
+mod antithesis;
 mod bad_input;
 mod border;
 mod c_header;

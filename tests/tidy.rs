@@ -26,6 +26,7 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/campaign/src/fuzz/driver.rs",
     "runtime/campaign/src/debug/fork.rs",
     "runtime/cli/src/interrupt.rs",
+    "guest-sdk/antithesis/libloading/src/voidstar.rs",
     "guest-sdk/src/local.rs",
     "guest-sdk/src/native/std_clock.rs",
     "guest-sdk/wasi-net/src/fcntl.rs",

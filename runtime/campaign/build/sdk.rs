@@ -20,8 +20,16 @@ use std::path::{Path, PathBuf};
 const MARK: &str = "@@ ";
 
 /// Crates of the SDK, by their folders.
-pub(crate) const CRATES: [&str; 5] =
-    ["guest-sdk", "guest-sdk/macros", "guest-sdk/maelstrom", "guest-sdk/wasi-net", "runtime/trace"];
+pub(crate) const CRATES: [&str; 8] = [
+    "guest-sdk",
+    "guest-sdk/antithesis/libloading",
+    "guest-sdk/antithesis/linkme",
+    "guest-sdk/antithesis/linkme-macros",
+    "guest-sdk/macros",
+    "guest-sdk/maelstrom",
+    "guest-sdk/wasi-net",
+    "runtime/trace",
+];
 
 /// Parts of sources that no program with the SDK has: the feature `file` of the trace crate.
 const LEFT_OUT: [&str; 2] = ["runtime/trace/src/file.rs", "runtime/trace/src/file/"];

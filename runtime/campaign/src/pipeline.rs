@@ -7,6 +7,7 @@
 //!
 //! Invariant: every command and every campaign goes this way, and no other.
 
+mod antithesis;
 mod feed;
 mod heap_watch;
 mod load;

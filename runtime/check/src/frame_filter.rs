@@ -16,6 +16,7 @@ const LIBRARY_PATHS: &[&str] = &[
     "libc-bottom-half",
     "/dlmalloc",
     "guest-sdk/src/",
+    "guest-sdk/antithesis/",
     "/fozzy-sdk-",
 ];
 

@@ -51,6 +51,11 @@ impl Import {
         Import { name, id: Import::number(name) }
     }
 
+    /// The number.
+    pub(crate) const fn id(self) -> u32 {
+        self.id
+    }
+
     /// See [`Import::new`].
     pub(crate) const fn number(name: &str) -> u32 {
         let bytes = name.as_bytes();

@@ -6,7 +6,7 @@ use fozzy_trace::Aside;
 use fozzy_world::spans::SpanError;
 use wasmtime::Result;
 
-const EVENT: Import = Import::new("fozzy:events/journal.event");
+pub(crate) const EVENT: Import = Import::new("fozzy:events/journal.event");
 const ENTER: Import = Import::new("fozzy:events/journal.enter");
 const LEAVE: Import = Import::new("fozzy:events/journal.leave");
 const IS_NARRATED: Import = Import::new("fozzy:events/journal.is-narrated");

@@ -354,6 +354,7 @@ impl types::HostDescriptor for Host {
         self.call(WRITE, (rep, &bytes, offset), |host| {
             let answer = match host.held(WRITE, rep)? {
                 DescriptorTarget::Live(file) => host.live_write(file, Some(offset), &bytes)?,
+                DescriptorTarget::Disk(file) if host.takes_sdk_output(&file, &bytes)? => Ok(bytes.len() as u64),
                 DescriptorTarget::Disk(file) => {
                     let fault = host.inject(&file, DiskAccess::Itself(DiskOperation::Write))?;
                     let now = host.wall_ns();

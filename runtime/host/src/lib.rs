@@ -14,6 +14,7 @@
 //! Not here: compiling and running (`fozzy-engine`), live backends (`fozzy-live`).
 
 mod allocations;
+mod antithesis;
 mod bindings;
 mod call;
 mod choices;

@@ -230,6 +230,8 @@ impl Resolve<'_, '_> {
                 preopens.iter().map(|text| parse_preopen(text).expect("the check has seen it")).collect()
             }),
             cwd: machine.cwd.as_deref().map(guest_path),
+            // Who knows the program says it.
+            antithesis_output: None,
         }
     }
 

@@ -198,9 +198,18 @@ pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
             output.length
         )
     });
+    let sdk = &facts.sdk_warnings;
+    let sdk_more = (sdk.more > 0).then(|| format!("and {} more of the Antithesis SDK", counted(sdk.more, "line")));
     let unjudged = unjudged_history(&facts.operations);
     let unjudged = unjudged.into_iter().chain(unjudged_leaks(facts));
-    unhealthy.chain(refusals).chain(undefined).chain(unjudged).chain(facts.unmet_input.iter().cloned()).collect()
+    unhealthy
+        .chain(refusals)
+        .chain(undefined)
+        .chain(sdk.first.iter().cloned())
+        .chain(sdk_more)
+        .chain(unjudged)
+        .chain(facts.unmet_input.iter().cloned())
+        .collect()
 }
 
 /// The warning of checkers of histories that have nothing to judge.

@@ -9,6 +9,7 @@
 //! Not here: where it is printed and whether in colour (`fozzy-cli`).
 
 mod ablation;
+mod antithesis;
 mod benchmark;
 mod causality;
 pub mod coverage;

@@ -267,12 +267,17 @@ impl CaseSummary {
         all
     }
 
+    /// Its properties, of the run that is in it.
+    pub(crate) fn properties(&self) -> impl Iterator<Item = &PropertySummary> {
+        self.run.iter().flat_map(|run| &run.properties)
+    }
+
     /// Its properties that say nothing, since they were never reached or never true.
     pub(crate) fn silent_properties(&self) -> impl Iterator<Item = &PropertySummary> {
         let silent = |property: &&PropertySummary| {
             matches!(property.state, PropertyState::NeverReached | PropertyState::NeverTrue)
         };
-        self.run.iter().flat_map(|run| &run.properties).filter(silent)
+        self.properties().filter(silent)
     }
 }
 
@@ -340,6 +345,13 @@ pub struct SuiteSummary {
 }
 
 impl SuiteSummary {
+    /// The properties of all runs that are in it, as the public SDK of Antithesis writes them.
+    #[must_use]
+    pub fn antithesis_lines(&self) -> String {
+        let cases = self.regressions.iter().chain(&self.scenarios);
+        crate::antithesis::antithesis_lines(cases.flat_map(CaseSummary::properties))
+    }
+
     /// One run as a suite of one.
     #[must_use]
     pub fn of_run(summary: &RunSummary) -> SuiteSummary {

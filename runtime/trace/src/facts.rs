@@ -16,6 +16,7 @@
 //! Not here: the verdict (`fozzy-check`), the words of reports (`fozzy-report`).
 
 mod allocations;
+mod antithesis;
 mod criteria;
 mod flows;
 mod injected;
@@ -26,6 +27,7 @@ mod refusals;
 mod states;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownAllocation};
+pub use antithesis::{SDK_OUTPUT_NAME, SDK_OUTPUT_VARIABLE, SdkEvent, SdkWarnings};
 pub use criteria::{CriteriaReport, UNMET_TEXT_BYTES_MAX, UnmetCriterion};
 pub use flows::{Cost, FlowStats, SKIP_LABELS_MAX, ScenarioPosition, ScenarioStats};
 pub use injected::{
@@ -70,6 +72,8 @@ pub struct Facts {
     pub criteria: CriteriaReport,
     /// What it was refused by the bounds of the plan.
     pub refusals: Refusals,
+    /// Lines of the Antithesis SDK that were not understood.
+    pub sdk_warnings: SdkWarnings,
     /// Output of bytes that it has never written, where its memory is checked.
     pub undefined: CopyOnWrite<UndefinedOutputs>,
     /// Which scripts of standard input still waited for output when the execution ended, each in a sentence.

@@ -393,6 +393,10 @@ pub struct MachinePlan {
     /// The directory in which the guest begins, absolute; `None` is `/`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// The file, by its absolute path on the disk, to which the program's Antithesis SDK writes its lines: they are taken as they come,
+    /// and not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub antithesis_output: Option<String>,
 }
 
 /// A directory of the virtual disk that a guest is given.
@@ -659,6 +663,7 @@ impl Default for MachinePlan {
             read_only: Vec::new(),
             preopens: None,
             cwd: None,
+            antithesis_output: None,
         }
     }
 }

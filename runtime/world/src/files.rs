@@ -30,6 +30,7 @@ mod node;
 mod open;
 mod path;
 mod radix;
+mod sdk_output;
 mod stat;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -47,6 +48,7 @@ pub use mount::MountError;
 pub use node::{DIRECTORY_BYTES, InodeIndex, InodeKind, InodeStat};
 pub use open::{DescriptorFlags, FileDescriptor, OpenFlags, PathFlags};
 pub use path::{LINKS_FOLLOWED_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
+pub use sdk_output::{LINE_BYTES_MAX as SDK_LINE_BYTES_MAX, SdkLine};
 pub use stat::{FileTimeChange, MetadataHash, wall_ns};
 
 use content::CHUNK_BYTES;
@@ -55,6 +57,7 @@ use fozzy_trace::plan::NameDurability;
 use node::{Directory, Inode, InodeBody};
 use radix::RadixTree;
 use rpds::RedBlackTreeMapSync;
+use sdk_output::SdkOutput;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -101,6 +104,8 @@ pub struct Disk {
     followed: LinkBytes,
     /// Bytes that it would have had after the first write for which it had no room at all.
     refused: Option<u64>,
+    /// The file whose lines are taken as they come.
+    sdk_output: Option<Box<SdkOutput>>,
 }
 
 /// A count that a look changes, too: paths are walked by those who only read.
@@ -162,6 +167,7 @@ impl Disk {
             names: NameDurability::default(),
             followed: LinkBytes::default(),
             refused: None,
+            sdk_output: None,
         };
         disk.limits.nodes = disk.limits.nodes.clamp(2, u64::from(u32::MAX));
         let empty = |parent| InodeBody::Directory(Directory { parent, entries: RedBlackTreeMapSync::new_sync() });

@@ -121,6 +121,10 @@ fn disk(machine: &MachinePlan, limits: files::DiskLimits, inputs: &Inputs, wall_
     for path in &machine.read_only {
         disk.seal(path, &changeable).map_err(|_| missing(path))?;
     }
+    if let Some(path) = &machine.antithesis_output {
+        // What is sealed stays so; of a file there a program can always write its own.
+        disk.place_sdk_output(path, wall_ns).map_err(|_| WorldError::Directory { path: path.clone() })?;
+    }
     let preopened = machine.preopens.iter().flatten().map(|preopen| &preopen.path);
     for path in preopened.chain(&machine.cwd) {
         disk.directory_at(path).map_err(|_| missing(path))?;

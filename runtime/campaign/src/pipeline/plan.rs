@@ -8,7 +8,7 @@
 
 use super::load::{self, LoadedTarget};
 use super::runtime::is_go;
-use super::{feed, real_computer, secrets};
+use super::{antithesis, feed, real_computer, secrets};
 use crate::error::{CampaignError, ErrorKind};
 use crate::model_component::start_model;
 use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, RunRequest, WorldOptions};
@@ -103,6 +103,7 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
         return Err(CampaignError::new(ErrorKind::Plan, message)
             .hint("leave out --dir, --preopen, --workdir and their keys, or --fs-backend host"));
     }
+    antithesis::equip(&mut plan, &inputs, &loaded.component);
     let (secrets, hider) = secrets::hide(&mut plan, &mut inputs, &project.remarks)?;
     let stdin = match world.interactive.filter(|_| !feed::is_file()) {
         Some(_) if !reads_own => {

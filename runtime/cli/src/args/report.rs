@@ -42,6 +42,8 @@ pub(crate) enum ReportFormatArg {
     Junit,
     /// One self-contained page.
     Html,
+    /// Properties as the lines that the SDK of Antithesis writes.
+    Antithesis,
 }
 
 impl ReportFormatArg {
@@ -51,6 +53,7 @@ impl ReportFormatArg {
             ReportFormatArg::Json => "json",
             ReportFormatArg::Junit => "junit",
             ReportFormatArg::Html => "html",
+            ReportFormatArg::Antithesis => "antithesis",
         }
     }
 }

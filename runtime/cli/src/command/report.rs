@@ -139,6 +139,7 @@ pub(super) fn rendered(format: ReportFormatArg, summary: &SuiteSummary) -> Resul
             suite::junit(summary, is_own).map_err(|error| CliError::new(ErrorKind::Internal, format!("JUnit: {error}")))
         }
         ReportFormatArg::Html => Ok(suite::html(summary, is_own)),
+        ReportFormatArg::Antithesis => Ok(summary.antithesis_lines()),
         ReportFormatArg::Pretty => Ok(suite::pretty(summary, fozzy_report::Style::PLAIN, is_own)),
         ReportFormatArg::Json => Ok(format!("{:#}\n", as_json(summary)?)),
     }

@@ -216,6 +216,7 @@ fn print(context: &Context, format: ReportFormatArg, summary: &RunSummary) -> Re
         }
         ReportFormatArg::Junit => "junit.xml",
         ReportFormatArg::Html => "report.html",
+        ReportFormatArg::Antithesis => "antithesis.jsonl",
     };
     let content = rendered(format, &SuiteSummary::of_run(summary))?;
     if let Some(folder) = &summary.identity.artifacts_dir {

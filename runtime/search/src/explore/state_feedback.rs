@@ -15,10 +15,21 @@ const STATES_MAX: usize = 1 << 22;
 const NEARER: f64 = 0.9;
 
 /// How a property stood at best.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct PropertyBest {
     held: bool,
     closest: Option<f64>,
+    high_water: Option<f64>,
+    combinations: BTreeSet<u64>,
+}
+
+/// Whether a comparison has come a good part further towards its bound, negative before it, or beyond.
+fn is_further(best: Option<f64>, now: f64) -> bool {
+    match best {
+        None => true,
+        Some(best) if best < 0.0 => now > best * NEARER || now >= 0.0,
+        Some(best) => now > best / NEARER,
+    }
 }
 
 /// Everything that was seen.
@@ -133,6 +144,16 @@ impl StateFeedback {
             if holds && !best.held {
                 best.held = true;
                 fresh.cells += 1;
+            }
+            for parts in &property.combinations {
+                fresh.cells += u32::from(best.combinations.insert(*parts));
+            }
+            if let Some(high_water) = property.high_water {
+                if is_further(best.high_water, high_water) {
+                    best.high_water = Some(high_water);
+                    fresh.cells += 1;
+                }
+                return;
             }
             let Some(distance) = property.closest.map(f64::abs) else { return };
             if best.closest.is_none_or(|closest| distance < closest * NEARER) {
@@ -265,6 +286,23 @@ mod tests {
         again(&mut node);
         node.struck = vec![4, 0, 1];
         assert_eq!(observe(&mut node, 0), 0, "known");
+    }
+
+    #[test]
+    fn guidance_is_new_when_it_comes_further_or_combines_anew() {
+        let (mut feedback, mut node) = (StateFeedback::default(), FaultyTarget::default());
+        let evaluation = PropertyEvaluation { kind: PropertyKind::Sometimes, holds: false, ..seen() };
+        node.properties.see(evaluation).expect("a fit name");
+        let mut observe = |guide: &dyn Fn(&mut Properties)| {
+            let mut node = FaultyTarget { struck: Vec::new(), properties: node.properties.clone() };
+            guide(&mut node.properties);
+            feedback.observe(&mut node, (None, None), StateScope::Ignored, &[]).cells
+        };
+        assert_eq!(observe(&|_| ()), 1, "the flow");
+        let mut come = |progress: f64| observe(&|of: &mut Properties| of.approach("kept", progress).expect("known"));
+        assert_eq!([-100.0, -99.0, -80.0, -80.0, 0.0, 1.0, 1.05, 2.0].map(&mut come), [1, 0, 1, 0, 1, 1, 0, 1]);
+        let mut combine = |parts: u64| observe(&|of: &mut Properties| of.combine("kept", parts).expect("known"));
+        assert_eq!([1, 3, 1, 2].map(&mut combine), [1, 1, 0, 1]);
     }
 
     #[test]

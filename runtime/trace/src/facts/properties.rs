@@ -5,13 +5,15 @@
 use super::{FailureKind, ReportedFailure, cut};
 use crate::choice::{ChoiceError, check_name};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Properties that a program can have. One more ends it: a report of thousands is unreadable, and names made
 /// from values would have no end.
 pub const PROPERTIES_MAX: usize = 4096;
 /// Bytes of a property's details that are kept.
 const DETAILS_BYTES_MAX: usize = 4096;
+/// Combinations of its parts that are kept of a property. Further ones are as good as known: a search has enough to go by.
+const COMBINATIONS_MAX: usize = 256;
 
 /// Kinds of properties.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -140,13 +142,23 @@ pub struct Property {
     pub held: u64,
     /// The smallest distance to the bound that was seen, for comparisons.
     pub closest: Option<f64>,
+    /// How far a guided comparison has come towards its bound, and beyond: negative before it.
+    pub high_water: Option<f64>,
+    /// Which of the parts of a guided condition held at once, a bit each.
+    pub combinations: BTreeSet<u64>,
     /// Where it stands in the source, when that is known before the run.
     pub place: Option<String>,
 }
 
 impl Property {
     fn new(kind: PropertyKind, place: Option<String>) -> Property {
-        Property { kind, evaluated: 0, held: 0, closest: None, place }
+        Property { kind, evaluated: 0, held: 0, closest: None, high_water: None, combinations: BTreeSet::new(), place }
+    }
+
+    fn come_close(&mut self, distance: f64) {
+        if !distance.is_nan() && self.closest.is_none_or(|closest| distance.abs() < closest.abs()) {
+            self.closest = Some(distance);
+        }
     }
 
     /// How it stands.
@@ -174,6 +186,9 @@ pub enum PropertyError {
     /// Evaluations are told that say something new.
     #[error("`{0}` is unknown, or must hold and did not: such an evaluation is reported alone, not counted")]
     New(String),
+    /// Guidance is of a property that is known.
+    #[error("guides `{0}`, and no assertion of that name is known")]
+    Unknown(String),
 }
 
 /// All properties of a program.
@@ -249,6 +264,36 @@ impl Properties {
         Ok(())
     }
 
+    /// Records how far the comparison of a property has come: what must hold is followed towards where it does not, and what is to hold
+    /// at some time towards that.
+    ///
+    /// # Errors
+    /// When there is no such property.
+    pub fn approach(&mut self, name: &str, progress: f64) -> Result<(), PropertyError> {
+        let property = self.guided(name)?;
+        if progress > property.high_water.unwrap_or(f64::NEG_INFINITY) {
+            property.high_water = Some(progress);
+        }
+        property.come_close(if property.kind.must_hold() { -progress } else { progress });
+        Ok(())
+    }
+
+    /// Records which parts of a property's condition hold at once.
+    ///
+    /// # Errors
+    /// When there is no such property.
+    pub fn combine(&mut self, name: &str, parts: u64) -> Result<(), PropertyError> {
+        let property = self.guided(name)?;
+        if property.combinations.len() < COMBINATIONS_MAX {
+            property.combinations.insert(parts);
+        }
+        Ok(())
+    }
+
+    fn guided(&mut self, name: &str) -> Result<&mut Property, PropertyError> {
+        self.by_name.get_mut(name).ok_or_else(|| PropertyError::Unknown(cut(name, DETAILS_BYTES_MAX / 16)))
+    }
+
     /// Records an evaluation. The answer is the failure that it is, if it is one.
     ///
     /// # Errors
@@ -268,9 +313,8 @@ impl Properties {
         }
         property.evaluated += 1;
         property.held += u64::from(seen.holds);
-        if let Some(distance) = seen.distance.filter(|distance| !distance.is_nan()) {
-            let closer = property.closest.is_none_or(|closest| distance.abs() < closest.abs());
-            property.closest = if closer { Some(distance) } else { property.closest };
+        if let Some(distance) = seen.distance {
+            property.come_close(distance);
         }
         Ok((!seen.holds && seen.kind.must_hold()).then(|| failed(&seen)))
     }

@@ -161,6 +161,9 @@ impl Disk {
                     }
                     if open.truncate {
                         self.resize(entry.node, 0, now_ns);
+                        if let Some(output) = self.sdk_output.as_mut().filter(|output| output.node == entry.node) {
+                            output.begin();
+                        }
                     }
                     entry.node
                 }

@@ -1,0 +1,360 @@
+//! The lines that a program writes which has the public SDK of Antithesis: its assertions are properties like our own.
+//!
+//! ```text
+//! {"antithesis_assert":{"hit":false,"assert_type":"sometimes","message":"full",…}}   a property is known: `sometimes` full
+//! {"antithesis_assert":{"hit":true,"condition":true,…}}                              it was evaluated, and held
+//! {"antithesis_guidance":{"guidance_type":"numeric","guidance_data":{…},…}}          how far a comparison has come
+//! {"antithesis_setup":{"status":"complete","details":{…}}}                           the event `setup_complete`
+//! {"order shipped":{"id":7}}                                                         an event
+//! ```
+//!
+//! The SDK writes an assertion once when it first holds and once when it first does not, so that its counts are small.
+//!
+//! Invariant: whatever a line has in it, reading it neither panics nor ends the program, unless it says that what must hold did not;
+//! a line that is not understood is a warning with its number. Not here: where the lines come from (`fozzy-world`, `fozzy-host`).
+
+use super::{ComparisonOperator, Facts, PropertyError, PropertyEvaluation, PropertyKind, ReportedFailure, cut};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The variable that names the file to which the SDK writes.
+pub const SDK_OUTPUT_VARIABLE: &str = "ANTITHESIS_SDK_LOCAL_OUTPUT";
+/// Where that file is when the plan does not say it, at the disk's root.
+pub const SDK_OUTPUT_NAME: &str = "antithesis.jsonl";
+/// Warnings that are kept; further lines are counted.
+const WARNINGS_MAX: usize = 4;
+/// Bytes of details that are shown.
+const DETAILS_BYTES_MAX: usize = 4096;
+/// Parts of a boolean guidance: one bit each.
+const PARTS_MAX: usize = 64;
+
+/// Lines that were not understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SdkWarnings {
+    /// The first ones, each in a sentence.
+    pub first: Vec<String>,
+    /// How many more there were.
+    pub more: u64,
+}
+
+impl SdkWarnings {
+    /// Adds one of the line of that number.
+    pub fn add(&mut self, line: u64, problem: &str) {
+        match self.first.len() < WARNINGS_MAX {
+            true => self.first.push(format!("line {line} of {SDK_OUTPUT_VARIABLE}: {problem}")),
+            false => self.more += 1,
+        }
+    }
+}
+
+/// An event of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SdkEvent {
+    /// Its name.
+    pub name: String,
+    /// What the program says about it, JSON.
+    pub details: String,
+}
+
+#[derive(Deserialize)]
+struct Location {
+    #[serde(default)]
+    file: String,
+    #[serde(default)]
+    begin_line: u64,
+}
+
+impl Location {
+    fn place(&self) -> String {
+        format!("{}:{}", self.file, self.begin_line)
+    }
+}
+
+#[derive(Deserialize)]
+struct Assertion {
+    assert_type: String,
+    condition: bool,
+    message: String,
+    location: Location,
+    hit: bool,
+    must_hit: bool,
+    #[serde(default)]
+    details: Value,
+}
+
+impl Assertion {
+    fn kind(&self) -> Result<PropertyKind, String> {
+        match (&*self.assert_type, self.must_hit) {
+            ("always", true) => Ok(PropertyKind::Always),
+            ("always", false) => Ok(PropertyKind::AlwaysOrUnreachable),
+            ("sometimes", _) => Ok(PropertyKind::Sometimes),
+            ("reachability", true) => Ok(PropertyKind::Reachable),
+            ("reachability", false) => Ok(PropertyKind::Unreachable),
+            (other, _) => Err(format!("the assertion's type `{}` is unknown", cut(other, 40).escape_debug())),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Guidance {
+    guidance_type: String,
+    message: String,
+    maximize: bool,
+    #[serde(default)]
+    guidance_data: Value,
+    hit: bool,
+}
+
+/// Why a line has no effect, or the failure that it is.
+enum LineEnd {
+    Problem(String),
+    Failure(Box<ReportedFailure>),
+}
+
+impl From<PropertyError> for LineEnd {
+    fn from(error: PropertyError) -> LineEnd {
+        LineEnd::Problem(error.to_string())
+    }
+}
+
+impl Facts {
+    /// Takes the line of that number, without its end. An event is for the history.
+    ///
+    /// # Errors
+    /// The failure that the line tells.
+    pub fn sdk_line(&mut self, number: u64, line: &[u8]) -> Result<Option<SdkEvent>, Box<ReportedFailure>> {
+        match self.understand(line) {
+            Ok(event) => Ok(event),
+            Err(LineEnd::Failure(failure)) => Err(failure),
+            Err(LineEnd::Problem(problem)) => {
+                self.sdk_warnings.add(number, &problem);
+                Ok(None)
+            }
+        }
+    }
+
+    fn understand(&mut self, line: &[u8]) -> Result<Option<SdkEvent>, LineEnd> {
+        let problem = |what: &str| LineEnd::Problem(what.to_owned());
+        let value: Value = serde_json::from_slice(line)
+            .map_err(|error| LineEnd::Problem(format!("is no JSON, at its byte {}", error.column())))?;
+        let Value::Object(object) = value else { return Err(problem("is no JSON object")) };
+        let mut parts = object.into_iter();
+        let (Some((key, value)), None) = (parts.next(), parts.next()) else {
+            return Err(problem("has not one key, as the lines of the SDK have"));
+        };
+        match &*key {
+            "antithesis_sdk" => Ok(None),
+            "antithesis_assert" => self.sdk_assertion(&read(value)?).map(|()| None),
+            "antithesis_guidance" => self.sdk_guidance(&read(value)?).map(|()| None),
+            "antithesis_setup" => match value.get("status").and_then(Value::as_str) {
+                Some("complete") => Ok(Some(event("setup_complete", value.get("details").unwrap_or(&Value::Null)))),
+                _ => Err(problem("has a status of the setup that is not `complete`")),
+            },
+            name => Ok(Some(event(name, &value))),
+        }
+    }
+
+    fn sdk_assertion(&mut self, assertion: &Assertion) -> Result<(), LineEnd> {
+        let (kind, name) = (assertion.kind().map_err(LineEnd::Problem)?, &*assertion.message);
+        let mut failure = self.properties.announce(kind, name, &assertion.location.place())?;
+        if assertion.hit && failure.is_none() {
+            let holds = match kind {
+                PropertyKind::Reachable => true,
+                PropertyKind::Unreachable => false,
+                PropertyKind::Always | PropertyKind::AlwaysOrUnreachable | PropertyKind::Sometimes => {
+                    assertion.condition
+                }
+            };
+            let details = shown(&assertion.details);
+            let details = details.as_deref();
+            failure = self.properties.see(PropertyEvaluation { kind, name, holds, distance: None, details })?;
+        }
+        failure.map_or(Ok(()), |failure| Err(LineEnd::Failure(Box::new(failure))))
+    }
+
+    fn sdk_guidance(&mut self, guidance: &Guidance) -> Result<(), LineEnd> {
+        let problem = |what: &str| LineEnd::Problem(what.to_owned());
+        if !guidance.hit {
+            return Ok(());
+        }
+        let name = &*guidance.message;
+        match (&*guidance.guidance_type, &guidance.guidance_data) {
+            ("numeric", Value::Object(data)) => {
+                let side = |key| data.get(key).and_then(Value::as_f64);
+                let (Some(left), Some(right)) = (side("left"), side("right")) else {
+                    return Err(problem("has a numeric guidance without two numbers `left` and `right`"));
+                };
+                // Towards the bound, and beyond it.
+                let upwards = if guidance.maximize { ComparisonOperator::Greater } else { ComparisonOperator::Less };
+                let (_, progress) = upwards.of(left, right);
+                self.properties.approach(name, progress)?;
+                Ok(())
+            }
+            ("boolean", Value::Object(data)) => {
+                let parts = bits(data).ok_or_else(|| {
+                    LineEnd::Problem(format!("has a boolean guidance that is not up to {PARTS_MAX} booleans"))
+                })?;
+                self.properties.combine(name, parts)?;
+                Ok(())
+            }
+            // A search has no use for it.
+            ("json", _) => Ok(()),
+            (other, _) => {
+                let other = cut(other, 40);
+                Err(LineEnd::Problem(format!(
+                    "the guidance of type `{}` has no data of its type",
+                    other.escape_debug()
+                )))
+            }
+        }
+    }
+}
+
+fn read<T: for<'a> Deserialize<'a>>(value: Value) -> Result<T, LineEnd> {
+    serde_json::from_value(value).map_err(|error| LineEnd::Problem(cut(&error.to_string(), 160)))
+}
+
+fn event(name: &str, details: &Value) -> SdkEvent {
+    let name = cut(name, crate::choice::NAME_BYTES_MAX);
+    SdkEvent { name, details: cut(&details.to_string(), DETAILS_BYTES_MAX) }
+}
+
+/// Details, unless there are none.
+fn shown(details: &Value) -> Option<String> {
+    let is_empty = details.is_null() || details.as_object().is_some_and(Map::is_empty);
+    (!is_empty).then(|| details.to_string())
+}
+
+/// A bit for each part, in the order of their names.
+fn bits(data: &Map<String, Value>) -> Option<u64> {
+    let mut parts: Vec<(&String, bool)> =
+        data.iter().map(|(name, value)| Some((name, value.as_bool()?))).collect::<Option<_>>()?;
+    parts.sort_unstable();
+    let bits = parts.iter().enumerate().map(|(place, (_, holds))| u64::from(*holds) << place);
+    (parts.len() <= PARTS_MAX).then(|| bits.sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PropertyState;
+    use super::*;
+
+    fn assertion(of: &str, must_hit: bool, hit: bool, condition: bool) -> String {
+        format!(
+            r#"{{"antithesis_assert":{{"assert_type":"{of}","condition":{condition},"details":{{"x":7}},"display_type":"D","hit":{hit},"id":"p","location":{{"begin_column":5,"begin_line":7,"class":"c","file":"src/main.rs","function":"f"}},"message":"p","must_hit":{must_hit}}}}}"#
+        )
+    }
+
+    fn guidance(of: &str, maximize: bool, data: &str) -> String {
+        format!(
+            r#"{{"antithesis_guidance":{{"guidance_data":{data},"guidance_type":"{of}","hit":true,"id":"p","location":{{}},"maximize":{maximize},"message":"p"}}}}"#
+        )
+    }
+
+    fn told(lines: &[String]) -> (Facts, Option<ReportedFailure>) {
+        let mut facts = Facts::default();
+        for (number, line) in (1..).zip(lines) {
+            if let Err(failure) = facts.sdk_line(number, line.as_bytes()) {
+                return (facts, Some(*failure));
+            }
+        }
+        (facts, None)
+    }
+
+    #[test]
+    fn an_assertion_is_a_property_of_its_kind() {
+        use PropertyState::{Failed, NeverReached, NeverTrue, Passed};
+        for (of, must_hit, declared, held, missed) in [
+            ("always", true, NeverReached, Passed, Failed),
+            ("always", false, Passed, Passed, Failed),
+            ("sometimes", true, NeverReached, Passed, NeverTrue),
+            ("reachability", true, NeverReached, Passed, Passed),
+            ("reachability", false, Passed, Failed, Failed),
+        ] {
+            let catalogue = assertion(of, must_hit, false, false);
+            let state = |lines: &[String]| {
+                let (facts, failure) = told(lines);
+                let (_, property) = facts.properties.iter().next().expect("it is known");
+                assert_eq!(property.place.as_deref(), Some("src/main.rs:7"));
+                assert_eq!(failure.is_some(), property.state() == Failed, "{of}");
+                property.state()
+            };
+            let hit = |condition| [catalogue.clone(), assertion(of, must_hit, true, condition)];
+            assert_eq!(
+                (state(std::slice::from_ref(&catalogue)), state(&hit(true)), state(&hit(false))),
+                (declared, held, missed),
+                "{of}"
+            );
+        }
+        let (_, failure) = told(&[assertion("always", true, true, false)]);
+        let failure = failure.expect("it does not hold");
+        assert_eq!((&*failure.site, &*failure.message), ("p", "`p` does not hold\n{\"x\":7}"));
+    }
+
+    #[test]
+    fn guidance_says_how_far_a_property_has_come() {
+        let known = assertion("sometimes", true, false, false);
+        let numbers = [(2, 10), (9, 10), (4, 10)].map(|(left, right)| format!("{{\"left\":{left},\"right\":{right}}}"));
+        let of = |maximize| {
+            let lines = numbers.iter().map(|data| guidance("numeric", maximize, data));
+            let (facts, _) = told(&std::iter::once(known.clone()).chain(lines).collect::<Vec<_>>());
+            assert_eq!(facts.sdk_warnings, SdkWarnings::default());
+            facts.properties.iter().next().expect("one").1.clone()
+        };
+        assert_eq!((of(true).high_water, of(true).closest), (Some(-1.0), Some(-1.0)));
+        assert_eq!((of(false).high_water, of(false).closest), (Some(8.0), Some(1.0)));
+        let parts = ["{\"b\":false,\"a\":true}", "{\"a\":true,\"b\":true}", "{\"a\":true,\"b\":false}", "{}"];
+        let lines = parts.map(|data| guidance("boolean", true, data));
+        let (facts, _) = told(&std::iter::once(known).chain(lines).collect::<Vec<_>>());
+        let combinations: Vec<u64> =
+            facts.properties.iter().next().expect("one").1.combinations.iter().copied().collect();
+        assert_eq!(combinations, [0, 1, 3]);
+    }
+
+    #[test]
+    fn other_lines_are_events() {
+        let mut facts = Facts::default();
+        let mut event = |line: &str| facts.sdk_line(1, line.as_bytes()).expect("no failure");
+        assert_eq!(event(r#"{"antithesis_sdk":{"sdk_version":"0.2.9"}}"#), None);
+        let is = |name: &str, details: &str| Some(SdkEvent { name: name.to_owned(), details: details.to_owned() });
+        assert_eq!(
+            event(r#"{"antithesis_setup":{"status":"complete","details":{"n":1}}}"#),
+            is("setup_complete", "{\"n\":1}")
+        );
+        assert_eq!(event(r#"{"start_day":{"day":17}}"#), is("start_day", "{\"day\":17}"));
+        assert_eq!(facts.sdk_warnings, SdkWarnings::default());
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said_with_its_line() {
+        let long = format!("{{\"antithesis_assert\":{}}}", "[".repeat(10_000));
+        let no_name = assertion("always", true, false, false).replace("\"message\":\"p\"", "\"message\":\"\"");
+        let twice = format!("{{\"a\":1,\"b\":{}}}", "2".repeat(400));
+        let hostile: Vec<Vec<u8>> = vec![
+            b"".to_vec(),
+            b"nonsense".to_vec(),
+            vec![0xFF, 0xFE],
+            b"[1]".to_vec(),
+            b"{}".to_vec(),
+            twice.into_bytes(),
+            long.into_bytes(),
+            assertion("never", true, true, true).into_bytes(),
+            b"{\"antithesis_assert\":{\"hit\":1}}".to_vec(),
+            b"{\"antithesis_setup\":null}".to_vec(),
+            no_name.into_bytes(),
+            guidance("numeric", true, "{\"left\":1}").into_bytes(),
+            guidance("boolean", true, "{\"a\":1}").into_bytes(),
+            guidance("boolean", true, "{\"a\":true}").into_bytes(),
+            guidance("odd", true, "7").into_bytes(),
+        ];
+        for line in hostile {
+            let mut facts = Facts::default();
+            assert_eq!(facts.sdk_line(31, &line), Ok(None), "{}", String::from_utf8_lossy(&line));
+            let said = &facts.sdk_warnings.first;
+            assert!(said.len() == 1 && said[0].starts_with("line 31 of ANTITHESIS_SDK_LOCAL_OUTPUT: "), "{said:?}");
+            assert!(said[0].len() < 300, "{said:?}");
+        }
+        let (facts, _) = told(&vec![String::from("x"); 10]);
+        assert_eq!((facts.sdk_warnings.first.len(), facts.sdk_warnings.more), (WARNINGS_MAX, 6));
+    }
+}
