@@ -19,7 +19,7 @@ use crate::inputs::{self, InputOptions, InputRunner};
 use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{ENTRIES_KEPT, LoadedTarget, MachinesOfToday, PreparedProgram, plan};
 use crate::project::Project;
-use crate::suite::seeds::SeedRange;
+use crate::suite::seeds::SeedList;
 use crate::trace_check::STEP_CALL;
 use fozzy_engine::Build;
 use fozzy_report::diff::{AspectCount, AspectDifference, CaseDifference, DiffDocument, RunAspect};
@@ -117,7 +117,7 @@ impl ProgramComparison<'_> {
         &self,
         request: &RunRequest,
         size: ScenarioSize,
-        seeds: SeedRange,
+        seeds: &SeedList,
     ) -> Result<ComparisonResult, CampaignError> {
         let [mut old, mut new] = self.prepared(|loaded| PreparedProgram::new(self.project, loaded, request))?;
         let ScenarioSize { sequences, flows } = size;
@@ -137,13 +137,15 @@ impl ProgramComparison<'_> {
         }
         // Both read the same standard input, which can be read once only.
         new.planned.stdin.clone_from(&old.planned.stdin);
-        let first = seeds.first().0;
-        let source = move |case| -> Box<dyn DecisionSource> { Box::new(SeededSource::new(Seed(first + case))) };
+        let seeds: Arc<[Seed]> = seeds.seeds().into();
+        let of = Arc::clone(&seeds);
+        let source = move |case: u64| -> Box<dyn DecisionSource> { Box::new(SeededSource::new(of[case as usize])) };
+        let of = Arc::clone(&seeds);
         let group = CaseGroup {
-            sides: [session_side(old, source)?, session_side(new, source)?],
-            cases: seeds.count(),
-            name: Box::new(move |case| format!("seed {}", first + case)),
-            seed: Box::new(move |case| Seed(first + case)),
+            sides: [session_side(old, source.clone())?, session_side(new, source)?],
+            cases: seeds.len() as u64,
+            name: Box::new(move |case| format!("seed {}", of[case as usize])),
+            seed: Box::new(move |case| seeds[case as usize]),
             mode: RunMode::Run,
         };
         let mut tally = DiffTally::default();

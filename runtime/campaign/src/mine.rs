@@ -17,7 +17,7 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram};
 use crate::project::Project;
-use crate::suite::seeds::SeedRange;
+use crate::suite::seeds::SeedList;
 use fozzy_check::judge;
 use fozzy_report::mine::MineDocument;
 use fozzy_trace::source::SeededSource;
@@ -41,7 +41,7 @@ pub struct PropertyMining<'a> {
     /// How often a scenario is run.
     pub size: ScenarioSize,
     /// The seeds of its runs.
-    pub seeds: SeedRange,
+    pub seeds: SeedList,
     /// Whether it is to end before its time.
     pub stop: StopFlag,
 }
@@ -69,7 +69,7 @@ impl PropertyMining<'_> {
             session.read_from(Arc::clone(stdin));
         }
         let (mut table, mut failing, mut interrupted, mut first_seed) = (ValueTable::default(), 0, false, None);
-        for (done, seed) in self.seeds.all().enumerate() {
+        for (done, seed) in self.seeds.seeds().iter().copied().enumerate() {
             tell(&format!("{done} of {} runs", self.seeds.count()));
             if (self.stop)() {
                 interrupted = true;

@@ -20,7 +20,7 @@ use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::project::Project;
 use crate::sources::Sources;
 use crate::suite::jobs::{Event, in_order};
-use crate::suite::seeds::SeedRange;
+use crate::suite::seeds::SeedList;
 use crate::wall_clock::Stopwatch;
 use candidates::{MutantCandidate, candidates, covered_programs};
 use fozzy_check::judge;
@@ -57,7 +57,7 @@ pub struct MutationTest<'a> {
     /// How often a scenario is run.
     pub size: ScenarioSize,
     /// The seeds of its runs.
-    pub seeds: SeedRange,
+    pub seeds: SeedList,
     /// Mutants at the most; `None` for all.
     pub limit: Option<u64>,
     /// Which of them, where there are more.
@@ -180,7 +180,7 @@ impl MutationTest<'_> {
             session.read_from(Arc::clone(stdin));
         }
         let (mut passing, mut failing) = (Vec::new(), 0);
-        for seed in self.seeds.all() {
+        for seed in self.seeds.seeds().iter().copied() {
             let execution = session.execute(Box::new(SeededSource::new(seed)), 0..0);
             let execution = execution.map_err(|error| CampaignError::new(ErrorKind::Harness, error.what))?;
             match judge(&execution).status {

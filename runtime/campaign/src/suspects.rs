@@ -21,7 +21,7 @@ use crate::pipeline::{LoadedTarget, PreparedProgram};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
 use crate::project::Project;
 use crate::suite::jobs::{Event, in_order};
-use crate::suite::seeds::SeedRange;
+use crate::suite::seeds::SeedList;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::{Build, Session};
@@ -58,7 +58,7 @@ pub struct SuspectSearch<'a> {
     /// How often a scenario is run.
     pub size: ScenarioSize,
     /// The seeds of its runs.
-    pub seeds: SeedRange,
+    pub seeds: SeedList,
     /// Which failure: a part of its signature. By default the most frequent one.
     pub failure: Option<String>,
     /// Paths or functions of its own code.
@@ -113,7 +113,7 @@ impl SuspectSearch<'_> {
             return Err(CampaignError::new(ErrorKind::Usage, message));
         }
         prepared.interrupt.arm(StopFlag::clone(&self.stop));
-        let seeds: Vec<Seed> = self.seeds.all().collect();
+        let seeds: Vec<Seed> = self.seeds.seeds().iter().copied().collect();
         let idle: Mutex<Vec<Session>> = Mutex::default();
         let work = |seed: &Seed| {
             let run = (!(self.stop)()).then(|| execute(&prepared, &idle, Box::new(SeededSource::new(*seed))));

@@ -321,10 +321,19 @@ pub(crate) struct RunArgs {
     /// the program gets the first byte.
     #[arg(short, long, conflicts_with_all = ["stdin", "seeds"])]
     pub(crate) interactive: bool,
-    /// Run it with many seeds: FROM..TO, both included, or how many from --seed on; at most 100,000. A trace is kept of
+    /// Run it with many seeds: FROM..TO, both included, A,B,C, or how many from --seed on; at most 100,000. A trace is kept of
     /// the first seed that fails in each way.
-    #[arg(long, alias = "runs", value_name = "N|FROM..TO", help_heading = "Many seeds")]
+    #[arg(long, alias = "runs", value_name = "N|FROM..TO|A,B", help_heading = "Many seeds")]
     pub(crate) seeds: Option<String>,
+    /// Write what the programs of each seed print to files in this folder, `seed-N.stdout` and `seed-N.stderr`.
+    #[arg(long, value_name = "DIR", requires = "seeds", help_heading = "Many seeds")]
+    pub(crate) logs: Option<PathBuf>,
+    /// Show what the program of the first seed prints, as it does.
+    #[arg(long, requires = "seeds", help_heading = "Many seeds")]
+    pub(crate) passive: bool,
+    /// Ask at each new failure whether to debug it, to go on or to stop; the other seeds run meanwhile.
+    #[arg(long, requires = "seeds", help_heading = "Many seeds")]
+    pub(crate) ask: bool,
     /// End at the first seed that fails.
     #[arg(long, requires = "seeds", help_heading = "Many seeds")]
     pub(crate) until_failure: bool,

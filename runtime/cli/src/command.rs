@@ -36,6 +36,7 @@ pub(crate) mod run;
 mod run_seeds;
 pub(crate) mod seeds;
 mod shell;
+mod shown_output;
 pub(crate) mod shrink;
 mod suspects;
 mod test;

@@ -30,6 +30,7 @@ mod node;
 mod open;
 mod path;
 mod radix;
+mod sdk_file;
 mod sdk_output;
 mod stat;
 #[cfg(test)]

@@ -47,6 +47,8 @@ const ARGUMENTS_SAID: usize = 400;
 /// Timeouts of one signature after which it is said how they cost less, and the divisor of the budget that is proposed.
 const TIMEOUTS_REMARKED: u64 = 20;
 const FUEL_DIVISOR: u64 = 20;
+/// The divisor of a campaign's time in which its corpus is replayed before anything else.
+const REPLAY_SHARE: u64 = 4;
 /// Keeps findings, and reports progress.
 pub struct CampaignSink {
     config: SinkConfig,
@@ -252,6 +254,10 @@ impl FuzzObserver for CampaignSink {
         }
         self.is_settled = self.config.until.is_some_and(|until| until.is_met(stats.outlook(), now));
         !self.is_settled && self.config.time.is_none_or(|time| now < time.0)
+    }
+
+    fn defers_replay(&mut self) -> bool {
+        self.config.time.is_some_and(|time| self.config.clock.elapsed_ns() > time.0 / REPLAY_SHARE)
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {

@@ -12,7 +12,7 @@
 
 use super::jobs::{Event, in_order};
 use crate::block_stacks::related_stacks;
-use crate::error::{CampaignError, DeferredError, ErrorKind};
+use crate::error::{CampaignError, DeferredError, ErrorKind, at_path};
 use crate::options::StopFlag;
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, identity, kept};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
@@ -20,80 +20,103 @@ use crate::sequence::failing_sequence;
 use crate::store::RunFolder;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
-use fozzy_engine::{Interrupt, Session};
+use fozzy_engine::{Interrupt, OutputTee, Session};
 use fozzy_report::suite::CaseSummary;
 use fozzy_report::{FaultOverlap, FaultTotal, FaultTotals, RunMode, RunSummary};
 use fozzy_trace::facts::InjectedFaults;
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Executor, FailureSignature, HarnessError, Seed, Status};
-use std::collections::BTreeMap;
+use fozzy_trace::{Execution, Executor, FailureSignature, HarnessError, Seed, Status};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// Seeds of one sweep at the most: each has its line in the report.
 pub const SEEDS_MAX: u64 = 100_000;
+/// Seeds that were named one by one and are shown so.
+const SEEDS_SHOWN: usize = 8;
 /// Most failures whose traces are kept: nobody reads a longer list to its end.
 const TRACES_MAX: usize = 64;
 
-/// Consecutive seeds, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeedRange {
-    first: u64,
-    last: u64,
+/// Seeds in their order, each once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeedList {
+    seeds: Vec<Seed>,
+    /// Whether they were named one by one.
+    is_listed: bool,
 }
 
-impl SeedRange {
-    /// The seeds that `text` names: `FROM..TO`, both included, or how many there are from `first` on.
+impl SeedList {
+    /// The seeds that `text` names: `FROM..TO`, both included; `A,B,C`; or how many there are from `first` on. Those that are named may be
+    /// hexadecimal, `0x2a`.
     ///
     /// # Errors
     /// What was expected and what was found, in one sentence.
-    pub fn parse(text: &str, first: u64) -> Result<SeedRange, String> {
+    pub fn parse(text: &str, first: u64) -> Result<SeedList, String> {
         let number = |text: &str| {
-            text.parse::<u64>()
-                .map_err(|_| format!("expected a number of seeds, or FROM..TO, such as 1..1000, found `{text}`"))
+            let hexadecimal = text.strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16));
+            hexadecimal
+                .unwrap_or_else(|| text.parse::<u64>())
+                .map_err(|_| format!("expected a number of seeds, FROM..TO, such as 1..1000, or A,B,C, found `{text}`"))
         };
-        let range = match text.split_once("..") {
-            Some(_) if first != 0 => {
-                return Err(format!("{text} names its seeds, so that --seed {first} says nothing; leave it out"));
+        let is_listed = text.contains(',');
+        if first != 0 && (is_listed || text.contains("..")) {
+            return Err(format!("{text} names its seeds, so that --seed {first} says nothing; leave it out"));
+        }
+        if is_listed {
+            let seeds = text.split(',').map(|seed| number(seed.trim()).map(Seed)).collect::<Result<Vec<_>, _>>()?;
+            let mut known = BTreeSet::new();
+            if let Some(twice) = seeds.iter().find(|seed| !known.insert(seed.0)) {
+                return Err(format!("the seed {twice} is named twice"));
             }
-            Some((first, last)) => SeedRange { first: number(first)?, last: number(last.trim_start_matches('='))? },
+            return Ok(SeedList { seeds, is_listed });
+        }
+        let (first, last) = match text.split_once("..") {
+            Some((first, last)) => (number(first)?, number(last.trim_start_matches('='))?),
             None => match number(text)?.checked_sub(1).map(|more| first.checked_add(more)) {
-                Some(Some(last)) => SeedRange { first, last },
+                Some(Some(last)) => (first, last),
                 Some(None) => return Err(format!("there are no {text} seeds from {first} on")),
                 None => return Err("expected one seed at least, found 0".to_owned()),
             },
         };
-        let SeedRange { first, last } = range;
         if last < first {
             return Err(format!(
                 "the last seed, {last}, is before the first, {first}: expected FROM..TO, as in {last}..{first}"
             ));
         }
         match last - first {
-            0..SEEDS_MAX => Ok(range),
+            0..SEEDS_MAX => Ok(SeedList { seeds: (first..=last).map(Seed).collect(), is_listed }),
             more => Err(format!("expected {SEEDS_MAX} seeds at the most, found {}", u128::from(more) + 1)),
         }
     }
 
     /// How many there are.
-    pub fn count(self) -> u64 {
-        self.last - self.first + 1
+    pub fn count(&self) -> u64 {
+        self.seeds.len() as u64
     }
 
-    /// All of them, in their order.
-    pub fn all(self) -> impl Iterator<Item = Seed> {
-        (self.first..=self.last).map(Seed)
+    /// All of them.
+    pub fn seeds(&self) -> &[Seed] {
+        &self.seeds
     }
 
     /// The first one.
-    pub fn first(self) -> Seed {
-        Seed(self.first)
+    pub fn first(&self) -> Seed {
+        self.seeds[0]
     }
 }
 
-impl fmt::Display for SeedRange {
+impl fmt::Display for SeedList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {}", self.first, self.last)
+        match &self.seeds[..] {
+            [first, .., last] if !self.is_listed => write!(f, "{first} to {last}"),
+            [first] if !self.is_listed => write!(f, "{first} to {first}"),
+            seeds => {
+                let names: Vec<String> = seeds.iter().take(SEEDS_SHOWN).map(Seed::to_string).collect();
+                let more = if seeds.len() > SEEDS_SHOWN { ", …" } else { "" };
+                write!(f, "{}{more}", names.join(", "))
+            }
+        }
     }
 }
 
@@ -102,7 +125,7 @@ pub struct SeedSweep<'a> {
     /// The program.
     pub prepared: &'a PreparedProgram,
     /// Its seeds.
-    pub seeds: SeedRange,
+    pub seeds: SeedList,
     /// Executions at a time.
     pub jobs: usize,
     /// Whether the first failure ends it.
@@ -113,6 +136,10 @@ pub struct SeedSweep<'a> {
     pub folder: &'a RunFolder,
     /// Where traces of failures go.
     pub record: RecordPolicy<'a>,
+    /// The folder for what the programs of each seed write.
+    pub logs: Option<&'a Path>,
+    /// Sees what the programs of the first seed write, as they do.
+    pub first_output: Mutex<Option<OutputTee>>,
 }
 
 /// What is reported during a sweep.
@@ -162,7 +189,6 @@ impl SeedSweep<'_> {
             return Err(CampaignError::new(ErrorKind::Usage, message)
                 .hint("leave out --seeds, or the backend `host` of files, HTTP or processes"));
         }
-        let seeds: Vec<Seed> = self.seeds.all().collect();
         let idle: Mutex<Vec<Session>> = Mutex::default();
         self.prepared.interrupt.arm(StopFlag::clone(&self.stop));
         let work = |seed: &Seed| {
@@ -182,7 +208,7 @@ impl SeedSweep<'_> {
                 line.into_iter().for_each(|line| tell(SweepEvent::Progress(line)));
             }
         };
-        let results = in_order(&seeds, self.jobs, is_end, work, told);
+        let results = in_order(self.seeds.seeds(), self.jobs, is_end, work, told);
         results.map_err(|error| {
             let message = format!("cannot start a thread for {} at a time: {error}", self.jobs);
             CampaignError::new(ErrorKind::Harness, message)
@@ -196,8 +222,15 @@ impl SeedSweep<'_> {
             Some(session) => session,
             None => self.session()?,
         };
+        if seed == self.seeds.first() {
+            let output = self.first_output.lock().unwrap_or_else(PoisonError::into_inner).take();
+            output.into_iter().for_each(|output| session.watch(output));
+        }
         let watch = Stopwatch::start();
         let execution = session.execute(Box::new(SeededSource::new(seed)), 0..0)?;
+        if let Some(folder) = self.logs {
+            write_logs(folder, seed, &execution)?;
+        }
         let verdict = judge(&execution);
         idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
         let (status, signature, decisions) = (verdict.status, verdict.signature, execution.history.decisions);
@@ -234,6 +267,27 @@ impl SeedSweep<'_> {
             .with_steps(failing_sequence(&recording))
             .with_related(related_stacks(&recording)))
     }
+}
+
+/// Writes what the programs of a seed have written, a file for each stream that has anything.
+fn write_logs(folder: &Path, seed: Seed, execution: &Execution) -> Result<(), CampaignError> {
+    let others = execution.nodes.iter().map(|node| (format!("{}.", file_name(&node.name)), &node.stdout, &node.stderr));
+    for (machine, stdout, stderr) in [(String::new(), &execution.stdout, &execution.stderr)].into_iter().chain(others) {
+        for (stream, output) in [("stdout", stdout), ("stderr", stderr)] {
+            let path = folder.join(format!("seed-{seed}.{machine}{stream}"));
+            if output.total() > 0 {
+                std::fs::write(&path, output.kept())
+                    .map_err(|error| at_path(ErrorKind::Store, "cannot write", &path, &error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A machine's name as a part of a file's name.
+fn file_name(machine: &str) -> String {
+    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    machine.chars().take(64).map(|letter| if is_plain(&letter) { letter } else { '_' }).collect()
 }
 
 /// When it was said last how it goes, and of how many seeds.
@@ -338,7 +392,9 @@ mod tests {
 
     #[test]
     fn seeds_are_named_by_both_ends_or_by_their_number() {
-        let from = |text, first| SeedRange::parse(text, first).map(|range| (range.first, range.last, range.count()));
+        let from = |text, first| {
+            SeedList::parse(text, first).map(|list| (list.first().0, list.seeds[list.seeds.len() - 1].0, list.count()))
+        };
         let range = |text| from(text, 0);
         assert_eq!(range("1..1000"), Ok((1, 1000, 1000)));
         assert_eq!(range("1..=3"), Ok((1, 3, 3)));
@@ -348,15 +404,19 @@ mod tests {
         for (text, said) in [
             ("5..1", "the last seed, 1, is before the first, 5: expected FROM..TO, as in 1..5"),
             ("0", "expected one seed at least, found 0"),
-            ("a..5", "expected a number of seeds, or FROM..TO, such as 1..1000, found `a`"),
-            ("", "expected a number of seeds, or FROM..TO, such as 1..1000, found ``"),
-            ("-1", "expected a number of seeds, or FROM..TO, such as 1..1000, found `-1`"),
+            ("a..5", "expected a number of seeds, FROM..TO, such as 1..1000, or A,B,C, found `a`"),
+            ("", "expected a number of seeds, FROM..TO, such as 1..1000, or A,B,C, found ``"),
+            ("-1", "expected a number of seeds, FROM..TO, such as 1..1000, or A,B,C, found `-1`"),
             ("0..100000", "expected 100000 seeds at the most, found 100001"),
             ("0..18446744073709551615", "expected 100000 seeds at the most, found 18446744073709551616"),
         ] {
             assert_eq!(range(text), Err(said.to_owned()));
         }
-        let beyond = SeedRange::parse("3", u64::MAX - 1);
+        let listed = SeedList::parse("7, 0x2a,3", 0).expect("three");
+        assert_eq!((listed.to_string().as_str(), listed.seeds()), ("7, 42, 3", &[Seed(7), Seed(42), Seed(3)][..]));
+        assert_eq!(SeedList::parse("7,0x7", 0), Err("the seed 7 is named twice".to_owned()));
+        assert!(SeedList::parse("7,,3", 0).is_err() && SeedList::parse("7,3", 5).is_err());
+        let beyond = SeedList::parse("3", u64::MAX - 1);
         assert_eq!(beyond, Err("there are no 3 seeds from 18446744073709551614 on".to_owned()));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Invariant: what comes of it is a run like any other, whose trace stands alone.
 
-use super::run::{conclude, say_other_name, seed, show_output};
+use super::run::{conclude, say_other_name, seed};
+use super::shown_output::show_output;
 use crate::args::{BranchArgs, ReportFormatArg};
 use crate::context::{Context, exit};
 use crate::error::{CliError, ErrorKind};

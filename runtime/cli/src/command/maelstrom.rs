@@ -50,6 +50,9 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
             record: args.record.as_deref(),
             collision,
             reporter: args.reporter,
+            logs: None,
+            passive: false,
+            ask: false,
         };
         return run_seeds::sweep(context, &request, &prepared, seeds, watch);
     }

@@ -1,6 +1,7 @@
 //! `fozzy replay`: a trace once more, from its file alone; or its decisions against another program.
 
-use super::run::{conclude, show_output};
+use super::run::conclude;
+use super::shown_output::show_output;
 use crate::args::{ReplayArgs, ReportFormatArg};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};

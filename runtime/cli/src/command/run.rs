@@ -2,11 +2,11 @@
 
 use super::report::rendered;
 use super::run_seeds::{self, SweepRequest};
+use super::shown_output::show_output;
 use crate::args::{ReportFormatArg, RunArgs, SeedArg, request};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::interrupt::EXIT_INTERRUPTED;
-use crate::output::{self, ProgramOutput};
 use crate::progress;
 use fozzy_campaign::block_stacks::{origins_of, related_stacks};
 use fozzy_campaign::error::DeferredError;
@@ -17,13 +17,11 @@ use fozzy_campaign::sequence::failing_sequence;
 use fozzy_campaign::store::{RunFolder, store_error};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
-use fozzy_engine::{OutputKind, OutputTee};
 use fozzy_report::suite::SuiteSummary;
-use fozzy_report::{MachineLine, RunMode, RunSummary, pretty};
+use fozzy_report::{RunMode, RunSummary, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, check_target, write_atomic};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Executor, HarnessError, NodeId, Plan, Seed, Status};
-use std::collections::BTreeMap;
+use fozzy_trace::{Executor, HarnessError, Seed, Status};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -57,6 +55,9 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
             record: args.record.as_deref(),
             collision,
             reporter: args.reporter,
+            logs: args.logs.as_deref(),
+            passive: args.passive,
+            ask: args.ask,
         };
         return run_seeds::sweep(context, &request, &prepared, seeds, watch);
     }
@@ -145,23 +146,6 @@ pub(super) fn say_other_name(context: &Context, asked: Option<&Path>, written: O
         let (asked, written) = (asked.display(), written.display());
         context.printer.remark(&format!("{asked} was there already, and stays: the trace is {written}\n"));
     }
-}
-
-/// Passes on what the programs write while they run: the target's own words as they are, those of other machines
-/// on stderr, each line after the machine's name.
-pub(super) fn show_output(plan: &Plan, is_dialogue: bool) -> OutputTee {
-    let names: Vec<String> = plan.nodes.iter().map(|node| node.name.clone()).collect();
-    let mut lines = BTreeMap::new();
-    let (mut out, mut errors) = (ProgramOutput::to_stdout(is_dialogue), ProgramOutput::to_stderr(is_dialogue));
-    Box::new(move |node, kind, bytes| match (node, kind) {
-        (NodeId(0), OutputKind::Stdout) => out.write(bytes),
-        (NodeId(0), OutputKind::Stderr) => errors.write(bytes),
-        (NodeId(number), _) => {
-            let Some(name) = names.get(number as usize - 1) else { return };
-            let line = lines.entry(node).or_insert_with(|| MachineLine::new(name, output::notice));
-            line.write(bytes);
-        }
-    })
 }
 
 /// Puts a run into the store and prints its summary. What could not be written hides no verdict, and ends the command then.

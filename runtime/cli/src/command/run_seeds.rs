@@ -1,27 +1,30 @@
 //! `fozzy run --seeds`: one program under one plan, with many seeds.
 
 use super::report::rendered;
+use super::shown_output::show_output;
 use crate::args::ReportFormatArg;
 use crate::context::{Context, exit_as_told};
-use crate::error::{CliError, ErrorKind};
-use crate::{interrupt, progress};
+use crate::error::{CliError, ErrorKind, at_path};
+use crate::{interrupt, output, progress};
 use fozzy_campaign::pipeline::{PreparedProgram, RecordPolicy};
 use fozzy_campaign::profile::unchecked_heap;
 use fozzy_campaign::suite::records::identity;
-use fozzy_campaign::suite::seeds::{SeedRange, SeedSweep, SweepEvent, SweepResult};
+use fozzy_campaign::suite::seeds::{SeedList, SeedSweep, SweepEvent, SweepResult};
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_report::RunMode;
-use fozzy_report::suite::{SuiteSummary, seed_line, sweep_details, sweep_heading};
+use fozzy_report::suite::{CaseSummary, SuiteSummary, seed_line, sweep_details, sweep_heading};
 use fozzy_trace::file::store::CollisionPolicy;
 use fozzy_trace::{Seed, Status, counted, grouped};
+use std::io;
 use std::path::Path;
-use std::process::ExitCode;
-use std::sync::Arc;
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// The seeds that were asked for.
-pub(super) fn range(seeds: Option<&str>, first: Seed) -> Result<Option<SeedRange>, CliError> {
-    let range = seeds.map(|seeds| SeedRange::parse(seeds, first.0)).transpose();
+pub(super) fn range(seeds: Option<&str>, first: Seed) -> Result<Option<SeedList>, CliError> {
+    let range = seeds.map(|seeds| SeedList::parse(seeds, first.0)).transpose();
     range.map_err(|what| CliError::new(ErrorKind::Usage, format!("--seeds: {what}")))
 }
 
@@ -32,6 +35,43 @@ pub(super) struct SweepRequest<'a> {
     pub(super) record: Option<&'a Path>,
     pub(super) collision: CollisionPolicy,
     pub(super) reporter: Option<ReportFormatArg>,
+    /// Where what the programs print goes.
+    pub(super) logs: Option<&'a Path>,
+    /// Whether that of the first seed is shown.
+    pub(super) passive: bool,
+    /// Whether a person is asked at each failure.
+    pub(super) ask: bool,
+}
+
+/// What a person wants to do about a failure.
+enum FailureChoice {
+    Continue,
+    Stop,
+}
+
+/// Asks it; the trace is debugged as often as it is wanted.
+fn ask(case: &CaseSummary) -> Result<FailureChoice, CliError> {
+    let trace = case.run.as_ref().and_then(|run| run.identity.trace_path.as_deref());
+    progress::clear();
+    progress::allow_silence();
+    loop {
+        let debug = if trace.is_some() { "d debugs it, " } else { "" };
+        output::say(&format!("{}: {debug}Enter goes on, q stops: ", case.name));
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        match (read, line.trim(), trace) {
+            (Ok(0) | Err(_), ..) | (_, "", _) => return Ok(FailureChoice::Continue),
+            (_, "q", _) => return Ok(FailureChoice::Stop),
+            (_, "d", Some(trace)) => {
+                let debugger =
+                    std::env::current_exe().and_then(|own| Command::new(own).args(["debug", trace]).status());
+                debugger.map_err(|error| {
+                    CliError::new(ErrorKind::Internal, format!("cannot start the debugger: {error}"))
+                })?;
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Runs a program with many seeds.
@@ -39,7 +79,7 @@ pub(super) fn sweep(
     context: &Context,
     args: &SweepRequest<'_>,
     prepared: &PreparedProgram,
-    seeds: SeedRange,
+    seeds: SeedList,
     watch: Stopwatch,
 ) -> Result<ExitCode, CliError> {
     let folder = context.runs.begin()?;
@@ -47,12 +87,21 @@ pub(super) fn sweep(
     let format = context.format(args.reporter);
     let is_document = format != ReportFormatArg::Pretty;
     let style = context.printer.style();
+    if let Some(folder) = args.logs {
+        let made = std::fs::create_dir_all(folder);
+        made.map_err(|error| at_path(ErrorKind::Store, "cannot create", folder, &error))?;
+    }
+    let stopped = Arc::new(AtomicBool::new(false));
+    let is_stopped = Arc::clone(&stopped);
+    let first_output = (args.passive && !is_document).then(|| show_output(&prepared.planned.plan, false));
     let sweep = SeedSweep {
         prepared,
-        seeds,
+        seeds: seeds.clone(),
+        logs: args.logs,
+        first_output: Mutex::new(first_output),
         jobs: args.jobs,
         until_failure: args.until_failure,
-        stop: Arc::new(interrupt::is_asked_to_stop),
+        stop: Arc::new(move || interrupt::is_asked_to_stop() || is_stopped.load(Ordering::Relaxed)),
         folder: &folder,
         record: RecordPolicy {
             path: args.record,
@@ -67,12 +116,24 @@ pub(super) fn sweep(
     if let Some(why) = unchecked_heap(&prepared.program) {
         context.printer.remark(&format!("note: {why}\n"));
     }
+    let mut unasked = Ok(());
     let result = sweep.run(|event| match event {
-        SweepEvent::Found(case) if !is_document => context.printer.remark(&seed_line(case, style)),
-        SweepEvent::Found(_) => {}
+        SweepEvent::Found(case) => {
+            if !is_document {
+                context.printer.remark(&seed_line(case, style));
+            }
+            if args.ask && unasked.is_ok() && !stopped.load(Ordering::Relaxed) {
+                match ask(case) {
+                    Ok(FailureChoice::Continue) => {}
+                    Ok(FailureChoice::Stop) => stopped.store(true, Ordering::Relaxed),
+                    Err(error) => unasked = Err(error),
+                }
+            }
+        }
         SweepEvent::Progress(line) => progress::show(&line),
     });
     progress::clear();
+    unasked?;
     let SweepResult { cases, asks_seed, is_interrupted, faults, overlaps, mut lost } =
         result.inspect_err(|_| folder.discard())?;
     // The trace that it names is that of the first failure, and so is the seed.

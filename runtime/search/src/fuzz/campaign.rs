@@ -73,6 +73,9 @@ const MINIMIZE_TRIES_SLOW: u64 = 48;
 /// Inputs of a failure that no run has confirmed that are run one after the other; then those whose number is a power of two.
 const CONFIRM_TRIES: u64 = 16;
 
+/// Inputs of before that are executed between two rounds, when there was no time for all of them at the start: as many as a round makes.
+const SEEDS_A_ROUND: usize = MUTATIONS_A_PICK as usize;
+
 /// What a campaign is a function of, beside its corpus and its target.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -154,6 +157,12 @@ pub trait FuzzObserver {
     /// # Errors
     /// When it cannot be kept.
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError>;
+
+    /// Whether inputs of before that are still to be executed are executed between rounds from now on, some of them each time. It is asked
+    /// before each of them, so that a campaign with little time does not replay its corpus for all of it.
+    fn defers_replay(&mut self) -> bool {
+        false
+    }
 
     /// Inputs that peers have found since the last call. It is asked between two rounds.
     ///
@@ -312,7 +321,8 @@ impl Campaign {
         let mut io = CampaignIo { target, observer };
         let halt = match self.execute_seeds(&mut io, seeds) {
             Ok(()) => loop {
-                if let Err(halt) = self.import(&mut io).and_then(|()| self.round(&mut io)) {
+                let replayed = self.import(&mut io).and_then(|()| self.execute_deferred(&mut io, seeds));
+                if let Err(halt) = replayed.and_then(|()| self.round(&mut io)) {
                     break halt;
                 }
             },
@@ -325,25 +335,40 @@ impl Campaign {
         }
     }
 
-    /// Everything that was there before is executed, and kept if it returns.
+    /// Everything that was there before is executed, and kept if it returns; or as much of it as the observer has time for.
     fn execute_seeds(
         &mut self,
         io: &mut CampaignIo<'_>,
         seeds: &mut dyn Iterator<Item = Vec<u8>>,
     ) -> Result<(), CampaignHalt> {
         self.try_input(io, &[], None, None)?;
-        for seed in seeds {
-            if seed.len() > self.options.input_bytes_max || self.corpus.contains(&Digest::of(&seed)) {
-                continue;
-            }
-            let Some(memory) = self.execute(io, &seed)? else { continue };
-            let fresh = self.observe(io, memory);
-            self.features.clear();
-            if fresh > 0 {
-                self.feedback.features_of(io.target, memory, &mut self.features);
-            }
-            self.add_testcase(seed.into(), None, None);
+        while !io.observer.defers_replay() {
+            let Some(seed) = seeds.next() else { break };
+            self.execute_seed(io, seed)?;
         }
+        Ok(())
+    }
+
+    /// What is left of that is executed bit by bit.
+    fn execute_deferred(
+        &mut self,
+        io: &mut CampaignIo<'_>,
+        seeds: &mut dyn Iterator<Item = Vec<u8>>,
+    ) -> Result<(), CampaignHalt> {
+        seeds.take(SEEDS_A_ROUND).try_for_each(|seed| self.execute_seed(io, seed))
+    }
+
+    fn execute_seed(&mut self, io: &mut CampaignIo<'_>, seed: Vec<u8>) -> Result<(), CampaignHalt> {
+        if seed.len() > self.options.input_bytes_max || self.corpus.contains(&Digest::of(&seed)) {
+            return Ok(());
+        }
+        let Some(memory) = self.execute(io, &seed)? else { return Ok(()) };
+        let fresh = self.observe(io, memory);
+        self.features.clear();
+        if fresh > 0 {
+            self.feedback.features_of(io.target, memory, &mut self.features);
+        }
+        self.add_testcase(seed.into(), None, None);
         Ok(())
     }
 

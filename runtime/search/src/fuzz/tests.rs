@@ -202,6 +202,54 @@ fn found_within(executions: u64, code: impl Fn(&[u8], &mut SimulatedGuest) -> Gu
     }
 }
 
+/// Has time for three inputs of before only.
+#[derive(Default)]
+struct HastyObserver {
+    asked: u32,
+    executions: u64,
+}
+
+impl FuzzObserver for HastyObserver {
+    fn on_execution(&mut self, stats: &Stats) -> bool {
+        self.executions = stats.executions;
+        true
+    }
+
+    fn on_testcase(&mut self, _: &Testcase) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
+    fn defers_replay(&mut self) -> bool {
+        self.asked += 1;
+        self.asked > 3
+    }
+
+    fn on_failure(&mut self, _: &FailureRecord) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
+    fn on_minimized(&mut self, _: &[u8], _: &Verdict) -> Result<(), HarnessError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_corpus_that_takes_too_long_is_replayed_between_rounds() {
+    let is_seed = |input: &[u8]| input.len() == 4 && input.starts_with(b"se");
+    let (mut order, mut observer) = (Vec::new(), HastyObserver::default());
+    let mut target = SimulatedTarget::new(|input: &[u8], _: &mut SimulatedGuest| {
+        order.push(is_seed(input));
+        Ok(())
+    });
+    let mut seeds = (0..200_u8).map(|number| vec![b's', b'e', number / 16, number % 16]);
+    let mut campaign = Campaign::new(options(1, 2000), Dictionary::default());
+    campaign.run(&mut target, &mut seeds, &mut observer).expect("it never fails");
+    assert_eq!((observer.asked, observer.executions), (4, 2000));
+    let first_other = order.iter().skip(1).position(|is_seed| !is_seed).expect("rounds make others");
+    assert!(first_other < 3 + 2 * 32, "rounds begin before all is replayed: {first_other}");
+    assert_eq!(campaign.corpus().testcases().iter().filter(|kept| is_seed(&kept.input)).count(), 200, "all are there");
+}
+
 /// One byte after another, each with an edge of its own.
 fn ladder(input: &[u8], guest: &mut SimulatedGuest) -> GuestResult {
     for (number, byte) in b"step".iter().enumerate() {

@@ -7,12 +7,9 @@
 //! It stands on the disk like a file, and stays empty: nothing fills the disk, no fault strikes it, and no loss of power takes anything.
 //!
 //! Invariants: one file of a disk at most; what is kept of a line that has not ended is at most [`LINE_BYTES_MAX`]; opening it anew, as
-//! the program does in each of its lives, begins a new line. Not here: what the lines mean (`fozzy_trace::facts`).
+//! the program does in each of its lives, begins a new line. Not here: its place on the disk (`sdk_file`), what the lines mean (`fozzy_trace::facts`).
 
-use super::content::FileContent;
-use super::node::{InodeBody, InodeIndex, InodeKind};
-use super::open::FileDescriptor;
-use super::{Disk, Errno};
+use super::node::InodeIndex;
 
 /// Bytes of a line; of a longer one nothing is taken.
 pub const LINE_BYTES_MAX: usize = 64 << 10;
@@ -39,13 +36,19 @@ pub struct SdkLine {
 }
 
 impl SdkOutput {
+    /// Nothing written yet.
+    pub(super) fn new(node: InodeIndex) -> SdkOutput {
+        SdkOutput { node, partial: Vec::new(), is_too_long: false, lines: 0 }
+    }
+
     /// The program begins to write it.
     pub(super) fn begin(&mut self) {
         self.partial.clear();
         self.is_too_long = false;
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Vec<SdkLine> {
+    /// Takes bytes; the answer is the lines that end with them.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<SdkLine> {
         let mut lines = Vec::new();
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let text = part.strip_suffix(b"\n");
@@ -63,88 +66,5 @@ impl SdkOutput {
             }
         }
         lines
-    }
-}
-
-impl Disk {
-    /// Puts it at an absolute path, in the place of a file that is there.
-    ///
-    /// # Errors
-    /// `no-entry` and `not-directory` when its directory is not there, `is-directory` when one is in its place.
-    pub fn place_sdk_output(&mut self, path: &str, now_ns: u64) -> Result<(), Errno> {
-        let (directory, name) = path.rsplit_once('/').ok_or(Errno::Invalid)?;
-        let directory = self.directory_at(directory)?;
-        let node = match self.entry(directory, name) {
-            Some(entry) if entry.kind == InodeKind::File => entry.node,
-            Some(_) => return Err(Errno::IsDirectory),
-            None => self.make(directory, name.into(), InodeBody::File(FileContent::default()), now_ns)?,
-        };
-        // Its number is never another file's.
-        self.opened(node);
-        self.sdk_output = Some(Box::new(SdkOutput { node, partial: Vec::new(), is_too_long: false, lines: 0 }));
-        Ok(())
-    }
-
-    /// Whether that is what `file` is, and it can be written.
-    #[inline]
-    #[must_use]
-    pub fn is_sdk_output(&self, file: &FileDescriptor) -> bool {
-        let is_it = self.sdk_output.as_ref().is_some_and(|output| output.node == file.node);
-        is_it && file.flags.write && file.writable
-    }
-
-    /// Takes bytes that are written to it; the answer is the lines that end with them.
-    pub fn take_sdk_lines(&mut self, bytes: &[u8]) -> Vec<SdkLine> {
-        self.sdk_output.as_mut().map_or_else(Vec::new, |output| output.take(bytes))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{DescriptorFlags, DiskLimits, OpenFlags, PathFlags};
-    use super::*;
-
-    fn disk() -> Disk {
-        let mut disk = Disk::new(DiskLimits { bytes: 100, nodes: 100 }, 0);
-        disk.place_sdk_output("/out.jsonl", 0).expect("the root is there");
-        disk
-    }
-
-    fn open(disk: &mut Disk, path: &str, truncate: bool) -> FileDescriptor {
-        let root = disk.open_root(true);
-        let flags = DescriptorFlags { write: true, ..DescriptorFlags::default() };
-        let open = OpenFlags { create: true, truncate, ..OpenFlags::default() };
-        disk.open_at(&root, PathFlags::default(), path, open, flags, 0).expect("it is there")
-    }
-
-    #[test]
-    fn lines_are_taken_whole_in_whatever_pieces_they_come() {
-        let mut disk = disk();
-        assert_eq!(disk.take_sdk_lines(b"{\"a\":"), []);
-        assert_eq!(disk.take_sdk_lines(b"1}"), []);
-        let lines = disk.take_sdk_lines(b"\n\n{");
-        let line = |number, text: &[u8]| SdkLine { number, text: Some(text.to_vec()) };
-        assert_eq!(lines, [line(1, b"{\"a\":1}"), line(2, b"")]);
-        // The program begins again in the middle of a line.
-        let file = open(&mut disk, "out.jsonl", true);
-        assert!(disk.is_sdk_output(&file));
-        assert_eq!(disk.take_sdk_lines(b"x\n"), [line(3, b"x")]);
-        disk.take_sdk_lines(&vec![b'y'; LINE_BYTES_MAX]);
-        disk.take_sdk_lines(b"y");
-        assert_eq!(disk.take_sdk_lines(b"y\nz\n"), [SdkLine { number: 4, text: None }, line(5, b"z")]);
-    }
-
-    #[test]
-    fn no_other_file_is_taken_for_it() {
-        let mut disk = disk();
-        let root = disk.open_root(true);
-        disk.unlink_file_at(&root, "out.jsonl", 0).expect("it is there");
-        for path in ["out.jsonl", "a", "b"] {
-            let file = open(&mut disk, path, true);
-            assert!(!disk.is_sdk_output(&file), "{path}");
-        }
-        for path in ["/gone/out", "/tmp", "out"] {
-            assert!(disk.place_sdk_output(path, 0).is_err(), "{path}");
-        }
     }
 }
