@@ -146,6 +146,7 @@ pub struct Plan {
 /// - fifth: under a plan with `lost-write` or `torn-write`, names are lost as under any other; restarts end with the instruction
 ///   budget; a run that a person stops while everybody waits was stopped, and does not hang.
 /// - sixth: a machine has one instruction budget for all lives of its program, and a machine that waits to start again is down.
+/// - seventh: a machine that loses power by the order of the program that routes its lines loses what was not durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -168,8 +169,10 @@ impl Edition {
     pub const FIFTH: Edition = Edition(4);
     /// The sixth.
     pub const SIXTH: Edition = Edition(5);
+    /// The seventh.
+    pub const SEVENTH: Edition = Edition(6);
     /// The last one that is known.
-    pub const LATEST: Edition = Edition::SIXTH;
+    pub const LATEST: Edition = Edition::SEVENTH;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
     fn is_first(&self) -> bool {
@@ -190,6 +193,7 @@ impl Plan {
         let has_others = self.nodes.iter().any(|node| !node.called);
         let is_losing = |fault: &FaultPlan| LOSING_FAULTS.contains(&&*fault.kind);
         self.edition = match has_channel {
+            _ if self.is_routed() => Edition::SEVENTH,
             _ if self.may_restart() || self.faults.iter().any(|fault| fault.nemesis.is_some()) => Edition::SIXTH,
             _ if self.faults.iter().any(is_losing) => Edition::FIFTH,
             _ if has_pipe => Edition::FOURTH,
@@ -197,6 +201,12 @@ impl Plan {
             false if has_others || !self.faults.is_empty() => Edition::SECOND,
             false => Edition::FIRST,
         };
+    }
+
+    /// Whether the main machine's program routes the lines of the others, and orders what becomes of them.
+    #[must_use]
+    pub fn is_routed(&self) -> bool {
+        self.main.stdin.channel.as_ref().is_some_and(|channel| channel.routed)
     }
 
     /// Whether a fault of the plan restarts a machine, or a machine starts again after an end.

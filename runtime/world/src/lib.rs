@@ -250,7 +250,8 @@ impl World {
         self.network.join(id, name);
         self.nodes.push(Some(CopyOnWrite::new(node)));
         self.living += 1;
-        if self.faults.plans(&fault::POWER_LOSS) || self.faults.plans_power_loss_nemesis() {
+        let is_ordered = self.plan.edition >= Edition::SEVENTH && self.plan.is_routed();
+        if is_ordered || self.faults.plans(&fault::POWER_LOSS) || self.faults.plans_power_loss_nemesis() {
             self.node_mut(id).disk.track_durability(true);
         }
         self.launches.push(Launch { node: id, component, entry });

@@ -101,6 +101,32 @@ mod tests {
     }
 
     #[test]
+    fn disks_of_machines_whose_power_a_router_orders_know_what_is_durable() {
+        use fozzy_trace::plan::{ChannelPlan, Edition, NodePlan, ProgramPlan};
+        let routed = |inputs: &mut Inputs| MachinePlan {
+            stdin: StdinPlan {
+                bytes: inputs.add(Vec::new()),
+                stays_open: true,
+                channel: Some(Box::new(ChannelPlan { routed: true, ..ChannelPlan::default() })),
+            },
+            ..MachinePlan::default()
+        };
+        let mut inputs = Inputs::default();
+        let program = ProgramPlan { component: fozzy_trace::Digest::of(b"n"), machine: routed(&mut inputs) };
+        let node = NodePlan { name: "n".to_owned(), program, called: false, ends: None, restart: None };
+        let mut plan = Plan { main: routed(&mut inputs), nodes: vec![node], ..Plan::default() };
+        plan.renew_edition();
+        let tracks = |plan: &Plan| {
+            let world = World::new(Arc::new(plan.clone()), &inputs).expect("a plain plan");
+            world.node(NodeId(1)).disk.tracks_durability()
+        };
+        assert!(tracks(&plan));
+        // As runs before that edition were recorded.
+        plan.edition = Edition::SIXTH;
+        assert!(!tracks(&plan));
+    }
+
+    #[test]
     fn a_machine_starts_again_with_what_was_durable() {
         let mut world = world(vec![always("power-loss"), always("lost-write")]);
         let machine = world.node_mut(ME);

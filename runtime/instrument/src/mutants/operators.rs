@@ -158,13 +158,14 @@ impl<'b, 'a> BodyReader<'b, 'a> {
             return;
         }
         let first = self.operators.iter().take(PROLOGUE_MAX);
-        let last = first.enumerate().filter(|(_, it)| matches!(it.operator, Operator::GlobalSet { global_index: 0 }));
-        self.prologue = last.last().map_or(0, |(index, _)| index + 1);
-        let constants = self.operators[..self.prologue].iter().filter_map(|it| match it.operator {
+        let mut last =
+            first.enumerate().filter(|(_, it)| matches!(it.operator, Operator::GlobalSet { global_index: 0 }));
+        self.prologue = last.next_back().map_or(0, |(index, _)| index + 1);
+        let mut constants = self.operators[..self.prologue].iter().filter_map(|it| match it.operator {
             Operator::I32Const { value } => Some(i64::from(value)),
             _ => None,
         });
-        self.frame_bytes = constants.last();
+        self.frame_bytes = constants.next_back();
         for index in 0..self.operators.len() {
             match self.at(index) {
                 Some(Operator::I32Add) => {
@@ -378,12 +379,13 @@ impl<'b, 'a> BodyReader<'b, 'a> {
             I32Add, I32DivS, I32DivU, I32Mul, I32Shl, I32ShrS, I32ShrU, I32Sub, I64Add, I64DivS, I64DivU, I64Mul,
             I64Shl, I64ShrS, I64ShrU, I64Sub,
         };
-        match (self.at(index), self.constant_before(index)) {
-            (Some(I32Add | I32Sub | I64Add | I64Sub), Some(0)) => true,
-            (Some(I32Shl | I32ShrS | I32ShrU | I64Shl | I64ShrS | I64ShrU), Some(0)) => true,
-            (Some(I32Mul | I64Mul | I32DivS | I32DivU | I64DivS | I64DivU), Some(1)) => true,
-            _ => false,
-        }
+        matches!(
+            (self.at(index), self.constant_before(index)),
+            (
+                Some(I32Add | I32Sub | I64Add | I64Sub | I32Shl | I32ShrS | I32ShrU | I64Shl | I64ShrS | I64ShrU),
+                Some(0)
+            ) | (Some(I32Mul | I64Mul | I32DivS | I32DivU | I64DivS | I64DivU), Some(1))
+        )
     }
 
     fn constants(&self, index: usize, found: &mut dyn FnMut(MutationDraft)) {

@@ -36,7 +36,7 @@ impl LineRouter {
         let numbered = (1..).map(NodeId).zip(&plan.nodes);
         let routed = numbered.filter(|(_, node)| is_routed(&node.program.machine));
         let machines = || routed.map(|(number, node)| (number, node.name.clone())).collect();
-        is_routed(&plan.main).then(|| LineRouter { machines: machines() })
+        plan.is_routed().then(|| LineRouter { machines: machines() })
     }
 
     fn name(&self, node: NodeId) -> Option<&str> {
