@@ -273,9 +273,4 @@ fn killed_workers_a_killed_server_and_cut_connections_lose_and_double_nothing() 
     let fuzzed = || seen.counts.iter().filter(|(name, _)| name.starts_with("parts")).map(|(_, counts)| counts);
     let (slices, counted): (u64, u64) = (fuzzed().map(|it| it.0).sum(), fuzzed().map(|it| it.1).sum());
     assert!(counted <= made && slices > 0, "{counted} of {made} executions are counted, of {slices} slices");
-    println!(
-        "{slices} slices, {counted} of {made} executions, {} testcases, {:?}",
-        seen.testcases.len(),
-        seen.failures
-    );
 }
