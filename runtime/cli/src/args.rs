@@ -268,9 +268,8 @@ pub(crate) enum TemplateArg {
     C,
     Go,
     Js,
-    /// A node for `fozzy maelstrom`, in Rust.
+    // Nodes for `fozzy maelstrom`.
     MaelstromRust,
-    /// The same in Go.
     MaelstromGo,
     // What version 1 called `ts` wrote nothing of TypeScript.
     #[value(alias = "ts")]
