@@ -113,7 +113,7 @@ impl SuspectSearch<'_> {
             return Err(CampaignError::new(ErrorKind::Usage, message));
         }
         prepared.interrupt.arm(StopFlag::clone(&self.stop));
-        let seeds: Vec<Seed> = self.seeds.seeds().iter().copied().collect();
+        let seeds: Vec<Seed> = self.seeds.seeds().to_vec();
         let idle: Mutex<Vec<Session>> = Mutex::default();
         let work = |seed: &Seed| {
             let run = (!(self.stop)()).then(|| execute(&prepared, &idle, Box::new(SeededSource::new(*seed))));
@@ -197,12 +197,12 @@ impl SuspectSearch<'_> {
             .filter(|(other, _)| *other != failure)
             .map(|(other, runs)| OtherFailure { failure: other.clone(), runs })
             .collect();
-        let failure = Some(failure.clone());
+        let key = Some(failure.clone());
         // What is in the same runs is one suspect: by the runs that count, and whether it is there or not.
         let mut groups: BTreeMap<(u64, bool), (Contingency, Vec<SuspectThing>)> = BTreeMap::new();
         for (thing, tally) in table.things {
             let of = |class: &Option<String>| tally.runs.get(class).copied().unwrap_or(0);
-            let (with, passing_with) = (of(&failure), of(&None));
+            let (with, passing_with) = (of(&key), of(&None));
             let there = Contingency {
                 failing_with: with,
                 failing_without: failing - with,
@@ -253,7 +253,7 @@ impl SuspectSearch<'_> {
         Ok(SuspectsDocument {
             schema_version: "fozzy.suspects.v1".to_owned(),
             target: self.loaded.summary(),
-            failure: failure.unwrap_or_default(),
+            failure: failure.clone(),
             failing,
             passing,
             others,

@@ -43,6 +43,9 @@ const CHECKS: &[&str] = &[
 const UNMISSED: &[&str] =
     &["core::ptr::drop_in_place", "__rust_dealloc", "__rustc::__rust_dealloc", "free", "dlfree", "fozzy", "<fozzy"];
 
+/// A file, a line and a column.
+type CodePlace = (String, Option<u32>, Option<u32>);
+
 /// A program of the run, and what the passing runs cover of it.
 pub(super) struct CoveredProgram {
     name: String,
@@ -249,10 +252,7 @@ impl CoveredProgram {
     }
 
     /// Where compilers check something by themselves: the places of what they call when that fails.
-    fn checks(
-        &self,
-        symbols: &DebugSymbols,
-    ) -> Result<BTreeSet<(String, Option<u32>, Option<u32>)>, fozzy_instrument::Error> {
+    fn checks(&self, symbols: &DebugSymbols) -> Result<BTreeSet<CodePlace>, fozzy_instrument::Error> {
         let graph = CallGraph::of(self.program.component())?;
         let is_check = |function: &fozzy_instrument::CodeFunction| {
             let name = symbols.function_name(function.module, function.index);

@@ -17,6 +17,7 @@ use fozzy_instrument::EdgeKind;
 use fozzy_instrument::source::DebugSymbols;
 use fozzy_report::suspects::{SuspectKind, SuspectThing};
 use fozzy_trace::{Digest, Execution, StreamOutput};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Different lines of output of one run that count.
@@ -109,12 +110,12 @@ impl RunThings {
     ) -> Result<BTreeSet<SuspectThing>, CampaignError> {
         let mut all = self.others.clone();
         for covered in &self.covered {
-            if !programs.contains_key(&covered.digest) {
-                let known = ProgramThings::of(&covered.name, &covered.program, own)?;
-                programs.insert(covered.digest, known);
-            }
+            let known = match programs.entry(covered.digest) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => free.insert(ProgramThings::of(&covered.name, &covered.program, own)?),
+            };
             let hit = |counts: &[u64], at: u32| counts.get(at as usize).is_some_and(|count| *count > 0);
-            let ProgramThings { lines, branches } = &programs[&covered.digest];
+            let ProgramThings { lines, branches } = &*known;
             let ran =
                 lines.iter().filter(|(_, blocks)| blocks.iter().any(|block| hit(&covered.covered.blocks, *block)));
             all.extend(ran.map(|(thing, _)| thing.clone()));

@@ -101,12 +101,14 @@ fn servers_and_stores_of_others_are_refused_by_what_they_are() {
     // Something that speaks otherwise.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let web = format!("redis://{}", listener.local_addr().expect("an address"));
-    std::thread::spawn(move || {
-        for mut client in listener.incoming().flatten() {
+    let said = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut client, _) = listener.accept().expect("it connects");
             let _ = std::io::Write::write_all(&mut client, b"HTTP/1.1 400 Bad Request\r\n\r\n");
-        }
+        });
+        refused(&web, "shop")
     });
-    assert!(refused(&web, "shop").contains("what answers is no Redis server"), "{}", refused(&web, "shop"));
+    assert!(said.contains("what answers is no Redis server"), "{said}");
     let Some(server) = RedisServer::start(&[]) else { return };
     RedisStore::open(&server.address(), Some("bank")).expect("made");
     assert!(refused(&server.address(), "shop").contains("of the project `bank`, and this is `shop`"));
