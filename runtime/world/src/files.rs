@@ -106,7 +106,7 @@ pub struct Disk {
     /// Bytes that it would have had after the first write for which it had no room at all.
     refused: Option<u64>,
     /// The file whose lines are taken as they come.
-    sdk_output: Option<Box<SdkOutput>>,
+    sdk_output: Option<Box<(InodeIndex, SdkOutput)>>,
 }
 
 /// A count that a look changes, too: paths are walked by those who only read.

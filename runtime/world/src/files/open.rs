@@ -161,8 +161,8 @@ impl Disk {
                     }
                     if open.truncate {
                         self.resize(entry.node, 0, now_ns);
-                        if let Some(output) = self.sdk_output.as_mut().filter(|output| output.node == entry.node) {
-                            output.begin();
+                        if let Some(output) = self.sdk_output.as_mut().filter(|output| output.0 == entry.node) {
+                            output.1.begin();
                         }
                     }
                     entry.node

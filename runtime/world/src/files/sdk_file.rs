@@ -24,7 +24,7 @@ impl Disk {
         };
         // Its number is never another file's.
         self.opened(node);
-        self.sdk_output = Some(Box::new(SdkOutput::new(node)));
+        self.sdk_output = Some(Box::new((node, SdkOutput::default())));
         Ok(())
     }
 
@@ -32,13 +32,13 @@ impl Disk {
     #[inline]
     #[must_use]
     pub fn is_sdk_output(&self, file: &FileDescriptor) -> bool {
-        let is_it = self.sdk_output.as_ref().is_some_and(|output| output.node == file.node);
+        let is_it = self.sdk_output.as_ref().is_some_and(|output| output.0 == file.node);
         is_it && file.flags.write && file.writable
     }
 
     /// Takes bytes that are written to it; the answer is the lines that end with them.
     pub fn take_sdk_lines(&mut self, bytes: &[u8]) -> Vec<SdkLine> {
-        self.sdk_output.as_mut().map_or_else(Vec::new, |output| output.take(bytes))
+        self.sdk_output.as_mut().map_or_else(Vec::new, |output| output.1.take(bytes))
     }
 }
 

@@ -9,15 +9,12 @@
 //! Invariants: one file of a disk at most; what is kept of a line that has not ended is at most [`LINE_BYTES_MAX`]; opening it anew, as
 //! the program does in each of its lives, begins a new line. Not here: its place on the disk (`sdk_file`), what the lines mean (`fozzy_trace::facts`).
 
-use super::node::InodeIndex;
-
 /// Bytes of a line; of a longer one nothing is taken.
 pub const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SdkOutput {
-    pub(super) node: InodeIndex,
     /// What has come of a line.
     partial: Vec<u8>,
     /// Whether more has come than is taken.
@@ -36,11 +33,6 @@ pub struct SdkLine {
 }
 
 impl SdkOutput {
-    /// Nothing written yet.
-    pub(super) fn new(node: InodeIndex) -> SdkOutput {
-        SdkOutput { node, partial: Vec::new(), is_too_long: false, lines: 0 }
-    }
-
     /// The program begins to write it.
     pub(super) fn begin(&mut self) {
         self.partial.clear();
