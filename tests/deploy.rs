@@ -78,7 +78,8 @@ fn manifests_agree_with_each_other_and_with_the_command() {
     let rules = list(&job["podFailurePolicy"]["rules"]);
     assert_eq!(rules[0]["action"].as_str(), Some("Ignore"));
     assert_eq!(rules[0]["onPodConditions"][0]["type"].as_str(), Some("DisruptionTarget"));
-    assert_eq!(rules[1]["onExitCodes"]["containerName"], pod["containers"][0]["name"]);
+    // A store that is away for a while ends workers with 2 as well: that must not end the job.
+    assert_eq!(rules.len(), 1, "{rules:?}");
     let args: Vec<String> = list(&pod["containers"][0]["args"]).iter().map(text).collect();
     check_flags(&fozzy, "fleet", &args);
 

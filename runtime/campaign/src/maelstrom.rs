@@ -23,8 +23,8 @@ use crate::project::Project;
 use fozzy_scenario_file::{MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_SERVICES, MaelstromOptions};
 use fozzy_trace::file::RecordedTarget;
 use fozzy_trace::plan::{
-    AllowedEnd, ChannelPlan, Edition, FUEL_DEFAULT, HistoryCriterion, Inputs, Limits, MachinePlan, NodePlan,
-    ProgramPlan, ScenarioPlan, StdinPlan,
+    AllowedEnd, ChannelPlan, Edition, FUEL_DEFAULT, HistoryCriterion, Inputs, Limits, MachinePlan, NameDurability,
+    NodePlan, ProgramPlan, ScenarioPlan, StdinPlan,
 };
 use fozzy_trace::{Digest, Plan};
 use std::collections::BTreeSet;
@@ -89,6 +89,7 @@ pub fn prepare(project: &Project, request: &MaelstromRequest) -> Result<Prepared
         limits: Limits { fuel, ..Limits::default() },
         scenario: Some(ScenarioPlan::all(1, steps)),
         edition: Edition::LATEST,
+        names: NameDurability::Ext4,
         ..Plan::default()
     };
     let driver = MAELSTROM_DRIVER.bytes();

@@ -170,7 +170,7 @@ impl MutationTest<'_> {
             CampaignError::new(ErrorKind::Harness, message)
         })?;
         tell("");
-        Ok(self.document(&all, results, made, &seeds, failing))
+        self.document(&all, results, made, &seeds, failing)
     }
 
     /// The runs that the program passes, and how many it does not.
@@ -198,23 +198,20 @@ impl MutationTest<'_> {
         made: u64,
         seeds: &[Seed],
         failing: u64,
-    ) -> MutantsDocument {
+    ) -> Result<MutantsDocument, CampaignError> {
         let mut texts = SourceTexts::of(&self.loaded);
-        let (mut mutants, mut warnings, mut interrupted) = (Vec::new(), Vec::new(), false);
+        let (mut mutants, mut interrupted) = (Vec::new(), false);
         let mut kinds: BTreeMap<&str, MutantKindCount> = BTreeMap::new();
-        let mut broken = 0;
         for (candidate, outcome) in candidates.iter().zip(results) {
             let (result, seed, how, differs) = match outcome {
                 None | Some(MutantOutcome::Interrupted) => {
                     interrupted = true;
                     continue;
                 }
+                // A score without it would be another one.
                 Some(MutantOutcome::Failed(why)) => {
-                    broken += 1;
-                    if broken == 1 {
-                        warnings.push(format!("a mutant was left out: {why}"));
-                    }
-                    continue;
+                    let message = format!("a mutant of {} was not executed: {why}", shown_path(&candidate.file));
+                    return Err(CampaignError::new(ErrorKind::Harness, message));
                 }
                 Some(MutantOutcome::Noticed { seed, verdict }) => {
                     let signature = verdict.signature.map(|signature| signature.to_string());
@@ -248,12 +245,9 @@ impl MutationTest<'_> {
                 source,
             });
         }
-        if broken > 1 {
-            warnings.push(format!("and {} more", broken - 1));
-        }
         let noticed = mutants.iter().filter(|it| it.result == MutantResult::Noticed).count() as u64;
         let run = mutants.len() as u64;
-        MutantsDocument {
+        Ok(MutantsDocument {
             schema_version: "fozzy.mutants.v1".to_owned(),
             target: self.loaded.summary(),
             seeds: seeds.to_vec(),
@@ -268,8 +262,8 @@ impl MutationTest<'_> {
             choice: (made > candidates.len() as u64).then_some(self.choice),
             kinds: kinds.into_values().collect(),
             all: mutants,
-            warnings,
-        }
+            warnings: Vec::new(),
+        })
     }
 }
 

@@ -117,9 +117,11 @@ impl SuspectSearch<'_> {
         let idle: Mutex<Vec<Session>> = Mutex::default();
         let work = |seed: &Seed| {
             let run = (!(self.stop)()).then(|| execute(&prepared, &idle, Box::new(SeededSource::new(*seed))));
-            run.filter(|run| !run.as_ref().is_err_and(HarnessError::is_interruption))
+            let run = run.filter(|run| !run.as_ref().is_err_and(HarnessError::is_interruption));
+            // It is taken when it is counted: what a run has covered is large.
+            run.map(|run| run.map(|spectrum| Mutex::new(Some(spectrum))))
         };
-        let is_end = |run: &Option<Result<RunSpectrum, HarnessError>>| !matches!(run, Some(Ok(_)));
+        let is_end = |run: &Option<Result<Mutex<Option<RunSpectrum>>, HarnessError>>| !matches!(run, Some(Ok(_)));
         let (watch, mut told) = (Stopwatch::start(), (0, 0));
         let (mut table, mut failed, mut refused) = (SpectrumTable::default(), 0, None);
         let mut is_interrupted = false;
@@ -131,8 +133,9 @@ impl SuspectSearch<'_> {
                 refused = Some(CampaignError::new(ErrorKind::Harness, error.what.clone()));
             }
             Event::Next(Some(Ok(run))) => {
-                failed += u64::from(run.failure.is_some());
-                refused = table.add(run, &self.own).err();
+                let run = run.lock().expect("nobody panics with it").take();
+                failed += u64::from(run.as_ref().is_some_and(|run| run.failure.is_some()));
+                refused = run.and_then(|run| table.add(&run, &self.own).err());
             }
             Event::Working { done, .. } => {
                 let (elapsed_ns, done) = (watch.elapsed_ns(), done as u64);

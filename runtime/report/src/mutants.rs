@@ -131,7 +131,8 @@ impl MutantsDocument {
     #[must_use]
     pub fn at_least(mut self, min_score: Option<f64>) -> MutantsDocument {
         self.min_score = min_score;
-        self.passed = min_score.is_none_or(|bound| self.score >= bound);
+        // Of a test that was interrupted, the score is not known.
+        self.passed = self.interrupted || min_score.is_none_or(|bound| self.score >= bound);
         self
     }
 }

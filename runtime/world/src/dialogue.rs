@@ -146,6 +146,8 @@ impl World {
                 let orders = self.dialogues.peers.iter().filter_map(|peer| peer.order(context.node, line));
                 for (node, order) in orders.collect::<Vec<_>>() {
                     if let Some(words) = self.obey_and_report(node, order) {
+                        // A name of a file may have a line break, and begins no line of another machine.
+                        let words = words.replace(char::is_control, "\u{fffd}");
                         let bytes = Some(format!("! {words}\n").into_bytes().into());
                         self.deliver(vec![StdinDelivery { to: context.node, bytes, at: context.now }], context.now);
                     }

@@ -123,7 +123,8 @@ impl CorpusExchange<'_> {
             return Ok(());
         }
         let mut corpus = CorpusFolder::open(folder)?;
-        for names in missing.chunks(CHUNK) {
+        // What they have is known when they are here.
+        for names in missing.chunks(CHUNK_BYTES / TESTCASE_BYTES_MAX) {
             let blobs = self.store.get_blobs(names).map_err(store_error)?;
             for (name, bytes) in names.iter().zip(blobs) {
                 match bytes {
@@ -177,7 +178,7 @@ impl CorpusExchange<'_> {
         }
         if left_out > 0 {
             let what = format!(
-                "{}: {left_out} of its testcases are not shared: a store has at most {TESTCASES_MAX} of a target, of {TESTCASE_BYTES_MAX} bytes each",
+                "{}: not all of its testcases are shared: a store has at most {TESTCASES_MAX} of a target, of {TESTCASE_BYTES_MAX} bytes each, and none that are changed or gone",
                 self.target.name
             );
             taken.warnings.push(what);

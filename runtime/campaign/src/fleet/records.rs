@@ -73,8 +73,8 @@ impl CountedSlices {
         }
         self.0.insert(worker.to_owned(), (number, at_s));
         while self.0.len() > COUNTED_MAX {
-            let oldest =
-                self.0.iter().min_by(|left, right| left.1.1.total_cmp(&right.1.1)).map(|(name, _)| name.clone());
+            let others = self.0.iter().filter(|(name, _)| *name != worker);
+            let oldest = others.min_by(|left, right| left.1.1.total_cmp(&right.1.1)).map(|(name, _)| name.clone());
             oldest.and_then(|oldest| self.0.remove(&oldest));
         }
         true

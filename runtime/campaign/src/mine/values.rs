@@ -146,7 +146,13 @@ impl ValueTable {
         self.runs += 1;
         let nodes = execution.nodes.iter().flat_map(|node| [&node.stdout, &node.stderr]);
         for stream in [&execution.stdout, &execution.stderr].into_iter().chain(nodes) {
-            let text = String::from_utf8_lossy(stream.kept());
+            let kept = stream.kept();
+            // A line that is cut off may tell another number.
+            let whole = match stream.total() > kept.len() as u64 {
+                true => kept.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1),
+                false => kept.len(),
+            };
+            let text = String::from_utf8_lossy(&kept[..whole]);
             for line in text.lines().take(LINES_MAX) {
                 self.together("output", numbers(line));
             }

@@ -113,11 +113,11 @@ impl PreparedProgram {
     ) -> Result<PreparedProgram, CampaignError> {
         let (mut loaded, mut planned) = (self.loaded.clone(), self.planned.clone());
         if Digest::of(&loaded.component) == old {
-            loaded.component = component.into();
-        } else {
-            let new = planned.inputs.add(component);
-            planned.plan.replace_program(old, new);
+            loaded.component = component.clone().into();
         }
+        // Machines of the plan may run it, too.
+        let new = planned.inputs.add(component);
+        planned.plan.replace_program(old, new);
         let compiled = PreparedProgram::compile_in(loaded, planned, &Build::default(), Some(cache))?;
         Ok(PreparedProgram { interrupt: self.interrupt.clone(), reprieve: self.reprieve.clone(), ..compiled })
     }

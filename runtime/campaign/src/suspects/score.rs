@@ -8,6 +8,11 @@
 //!
 //! Sources: Abreu, Zoeteweij, van Gemund, "On the accuracy of spectrum-based fault localization" (2007); Fisher's exact test, one-sided.
 
+use std::sync::OnceLock;
+
+/// Up to which number logarithms of factorials are kept.
+const TABLE_MAX: u64 = 10_000;
+
 /// In how many runs something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Contingency {
@@ -52,8 +57,22 @@ impl Contingency {
 
 /// The logarithm of the number of ways to choose `some` of `all`.
 fn choose(all: u64, some: u64) -> f64 {
-    let some = some.min(all - some);
-    (0..some).map(|at| ((all - at) as f64 / (at + 1) as f64).ln()).sum()
+    ln_factorial(all) - ln_factorial(some) - ln_factorial(all - some)
+}
+
+/// The logarithm of the number of orders of so many.
+fn ln_factorial(of: u64) -> f64 {
+    static TABLE: OnceLock<Vec<f64>> = OnceLock::new();
+    let table = TABLE.get_or_init(|| {
+        let mut sum = 0.0;
+        let next = (1..=TABLE_MAX).map(|number| {
+            sum += (number as f64).ln();
+            sum
+        });
+        std::iter::once(0.0).chain(next).collect()
+    });
+    let known = of.min(TABLE_MAX);
+    table[known as usize] + (known + 1..=of).map(|number| (number as f64).ln()).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ impl ComparisonBudget {
         if is_worth {
             return TriedPlaces::All;
         }
-        self.refused += 1;
+        self.refused = self.refused.wrapping_add(1);
         match self.refused % OPERAND_TRICKLE {
             0 => TriedPlaces::One(self.refused / OPERAND_TRICKLE),
             _ => TriedPlaces::None,
