@@ -221,6 +221,12 @@ pub(crate) fn node_in_go(fixed: bool) -> PathBuf {
     Workshop::open(Toolchain::Go).node_in_go(fixed)
 }
 
+/// The same on etcd's Raft, for the workload `lin-kv`; an argument plants a fault.
+pub(crate) fn raft_in_go() -> PathBuf {
+    tier::require(Requirement::Go);
+    Workshop::open(Toolchain::Go).raft_in_go()
+}
+
 /// The same in C, which is another one.
 pub(crate) fn node_in_c(fixed: bool) -> PathBuf {
     tier::require(Requirement::C);

@@ -183,6 +183,21 @@ fn nodes_in_go_have_their_goroutines_and_timers() {
 }
 
 #[test]
+fn the_raft_of_etcd_holds_under_losses_of_power_and_what_is_planted_into_its_use_is_found() {
+    let fozzy = Fozzy::new();
+    fs::copy(corpus::raft_in_go(), fozzy.path("raft.wasm")).expect("it is built");
+    let words = "lin-kv --node-count 3 --time-limit 30 --rate 20 --concurrency 2n --nemesis kill,power-loss,partition";
+    let words = format!("{words} --nemesis-interval 3");
+    test(&fozzy, "raft.wasm", &format!("{words} --seeds 1..5")).exits(0);
+    for planted in ["stale-read --seeds 10..30", "no-fsync --seeds 1..20"] {
+        let (planted, seeds) = planted.split_once(' ').expect("two words");
+        let swept = test(&fozzy, "raft.wasm", &format!("{words} {seeds} --until-failure -- {planted}"));
+        let said = ["linearizable cas-register: ", "is out of range [lastIndex("];
+        assert!(said.iter().any(|said| swept.err().contains(said)), "{planted}: {}", swept.err());
+    }
+}
+
+#[test]
 fn nodes_in_c_have_a_header() {
     let cases = [
         ("unique-ids --nemesis kill --nemesis-interval 1", "was generated twice"),

@@ -1,3 +1,5 @@
+//go:build !raft
+
 // A node of the Maelstrom protocol in Go: echo, broadcast, a counter, and logs.
 //
 //	broadcast   a node tells the others what it learns      planted: once; mended: until each has said that it knows

