@@ -156,7 +156,8 @@ impl Layout for MutantsDocument {
             0 => String::new(),
             more => format!("; {} more fail, and do not count", grouped(more)),
         };
-        row("runs", &format!("{} that pass{failing}", counted(self.seeds.len() as u64, "seed")));
+        let verb = if self.seeds.len() == 1 { "passes" } else { "pass" };
+        row("runs", &format!("{} {verb}{failing}", counted(self.seeds.len() as u64, "seed")));
         if let Some(seed) = self.choice {
             row("mutants", &format!("{} of {}, chosen by seed {seed}", grouped(self.mutants), grouped(self.made)));
         }
