@@ -224,10 +224,18 @@ impl CorpusExchange<'_> {
     }
 
     fn share_state(&self, taken: &mut TakenCorpus) -> Result<(), CampaignError> {
-        let (Some(key), Ok(state)) = (self.state_key(), fs::read(self.state)) else { return Ok(()) };
-        let content = Digest::of(&state);
+        let own = || fs::read(self.state).map(|state| (Digest::of(&state), state));
+        let (Some(key), Ok((mut content, mut state))) = (self.state_key(), own()) else { return Ok(()) };
         if taken.state == Some(content) {
             return Ok(());
+        }
+        // Another worker may have shared its paths meanwhile, while the store was away for this one: all are kept.
+        if self.record(&key)?.is_some_and(|record| Some(record.content) != taken.state) {
+            self.take_state(taken.state, taken)?;
+            (content, state) = own().map_err(|error| at_path(ErrorKind::Store, "cannot read", self.state, &error))?;
+            if taken.state == Some(content) {
+                return Ok(());
+            }
         }
         if state.len() > STATE_BYTES_MAX {
             let (name, bytes) = (&self.target.name, state.len());

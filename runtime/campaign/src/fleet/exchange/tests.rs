@@ -127,6 +127,21 @@ fn an_exploration_goes_on_elsewhere_and_two_that_went_on_apart_are_joined() {
     there.on(&store, |exchange| exchange.share_state(&mut TakenCorpus::default()).expect("shared"));
     here.on(&store, |exchange| exchange.take(first).expect("taken"));
     assert_eq!(read(&here), state(30, &[1, 2, 3, 4, 5]));
+    // There shares while here works, which is a worker too that the store was away for: both have all.
+    here.on(&store, |exchange| {
+        let mut taken = exchange.take(first).expect("taken");
+        write(&there, &state(40, &[1, 2, 3, 5, 6]));
+        there.on(&store, |exchange| exchange.share_state(&mut TakenCorpus::default()).expect("shared"));
+        write(&here, &state(50, &[1, 2, 3, 4, 5, 7]));
+        exchange.share_state(&mut taken).expect("shared");
+    });
+    let third = Machine::new(FleetTargetKind::Explore);
+    third.on(&store, |exchange| exchange.take(None).expect("taken"));
+    let paths = |machine: &Machine| serde_json::from_slice::<serde_json::Value>(&read(machine)).expect("JSON");
+    let steps = |all: &serde_json::Value| -> BTreeSet<u64> {
+        all["stories"].as_array().expect("a list").iter().filter_map(|story| story["steps"].as_u64()).collect()
+    };
+    assert_eq!(steps(&paths(&third)), (1..=7).collect(), "what one of them has found is gone");
     // Another build of it has a state of its own, and no state of ours is taken for it.
     let other = |exchange: CorpusExchange<'_>| {
         CorpusExchange { program: Some(Digest::of(b"other")), ..exchange }.take(None).expect("taken").state
