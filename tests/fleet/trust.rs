@@ -128,8 +128,8 @@ impl Observer {
     }
 
     /// Testcases, failures and counts.
-    fn look(&mut self) -> Option<Committed> {
-        let mut seen = Committed::default();
+    fn look(&mut self) -> Option<CommittedRecords> {
+        let mut seen = CommittedRecords::default();
         for key in self.names(&["KEYS", "fozzy:shop:v:*"])? {
             let kind = key.strip_prefix("fozzy:shop:v:")?.to_owned();
             let fields = self.names(&["HKEYS", &key])?;
@@ -152,15 +152,15 @@ impl Observer {
 }
 
 #[derive(Default)]
-struct Committed {
+struct CommittedRecords {
     testcases: BTreeSet<String>,
     failures: BTreeMap<String, Vec<String>>,
     counts: BTreeMap<String, (u64, u64)>,
 }
 
-impl Committed {
+impl CommittedRecords {
     /// Takes a later look, which has all that this one has.
-    fn later(&mut self, next: Committed) {
+    fn later(&mut self, next: CommittedRecords) {
         let lost: Vec<_> = self.testcases.difference(&next.testcases).collect();
         assert!(lost.is_empty(), "testcases are gone: {lost:?}");
         for failure in self.failures.keys() {
@@ -198,7 +198,7 @@ fn killed_workers_a_killed_server_and_cut_connections_lose_and_double_nothing() 
         words.map(str::to_owned).to_vec()
     };
     let mut moments = Moments(7);
-    let mut seen = Committed::default();
+    let mut seen = CommittedRecords::default();
     let mut fleets: Vec<Option<(Child, Instant, Duration)>> = (0..FLEETS).map(|_| None).collect();
     let mut next = Instant::now();
     while kills > 0 || restarts > 0 || cuts > 0 {

@@ -1,7 +1,7 @@
 //! The raft crate, with the disk below it and the values on top.
 
-use crate::Planted;
-use crate::disk_log::{DiskLog, Restored};
+use crate::PlantedFault;
+use crate::disk_log::{DiskLog, RestoredLog};
 use raft::eraftpb::{Entry, Message};
 use raft::storage::MemStorage;
 use raft::{Config, RawNode, ReadOnlyOption, StateRole};
@@ -42,7 +42,7 @@ const GIVEN_UP: u32 = 35;
 pub(crate) struct Consensus {
     node: RawNode<MemStorage>,
     disk: DiskLog,
-    planted: Planted,
+    planted: PlantedFault,
     /// A number that no other start of a node has.
     start: u64,
     asked: u64,
@@ -59,10 +59,10 @@ pub(crate) struct Consensus {
 
 impl Consensus {
     /// The node of a number, of `count`, with what its disk knows.
-    pub(crate) fn begin(id: u64, count: u64, planted: Planted) -> io::Result<Consensus> {
-        let (disk, restored) = DiskLog::open(planted != Planted::NoFsync)?;
-        let Restored { entries, mut state } = restored;
-        if planted == Planted::LostVote {
+    pub(crate) fn begin(id: u64, count: u64, planted: PlantedFault) -> io::Result<Consensus> {
+        let (disk, restored) = DiskLog::open(planted != PlantedFault::NoFsync)?;
+        let RestoredLog { entries, mut state } = restored;
+        if planted == PlantedFault::LostVote {
             (state.term, state.vote) = (0, 0);
         }
         let storage = MemStorage::new_with_conf_state(((1..=count).collect::<Vec<u64>>(), vec![]));
@@ -76,7 +76,7 @@ impl Consensus {
             max_size_per_msg: 1 << 16,
             max_inflight_msgs: 64,
             // A leader that nobody confirms steps down, so that one that answers by itself is wrong for a while only.
-            check_quorum: planted != Planted::StaleRead,
+            check_quorum: planted != PlantedFault::StaleRead,
             read_only_option: ReadOnlyOption::Safe,
             ..Config::default()
         };
@@ -139,7 +139,7 @@ impl Consensus {
 
     pub(crate) fn get(&mut self, connection: usize, key: &str) {
         let read = Read { connection, key: key.to_owned(), waited: 0 };
-        if self.planted == Planted::StaleRead && self.node.raft.state == StateRole::Leader {
+        if self.planted == PlantedFault::StaleRead && self.node.raft.state == StateRole::Leader {
             return self.answer_read(&read);
         }
         let ticket = self.ticket();

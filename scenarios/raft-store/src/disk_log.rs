@@ -19,7 +19,7 @@ const STATE: u8 = 2;
 
 /// What was read when the node began.
 #[derive(Default)]
-pub(crate) struct Restored {
+pub(crate) struct RestoredLog {
     pub(crate) entries: Vec<Entry>,
     pub(crate) state: HardState,
 }
@@ -32,11 +32,11 @@ pub(crate) struct DiskLog {
 
 impl DiskLog {
     /// Opens the log, and reads what is in it.
-    pub(crate) fn open(syncs: bool) -> io::Result<(DiskLog, Restored)> {
+    pub(crate) fn open(syncs: bool) -> io::Result<(DiskLog, RestoredLog)> {
         let mut bytes = Vec::new();
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(PATH)?;
         file.read_to_end(&mut bytes)?;
-        let mut restored = Restored::default();
+        let mut restored = RestoredLog::default();
         let mut whole = 0;
         while let Some((kind, body)) = record(&bytes[whole..]) {
             match kind {

@@ -25,7 +25,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Which fault is planted.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Planted {
+pub(crate) enum PlantedFault {
     None,
     LostVote,
     StaleRead,
@@ -35,10 +35,10 @@ pub(crate) enum Planted {
 fn main() -> std::io::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let planted = match args.get(3).map(String::as_str) {
-        None => Planted::None,
-        Some("lost-vote") => Planted::LostVote,
-        Some("stale-read") => Planted::StaleRead,
-        Some("no-fsync") => Planted::NoFsync,
+        None => PlantedFault::None,
+        Some("lost-vote") => PlantedFault::LostVote,
+        Some("stale-read") => PlantedFault::StaleRead,
+        Some("no-fsync") => PlantedFault::NoFsync,
         Some(other) => panic!("`{other}` is no fault: lost-vote, stale-read, no-fsync"),
     };
     let names: Vec<String> = args[2].split(',').map(str::to_owned).collect();
