@@ -8,7 +8,6 @@
 
 use crate::corpus;
 use crate::fozzy::{Fozzy, repository};
-use crate::tier::{self, Requirement};
 use serde_json::Value;
 use std::fs;
 
@@ -73,7 +72,6 @@ fn planted_faults_of_a_cluster_are_found() {
 fn a_published_raft_holds_and_what_is_planted_into_its_use_is_found() {
     let run =
         |planted: &str, words: &str| run(&with("raft-store", "raft-store", planted), &format!("--no-store {words}"));
-    tier::require(Requirement::Registry);
     let sound = run("", "--seeds 1..20").exits(0).json();
     let faults = sound["faults"].as_array().expect("nemeses are planned");
     assert!(faults.len() == 10 && faults.iter().all(|fault| fault["strikes"].as_u64() > Some(5)), "{faults:?}");

@@ -181,8 +181,7 @@ impl MutationTest<'_> {
         }
         let (mut passing, mut failing) = (Vec::new(), 0);
         for seed in self.seeds.seeds().iter().copied() {
-            let execution = session.execute(Box::new(SeededSource::new(seed)), 0..0);
-            let execution = execution.map_err(|error| CampaignError::new(ErrorKind::Harness, error.what))?;
+            let execution = session.execute(Box::new(SeededSource::new(seed)), 0..0)?;
             match judge(&execution).status {
                 Status::Pass => passing.push(PassingRun { seed, execution }),
                 _ => failing += 1,

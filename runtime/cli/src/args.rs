@@ -704,6 +704,17 @@ pub(crate) enum ExitCodesArg {
     Libfuzzer,
 }
 
+/// How often a scenario is run.
+#[derive(Debug, Args)]
+pub(crate) struct SizeArgs {
+    /// Sequences of a scenario [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
+    pub(crate) sequences: Option<u32>,
+    /// Flows in each sequence of a scenario [default: 100]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
+    pub(crate) flows: Option<u32>,
+}
+
 /// Bounds of an execution.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Limits")]

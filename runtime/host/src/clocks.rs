@@ -4,6 +4,7 @@ use crate::bindings::PollableResource;
 use crate::bindings::wasi::clocks::{monotonic_clock, wall_clock};
 use crate::call::{Host, Import, misuse};
 use fozzy_trace::Duration;
+use fozzy_trace::plan::Edition;
 use fozzy_world::clock::{CLOCK_TICK, ClockKind, ClockReading};
 use fozzy_world::{Handle, OpContext, Wait, World};
 use wall_clock::Datetime;
@@ -65,7 +66,9 @@ impl Host {
     #[inline]
     pub(crate) fn read_clock(&mut self, dial: ClockKind) -> ClockReading {
         // A nemesis that is a program orders speeds without a planned fault.
-        if self.run.world.faults.is_empty() && !self.node().drift.is_ordered() {
+        let shows_orders =
+            |host: &Host| host.node().drift.is_ordered() && host.run.world.plan.edition >= Edition::SEVENTH;
+        if self.run.world.faults.is_empty() && !shows_orders(self) {
             self.world().clock.tick();
             return ClockReading { monotonic_ns: self.run.world.clock.now().0, wall_ns: self.wall_ns() };
         }

@@ -146,7 +146,8 @@ pub struct Plan {
 /// - fifth: under a plan with `lost-write` or `torn-write`, names are lost as under any other; restarts end with the instruction
 ///   budget; a run that a person stops while everybody waits was stopped, and does not hang.
 /// - sixth: a machine has one instruction budget for all lives of its program, and a machine that waits to start again is down.
-/// - seventh: a machine that loses power by the order of the program that routes its lines loses what was not durable.
+/// - seventh: a machine that loses power by the order of the program that routes its lines loses what was not durable, and one whose speed
+///   that program ordered shows it on its monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);

@@ -111,7 +111,7 @@ pub(super) fn covered_programs(
     let mut found: BTreeMap<Digest, CoveredProgram> = BTreeMap::new();
     for seed in seeds {
         let executed = session.execute(Box::new(SeededSource::new(*seed)), 0..0);
-        executed.map_err(|error| CampaignError::new(ErrorKind::Harness, error.what))?;
+        executed?;
         for (digest, covered) in session.coverage().iter().filter(|(digest, _)| !is_embedded(**digest)) {
             let Some(program) = session.program_named(*digest) else { continue };
             let entry = found.entry(*digest).or_insert_with(|| CoveredProgram {

@@ -1,18 +1,17 @@
 //! Flags of `fozzy mutants`.
 
-use super::{LimitArgs, WorldArgs};
+use super::{LimitArgs, SizeArgs, WorldArgs};
 use clap::Args;
-use fozzy_trace::plan::{FLOWS_MAX, SEQUENCES_MAX};
 use std::path::PathBuf;
 
 /// Changes a program's own code in one small thing after the other, in any language, and executes each of these mutants under the runs that the
-/// program passes: what no run notices is not tested. Exit code: 0, 1 when the score is below --min-score, 2 error.
+/// program passes: what no run notices is not tested. Exit code: 0, 1 when the score is below --min-score, 2 error, 130 interrupted.
 #[derive(Debug, Args)]
 pub(crate) struct MutantsArgs {
     /// The program: any target of `run`. Lines need debug information; without it, mutants are named by function and place.
     pub(crate) target: PathBuf,
-    /// The seeds of the runs: FROM..TO, both included, or how many from 0 on; at most 1,000. Seeds with which the program fails do not count.
-    #[arg(long, value_name = "N|FROM..TO", default_value = "1")]
+    /// The seeds of the runs: FROM..TO, both included, or A,B,C, or how many from 0 on; at most 1,000. Seeds with which the program fails do not count.
+    #[arg(long, value_name = "N|FROM..TO|A,B", default_value = "1")]
     pub(crate) seeds: String,
     /// Mutants that are executed at the most; which ones of all, --choice says. 0 is all.
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -30,12 +29,8 @@ pub(crate) struct MutantsArgs {
     /// Mutants that are executed in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: u32,
-    /// Sequences of a scenario [default: 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
-    pub(crate) sequences: Option<u32>,
-    /// Flows in each sequence of a scenario [default: 100]
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(FLOWS_MAX)))]
-    pub(crate) flows: Option<u32>,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]

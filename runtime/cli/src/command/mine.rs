@@ -21,7 +21,7 @@ pub(crate) fn mine(context: &Context, args: &MineArgs) -> Result<ExitCode, CliEr
         project: &context.project,
         loaded,
         request: &request(&args.args, &args.limits, &args.world),
-        size: ScenarioSize { sequences: args.sequences, flows: args.flows },
+        size: ScenarioSize { sequences: args.size.sequences, flows: args.size.flows },
         seeds,
         stop: Arc::new(interrupt::is_asked_to_stop),
     };

@@ -21,7 +21,7 @@ pub(crate) fn suspects(context: &Context, args: &SuspectsArgs) -> Result<ExitCod
         project: &context.project,
         loaded,
         request: &request(&args.args, &args.limits, &args.world),
-        size: ScenarioSize { sequences: args.sequences, flows: args.flows },
+        size: ScenarioSize { sequences: args.size.sequences, flows: args.size.flows },
         seeds,
         failure: args.failure.clone(),
         own: args.own.clone(),
