@@ -7,7 +7,7 @@
 //! What is expected of lines is looked up in the sources by their words, so that the sources may change.
 
 use crate::corpus::{self, Target};
-use crate::fozzy::{Fozzy, cache_folder};
+use crate::fozzy::{Fozzy, cache_folder, repository};
 use crate::recorded::RecordedRun;
 use fozzy_engine::{Build, Cache, Program, Session, Switches};
 use fozzy_instrument::CoverageMode;
@@ -319,6 +319,13 @@ fn inputs_of_a_corpus_are_executed_as_recorded_runs_are() {
     let words = ["coverage", "files", "--target", &target, "--input-file", "relative"];
     fozzy.run(&words).refuses(&["--input-file", "absolute path", "`relative`"]);
     fozzy.run(&["coverage", "inputs/deep", "--target", &target]).refuses(&["holds no input"]);
+
+    // The paths that an exploration has kept go both ways.
+    fozzy.write("coin.wat", fs::read(repository().join("tests/programs/coin.wat")).expect("it is committed"));
+    fozzy.run(&["explore", "coin.wat", "--runs", "20", "--save-state", "explored.json", "--no-store"]).exits(4);
+    let explored = coverage(&fozzy, &["explored.json", "--target", "coin.wat"]);
+    let edges = &explored["totals"]["edges"];
+    assert!(edges["total"].as_u64() >= Some(3) && edges["hit"] == edges["total"], "{explored:#}");
 }
 
 #[test]

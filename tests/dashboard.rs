@@ -15,11 +15,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// Traps for one byte in sixteen.
+/// Traps for one byte in sixteen; reads the clock and takes memory, which both have faults.
 const DRAWS: &str = r#"(module
   (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "clock_time_get" (func $clock (param i32 i64 i32) (result i32)))
   (memory (export "memory") 1)
   (func (export "_start")
+    (drop (call $clock (i32.const 0) (i64.const 0) (i32.const 72)))
+    (drop (memory.grow (i32.const 1)))
     (drop (call $random (i32.const 64) (i32.const 1)))
     (if (i32.eqz (i32.and (i32.load8_u (i32.const 64)) (i32.const 15))) (then unreachable))))"#;
 
@@ -34,10 +37,26 @@ const PARSE: &str = r#"(module
 /// A name that would be markup, and would run a script.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>.wat";
 
+/// Its faults: two that strike in most runs, and one on something of such a name, which is not there.
+const FAULTS: &str = r#"
+[[fault]]
+kind = "clock-step"
+rate = "60%"
+
+[[fault]]
+kind = "memory-full"
+rate = "60%"
+
+[[fault]]
+kind = "write-error"
+target = "/<b>"
+"#;
+
 /// A project on which a fleet has worked.
 fn searched() -> Fozzy {
     let fozzy = Fozzy::new();
     fozzy.write(HOSTILE, DRAWS);
+    fozzy.write(&HOSTILE.replace(".wat", ".plan.toml"), FAULTS);
     fozzy.write("parse.wat", PARSE);
     fozzy.write("library<b>.wat", "(component)");
     let ran = fozzy.run(&["fleet", "--time", "3s", "--jobs", "2", "--no-dashboard"]).exits(1);
@@ -125,6 +144,11 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
         (vec!["GET /api/targets/../../../etc/passwd HTTP/1.1", &host, &cookie], "404"),
         (vec!["GET /failures/../store.json HTTP/1.1", &host, &cookie], "404"),
         (vec!["GET /runs/latest.html HTTP/1.1", &host, &cookie], "404"),
+        (vec!["GET /targets/latest.html HTTP/1.1", &host, &cookie], "404"),
+        (vec!["GET /api/targets/x/coverage HTTP/1.1", &host], "401"),
+        (vec!["GET /api/targets/x/coverage HTTP/1.1", &host, &cookie], "404"),
+        (vec!["GET /api/targets/x/causality HTTP/1.1", &host, &cookie], "404"),
+        (vec!["GET /api/failures/--help/causality HTTP/1.1", &host, &cookie], "404"),
     ] {
         let (head, body) = served.answer(&lines);
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{lines:?}: {head}");
@@ -165,22 +189,29 @@ fn a_fleet_serves_while_it_works_and_bad_requests_are_refused_by_name() {
     let fozzy = Fozzy::new();
     fozzy.write("draws.wat", DRAWS);
     fozzy.run(&["dashboard"]).exits(2).refuses(&["no fleet has worked here"]);
+    // Pages beside no worker, of a store that nobody has worked on yet.
+    let mut child = fozzy.start(&["fleet", "--dashboard-only"]);
+    let out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let only = Served::of(child, out);
+    assert_eq!(only.document("/api/fleet")["workers"], serde_json::json!([]));
     let mut child = fozzy.start(&["fleet", "--time", "60s"]);
     let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut said = Vec::new();
     err.read_until(b'h', &mut said).expect("text");
     let served = Served::of(child, err);
-    // Those who watch hear what is found meanwhile.
-    let mut stream = TcpStream::connect(("127.0.0.1", served.port)).expect("it listens");
-    let head = format!(
-        "GET /api/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
-        served.host(),
-        served.token
-    );
-    stream.write_all(head.as_bytes()).expect("it reads");
-    let mut lines = BufReader::new(stream).lines();
-    let is_found = |line: &str| line.starts_with("data: ") && line.contains("unreachable");
-    assert!(lines.any(|line| is_found(&line.expect("text"))), "the failure is told");
+    // Those who watch hear what is found meanwhile, by this process or by another.
+    for served in [&served, &only] {
+        let mut stream = TcpStream::connect(("127.0.0.1", served.port)).expect("it listens");
+        let head = format!(
+            "GET /api/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            served.host(),
+            served.token
+        );
+        stream.write_all(head.as_bytes()).expect("it reads");
+        let mut lines = BufReader::new(stream).lines();
+        let is_found = |line: &str| line.starts_with("data: ") && line.contains("unreachable");
+        assert!(lines.any(|line| is_found(&line.expect("text"))), "the failure is told");
+    }
     // Its port is taken.
     let port = served.port.to_string();
     fozzy.run(&["dashboard", "--port", &port]).exits(2).refuses(&["cannot listen on", &port]);
@@ -192,7 +223,7 @@ fn a_fleet_serves_while_it_works_and_bad_requests_are_refused_by_name() {
 fn every_page_works_in_a_browser() {
     let modules = corpus::browser();
     let fozzy = searched();
-    let exported = fozzy.run(&["dashboard", "--export", "site"]).exits(0).out();
+    let exported = fozzy.run(&["dashboard", "--export", "site", "--execute"]).exits(0).out();
     assert!(exported.contains("site/index.html"), "{exported}");
     let served = Served::start(&fozzy);
     let script = repository().join("tests/dashboard/walk.js");

@@ -101,7 +101,12 @@ const CASES: &[(&str, &str)] = &[
     ("mine", "fozzy mine recorded.wat --seeds 6 --json"),
     ("suspects", "fozzy suspects counter.wasm --seeds 20 --sequences 1 --flows 20 --json"),
     ("fleet", "fozzy fleet fails.wat --time 1s --json"),
-    ("dashboard", "fozzy fleet fails.wat --time 1s >/dev/null; fozzy dashboard fails.wat --export site --json"),
+    (
+        "dashboard",
+        "echo '[[fault]]\nkind = \"clock-step\"' >fails.plan.toml; fozzy fleet fails.wat --time 1s >/dev/null; \
+         fozzy dashboard fails.wat --export site --execute --json",
+    ),
+    ("fault-map", "rm fails.plan.toml; cat site/api/targets/*/faults.json"),
     ("store-copy", "fozzy store copy .fozzy/fleet moved --json"),
     ("fleet-target", "cat site/api/targets/*.json"),
     ("verification", "fozzy trace verify a.fozzy --json"),

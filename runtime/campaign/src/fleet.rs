@@ -14,6 +14,7 @@ pub mod discovery;
 pub mod dispatch;
 pub mod division;
 pub mod exchange;
+pub mod page_command;
 pub mod records;
 pub mod shared_store;
 mod slice;

@@ -859,12 +859,15 @@ pub(crate) struct InspectArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CoverageArgs {
     /// A trace, a run's folder or id, or one of latest, last-pass, last-fail; or a folder of traces, taken together;
-    /// with --target a folder of inputs, such as a corpus of `fozzy fuzz`.
+    /// with --target a folder of inputs, such as a corpus of `fozzy fuzz`, or what `fozzy explore --save-state` has written.
     pub(crate) run: String,
     /// The program that gets each file of the folder as its input, any target of `run`. A file is standard input, or the bytes of a
     /// fuzz target if the program exports `fozzy:scenario/fuzz`; files that end with `.fozzy` are traces.
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
+    /// The component that this program judges: what `run` takes as --target.
+    #[arg(long, value_name = "TARGET", requires = "target")]
+    pub(crate) judged: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) given: InputArgs,
     /// Output format: a table, an lcov tracefile, one page of HTML, or the whole document as JSON.

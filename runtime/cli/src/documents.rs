@@ -17,7 +17,7 @@ use fozzy_report::document::{
     FullDocument, GateDocument, InitDocument, ManDocument, MigrateDocument, PathsDocument, ProgressDocument,
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
-use fozzy_report::fleet::{DashboardDocument, FleetDocument, FleetTargetDocument, StoreCopyDocument};
+use fozzy_report::fleet::{DashboardDocument, FaultMapDocument, FleetDocument, FleetTargetDocument, StoreCopyDocument};
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::maelstrom::MaelstromDocument;
 use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
@@ -57,7 +57,11 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("manifest", "`manifest.json` of a run (`fozzy.run_manifest.v1`)", of::<RunManifest>),
     row("fuzz-coverage", "`coverage.json` of a campaign", of::<FuzzCoverage>),
     row("state", "`replay --until`, `--step`, `--call` (`fozzy.state.v1`)", of::<StateDocument>),
-    row("causality", "`causality` (`fozzy.causality.v1`)", of::<CausalityDocument>),
+    row(
+        "causality",
+        "`causality`; `/api/failures/DIGEST/causality` of the dashboard (`fozzy.causality.v1`)",
+        of::<CausalityDocument>,
+    ),
     row("findability", "`findability` (`fozzy.findability.v1`)", of::<FindabilityDocument>),
     row("benchmark", "`benchmark` (`fozzy.benchmark.v1`)", of::<BenchmarkDocument>),
     row("history-check", "`check` (`fozzy.history_check.v1`)", of::<HistoryCheckDocument>),
@@ -66,17 +70,26 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("ablation", "`ablate` (`fozzy.ablation.v1`)", of::<AblationDocument>),
     row("fleet", "`fleet`; `/api/fleet` of the dashboard (`fozzy.fleet.v1`)", of::<FleetDocument>),
     row("fleet-target", "`/api/targets/ID` of the dashboard (`fozzy.fleet_target.v1`)", of::<FleetTargetDocument>),
+    row("fault-map", "`/api/targets/ID/faults` of the dashboard (`fozzy.fault_map.v1`)", of::<FaultMapDocument>),
     row("dashboard", "`dashboard` (`fozzy.dashboard.v1`)", of::<DashboardDocument>),
     row("store-copy", "`store copy` (`fozzy.store_copy.v1`)", of::<StoreCopyDocument>),
     row("diff", "`diff` (`fozzy.diff.v1`)", of::<DiffDocument>),
     row("mutants", "`mutants` (`fozzy.mutants.v1`)", of::<MutantsDocument>),
     row("mine", "`mine` (`fozzy.mine.v1`)", of::<MineDocument>),
-    row("suspects", "`suspects` (`fozzy.suspects.v1`)", of::<SuspectsDocument>),
+    row(
+        "suspects",
+        "`suspects`; `/api/failures/DIGEST/suspects` of the dashboard (`fozzy.suspects.v1`)",
+        of::<SuspectsDocument>,
+    ),
     row("verification", "`trace verify`", of::<VerifyDocument>),
     row("history", "`trace show`", of::<ShowDocument>),
     row("migration", "`trace migrate` (`fozzy.trace_migration.v1`)", of::<MigrateDocument>),
     row("inspection", "`inspect`", of::<InspectDocument>),
-    row("coverage", "`coverage --format json` (`fozzy.coverage.v1`)", of::<CoverageDocument>),
+    row(
+        "coverage",
+        "`coverage --format json`; `/api/targets/ID/coverage` of the dashboard (`fozzy.coverage.v1`)",
+        of::<CoverageDocument>,
+    ),
     row("profile-top", "`profile top` (`fozzy.profile_top.v1`)", of::<ProfileTop>),
     row("profile-flame", "`profile flame` (`fozzy.profile_flame.v1`)", of::<ProfileFlame>),
     row("profile-timeline", "`profile timeline` (`fozzy.profile_timeline.v1`)", of::<ProfileTimeline>),

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
+use crate::gates::passed_on;
 use fozzy_campaign::fleet::discovery::FleetCollection;
 use fozzy_campaign::fleet::shared_store::{SharedStore, open_store, shared_store_error};
 use fozzy_dashboard::DashboardSource;
@@ -42,10 +43,12 @@ impl FleetPlace<'_> {
             .map_err(|error| CliError::new(ErrorKind::Harness, format!("cannot find fozzy's own binary: {error}")))?;
         Ok(DashboardSource {
             store: self.open(context)?,
+            address: self.place(context),
             collection,
             runs: context.runs.clone(),
             base_dir: context.project.config.base_dir.clone(),
             program,
+            globals: passed_on(&context.globals),
         })
     }
 

@@ -1,45 +1,64 @@
 //! Looks at the store while somebody watches, and tells all of them what has changed.
 //!
 //! ```text
-//! store ─every LOOK_EVERY, once for all─▶ text of the document ─changed?─▶ the latest one, for whoever reads
+//! store ─every LOOK_EVERY, once for all─▶ document ─changed?─▶ the latest one ─▶ each reader: what is new since the last one that it got
 //! ```
 //!
-//! Invariants: without a browser nothing is read; one that reads slowly gets the latest state next, and holds nothing up.
+//! Invariants: without a browser nothing is read; one that reads slowly gets what has changed since it read, and holds nothing up; a store that
+//! takes longer to read is read less often.
 
 use crate::source::DashboardSource;
+use axum::response::sse::Event;
+use fozzy_campaign::wall_clock::Stopwatch;
+use fozzy_report::fleet::FleetDocument;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// Between two looks: how fast a page can change.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// The same, of a store that takes long to read.
+const LOOK_EVERY_MAX: Duration = Duration::from_millis(500);
+/// What lies between two looks, in times of a look, between these bounds.
+const PAUSE_TIMES: u32 = 12;
 
-/// The latest document, as JSON.
-pub(crate) type LatestFleet = Arc<str>;
+/// The latest document; `None` before the first look.
+pub(crate) type LatestFleet = Option<Arc<FleetDocument>>;
 
 /// Follows the store for as long as the server lives.
 pub(crate) async fn follow(source: Arc<DashboardSource>, latest: watch::Sender<LatestFleet>) {
+    let mut pause = LOOK_EVERY;
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(pause).await;
         if latest.receiver_count() == 0 {
             continue;
         }
-        if let Some(text) = look(&source).await {
+        let watch = Stopwatch::start();
+        if let Some(document) = look(&source).await {
             latest.send_if_modified(|before| {
-                let is_new = **before != *text;
-                *before = text;
+                let is_new = before.as_ref() != Some(&document);
+                *before = Some(document);
                 is_new
             });
         }
+        pause = (watch.elapsed() * PAUSE_TIMES).clamp(LOOK_EVERY, LOOK_EVERY_MAX);
     }
 }
 
 /// The fleet as it is now; `None` when the store does not answer.
-pub(crate) async fn look(source: &Arc<DashboardSource>) -> Option<LatestFleet> {
+pub(crate) async fn look(source: &Arc<DashboardSource>) -> LatestFleet {
     let source = Arc::clone(source);
     let looked = tokio::task::spawn_blocking(move || {
-        let document = source.fleet().inspect_err(|error| tracing::debug!(%error, "the store does not answer"));
-        serde_json::to_string(&document.ok()?).ok()
+        source.fleet().inspect_err(|error| tracing::debug!(%error, "the store does not answer")).ok()
     });
-    looked.await.ok().flatten().map(Into::into)
+    looked.await.ok().flatten().map(Arc::new)
+}
+
+/// For a reader that has got `before`: the whole document as `fleet`, or the rows that have changed as `change`.
+pub(crate) fn event(before: Option<&FleetDocument>, now: &FleetDocument) -> Event {
+    let text = |document: &FleetDocument| serde_json::to_string(document).unwrap_or_default();
+    match before.and_then(|before| now.changes_since(before)) {
+        Some(change) => Event::default().event("change").data(text(&change)),
+        None => Event::default().event("fleet").data(text(now)),
+    }
 }

@@ -4,17 +4,23 @@
 //! DIR/index.html                  the pages, with all documents in them
 //! DIR/api/fleet.json, targets/ID.json, runs.json   these documents
 //! DIR/failures/DIGEST.fozzy       traces; .patch beside them
+//!                                 and of what is executed:
+//! DIR/failures/DIGEST.html, targets/ID.html        stories, coverage by line
+//! DIR/api/failures/DIGEST/causality.json …         what the pages show of it
 //! ```
 //!
 //! Invariants: what programs call their things stays a text inside the data; a file is whole or absent.
-//! Not here: pages of runs, for which programs are executed (`fozzy report show --format html`).
+//! Not here: pages of runs that are no failures of the fleet (`fozzy report show --format html`).
 
 use crate::DashboardError;
 use crate::assets::{ASSETS, INDEX};
+use crate::executed::execute;
 use crate::source::DashboardSource;
+use crate::subject::ExecutedSubject;
+use fozzy_campaign::fleet::page_command::{FailureMeasure, TargetMeasure};
 use fozzy_campaign::git_patch::added_file;
 use fozzy_trace::file::store::{Durability, write_atomic};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// What was written.
@@ -26,17 +32,19 @@ pub struct ExportedSite {
     pub bytes: u64,
 }
 
-/// Writes all pages below a folder.
+/// Writes all pages below a folder; with `executes` also those for which programs are executed, one after the other.
 ///
 /// # Errors
 /// When the store does not answer or a file cannot be written.
-pub fn export(source: &DashboardSource, folder: &Path) -> Result<ExportedSite, DashboardError> {
+pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result<ExportedSite, DashboardError> {
     let mut site = ExportedSite { files: 0, bytes: 0 };
     let fleet = source.fleet()?;
-    let mut targets = serde_json::Map::new();
+    let (mut targets, mut subjects) = (Map::new(), Vec::new());
     for target in &fleet.targets {
         let document = value(&source.target(&target.id)?);
         site.write(&folder.join("api/targets").join(format!("{}.json", target.id)), text(&document).as_bytes())?;
+        subjects.push(ExecutedSubject::TargetPage(target.id.clone()));
+        subjects.extend(TargetMeasure::ALL.map(|measure| ExecutedSubject::Target(target.id.clone(), measure)));
         targets.insert(target.id.clone(), document);
     }
     for failure in &fleet.failures {
@@ -45,8 +53,12 @@ pub fn export(source: &DashboardSource, folder: &Path) -> Result<ExportedSite, D
         let patch = added_file(&format!("regressions/{short}.fozzy"), &trace);
         site.write(&folder.join("failures").join(format!("{}.fozzy", failure.trace)), &trace)?;
         site.write(&folder.join("failures").join(format!("{}.patch", failure.trace)), patch.as_bytes())?;
+        subjects.push(ExecutedSubject::Failure(failure.trace.clone()));
+        subjects.extend(FailureMeasure::ALL.map(|measure| ExecutedSubject::Measured(failure.trace.clone(), measure)));
     }
-    let data = json!({ "fleet": value(&fleet), "targets": targets, "runs": value(&source.runs()) });
+    let measured = if executes { site.execute(source, folder, &subjects)? } else { Map::new() };
+    let data =
+        json!({ "fleet": value(&fleet), "targets": targets, "runs": value(&source.runs()), "measured": measured });
     for name in ["fleet", "runs"] {
         site.write(&folder.join("api").join(format!("{name}.json")), text(&data[name]).as_bytes())?;
     }
@@ -79,6 +91,36 @@ fn page(data: &Value) -> String {
 }
 
 impl ExportedSite {
+    /// Executes what there is of these, and writes it. The pages have all of it by its address: a document, the name of a file, or why it is neither.
+    fn execute(
+        &mut self,
+        source: &DashboardSource,
+        folder: &Path,
+        subjects: &[ExecutedSubject],
+    ) -> Result<Map<String, Value>, DashboardError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(DashboardError::Start)?;
+        let mut measured = Map::new();
+        for subject in subjects {
+            let Some(words) = source.command(subject)? else { continue };
+            let made = runtime.block_on(execute(subject, source, &words));
+            let address = subject.address();
+            let shown = match made {
+                Err(why) => json!({ "why": why }),
+                Ok(page) if subject.is_page() => {
+                    self.write(&folder.join(&address), &page)?;
+                    json!({})
+                }
+                Ok(document) => {
+                    self.write(&folder.join(format!("{address}.json")), &document)?;
+                    json!({ "document": serde_json::from_slice::<Value>(&document).unwrap_or(Value::Null) })
+                }
+            };
+            measured.insert(address, shown);
+        }
+        Ok(measured)
+    }
+
     fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), DashboardError> {
         let failed = |error| DashboardError::Write { path: path.display().to_string(), error };
         path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;

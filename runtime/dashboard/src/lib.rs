@@ -3,7 +3,7 @@
 //! ```text
 //! store ─▶ FleetView (fozzy-campaign) ─▶ documents ─┬─▶ routes: JSON, events, pages   ◀── guard: token, host, headers ◀── browser
 //!                                                   └─▶ export: the same pages as files
-//! a trace ─▶ `fozzy report show`, a process of its own ─▶ its page
+//! a trace, a target ─▶ `fozzy report show`, `coverage`, `causality` …, a process of its own ─▶ its page, its document
 //! ```
 //!
 //! Invariants: nothing is written but by `export`; it listens on loopback alone, and answers nobody without its token; pages take nothing from
@@ -13,12 +13,13 @@
 
 mod assets;
 mod changes;
+mod executed;
 mod export;
 mod guard;
-mod report_page;
 mod routes;
 mod server;
 mod source;
+mod subject;
 
 pub use export::{ExportedSite, export};
 pub use server::DashboardServer;

@@ -3,22 +3,26 @@
 //! ```text
 //! /                                index.html, and what it takes
 //! /api/fleet                       fozzy.fleet.v1
-//! /api/events                      the same whenever it changes, as server-sent events
+//! /api/events                      the same as a server-sent event `fleet`; then as `change`, with the rows only that have changed
 //! /api/targets/ID                  fozzy.fleet_target.v1
+//! /api/targets/ID/coverage | faults         fozzy.coverage.v1, fozzy.fault_map.v1: it is executed for that
+//! /api/failures/DIGEST/causality | suspects fozzy.causality.v1, fozzy.suspects.v1: the same
 //! /api/runs                        fozzy.run_manifest.v1, the latest first
 //! /failures/DIGEST.html | .fozzy | .patch     the page of a failure, its trace, the trace as a patch for git
+//! /targets/ID.html                 the page of a target's coverage, line by line
 //! /runs/ID.html                    the page of a run of the project
 //! ```
 
 use crate::assets::{ASSETS, INDEX};
-use crate::changes::{LatestFleet, look};
+use crate::changes::{LatestFleet, event, look};
+use crate::executed::execute;
 use crate::guard::{Guard, RUN_PAGE, guard};
-use crate::report_page::report_page;
 use crate::source::DashboardSource;
+use crate::subject::ExecutedSubject;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, StatusCode, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use fozzy_campaign::git_patch::added_file;
@@ -49,8 +53,10 @@ pub(crate) fn router(shared: RouteState, who: Guard) -> Router {
         .route("/api/fleet", get(fleet))
         .route("/api/events", get(events))
         .route("/api/targets/{id}", get(target))
+        .route("/api/{of}/{id}/{what}", get(measured))
         .route("/api/runs", get(runs))
         .route("/failures/{file}", get(failure))
+        .route("/targets/{file}", get(coverage))
         .route("/runs/{file}", get(run))
         .fallback(async || missing("there is no such page"))
         .with_state(shared)
@@ -110,7 +116,8 @@ async fn runs(State(shared): State<RouteState>) -> Response {
 /// A browser that watches.
 struct Watcher {
     changes: watch::Receiver<LatestFleet>,
-    first: Option<LatestFleet>,
+    /// What was sent last.
+    sent: LatestFleet,
     watchers: Arc<AtomicUsize>,
 }
 
@@ -126,17 +133,24 @@ async fn events(State(shared): State<RouteState>) -> Response {
         watchers.fetch_sub(1, Ordering::SeqCst);
         return broken(&format!("{WATCHERS_MAX} browsers watch already"));
     }
-    let mut watcher = Watcher { changes: shared.latest.subscribe(), first: None, watchers };
-    watcher.first = look(&shared.source).await;
-    let events = stream::unfold(watcher, async |mut watcher| {
-        let text = match watcher.first.take() {
-            Some(first) => first,
-            None => {
-                watcher.changes.changed().await.ok()?;
-                LatestFleet::clone(&watcher.changes.borrow_and_update())
-            }
-        };
-        Some((Ok::<_, Infallible>(Event::default().event("fleet").data(&*text)), watcher))
+    let watcher = Watcher { changes: shared.latest.subscribe(), sent: None, watchers };
+    let mut first = look(&shared.source).await;
+    let events = stream::unfold(watcher, move |mut watcher| {
+        let first = first.take();
+        async move {
+            let now = match first {
+                Some(first) => first,
+                None => loop {
+                    watcher.changes.changed().await.ok()?;
+                    if let Some(now) = LatestFleet::clone(&watcher.changes.borrow_and_update()) {
+                        break now;
+                    }
+                },
+            };
+            let event = event(watcher.sent.as_deref(), &now);
+            watcher.sent = Some(now);
+            Some((Ok::<_, Infallible>(event), watcher))
+        }
     });
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
@@ -146,10 +160,7 @@ async fn failure(State(shared): State<RouteState>, Path(file): Path<String>) -> 
         return missing("there is no such page");
     };
     if ending == "html" {
-        return match shared.source.trace_path(&name) {
-            Some(path) => page(&shared, path.as_os_str()).await,
-            None => missing("the store has no such trace"),
-        };
+        return page(&shared, ExecutedSubject::Failure(name)).await;
     }
     let trace = match asked(&shared, {
         let name = name.clone();
@@ -184,20 +195,38 @@ async fn failure(State(shared): State<RouteState>, Path(file): Path<String>) -> 
 }
 
 async fn run(State(shared): State<RouteState>, Path(file): Path<String>) -> Response {
-    let Some(id) = file.strip_suffix(".html").map(str::to_owned) else {
-        return missing("there is no such page");
-    };
-    let wanted = id.clone();
-    match asked(&shared, move |source| source.runs().iter().any(|run| run.run_id == wanted)).await {
-        Ok(true) => page(&shared, id.as_ref()).await,
-        Ok(false) => missing("no run of the project has this id"),
+    match file.strip_suffix(".html") {
+        Some(id) => page(&shared, ExecutedSubject::Run(id.to_owned())).await,
+        None => missing("there is no such page"),
+    }
+}
+
+async fn coverage(State(shared): State<RouteState>, Path(file): Path<String>) -> Response {
+    match file.strip_suffix(".html") {
+        Some(id) => page(&shared, ExecutedSubject::TargetPage(id.to_owned())).await,
+        None => missing("there is no such page"),
+    }
+}
+
+async fn page(shared: &RouteState, subject: ExecutedSubject) -> Response {
+    match executed(shared, &subject).await {
+        Ok(page) => ([(header::CONTENT_SECURITY_POLICY, RUN_PAGE)], Html(page)).into_response(),
         Err(response) => response,
     }
 }
 
-async fn page(shared: &RouteState, selector: &std::ffi::OsStr) -> Response {
-    match report_page(&shared.source.program, selector).await {
-        Ok(page) => ([(header::CONTENT_SECURITY_POLICY, RUN_PAGE)], Html(page)).into_response(),
-        Err(why) => broken(&why),
+async fn measured(State(shared): State<RouteState>, Path((of, id, what)): Path<(String, String, String)>) -> Response {
+    let Some(subject) = ExecutedSubject::document(&of, &id, &what) else { return missing("there is no such document") };
+    match executed(&shared, &subject).await {
+        Ok(document) => (JSON, document).into_response(),
+        Err(response) => response,
     }
+}
+
+/// What the subject's command prints.
+async fn executed(shared: &RouteState, subject: &ExecutedSubject) -> Result<Vec<u8>, Response> {
+    let asking = subject.clone();
+    let words = asked(shared, move |source| source.command(&asking)).await?.map_err(|error| broken(&error))?;
+    let words = words.ok_or_else(|| missing("there is nothing of that kind"))?;
+    execute(subject, &shared.source, &words).await.map_err(|why| broken(&why))
 }

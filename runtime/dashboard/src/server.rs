@@ -39,7 +39,7 @@ impl DashboardServer {
             .build()
             .map_err(DashboardError::Start)?;
         let (stop, stopped) = oneshot::channel();
-        let latest = watch::Sender::new(LatestFleet::from(""));
+        let latest = watch::Sender::new(LatestFleet::None);
         let shared = RouteState { source: Arc::new(source), latest, watchers: Arc::new(AtomicUsize::new(0)) };
         let serve = async move {
             let following = tokio::spawn(follow(Arc::clone(&shared.source), shared.latest.clone()));

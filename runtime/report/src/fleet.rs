@@ -12,9 +12,12 @@
 
 use crate::Layout;
 use crate::pretty::{Style, counted, fit, grouped};
+use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
+use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// `fozzy.fleet.v1`.
@@ -145,6 +148,9 @@ pub struct FleetTargetDocument {
     pub corpus_path: Option<String>,
     /// Testcases of it, the latest first, as far as they are shown.
     pub testcases: Vec<FleetTestcaseRow>,
+    /// What can be known of it by executing it: `coverage`, `faults`. `/api/targets/ID/coverage` of the dashboard does that.
+    #[serde(default)]
+    pub measures: Vec<String>,
 }
 
 /// What was known of a target after one slice.
@@ -167,6 +173,39 @@ pub struct FleetMoment {
     pub failures: u64,
     /// Whose slice it was.
     pub worker: String,
+}
+
+/// Which faults struck in the same runs of a target: `fozzy.fault_map.v1`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FaultMapDocument {
+    /// Always `fozzy.fault_map.v1`.
+    pub schema_version: String,
+    /// Runs.
+    pub runs: u64,
+    /// Runs that did not pass.
+    pub failed: u64,
+    /// The planned faults, and in how many runs each struck.
+    pub faults: Vec<FaultTotal>,
+    /// Pairs of those that struck at all.
+    pub together: Vec<FaultPair>,
+    /// Which nemeses were at work at the same time, and during which operations of clients.
+    pub overlaps: Vec<FaultOverlap>,
+}
+
+impl FaultMapDocument {
+    /// What runs of a target with many seeds say of its faults.
+    #[must_use]
+    pub fn of(runs: SuiteSummary) -> FaultMapDocument {
+        FaultMapDocument {
+            schema_version: "fozzy.fault_map.v1".to_owned(),
+            runs: runs.scenarios.len() as u64,
+            failed: runs.tests.failed as u64,
+            faults: runs.faults,
+            together: runs.together,
+            overlaps: runs.overlaps,
+        }
+    }
 }
 
 /// What `fozzy dashboard` says: `fozzy.dashboard.v1`.
@@ -293,6 +332,9 @@ pub struct FleetFailureRow {
     /// What to type to see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// What can be known of it by executing it: `causality`, `suspects`. `/api/failures/TRACE/causality` of the dashboard does that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<String>,
 }
 
 impl FleetDocument {
@@ -316,6 +358,34 @@ impl FleetDocument {
         }
     }
 
+    /// The same document with those rows only that are not as they were `before`; `None` when rows have come, gone or changed their places, so that
+    /// only the whole document says it. Workers have no places.
+    #[must_use]
+    pub fn changes_since(&self, before: &FleetDocument) -> Option<FleetDocument> {
+        let targets = changed(&before.targets, &self.targets, |row| &row.id)?;
+        let failures = changed(&before.failures, &self.failures, |row| (&row.trace, &row.target))?;
+        let known: BTreeMap<&str, &FleetWorkerRow> = before.workers.iter().map(|row| (&*row.name, row)).collect();
+        let is_known =
+            self.workers.len() == known.len() && self.workers.iter().all(|row| known.contains_key(&*row.name));
+        let is_new = |row: &&FleetWorkerRow| known.get(&*row.name) != Some(row);
+        let workers = self.workers.iter().filter(is_new).cloned().collect();
+        is_known.then(|| FleetDocument { targets, failures, workers, ..self.head() })
+    }
+
+    /// All but its targets, failures and workers.
+    fn head(&self) -> FleetDocument {
+        let not_collected = self.not_collected.clone();
+        FleetDocument {
+            status: self.status,
+            interrupted: self.interrupted,
+            elapsed_ms: self.elapsed_ms,
+            slices: self.slices,
+            cpu_s: self.cpu_s,
+            warnings: self.warnings.clone(),
+            ..FleetDocument::new(self.store.clone(), self.jobs, not_collected)
+        }
+    }
+
     /// Its status, from what it has; failures that stand go first.
     pub fn settle(&mut self) {
         let stands = |row: &FleetFailureRow| row.state != "fixed" && row.status != "stale";
@@ -331,6 +401,17 @@ impl FleetDocument {
             (false, false) => Status::Pass,
         };
     }
+}
+
+/// The rows that are not as they were; `None` when they are not the same ones in the same order.
+fn changed<'r, R: Clone + PartialEq, K: PartialEq>(
+    before: &'r [R],
+    now: &'r [R],
+    key: impl Fn(&'r R) -> K,
+) -> Option<Vec<R>> {
+    let is_same = before.len() == now.len() && before.iter().zip(now).all(|(before, now)| key(before) == key(now));
+    let pairs = before.iter().zip(now);
+    is_same.then(|| pairs.filter(|(before, now)| before != now).map(|(_, now)| now.clone()).collect())
 }
 
 impl Layout for FleetDocument {
@@ -377,5 +458,49 @@ impl Layout for FleetDocument {
         self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
         let _ = writeln!(text, "{faint}kept in {}{end}", fit(&self.store, style.room(8)));
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_changed_is_a_document_of_those_rows() {
+        let worker = |name: &str, slices| FleetWorkerRow {
+            name: name.to_owned(),
+            version: String::new(),
+            pid: 1,
+            started_at: String::new(),
+            seen_at: String::new(),
+            slices,
+            cpu_s: 0.0,
+            has_ended: false,
+            recent: Vec::new(),
+        };
+        let failure = |trace: &str, times| FleetFailureRow {
+            target: "bank".to_owned(),
+            trace: trace.to_owned(),
+            signature: String::new(),
+            state: "shrunk".to_owned(),
+            status: "still there".to_owned(),
+            times,
+            found_at: String::new(),
+            trace_path: None,
+            command: None,
+            measures: Vec::new(),
+        };
+        let of = |workers: Vec<FleetWorkerRow>, failures: Vec<FleetFailureRow>| FleetDocument {
+            workers,
+            failures,
+            warnings: vec!["w".to_owned()],
+            ..FleetDocument::new("s".to_owned(), 0, Vec::new())
+        };
+        let before = of(vec![worker("a", 1), worker("b", 1)], vec![failure("1", 1), failure("2", 1)]);
+        let later = of(vec![worker("b", 2), worker("a", 1)], vec![failure("1", 1), failure("2", 3)]);
+        assert_eq!(later.changes_since(&before), Some(of(vec![worker("b", 2)], vec![failure("2", 3)])));
+        let moved = of(before.workers.clone(), vec![failure("2", 1), failure("1", 1)]);
+        let more = of(vec![worker("a", 1), worker("c", 1)], before.failures.clone());
+        assert_eq!([moved, more].map(|now| now.changes_since(&before)), [None, None]);
     }
 }

@@ -89,7 +89,7 @@ pub use sequence::{ExecutedStep, StepEvent, StepSequence, StepValue, step_lines}
 pub use show::{MachineNames, divergence_lines, entry_line, entry_lines, folded_lines};
 pub use state::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState, state_lines};
 pub use state_search::StateSearchSummary;
-pub use strikes::{FaultOverlap, FaultSummary, FaultTotal, FaultTotals, PowerLossSummary, StrikeSummary};
+pub use strikes::{FaultOverlap, FaultPair, FaultSummary, FaultTotal, FaultTotals, PowerLossSummary, StrikeSummary};
 pub use summary::{
     ExplainedDecision, FailureSize, KeptOutput, NodeSummary, OutputSummary, ReplaySummary, RunIdentity, RunMode,
     RunSummary, ShrinkSlip, ShrinkSummary, StreamSummary, TargetSummary, WallFacts,

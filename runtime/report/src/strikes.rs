@@ -16,6 +16,7 @@ use fozzy_trace::facts::{FaultOverlaps, FaultTally, InjectedFaults, PowerLossRec
 use fozzy_trace::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What became of one planned fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -65,6 +66,19 @@ pub struct FaultTotals {
     /// With the number of runs in which it struck.
     rules: Vec<(FaultTally, u64)>,
     overlaps: FaultOverlaps,
+    /// Runs in which both of two rules struck, by their places.
+    pairs: BTreeMap<(usize, usize), u64>,
+}
+
+/// Two planned faults that struck, together or not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultPair {
+    /// A fault, as `kind on target`.
+    pub fault: String,
+    /// Another one, which stands behind it in the plan.
+    pub other: String,
+    /// Runs in which both struck.
+    pub runs: u64,
 }
 
 /// Two things that were at work together, or never were.
@@ -90,6 +104,12 @@ impl FaultTotals {
             total.add(rule);
             *runs += u64::from(rule.strikes > 0);
         }
+        let struck: Vec<usize> = (0..rules.len()).filter(|place| rules[*place].strikes > 0).collect();
+        for (at, place) in struck.iter().enumerate() {
+            for other in &struck[at + 1..] {
+                *self.pairs.entry((*place, *other)).or_default() += 1;
+            }
+        }
     }
 
     /// What became of them, in the order of the plan.
@@ -108,6 +128,23 @@ impl FaultTotals {
 }
 
 impl FaultTotals {
+    /// All pairs of faults that struck in any run; those that never struck in the same one have zero runs.
+    #[must_use]
+    pub fn together(&self) -> Vec<FaultPair> {
+        let struck = |place: &usize| self.rules[*place].0.strikes > 0;
+        let struck: Vec<usize> = (0..self.rules.len()).filter(struck).collect();
+        let name = |place: usize| fault_name(&self.rules[place].0.kind, &self.rules[place].0.target);
+        let pair = |(place, other): (usize, usize)| FaultPair {
+            fault: name(place),
+            other: name(other),
+            runs: self.pairs.get(&(place, other)).copied().unwrap_or(0),
+        };
+        let behind = |(at, place): (usize, &usize)| {
+            struck[at + 1..].iter().map(move |other| (*place, *other)).collect::<Vec<_>>()
+        };
+        struck.iter().enumerate().flat_map(behind).map(pair).collect()
+    }
+
     /// Which nemeses were at work together, and with which operations; those that never were have zero times.
     #[must_use]
     pub fn overlaps(&self) -> Vec<FaultOverlap> {
@@ -368,6 +405,23 @@ mod tests {
     fn a_drift_is_told_in_percent() {
         let shown = ["300000 ppm", "500 ppm", "1 ppm", "1s", "x ppm"].map(percent);
         assert_eq!(shown, ["30%", "0.05%", "0.0001%", "1s", "x ppm"]);
+    }
+
+    #[test]
+    fn pairs_of_faults_are_counted_by_runs_and_those_that_never_struck_are_none() {
+        let run = |strikes: [u64; 4]| {
+            let kinds = ["a", "b", "c", "never"].into_iter().zip(strikes);
+            let rules = kinds.map(|(kind, strikes)| tally(kind, "*", (9, 9, 9, strikes))).collect();
+            InjectedFaults { rules, ..InjectedFaults::default() }
+        };
+        let mut totals = FaultTotals::default();
+        [[2, 1, 0, 0], [1, 5, 0, 0], [0, 0, 1, 0]].map(run).iter().for_each(|run| totals.add(run));
+        let pairs: Vec<String> = totals
+            .together()
+            .into_iter()
+            .map(|FaultPair { fault, other, runs }| format!("{fault} {other} {runs}"))
+            .collect();
+        assert_eq!(pairs, ["a b 2", "a c 0", "b c 0"]);
     }
 
     #[test]

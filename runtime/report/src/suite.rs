@@ -29,7 +29,7 @@ pub use sweep::{seed_line, sweep_details, sweep_heading};
 use crate::document::ErrorDocument;
 use crate::facts::{MemorySummary, PropertySummary};
 use crate::pretty::shell_word;
-use crate::strikes::{FaultOverlap, FaultTotal};
+use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::summary::{RunIdentity, RunMode, RunSummary, WallFacts};
 use fozzy_trace::facts::PropertyState;
 use fozzy_trace::{Finding, FindingKind, Status};
@@ -334,6 +334,9 @@ pub struct SuiteSummary {
     /// Which nemeses were at work together, and with which operations of clients, over all seeds; absent when none is planned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<FaultOverlap>,
+    /// In how many of all seeds two planned faults struck, of those that struck at all; absent with fewer than two of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<FaultPair>,
     /// What was found in failed cases, each after the path of its case; absent when nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -414,6 +417,7 @@ impl SuiteSummary {
             memory,
             faults: Vec::new(),
             overlaps: Vec::new(),
+            together: Vec::new(),
             findings,
             regressions,
             scenarios,

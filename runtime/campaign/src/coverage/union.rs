@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! traces ─▶ each executed with coverage, and compared with what was recorded ─┬─▶ union ─▶ CoverageDocument
-//! inputs ─▶ a program executed with each of them ─────────────────────────────┘
+//! inputs ─▶ a program executed with each of them ─────────────────────────────┤
+//! the saved state of an exploration ─▶ the runs of its paths, as traces ───────┘
 //! ```
 //!
 //! Code that notes its edges uses more fuel, so it is given [`FUEL_TIMES`] as much, and what it used is not compared. A run
@@ -12,6 +13,8 @@
 
 use super::component;
 use crate::error::{CampaignError, ErrorKind};
+use crate::explore::cluster::ClusterRequest;
+use crate::explore::setup::{ExplorationSetup, ExploreRequest};
 use crate::inputs::{InputOptions, InputRunner};
 use crate::options::RunRequest;
 use crate::other_build::other_build_difference;
@@ -21,14 +24,21 @@ use fozzy_check::judge;
 use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_SCHEMA, CoverageDocument};
+use fozzy_search::explore::strategy;
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Status, counted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Fuel of an execution with coverage, in budgets of the recorded run. Setting a byte takes three instructions for each edge and
 /// counting eight; no code has an edge for each instruction of its own.
 pub const FUEL_TIMES: u64 = 16;
+
+/// Runs of an exploration that are executed: those of the longest paths. Each begins at the start.
+const EXPLORED_MAX: usize = 1_000;
+/// A strategy, which nothing is chosen by here.
+const STRATEGY: &str = "coverage_guided";
 
 /// Everything of one component over all traces.
 struct Entry {
@@ -143,6 +153,36 @@ impl CoverageUnion {
         if let Some(first) = failed.first() {
             let (number, all) = (failed.len(), counted(files.len() as u64, "input"));
             self.remarks.push(format!("{number} of {all} did not pass, the first is {first}"));
+        }
+        Ok(())
+    }
+
+    /// Executes what an exploration of the program at `target` has kept in the file `state`: the runs of its paths.
+    pub fn explored(
+        &mut self,
+        project: &Project,
+        target: &Path,
+        request: &RunRequest,
+        state: &Path,
+    ) -> Result<(), CampaignError> {
+        let loaded = load(target, &project.remarks)?;
+        let strategy = strategy(STRATEGY).expect("it is one of the strategies");
+        let request = ExploreRequest {
+            strategy,
+            options: project.config.explore.options(),
+            steps: None,
+            run: request.clone(),
+            planned: None,
+            cluster: ClusterRequest { nodes: None, checkers: &[] },
+            resume: Some(Some(state)),
+            seed_of_state: true,
+            time: None,
+            stop: Arc::new(|| false),
+            only_simulated: true,
+        };
+        let mut setup = ExplorationSetup::new(project, loaded, &request)?;
+        for (recording, number) in setup.kept_runs(EXPLORED_MAX).zip(1..) {
+            self.execute(&format!("{} run {number}", state.display()), &recording?, false)?;
         }
         Ok(())
     }

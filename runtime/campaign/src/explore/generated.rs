@@ -121,14 +121,14 @@ fn passes(trace: &str) {
 }
 "#;
 
-/// The paths that are not a prefix of another, the longest first.
-pub fn covering(stories: &[DecisionPath]) -> Vec<&DecisionPath> {
+/// The paths that are not a prefix of another, the longest first, `max` at the most.
+pub fn covering(stories: &[DecisionPath], max: usize) -> Vec<&DecisionPath> {
     let goes_on =
         |one: &DecisionPath, other: &DecisionPath| other.steps > one.steps && other.answers.starts_with(&one.answers);
     let is_last = |one: &&DecisionPath| one.steps > 0 && !stories.iter().any(|other| goes_on(one, other));
     let mut last: Vec<&DecisionPath> = stories.iter().filter(is_last).collect();
     last.sort_by_key(|story| std::cmp::Reverse((story.steps, story.answers.len())));
-    last.truncate(COVERING_MAX);
+    last.truncate(max);
     last
 }
 
@@ -163,6 +163,6 @@ mod tests {
             steps,
         };
         let stories = [story(&[1], 1), story(&[1, 2], 2), story(&[3], 1), story(&[], 0)];
-        assert_eq!(covering(&stories), [&stories[1], &stories[2]]);
+        assert_eq!(covering(&stories, COVERING_MAX), [&stories[1], &stories[2]]);
     }
 }

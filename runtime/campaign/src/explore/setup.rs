@@ -12,6 +12,7 @@ use super::campaign_sink::{ExplorationSink, ProgressMark, SHRINK_SHARE, WorkerEn
 use super::cluster::{self, ClusterRequest};
 use super::exchange::WorkerExchange;
 use super::first_run::FirstRun;
+use super::generated::covering;
 use super::program_target::ProgramTarget;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, without_doubles};
 use super::state::{ExploreState, StateFile};
@@ -34,6 +35,7 @@ use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
     RestoredPaths, Reward, Stats, StopCondition, StrategyRow,
 };
+use fozzy_trace::file::Recording;
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Duration, Execution, Finding, FindingKind, Seed, Status, Verdict};
 use std::path::{Path, PathBuf};
@@ -242,6 +244,14 @@ impl ExplorationSetup {
     /// Runs and steps of the exploration that is continued.
     pub fn before(&self) -> (u64, u64) {
         self.resumed.as_ref().map_or((0, 0), |state| (state.runs, state.steps))
+    }
+
+    /// Runs of the exploration that is continued, one after the other: of its paths those that no other one goes on from, `max` at the most, and
+    /// its findings.
+    pub fn kept_runs(&mut self, max: usize) -> impl Iterator<Item = Result<Recording, CampaignError>> {
+        let (stories, findings) = self.resumed.take().map(|state| (state.stories, state.findings)).unwrap_or_default();
+        let paths: Vec<DecisionPath> = covering(&stories, max).into_iter().chain(&findings).cloned().collect();
+        paths.into_iter().map(|path| self.confirmer.record(&path))
     }
 
     /// Explores in this process and keeps nothing: the exploration with its findings, and who records a run of it.

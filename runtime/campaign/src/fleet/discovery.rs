@@ -337,6 +337,12 @@ impl FleetTarget {
         self.named_corpus(base_dir, KeptName::corpus_path)
     }
 
+    /// Where the state of its exploration is kept from one slice to the next.
+    #[must_use]
+    pub fn state_path(&self, base_dir: &Path) -> PathBuf {
+        base_dir.join("explore").join("fleet").join(format!("{}.json", self.id))
+    }
+
     fn named_corpus(&self, base_dir: &Path, path: fn(&KeptName, &str) -> PathBuf) -> Option<PathBuf> {
         let of = |function: &str| path(&KeptName::of_file(base_dir, &self.file), function);
         match &self.kind {

@@ -689,10 +689,11 @@ impl Dispatcher<'_> {
 
     /// The saved state of an exploration, beside corpora and other things of the project.
     fn state_file(&self, target: &FleetTarget) -> Result<PathBuf, CampaignError> {
-        let folder = self.run.project.config.base_dir.join("explore").join("fleet");
-        std::fs::create_dir_all(&folder)
-            .map_err(|error| crate::error::at_path(ErrorKind::Store, "cannot make", &folder, &error))?;
-        Ok(folder.join(format!("{}.json", target.id)))
+        let path = target.state_path(&self.run.project.config.base_dir);
+        let folder = path.parent().unwrap_or(&path);
+        std::fs::create_dir_all(folder)
+            .map_err(|error| crate::error::at_path(ErrorKind::Store, "cannot make", folder, &error))?;
+        Ok(path)
     }
 
     /// When a slice is to end before its time.

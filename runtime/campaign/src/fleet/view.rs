@@ -9,6 +9,7 @@
 //! Not here: how it looks (`fozzy-report`), and who serves it.
 
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, UncollectedTarget};
+use super::page_command::{FailureMeasure, TargetMeasure};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
 use super::shared_store::{SharedStore, SharedStoreError};
 use crate::explore::regression_status::RegressionStatus;
@@ -89,6 +90,7 @@ impl FleetView<'_> {
             found_at: String::new(),
             command: Some(format!("fozzy replay {}", fozzy_report::shell_word(&path.display().to_string()))),
             trace_path: Some(path.display().to_string()),
+            measures: Vec::new(),
         }));
         document.settle();
         document
@@ -119,6 +121,11 @@ impl FleetView<'_> {
             failures,
             history: records.history(id)?,
             testcases: corpus.as_deref().map(testcases).unwrap_or_default(),
+            measures: TargetMeasure::ALL
+                .into_iter()
+                .filter(|measure| measure.words(target, base_dir).is_some())
+                .map(|measure| measure.word().to_owned())
+                .collect(),
             corpus_path: corpus.map(|corpus| corpus.display().to_string()),
         }))
     }
@@ -135,10 +142,14 @@ impl FleetView<'_> {
     fn failure_row(&self, target: &FleetTarget, state: FailureState, failure: FleetFailureRecord) -> FleetFailureRow {
         let path = self.store.blob_path(&failure.trace);
         let trace_path = path.map(|path| path.display().to_string());
+        let signature = failure.signature.to_string();
+        let measures = FailureMeasure::ALL.into_iter();
+        let measures = measures.filter(|measure| measure.words(target, "", &signature).is_some());
         FleetFailureRow {
+            measures: measures.map(|measure| measure.word().to_owned()).collect(),
             target: target.name.clone(),
             trace: failure.trace.to_string(),
-            signature: failure.signature.to_string(),
+            signature,
             state: state.word().to_owned(),
             status: failure.status,
             times: failure.times,

@@ -22,7 +22,7 @@ use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::{Interrupt, OutputTee, Session};
 use fozzy_report::suite::CaseSummary;
-use fozzy_report::{FaultOverlap, FaultTotal, FaultTotals, RunMode, RunSummary};
+use fozzy_report::{FaultOverlap, FaultPair, FaultTotal, FaultTotals, RunMode, RunSummary};
 use fozzy_trace::facts::InjectedFaults;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Execution, Executor, FailureSignature, HarnessError, Seed, Status};
@@ -162,6 +162,8 @@ pub struct SweepResult {
     pub faults: Vec<FaultTotal>,
     /// Which nemeses were at work together, and with which operations.
     pub overlaps: Vec<FaultOverlap>,
+    /// Which of those that struck did so in the same runs.
+    pub together: Vec<FaultPair>,
     /// Traces that could not be written.
     pub lost: DeferredError,
 }
@@ -378,8 +380,8 @@ impl<'a> SweepReport<'a> {
         let SweepReport { cases, asks_seed, faults, is_interrupted, error, lost, .. } = self;
         error.map_or(
             {
-                let (faults, overlaps) = (faults.totals(), faults.overlaps());
-                Ok(SweepResult { cases, asks_seed, is_interrupted, faults, overlaps, lost })
+                let (faults, overlaps, together) = (faults.totals(), faults.overlaps(), faults.together());
+                Ok(SweepResult { cases, asks_seed, is_interrupted, faults, overlaps, together, lost })
             },
             Err,
         )

@@ -29,6 +29,9 @@ pub(crate) struct FleetArgs {
     /// Serve no pages meanwhile.
     #[arg(long)]
     pub(crate) no_dashboard: bool,
+    /// Search nothing: serve the pages of what other fleets find in the store, until it is stopped or the time is over.
+    #[arg(long, conflicts_with_all = ["no_dashboard", "collect", "jobs", "seed"])]
+    pub(crate) dashboard_only: bool,
     /// The port of the pages on 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "N", conflicts_with = "no_dashboard")]
     pub(crate) dashboard_port: Option<u16>,

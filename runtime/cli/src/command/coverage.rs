@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! RUN, or a folder of traces ─▶ each executed with coverage, and compared with what was recorded ─┬─▶ union ─▶ a format
-//! a folder of inputs, --target P ─▶ P executed with each of them ─────────────────────────────────┘
+//! a folder of inputs, --target P ─▶ P executed with each of them ─────────────────────────────────┤
+//! the saved state of an exploration of P, --target P ─▶ the runs of its paths ─────────────────────┘
 //! ```
 //!
 //! Code that notes its edges uses more fuel, so it is given some times as much, and what it used is not compared. A run
@@ -14,6 +15,7 @@ use crate::args::{CoverageArgs, CoverageFormatArg};
 use crate::context::Context;
 use crate::error::CliError;
 use fozzy_campaign::coverage::CoverageUnion;
+use fozzy_campaign::explore::state::is_state;
 use fozzy_campaign::inputs;
 use fozzy_campaign::options::{RunRequest, WorldOptions};
 use fozzy_campaign::selector;
@@ -28,14 +30,21 @@ pub(crate) fn coverage(context: &Context, args: &CoverageArgs) -> Result<ExitCod
     let name = if context.printer.json { "json" } else { format_name(args.format) };
     let format = COVERAGE_FORMATS.iter().find(|format| format.name == name).expect("each argument is a row");
     let mut union = CoverageUnion::new(&args.instrument, args.counters);
+    let explored = Path::new(&args.run);
+    let is_explored = args.target.is_some() && explored.is_file() && is_state(explored);
     let (traces, files) = match &args.target {
+        Some(_) if is_explored => (Vec::new(), Vec::new()),
         None => (selector::corpus(&args.run, &context.runs)?, Vec::new()),
         Some(_) => inputs::files(Path::new(&args.run))?.into_iter().partition(|path| inputs::is_trace(path)),
     };
     if let Some(target) = &args.target {
-        let world = WorldOptions { plan: args.given.plan.clone(), ..WorldOptions::default() };
+        let (plan, judged) = (args.given.plan.clone(), args.judged.clone());
+        let world = WorldOptions { plan, judged, ..WorldOptions::default() };
         let request = RunRequest { args: args.args.clone(), world, ..RunRequest::default() };
-        union.give(&context.project, target, &request, &args.given.options(), &files)?;
+        match is_explored {
+            true => union.explored(&context.project, target, &request, explored)?,
+            false => union.give(&context.project, target, &request, &args.given.options(), &files)?,
+        }
     }
     for path in &traces {
         let recording = selector::read(path)?;

@@ -6,8 +6,8 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
 use fozzy_campaign::fleet::discovery::FleetScope;
-use fozzy_campaign::wall_clock::pause;
-use fozzy_dashboard::{DashboardError, DashboardServer, export};
+use fozzy_campaign::wall_clock::{Stopwatch, pause};
+use fozzy_dashboard::{DashboardError, DashboardServer, DashboardSource, export};
 use fozzy_report::fleet::DashboardDocument;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -23,15 +23,25 @@ pub(crate) fn dashboard(context: &Context, args: &DashboardArgs) -> Result<ExitC
     context.project.remarks.live("");
     let source = place.source(context, collection)?;
     if let Some(folder) = &args.export {
-        let site = export(&source, folder).map_err(refused)?;
+        let site = export(&source, folder, args.execute).map_err(refused)?;
         let path = folder.join("index.html").display().to_string();
         context.printer.document(&DashboardDocument::written(path, site.files, site.bytes))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let stop = stop_flag();
-    let server = DashboardServer::start(source, args.port.unwrap_or(0)).map_err(refused)?;
+    serve_until_stopped(context, source, args.port, None)
+}
+
+/// The pages and nothing else, until a signal comes or the time is over.
+pub(super) fn serve_until_stopped(
+    context: &Context,
+    source: DashboardSource,
+    port: Option<u16>,
+    time: Option<Duration>,
+) -> Result<ExitCode, CliError> {
+    let (stop, watch) = (stop_flag(), Stopwatch::start());
+    let server = DashboardServer::start(source, port.unwrap_or(0)).map_err(refused)?;
     context.printer.document(&DashboardDocument::served(server.url()))?;
-    while !stop() {
+    while !stop() && time.is_none_or(|time| watch.elapsed() < time) {
         pause(LOOK_EVERY);
     }
     Ok(ExitCode::SUCCESS)

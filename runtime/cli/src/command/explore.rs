@@ -18,7 +18,7 @@ use crate::interrupt;
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::explore::cluster::ClusterRequest;
 use fozzy_campaign::explore::exchange::WorkerExchange;
-use fozzy_campaign::explore::generated::{GeneratedTests, covering};
+use fozzy_campaign::explore::generated::{COVERING_MAX, GeneratedTests, covering};
 use fozzy_campaign::explore::result::{ExploreProtocol, FailureTrace, UnkeptFailure};
 use fozzy_campaign::explore::saved_failures::{RunOfToday, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
@@ -278,7 +278,7 @@ fn generate(
     let kept = failures.iter().filter(|failure| !failure.trace_path.is_empty());
     let mut recordings: Vec<Recording> = kept.map(smallest).collect::<Result<_, _>>()?;
     let mut confirmer = PathConfirmer::new(&base.prepared, base.seed)?;
-    for story in covering(stories) {
+    for story in covering(stories, COVERING_MAX) {
         let recording = confirmer.record(story)?;
         // What fails is among the failures, smaller.
         if recording.outcome.verdict.status == Status::Pass {

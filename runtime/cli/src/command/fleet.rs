@@ -1,6 +1,6 @@
 //! `fozzy fleet`: every test of a project, searched for as long as there is time.
 
-use super::dashboard::refused;
+use super::dashboard::{refused, serve_until_stopped};
 use super::run::seed;
 use super::worker::stop_flag;
 use crate::args::{FleetArgs, StoreCopyArgs};
@@ -33,6 +33,11 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
         context.printer.document(&document)?;
         return Ok(exit_as_told(document.status, document.interrupted));
     }
+    let time = args.time.map(|time| Duration::from_nanos(time.0));
+    if args.dashboard_only {
+        let source = place.source(context, collection)?;
+        return serve_until_stopped(context, source, args.dashboard_port, time);
+    }
     let _server = match args.no_dashboard || collection.targets.is_empty() {
         true => None,
         false => Some(serve(context, args, place.source(context, collection.clone())?)?),
@@ -42,7 +47,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
         store: &*store,
         collection: &collection,
         jobs: args.jobs,
-        time: args.time.map(|time| Duration::from_nanos(time.0)),
+        time,
         seed,
         globals: passed_on(&context.globals),
         stop: stop_flag(),

@@ -134,13 +134,14 @@ pub(super) fn sweep(
     });
     progress::clear();
     unasked?;
-    let SweepResult { cases, asks_seed, is_interrupted, faults, overlaps, mut lost } =
+    let SweepResult { cases, asks_seed, is_interrupted, faults, overlaps, together, mut lost } =
         result.inspect_err(|_| folder.discard())?;
     // The trace that it names is that of the first failure, and so is the seed.
     let failing = cases.iter().find_map(|case| Some(case.run.as_ref()?.identity.seed));
     let identity = identity(&folder, failing.unwrap_or(seeds.first()), cases.iter());
     let summary = SuiteSummary::of(identity, watch.facts(), Vec::new(), cases);
-    let mut summary = SuiteSummary { mode: RunMode::Run, interrupted: is_interrupted, faults, overlaps, ..summary };
+    let (mode, interrupted) = (RunMode::Run, is_interrupted);
+    let mut summary = SuiteSummary { mode, interrupted, faults, overlaps, together, ..summary };
     if lost.note(context.runs.finish(&folder, &summary)).is_none() {
         (summary.identity.report_path, summary.identity.artifacts_dir) = (None, None);
     }

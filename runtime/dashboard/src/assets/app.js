@@ -133,15 +133,131 @@
     ];
   };
 
+  // Whether the page of a failure or of sources is there: an export may have been made without.
+  const hasPage = (address) => !fixed || (measured.has(address) && !measured.get(address).why);
+  // What programs are executed for, by its address: a document, why there is none, or that it is being made.
+  const measured = new Map(Object.entries(fixed ? fixed.measured : {}));
+  const measure = async (address) => {
+    measured.set(address, { isMade: true });
+    draw(true);
+    try {
+      const response = await fetch(address);
+      measured.set(address, response.ok ? { document: await response.json() } : { why: await response.text() });
+    } catch (error) {
+      measured.set(address, { why: error.message });
+    }
+    draw(true);
+  };
+  // A part of a page for which a program is executed: when somebody asks for it, since it takes time.
+  const executed = (title, address, does, what, show) => {
+    const known = measured.get(address);
+    const ask = (label) => fixed ? null : h("button", { type: "button", class: "row", onclick: () => measure(address) }, label);
+    return [h("h2", {}, title),
+      !known ? h("p", { class: "tools" }, h("span", { class: "faint" }, fixed ? "Not executed: `fozzy dashboard --export DIR --execute` has it." : what), ask(does))
+        : known.isMade ? h("p", { class: "empty", role: "status" }, "Executing …")
+        : known.why ? [h("ul", { class: "notes" }, h("li", {}, known.why)), ask(does)]
+        : show(known.document)];
+  };
+  const notes = (lines) => lines && lines.length ? h("ul", { class: "notes" }, lines.map((line) => h("li", {}, line))) : null;
+  const exact = (part) => part < 0.0001 ? "< 0.0001" : part >= 0.995 ? "1" : part.toFixed(4);
+
+  const causality = (found) => {
+    const { turn, findability, points } = found;
+    const box = h("div", { class: "chart" }, h("h3", {}, "chance of this failure after so many decisions of its run, with its interval of 95 %"));
+    queueMicrotask(() => { if (box.isConnected) plot(box, [points.map((point) => point.decision), points.map((point) => point.high), points.map((point) => point.low), points.map((point) => point.chance)], { series: [
+      {}, { label: "at most", stroke: "transparent", points: { show: false } }, { label: "at least", stroke: "transparent", points: { show: false } },
+      { label: "chance", stroke: colours[0], width: 2, points: { show: true, size: 6 } }], bands: [{ series: [1, 2], fill: `${colours[0]}33` }], range: [0, 1], y: percent }); });
+    const call = turn && turn.call;
+    return [
+      h("p", {}, !turn ? "No decision made it more likely." : turn.clear ? ["It became likely at ", h("strong", {}, `decision ${number(turn.decision)}`), `: from ${percent(turn.before.chance)} to ${percent(turn.after.chance)}.`]
+        : `It grows little by little; most at decision ${number(turn.decision)}, from ${percent(turn.before.chance)} to ${percent(turn.after.chance)}, which may be chance.`),
+      turn && (turn.position || turn.fault || call) ? h("ul", { class: "facts" }, turn.position ? h("li", {}, `in ${turn.position}`) : null, turn.fault ? h("li", {}, `the fault ${turn.fault} struck there`) : null,
+        call ? h("li", { class: "mono" }, `${call.call}(${call.asked})${call.answer ? ` -> ${call.answer}` : ""}`) : null) : null,
+      box,
+      h("p", { class: "faint" }, `Fresh runs: ${number(findability.failed)} of ${number(findability.runs)} fail so (at most ${percent(findability.atMost)}).`,
+        findability.cleanRuns ? ` A fix is believable after ${number(findability.cleanRuns)} clean runs; after ${number(findability.cleanRunsCautious)}, if the chance is as small as it can be.` : " Clean runs prove nothing yet."),
+      call ? copy(`fozzy replay ${found.trace} --call ${call.index}`) : null,
+    ];
+  };
+
+  const THINGS_SHOWN = 6;
+  const suspects = (found) => {
+    const shown = (thing) => `${thing.kind}${thing.file ? ` ${thing.file}${thing.line ? `:${thing.line}` : ""}` : ""}${thing.what ? ` ${thing.what}` : ""}`;
+    const things = (suspect) => {
+      const more = (suspect.more || 0) + Math.max(0, suspect.things.length - THINGS_SHOWN);
+      return [...suspect.things.slice(0, THINGS_SHOWN).map((thing) => h("div", {}, suspect.absent ? `without ${shown(thing)}` : shown(thing))),
+        more ? h("div", { class: "faint" }, `and ${number(more)} more in the same runs`) : null];
+    };
+    return [notes(found.warnings),
+      h("p", { class: "faint" }, `${number(found.failing)} of ${number(found.failing + found.passing)} runs fail so. What goes with them need not be the cause.`),
+      table([h("th", {}, "goes with it"), h("th", { class: "n" }, "score"), h("th", { class: "n" }, "failing"), h("th", { class: "n" }, "passing"), h("th", { class: "n" }, "by chance")],
+        found.suspects.map((suspect) => h("tr", {}, h("td", { class: "mono why" }, things(suspect)), h("td", { class: "n" }, (Math.floor(suspect.score * 100) / 100).toFixed(2)),
+          h("td", { class: "n" }, `${number(suspect.failingWith)} of ${number(found.failing)}`), h("td", { class: "n" }, `${number(suspect.passingWith)} of ${number(found.passing)}`), h("td", { class: "n" }, exact(suspect.byChance)))))];
+  };
+
+  // Lines without a hit, as `12-18, 40`; those between them without code do not part them.
+  const RANGES_SHOWN = 24;
+  const missed = (lines) => {
+    const ranges = [];
+    lines.forEach((line, place) => {
+      if (line.hits) return;
+      if (place && !lines[place - 1].hits) ranges[ranges.length - 1][1] = line.line;
+      else ranges.push([line.line, line.line]);
+    });
+    const text = ranges.slice(0, RANGES_SHOWN).map(([from, to]) => from === to ? `${from}` : `${from}-${to}`).join(", ");
+    return ranges.length > RANGES_SHOWN ? `${text} and ${ranges.length - RANGES_SHOWN} more` : text;
+  };
+  const coverage = (id) => (found) => {
+    const all = found.components.flatMap((component) => component.files);
+    const own = all.filter((file) => file.own);
+    const page = `targets/${id}.html`;
+    const ratio = ({ hit, total }) => h("td", { class: "n" }, total ? `${number(hit)} / ${number(total)}` : "-", bar(hit, total));
+    return [notes(found.remarks),
+      table([h("th", {}, "file"), h("th", { class: "n" }, "lines"), h("th", { class: "n" }, "functions"), h("th", { class: "n" }, "edges"), h("th", {}, "lines not reached")],
+        (own.length ? own : all).map((file, place) => h("tr", {}, h("td", { class: "name mono" }, h("a", { class: "row", href: `${page}#file-${place}`, target: "_blank", rel: "noopener" }, file.path)),
+          ratio(file.totals.lines), ratio(file.totals.functions), ratio(file.totals.edges), h("td", { class: "mono why" }, missed(file.lines) || "-"))))];
+  };
+
+  // A table whose cells are the stronger the larger their numbers; zeros stand out, as what never was.
+  const heat = (label, rows, columns, value) => {
+    const most = Math.max(1, ...rows.flatMap((row) => columns.map((column) => value(row, column) ?? 0)));
+    const cell = (row, column) => {
+      const times = value(row, column);
+      const element = h("td", { class: `n heat ${times === 0 ? "never" : ""}`, title: times === null ? null : visible(`${row} with ${column}: ${times}`) }, times === null ? "" : number(times));
+      element.style.setProperty("--heat", `${Math.round(60 * (times || 0) / most)}%`);
+      return element;
+    };
+    return h("div", { class: "scroll heats" }, h("table", { "aria-label": label }, h("thead", {}, h("tr", {}, h("th", {}), columns.map((column) => h("th", { scope: "col" }, h("span", {}, column))))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row), columns.map((column) => cell(row, column)))))));
+  };
+  const faultMaps = (found) => {
+    const name = (fault) => fault.target === "*" ? fault.kind : `${fault.kind} on ${fault.target}`;
+    const struck = found.faults.filter((fault) => fault.strikes > 0), idle = found.faults.filter((fault) => fault.strikes === 0);
+    const runsOf = new Map(struck.map((fault) => [name(fault), fault.runs]));
+    const together = new Map(found.together.flatMap((pair) => [[`${pair.fault}\n${pair.other}`, pair.runs], [`${pair.other}\n${pair.fault}`, pair.runs]]));
+    const names = [...runsOf.keys()];
+    const times = new Map(found.overlaps.flatMap((cell) => [[`${cell.nemesis}\n${cell.with}`, cell.times], ...(cell.isOperation ? [] : [[`${cell.with}\n${cell.nemesis}`, cell.times]])]));
+    const nemeses = [...new Set(found.overlaps.flatMap((cell) => cell.isOperation ? [cell.nemesis] : [cell.nemesis, cell.with]))];
+    const operations = [...new Set(found.overlaps.filter((cell) => cell.isOperation).map((cell) => cell.with))];
+    return [
+      h("p", { class: "faint" }, `${number(found.runs)} runs, ${number(found.failed)} of them failed.${idle.length ? ` No strike: ${idle.map(name).join(", ")}.` : ""}`),
+      names.length ? [h("h3", {}, "Runs in which both struck"), heat("Runs in which both faults struck", names, names, (row, column) => row === column ? runsOf.get(row) : together.get(`${row}\n${column}`) ?? 0)] : h("p", { class: "empty" }, "No fault has struck."),
+      nemeses.length ? [h("h3", {}, "How often they were at work at the same time, and while an operation began or ended"),
+        heat("Faults at work at the same time, and operations", nemeses, [...nemeses, ...operations], (row, column) => row === column ? null : times.get(`${row}\n${column}`) ?? 0)] : null,
+    ];
+  };
+
   const failureCard = (failure, showsTarget) => {
     const target = fleet.targets.find((one) => one.name === failure.target);
+    const [page] = place();
     const kind = failure.state === "fixed" ? "good" : failure.status === "stale" ? "fair" : "bad";
     return h("article", { class: `failure ${failure.state === "fixed" ? "fixed" : failure.status === "stale" ? "stale" : ""}` },
       h("h3", {}, failure.signature),
       h("p", {}, word(kind, failure.status), h("span", {}, failure.state),
         showsTarget && target ? h("a", { href: `#/target/${target.id}` }, failure.target) : showsTarget ? h("span", {}, failure.target) : null,
         h("span", { class: "faint" }, `seen ${number(failure.times)} ${failure.times === 1 ? "time" : "times"}, first ${since(failure.foundAt)}`)),
-      h("p", {}, fixed ? null : h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile"),
+      h("p", {}, hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,
+        page !== "failure" && (failure.measures || []).length ? h("a", { class: "row", href: `#/failure/${failure.trace}` }, failure.measures.join(" and ")) : null,
         h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace"),
         h("a", { href: `failures/${failure.trace}.patch`, download: true }, "regression test as a patch")),
       failure.command ? copy(failure.command) : null);
@@ -153,6 +269,19 @@
       h("h1", {}, "Failures"),
       h("div", { class: "tools" }, search("Search failures"), h("span", { class: "faint" }, `${rows.length} of ${fleet.failures.length}`)),
       rows.length ? rows.map((failure) => failureCard(failure, true)) : h("p", { class: "empty" }, fleet.failures.length ? "No failure has this in its words." : "Nothing has failed."),
+    ];
+  };
+
+  const failurePage = (trace) => {
+    const failure = fleet.failures.find((one) => one.trace === trace);
+    if (!failure) return [h("p", { class: "empty" }, "There is no such failure.")];
+    const about = (what) => (failure.measures || []).includes(what) ? `api/failures/${trace}/${what}` : null;
+    return [
+      h("p", {}, h("a", { href: "#/failures" }, "← all failures")),
+      h("h1", {}, "One failure"),
+      failureCard(failure, true),
+      about("causality") ? executed("Causality", about("causality"), "measure causality", "From which decision of its run on the failure is likely: its run is continued otherwise, many times.", causality) : null,
+      about("suspects") ? executed("Suspects", about("suspects"), "look for suspects", "Which lines, branches, decisions, faults and lines of output go with it, over 200 runs.", suspects) : null,
     ];
   };
 
@@ -212,13 +341,17 @@
   const colours = ["#3b82c4", "#d9793a", "#2f9e6b", "#b05cc6", "#c2a01f", "#d0506b", "#5f6fd1", "#3aa7a7"];
   const resolved = (name) => { const probe = h("i", {}); probe.style.color = `var(${name})`; document.body.append(probe); const colour = getComputedStyle(probe).color; probe.remove(); return colour; };
 
+  const axisLook = () => {
+    const [line, faint] = [resolved("--rule"), resolved("--faint")];
+    return { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "12px system-ui, sans-serif" };
+  };
+
   const chart = (box, title, history, of, key) => {
     const names = byWorker ? [...new Set(history.map((moment) => moment.worker))].slice(0, colours.length) : [null];
     const x = history.map((moment) => key === "atS" ? moment.atS : key === "cpuS" ? moment.cpuS : moment.executions);
     const order = x.map((_, place) => place).sort((a, b) => x[a] - x[b]);
     const ys = names.map((name) => order.map((place) => name === null || history[place].worker === name ? of(history[place]) : null));
-    const [line, faint] = [resolved("--rule"), resolved("--faint")];
-    const axis = { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "12px system-ui, sans-serif" };
+    const axis = axisLook();
     const values = (_, ticks) => ticks.map((tick) => tick === null ? "" : key === "cpuS" ? seconds(tick) : number(tick));
     plots.push(new uPlot({
       width: Math.max(240, box.clientWidth - 24), height: 220, legend: { show: byWorker },
@@ -228,9 +361,19 @@
     }, [order.map((place) => isLog && key !== "atS" ? Math.max(x[place], 1e-3) : x[place]), ...ys], box));
   };
 
+  // A chart of several series over numbers that are no times.
+  const plot = (box, data, { series, bands, range, y }) => {
+    const axis = axisLook();
+    plots.push(new uPlot({
+      width: Math.max(240, box.clientWidth - 24), height: 220, legend: { show: false }, scales: { x: { time: false }, y: { range } },
+      axes: [{ ...axis, values: (_, ticks) => ticks.map(number), incrs: WHOLE }, { ...axis, values: (_, ticks) => ticks.map(y), size: 64 }], series, bands,
+    }, data, box));
+  };
+
   const targetPage = (id) => {
     if (!detail || detail.target.id !== id) return [h("p", { class: "empty" }, detail === false ? "There is no such target." : "Reading …")];
-    const { target, failures, history, testcases, corpusPath } = detail;
+    const { target, failures, history, testcases, corpusPath, measures } = detail;
+    const about = (what) => measures.includes(what) ? `api/targets/${id}/${what}` : null;
     const charts = h("div", { class: "charts" });
     const choice = (label, isOn, act) => h("button", { type: "button", "aria-pressed": String(isOn), onclick: () => { act(); draw(true); } }, label);
     queueMicrotask(() => {
@@ -255,8 +398,9 @@
       history.length ? charts : h("p", { class: "empty" }, "No slice has ended yet."),
       h("h2", {}, `Failures (${failures.length})`),
       failures.length ? failures.map((failure) => failureCard(failure, false)) : h("p", { class: "empty" }, "None so far."),
-      corpusPath ? [h("h2", {}, "Corpus"), h("p", { class: "faint" }, `${corpusPath}; the latest ${testcases.length} testcases. What they reach, line by line:`),
-        copy(`fozzy coverage ${target.name.split(" ")[0]} --corpus ${corpusPath} --format html`),
+      about("coverage") ? executed("Coverage by source line", about("coverage"), "execute the corpus", corpusPath ? "What its testcases reach." : "What the runs reach that the exploration has kept.", coverage(id)) : null,
+      about("faults") ? executed("Faults", about("faults"), "run with faults", "Which faults strike in the same runs, and during which operations, over 50 runs.", faultMaps) : null,
+      corpusPath ? [h("h2", {}, "Corpus"), h("p", { class: "faint" }, `${corpusPath}; the latest ${testcases.length} testcases.`),
         table([h("th", {}, "testcase"), h("th", { class: "n" }, "bytes"), h("th", {}, "begins with")],
           testcases.map((row) => h("tr", {}, h("td", { class: "mono" }, row.name.slice(0, 16)), h("td", { class: "n" }, number(row.size)), h("td", { class: "mono why" }, row.begins))))] : null,
     ];
@@ -267,16 +411,16 @@
   // Draws the page anew. Where the reader is stays: scrolling, the search field, the focused row.
   const draw = (keeps) => {
     const [page, id] = place();
-    document.getElementById("nav").replaceChildren(...PAGES.map(([key, label]) => h("a", { href: `#/${key}`, "aria-current": page === key || (key === "" && page === "target") ? "page" : null }, label)));
+    document.getElementById("nav").replaceChildren(...PAGES.map(([key, label]) => h("a", { href: `#/${key}`, "aria-current": page === key || (key === "" && page === "target") || (key === "failures" && page === "failure") ? "page" : null }, label)));
     if (!fleet) { main.replaceChildren(h("p", { class: "empty" }, "Reading …")); return; }
     const active = document.activeElement;
     const kept = keeps && main.contains(active) ? { href: active.getAttribute("href"), isSearch: active.type === "search", at: active.type === "search" ? active.selectionStart : 0, label: active.tagName === "BUTTON" ? active.textContent : null } : null;
     const scroll = [scrollX, scrollY, ...[...main.querySelectorAll(".scroll")].map((box) => box.scrollLeft)];
     plots.forEach((plot) => plot.destroy());
     plots = [];
-    const make = { "": overview, failures: failuresPage, workers: workersPage, collection: collectionPage, runs: runsPage, target: () => targetPage(id) }[page];
+    const make = { "": overview, failures: failuresPage, workers: workersPage, collection: collectionPage, runs: runsPage, failure: () => failurePage(id), target: () => targetPage(id) }[page];
     const parts = make ? make() : [h("p", { class: "empty" }, "There is no such page.")];
-    main.replaceChildren(...parts.flat(2).filter((part) => part !== null && part !== undefined));
+    main.replaceChildren(...parts.flat(Infinity).filter((part) => part !== null && part !== undefined));
     document.title = `Fozzy: ${page === "target" && detail ? visible(detail.target.name) : (PAGES.find(([key]) => key === page) || ["", "a fleet"])[1]}`;
     if (keeps) {
       scrollTo(scroll[0], scroll[1]);
@@ -295,10 +439,32 @@
     if (!response.ok) throw new Error(`${response.status}`);
     return response.json();
   };
+  // Between two changes of the page that nobody has asked for: of rows, of a whole page, and in times of what drawing takes.
+  const ROWS_EVERY_MS = 250, PAGE_EVERY_MS = 1000, PAUSE_TIMES = 20;
+  let drawnAt = 0, drawingTook = 0;
+  const timed = (work) => {
+    const began = performance.now();
+    const result = work();
+    // After the frame, with its layout.
+    setTimeout(() => { drawnAt = performance.now(); drawingTook = drawnAt - began; });
+    return result;
+  };
+  // Of a page about one thing, what it shows of the fleet: the same is drawn again for the times in it alone.
+  const AGAIN_MS = 5000;
+  let shownOf = "";
+  const isAsShown = (page, id) => {
+    const of = page === "target" ? [fleet.targets.find((row) => row.id === id), detail && fleet.failures.filter((row) => row.target === detail.target.name)]
+      : page === "failure" ? fleet.failures.find((row) => row.trace === id) : page === "runs" ? fleet.workers.map((row) => row.slices) : null;
+    const text = of ? JSON.stringify([page, id, of]) : "";
+    const isSame = text !== "" && text === shownOf && performance.now() - drawnAt < AGAIN_MS;
+    shownOf = text;
+    return isSame;
+  };
   let asking = 0;
   const refresh = async (keeps) => {
     const [page, id] = place();
-    if (keeps && page === "" && renew()) return;
+    if (keeps && page === "" && timed(renew)) return;
+    if (keeps && fleet && isAsShown(page, id)) return;
     const turn = ++asking;
     try {
       if (page === "target") {
@@ -310,7 +476,7 @@
     } catch (error) {
       if (page === "target" && error.message === "404") detail = false;
     }
-    draw(keeps);
+    timed(() => draw(keeps));
   };
 
   addEventListener("hashchange", () => { filter = ""; detail = null; scrollTo(0, 0); draw(false); refresh(false).then(() => main.focus({ preventScroll: true })); });
@@ -330,7 +496,7 @@
     if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
     const isTyping = event.target.matches("input, textarea");
     if (isTyping) { if (event.key === "Escape") event.target.blur(); return; }
-    const rows = [...main.querySelectorAll("a.row")];
+    const rows = [...main.querySelectorAll(".row")];
     const at = rows.indexOf(document.activeElement);
     if (event.key >= "1" && event.key <= String(PAGES.length)) location.hash = `#/${PAGES[event.key - 1][0]}`;
     else if (event.key === "/") { const field = main.querySelector("input[type=search]"); if (field) { event.preventDefault(); field.focus(); } }
@@ -341,7 +507,8 @@
   });
 
   const live = document.getElementById("live");
-  const say = (kind, text) => { live.className = `live ${kind}`; live.textContent = text; };
+  // The same text once more would be a change of the page.
+  const say = (kind, text) => { if (live.textContent !== text) { live.className = `live ${kind}`; live.textContent = text; } };
   if (fixed) {
     say("", "exported");
     refresh(false);
@@ -349,12 +516,27 @@
     draw(false);
     const events = new EventSource("api/events");
     let isDrawn = false;
-    // Drawn once per frame, whatever comes in between; a page in the background draws when it is seen again.
-    const later = () => requestAnimationFrame(() => { isDrawn = false; refresh(true); });
-    events.addEventListener("fleet", (event) => {
-      fleet = JSON.parse(event.data);
+    // However much comes in between, no faster than a person reads, and for a bounded share of the time; a page in the background draws when it is
+    // seen again.
+    const later = () => {
+      const pause = Math.max(place()[0] === "" ? ROWS_EVERY_MS : PAGE_EVERY_MS, PAUSE_TIMES * drawingTook);
+      setTimeout(() => requestAnimationFrame(() => { isDrawn = false; refresh(true); }), Math.max(0, drawnAt + pause - performance.now()));
+    };
+    const show = (next) => {
+      fleet = next;
       say("on", "live");
       if (!isDrawn) { isDrawn = true; later(); }
+    };
+    events.addEventListener("fleet", (event) => show(JSON.parse(event.data)));
+    // The same document, with the rows only that have changed.
+    const KEYS = { targets: (row) => row.id, workers: (row) => row.name, failures: (row) => `${row.trace} ${row.target}` };
+    events.addEventListener("change", (event) => {
+      const change = JSON.parse(event.data), next = { ...change };
+      for (const [rows, key] of Object.entries(KEYS)) {
+        const changed = new Map(change[rows].map((row) => [key(row), row]));
+        next[rows] = fleet[rows].map((row) => changed.get(key(row)) || row);
+      }
+      show(next);
     });
     events.addEventListener("error", () => say("off", "the fleet's process does not answer"));
   }

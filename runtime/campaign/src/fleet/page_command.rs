@@ -1,0 +1,126 @@
+//! Commands of ours that execute a target, or a failure of it, for what a page shows.
+//!
+//! ```text
+//! coverage    fozzy coverage CORPUS --target app.wasm --function parse      the latest corpus, or what an exploration has kept
+//! faults      fozzy run bank.wasm --plan bank.plan.toml --seeds 50
+//! causality   fozzy causality TRACE
+//! suspects    fozzy suspects bank.wasm --failure=SIGNATURE
+//! ```
+//!
+//! Invariant: none of them writes anything but to its output.
+//! Not here: who runs them (`fozzy-dashboard`), and what they come to.
+
+use super::discovery::{FleetTarget, FleetTargetKind};
+use crate::suite::entry::shown;
+use std::path::Path;
+
+/// Runs of a target for its faults: enough that what each tenth run has is there.
+const FAULT_SEEDS: &str = "50";
+/// Runs for suspects of a failure.
+const SUSPECT_SEEDS: &str = "200";
+
+/// Something that is known of a target after its program was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetMeasure {
+    /// What its corpus, or its exploration, has reached, by line of source: `fozzy.coverage.v1`.
+    Coverage,
+    /// Which faults struck in the same runs, and during which operations: `fozzy.fault_map.v1`.
+    Faults,
+}
+
+/// Something that is known of a failure after its program was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureMeasure {
+    /// Which decision made it likely: `fozzy.causality.v1`.
+    Causality,
+    /// What goes with it: `fozzy.suspects.v1`.
+    Suspects,
+}
+
+impl TargetMeasure {
+    /// All of them.
+    pub const ALL: [TargetMeasure; 2] = [TargetMeasure::Coverage, TargetMeasure::Faults];
+
+    /// The word in addresses and documents.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            TargetMeasure::Coverage => "coverage",
+            TargetMeasure::Faults => "faults",
+        }
+    }
+
+    /// The command, without its format; `None` of a target that has no such thing.
+    #[must_use]
+    pub fn words(self, target: &FleetTarget, base_dir: &Path) -> Option<Vec<String>> {
+        match self {
+            TargetMeasure::Coverage => coverage(target, base_dir),
+            TargetMeasure::Faults if target.kind == FleetTargetKind::Explore && has_plan(target) => Some(
+                [
+                    vec!["run".into(), shown(&target.file)],
+                    target.flags.clone(),
+                    words(&["--seeds", FAULT_SEEDS, "--no-store"]),
+                ]
+                .concat(),
+            ),
+            TargetMeasure::Faults => None,
+        }
+    }
+}
+
+impl FailureMeasure {
+    /// All of them.
+    pub const ALL: [FailureMeasure; 2] = [FailureMeasure::Causality, FailureMeasure::Suspects];
+
+    /// The word in addresses and documents.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            FailureMeasure::Causality => "causality",
+            FailureMeasure::Suspects => "suspects",
+        }
+    }
+
+    /// The command; `None` of a failure that has no such thing: that of a function was decided by its input alone.
+    #[must_use]
+    pub fn words(self, target: &FleetTarget, trace: &str, signature: &str) -> Option<Vec<String>> {
+        if target.kind != FleetTargetKind::Explore {
+            return None;
+        }
+        Some(match self {
+            FailureMeasure::Causality => words(&["causality", trace]),
+            FailureMeasure::Suspects => {
+                let begin = vec!["suspects".into(), shown(&target.file), format!("--failure={signature}")];
+                [begin, target.flags.clone(), words(&["--seeds", SUSPECT_SEEDS])].concat()
+            }
+        })
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn has_plan(target: &FleetTarget) -> bool {
+    target.flags.iter().any(|flag| flag == "--plan") || target.file.extension().is_some_and(|ending| ending == "json")
+}
+
+fn coverage(target: &FleetTarget, base_dir: &Path) -> Option<Vec<String>> {
+    let place = match &target.kind {
+        FleetTargetKind::Explore => Some(target.state_path(base_dir)).filter(|state| state.is_file()),
+        _ => target.corpus_path(base_dir).filter(|corpus| corpus.is_dir()),
+    };
+    let mut all = vec!["coverage".to_owned(), shown(&place?), "--target".to_owned(), shown(&target.file)];
+    match &target.kind {
+        FleetTargetKind::Fuzz(function) | FleetTargetKind::Property(function) => {
+            all.extend(["--function".to_owned(), function.clone()]);
+        }
+        FleetTargetKind::Http => all.push("--http".to_owned()),
+        FleetTargetKind::CargoFuzz(_) | FleetTargetKind::Explore => {}
+    }
+    for flag in target.flags.chunks(2) {
+        let name = if flag[0] == "--target" { "--judged" } else { &flag[0] };
+        all.extend([name.to_owned()].into_iter().chain(flag.get(1).cloned()));
+    }
+    Some(all)
+}
