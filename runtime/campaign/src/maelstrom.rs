@@ -103,10 +103,7 @@ pub fn prepare(project: &Project, request: &MaelstromRequest) -> Result<Prepared
 /// The plan of a test with fewer nodes, or with fewer clients, the smallest first; none for a plan of something else.
 #[must_use]
 pub(crate) fn smaller_clusters(plan: &Plan) -> Vec<Plan> {
-    let words = plan.main.args.get(1).and_then(|word| word.strip_prefix(OPTIONS));
-    let Some(options) = words.and_then(|words| serde_json::from_str::<MaelstromOptions>(words).ok()) else {
-        return Vec::new();
-    };
+    let Some(options) = options_of(plan) else { return Vec::new() };
     let MaelstromOptions { nodes, concurrency, .. } = &options;
     let all = nodes.len() as u32;
     // As many clients for each node as there were.
@@ -123,6 +120,41 @@ pub(crate) fn smaller_clusters(plan: &Plan) -> Vec<Plan> {
         Some(plan)
     };
     with_nodes.chain(with_clients).filter_map(plan_of).collect()
+}
+
+/// Steps a second of a test; none of a plan of something else.
+#[must_use]
+pub(crate) fn step_rate(plan: &Plan) -> Option<f64> {
+    options_of(plan).filter(|options| !options.is_idle()).map(|options| options.step_rate())
+}
+
+/// The plan of a test that is over after this many steps, in whole seconds: so the argument of a shorter test is no longer than that of a
+/// longer one. None if it is no shorter.
+#[must_use]
+pub(crate) fn shortened(plan: &Plan, steps: u32) -> Option<Plan> {
+    let options = options_of(plan)?;
+    let time_limit = (f64::from(steps) / options.step_rate()).ceil().max(1.0);
+    if time_limit >= options.time_limit {
+        return None;
+    }
+    let mut plan = plan.clone();
+    plan.main.args[1] = argument(&MaelstromOptions { time_limit, ..options }).ok()?;
+    Some(plan)
+}
+
+/// The kind of fault, by its place among those of the test, that a step begins or ends which has drawn this number below this bound: all kinds
+/// weigh the same, and stand behind the operations.
+#[must_use]
+pub(crate) fn fault_of(plan: &Plan, (drawn, bound): (u64, u64)) -> Option<usize> {
+    let options = options_of(plan)?;
+    let from_behind = bound.checked_sub(drawn + 1)? / u64::from(options.fault_weight());
+    options.nemesis.len().checked_sub(usize::try_from(from_behind).ok()? + 1)
+}
+
+/// The options of a test; none of a plan of something else.
+fn options_of(plan: &Plan) -> Option<MaelstromOptions> {
+    let words = plan.main.args.get(1)?.strip_prefix(OPTIONS)?;
+    serde_json::from_str(words).ok()
 }
 
 /// 1, 2, 3, 4, 8, 16, … as far as they are below a number.
@@ -191,4 +223,28 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
         fozzy_check::check_criterion(&criterion).map_err(|why| format!("--consistency-models: {why}"))?;
     }
     availability.map_or(Ok(()), |least| share("--availability", least))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_gets_shorter_in_whole_seconds_and_the_draw_of_a_step_says_which_fault_it_is() {
+        let options = r#"{"workload":"lin-kv","nodes":["n0"],"concurrency":2,"rate":20.0,"time-limit":30.0,"latency":0,
+            "latency-dist":"constant","p-loss":0.0,"nemesis":["kill","partition"],"nemesis-interval":2.0,"partition-at":"receive",
+            "journal":false,"topology":"grid","availability":null,"consistency-models":[],"key-count":10,"max-txn-length":4,
+            "max-writes-per-key":16}"#;
+        let main = MachinePlan { args: vec![KIND.to_owned(), format!("{OPTIONS}{options}")], ..MachinePlan::default() };
+        let plan = Plan { main, ..Plan::default() };
+        assert_eq!((step_rate(&plan), step_rate(&Plan::default())), (Some(21.0), None));
+        let limit = |steps: u32| options_of(&shortened(&plan, steps)?).map(|options| options.time_limit);
+        assert_eq!((limit(630), limit(600), limit(64), limit(1)), (None, Some(29.0), Some(4.0), Some(1.0)));
+        // Twenty million are operations, and each kind of fault has half a million.
+        let fault = |drawn: u64| fault_of(&plan, (drawn, 21_000_000));
+        let kinds =
+            [fault(0), fault(19_999_999), fault(20_000_000), fault(20_499_999), fault(20_500_000), fault(20_999_999)];
+        assert_eq!(kinds, [None, None, Some(0), Some(0), Some(1), Some(1)]);
+        assert_eq!((fault_of(&plan, (5, 5)), fault_of(&Plan::default(), (0, 1))), (None, None));
+    }
 }

@@ -118,6 +118,18 @@ impl ReplayTarget for ProgramReplayTarget {
         maelstrom::smaller_clusters(plan)
     }
 
+    fn step_rate(&self, plan: &Plan) -> Option<f64> {
+        maelstrom::step_rate(plan)
+    }
+
+    fn shortened(&self, plan: &Plan, steps: u32) -> Option<Plan> {
+        maelstrom::shortened(plan, steps)
+    }
+
+    fn fault_of(&self, plan: &Plan, flow: (u64, u64)) -> Option<usize> {
+        maelstrom::fault_of(plan, flow)
+    }
+
     fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
         let Some(file) = &self.scenario else { return StepDependencies::default() };
         file.dependencies(failed_part(&failure.signature, position))

@@ -13,6 +13,9 @@ pub const MAELSTROM_NODES_MAX: usize = 500;
 /// Clients of one test, at most.
 pub const MAELSTROM_CLIENTS_MAX: u32 = 10_000;
 
+/// The weight of a flow whose likelihood is that of one operation a second.
+const WEIGHT: f64 = 1_000_000.0;
+
 /// The services that nodes may use, by the names that messages to them have.
 pub const MAELSTROM_SERVICES: [&str; 4] = ["lin-kv", "seq-kv", "lww-kv", "lin-tso"];
 
@@ -237,6 +240,18 @@ impl MaelstromOptions {
     #[must_use]
     pub fn step_rate(&self) -> f64 {
         self.rate + self.nemesis_rate()
+    }
+
+    /// How likely a step is to be an operation that comes this often a second.
+    #[must_use]
+    pub fn operation_weight(rate: f64) -> u32 {
+        (rate * WEIGHT).min(f64::from(u32::MAX / 64)) as u32
+    }
+
+    /// How likely a step is to begin a fault of one kind, or to end it.
+    #[must_use]
+    pub fn fault_weight(&self) -> u32 {
+        MaelstromOptions::operation_weight(1.0 / self.nemesis_interval).max(1)
     }
 
     /// Steps of the nemesis a second.

@@ -40,6 +40,7 @@ mod shortcuts;
 mod speculate;
 mod state_walk;
 mod steps;
+mod timeline;
 mod values;
 
 pub use ablate::{Ablation, ablate};
@@ -110,6 +111,24 @@ pub trait ReplayTarget {
         Vec::new()
     }
 
+    /// Steps a second of the test that the plan is, where each step has a moment of its own; none where steps follow each other.
+    fn step_rate(&self, plan: &Plan) -> Option<f64> {
+        let _ = plan;
+        None
+    }
+
+    /// The plan of that test, over after this many steps; none if that is no shorter.
+    fn shortened(&self, plan: &Plan, steps: u32) -> Option<Plan> {
+        let _ = (plan, steps);
+        None
+    }
+
+    /// The kind of fault that a step of that test begins or ends which has drawn `flow`, a number and its bound; none for other steps.
+    fn fault_of(&self, plan: &Plan, flow: (u64, u64)) -> Option<usize> {
+        let _ = (plan, flow);
+        None
+    }
+
     /// The steps that a failure at this position depends on, if the program says what its steps do.
     fn dependencies(&self, failure: &FailureIdentity, position: ScenarioPosition) -> StepDependencies {
         let _ = (failure, position);
@@ -151,8 +170,10 @@ struct Pass {
 const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Faults, run: faults::plans },
     Pass { dimension: Dimension::Input, run: steps::sequences },
+    Pass { dimension: Dimension::Input, run: |shrinker| shrinker.drop_faults() },
     Pass { dimension: Dimension::Input, run: steps::kinds },
     Pass { dimension: Dimension::Input, run: steps::each },
+    Pass { dimension: Dimension::Input, run: |shrinker| shrinker.close_pauses() },
     Pass { dimension: Dimension::Input, run: steps::pairs },
     // Before values are looked at one by one: it may be that few of them are left to be.
     Pass { dimension: Dimension::Input, run: resample::few },
@@ -433,6 +454,7 @@ impl<'a> Shrinker<'a> {
         self.settle()?;
         if self.wants(Dimension::Input) {
             steps::isolate(self)?;
+            self.shorten_test()?;
             shortcuts::cut_early(self)?;
         }
         for _ in 0..ROUNDS_MAX {

@@ -30,8 +30,6 @@ const RECOVERY: u64 = 10_000_000_000;
 /// How long clients of logs read them at the end, and how often, at most.
 const FINAL_POLLS: u64 = 10_000_000_000;
 const FINAL_POLLS_MAX: u32 = 1_000;
-/// The weight of a flow whose likelihood is that of one operation a second.
-const WEIGHT: f64 = 1_000_000.0;
 
 static INIT_OK: ReplyShape = ReplyShape { kind: "init_ok", keys: &[] };
 static TOPOLOGY_OK: ReplyShape = ReplyShape { kind: "topology_ok", keys: &[] };
@@ -58,13 +56,13 @@ pub fn describe(options: &MaelstromOptions) -> Info {
 fn flows(options: &MaelstromOptions) -> Vec<(&'static str, u32)> {
     let operations = Workload::of(options.workload).operations;
     let all: u32 = operations.iter().map(|row| row.weight).sum();
-    let weight = |rate: f64| (rate * WEIGHT).min(f64::from(u32::MAX / 64)) as u32;
-    let operation = |row: &OperationRow| (row.name, weight(options.rate * f64::from(row.weight) / f64::from(all)));
+    let rate = |row: &OperationRow| options.rate * f64::from(row.weight) / f64::from(all);
+    let operation = |row: &OperationRow| (row.name, MaelstromOptions::operation_weight(rate(row)));
     let mut flows: Vec<(&str, u32)> = operations.iter().map(operation).collect();
     if options.is_idle() {
         flows.push((WAIT, 1));
     }
-    let fault = weight(1.0 / options.nemesis_interval).max(1);
+    let fault = options.fault_weight();
     flows.extend(
         fault_flows(options).into_iter().map(|(kind, is_end)| (nemesis::names(kind)[usize::from(is_end)], fault)),
     );

@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StepPosition {
     /// Of which kind its sequence is.
-    kind: ScenarioKind,
+    pub(super) kind: ScenarioKind,
     /// The sequence.
-    sequence: u32,
+    pub(super) sequence: u32,
     /// The step.
-    step: u32,
+    pub(super) step: u32,
 }
 
 impl StepPosition {
@@ -203,13 +203,18 @@ fn flows(entries: &[HistoryEntry]) -> BTreeMap<StepPosition, String> {
 
 /// The steps that the candidate names.
 pub(super) fn steps_of(shrinker: &Shrinker<'_>) -> Vec<StepPosition> {
-    let Some(scenario) = &shrinker.smallest.plan.scenario else { return Vec::new() };
-    let places = scenario.only.iter().flat_map(|kept| {
+    named(&shrinker.smallest).collect()
+}
+
+/// The same of any candidate.
+pub(super) fn named(candidate: &ShrinkCandidate) -> impl Iterator<Item = StepPosition> + '_ {
+    let only = candidate.plan.scenario.iter().flat_map(|scenario| &scenario.only);
+    let places = only.flat_map(|kept| {
         let KeptSequence { kind, sequence, steps } = kept;
         let numbers = steps.iter().flat_map(|(from, to)| *from..*to);
         numbers.map(|step| StepPosition { kind: *kind, sequence: *sequence, step })
     });
-    places.take(STEPS_MAX + 1).collect()
+    places.take(STEPS_MAX + 1)
 }
 
 /// How many steps a candidate runs up to its failure.

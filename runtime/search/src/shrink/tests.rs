@@ -180,6 +180,69 @@ fn a_cluster_gets_as_small_as_it_fails_with_other_values() {
     assert_eq!(again.smallest, shrunk.smallest);
 }
 
+/// A toy whose steps have moments, ten of them a second: flow 8 begins what goes wrong, and ends it. It fails by an operation while that is so.
+struct TimedToy(Toy);
+
+fn while_wrong(steps: &[Step]) -> Option<&'static str> {
+    let (last, before) = steps.split_last()?;
+    let is_wrong = before.iter().filter(|step| step.flow == 8).count() % 2 == 1;
+    (is_wrong && last.flow == 3 && last.number.abs_diff(before.last()?.number) == 1 && last.value >= 900)
+        .then_some("late")
+}
+
+/// The steps that a test has, as its argument says.
+fn limit_of(plan: &Plan) -> u32 {
+    plan.main.args.first().and_then(|text| text.parse().ok()).unwrap_or(u32::MAX)
+}
+
+impl ReplayTarget for TimedToy {
+    fn execute(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let mut kept = plan.scenario.iter().flat_map(|scenario| &scenario.only).flat_map(|kept| &kept.steps);
+        assert!(kept.all(|(_, to)| *to <= limit_of(plan)), "{:?}", plan.scenario);
+        self.0.execute(plan, inputs, source, keep)
+    }
+
+    fn step_rate(&self, _: &Plan) -> Option<f64> {
+        Some(10.0)
+    }
+
+    fn shortened(&self, plan: &Plan, steps: u32) -> Option<Plan> {
+        let mut shorter = plan.clone();
+        shorter.main.args = vec![steps.to_string()];
+        (steps < limit_of(plan)).then_some(shorter)
+    }
+
+    fn fault_of(&self, _: &Plan, (flow, _): (u64, u64)) -> Option<usize> {
+        (flow == 8).then_some(0)
+    }
+}
+
+#[test]
+fn steps_that_have_moments_come_closer_with_what_they_have_drawn() {
+    let mut plan = scenario(1, 400);
+    plan.main.args = vec!["400".to_owned()];
+    let mut toy = TimedToy(Toy { fails: while_wrong, performed: 0 });
+    let late = (1..).find_map(|seed| {
+        let source = Box::new(SeededSource::new(Seed(seed)));
+        let execution = toy.execute(&plan, &Inputs::default(), source, 0..0).expect("no machine");
+        let position = execution.facts.scenario.as_ref().map(|scenario| scenario.position)?;
+        (100..399).contains(&position.step?).then(|| recording_of(&plan, &execution, seed))
+    });
+    let recording = late.expect("one of them fails late");
+    toy.0.performed = 0;
+    let shrunk = shrink(&recording, &mut [&mut toy], ALL, &mut |_| true).expect("it can be shrunk");
+    let steps = shrunk.smallest.plan.scenario.map(|scenario| scenario.only[0].steps.clone()).unwrap_or_default();
+    // What goes wrong, and the operation right after another step, from the first moment on.
+    assert_eq!((steps, shrunk.smallest.plan.main.args), (vec![(0, 3)], vec!["3".to_owned()]));
+    assert!(toy.0.performed < 80, "{}", toy.0.performed);
+}
+
 pub(super) const ALL: Options = Options { only: None, aggressive: false, keeps_stdin: false, shortest: false };
 
 pub(super) fn scenario(sequences: u32, flows: u32) -> Plan {
