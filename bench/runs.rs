@@ -6,7 +6,7 @@
 //!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …),
 //!                                            fuzz (-inputs, -faults, -coverage, -memory): half an hour,
 //!                                            explore (-puzzles, -others): as long as there are seeds,
-//!                                            shrink, library
+//!                                            fleet (-store, -division), shrink, library
 //! ```
 //!
 //! Both sides of a row are measured in turn in the same minutes, so its ratio holds on a busy machine,
@@ -19,6 +19,7 @@ mod checkpoints;
 mod classic;
 mod compile;
 mod explore;
+mod fleet;
 mod flows;
 mod fuzzing;
 mod guests;
@@ -68,7 +69,7 @@ fn main() {
 
 fn all() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 24] = [
+    let groups: [(&str, Group); 26] = [
         ("start", start),
         ("record", record),
         ("size", size),
@@ -85,6 +86,8 @@ fn all() {
         ("fuzz-memory", fuzzing::memory),
         ("explore-puzzles", explore::puzzles),
         ("explore-others", explore::others),
+        ("fleet-store", fleet::store),
+        ("fleet-division", fleet::division),
         ("shrink", shrink::shrink),
         ("library", library::library),
         ("checkpoints-marks", checkpoints::marks),

@@ -3,6 +3,7 @@
 //! ```text
 //! tests/guests/antithesis ─▶ run      properties, events, each random number a decision
 //!                            explore  the planted failure, by its decisions; the trace replays
+//! writes its lines itself    ─▶ run      faults from `setup_complete` on
 //! ```
 
 use crate::corpus;
@@ -60,4 +61,43 @@ fn its_random_numbers_are_searched_one_by_one() {
         fozzy.run(&["explore", "a.wasm", "--runs", "1000", "--stop", "failure", "--no-shrink", "--record", "f.fozzy"]);
     let said = format!("{}{}", explored.exits(1).out(), fozzy.run(&["replay", "f.fozzy"]).exits(1).err());
     assert!(said.contains("`no blue jackpot` does not hold"), "{said}");
+}
+
+/// Writes to a file, says that its setup is complete, and writes again: the first is to work, the second is not.
+const SETS_UP: &str = r#"(module
+  (import "wasi_snapshot_preview1" "path_open"
+    (func $open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 64) "ANTITHESIS_SDK_LOCAL_OUTPUT")
+  (data (i32.const 96) "antithesis.jsonl")
+  (data (i32.const 128) "data")
+  (data (i32.const 1024) "{\22antithesis_setup\22:{\22status\22:\22complete\22,\22details\22:{}}}\n")
+  (func $file (param $at i32) (param $len i32) (result i32)
+    (drop (call $open (i32.const 3) (i32.const 0) (local.get $at) (local.get $len) (i32.const 9)
+      (i64.const 64) (i64.const 64) (i32.const 0) (i32.const 16)))
+    (i32.load (i32.const 16)))
+  (func $say (param $file i32) (param $at i32) (param $len i32) (result i32)
+    (i32.store (i32.const 0) (local.get $at)) (i32.store (i32.const 4) (local.get $len))
+    (call $write (local.get $file) (i32.const 0) (i32.const 1) (i32.const 8)))
+  (func (export "_start") (local $sdk i32) (local $data i32)
+    (local.set $sdk (call $file (i32.const 96) (i32.const 16)))
+    (local.set $data (call $file (i32.const 128) (i32.const 4)))
+    (if (call $say (local.get $data) (i32.const 128) (i32.const 4)) (then (call $exit (i32.const 1))))
+    (drop (call $say (local.get $sdk) (i32.const 1024) (i32.const 59)))
+    (if (i32.eqz (call $say (local.get $data) (i32.const 128) (i32.const 4))) (then (call $exit (i32.const 2))))))"#;
+
+#[test]
+fn faults_begin_when_the_setup_is_complete() {
+    let fozzy = Fozzy::new();
+    fozzy.write("plan.toml", "[[fault]]\nkind = \"write-error\"\ntarget = \"/data\"\nrate = \"100%\"\n");
+    let run = |code| fozzy.run(&["run", "sets-up.wat", "--plan", "plan.toml", "--json"]).exits(code).json();
+    fozzy.write("sets-up.wat", SETS_UP);
+    run(0);
+    // One that has no such line in it does not hold them back.
+    fozzy.write("sets-up.wat", SETS_UP.replace("antithesis_setup", "antithesis_other"));
+    assert_eq!(run(1)["warnings"], Value::Null);
+    fozzy.write("sets-up.wat", SETS_UP.replace("complete", "complexx"));
+    assert!(run(1)["warnings"][0].to_string().contains("no fault was injected"), "it never says that it is complete");
 }

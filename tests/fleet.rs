@@ -147,7 +147,8 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     let command = rows(&found, "failures", "command")[0];
     assert!(command.starts_with("fozzy replay fozzy://"), "{command}");
     // On another machine, with nothing but the address.
-    let replayed = there.shell(&format!("FOZZY_STORE='{address}' {command}")).exits(4);
+    let stranger = Fozzy::new();
+    let replayed = stranger.shell(&format!("FOZZY_STORE='{address}' {command}")).exits(4);
     assert!(format!("{}{}", replayed.out(), replayed.err()).contains("the same run"));
     there.shell(command).refuses(&["no store is there"]);
     let again = there.run(&fleet).exits(1).json();
@@ -171,6 +172,9 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     assert!(fs::read_dir(shared.path()).expect("names").count() >= 2);
     let moved = there.run(&["fleet", "--collect", "--project", "shop", "--store", "moved", "--json"]).exits(1).json();
     assert_eq!(rows(&moved, "failures", "signature"), rows(&again, "failures", "signature"));
+    let moved = there.path("moved").display().to_string();
+    let replayed = stranger.shell(&format!("FOZZY_STORE='{moved}' {command}")).exits(4);
+    assert!(format!("{}{}", replayed.out(), replayed.err()).contains("the same run"), "of a folder, too");
     there.run(&["fleet", "--collect", "--store", "redis://x:secret@127.0.0.1:1"]).refuses(&["127.0.0.1:1", "refused"]);
     there.run(&["fleet", "--collect", "--store", "http://127.0.0.1"]).refuses(&["it is no address that is known"]);
     there.run(&["replay", "fozzy://12"]).refuses(&["64 hexadecimal digits"]);
@@ -228,12 +232,12 @@ fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
     let (mut server, fozzy) = (RedisServer::start(), project());
     fozzy.write("parts.wat", PARTS);
     let address = server.address();
+    // It is not there yet when the fleet begins.
+    server.kill();
     let fleet = ["fleet", "--project", "shop", "--store", &address, "--no-dashboard", "--json"];
     let with = |time: &'static str| [&fleet[..], &["--time", time]].concat();
     let mut child = fozzy.start(&with("8s"));
     let waiting = || fozzy.shell("find .fozzy/spool -path '*slices*' -name '*.json' 2>/dev/null | wc -l").out();
-    wait::while_running(&mut child, "a run", || fozzy.path(".fozzy/runs").exists());
-    server.kill();
     wait::while_running(&mut child, "slices that wait", || waiting().trim().parse::<u32>().expect("a number") >= 2);
     let ran = Ran::of(&fleet, wait::output(child)).exits(1);
     assert!(ran.err().contains("going on alone"), "{}", ran.err());
@@ -249,6 +253,20 @@ fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
     };
     assert!(executions(&again).iter().zip(executions(&alone)).all(|(now, then)| *now >= then), "{again:#}");
     assert_eq!((rows(&again, "failures", "target"), waiting().trim()), (vec!["draws.wat"], "0"), "{again:#}");
+}
+
+/// No file may be larger than a trace: as on a disk that is full when one comes.
+#[test]
+fn a_full_disk_is_said_and_what_it_did_not_take_is_found_again() {
+    let fozzy = project();
+    let full = fozzy.shell("ulimit -f 4; exec fozzy fleet --time 1s --no-dashboard --json").exits(2).json();
+    let trouble = full["targets"][0]["trouble"].as_str().unwrap_or_default();
+    assert!(trouble.contains("cannot write") && trouble.contains("File too large"), "{full:#}");
+    let found = fozzy.run(&["fleet", "--time", "1s", "--no-dashboard", "--json"]).exits(1).json();
+    let target = &found["targets"][0];
+    assert_eq!(rows(&found, "failures", "target"), ["draws.wat"], "{found:#}");
+    assert!(target["slices"].as_u64() > full["targets"][0]["slices"].as_u64(), "what it took stays: {found:#}");
+    assert_eq!(target["trouble"], Value::Null, "{found:#}");
 }
 
 #[test]

@@ -182,6 +182,21 @@ fn ctrl_c_ends_a_seed_that_never_does() {
     assert!(rest.iter().any(|line| line == "note: stopped after 0 of 3 seeds"), "{rest:#?}");
 }
 
+/// Nothing was learned yet: that is no error of the program's.
+#[test]
+fn ctrl_c_before_the_first_result_is_an_interruption() {
+    let fozzy = Fozzy::new();
+    fozzy.write("for-ever.wat", program("(call $for_ever)"));
+    let args = ["mutants", "for-ever.wat", "--fuel", FUEL];
+    let mut child = fozzy.start(&args);
+    // Its first run is at work after as much of a second as all before it takes.
+    let stat = format!("/proc/{}/stat", child.id());
+    let ticks = || std::fs::read_to_string(&stat).ok()?.split(' ').nth(13)?.parse::<u64>().ok();
+    wait::while_running(&mut child, "the first run", || ticks() > Some(40));
+    fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
+    Ran::of(&args, wait::output(child)).exits(130);
+}
+
 #[test]
 fn an_exploration_that_has_ended_keeps_its_findings_for_the_one_that_continues_it() {
     let fozzy = Fozzy::new();

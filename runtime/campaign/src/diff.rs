@@ -19,6 +19,7 @@ use crate::inputs::{self, InputOptions, InputRunner};
 use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{ENTRIES_KEPT, LoadedTarget, MachinesOfToday, PreparedProgram, plan};
 use crate::project::Project;
+use crate::seed_runs::ScenarioSize;
 use crate::suite::seeds::SeedList;
 use crate::trace_check::STEP_CALL;
 use fozzy_engine::Build;
@@ -53,15 +54,6 @@ pub struct ProgramComparison<'a> {
     pub until_difference: bool,
     /// Whether it is to end before its time.
     pub stop: StopFlag,
-}
-
-/// How often a scenario is run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ScenarioSize {
-    /// Sequences.
-    pub sequences: Option<u32>,
-    /// Flows of each.
-    pub flows: Option<u32>,
 }
 
 /// What came of it.

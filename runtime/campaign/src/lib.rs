@@ -53,6 +53,7 @@ pub mod scenario;
 pub mod scenario_steps;
 pub mod sdk;
 pub mod search_clock;
+pub mod seed_runs;
 pub mod selector;
 pub mod sequence;
 pub mod shrink;

@@ -12,17 +12,13 @@
 
 mod values;
 
-use crate::diff::ScenarioSize;
 use crate::error::{CampaignError, ErrorKind};
-use crate::options::{RunRequest, StopFlag};
-use crate::pipeline::{LoadedTarget, PreparedProgram};
-use crate::project::Project;
-use crate::suite::seeds::SeedList;
+use crate::seed_runs::{SeedRuns, reading_session};
 use fozzy_check::judge;
+use fozzy_engine::Build;
 use fozzy_report::mine::MineDocument;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, HarnessError, Status};
-use std::sync::Arc;
 use values::ValueTable;
 
 /// Runs at the most.
@@ -32,18 +28,8 @@ const RUNS_FEW: u64 = 20;
 
 /// What to look for properties in.
 pub struct PropertyMining<'a> {
-    /// The project.
-    pub project: &'a Project,
-    /// The program.
-    pub loaded: LoadedTarget,
-    /// Its plan and arguments.
-    pub request: &'a RunRequest,
-    /// How often a scenario is run.
-    pub size: ScenarioSize,
-    /// The seeds of its runs.
-    pub seeds: SeedList,
-    /// Whether it is to end before its time.
-    pub stop: StopFlag,
+    /// The program and its runs.
+    pub runs: SeedRuns<'a>,
 }
 
 impl PropertyMining<'_> {
@@ -52,26 +38,13 @@ impl PropertyMining<'_> {
     /// # Errors
     /// When the program cannot be run so, passes no run, or the machine fails.
     pub fn run(&self, mut tell: impl FnMut(&str)) -> Result<MineDocument, CampaignError> {
-        let mut prepared = PreparedProgram::new(self.project, self.loaded.clone(), self.request)?;
-        prepared.drive(self.size.sequences, self.size.flows);
-        if prepared.planned.is_live() {
-            let message = "properties are mined from runs on the simulated computer, and the plan asks the real one";
-            return Err(CampaignError::new(ErrorKind::Usage, message)
-                .hint("leave out the backend `host` of files, HTTP or processes"));
-        }
-        if self.seeds.count() > RUNS_MAX {
-            let message = format!("--seeds: expected {RUNS_MAX} seeds at the most, found {}", self.seeds.count());
-            return Err(CampaignError::new(ErrorKind::Usage, message));
-        }
-        prepared.interrupt.arm(StopFlag::clone(&self.stop));
-        let mut session = prepared.session()?;
-        if let Some(stdin) = &prepared.planned.stdin {
-            session.read_from(Arc::clone(stdin));
-        }
+        let SeedRuns { loaded, seeds, stop, .. } = &self.runs;
+        let prepared = self.runs.prepare(&Build::default(), RUNS_MAX)?;
+        let mut session = reading_session(&prepared)?;
         let (mut table, mut failing, mut interrupted, mut first_seed) = (ValueTable::default(), 0, false, None);
-        for (done, seed) in self.seeds.seeds().iter().copied().enumerate() {
-            tell(&format!("{done} of {} runs", self.seeds.count()));
-            if (self.stop)() {
+        for (done, seed) in seeds.seeds().iter().copied().enumerate() {
+            tell(&format!("{done} of {} runs", seeds.count()));
+            if stop() {
                 interrupted = true;
                 break;
             }
@@ -91,8 +64,9 @@ impl PropertyMining<'_> {
             table.add(&execution);
         }
         if table.runs == 0 && !interrupted {
-            let message = format!("{} passes with none of the seeds {}", self.loaded.target.name, self.seeds);
-            let hint = format!("fozzy suspects {} says what goes with the failure", self.loaded.target.name);
+            let name = self.runs.name();
+            let message = format!("{name} passes with none of the seeds {seeds}");
+            let hint = format!("fozzy suspects {name} says what goes with the failure");
             return Err(CampaignError::new(ErrorKind::Target, message).hint(hint));
         }
         let properties = table.properties();
@@ -107,7 +81,7 @@ impl PropertyMining<'_> {
         }
         Ok(MineDocument {
             schema_version: "fozzy.mine.v1".to_owned(),
-            target: self.loaded.summary(),
+            target: loaded.summary(),
             runs: table.runs,
             first_seed,
             failing,

@@ -12,26 +12,24 @@
 
 mod candidates;
 
-use crate::diff::{DiffRules, ScenarioSize};
+use crate::diff::DiffRules;
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
-use crate::project::Project;
+use crate::seed_runs::{SeedRuns, reading_session};
 use crate::sources::Sources;
 use crate::suite::jobs::{Event, in_order};
-use crate::suite::seeds::SeedList;
 use crate::wall_clock::Stopwatch;
-use candidates::{MutantCandidate, candidates, covered_programs};
+use candidates::{MutantCandidate, MutantCandidates, covered_programs};
 use fozzy_check::judge;
-use fozzy_engine::Cache;
-use fozzy_report::mutants::{MutantDocument, MutantKindCount, MutantResult, MutantsDocument};
+use fozzy_engine::{Build, Cache};
+use fozzy_instrument::MutationKind;
+use fozzy_report::mutants::{LeftOutMutations, MutantDocument, MutantKindCount, MutantResult, MutantsDocument};
 use fozzy_trace::history::first_difference;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Duration, Execution, Executor, HarnessError, Seed, Status, Verdict};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// How much longer than the passing run a mutant may run.
 const LONGER_TIMES: u64 = 10;
@@ -48,16 +46,8 @@ const SOURCE_CHARS_MAX: usize = 200;
 
 /// A program whose tests are to be tested.
 pub struct MutationTest<'a> {
-    /// The project.
-    pub project: &'a Project,
-    /// The program.
-    pub loaded: LoadedTarget,
-    /// Its plan and arguments.
-    pub request: &'a RunRequest,
-    /// How often a scenario is run.
-    pub size: ScenarioSize,
-    /// The seeds of its runs.
-    pub seeds: SeedList,
+    /// The program and its runs.
+    pub runs: SeedRuns<'a>,
     /// Mutants at the most; `None` for all.
     pub limit: Option<u64>,
     /// Which of them, where there are more.
@@ -66,8 +56,6 @@ pub struct MutationTest<'a> {
     pub own: Vec<String>,
     /// Mutants at a time.
     pub jobs: usize,
-    /// Whether it is to end before its time.
-    pub stop: StopFlag,
 }
 
 /// A run that the program passes.
@@ -97,29 +85,19 @@ impl MutationTest<'_> {
     /// When the program cannot be run so, passes no run, has no own code that ran, or the machine fails.
     pub fn run(&self, mut tell: impl FnMut(&str)) -> Result<MutantsDocument, CampaignError> {
         let watch = Stopwatch::start();
-        let mut prepared = PreparedProgram::new(self.project, self.loaded.clone(), self.request)?;
-        prepared.drive(self.size.sequences, self.size.flows);
-        if prepared.planned.is_live() {
-            let message = "mutants are executed on the simulated computer, and the plan asks the real one";
-            return Err(CampaignError::new(ErrorKind::Usage, message)
-                .hint("leave out the backend `host` of files, HTTP or processes"));
-        }
-        if self.seeds.count() > SEEDS_MAX {
-            let message = format!("--seeds: expected {SEEDS_MAX} seeds at the most, found {}", self.seeds.count());
-            return Err(CampaignError::new(ErrorKind::Usage, message));
-        }
-        prepared.interrupt.arm(StopFlag::clone(&self.stop));
+        let prepared = self.runs.prepare(&Build::default(), SEEDS_MAX)?;
         let (passing, failing) = self.passing(&prepared)?;
         let Some(PassingRun { seed, .. }) = passing.first() else {
-            let (name, first) = (&self.loaded.target.name, self.seeds.first());
+            let (name, seeds) = (self.runs.name(), &self.runs.seeds);
+            let first = seeds.first();
             let message =
-                format!("{name} passes with none of the seeds {}: there is no run to hold mutants against", self.seeds);
+                format!("{name} passes with none of the seeds {seeds}: there is no run to hold mutants against");
             return Err(CampaignError::new(ErrorKind::Target, message).hint(format!("fozzy run {name} --seed {first}")));
         };
         tell(&format!("{} pass, the first with seed {seed}; looking for the code that they cover", passing.len()));
         let seeds: Vec<Seed> = passing.iter().map(|run| run.seed).collect();
         let programs = covered_programs(&prepared, &seeds)?;
-        let mut all = candidates(&programs, &self.own)?;
+        let MutantCandidates { mut all, left_out } = MutantCandidates::of(&programs, &self.own)?;
         let made = all.len() as u64;
         if all.is_empty() {
             let message = "the runs cover no code of the program's own that could be changed";
@@ -138,7 +116,7 @@ impl MutationTest<'_> {
         let cache =
             Cache::open(folder.path()).map_err(|error| CampaignError::new(ErrorKind::Harness, error.to_string()))?;
         let bounded = bounded(prepared, &passing);
-        let work = |candidate: &MutantCandidate| match (self.stop)() {
+        let work = |candidate: &MutantCandidate| match (self.runs.stop)() {
             true => MutantOutcome::Interrupted,
             false => execute(&bounded, candidate, &programs, &passing, &cache),
         };
@@ -170,17 +148,15 @@ impl MutationTest<'_> {
             CampaignError::new(ErrorKind::Harness, message)
         })?;
         tell("");
-        self.document(&all, results, made, &seeds, failing)
+        let document = self.document(&all, results, made, &seeds, failing)?;
+        Ok(MutantsDocument { left_out: left_out_document(&left_out), ..document })
     }
 
     /// The runs that the program passes, and how many it does not.
     fn passing(&self, prepared: &PreparedProgram) -> Result<(Vec<PassingRun>, u64), CampaignError> {
-        let mut session = prepared.session()?;
-        if let Some(stdin) = &prepared.planned.stdin {
-            session.read_from(Arc::clone(stdin));
-        }
+        let mut session = reading_session(prepared)?;
         let (mut passing, mut failing) = (Vec::new(), 0);
-        for seed in self.seeds.seeds().iter().copied() {
+        for seed in self.runs.seeds.seeds().iter().copied() {
             let execution = session.execute(Box::new(SeededSource::new(seed)), 0..0)?;
             match judge(&execution).status {
                 Status::Pass => passing.push(PassingRun { seed, execution }),
@@ -198,7 +174,7 @@ impl MutationTest<'_> {
         seeds: &[Seed],
         failing: u64,
     ) -> Result<MutantsDocument, CampaignError> {
-        let mut texts = SourceTexts::of(&self.loaded);
+        let mut texts = SourceTexts::of(&self.runs.loaded);
         let (mut mutants, mut interrupted) = (Vec::new(), false);
         let mut kinds: BTreeMap<&str, MutantKindCount> = BTreeMap::new();
         for (candidate, outcome) in candidates.iter().zip(results) {
@@ -248,10 +224,11 @@ impl MutationTest<'_> {
         let run = mutants.len() as u64;
         Ok(MutantsDocument {
             schema_version: "fozzy.mutants.v1".to_owned(),
-            target: self.loaded.summary(),
+            target: self.runs.loaded.summary(),
             seeds: seeds.to_vec(),
             failing_seeds: failing,
             made,
+            left_out: Vec::new(),
             mutants: run,
             noticed,
             score: if run == 0 { 0.0 } else { noticed as f64 / run as f64 },
@@ -264,6 +241,13 @@ impl MutationTest<'_> {
             warnings: Vec::new(),
         })
     }
+}
+
+/// Changes of code that were not looked at, by what is changed.
+fn left_out_document(left_out: &BTreeMap<MutationKind, u64>) -> Vec<LeftOutMutations> {
+    let row =
+        |(kind, changes): (&MutationKind, &u64)| LeftOutMutations { kind: kind.name().to_owned(), changes: *changes };
+    left_out.iter().map(row).collect()
 }
 
 /// As many as this, which ones the seed says; a candidate more or less leaves most of the others.
@@ -298,17 +282,11 @@ fn execute(
     cache: &Cache,
 ) -> MutantOutcome {
     let component = candidate.component(programs);
-    let ended = prepared.with_program(candidate.program, component, cache).and_then(|mutant| {
-        let session = mutant.session()?;
-        Ok((mutant, session))
-    });
-    let (mutant, mut session) = match ended {
-        Ok(ready) => ready,
+    let mutant = prepared.with_program(candidate.program, component, cache);
+    let mut session = match mutant.and_then(|mutant| reading_session(&mutant)) {
+        Ok(session) => session,
         Err(error) => return MutantOutcome::Failed(error.message),
     };
-    if let Some(stdin) = &mutant.planned.stdin {
-        session.read_from(Arc::clone(stdin));
-    }
     let rules = DiffRules::default();
     let mut differs: Vec<String> = Vec::new();
     for run in passing {

@@ -51,7 +51,7 @@ use crate::args::{
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::output::{self, Printer};
-use crate::progress;
+use crate::{interrupt, progress};
 use fozzy_campaign::Remarks;
 use fozzy_campaign::config::{self, Config};
 use fozzy_campaign::project::Project;
@@ -136,7 +136,12 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Version(args) => env::version(&context, args),
         }
     });
-    result.unwrap_or_else(|error| printer.error(&error))
+    result.unwrap_or_else(|error| {
+        let code = printer.error(&error);
+        // What a signal has ended before its first result.
+        let is_interruption = error.kind == ErrorKind::Interrupted && interrupt::is_asked_to_stop();
+        if is_interruption { ExitCode::from(interrupt::EXIT_INTERRUPTED) } else { code }
+    })
 }
 
 fn prepare(globals: &Globals) -> Result<(), CliError> {

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::gates::passed_on;
 use fozzy_campaign::fleet::discovery::FleetCollection;
-use fozzy_campaign::fleet::shared_store::{SharedStore, open_store, shared_store_error};
+use fozzy_campaign::fleet::shared_store::{SharedStore, open_store, open_store_or_later, shared_store_error};
 use fozzy_dashboard::DashboardSource;
 use std::path::Path;
 
@@ -22,6 +22,11 @@ impl FleetPlace<'_> {
     /// Opens it, and makes it where there is none.
     pub(crate) fn open(&self, context: &Context) -> Result<Box<dyn SharedStore>, CliError> {
         open_store(&self.place(context), Some(&self.name(context))).map_err(shared_store_error)
+    }
+
+    /// The same for a fleet: a server that is away now is joined when it answers.
+    pub(crate) fn join(&self, context: &Context) -> Result<Box<dyn SharedStore>, CliError> {
+        open_store_or_later(&self.place(context), &self.name(context)).map_err(shared_store_error)
     }
 
     /// Refuses a store that is not there: who looks at one makes none.
@@ -42,7 +47,7 @@ impl FleetPlace<'_> {
         let program = std::env::current_exe()
             .map_err(|error| CliError::new(ErrorKind::Harness, format!("cannot find fozzy's own binary: {error}")))?;
         Ok(DashboardSource {
-            store: self.open(context)?,
+            store: self.join(context)?,
             address: self.place(context),
             collection,
             runs: context.runs.clone(),

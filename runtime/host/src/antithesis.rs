@@ -33,6 +33,9 @@ impl Host {
             match facts.sdk_line(number, &text) {
                 Ok(None) => {}
                 Ok(Some(event)) => {
+                    if event.ends_setup {
+                        self.run.world.faults.end_setup();
+                    }
                     let (node, at) = (self.node, self.run.world.clock.now());
                     let asked = (&*event.name, &*event.details);
                     self.run.recorder.call(EVENT.id(), EVENT.name, node, at, &asked, &());

@@ -87,7 +87,7 @@ pub use map::{CodeLocation, CodeOrigin, ModuleMap, ModuleOrdinal, OffsetMaps, Or
 pub use marks::STRADDLE_BYTES;
 pub use marks_soundness::{MarksReason, MarksVerdict};
 pub use memcheck::{MemoryCheck, MemoryCheckReport};
-pub use mutants::{CodeEdit, CodeMutation, MutationKind, mutated, mutations};
+pub use mutants::{CodeEdit, CodeMutation, CodeMutations, MUTATIONS_MAX, MutationKind, mutated, mutations};
 pub use options::{CoverageMode, ModuleChoice, Options, hit_class};
 pub use positions::{ModulePositions, POSITION_BYTES, PositionMemory, PositionSites, operator_end};
 pub use profile::{

@@ -18,11 +18,12 @@ use crate::edit::offset_u32;
 use crate::{COMPONENT_BYTES_MAX, Error, ModuleOrdinal, OriginalOffset, features, nesting};
 pub use operators::MutationKind;
 use operators::{BodyReader, CodeOperator};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use wasmparser::{CompositeInnerType, DataKind, Encoding, FuncType, FunctionBody, Operator, Parser, Payload, TypeRef};
 
-/// Mutations of one component at the most; what comes after is left out. Programs of toolchains stay below a tenth of it.
-const MUTATIONS_MAX: usize = 1 << 21;
+/// Mutations of one component at the most; those after it are counted. Programs of toolchains stay below a tenth of it.
+pub const MUTATIONS_MAX: usize = 1 << 21;
 
 /// Bytes of the original that are other ones in a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,14 +55,32 @@ pub struct CodeMutation {
     pub edit: CodeEdit,
 }
 
-/// All mutations of the functions of a component that are `wanted`, in the order of the bytes.
+/// The mutations of a component.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeMutations {
+    /// The first [`MUTATIONS_MAX`], in the order of the bytes.
+    pub all: Vec<CodeMutation>,
+    /// How many come after these, by what is changed.
+    pub left_out: BTreeMap<MutationKind, u64>,
+}
+
+/// All mutations of the functions of a component that are `wanted`.
 ///
 /// # Errors
 /// What is no component, and the bounds named in [`Error`].
 pub fn mutations(
     component: &[u8],
     wanted: &dyn Fn(ModuleOrdinal, Range<OriginalOffset>) -> bool,
-) -> Result<Vec<CodeMutation>, Error> {
+) -> Result<CodeMutations, Error> {
+    mutations_up_to(component, wanted, MUTATIONS_MAX)
+}
+
+/// The same with another bound.
+pub(crate) fn mutations_up_to(
+    component: &[u8],
+    wanted: &dyn Fn(ModuleOrdinal, Range<OriginalOffset>) -> bool,
+    limit: usize,
+) -> Result<CodeMutations, Error> {
     if component.len() > COMPONENT_BYTES_MAX {
         return Err(Error::TooLarge { bytes: component.len() });
     }
@@ -69,7 +88,7 @@ pub fn mutations(
     let mut parser = Parser::new(0);
     parser.set_features(features());
     let data = data_ranges(component)?;
-    let mut found = Vec::new();
+    let mut found = CodeMutations::default();
     let mut open: Vec<Option<ModuleReader>> = Vec::new();
     let mut modules = 0;
     for payload in parser.parse_all(component) {
@@ -85,8 +104,8 @@ pub fn mutations(
                 if let Some(Some(module)) = open.last_mut() {
                     let at = |position: usize| OriginalOffset(offset_u32(position));
                     let range = at(body.range().start)..at(body.range().end);
-                    let is_wanted = found.len() < MUTATIONS_MAX && wanted(module.ordinal, range);
-                    module.body(component, &body, is_wanted.then_some(&mut found))?;
+                    let found = wanted(module.ordinal, range).then_some((&mut found, limit));
+                    module.body(component, &body, found)?;
                 }
             }
             payload => {
@@ -206,11 +225,11 @@ impl ModuleReader {
         &mut self,
         component: &[u8],
         body: &FunctionBody<'_>,
-        found: Option<&mut Vec<CodeMutation>>,
+        found: Option<(&mut CodeMutations, usize)>,
     ) -> Result<(), Error> {
         let function = self.imported + self.bodies;
         self.bodies += 1;
-        let Some(found) = found else { return Ok(()) };
+        let Some((found, limit)) = found else { return Ok(()) };
         let mut operators = Vec::new();
         let mut reader = body.get_operators_reader()?;
         while !reader.eof() {
@@ -223,7 +242,11 @@ impl ModuleReader {
         let own = self.signature(function);
         let code = BodyReader::of(&operators, component, self.data.clone());
         code.mutations(own, &signatures, &mut |draft| {
-            found.push(CodeMutation {
+            if found.all.len() >= limit {
+                *found.left_out.entry(draft.kind).or_default() += 1;
+                return;
+            }
+            found.all.push(CodeMutation {
                 module: self.ordinal,
                 function,
                 offset: OriginalOffset(draft.offset),

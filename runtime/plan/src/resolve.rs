@@ -167,6 +167,8 @@ impl Resolve<'_, '_> {
             memcheck: file.memcheck.unwrap_or(false),
             allocators: file.allocators.iter().map(|named| named.0.clone()).collect(),
             allow_error_exit: file.allow_error_exit.unwrap_or(false),
+            // Who knows the programs says it.
+            faults_await_setup: false,
             backends: Backends {
                 files: files(file.backends.files),
                 http: script(file.backends.http),

@@ -198,6 +198,9 @@ pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
             output.length
         )
     });
+    let held = facts.injected.awaits_setup.then(|| {
+        "no fault was injected: planned faults wait for `setup_complete` of the Antithesis SDK, which the program has and did not say".to_owned()
+    });
     let sdk = &facts.sdk_warnings;
     let sdk_more = (sdk.more > 0).then(|| format!("and {} more of the Antithesis SDK", counted(sdk.more, "line")));
     let unjudged = unjudged_history(&facts.operations);
@@ -205,6 +208,7 @@ pub(crate) fn health_warnings(facts: &Facts) -> Vec<String> {
     unhealthy
         .chain(refusals)
         .chain(undefined)
+        .chain(held)
         .chain(sdk.first.iter().cloned())
         .chain(sdk_more)
         .chain(unjudged)

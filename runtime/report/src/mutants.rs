@@ -42,6 +42,9 @@ pub struct MutantsDocument {
     pub failing_seeds: u64,
     /// How many mutants can be made of the code that those runs cover.
     pub made: u64,
+    /// How many further changes of that code, or of what it is inlined into, were not looked at, since the program has too many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutMutations>,
     /// How many were executed.
     pub mutants: u64,
     /// How many of these some run did not pass.
@@ -77,6 +80,15 @@ pub struct MutantKindCount {
     pub mutants: u64,
     /// How many of them were noticed.
     pub noticed: u64,
+}
+
+/// Changes of one kind that were not looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOutMutations {
+    /// As in `kinds`.
+    pub kind: String,
+    /// How many.
+    pub changes: u64,
 }
 
 /// One mutant.
@@ -177,6 +189,12 @@ impl Layout for MutantsDocument {
         if let Some(bound) = self.min_score.filter(|_| !self.passed) {
             let _ = writeln!(text, "note: the score is to be {} at least", percent(bound));
         }
+        if !self.left_out.is_empty() {
+            let all: u64 = self.left_out.iter().map(|it| it.changes).sum();
+            let kinds = self.left_out.iter().map(|it| format!("{} {}", it.kind, grouped(it.changes)));
+            let kinds = kinds.collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "note: not looked at: {} of code ({kinds})", counted(all, "further change"));
+        }
         if self.interrupted {
             text.push_str("note: interrupted; other mutants were not executed\n");
         }
@@ -246,6 +264,10 @@ mod tests {
             seeds: vec![Seed(0), Seed(1)],
             failing_seeds: 1,
             made: 40,
+            left_out: vec![
+                LeftOutMutations { kind: "comparison".to_owned(), changes: 1_200 },
+                LeftOutMutations { kind: "call".to_owned(), changes: 3 },
+            ],
             mutants: all.len() as u64,
             noticed,
             score: noticed as f64 / all.len() as f64,
@@ -268,6 +290,10 @@ mod tests {
         // Rounded down: a score that is below a bound never looks like it.
         assert!(text.starts_with("fozzy mutants 66.6 %  2 of 3 mutants noticed\n"), "{text}");
         assert!(text.contains("  src/lib.rs:3  comparison  < became <=\n      if taken < limit {\n"), "{text}");
+        assert!(
+            text.contains("note: not looked at: 1,203 further changes of code (comparison 1,200, call 3)"),
+            "{text}"
+        );
         assert!(text.contains("other stdout, which no check looks at") && !text.contains("lib.rs:1 "), "{text}");
         assert!(found.clone().at_least(Some(0.66)).passed && !found.at_least(Some(0.67)).passed);
     }

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! fozzy suspects 23 of 200 runs fail  assertion at total is constant
-//!   score  failing   passing   by chance
-//!   1.00   23 of 23  0 of 177  < 0.0001   line src/lib.rs:47
+//!   score failing   passing   by chance
+//!   1.00  23 of 23  0 of 177  < 0.0001  line src/lib.rs:47
 //! ```
 //!
 //! Invariant: the text says nothing that the document does not; what goes with a failure need not be its cause, and nothing here says so.
 //! Not here: how runs are compared (`fozzy-campaign`).
 
-use crate::pretty::{Style, counted, fit, grouped};
+use crate::pretty::{Style, counted, fit, grouped, wrapped};
 use crate::{Layout, TargetSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,10 @@ pub struct SuspectsDocument {
     pub failing: u64,
     /// Runs that pass.
     pub passing: u64,
-    /// Other failures and how many runs have them; these runs do not count.
+    /// Runs that fail otherwise, which do not count.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub failing_otherwise: u64,
+    /// Their failures, the most frequent ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherFailure>,
     /// Whether it was stopped before its end.
@@ -166,41 +169,54 @@ impl Layout for SuspectsDocument {
     fn lay_out(&self, style: Style) -> String {
         let Style { faint, end, .. } = style;
         let runs = self.failing + self.passing;
-        let mut text = format!(
-            "fozzy suspects  {} of {} fail: {}\n",
-            grouped(self.failing),
-            counted(runs, "run"),
-            fit(&self.failure, style.room(40))
-        );
+        let heading = format!("fozzy suspects  {} of {} fail: ", grouped(self.failing), counted(runs, "run"));
+        let mut text = format!("{heading}{}\n", fit(&self.failure, style.room(heading.chars().count())));
+        let of = |number: u64, all: u64| format!("{} of {}", grouped(number), grouped(all));
+        // As wide as the largest numbers, so that a row fits a terminal of 80 characters.
+        let column = |all: u64| of(all, all).chars().count().max("failing".len()) + 2;
+        let (failing_column, passing_column) = (column(self.failing), column(self.passing));
+        let numbers_width = 6 + failing_column + passing_column + 10;
         if !self.suspects.is_empty() {
-            let header = format!("{:<7}{:<14}{:<14}{:<11}", "score", "failing", "passing", "by chance");
-            let _ = writeln!(text, "  {faint}{}{end}", header.trim_end());
+            let header = format!("{:<6}{:<failing_column$}{:<passing_column$}by chance", "score", "failing", "passing");
+            let _ = writeln!(text, "  {faint}{header}{end}");
         }
         for suspect in &self.suspects {
             let Suspect { things, more, absent, score, failing_with, passing_with, by_chance, .. } = suspect;
-            let of = |number: u64, all: u64| format!("{} of {}", grouped(number), grouped(all));
             let (failing, passing) = (of(*failing_with, self.failing), of(*passing_with, self.passing));
             // Rounded down: only what is in all failing runs and no other has 1.00.
             let score = (score * 100.0).floor() / 100.0;
-            let numbers = format!("{score:<7.2}{failing:<14}{passing:<14}{:<11}", chance(*by_chance));
+            let numbers =
+                format!("{score:<6.2}{failing:<failing_column$}{passing:<passing_column$}{:<10}", chance(*by_chance));
             let not = if *absent { "without " } else { "" };
             for (place, thing) in things.iter().take(THINGS_SHOWN).enumerate() {
                 let numbers = if place == 0 { numbers.clone() } else { " ".repeat(numbers.chars().count()) };
-                let _ = writeln!(text, "  {numbers}{}", fit(&format!("{not}{}", thing.shown()), style.room(48)));
+                let _ = writeln!(
+                    text,
+                    "  {numbers}{}",
+                    fit(&format!("{not}{}", thing.shown()), style.room(2 + numbers_width))
+                );
             }
             let left = things.len().saturating_sub(THINGS_SHOWN) as u64 + more;
             if left > 0 {
-                let _ = writeln!(text, "  {}and {} more in the same runs", " ".repeat(46), grouped(left));
+                let more = format!("and {} more in the same runs", grouped(left));
+                let _ = writeln!(text, "  {}{}", " ".repeat(numbers_width), fit(&more, style.room(2 + numbers_width)));
             }
         }
+        if self.failing_otherwise > 0 {
+            let runs = counted(self.failing_otherwise, "more run");
+            let _ = writeln!(text, "note: {runs} failed otherwise, and do not count; --failure asks about:");
+        }
         for OtherFailure { failure, runs } in &self.others {
-            let line = format!("note: {} failed otherwise, and did not count: {failure}", counted(*runs, "run"));
-            let _ = writeln!(text, "{}", fit(&line, style.room(0)));
+            let _ = writeln!(text, "{}", fit(&format!("  {}: {failure}", counted(*runs, "run")), style.room(0)));
         }
         if self.interrupted {
             text.push_str("note: interrupted; other runs were not executed\n");
         }
-        self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {warning}"));
+        for warning in &self.warnings {
+            for line in wrapped(&format!("note: {warning}"), style.room(0)) {
+                let _ = writeln!(text, "{line}");
+            }
+        }
         text
     }
 }
@@ -240,6 +256,7 @@ mod tests {
             failure: "assertion at total is constant".to_owned(),
             failing: 23,
             passing: 177,
+            failing_otherwise: 2,
             others: vec![OtherFailure { failure: "hang at main".to_owned(), runs: 2 }],
             interrupted: false,
             suspects: vec![suspect, absent],
@@ -249,10 +266,19 @@ mod tests {
         let text = document.lay_out(Style::PLAIN.on(100, ""));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "fozzy suspects  23 of 200 runs fail: assertion at total is constant");
-        assert_eq!(lines[2], "  0.97   23 of 23      1 of 177      < 0.0001   line src/lib.rs:47");
+        assert_eq!(lines[2], "  0.97  23 of 23  1 of 177    < 0.0001  line src/lib.rs:47");
         assert_eq!(lines[3].trim(), "line src/lib.rs:48");
-        assert!(lines[4].ends_with("0.2500     without line src/lib.rs:47"), "{text}");
+        assert!(lines[4].ends_with("0.2500    without line src/lib.rs:47"), "{text}");
         assert!(lines[6].ends_with("and 2 more in the same runs"), "{text}");
-        assert!(lines[7].starts_with("note: 2 runs failed otherwise"), "{text}");
+        assert!(lines[7].starts_with("note: 2 more runs failed otherwise"), "{text}");
+        assert_eq!(lines[8], "  2 runs: hang at main");
+        let mut large = document;
+        (large.failing, large.passing) = (5_000, 5_000);
+        large.suspects[0].things[0].what = "a".repeat(200);
+        large.warnings.push("of 12 runs ".repeat(20));
+        for width in [80, 100] {
+            let text = large.lay_out(Style::PLAIN.on(width, ""));
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        }
     }
 }

@@ -27,7 +27,7 @@ mod refusals;
 mod states;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownAllocation};
-pub use antithesis::{SDK_OUTPUT_NAME, SDK_OUTPUT_VARIABLE, SdkEvent, SdkWarnings};
+pub use antithesis::{SDK_OUTPUT_NAME, SDK_OUTPUT_VARIABLE, SDK_SETUP_KEY, SdkEvent, SdkWarnings};
 pub use criteria::{CriteriaReport, UNMET_TEXT_BYTES_MAX, UnmetCriterion};
 pub use flows::{Cost, FlowStats, SKIP_LABELS_MAX, ScenarioPosition, ScenarioStats};
 pub use injected::{

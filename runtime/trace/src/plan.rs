@@ -91,6 +91,9 @@ pub struct Plan {
     pub network: NetworkPlan,
     /// What goes wrong.
     pub faults: Vec<FaultPlan>,
+    /// Whether none of it does before a program says that its setup is complete, with the SDK of Antithesis.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub faults_await_setup: bool,
     /// Phases of the run, and how much goes wrong at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterPlan>,
@@ -704,6 +707,7 @@ impl Default for Plan {
             warm_up: false,
             live: LivePolicy::default(),
             input: None,
+            faults_await_setup: false,
             criteria: RunCriteria::default(),
             history: Vec::new(),
             edition: Edition::FIRST,

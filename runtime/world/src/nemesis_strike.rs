@@ -412,6 +412,9 @@ fn take_chance(nemeses: &mut Nemeses, (rule, slot): (usize, u32), at: Instant, c
     if slot + 1 < CHANCES_MAX && !is_over(next) {
         nemeses.put(next, NemesisEvent::Chance { rule, slot: slot + 1 });
     }
+    if context.faults.awaits_setup() {
+        return;
+    }
     let of = &nemeses.rules[rule];
     let strikes = context.faults.tally_of(place).strikes;
     if of.fault.times.is_some_and(|times| strikes >= times) || nemeses.active.iter().any(|active| active.rule == rule) {

@@ -23,9 +23,10 @@ use crate::options::StopFlag;
 use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, load};
 use crate::project::Project;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
+use fozzy_instrument::REWRITER_VERSION;
 use fozzy_report::fleet::{FleetDocument, FleetSliceRow};
 use fozzy_trace::file::Recording;
-use fozzy_trace::{Digest, Seed, Status, counted};
+use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,6 +101,20 @@ struct TargetState {
 }
 
 impl TargetState {
+    fn new(target: &FleetTarget) -> TargetState {
+        TargetState {
+            target: target.clone(),
+            record: TargetRecord::default(),
+            stamp: None,
+            build: None,
+            untried: false,
+            is_busy: false,
+            away_until: Duration::ZERO,
+            overhead: Duration::ZERO,
+            shared_state: None,
+        }
+    }
+
     fn is_set_aside(&self) -> bool {
         self.record.troubles >= TROUBLES_MAX
     }
@@ -116,7 +131,8 @@ struct FleetState {
     cpu: Duration,
     executions: u64,
     discoveries: u64,
-    failures: usize,
+    /// Failures that this fleet has brought to the store: target, signature, trace.
+    found: Vec<(String, FailureSignature, Digest)>,
     recent: Vec<FleetSliceRow>,
 }
 
@@ -148,29 +164,7 @@ impl FleetRun<'_> {
         if collection.targets.is_empty() {
             return view.document().map_err(store_error);
         }
-        let mut warnings = Vec::new();
-        let records = FleetRecords { store: self.store };
-        let mut targets = Vec::new();
-        for target in &collection.targets {
-            let (mut record, refused) = records.target(&target.id).map_err(store_error)?;
-            warnings.extend(refused);
-            // Whoever starts a fleet has mended what was wrong with the machine.
-            record.troubles = 0;
-            let (target, stamp) = (target.clone(), None);
-            let (is_busy, away_until, overhead) = (false, Duration::ZERO, Duration::ZERO);
-            let (build, untried, shared_state) = (None, false, None);
-            targets.push(TargetState {
-                target,
-                record,
-                stamp,
-                build,
-                untried,
-                is_busy,
-                away_until,
-                overhead,
-                shared_state,
-            });
-        }
+        let targets: Vec<TargetState> = collection.targets.iter().map(TargetState::new).collect();
         let found = targets.len() as u64;
         self.project.remarks.text(&format!("fleet of {}, in {}\n", counted(found, "target"), self.store.place()));
         for refused in &collection.uncollected {
@@ -187,7 +181,7 @@ impl FleetRun<'_> {
             cpu: Duration::ZERO,
             executions: 0,
             discoveries: 0,
-            failures: 0,
+            found: Vec::new(),
             recent: Vec::new(),
         };
         let program = std::env::current_exe().map_err(|error| {
@@ -208,6 +202,7 @@ impl FleetRun<'_> {
             state: Mutex::new(state),
             is_over,
         };
+        let mut warnings = dispatcher.remember_targets()?;
         dispatcher.work(&started_at)?;
         let elapsed = dispatcher.clock.elapsed();
         let seen = FleetView { store: &dispatcher.store, collection }.document().map_err(store_error);
@@ -222,7 +217,7 @@ impl FleetRun<'_> {
         }
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let records = state.targets.iter().map(|target| &target.record);
-        let mut document = document.unwrap_or_else(|| view.alone(records, waiting));
+        let mut document = document.unwrap_or_else(|| view.alone(records, waiting, &state.found));
         warnings.append(&mut state.warnings);
         // What could not be read is said once.
         warnings.retain(|warning| !document.warnings.contains(warning));
@@ -254,6 +249,20 @@ impl Dispatcher<'_> {
 
     fn time_left(&self) -> Option<Duration> {
         self.run.time.map(|time| time.saturating_sub(self.clock.elapsed()))
+    }
+
+    /// Takes what the store knows of the targets; the texts say what cannot be read. Of a store that is away, nothing is known.
+    fn remember_targets(&self) -> Result<Vec<String>, CampaignError> {
+        let records = FleetRecords { store: &self.store };
+        let (mut state, mut warnings) = (self.lock(), Vec::new());
+        for target in &mut state.targets {
+            let known = records.target(&target.target.id).map_err(store_error);
+            let Some((record, refused)) = self.unless_away(known)? else { break };
+            warnings.extend(refused);
+            // Whoever starts a fleet has mended what was wrong with the machine.
+            target.record = TargetRecord { troubles: 0, ..record };
+        }
+        Ok(warnings)
     }
 
     /// Runs all jobs to their end, and says how it goes.
@@ -348,7 +357,8 @@ impl Dispatcher<'_> {
         }
         self.warn(merged.warnings);
         let mut state = self.lock();
-        state.failures += merged.found.len();
+        let found = merged.found.iter().map(|(signature, trace)| (slice.name.clone(), signature.clone(), *trace));
+        state.found.extend(found);
         state.discoveries += merged.news;
         if let Some(target) = state.targets.iter_mut().find(|target| target.target.id == slice.target) {
             // Troubles are of this machine.
@@ -381,7 +391,7 @@ impl Dispatcher<'_> {
             seconds % 60,
             counted(state.slices, "slice"),
             counted(state.executions, "run"),
-            counted(state.failures as u64, "failure"),
+            counted(state.found.len() as u64, "failure"),
             state.discoveries,
             busy.join(", ")
         );
@@ -598,7 +608,8 @@ impl Dispatcher<'_> {
             all.extend(Digest::of(&plan).to_string().into_bytes());
             all
         });
-        let program = Digest::of(&parts);
+        // What one version of the rewriter counts as covered is nothing to another.
+        let program = Digest::of(&[&parts[..], format!("rewriter {REWRITER_VERSION}").as_bytes()].concat());
         (*build, *untried) = (Some(program), false);
         if record.program == Some(program) {
             return Ok(());
@@ -606,7 +617,8 @@ impl Dispatcher<'_> {
         slice.troubles = 0;
         // Until its failures were tried, it is not the build that the records are of.
         let is_verified = match record.program {
-            None => true,
+            // While the store is away, it is not known whether it has failures of another build.
+            None => !self.store.is_away(),
             Some(_) => self.unless_away(self.verify(records, target, &loaded, program))?.is_some(),
         };
         *untried = !is_verified;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Invariants: a record that cannot be read is as one that is not there, and is said; a failure is in one state; fields that a newer version has
-//! added are ignored by older ones.
+//! added stay when an older one writes.
 //! Not here: how they come about (`dispatch`), documents for people (`fozzy-report`).
 
 use super::division::DiscoveryEstimate;
@@ -59,7 +59,13 @@ pub struct TargetRecord {
     pub trouble: Option<String>,
     /// The last slice of each worker that is in these counts.
     pub counted: CountedSlices,
+    /// What a newer version keeps here.
+    #[serde(flatten)]
+    pub others: OtherFields,
 }
+
+/// Fields of a record that a newer version has written: kept as they are, so that versions may work side by side.
+pub type OtherFields = BTreeMap<String, serde_json::Value>;
 
 /// The number of the last slice of each worker that was counted: a slice that is merged again is not.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -102,6 +108,12 @@ pub struct FleetFailureRecord {
     /// The last slice of each worker that is in `times`.
     #[serde(default)]
     pub counted: CountedSlices,
+    /// The slice that has found it, or found it again after it was fixed: its worker and number. A merge that is repeated after a kill says the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub news_of: Option<(String, u64)>,
+    /// What a newer version keeps here.
+    #[serde(flatten)]
+    pub others: OtherFields,
 }
 
 /// Where a failure is.
@@ -267,5 +279,28 @@ impl FleetRecords<'_> {
         let mut text = serde_json::to_vec_pretty(record).expect("our own types are JSON");
         text.push(b'\n');
         self.store.put(key, &text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::shared_store::DirectoryStore;
+
+    #[test]
+    fn records_of_older_versions_are_read_and_what_newer_ones_have_added_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let (records, key) = (FleetRecords { store: &store }, StoreKey::new(&["targets", "app-1"]));
+        store.put(&key, br#"{"name": "app.wasm", "executions": 7}"#).expect("kept");
+        assert_eq!(records.target("app-1").expect("read").0.executions, 7);
+        let newer = br#"{"name": "app.wasm", "executions": 7, "energy": {"of": [1, 2]}}"#;
+        store.put(&key, newer).expect("kept");
+        let (record, refused) = records.target("app-1").expect("read");
+        assert_eq!(refused, None);
+        records.put_target("app-1", &TargetRecord { executions: 8, ..record }).expect("kept");
+        let kept = store.get(&key).expect("read").expect("it is there");
+        let kept: serde_json::Value = serde_json::from_slice(&kept).expect("JSON");
+        assert_eq!((&kept["executions"], &kept["energy"]), (&8.into(), &serde_json::json!({"of": [1, 2]})));
     }
 }

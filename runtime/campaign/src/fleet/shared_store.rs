@@ -199,6 +199,18 @@ pub fn open_store(place: &str, project: Option<&str>) -> Result<Box<dyn SharedSt
     Ok(Box::new(DirectoryStore::open(Path::new(place), project)?))
 }
 
+/// The same for a fleet, which begins without its server when that is away, and joins it later.
+///
+/// # Errors
+/// Those of [`open_store`], except that nobody answers there.
+pub fn open_store_or_later(place: &str, project: &str) -> Result<Box<dyn SharedStore>, SharedStoreError> {
+    #[cfg(feature = "redis")]
+    if RedisStore::is_address(place) {
+        return Ok(Box::new(RedisStore::open_or_later(place, project)?));
+    }
+    open_store(place, Some(project))
+}
+
 /// An address as it may be shown.
 fn without_password(address: &str) -> String {
     match (address.split_once("://"), address.rsplit_once('@')) {

@@ -14,7 +14,7 @@
 //! target at a time. Said: more than [`SLICES_MAX`] slices that wait.
 //! Not here: testcases and explored paths, which their own folders keep (`exchange`).
 
-use super::records::{CountedSlices, FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
+use super::records::{CountedSlices, FailureState, FleetFailureRecord, FleetRecords, OtherFields, TargetRecord};
 use super::shared_store::{DirectoryStore, SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
@@ -312,6 +312,9 @@ impl Spool {
             let state = if failure.is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
             if let Some((was, _, old)) = old {
                 if !old.counted.count(worker, number, slice.ended_at_s) {
+                    if old.news_of.as_ref().is_some_and(|(by, at)| by == worker && *at == number) {
+                        merged.found.push((failure.signature.clone(), old.trace));
+                    }
                     continue;
                 }
                 old.times = old.times.saturating_add(failure.times);
@@ -320,6 +323,9 @@ impl Spool {
                 if is_back || *was == FailureState::Unshrunk && failure.is_shrunk {
                     old.trace = self.move_trace(store, failure)?.unwrap_or(before);
                     (*was, old.status) = (state, RegressionStatus::StillThere.word().to_owned());
+                }
+                if is_back {
+                    old.news_of = Some((worker.to_owned(), number));
                 }
                 records.put_failure(&slice.target, *was, old).map_err(store_error)?;
                 if before != old.trace {
@@ -350,6 +356,8 @@ impl Spool {
                 times: failure.times,
                 found_at: slice.ended_at.clone(),
                 counted,
+                news_of: Some((worker.to_owned(), number)),
+                others: OtherFields::new(),
             };
             records.put_failure(&slice.target, state, &new).map_err(store_error)?;
             merged.found.push((failure.signature.clone(), trace));

@@ -18,8 +18,8 @@ use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetTestcaseRow, FleetWorkerRow,
     UncollectedRow,
 };
-use fozzy_trace::FailureSignature;
 use fozzy_trace::file::store::is_temporary;
+use fozzy_trace::{Digest, FailureSignature};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -70,11 +70,12 @@ impl FleetView<'_> {
         Ok(document)
     }
 
-    /// What one fleet knows whose store does not answer: the records of its targets, in their order, and the failures that wait.
+    /// What one fleet knows whose store does not answer: the records of its targets, in their order, the failures that wait, and those that it has brought to the store before.
     pub(super) fn alone<'r>(
         &self,
         records: impl Iterator<Item = &'r TargetRecord>,
         waiting: Vec<(String, FailureSignature, PathBuf)>,
+        brought: &[(String, FailureSignature, Digest)],
     ) -> FleetDocument {
         let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
         for (target, record) in self.collection.targets.iter().zip(records) {
@@ -92,6 +93,23 @@ impl FleetView<'_> {
             trace_path: Some(path.display().to_string()),
             measures: Vec::new(),
         }));
+        for (target, signature, trace) in brought {
+            let signature = signature.to_string();
+            if document.failures.iter().any(|known| (&known.target, &known.signature) == (target, &signature)) {
+                continue;
+            }
+            document.failures.push(FleetFailureRow {
+                target: target.clone(),
+                trace: trace.to_string(),
+                signature,
+                state: FailureState::Unshrunk.word().to_owned(),
+                status: RegressionStatus::StillThere.word().to_owned(),
+                times: 1,
+                found_at: String::new(),
+                command: Some(format!("fozzy replay {STORED}{trace}")),
+                trace_path: None,
+            });
+        }
         document.settle();
         document
     }

@@ -12,17 +12,17 @@ use crate::embedded::is_embedded;
 use crate::error::{CampaignError, ErrorKind};
 use crate::map::OwnPlaces;
 use crate::pipeline::PreparedProgram;
+use crate::seed_runs::reading_session;
 use fozzy_engine::{Build, Program, ProgramCoverage};
 use fozzy_instrument::source::{DebugSymbols, SourceFrame};
 use fozzy_instrument::{
-    CallGraph, CodeEdit, CodeMutation, CoverageMode, ModuleChoice, ModuleOrdinal, MutationKind, OriginalOffset,
-    SiteKind, mutated, mutations,
+    CallGraph, CodeEdit, CodeMutation, CodeMutations, CoverageMode, ModuleChoice, ModuleOrdinal, MutationKind,
+    OriginalOffset, SiteKind, mutated, mutations,
 };
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Digest, Executor, Seed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Beginnings of names of functions that compilers call where a check of theirs fails.
 const CHECKS: &[&str] = &[
@@ -102,11 +102,8 @@ pub(super) fn covered_programs(
 ) -> Result<Vec<CoveredProgram>, CampaignError> {
     let build = Build { coverage: CoverageMode::SetOnce, modules: ModuleChoice::Own, ..Build::default() };
     let counting = prepared.rebuilt(&build)?;
-    let mut session = counting.session()?;
+    let mut session = reading_session(&counting)?;
     session.fuel_times(FUEL_TIMES);
-    if let Some(stdin) = &counting.planned.stdin {
-        session.read_from(Arc::clone(stdin));
-    }
     let target = Digest::of(&counting.loaded.component);
     let mut found: BTreeMap<Digest, CoveredProgram> = BTreeMap::new();
     for seed in seeds {
@@ -129,14 +126,23 @@ pub(super) fn covered_programs(
     Ok(found.into_values().collect())
 }
 
-/// All mutants of all programs.
-pub(super) fn candidates(programs: &[CoveredProgram], own: &[String]) -> Result<Vec<MutantCandidate>, CampaignError> {
-    let mut all = Vec::new();
-    for program in programs {
-        all.extend(program.candidates(own)?);
+/// The mutants of all programs.
+#[derive(Default)]
+pub(super) struct MutantCandidates {
+    pub(super) all: Vec<MutantCandidate>,
+    /// Changes of covered functions that were not looked at, since a program has too many.
+    pub(super) left_out: BTreeMap<MutationKind, u64>,
+}
+
+impl MutantCandidates {
+    pub(super) fn of(programs: &[CoveredProgram], own: &[String]) -> Result<MutantCandidates, CampaignError> {
+        let mut found = MutantCandidates::default();
+        for program in programs {
+            program.candidates(own, &mut found)?;
+        }
+        found.all.sort();
+        Ok(found)
     }
-    all.sort();
-    Ok(all)
 }
 
 /// Where a mutation stands, in the words of the source.
@@ -148,7 +154,7 @@ struct SourcePlace {
 }
 
 impl CoveredProgram {
-    fn candidates(&self, own: &[String]) -> Result<Vec<MutantCandidate>, CampaignError> {
+    fn candidates(&self, own: &[String], all: &mut MutantCandidates) -> Result<(), CampaignError> {
         let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", self.name));
         let places = OwnPlaces::of(&self.name, &self.program, own)?;
         let component = self.program.component();
@@ -163,7 +169,8 @@ impl CoveredProgram {
             let after = stretches.partition_point(|(range, _)| range.end <= body.start);
             stretches.get(after).is_some_and(|(range, _)| range.start < body.end)
         };
-        let found = mutations(component, &is_wanted).map_err(refused)?;
+        let CodeMutations { all: found, left_out } = mutations(component, &is_wanted).map_err(refused)?;
+        left_out.into_iter().for_each(|(kind, more)| *all.left_out.entry(kind).or_default() += more);
         let checks = self.checks(&symbols).map_err(refused)?;
         // By what the source calls the same: the first column of a line, and all copies of it.
         type Key = (String, Option<u32>, String, u32, MutationKind, String);
@@ -201,7 +208,8 @@ impl CoveredProgram {
                 candidate.edits.push((edit.offset.0, edit.bytes));
             }
         }
-        Ok(by_key.into_values().filter_map(|columns| columns.into_values().next()).collect())
+        all.all.extend(by_key.into_values().filter_map(|columns| columns.into_values().next()));
+        Ok(())
     }
 
     /// Code that ran, with its blocks, in the order of the bytes.

@@ -3,27 +3,36 @@
 //! ```text
 //! the program names ANTITHESIS_SDK_LOCAL_OUTPUT  ─▶ env ANTITHESIS_SDK_LOCAL_OUTPUT=/antithesis.jsonl, and that file is understood
 //! the plan names one itself                      ─▶ that one is
+//! the program can say `setup_complete`           ─▶ planned faults wait until it does
 //! ```
 //!
 //! Invariant: a program that does not name the variable is given nothing, and its directories are as they were.
 //! Not here: what becomes of the lines (`fozzy-host`).
 
 use fozzy_live::normalise_guest_path;
-use fozzy_trace::facts::{SDK_OUTPUT_NAME, SDK_OUTPUT_VARIABLE};
+use fozzy_trace::facts::{SDK_OUTPUT_NAME, SDK_OUTPUT_VARIABLE, SDK_SETUP_KEY};
 use fozzy_trace::plan::{Backend, Inputs, MachinePlan, Plan};
 
 /// Gives it to each machine of the plan whose program has the SDK.
 pub(super) fn equip(plan: &mut Plan, inputs: &Inputs, component: &[u8]) {
     let has_sdk = |program: &[u8]| memchr::memmem::find(program, SDK_OUTPUT_VARIABLE.as_bytes()).is_some();
+    let mut awaits = false;
     // A real file is written by the real computer.
     if plan.backends.files != Backend::Host && has_sdk(component) {
         equip_machine(&mut plan.main);
+        awaits |= plan.main.antithesis_output.is_some() && says_setup(component);
     }
     for node in &mut plan.nodes {
-        if inputs.get(&node.program.component).is_some_and(|program| has_sdk(&program)) {
-            equip_machine(&mut node.program.machine);
-        }
+        let Some(program) = inputs.get(&node.program.component).filter(|program| has_sdk(program)) else { continue };
+        equip_machine(&mut node.program.machine);
+        awaits |= node.program.machine.antithesis_output.is_some() && says_setup(&program);
     }
+    plan.faults_await_setup = awaits && !plan.faults.is_empty();
+}
+
+/// Whether the code that says `setup_complete` is in a program: linkers leave out what is never called.
+fn says_setup(program: &[u8]) -> bool {
+    memchr::memmem::find(program, SDK_SETUP_KEY.as_bytes()).is_some()
 }
 
 fn equip_machine(machine: &mut MachinePlan) {
@@ -77,7 +86,8 @@ fn on_disk(machine: &MachinePlan, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fozzy_trace::plan::Preopen;
+    use fozzy_trace::Duration;
+    use fozzy_trace::plan::{FaultPlan, Preopen};
 
     fn machine(named: Option<&str>, preopens: Option<&[(&str, &str, bool)]>) -> MachinePlan {
         let preopen = |(path, name, read_only): &(&str, &str, bool)| Preopen {
@@ -119,6 +129,26 @@ mod tests {
         assert_eq!(plan, Plan::default());
         equip(&mut plan, &Inputs::default(), b"\0ANTITHESIS_SDK_LOCAL_OUTPUT\0");
         assert_eq!(plan.main.antithesis_output.as_deref(), Some("/antithesis.jsonl"));
+        let fault = FaultPlan {
+            kind: "io-error".to_owned(),
+            target: "*".to_owned(),
+            rate_ppm: 10_000,
+            start: Duration(0),
+            length: None,
+            strength: None,
+            times: None,
+            nemesis: None,
+        };
+        for (program, faults, awaits) in [
+            (&b"ANTITHESIS_SDK_LOCAL_OUTPUT antithesis_setup"[..], vec![fault.clone()], true),
+            (b"ANTITHESIS_SDK_LOCAL_OUTPUT antithesis_setup", Vec::new(), false),
+            (b"ANTITHESIS_SDK_LOCAL_OUTPUT", vec![fault.clone()], false),
+            (b"antithesis_setup", vec![fault], false),
+        ] {
+            let mut plan = Plan { faults, ..Plan::default() };
+            equip(&mut plan, &Inputs::default(), program);
+            assert_eq!(plan.faults_await_setup, awaits);
+        }
         let mut live = Plan::default();
         live.backends.files = Backend::Host;
         let before = live.clone();

@@ -21,7 +21,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Different lines of output of one run that count.
-const LOG_LINES_MAX: usize = 500;
+pub(super) const LOG_LINES_MAX: usize = 500;
 /// Characters of a line of output that count.
 const LOG_CHARS_MAX: usize = 160;
 
@@ -29,6 +29,8 @@ const LOG_CHARS_MAX: usize = 160;
 pub(super) struct RunThings {
     covered: Vec<CoveredProgram>,
     others: BTreeSet<SuspectThing>,
+    /// Whether some of its output does not count.
+    is_cut: bool,
 }
 
 struct CoveredProgram {
@@ -96,10 +98,16 @@ impl RunThings {
             .nodes
             .iter()
             .flat_map(|node| [(Some(&node.name), &node.stdout), (Some(&node.name), &node.stderr)]);
+        let mut is_cut = false;
         for (machine, stream) in [(None, &execution.stdout), (None, &execution.stderr)].into_iter().chain(nodes) {
-            log(machine.map(String::as_str), stream, &mut others);
+            is_cut |= !log(machine.map(String::as_str), stream, &mut others);
         }
-        RunThings { covered, others }
+        RunThings { covered, others, is_cut }
+    }
+
+    /// Whether some of its output does not count.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// All of them.
@@ -126,18 +134,20 @@ impl RunThings {
     }
 }
 
-/// Lines of output, each once, with numbers left out.
-fn log(machine: Option<&str>, stream: &StreamOutput, things: &mut BTreeSet<SuspectThing>) {
+/// Lines of output, each once, with numbers left out; whether these are all.
+fn log(machine: Option<&str>, stream: &StreamOutput, things: &mut BTreeSet<SuspectThing>) -> bool {
     let text = String::from_utf8_lossy(stream.kept());
     let whose = machine.map(|name| format!("{name}: ")).unwrap_or_default();
     let mut lines: BTreeSet<String> = BTreeSet::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        lines.insert(numberless(line));
-        if lines.len() == LOG_LINES_MAX {
-            break;
+    let mut is_whole = stream.kept().len() as u64 == stream.total();
+    for line in text.lines().filter(|line| !line.trim().is_empty()).map(numberless) {
+        match lines.len() < LOG_LINES_MAX || lines.contains(&line) {
+            true => _ = lines.insert(line),
+            false => is_whole = false,
         }
     }
     things.extend(lines.into_iter().map(|line| thing(SuspectKind::Log, format!("{whose}{line}"))));
+    is_whole
 }
 
 /// A line with `#` for each number, so that lines of one place of the program are one.

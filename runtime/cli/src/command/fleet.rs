@@ -24,7 +24,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
     }
     let seed = seed(context, args.seed);
     let place = FleetPlace { store: args.store.as_deref(), project: args.project.as_deref() };
-    let store = place.open(context)?;
+    let store = if args.collect { place.open(context)? } else { place.join(context)? };
     let scope = FleetScope { root: args.dir.clone(), only: args.only.clone(), exclude: args.exclude.clone() };
     let collection = scope.collect(&context.project)?;
     context.project.remarks.live("");

@@ -2,12 +2,14 @@
 
 use super::report::rendered;
 use super::shown_output::show_output;
-use crate::args::ReportFormatArg;
+use crate::args::{ReportFormatArg, SizeArgs};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind, at_path};
 use crate::{interrupt, output, progress};
-use fozzy_campaign::pipeline::{PreparedProgram, RecordPolicy};
+use fozzy_campaign::options::RunRequest;
+use fozzy_campaign::pipeline::{PreparedProgram, RecordPolicy, load};
 use fozzy_campaign::profile::unchecked_heap;
+use fozzy_campaign::seed_runs::{ScenarioSize, SeedRuns};
 use fozzy_campaign::suite::records::identity;
 use fozzy_campaign::suite::seeds::{SeedList, SeedSweep, SweepEvent, SweepResult};
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -26,6 +28,21 @@ use std::sync::{Arc, Mutex};
 pub(super) fn range(seeds: Option<&str>, first: Seed) -> Result<Option<SeedList>, CliError> {
     let range = seeds.map(|seeds| SeedList::parse(seeds, first.0)).transpose();
     range.map_err(|what| CliError::new(ErrorKind::Usage, format!("--seeds: {what}")))
+}
+
+/// A program and its seeds, for what is learned from many runs. The first Ctrl-C from here on ends these, and what they came to is shown.
+pub(super) fn seed_runs<'a>(
+    context: &'a Context,
+    target: &Path,
+    seeds: &str,
+    size: &SizeArgs,
+    request: &'a RunRequest,
+) -> Result<SeedRuns<'a>, CliError> {
+    let Some(seeds) = range(Some(seeds), Seed(0))? else { unreachable!("seeds were named") };
+    let (project, loaded) = (&context.project, load(target, &context.project.remarks)?);
+    let size = ScenarioSize { sequences: size.sequences, flows: size.flows };
+    interrupt::ask_me_to_stop();
+    Ok(SeedRuns { project, loaded, request, size, seeds, stop: Arc::new(interrupt::is_asked_to_stop) })
 }
 
 /// What flags say of a run with many seeds.

@@ -1,11 +1,13 @@
 //! Mutations: which there are of a small program, and that what compilers put in has none.
 
 use super::component;
+use crate::mutants::mutations_up_to;
 use crate::{MutationKind, mutations};
+use std::collections::BTreeMap;
 
 fn changes(module: &str) -> Vec<(MutationKind, String)> {
     let found = mutations(&component(module), &|_, _| true).expect("a component");
-    found.into_iter().map(|mutation| (mutation.kind, mutation.change)).collect()
+    found.all.into_iter().map(|mutation| (mutation.kind, mutation.change)).collect()
 }
 
 fn of(module: &str, kind: MutationKind) -> Vec<String> {
@@ -29,6 +31,17 @@ fn each_operator_has_its_changes() {
     assert_eq!(words(MutationKind::Store), ["nothing is stored"]);
     assert_eq!(words(MutationKind::Call), ["the call is left out"]);
     assert_eq!(words(MutationKind::Body), ["the function returns 0", "the function returns 1"]);
+}
+
+#[test]
+fn mutations_beyond_the_bound_are_counted_by_what_they_change() {
+    let module = component("(module (func (param i32) (result i32) (i32.add (local.get 0) (i32.const 7))))");
+    let all = mutations(&module, &|_, _| true).expect("a component");
+    let some = mutations_up_to(&module, &|_, _| true, 1).expect("a component");
+    assert_eq!((&some.all[..], all.left_out.len()), (&all.all[..1], 0));
+    let mut others: BTreeMap<MutationKind, u64> = BTreeMap::new();
+    all.all[1..].iter().for_each(|mutation| *others.entry(mutation.kind).or_default() += 1);
+    assert!(others.len() >= 2 && some.left_out == others, "{:?}", some.left_out);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! {"antithesis_assert":{"hit":false,"assert_type":"sometimes","message":"full",…}}   a property is known: `sometimes` full
 //! {"antithesis_assert":{"hit":true,"condition":true,…}}                              it was evaluated, and held
 //! {"antithesis_guidance":{"guidance_type":"numeric","guidance_data":{…},…}}          how far a comparison has come
-//! {"antithesis_setup":{"status":"complete","details":{…}}}                           the event `setup_complete`
+//! {"antithesis_setup":{"status":"complete","details":{…}}}                           the event `setup_complete`; planned faults begin
 //! {"order shipped":{"id":7}}                                                         an event
 //! ```
 //!
@@ -14,6 +14,7 @@
 //! a line that is not understood is a warning with its number. Not here: where the lines come from (`fozzy-world`, `fozzy-host`).
 
 use super::{ComparisonOperator, Facts, PropertyError, PropertyEvaluation, PropertyKind, ReportedFailure, cut};
+use crate::Digest;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -21,6 +22,8 @@ use serde_json::{Map, Value};
 pub const SDK_OUTPUT_VARIABLE: &str = "ANTITHESIS_SDK_LOCAL_OUTPUT";
 /// Where that file is when the plan does not say it, at the disk's root.
 pub const SDK_OUTPUT_NAME: &str = "antithesis.jsonl";
+/// The key of the line that says that the setup is complete.
+pub const SDK_SETUP_KEY: &str = "antithesis_setup";
 /// Warnings that are kept; further lines are counted.
 const WARNINGS_MAX: usize = 4;
 /// Bytes of details that are shown.
@@ -54,6 +57,8 @@ pub struct SdkEvent {
     pub name: String,
     /// What the program says about it, JSON.
     pub details: String,
+    /// Whether it is that the setup is complete.
+    pub ends_setup: bool,
 }
 
 #[derive(Deserialize)]
@@ -146,8 +151,11 @@ impl Facts {
             "antithesis_sdk" => Ok(None),
             "antithesis_assert" => self.sdk_assertion(&read(value)?).map(|()| None),
             "antithesis_guidance" => self.sdk_guidance(&read(value)?).map(|()| None),
-            "antithesis_setup" => match value.get("status").and_then(Value::as_str) {
-                Some("complete") => Ok(Some(event("setup_complete", value.get("details").unwrap_or(&Value::Null)))),
+            SDK_SETUP_KEY => match value.get("status").and_then(Value::as_str) {
+                Some("complete") => {
+                    let event = event("setup_complete", value.get("details").unwrap_or(&Value::Null));
+                    Ok(Some(SdkEvent { ends_setup: true, ..event }))
+                }
                 _ => Err(problem("has a status of the setup that is not `complete`")),
             },
             name => Ok(Some(event(name, &value))),
@@ -197,8 +205,13 @@ impl Facts {
                 self.properties.combine(name, parts)?;
                 Ok(())
             }
-            // A search has no use for it.
-            ("json", _) => Ok(()),
+            // Each value is a place that was not reached before.
+            ("json", data) => {
+                let digest = Digest::of(data.to_string().as_bytes()).0;
+                let value = u64::from_le_bytes(digest[..8].try_into().expect("eight of them"));
+                self.properties.combine(name, value)?;
+                Ok(())
+            }
             (other, _) => {
                 let other = cut(other, 40);
                 Err(LineEnd::Problem(format!(
@@ -216,7 +229,7 @@ fn read<T: for<'a> Deserialize<'a>>(value: Value) -> Result<T, LineEnd> {
 
 fn event(name: &str, details: &Value) -> SdkEvent {
     let name = cut(name, crate::choice::NAME_BYTES_MAX);
-    SdkEvent { name, details: cut(&details.to_string(), DETAILS_BYTES_MAX) }
+    SdkEvent { name, details: cut(&details.to_string(), DETAILS_BYTES_MAX), ends_setup: false }
 }
 
 /// Details, unless there are none.
@@ -305,10 +318,14 @@ mod tests {
         assert_eq!((of(false).high_water, of(false).closest), (Some(8.0), Some(1.0)));
         let parts = ["{\"b\":false,\"a\":true}", "{\"a\":true,\"b\":true}", "{\"a\":true,\"b\":false}", "{}"];
         let lines = parts.map(|data| guidance("boolean", true, data));
-        let (facts, _) = told(&std::iter::once(known).chain(lines).collect::<Vec<_>>());
+        let (facts, _) = told(&std::iter::once(known.clone()).chain(lines).collect::<Vec<_>>());
         let combinations: Vec<u64> =
             facts.properties.iter().next().expect("one").1.combinations.iter().copied().collect();
         assert_eq!(combinations, [0, 1, 3]);
+        let values = ["{\"at\":[1,2]}", "7", "{\"at\":[2,1]}", "{\"at\":[1,2]}"];
+        let lines = values.map(|data| guidance("json", true, data));
+        let (facts, _) = told(&std::iter::once(known).chain(lines).collect::<Vec<_>>());
+        assert_eq!(facts.properties.iter().next().expect("one").1.combinations.len(), 3);
     }
 
     #[test]
@@ -316,7 +333,10 @@ mod tests {
         let mut facts = Facts::default();
         let mut event = |line: &str| facts.sdk_line(1, line.as_bytes()).expect("no failure");
         assert_eq!(event(r#"{"antithesis_sdk":{"sdk_version":"0.2.9"}}"#), None);
-        let is = |name: &str, details: &str| Some(SdkEvent { name: name.to_owned(), details: details.to_owned() });
+        let is = |name: &str, details: &str| {
+            let (name, details) = (name.to_owned(), details.to_owned());
+            Some(SdkEvent { ends_setup: name == "setup_complete", name, details })
+        };
         assert_eq!(
             event(r#"{"antithesis_setup":{"status":"complete","details":{"n":1}}}"#),
             is("setup_complete", "{\"n\":1}")

@@ -32,6 +32,8 @@ pub struct InjectedFaults {
     pub losses_more: u64,
     /// Which nemeses were at work together, and with which operations.
     pub overlaps: FaultOverlaps,
+    /// Whether faults were planned and all held back to the end, since no program said that its setup was complete.
+    pub awaits_setup: bool,
 }
 
 /// How often nemeses were at work together, and while which operations of clients began or ended. What never was is not covered.

@@ -47,6 +47,8 @@ pub struct Faults {
     pub(crate) nemeses: Option<CopyOnWrite<Nemeses>>,
     /// When all faults end.
     quiet_from: Option<Instant>,
+    /// Whether none strikes as yet: the setup of the programs is not complete.
+    awaits_setup: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -89,7 +91,17 @@ impl Faults {
     pub fn with_nemeses(self, plan: &Plan) -> Faults {
         let nemeses = Nemeses::of(plan);
         let quiet_from = nemeses.as_ref().and_then(Nemeses::quiet_from);
-        Faults { nemeses: nemeses.map(CopyOnWrite::new), quiet_from, ..self }
+        Faults { nemeses: nemeses.map(CopyOnWrite::new), quiet_from, awaits_setup: plan.faults_await_setup, ..self }
+    }
+
+    /// A program says that its setup is complete: faults may strike from here on.
+    pub fn end_setup(&mut self) {
+        self.awaits_setup = false;
+    }
+
+    /// Whether none strikes as yet.
+    pub(crate) fn awaits_setup(&self) -> bool {
+        self.awaits_setup
     }
 
     /// Whether something goes wrong at moments of the plan, or its faults end.
@@ -180,7 +192,8 @@ impl Faults {
     pub fn report(&self) -> InjectedFaults {
         let rules = self.rules.iter().map(|rule| rule.tally.clone().into_inner());
         let overlaps = self.nemeses.as_ref().map(|nemeses| nemeses.overlaps()).unwrap_or_default();
-        InjectedFaults { rules: rules.collect(), overlaps, ..(*self.losses).clone() }
+        let awaits_setup = self.awaits_setup && !self.rules.is_empty();
+        InjectedFaults { rules: rules.collect(), overlaps, awaits_setup, ..(*self.losses).clone() }
     }
 
     /// The name of a machine.
@@ -209,7 +222,7 @@ impl Faults {
         node: NodeId,
         decider: &mut dyn Decider,
     ) -> Option<u64> {
-        if self.quiet_from.is_some_and(|quiet| now >= quiet) {
+        if self.awaits_setup || self.quiet_from.is_some_and(|quiet| now >= quiet) {
             return None;
         }
         let machine = self.machines.get(node.0 as usize).map_or("", String::as_str);

@@ -30,7 +30,7 @@ use redis::{
 };
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -95,6 +95,8 @@ pub struct RedisStore {
     connection: Arc<RedisConnection>,
     prefix: String,
     project: String,
+    /// Whether it was seen to be the project's: until then, each request asks for that first.
+    is_checked: Arc<AtomicBool>,
 }
 
 struct RedisConnection {
@@ -121,18 +123,46 @@ impl RedisStore {
     /// When it is no address, nobody answers there, or it is another project's or a newer version's store.
     pub fn open(address: &str, project: Option<&str>) -> Result<RedisStore, SharedStoreError> {
         let store = RedisStore::at(address)?;
-        store.refuse_forgetful()?;
-        let key = format!("{}:head", store.prefix);
+        let project = store.check(project, FIRST_WAIT)?;
+        Ok(RedisStore { project, ..store })
+    }
+
+    /// The same for one that may be away as yet: it is checked when it answers.
+    ///
+    /// # Errors
+    /// Those of [`RedisStore::open`], except that nobody answers there.
+    pub fn open_or_later(address: &str, project: &str) -> Result<RedisStore, SharedStoreError> {
+        let store = RedisStore { project: project.to_owned(), ..RedisStore::at(address)? };
+        match store.connection() {
+            Ok(_) | Err(SharedStoreError::Away { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(store)
+    }
+
+    /// Its server, once it is known to have the store of the project.
+    fn connection(&self) -> Result<&RedisConnection, SharedStoreError> {
+        if !self.is_checked.load(Ordering::SeqCst) {
+            self.check(Some(&self.project), Duration::ZERO)?;
+        }
+        Ok(&self.connection)
+    }
+
+    /// Whose store it is; made where there is none and a project is named.
+    fn check(&self, project: Option<&str>, wait: Duration) -> Result<String, SharedStoreError> {
+        self.refuse_forgetful(wait)?;
+        let key = format!("{}:head", self.prefix);
         let text = project.map(|project| serde_json::to_string(&StoreHead::of(project)).unwrap_or_default());
-        let found: Option<Vec<u8>> = store.connection.ask("open", "its head", &|connection| {
+        let found: Option<Vec<u8>> = self.connection.ask("open", "its head", &|connection| {
             if let Some(text) = &text {
                 redis::cmd("SET").arg(&key).arg(text).arg("NX").query::<Option<String>>(connection)?;
             }
             redis::cmd("GET").arg(&key).query(connection)
         })?;
-        let none = || SharedStoreError::Foreign { place: store.place(), why: "no store is there".to_owned() };
-        let project = StoreHead::check(&found.ok_or_else(none)?, project, &store.place())?;
-        Ok(RedisStore { project, ..store })
+        let none = || SharedStoreError::Foreign { place: self.place(), why: "no store is there".to_owned() };
+        let project = StoreHead::check(&found.ok_or_else(none)?, project, &self.place())?;
+        self.is_checked.store(true, Ordering::SeqCst);
+        Ok(project)
     }
 
     fn at(address: &str) -> Result<RedisStore, SharedStoreError> {
@@ -164,12 +194,12 @@ impl RedisStore {
         let connection = Arc::new(RedisConnection { client, place, open: Mutex::new(None), wait_ms });
         // Always two words: one that is called like a kind of key is no part of another store.
         let prefix = format!("{PREFIX}:{prefix}");
-        Ok(RedisStore { connection, prefix, project: String::new() })
+        Ok(RedisStore { connection, prefix, project: String::new(), is_checked: Arc::default() })
     }
 
     /// Refuses a server that forgets. It is the first that is asked of it: one that is not there is soon said to be so.
-    fn refuse_forgetful(&self) -> Result<(), SharedStoreError> {
-        let info: String = self.connection.within(FIRST_WAIT, "reach", &self.connection.place, &|connection| {
+    fn refuse_forgetful(&self, wait: Duration) -> Result<(), SharedStoreError> {
+        let info: String = self.connection.within(wait, "reach", &self.connection.place, &|connection| {
             redis::cmd("INFO").arg("memory").query(connection)
         })?;
         let field = |name: &str| {
@@ -210,7 +240,7 @@ impl RedisStore {
         key: &StoreKey,
         command: &redis::Cmd,
     ) -> Result<T, SharedStoreError> {
-        self.connection.ask(what, &key.to_string(), &|connection| command.query(connection))
+        self.connection()?.ask(what, &key.to_string(), &|connection| command.query(connection))
     }
 
     fn blob(&self, name: &Digest) -> String {
@@ -260,7 +290,7 @@ impl SharedStore for RedisStore {
             let parts = parts.split('/').filter(|part| !part.is_empty());
             Some(StoreKey(parts.map(read_part).collect::<Option<Vec<String>>>()?))
         };
-        let mut folders: Vec<StoreKey> = self.connection.scan(&start)?.iter().filter_map(of_key).collect();
+        let mut folders: Vec<StoreKey> = self.connection()?.scan(&start)?.iter().filter_map(of_key).collect();
         folders.sort();
         Ok(folders)
     }
@@ -271,25 +301,23 @@ impl SharedStore for RedisStore {
         let script = Script::new(RENAME);
         let mut call = script.key(from_hash);
         call.key(to_hash).key(done).arg(from_field).arg(to_field);
-        self.connection.ask("rename", &from.to_string(), &|connection| call.invoke(connection))
+        self.connection()?.ask("rename", &from.to_string(), &|connection| call.invoke(connection))
     }
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Digest, SharedStoreError> {
         bounded("a blob has a size", bytes.len() as u64, BLOB_BYTES_MAX)?;
         let name = Digest::of(bytes);
-        // One that was changed in place is replaced.
-        if !matches!(self.get_blob(&name), Ok(Some(_))) {
-            let key = self.blob(&name);
-            let write = |connection: &mut Connection| redis::cmd("SET").arg(&key).arg(bytes).query::<()>(connection);
-            self.connection.ask("write", &name.to_string(), &write)?;
-        }
+        let key = self.blob(&name);
+        // To look whether it is there, and not changed in place, takes as many bytes.
+        let write = |connection: &mut Connection| redis::cmd("SET").arg(&key).arg(bytes).query::<()>(connection);
+        self.connection()?.ask("write", &name.to_string(), &write)?;
         Ok(name)
     }
 
     fn get_blob(&self, name: &Digest) -> Result<Option<Vec<u8>>, SharedStoreError> {
         let key = self.blob(name);
         let read = |connection: &mut Connection| redis::cmd("GET").arg(&key).query(connection);
-        let Some(bytes) = self.connection.ask::<Option<Vec<u8>>>("read", &name.to_string(), &read)? else {
+        let Some(bytes) = self.connection()?.ask::<Option<Vec<u8>>>("read", &name.to_string(), &read)? else {
             return Ok(None);
         };
         match Digest::of(&bytes) == *name {
@@ -302,7 +330,7 @@ impl SharedStore for RedisStore {
         let Some(first) = names.first() else { return Ok(Vec::new()) };
         let keys: Vec<String> = names.iter().map(|name| self.blob(name)).collect();
         let read = |connection: &mut Connection| redis::cmd("MGET").arg(&keys).query(connection);
-        let found: Vec<Option<Vec<u8>>> = self.connection.ask("read", &first.to_string(), &read)?;
+        let found: Vec<Option<Vec<u8>>> = self.connection()?.ask("read", &first.to_string(), &read)?;
         Ok(names.iter().zip(found).map(|(name, bytes)| bytes.filter(|bytes| Digest::of(bytes) == *name)).collect())
     }
 
@@ -315,18 +343,18 @@ impl SharedStore for RedisStore {
             pipe.cmd("SET").arg(self.blob(&name)).arg(bytes).ignore();
             pipe.cmd("HSET").arg(&hash).arg(written(&name.to_string())?).arg(size_of(bytes)).ignore();
         }
-        self.connection.ask("write", &folder.to_string(), &|connection| pipe.query::<()>(connection))
+        self.connection()?.ask("write", &folder.to_string(), &|connection| pipe.query::<()>(connection))
     }
 
     fn delete_blob(&self, name: &Digest) -> Result<bool, SharedStoreError> {
         let key = self.blob(name);
         let delete = |connection: &mut Connection| redis::cmd("DEL").arg(&key).query(connection);
-        self.connection.ask("delete", &name.to_string(), &delete)
+        self.connection()?.ask("delete", &name.to_string(), &delete)
     }
 
     fn blobs(&self) -> Result<Vec<Digest>, SharedStoreError> {
         let start = self.key("b", "");
-        let keys = self.connection.scan(&start)?;
+        let keys = self.connection()?.scan(&start)?;
         let mut names: Vec<Digest> = keys.iter().filter_map(|key| Digest::parse(key.strip_prefix(&start)?)).collect();
         names.sort();
         Ok(names)
@@ -341,7 +369,7 @@ impl SharedStore for RedisStore {
         let (key, token, script) = (self.key_of("s", set.parts())?, RedisStore::token(), Script::new(INSERT));
         let mut call = script.key(key);
         call.arg(member).arg(token);
-        self.connection.ask("add to", &set.to_string(), &|connection| call.invoke(connection))
+        self.connection()?.ask("add to", &set.to_string(), &|connection| call.invoke(connection))
     }
 
     fn remove(&self, set: &StoreKey, member: &str) -> Result<bool, SharedStoreError> {
@@ -365,7 +393,7 @@ impl SharedStore for RedisStore {
         let script = Script::new(ACQUIRE);
         let mut call = script.key(&lease);
         call.key(&count).arg(&token).arg(LEASE_TIME.as_millis() as u64);
-        let attempt: u64 = self.connection.ask("take", &key.to_string(), &|connection| call.invoke(connection))?;
+        let attempt: u64 = self.connection()?.ask("take", &key.to_string(), &|connection| call.invoke(connection))?;
         let connection = Arc::clone(&self.connection);
         let taken = RedisLease { connection, lease, count, token, attempt, name: key.to_string() };
         Ok((attempt > 0).then(|| Box::new(taken) as Box<dyn StoreLease>))
@@ -381,7 +409,11 @@ impl SharedStore for RedisStore {
         let write = |connection: &mut Connection| {
             redis::cmd("SET").arg(&key).arg(1).arg("PX").arg(1000).query::<()>(connection)
         };
-        self.connection.within(Duration::ZERO, "reach", &self.connection.place, &write).is_ok()
+        match self.connection() {
+            Ok(connection) => connection.within(Duration::ZERO, "reach", &self.connection.place, &write).is_ok(),
+            // One that is refused is there; the next request says why.
+            Err(error) => !matches!(error, SharedStoreError::Away { .. }),
+        }
     }
 
     fn project(&self) -> &str {

@@ -71,12 +71,13 @@ fn fill(spool: &Spool, numbers: std::ops::RangeInclusive<u64>) {
 #[test]
 fn a_slice_is_counted_once_whenever_the_store_goes_away() {
     for requests in 0.. {
-        let place = Place::new();
+        let (place, mut said) = (Place::new(), BTreeSet::new());
+        let mut say = |_: &SpooledSlice, merged: MergedSlice| said.extend(merged.found.into_iter().map(|it| it.0));
         {
             let spool = place.spool("one");
             fill(&spool, 1..=3);
             let leaving = WatchedStore::leaving(&place.store, requests);
-            let merged = spool.merge(&leaving, |_, _| ());
+            let merged = spool.merge(&leaving, &mut say);
             if merged.is_ok() {
                 assert!(requests > 30, "each of the three takes some: {requests}");
                 return;
@@ -85,9 +86,10 @@ fn a_slice_is_counted_once_whenever_the_store_goes_away() {
         }
         // That process was killed. The next one brings what it has left.
         let next = place.spool("two");
-        next.merge(&place.store, |_, _| ()).expect("it answers");
+        next.merge(&place.store, say).expect("it answers");
         let record = place.record();
         assert_eq!((record.executions, record.features, record.estimate.slices), (300, 3, 3), "after {requests}");
+        assert_eq!(said.len(), 1, "a failure is said, also by who repeats the merge that was killed: after {requests}");
         assert_eq!(FleetRecords { store: &place.store }.history(TARGET).expect("read").len(), 3, "after {requests}");
         let expected = (FailureState::Shrunk, "panic at src/lib.rs:7".to_owned(), 4, true);
         assert_eq!(place.failures(), [expected], "after {requests}");

@@ -67,6 +67,18 @@ fn the_disk_of_one_machine_is_struck_and_no_other() {
 }
 
 #[test]
+fn nothing_strikes_and_nothing_is_asked_before_the_setup_is_complete() {
+    let always = FaultPlan { rate_ppm: RATE_ALWAYS_PPM, ..plan("io-error", "*") };
+    let planned = Plan { faults_await_setup: true, ..Plan::default() };
+    let (mut faults, mut script) = (faults(&[always]).with_nemeses(&planned), Script::default());
+    assert!(context(&mut faults, &mut script, 0, 0).injects(&IO_ERROR, "/data/a").is_none());
+    assert!(faults.report().awaits_setup && faults.report().rules[0].asked == 0);
+    faults.end_setup();
+    assert!(context(&mut faults, &mut script, 0, 0).injects(&IO_ERROR, "/data/a").is_some());
+    assert!(!faults.report().awaits_setup);
+}
+
+#[test]
 fn chances_and_strikes_are_counted_and_misses_kept() {
     let late = FaultPlan { start: Duration::from_millis(5), ..plan("io-error", "/data/*") };
     let (mut faults, mut script) = (faults(&[late, plan("io-error", "server:/dta/*")]), Script::default());

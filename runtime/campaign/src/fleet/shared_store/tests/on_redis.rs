@@ -202,6 +202,14 @@ fn a_server_that_is_killed_and_comes_back_has_lost_nothing_and_nothing_is_twice(
     });
     let store = RedisStore::open(&address, Some("shop")).expect("a store");
     assert_eq!(store.list(&folder).expect("listed").len(), 450);
+    // A fleet begins without it, and joins it later; that it is another project's is said then.
+    server.kill();
+    let [late, other] =
+        ["shop", "bank"].map(|project| RedisStore::open_or_later(&address, project).expect("an address"));
+    assert!(!late.answers() && matches!(late.list(&folder), Err(SharedStoreError::Away { .. })));
+    server.restart();
+    assert!(late.answers() && late.list(&folder).expect("listed").len() == 450);
+    assert!(other.answers() && matches!(other.list(&folder), Err(SharedStoreError::OtherProject { .. })));
 }
 
 #[test]
