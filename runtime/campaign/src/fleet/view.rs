@@ -108,6 +108,7 @@ impl FleetView<'_> {
                 found_at: String::new(),
                 command: Some(format!("fozzy replay {STORED}{trace}")),
                 trace_path: None,
+                measures: Vec::new(),
             });
         }
         document.settle();
