@@ -3,7 +3,7 @@
 //! ```text
 //! crate registry   cargo install --locked NAME --version X   ──┐
 //! our workspaces   cargo build --release, all at once        ──┼──►  target/guests/<target>/<binary>.wasm
-//! guests/js        componentize-js, installed by npm         ──┤
+//! scenarios/js-…   componentize-js, installed by npm         ──┤
 //! guests/c, c-fuzz clang-19 with Debian's wasi-libc          ──┤                          <binary>.stamp
 //! guests/holds     C, Go, AssemblyScript, Zig, Rust          ──┘
 //! ```
@@ -338,13 +338,6 @@ pub(crate) fn c_tools() -> PathBuf {
     tier::require(Requirement::C);
     static C_TOOLS: OnceLock<PathBuf> = OnceLock::new();
     C_TOOLS.get_or_init(|| Workshop::open(Toolchain::C).compile_c_tools()).clone()
-}
-
-/// Our JavaScript program, a component with SpiderMonkey inside, made by componentize-js.
-pub(crate) fn javascript() -> PathBuf {
-    tier::require(Requirement::JavaScript);
-    static JAVASCRIPT: OnceLock<PathBuf> = OnceLock::new();
-    JAVASCRIPT.get_or_init(|| Workshop::open(Toolchain::JavaScript).componentize_js()).clone()
 }
 
 /// The folder that [`Program::dir`] is relative to.

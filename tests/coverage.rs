@@ -11,7 +11,7 @@ use crate::fozzy::{Fozzy, cache_folder, repository};
 use crate::recorded::RecordedRun;
 use fozzy_engine::{Build, Cache, Program, Session, Switches};
 use fozzy_instrument::CoverageMode;
-use fozzy_trace::plan::{Inputs, MachinePlan};
+use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, Plan, Seed};
 use serde_json::Value;
@@ -266,10 +266,11 @@ fn executions_with_coverage_are_those_without() {
 #[test]
 fn javascript_is_covered_by_function_and_offset() {
     let fozzy = Fozzy::new();
-    let component = fs::read(corpus::javascript()).expect("it was built");
+    let component = fs::read(corpus::scenario("js-scores", false)).expect("it was built");
     let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
     // Recorded in the build that the command uses, so that the engine inside is compiled once.
-    let trace = RecordedRun::of("words.wasm", component, Plan::default(), &build).trace(1);
+    let plan = Plan { scenario: Some(ScenarioPlan::all(1, 10)), ..Plan::default() };
+    let trace = RecordedRun::of("scores.wasm", component, plan, &build).trace(1);
     fozzy.write("js.fozzy", trace);
     let document = coverage(&fozzy, &["js.fozzy"]);
     let totals = &document["totals"];

@@ -24,7 +24,7 @@ use fozzy_engine::{Build, CallError, Program, Reactor, ReactorFunction, RestoreM
 use fozzy_trace::plan::{self, Inputs};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{ExecutionEnd, Plan, Seed};
-use guests::{Guest, LEDGER, SCENARIOS, WALKER, WORDS};
+use guests::{Guest, LEDGER, SCENARIOS, SCORES, WALKER};
 use std::sync::Arc;
 use walk::{AFTER_TRAPS, CHOSEN, EVICTED, EXACT, PLAIN, Way, start, tracked, walk, walks};
 
@@ -149,7 +149,7 @@ fn walks_through_scenarios_come_out_as_straight_calls() {
 
 #[test]
 fn walks_through_javascript_come_out_as_straight_calls() {
-    let restored = walk(&WORDS, &PLAIN, walks(3));
+    let restored = walk(&SCORES, &PLAIN, walks(3));
     assert!(restored.contains(&RestoreMethod::Fresh) && restored.contains(&RestoreMethod::InPlace), "{restored:?}");
 }
 

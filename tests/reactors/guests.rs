@@ -59,15 +59,6 @@ pub(super) const LEDGER: Guest = Guest {
     ends_by_itself: false,
 };
 
-pub(super) const WORDS: Guest = Guest {
-    name: "words",
-    component: Source::File(corpus::javascript),
-    open: string_steps,
-    kinds: 6,
-    endings: 1,
-    ends_by_itself: false,
-};
-
 /// A scenario with steps, of that name.
 macro_rules! stateful {
     ($name:literal $file:expr) => {
@@ -81,6 +72,9 @@ macro_rules! stateful {
         }
     };
 }
+
+/// With SpiderMonkey inside.
+pub(super) const SCORES: Guest = stateful!("js-scores" corpus::scenario("js-scores", false));
 
 pub(super) const SCENARIOS: &[Guest] = &[
     stateful!("bank" corpus::scenario("bank", false)),
