@@ -74,9 +74,15 @@ impl<S> NodeContext<S> {
 
     /// Sends a body that expects no answer.
     pub fn send(&mut self, dest: &str, body: &Value) {
-        let part = |value: &str| Value::from(value).to_string();
-        let line = format!("{{\"src\":{},\"dest\":{},\"body\":{body}}}\n", part(&self.id), part(dest));
-        self.output.extend_from_slice(line.as_bytes());
+        let NodeContext { id, output, .. } = self;
+        let text = |output: &mut Vec<u8>, text: &str| serde_json::to_writer(output, text).expect("memory takes it");
+        output.extend_from_slice(b"{\"src\":");
+        text(output, id);
+        output.extend_from_slice(b",\"dest\":");
+        text(output, dest);
+        output.extend_from_slice(b",\"body\":");
+        serde_json::to_writer(&mut *output, body).expect("memory takes it");
+        output.extend_from_slice(b"}\n");
     }
 
     /// Answers a message.

@@ -1,35 +1,48 @@
-//! Lines of standard input, waited for until a moment.
+//! Lines of standard input, waited for until a moment, and standard output.
 //!
 //! In WASI 0.2 one call waits for input and a timer. Natively a thread reads lines, which the node takes from a channel.
 
-pub(crate) use platform::LineInput;
+pub(crate) use platform::LineStreams;
 
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod platform {
     use std::io;
     use std::time::Duration;
     use wasip2::cli::stdin::get_stdin;
+    use wasip2::cli::stdout::get_stdout;
     use wasip2::clocks::monotonic_clock::{now, subscribe_instant};
     use wasip2::io::poll::{Pollable, poll};
-    use wasip2::io::streams::{InputStream, StreamError};
+    use wasip2::io::streams::{InputStream, OutputStream, StreamError};
 
     /// Bytes that are read at once.
     const READ_BYTES: u64 = 1 << 16;
+    /// Bytes that are written at once, as WASI has it.
+    const WRITE_BYTES: usize = 4096;
 
-    /// Standard input.
-    pub(crate) struct LineInput {
+    /// Standard input and output.
+    pub(crate) struct LineStreams {
         // Before the stream that it is of: it is dropped first.
         readable: Pollable,
         stream: InputStream,
+        output: OutputStream,
+        /// The moment that was waited for last: mostly it is waited for again.
+        timer: Option<(u64, Pollable)>,
         /// What was read of a line that has not ended.
         rest: Vec<u8>,
         start: u64,
     }
 
-    impl LineInput {
-        pub(crate) fn open() -> LineInput {
+    impl LineStreams {
+        pub(crate) fn open() -> LineStreams {
             let stream = get_stdin();
-            LineInput { readable: stream.subscribe(), stream, rest: Vec::new(), start: now() }
+            let (readable, output) = (stream.subscribe(), get_stdout());
+            LineStreams { readable, stream, output, timer: None, rest: Vec::new(), start: now() }
+        }
+
+        /// Writes to standard output.
+        pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+            let failed = |why: StreamError| io::Error::other(format!("standard output: {why}"));
+            bytes.chunks(WRITE_BYTES).try_for_each(|part| self.output.blocking_write_and_flush(part).map_err(failed))
         }
 
         /// Time since the start.
@@ -42,9 +55,14 @@ mod platform {
             let is_ready = match until {
                 None => poll(&[&self.readable]).contains(&0),
                 Some(until) => {
-                    let until = u64::try_from(until.as_nanos()).unwrap_or(u64::MAX);
-                    let timer = subscribe_instant(self.start.saturating_add(until));
-                    poll(&[&self.readable, &timer]).contains(&0)
+                    let until = self.start.saturating_add(u64::try_from(until.as_nanos()).unwrap_or(u64::MAX));
+                    let timer = match self.timer.take() {
+                        Some(timer) if timer.0 == until => timer,
+                        _ => (until, subscribe_instant(until)),
+                    };
+                    let is_ready = poll(&[&self.readable, &timer.1]).contains(&0);
+                    self.timer = Some(timer);
+                    is_ready
                 }
             };
             if !is_ready {
@@ -72,24 +90,31 @@ mod platform {
 #[cfg(not(all(target_os = "wasi", target_env = "p2")))]
 #[allow(clippy::disallowed_methods, reason = "a node that runs natively has the clock of its machine")]
 mod platform {
-    use std::io::{self, BufRead};
+    use std::io::{self, BufRead, Write};
     use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
     use std::time::{Duration, Instant};
 
-    /// Standard input.
-    pub(crate) struct LineInput {
+    /// Standard input and output.
+    pub(crate) struct LineStreams {
         lines: Receiver<io::Result<Vec<u8>>>,
         start: Instant,
     }
 
-    impl LineInput {
-        pub(crate) fn open() -> LineInput {
+    impl LineStreams {
+        pub(crate) fn open() -> LineStreams {
             let (sender, lines) = channel();
             std::thread::spawn(move || {
                 // Who does not take lines any more has ended.
                 io::stdin().lock().split(b'\n').all(|line| sender.send(line).is_ok())
             });
-            LineInput { lines, start: Instant::now() }
+            LineStreams { lines, start: Instant::now() }
+        }
+
+        /// Writes to standard output.
+        pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+            let mut output = io::stdout().lock();
+            output.write_all(bytes)?;
+            output.flush()
         }
 
         /// Time since the start.

@@ -37,7 +37,7 @@ pub use message::{ProtocolError, ProtocolMessage, error_code};
 pub use serde_json::{Value, json};
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 /// What is done with messages of one type.
@@ -84,18 +84,14 @@ impl<S: 'static> MaelstromNode<S> {
     /// # Errors
     /// When a line is no message, or standard output is closed.
     pub fn run(mut self, mut state: S) -> io::Result<()> {
-        let mut input = input::LineInput::open();
+        let mut streams = input::LineStreams::open();
         let mut lines = Vec::new();
         loop {
-            self.advance(&mut state, input.now());
-            let mut output = io::stdout().lock();
-            output.write_all(&self.context.take_output())?;
-            output.flush()?;
-            drop(output);
-            if !input.wait(self.context.next_due(), &mut lines)? {
+            streams.write(&self.context.take_output())?;
+            if !streams.wait(self.context.next_due(), &mut lines)? {
                 return Ok(());
             }
-            self.advance(&mut state, input.now());
+            self.advance(&mut state, streams.now());
             for line in lines.drain(..) {
                 self.hear(&mut state, &line)?;
             }

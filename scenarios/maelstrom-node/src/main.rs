@@ -14,7 +14,7 @@ mod transaction;
 
 use fozzy_maelstrom::{MaelstromNode, NodeContext, ProtocolError, ProtocolMessage, Value, error_code, json};
 use serde_json::Map;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How often a node repeats what it knows.
@@ -39,6 +39,8 @@ struct Store {
     is_counter: bool,
     /// Messages of a broadcast, or elements of a set, in the order in which they came.
     elements: Vec<Value>,
+    /// Those of them that are integers, as nearly all are: whether one is known is asked for each that is heard.
+    integers: BTreeSet<i64>,
     /// By node, what was added there: what grew, and what shrank.
     added: BTreeMap<String, (i64, i64)>,
 }
@@ -48,11 +50,16 @@ type Context = NodeContext<Store>;
 impl Store {
     /// Adds what is new, and passes it on once.
     fn learn(&mut self, context: &mut Context, elements: &[Value]) {
-        let new: Vec<Value> = elements.iter().filter(|element| !self.elements.contains(element)).cloned().collect();
+        let new: Vec<Value> = elements.iter().filter(|element| !self.knows(element)).cloned().collect();
         if !new.is_empty() {
             self.tell(context, &new);
+            self.integers.extend(new.iter().filter_map(Value::as_i64));
             self.elements.extend(new);
         }
+    }
+
+    fn knows(&self, element: &Value) -> bool {
+        element.as_i64().map_or_else(|| self.elements.contains(element), |integer| self.integers.contains(&integer))
     }
 
     /// Tells the others some elements, and what was added.

@@ -2,7 +2,7 @@
 
 use crate::generator::Input;
 use crate::log::LogClient;
-use crate::protocol::{ReplyShape, shown};
+use crate::protocol::{ReplyShape, json_text, shown};
 use crate::transaction;
 use crate::workload::OperationRow;
 use fozzy_sdk::tools::Operation;
@@ -133,7 +133,7 @@ impl Client {
     pub fn number(&mut self, mut body: Map<String, Value>) -> (u64, String) {
         self.next_msg_id += 1;
         body.insert("msg_id".to_owned(), self.next_msg_id.into());
-        (self.next_msg_id, Value::Object(body).to_string())
+        (self.next_msg_id, json_text(&body))
     }
 
     /// Goes on as another client.

@@ -5,6 +5,7 @@
 //! txn      a pool of keys, the later ones likelier; a key that was written often enough makes room for a new one
 //! ```
 
+use crate::protocol::json_text;
 use fozzy_scenario_file::MaelstromOptions;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use serde_json::value::RawValue;
@@ -182,14 +183,33 @@ impl Generator {
 
 /// A value as histories have it: EDN, where nothing is `nil`.
 pub fn words(value: &Value) -> String {
+    let mut words = String::new();
+    write_words(value, &mut words);
+    words
+}
+
+fn write_words(value: &Value, words: &mut String) {
     match value {
-        Value::Null => "nil".to_owned(),
-        Value::Array(items) => format!("[{}]", items.iter().map(words).collect::<Vec<_>>().join(" ")),
-        Value::Object(entries) => {
-            let entries = entries.iter().map(|(key, value)| format!("{} {}", Value::from(key.as_str()), words(value)));
-            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        Value::Null => words.push_str("nil"),
+        Value::Array(items) => {
+            words.push('[');
+            for (place, item) in items.iter().enumerate() {
+                words.push_str(if place == 0 { "" } else { " " });
+                write_words(item, words);
+            }
+            words.push(']');
         }
-        other => other.to_string(),
+        Value::Object(entries) => {
+            words.push('{');
+            for (place, (key, value)) in entries.iter().enumerate() {
+                words.push_str(if place == 0 { "" } else { ", " });
+                words.push_str(&json_text(key));
+                words.push(' ');
+                write_words(value, words);
+            }
+            words.push('}');
+        }
+        other => words.push_str(&json_text(other)),
     }
 }
 

@@ -41,14 +41,32 @@ pub struct NodeMessage {
 impl NodeMessage {
     /// As a node reads it.
     pub fn line(&self) -> String {
+        let mut line = Vec::new();
+        self.write(&mut line);
+        String::from_utf8(line).expect("names and bodies are text")
+    }
+
+    /// The same, behind what is there.
+    pub fn write(&self, line: &mut Vec<u8>) {
         let NodeMessage { id, src, dest, body, .. } = self;
-        let name = |name: &str| Value::from(name).to_string();
-        format!(r#"{{"id":{id},"src":{},"dest":{},"body":{body}}}"#, name(src), name(dest))
+        line.extend_from_slice(b"{\"id\":");
+        write_json(line, id);
+        line.extend_from_slice(b",\"src\":");
+        write_json(line, src);
+        line.extend_from_slice(b",\"dest\":");
+        write_json(line, dest);
+        line.extend_from_slice(b",\"body\":");
+        line.extend_from_slice(body.as_bytes());
+        line.push(b'}');
     }
 
     fn is_of_client(&self) -> bool {
         is_client(&self.src) || is_client(&self.dest)
     }
+}
+
+fn write_json(line: &mut Vec<u8>, value: &impl serde::Serialize) {
+    serde_json::to_writer(line, value).expect("memory takes it");
 }
 
 /// Whether a name is that of a client.
@@ -224,14 +242,14 @@ impl MessageNetwork {
     /// Takes a message that is due and not cut off.
     pub fn receive(&mut self, now: u64) -> Option<NodeMessage> {
         loop {
-            let due: Vec<(u64, u64)> =
-                self.queue.range(..=(now, u64::MAX)).map(|(key, _)| *key).take(CHOICE_MAX).collect();
-            let chosen = match due.len() {
+            let due = || self.queue.range(..=(now, u64::MAX)).map(|(key, _)| *key).take(CHOICE_MAX);
+            let chosen = match due().count() {
                 0 => return None,
                 1 => 0,
                 several => draws::choose("next message", several as u64) as usize,
             };
-            let message = self.queue.remove(&due[chosen]).expect("it was there");
+            let key = due().nth(chosen)?;
+            let message = self.queue.remove(&key).expect("it was there");
             if self.down.contains(&message.dest) {
                 self.note(now, "lost", &message);
                 continue;

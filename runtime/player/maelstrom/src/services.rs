@@ -9,6 +9,7 @@
 //!
 //! They are behind the same network as nodes, and no partition cuts them off. What a service leaves open is a choice of the run.
 
+use crate::protocol::json_text;
 use fozzy_scenario_file::MAELSTROM_SERVICES;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use serde_json::{Map, Value, json};
@@ -169,7 +170,7 @@ fn error(code: u32, text: &str) -> Value {
 
 /// The key of a request, as a text that equal values share.
 fn key_of(body: &Map<String, Value>) -> String {
-    canonical(body.get("key").unwrap_or(&Value::Null)).to_string()
+    json_text(&canonical(body.get("key").unwrap_or(&Value::Null)))
 }
 
 /// The same value, with the keys of its objects in order.

@@ -6,7 +6,7 @@ use crate::generator::{Generator, Input, exact_words, words};
 use crate::log::COMMIT_OK;
 use crate::nemesis::{self, Nemesis};
 use crate::network::{MessageNetwork, NodeMessage, is_client};
-use crate::protocol::{PrintedMessage, ReplyShape, error_code, shown};
+use crate::protocol::{PrintedMessage, ReplyShape, error_code, json_text, shown};
 use crate::services::{Services, is_service};
 use crate::topology::neighbours;
 use crate::wire::{Heard, NodeWire};
@@ -230,7 +230,7 @@ impl Test {
         let (msg_id, body) = self.clients[at].number(object(init));
         let client = &mut self.clients[at];
         let message = self.network.hand_over(now, &client.name, node, body.clone());
-        self.wire.send(node, &message.line());
+        self.wire.send(node, &message);
         let (due, purpose) = (now.saturating_add(INIT_TIMEOUT), RequestPurpose::SetUpAgain(&INIT_OK));
         client.begin(NodeRequest { message: message.id, msg_id, body, due, purpose });
     }
@@ -409,14 +409,12 @@ impl Test {
             }
             let requests = self.clients.iter().filter_map(|client| Some(client.request.as_ref()?.due));
             let next = requests.chain(self.network.next_due()).min().unwrap_or(until).min(until);
-            for heard in self.wire.wait(next) {
-                match heard {
-                    Heard::Line(node, line) => self.hear(&node, &line),
-                    // The engine reports the end of a program that must not end.
-                    Heard::Gone(node) => self.wire.note_end(&node),
-                    Heard::Damaged(words) => self.wire.note_damage(words),
-                }
-            }
+            self.wire.wait(next).each(|heard| match heard {
+                Heard::Line(node, line) => self.hear(node, line),
+                // The engine reports the end of a program that must not end.
+                Heard::Gone(node) => self.wire.note_end(node),
+                Heard::Damaged(words) => self.wire.note_damage(words.to_owned()),
+            });
         }
     }
 
@@ -448,15 +446,15 @@ impl Test {
         let body: Value = serde_json::from_str(message.body.get()).unwrap_or_default();
         let Some(msg_id) = body.get("msg_id") else { return };
         let text = format!("there is no node {}", message.dest);
-        let answer = json!({"type": "error", "code": 1, "text": text, "in_reply_to": msg_id});
-        let line = NodeMessage {
+        let body = json!({"type": "error", "code": 1, "text": text, "in_reply_to": msg_id});
+        let answer = NodeMessage {
             id: 0,
             src: message.dest.to_string(),
             dest: node.to_owned(),
-            body: answer.to_string(),
+            body: json_text(&body),
             waited_for: None,
         };
-        self.wire.send(node, &line.line());
+        self.wire.send(node, &answer);
     }
 
     /// Delivers what is due.
@@ -467,7 +465,7 @@ impl Test {
             } else if is_service(&message.dest) {
                 self.serve(now, &message);
             } else {
-                self.wire.send(&message.dest, &message.line());
+                self.wire.send(&message.dest, &message);
             }
         }
     }
@@ -477,7 +475,7 @@ impl Test {
         let Ok(Value::Object(request)) = serde_json::from_str(&message.body) else { return };
         let mut answer = self.services.answer(&message.dest, &message.src, &request);
         answer["in_reply_to"] = request.get("msg_id").cloned().unwrap_or_default();
-        self.network.send(now, &message.dest, &message.src, answer.to_string());
+        self.network.send(now, &message.dest, &message.src, json_text(&answer));
     }
 
     /// A client gets an answer. Those to requests that are over are counted; those to clients that have gone on are dropped.

@@ -8,22 +8,29 @@
 //!         !kill n2                          an order, as `fozzy-world` has them
 //! ```
 
+use crate::network::NodeMessage;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::io::Write;
 use wasip2::cli::stdin::get_stdin;
+use wasip2::cli::stdout::get_stdout;
 use wasip2::clocks::monotonic_clock::{now, subscribe_instant};
 use wasip2::io::poll::{Pollable, poll};
-use wasip2::io::streams::InputStream;
+use wasip2::io::streams::{InputStream, OutputStream, StreamError};
 
 /// Bytes that are read at once.
 const READ_BYTES: u64 = 1 << 16;
+/// Bytes that one call writes, as WASI has it.
+const WRITE_BYTES: usize = 4096;
 
 /// The connection to all machines.
 pub struct NodeWire {
     // Before the stream that it is of: it is dropped first.
     readable: Pollable,
     input: InputStream,
-    /// What was read of a line that has not ended, and lines that were not taken.
+    output: OutputStream,
+    /// The moment that was waited for last: mostly it is waited for again.
+    timer: Option<(u64, Pollable)>,
+    /// What was read of a line that has not ended.
     read: Vec<u8>,
     written: Vec<u8>,
     /// Nodes whose programs were ordered to end, and have not ended.
@@ -32,16 +39,42 @@ pub struct NodeWire {
     awaits_damage: bool,
     damaged: String,
     start: u64,
+    /// Nanoseconds since then: time passes where this program waits, and nowhere else.
+    now: u64,
 }
 
 /// What has come from a machine.
-pub enum Heard {
+pub enum Heard<'a> {
     /// A line of the node of this name.
-    Line(String, String),
+    Line(&'a str, &'a str),
     /// The program of this node is gone.
-    Gone(String),
+    Gone(&'a str),
     /// An order has damaged this.
-    Damaged(String),
+    Damaged(&'a str),
+}
+
+impl<'a> Heard<'a> {
+    /// What a line says.
+    fn of(line: &'a str) -> Heard<'a> {
+        match line.split_once(' ') {
+            Some(("!", words)) => Heard::Damaged(words),
+            Some((node, line)) => Heard::Line(node, line),
+            None => Heard::Gone(line),
+        }
+    }
+}
+
+/// Whole lines that have come.
+pub struct HeardLines(Vec<u8>);
+
+impl HeardLines {
+    /// Does something with each.
+    pub fn each(&self, mut hear: impl FnMut(Heard<'_>)) {
+        for line in self.0.split_inclusive(|byte| *byte == b'\n') {
+            let line: Cow<'_, str> = String::from_utf8_lossy(&line[..line.len() - 1]);
+            hear(Heard::of(&line));
+        }
+    }
 }
 
 impl NodeWire {
@@ -50,25 +83,29 @@ impl NodeWire {
         NodeWire {
             readable: input.subscribe(),
             input,
+            output: get_stdout(),
+            timer: None,
             read: Vec::new(),
             written: Vec::new(),
             ending: BTreeSet::new(),
             awaits_damage: false,
             damaged: String::new(),
             start: now(),
+            now: 0,
         }
     }
 
     /// Nanoseconds since the start of the test.
     pub fn now(&self) -> u64 {
-        now() - self.start
+        self.now
     }
 
-    /// Has a node read a line. It is sent by [`NodeWire::wait`].
-    pub fn send(&mut self, node: &str, line: &str) {
-        for part in [node, " ", line, "\n"] {
-            self.written.extend_from_slice(part.as_bytes());
-        }
+    /// Has a node read a message. It is sent by [`NodeWire::wait`].
+    pub fn send(&mut self, node: &str, message: &NodeMessage) {
+        self.written.extend_from_slice(node.as_bytes());
+        self.written.push(b' ');
+        message.write(&mut self.written);
+        self.written.push(b'\n');
     }
 
     /// Orders what becomes of a node.
@@ -102,37 +139,38 @@ impl NodeWire {
     }
 
     /// Sends what there is, and waits until something comes, or until a moment. What has come.
-    pub fn wait(&mut self, until: u64) -> Vec<Heard> {
+    pub fn wait(&mut self, until: u64) -> HeardLines {
         self.flush();
-        let timer = subscribe_instant(self.start.saturating_add(until));
+        let until = self.start.saturating_add(until);
+        let timer = match self.timer.take() {
+            Some(timer) if timer.0 == until => timer,
+            _ => (until, subscribe_instant(until)),
+        };
         // The input is the first of them.
-        match poll(&[&self.readable, &timer]).contains(&0) {
-            true => self.hear(),
-            false => Vec::new(),
-        }
+        let has_come = poll(&[&self.readable, &timer.1]).contains(&0);
+        self.timer = Some(timer);
+        self.now = now() - self.start;
+        HeardLines(if has_come { self.hear() } else { Vec::new() })
     }
 
     fn flush(&mut self) {
-        if !self.written.is_empty() {
-            let mut output = std::io::stdout().lock();
-            let sent = output.write_all(&self.written).and_then(|()| output.flush());
-            sent.expect("the streams of the main machine stay open");
-            self.written.clear();
-        }
+        let written = std::mem::take(&mut self.written);
+        let sent: Result<(), StreamError> =
+            written.chunks(WRITE_BYTES).try_for_each(|part| self.output.blocking_write_and_flush(part));
+        sent.expect("the streams of the main machine stay open");
+        self.written = written;
+        self.written.clear();
     }
 
-    fn hear(&mut self) -> Vec<Heard> {
+    fn hear(&mut self) -> Vec<u8> {
         // The input has no end.
-        self.read.extend(self.input.read(READ_BYTES).unwrap_or_default());
-        let Some(last) = self.read.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
-        let rest = self.read.split_off(last + 1);
-        let lines = std::mem::replace(&mut self.read, rest);
-        let lines = lines[..last].split(|byte| *byte == b'\n').map(String::from_utf8_lossy);
-        let heard = |line: std::borrow::Cow<'_, str>| match line.split_once(' ') {
-            Some(("!", words)) => Heard::Damaged(words.to_owned()),
-            Some((node, line)) => Heard::Line(node.to_owned(), line.to_owned()),
-            None => Heard::Gone(line.into_owned()),
+        let come = self.input.read(READ_BYTES).unwrap_or_default();
+        let mut read = match self.read.is_empty() {
+            true => come,
+            false => [std::mem::take(&mut self.read), come].concat(),
         };
-        lines.map(heard).collect()
+        let whole = read.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        self.read = read.split_off(whole);
+        read
     }
 }
