@@ -78,6 +78,18 @@ pub(super) struct SpooledFailure {
     times: u64,
 }
 
+/// A failure of one or more slices that wait.
+pub(super) struct WaitingFailure {
+    /// The name of its target.
+    pub(super) target: String,
+    pub(super) signature: FailureSignature,
+    /// A trace of it.
+    pub(super) path: PathBuf,
+    pub(super) is_shrunk: bool,
+    /// How often it was seen.
+    pub(super) times: u64,
+}
+
 /// What a merge has changed.
 #[derive(Default)]
 pub(super) struct MergedSlice {
@@ -395,15 +407,26 @@ impl Spool {
         })
     }
 
-    /// The failures that wait, with their traces.
-    pub(super) fn failures_waiting(&self) -> Result<Vec<(String, FailureSignature, PathBuf)>, CampaignError> {
-        let mut failures = Vec::new();
+    /// The failures that wait, each once, with the first trace of it, or the first that is shrunk.
+    pub(super) fn failures_waiting(&self) -> Result<Vec<WaitingFailure>, CampaignError> {
+        let mut failures: Vec<WaitingFailure> = Vec::new();
         for (worker, name) in self.waiting()? {
             let text = self.store.get(&StoreKey::new(&["slices", &worker, &name])).map_err(store_error)?;
             let slice = text.and_then(|text| serde_json::from_slice::<SpooledSlice>(&text).ok()).unwrap_or_default();
-            for failure in slice.failures {
-                let Some(path) = failure.trace.and_then(|trace| self.store.blob_path(&trace)) else { continue };
-                failures.push((slice.name.clone(), failure.signature, path));
+            for SpooledFailure { signature, trace, is_shrunk, times } in slice.failures {
+                let Some(path) = trace.and_then(|trace| self.store.blob_path(&trace)) else { continue };
+                let (target, is_same) = (&slice.name, |known: &&mut WaitingFailure| {
+                    (&known.target, &known.signature) == (&slice.name, &signature)
+                });
+                match failures.iter_mut().find(is_same) {
+                    None => failures.push(WaitingFailure { target: target.clone(), signature, path, is_shrunk, times }),
+                    Some(known) => {
+                        known.times += times;
+                        if is_shrunk && !known.is_shrunk {
+                            (known.path, known.is_shrunk) = (path, true);
+                        }
+                    }
+                }
             }
         }
         Ok(failures)

@@ -12,6 +12,7 @@ use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, Uncollecte
 use super::page_command::{FailureMeasure, TargetMeasure};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
 use super::shared_store::{SharedStore, SharedStoreError};
+use super::spool::WaitingFailure;
 use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
 use fozzy_report::fleet::{
@@ -22,7 +23,7 @@ use fozzy_trace::file::store::is_temporary;
 use fozzy_trace::{Digest, FailureSignature};
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 /// Testcases of a corpus that are shown.
@@ -74,25 +75,30 @@ impl FleetView<'_> {
     pub(super) fn alone<'r>(
         &self,
         records: impl Iterator<Item = &'r TargetRecord>,
-        waiting: Vec<(String, FailureSignature, PathBuf)>,
+        waiting: Vec<WaitingFailure>,
         brought: &[(String, FailureSignature, Digest)],
     ) -> FleetDocument {
         let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
         for (target, record) in self.collection.targets.iter().zip(records) {
             document.targets.push(target_row(target, record, &[]));
         }
-        document.failures.extend(waiting.into_iter().map(|(target, signature, path)| FleetFailureRow {
-            target,
-            trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            signature: signature.to_string(),
-            state: FailureState::Unshrunk.word().to_owned(),
-            status: RegressionStatus::StillThere.word().to_owned(),
-            times: 1,
-            found_at: String::new(),
-            command: Some(format!("fozzy replay {}", fozzy_report::shell_word(&path.display().to_string()))),
-            trace_path: Some(path.display().to_string()),
-            measures: Vec::new(),
-        }));
+        document.failures.extend(waiting.into_iter().map(
+            |WaitingFailure { target, signature, path, is_shrunk, times }| {
+                let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
+                FleetFailureRow {
+                    target,
+                    trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                    signature: signature.to_string(),
+                    state: state.word().to_owned(),
+                    status: RegressionStatus::StillThere.word().to_owned(),
+                    times,
+                    found_at: String::new(),
+                    command: Some(format!("fozzy replay {}", fozzy_report::shell_word(&path.display().to_string()))),
+                    trace_path: Some(path.display().to_string()),
+                    measures: Vec::new(),
+                }
+            },
+        ));
         for (target, signature, trace) in brought {
             let signature = signature.to_string();
             if document.failures.iter().any(|known| (&known.target, &known.signature) == (target, &signature)) {

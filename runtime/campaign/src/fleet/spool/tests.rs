@@ -69,6 +69,17 @@ fn fill(spool: &Spool, numbers: std::ops::RangeInclusive<u64>) {
 }
 
 #[test]
+fn a_failure_of_several_slices_that_wait_is_one_with_the_trace_that_was_made_smaller() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    fill(&spool, 1..=3);
+    let waiting = spool.failures_waiting().expect("they are read");
+    let [failure] = &waiting[..] else { panic!("expected one failure, found {}", waiting.len()) };
+    let trace = std::fs::read(&failure.path).expect("it is there");
+    assert_eq!((failure.times, failure.is_shrunk, &*trace), (4, true, &b"a trace of src/lib.rs:7, true"[..]));
+}
+
+#[test]
 fn a_slice_is_counted_once_whenever_the_store_goes_away() {
     for requests in 0.. {
         let (place, mut said) = (Place::new(), BTreeSet::new());
