@@ -66,7 +66,7 @@ fn in_little_memory(fozzy: &Fozzy, command: &str) -> serde_json::Value {
 }
 
 #[test]
-fn ten_thousand_sequences_have_the_memory_of_one() {
+fn ten_thousand_sequences_have_the_memory_of_one_and_beside_machines_there_is_one() {
     let fozzy = Fozzy::new();
     // `step` traps if it does not get its 60 MiB.
     fozzy.write(
@@ -88,6 +88,13 @@ fn ten_thousand_sequences_have_the_memory_of_one() {
     let ran = in_little_memory(&fozzy, &format!("grower.wat --sequences {LIVES} --flows 1"));
     assert_eq!((&ran["status"], &ran["scenario"]["sequences"]), (&"pass".into(), &10_000.into()), "{ran}");
     assert_eq!(ran["memoryBytes"], 961 << 16);
+    // Beside a machine that goes on through all of them, there is one.
+    fozzy.write("idle.wat", r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
+    fozzy.write("plan.toml", "[[node]]\nname = 'idle'\ncomponent = 'idle.wat'\nends = 'any'\n");
+    for (plan, sequences) in [("", 10), ("--plan plan.toml", 1), ("--plan plan.toml --sequences 2", 2)] {
+        let ran = in_little_memory(&fozzy, &format!("grower.wat {plan} --flows 1"));
+        assert_eq!(ran["scenario"]["sequences"], sequences, "{plan}: {ran}");
+    }
 }
 
 #[test]

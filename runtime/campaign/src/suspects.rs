@@ -212,6 +212,9 @@ impl SuspectSearch<'_> {
         let name = self.runs.name();
         let none = |message: String| {
             let hint = match self.corpus {
+                None if table.passing() == 0 => {
+                    "fewer --sequences and --flows make runs that pass; --seeds takes more runs"
+                }
                 None => "--seeds takes more runs; a plan with faults, or more --sequences, makes others",
                 Some(_) => "--corpus takes further folders, of inputs or traces",
             };
@@ -284,10 +287,11 @@ impl SuspectSearch<'_> {
             order.then_with(|| a.things.cmp(&b.things))
         });
         suspects.truncate(SUSPECTS_MAX);
+        let more = if self.corpus.is_some() { "--corpus takes further folders" } else { "--seeds takes more" };
         for (runs, verbs) in [(failing, ["fails", "fail"]), (passing, ["passes", "pass"])] {
             if runs < RUNS_FEW {
                 let (verb, runs) = (verbs[usize::from(runs != 1)], fozzy_trace::counted(runs, "run"));
-                warnings.push(format!("only {runs} {verb}: what goes with that may be chance; --seeds takes more"));
+                warnings.push(format!("only {runs} {verb}: what goes with that may be chance; {more}"));
             }
         }
         if suspects.iter().all(|suspect| suspect.by_chance > 0.05) {

@@ -339,7 +339,7 @@ pub(crate) struct RunArgs {
     /// Seeds that run in parallel. The results do not depend on it.
     #[arg(long, value_name = "N", requires = "seeds", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Many seeds")]
     pub(crate) jobs: u32,
-    /// Sequences of a scenario, each from the initial state; rounds of fuzz targets and properties [default: 10]
+    /// Sequences of a scenario, each from the initial state; rounds of fuzz targets and properties [default: 10; 1 beside other machines of the plan, which go on through all of them]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
     pub(crate) sequences: Option<u32>,
     /// Flows in each sequence of a scenario; calls in each round of fuzz targets and properties [default: 100]
@@ -707,7 +707,7 @@ pub(crate) enum ExitCodesArg {
 /// How often a scenario is run.
 #[derive(Debug, Args)]
 pub(crate) struct SizeArgs {
-    /// Sequences of a scenario [default: 10]
+    /// Sequences of a scenario [default: 10; 1 beside other machines]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)))]
     pub(crate) sequences: Option<u32>,
     /// Flows in each sequence of a scenario [default: 100]

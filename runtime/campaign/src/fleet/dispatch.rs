@@ -217,7 +217,10 @@ impl FleetRun<'_> {
         }
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let records = state.targets.iter().map(|target| &target.record);
-        let mut document = document.unwrap_or_else(|| view.alone(records, waiting, &state.found));
+        let mut document = match document {
+            Some(document) => FleetView::with_lost(document, &state.found),
+            None => view.alone(records, waiting, &state.found),
+        };
         warnings.append(&mut state.warnings);
         // What could not be read is said once.
         warnings.retain(|warning| !document.warnings.contains(warning));

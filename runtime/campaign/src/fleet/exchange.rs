@@ -152,17 +152,19 @@ impl CorpusExchange<'_> {
             chunk.clear();
             put
         };
-        let mut left_out = 0_u64;
+        let (mut has_beyond, mut has_elsewhere) = (false, false);
         for name in names {
             if taken.testcases.contains(name) {
                 continue;
             }
             let path = folder.join(name.to_string());
-            let is_small = fs::metadata(&path).is_ok_and(|file| file.len() <= TESTCASE_BYTES_MAX as u64);
-            // One that is gone, or was changed, is none.
-            let input = is_small.then(|| fs::read(&path).ok()).flatten().filter(|input| Digest::of(input) == *name);
-            let Some(input) = input.filter(|_| taken.testcases.len() < TESTCASES_MAX) else {
-                left_out += 1;
+            let is_large = fs::metadata(&path).is_ok_and(|file| file.len() > TESTCASE_BYTES_MAX as u64);
+            if is_large || taken.testcases.len() >= TESTCASES_MAX {
+                has_beyond = true;
+                continue;
+            }
+            let Some(input) = fs::read(&path).ok().filter(|input| Digest::of(input) == *name) else {
+                has_elsewhere = true;
                 continue;
             };
             taken.testcases.insert(*name);
@@ -176,12 +178,14 @@ impl CorpusExchange<'_> {
         if !chunk.is_empty() {
             put(&mut chunk)?;
         }
-        if left_out > 0 {
-            let what = format!(
-                "{}: not all of its testcases are shared: a store has at most {TESTCASES_MAX} of a target, of {TESTCASE_BYTES_MAX} bytes each, and none that are changed or gone",
-                self.target.name
-            );
-            taken.warnings.push(what);
+        let bounds = format!("a store has at most {TESTCASES_MAX} of a target, of {TESTCASE_BYTES_MAX} bytes each");
+        let names =
+            "its corpus has them under no name of their own: seeds of another folder, or changed or removed since";
+        for (is_so, why) in [(has_beyond, &*bounds), (has_elsewhere, names)] {
+            if is_so {
+                let what = format!("{}: not all of its testcases are shared: {why}", self.target.name);
+                taken.warnings.push(what);
+            }
         }
         Ok(())
     }

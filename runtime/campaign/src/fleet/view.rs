@@ -99,23 +99,28 @@ impl FleetView<'_> {
                 }
             },
         ));
-        for (target, signature, trace) in brought {
-            let signature = signature.to_string();
-            if document.failures.iter().any(|known| (&known.target, &known.signature) == (target, &signature)) {
-                continue;
+        for failure in brought {
+            let command = Some(format!("fozzy replay {STORED}{}", failure.2));
+            add_brought(&mut document, failure, command);
+        }
+        document.settle();
+        document
+    }
+
+    /// What the store knows, with the failures that one fleet has brought there and that are there no more: a server without persistence that was
+    /// started again, say. They were found all the same.
+    pub(super) fn with_lost(
+        mut document: FleetDocument,
+        brought: &[(String, FailureSignature, Digest)],
+    ) -> FleetDocument {
+        for failure in brought {
+            if add_brought(&mut document, failure, None) {
+                let (target, signature, _) = failure;
+                let what = format!(
+                    "{target}: the store has lost {signature}, which was found here; the next fleet finds it again"
+                );
+                document.warnings.push(what);
             }
-            document.failures.push(FleetFailureRow {
-                target: target.clone(),
-                trace: trace.to_string(),
-                signature,
-                state: FailureState::Unshrunk.word().to_owned(),
-                status: RegressionStatus::StillThere.word().to_owned(),
-                times: 1,
-                found_at: String::new(),
-                command: Some(format!("fozzy replay {STORED}{trace}")),
-                trace_path: None,
-                measures: Vec::new(),
-            });
         }
         document.settle();
         document
@@ -188,6 +193,31 @@ impl FleetView<'_> {
     }
 }
 
+/// Adds a failure that a fleet has brought to the store, unless it is known. Whether it was not.
+fn add_brought(
+    document: &mut FleetDocument,
+    (target, signature, trace): &(String, FailureSignature, Digest),
+    command: Option<String>,
+) -> bool {
+    let signature = signature.to_string();
+    if document.failures.iter().any(|known| (&known.target, &known.signature) == (target, &signature)) {
+        return false;
+    }
+    document.failures.push(FleetFailureRow {
+        target: target.clone(),
+        trace: trace.to_string(),
+        signature,
+        state: FailureState::Unshrunk.word().to_owned(),
+        status: RegressionStatus::StillThere.word().to_owned(),
+        times: 1,
+        found_at: String::new(),
+        command,
+        trace_path: None,
+        measures: Vec::new(),
+    });
+    true
+}
+
 fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFailureRow]) -> FleetTargetRow {
     FleetTargetRow {
         name: target.name.clone(),
@@ -239,4 +269,22 @@ fn testcases(folder: &Path) -> Vec<FleetTestcaseRow> {
         })
     };
     shown.filter_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::{FindingKind, Status};
+
+    #[test]
+    fn a_failure_that_the_store_has_lost_fails_the_fleet_all_the_same_and_is_listed_once() {
+        let signature = FailureSignature { kind: FindingKind::Panic, site: "src/lib.rs:7".to_owned() };
+        let failure = ("app.wasm".to_owned(), signature, Digest::of(b"a trace"));
+        let empty = || FleetDocument::new("a store".to_owned(), 1, Vec::new());
+        let found = FleetView::with_lost(empty(), &[failure.clone(), failure.clone()]);
+        let [row] = &found.failures[..] else { panic!("expected one failure, found {}", found.failures.len()) };
+        assert_eq!((found.status, &row.command, found.warnings.len()), (Status::Fail, &None, 1));
+        let known = FleetView::with_lost(found, &[failure]);
+        assert_eq!((known.failures.len(), known.warnings.len()), (1, 1), "what is there is not lost");
+    }
 }

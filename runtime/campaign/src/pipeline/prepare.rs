@@ -178,10 +178,14 @@ impl PreparedProgram {
         PreparedProgram::compile(loaded, today.planned)
     }
 
-    /// Plans this many sequences and flows of a scenario, by default those of its file or of [`ScenarioPlan`]. `false`
-    /// for a program that is no scenario.
+    /// Plans this many sequences and flows of a scenario, by default those of its file or of [`ScenarioPlan`]; but one sequence beside
+    /// machines that run on their own: they go on where another sequence would begin anew, and their history is one. `false` for a program
+    /// that is no scenario.
     pub fn drive(&mut self, sequences: Option<u32>, flows: Option<u32>) -> bool {
-        let default = ScenarioPlan::default();
+        let mut default = ScenarioPlan::default();
+        if self.planned.plan.nodes.iter().any(|node| !node.called) {
+            default.sequences = 1;
+        }
         self.planned.plan.scenario = match self.planned.plan.scenario.take() {
             // A scenario file has a fixed number of steps; no more of them are run.
             Some(own) => {

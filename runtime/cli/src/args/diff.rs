@@ -48,7 +48,7 @@ pub(crate) struct DiffArgs {
     /// Write both recordings of the first case that differs to this folder, as old.fozzy and new.fozzy, instead of the run store.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Sequences of a scenario [default: 10]
+    /// Sequences of a scenario [default: 10; 1 beside other machines]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SEQUENCES_MAX)), conflicts_with = "corpus")]
     pub(crate) sequences: Option<u32>,
     /// Flows in each sequence of a scenario [default: 100]
