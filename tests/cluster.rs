@@ -113,6 +113,6 @@ fn a_cluster_that_does_not_get_on_says_who_waits_for_whom() {
     );
     let found: Value = fozzy.run(&["run", "client", "--plan", "plan.toml", "--no-store", "--json"]).exits(1).json();
     let text = found.to_string();
-    assert!(text.contains("no progress: the program has not ended in the 10s since faults ended at 5s"), "{text}");
+    assert!(text.contains("no progress: clients have recorded no operation, and the program has not ended, in the 10s since faults ended at 5s"), "{text}");
     assert!(text.contains("main waits for bytes from the connection with n1:9"), "{text}");
 }

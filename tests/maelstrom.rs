@@ -152,7 +152,19 @@ fn goals_are_judged_and_messages_are_drawn() {
     let met = test(&fozzy, "node.wasm", &format!("{words} msgs-per-op<100,max<2s")).exits(0).json();
     assert_eq!(met["results"]["goals"][1]["is-met"], true, "{met}");
     let missed = test(&fozzy, "node.wasm", &format!("{words} msgs-per-op<0.5,median<400ms")).exits(1).json();
-    assert_eq!((&missed["results"]["valid?"], &missed["run"]["status"]), (&false.into(), &"pass".into()), "{missed}");
+    assert_eq!((&missed["results"]["valid?"], &missed["run"]["status"]), (&false.into(), &"fail".into()), "{missed}");
+    let title = missed["run"]["findings"][0]["title"].as_str().expect("a title");
+    assert!(title.contains("msgs-per-op<0.5 is missed"), "{title}");
+    let slow = test(
+        &fozzy,
+        "node.wasm",
+        "broadcast --node-count 3 --time-limit 4 --rate 5 --latency 10 --goal max<0ms --seeds 1..2",
+    )
+    .exits(1)
+    .err();
+    assert!(slow.contains("set-full max<0ms: max<0ms is missed: the stable latency is "), "{slow}");
+    let none = test(&fozzy, "node.wasm", "echo --goal max<1ms").exits(2).err();
+    assert!(none.contains("--goal: max<1ms is of broadcast and g-set; echo has no stable latencies"), "{none}");
     let text = |name: &str| String::from_utf8(fozzy.read(name)).expect("text");
     assert!(text("out/messages.svg").contains("from n0 to n1: gossip"));
     assert!(text("out/history.txt").contains("\t:invoke\t:broadcast\t0\n"), "{}", text("out/history.txt"));

@@ -20,7 +20,9 @@ use crate::embedded::MAELSTROM_DRIVER;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, is_go, load};
 use crate::project::Project;
-use fozzy_scenario_file::{MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_SERVICES, MaelstromOptions};
+use fozzy_scenario_file::{
+    MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_SERVICES, MaelstromGoal, MaelstromOptions, MaelstromWorkload,
+};
 use fozzy_trace::file::RecordedTarget;
 use fozzy_trace::plan::{
     AllowedEnd, ChannelPlan, Edition, FUEL_DEFAULT, HistoryCriterion, Inputs, Limits, MachinePlan, NameDurability,
@@ -178,7 +180,7 @@ fn routed(nonblocking: bool) -> StdinPlan {
 /// What is wrong with options, in a sentence.
 fn check(options: &MaelstromOptions) -> Result<(), String> {
     let MaelstromOptions { nodes, concurrency, rate, time_limit, p_loss, nemesis_interval, .. } = options;
-    let MaelstromOptions { availability, consistency_models, .. } = options;
+    let MaelstromOptions { workload, availability, consistency_models, .. } = options;
     let mut known = BTreeSet::new();
     for name in nodes {
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.');
@@ -221,6 +223,20 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
         }
         let criterion = HistoryCriterion::named("isolation", model);
         fozzy_check::check_criterion(&criterion).map_err(|why| format!("--consistency-models: {why}"))?;
+    }
+    let goals: Vec<MaelstromGoal> =
+        options.goals.iter().map(|words| MaelstromGoal::parse(words)).collect::<Result<_, _>>()?;
+    let bounds: Vec<String> = goals.iter().filter_map(MaelstromGoal::latency_bound).collect();
+    if !bounds.is_empty() {
+        if ![MaelstromWorkload::Broadcast, MaelstromWorkload::GSet].contains(workload) {
+            return Err(format!(
+                "--goal: {} is of broadcast and g-set; {} has no stable latencies",
+                bounds[0],
+                workload.word()
+            ));
+        }
+        let criterion = HistoryCriterion::named("set-full", &bounds.join(","));
+        fozzy_check::check_criterion(&criterion).map_err(|why| format!("--goal: {why}"))?;
     }
     availability.map_or(Ok(()), |least| share("--availability", least))
 }

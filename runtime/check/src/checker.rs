@@ -28,6 +28,8 @@ mod total_queue;
 mod unhandled_exceptions;
 mod unique_ids;
 
+pub(crate) use set_full::LatencyBound;
+
 use crate::history::{
     ClientCall, DatumId, HistoryError, HistoryOperation, OperationHistory, OperationType, pair_calls,
 };

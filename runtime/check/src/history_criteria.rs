@@ -10,7 +10,7 @@
 //! of a finding is the checker, the anomaly and the class of the key, never a value.
 //! Not here: anomalies that end a run while it continues (`fozzy_trace::facts::Operations`).
 
-use crate::checker::{CHECKERS, CheckerOptions, check_property_with, checker};
+use crate::checker::{CHECKERS, CheckerOptions, LatencyBound, check_property_with, checker};
 use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, Process, pair_calls};
 use crate::isolation::{ISOLATION_LEVELS, check_isolation_level, has_transactions, isolation_level};
 use crate::judge::JudgedFinding;
@@ -40,6 +40,8 @@ const SEQUENTIAL: &str = "sequential";
 const ISOLATION: &str = "isolation";
 /// The checker of [`CHECKERS`] that is told of a test.
 const BANK: &str = "bank";
+/// The one whose latencies can have bounds.
+const SET_FULL: &str = "set-full";
 
 /// What is wrong by one criterion.
 struct Violation {
@@ -109,6 +111,7 @@ pub fn check_criterion(criterion: &HistoryCriterion) -> Result<(), String> {
             unknown("checker", other, known.collect())
         }
         _ if name.is_empty() => Ok(()),
+        SET_FULL => LatencyBound::all(name).map(drop),
         other => Err(format!("the checker {other} has no models, and `{}` is given", one_line(name))),
     }
 }
@@ -309,6 +312,11 @@ fn property(
     let verdict = check_property_with(history, row, &options).map_err(|error| error.to_string())?;
     let first = |is_fault: bool| verdict.anomalies.iter().find(|one| one.is_fault == is_fault);
     Ok(match verdict.validity {
+        Validity::Valid if criterion.checker == SET_FULL && !criterion.model.is_empty() => {
+            let bounds = LatencyBound::all(&criterion.model)?;
+            let missed = bounds.iter().find_map(|bound| bound.missed(&verdict));
+            missed.map(|message| Violation::wrong("slow", None, message))
+        }
         Validity::Valid => None,
         Validity::Unknown if !is_whole => None,
         Validity::Unknown => {
@@ -405,6 +413,11 @@ mod tests {
         check("set-full", "", &lost, "Fail set-full: lost");
         check("set-full", "", &lost[..2], "Error set-full: undecided");
         check("set-full", "", &[], "");
+        let added = [("add", "1", ""), ("read", "", "[1]")];
+        check("set-full", "max<1ms,median<1ms", &added, "");
+        check("set-full", "max<1ms,median>1ms", &added, "Fail set-full max<1ms,median>1ms: slow");
+        check("set-full", "max<1ms", &lost, "Fail set-full max<1ms: lost");
+        check("set-full", "max<1", &added, "Error set-full max<1: no such checker");
         let skew = [
             ("txn", "[[:r 1 nil] [:append 1 1]]", "[[:r 1 []] [:append 1 1]]"),
             ("txn", "[[:r 1 nil]]", "[[:r 1 []]]"),

@@ -27,15 +27,22 @@ pub fn judge(execution: &Execution) -> Verdict {
     verdict(judged(execution))
 }
 
+/// The verdict on one of the many executions of a search: that its operations are too few for a verdict says nothing of the program, since
+/// other executions have more.
+#[must_use]
+pub fn judge_of_search(execution: &Execution) -> Verdict {
+    verdict(judged_by(execution, ExitRule::Panics, false))
+}
+
 /// The same by the rule of recordings that were made when a panic of Go was an exit code like any other.
 #[must_use]
 pub fn judge_by_exit_code(execution: &Execution) -> Verdict {
-    verdict(judged_by(execution, ExitRule::Code))
+    verdict(judged_by(execution, ExitRule::Code, true))
 }
 
 /// What was found in an execution, the worst first.
 pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
-    judged_by(execution, ExitRule::Panics)
+    judged_by(execution, ExitRule::Panics, true)
 }
 
 /// What an exit code is taken for.
@@ -47,7 +54,7 @@ enum ExitRule {
     Code,
 }
 
-fn judged_by(execution: &Execution, rule: ExitRule) -> Vec<JudgedFinding> {
+fn judged_by(execution: &Execution, rule: ExitRule, is_alone: bool) -> Vec<JudgedFinding> {
     let target = ProgramOutput { stderr: execution.stderr.last(), backtrace: &execution.backtrace, rule };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<JudgedFinding> = match criteria::of_exit(&execution.end, &execution.facts.criteria) {
@@ -85,7 +92,7 @@ fn judged_by(execution: &Execution, rule: ExitRule) -> Vec<JudgedFinding> {
     found.extend(criteria::found(&execution.facts.criteria));
     // What has ended the run is found again in the whole of it.
     let ended_by = found.first().map(JudgedFinding::signature);
-    let of_history = history_criteria::found(&execution.facts.operations, found.is_empty());
+    let of_history = history_criteria::found(&execution.facts.operations, is_alone && found.is_empty());
     found.extend(of_history.into_iter().filter(|one| Some(one.signature()) != ended_by));
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
@@ -431,6 +438,7 @@ fn with_last_words(title: &str, stderr: &[u8]) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use fozzy_trace::plan::HistoryCriterion;
     use fozzy_trace::{Digest, Duration, History, Instant, NodeExecution, StreamOutput};
 
     pub(crate) fn execution(end: ExecutionEnd, stderr: &str, functions: &[&str]) -> Execution {
@@ -678,6 +686,14 @@ pub(crate) mod tests {
             }
         }
         assert_eq!(with(AllowedEnd::Ok, exited(3)).0, Status::Fail);
+    }
+
+    #[test]
+    fn too_few_operations_for_a_verdict_are_a_finding_of_a_run_and_none_of_a_search() {
+        let mut run = execution(ExecutionEnd::Exited { code: 0 }, "", &[]);
+        run.facts.operations.invoke(0, "add", "1", Instant(1)).expect("room");
+        run.facts.operations.criteria = vec![HistoryCriterion::named("set-full", "")];
+        assert_eq!((judge(&run).status, judge_of_search(&run).status), (Status::Error, Status::Pass));
     }
 
     #[test]

@@ -376,7 +376,7 @@ impl Run {
     pub(crate) fn stall(&self) -> Option<ReportedFailure> {
         let (quiet, due) = self.world.progress_due()?;
         let what = match self.world.facts.operations.all().is_empty() {
-            true => "the program has not ended",
+            true => "clients have recorded no operation, and the program has not ended,",
             false => "no operation has succeeded",
         };
         let (length, waits) = (due.since(quiet), self.world.who_waits().join("\n  "));

@@ -5,10 +5,10 @@
 //! Not here: what needs the real computer or the merged plan (`resolve.rs`).
 
 use crate::file::{
-    BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, FaultFile, HttpFile, MachineFile, NodeEnd,
-    NodeFile, PlanFile, ProcessFile,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, FaultFile, HttpFile, MachineFile,
+    NODE_PLACEHOLDERS, NodeEnd, NodeFile, PlanFile, ProcessFile,
 };
-use crate::nearest::hint;
+use crate::nearest::{hint, nearest};
 use crate::notation::ByteSize;
 use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, Problems, quoted};
@@ -388,8 +388,27 @@ impl Check<'_> {
                     });
                 }
                 check.machine(&node.machine, Some(&node.name));
+                if node.count.is_some() {
+                    check.placeholders(&node.machine);
+                }
             });
         }
+    }
+
+    /// Looks for words in braces that nearly are placeholders of machines that are counted. Others are text.
+    fn placeholders(&mut self, machine: &MachineFile) {
+        let see = |check: &mut Check<'_>, text: &str| {
+            for (at, _) in text.match_indices('{') {
+                let Some((word, _)) = text[at + 1..].split_once('}') else { continue };
+                let is_word = word.chars().all(|c| c.is_ascii_alphabetic());
+                if let Some(known) = nearest(word, NODE_PLACEHOLDERS).filter(|known| is_word && *known != word) {
+                    check.wrong(format!("there is no placeholder `{{{word}}}`; did you mean `{{{known}}}`?"));
+                }
+            }
+        };
+        let args = machine.args.iter().flatten().enumerate();
+        args.for_each(|(i, text)| self.at2("args", i, |check| see(check, text)));
+        machine.env.iter().for_each(|(name, text)| self.at("env", |check| check.at(name, |check| see(check, text))));
     }
 
     fn fault(&mut self, fault: &FaultFile, kinds: &[&FaultKind]) {

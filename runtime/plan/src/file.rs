@@ -648,6 +648,9 @@ pub struct RedactionFile {
     pub defaults: Option<bool>,
 }
 
+/// What stands in braces in arguments and variables of counted machines for their names.
+pub(crate) const NODE_PLACEHOLDERS: [&str; 4] = ["name", "number", "nodes", "others"];
+
 impl NodeFile {
     /// The names of its machines.
     pub(crate) fn names(&self) -> Vec<String> {
@@ -668,9 +671,8 @@ impl NodeFile {
             let others: Vec<&str> = names.iter().filter(|other| *other != name).map(String::as_str).collect();
             let (number, nodes, others) = ((place + 1).to_string(), names.join(","), others.join(","));
             let fill = |text: &mut String| {
-                let values = [("{name}", name), ("{number}", &number), ("{nodes}", &nodes), ("{others}", &others)];
-                for (mark, value) in values {
-                    *text = text.replace(mark, value);
+                for (mark, value) in NODE_PLACEHOLDERS.iter().zip([name, &number, &nodes, &others]) {
+                    *text = text.replace(&format!("{{{mark}}}"), value);
                 }
             };
             let mut node = NodeFile { name: name.clone(), count: None, ..self.clone() };

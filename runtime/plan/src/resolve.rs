@@ -204,10 +204,11 @@ impl Resolve<'_, '_> {
                 .at("expect", |resolve| resolve.each("history", &file.expect.history, Resolve::history_criterion)),
             edition: Edition::FIRST,
         };
-        if let Some(cluster) = &plan.cluster {
-            let names = plan.nodes.iter().filter(|node| !node.called).map(|node| node.name.as_str());
-            let mut about = vec![("FOZZY_NODES", names.collect::<Vec<_>>().join(","))];
-            about.extend(cluster.faults_until.map(|until| ("FOZZY_FAULTS_UNTIL_NS", until.0.to_string())));
+        let names: Vec<&str> = plan.nodes.iter().filter(|node| !node.called).map(|node| node.name.as_str()).collect();
+        if plan.cluster.is_some() || !names.is_empty() {
+            let quiet = plan.cluster.as_ref().and_then(|cluster| cluster.faults_until);
+            let mut about = vec![("FOZZY_NODES", names.join(","))];
+            about.extend(quiet.map(|until| ("FOZZY_FAULTS_UNTIL_NS", until.0.to_string())));
             let is_free = |name: &str| plan.main.env.iter().all(|(known, _)| known != name);
             about.retain(|(name, _)| is_free(name));
             plan.main.env.extend(about.into_iter().map(|(name, value)| (name.to_owned(), value)));

@@ -6,11 +6,9 @@
 //!  :workload {:valid? true, :stable-latencies {0.5 120}}}
 //! ```
 
-mod goal;
 mod journal;
 mod page;
 
-pub use goal::{GoalResult, MAELSTROM_GOALS, MaelstromGoal};
 pub use journal::{DIAGRAM_EVENTS, JOURNAL_EVENTS_MAX, MessageEvent, MessageEventKind, lamport_svg};
 pub use page::maelstrom_page;
 
@@ -104,6 +102,19 @@ pub struct MaelstromResults {
     /// Goals that were set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<GoalResult>,
+}
+
+/// Whether a goal was met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct GoalResult {
+    /// The goal.
+    pub goal: String,
+    /// What was measured; absent when the test has no such number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<f64>,
+    /// Whether it was met. What was not measured meets no goal.
+    pub is_met: bool,
 }
 
 /// Latencies and rates, by function.
@@ -207,7 +218,7 @@ pub struct CheckerResult {
 }
 
 impl MaelstromResults {
-    /// What was measured under the name of a goal ([`MAELSTROM_GOALS`]).
+    /// What was measured under the name of a goal.
     #[must_use]
     pub fn measured(&self, name: &str) -> Option<f64> {
         let latency = |quantile: &str| {

@@ -40,7 +40,7 @@ pub use condition::{Condition, ConditionOperator};
 pub use json::{DEPTH_MAX, JsonNode, JsonNumber, JsonValue, TEXT_BYTES_MAX};
 pub use maelstrom::{
     LatencyDistribution, MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_SERVICES, MAELSTROM_STEPS_MAX,
-    MaelstromOptions, MaelstromWorkload, NemesisKind, PartitionMoment, Topology,
+    MaelstromGoal, MaelstromOptions, MaelstromWorkload, NemesisKind, PartitionMoment, Topology,
 };
 pub use options::{ClusterFault, ClusterOptions, ClusterPreset};
 pub use payload::Payload;

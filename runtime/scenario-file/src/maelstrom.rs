@@ -6,6 +6,10 @@
 //!
 //! Not here: what nodes and clients do (`runtime/player/maelstrom`), flags and their defaults (`fozzy-cli`).
 
+mod goal;
+
+pub use goal::MaelstromGoal;
+
 /// Operations and nemesis steps of one test, at most.
 pub const MAELSTROM_STEPS_MAX: u32 = 1_000_000;
 /// Nodes of one test, at most.
@@ -51,6 +55,9 @@ pub struct MaelstromOptions {
     pub topology: Topology,
     /// The share of operations that must succeed, if any must.
     pub availability: Option<f64>,
+    /// Bounds of what is measured ([`MaelstromGoal::parse`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<String>,
     /// What transactions are held to.
     pub consistency_models: Vec<String>,
     /// Keys that transactions work on at once.
@@ -282,6 +289,7 @@ mod tests {
             journal: false,
             topology: Topology::Grid,
             availability: None,
+            goals: Vec::new(),
             consistency_models: vec!["serializable".to_owned()],
             key_count: 10,
             max_txn_length: 4,

@@ -91,7 +91,7 @@ pub use process_truncate::PROCESS_TRUNCATE;
 pub use read_error::READ_ERROR;
 pub(crate) use reorder::REORDER;
 pub use restart::RESTART;
-pub use rules::{Faults, UnknownFault, machine_of};
+pub use rules::{FaultSlot, Faults, UnknownFault, machine_of};
 pub use short_read::SHORT_READ;
 pub use short_write::SHORT_WRITE;
 pub use slow_disk::SLOW_DISK;

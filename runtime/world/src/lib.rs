@@ -46,7 +46,7 @@ pub use channel::Channel;
 pub use clock::Clock;
 pub use decide::{Decider, FaultStrike, OpContext};
 pub use dialogue::{Dialogues, StdinDelivery, StdioPeer};
-pub use fault::Faults;
+pub use fault::{FaultSlot, Faults};
 pub use files::Disk;
 pub use http::Http;
 pub use machine_order::MachineOrder;
@@ -106,7 +106,7 @@ pub struct World {
     /// What no rule answered.
     pub unmatched: UnmatchedRequests,
     /// What is planned to go wrong.
-    pub faults: Faults,
+    pub faults: FaultSlot,
     /// Open files of the real computer, when it answers.
     pub live: files::LiveFiles,
     /// Guests that the engine is to start, in this order.
@@ -193,7 +193,7 @@ impl World {
             pipes: Pipes::default(),
             dialogues: Dialogues::of(&plan),
             unmatched: UnmatchedRequests::default(),
-            faults: Faults::new(&plan.faults)?.on(machines).with_nemeses(&plan),
+            faults: Faults::new(&plan.faults)?.on(machines).with_nemeses(&plan).into(),
             live: files::LiveFiles::default(),
             launches: Vec::new(),
             facts: Facts::default(),
@@ -251,7 +251,11 @@ impl World {
         self.nodes.push(Some(CopyOnWrite::new(node)));
         self.living += 1;
         let is_ordered = self.plan.edition >= Edition::SEVENTH && self.plan.is_routed();
-        if is_ordered || self.faults.plans(&fault::POWER_LOSS) || self.faults.plans_power_loss_nemesis() {
+        // What strikes a machine strikes those of the plan. Others are started by calls, which have the faults.
+        let may_strike = |faults: &FaultSlot| {
+            !faults.is_lent() && (faults.plans(&fault::POWER_LOSS) || faults.plans_power_loss_nemesis())
+        };
+        if is_ordered || may_strike(&self.faults) {
             self.node_mut(id).disk.track_durability(true);
         }
         self.launches.push(Launch { node: id, component, entry });

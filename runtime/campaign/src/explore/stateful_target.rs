@@ -10,7 +10,7 @@
 use super::unreached::unreached;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
-use fozzy_check::{judge, judge_facts};
+use fozzy_check::{judge_facts, judge_of_search};
 use fozzy_engine::{Interrupt, LazyInput, Session, Walker};
 use fozzy_report::{RunMode, UnreachedBranch};
 use fozzy_search::explore::{ConfirmReason, DecisionPath, StatefulTarget};
@@ -107,7 +107,7 @@ impl PathConfirmer {
             ConfirmReason::Failure => self.reprieve.clone(),
             ConfirmReason::Cut => self.interrupt.clone(),
         });
-        Ok(judge(&self.repeat(story, 0..0)?))
+        Ok(judge_of_search(&self.repeat(story, 0..0)?))
     }
 
     fn repeat(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {

@@ -2,11 +2,11 @@
 
 use fozzy_check::{CheckerVerdict, HistoryOperation, OperationHistory, Process, Validity, check_property, checker};
 use fozzy_report::maelstrom::{
-    CheckerResult, ExceptionClass, JOURNAL_EVENTS_MAX, MaelstromAvailability, MaelstromExceptions, MaelstromGoal,
+    CheckerResult, ExceptionClass, GoalResult, JOURNAL_EVENTS_MAX, MaelstromAvailability, MaelstromExceptions,
     MaelstromNet, MaelstromPerf, MaelstromResults, MaelstromTimeline, MaelstromValidity, MessageEvent,
 };
 use fozzy_report::shell_word;
-use fozzy_scenario_file::MaelstromOptions;
+use fozzy_scenario_file::{MaelstromGoal, MaelstromOptions};
 use fozzy_trace::facts::{Operation, OperationEnd};
 use fozzy_trace::plan::HistoryCriterion;
 use fozzy_trace::{Execution, Status};
@@ -71,7 +71,6 @@ impl MaelstromOutput {
         execution: &Execution,
         driver: &DriverOutput,
         (status, found): (Status, &[String]),
-        goals: &[MaelstromGoal],
     ) -> MaelstromOutput {
         let operations = &execution.facts.operations;
         let history = OperationHistory::of_run(operations);
@@ -97,10 +96,8 @@ impl MaelstromOutput {
             timeline: Some(MaelstromTimeline { valid: true }),
             goals: Vec::new(),
         };
-        results.goals = goals.iter().map(|goal| goal.judge(|name| results.measured(name))).collect();
-        if status == Status::Pass && results.goals.iter().any(|goal| !goal.is_met) {
-            results.valid = MaelstromValidity::INVALID;
-        }
+        let goals = options.goals.iter().filter_map(|words| MaelstromGoal::parse(words).ok());
+        results.goals = goals.map(|goal| goal_result(&goal, results.measured(goal.name))).collect();
         MaelstromOutput { results, history }
     }
 
@@ -190,6 +187,10 @@ fn exceptions(operations: &[Operation]) -> MaelstromExceptions {
     classes.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.class.cmp(&other.class)));
     classes.truncate(CLASSES_MAX);
     MaelstromExceptions { valid: true, classes }
+}
+
+fn goal_result(goal: &MaelstromGoal, measured: Option<f64>) -> GoalResult {
+    GoalResult { goal: goal.words.clone(), measured, is_met: measured.is_some_and(|number| goal.is_met(number)) }
 }
 
 fn availability(result: &CheckerResult, least: Option<f64>) -> MaelstromAvailability {

@@ -13,6 +13,7 @@
 
 use super::{CallHistory, CheckerRow, CheckerVerdict, LATENCY};
 use crate::history::{ClientCall, DatumId, HistoryError};
+use crate::unmatched::one_line;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const SET_FULL: CheckerRow = CheckerRow {
@@ -21,6 +22,52 @@ pub(super) const SET_FULL: CheckerRow = CheckerRow {
     by_key: true,
     check,
 };
+
+/// Quantiles of stable latencies that can have bounds, by their words.
+const BOUNDED: [(&str, &str); 4] = [("median", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("max", "1")];
+
+/// A bound of a stable latency.
+pub(crate) struct LatencyBound<'a> {
+    words: &'a str,
+    quantile: &'static str,
+    is_below: bool,
+    milliseconds: f64,
+}
+
+impl LatencyBound<'_> {
+    /// Bounds of stable latencies, such as `median<400ms,max<600ms`.
+    ///
+    /// # Errors
+    /// What is wrong with one, in a sentence.
+    pub(crate) fn all(words: &str) -> Result<Vec<LatencyBound<'_>>, String> {
+        let bound = |words| LatencyBound::of(words).ok_or(words);
+        words.split(',').map(|words| bound(words.trim())).collect::<Result<_, _>>().map_err(|wrong| {
+            let names = BOUNDED.map(|(name, _)| name).join(", ");
+            format!("expected bounds of the stable latencies {names}, such as max<600ms, found `{}`", one_line(wrong))
+        })
+    }
+
+    fn of(words: &str) -> Option<LatencyBound<'_>> {
+        let at = words.find(['<', '>'])?;
+        let (_, quantile) = *BOUNDED.iter().find(|(name, _)| *name == &words[..at])?;
+        let milliseconds: f64 = words[at + 1..].strip_suffix("ms")?.parse().ok()?;
+        let is_below = words.as_bytes()[at] == b'<';
+        milliseconds.is_finite().then_some(LatencyBound { words, quantile, is_below, milliseconds })
+    }
+
+    /// What is wrong with what was measured, in a sentence.
+    pub(crate) fn missed(&self, verdict: &CheckerVerdict) -> Option<String> {
+        let name = format!("{LATENCY} {}", self.quantile);
+        let Some((_, measured)) = verdict.counts.iter().find(|(known, _)| *known == name) else {
+            return Some(format!("{} is missed: no element has a stable latency", self.words));
+        };
+        let is_met = match self.is_below {
+            true => (*measured as f64) < self.milliseconds,
+            false => (*measured as f64) > self.milliseconds,
+        };
+        (!is_met).then(|| format!("{} is missed: the stable latency is {measured} ms", self.words))
+    }
+}
 
 /// What is known of an element. Reads are named by the position of their invocation.
 #[derive(Clone, Copy, Default)]

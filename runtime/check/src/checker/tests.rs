@@ -361,3 +361,18 @@ fn what_a_process_sees_goes_forward() {
     ];
     assert_eq!(judged("kafka", &back), (Validity::Invalid, "nonmonotonic-send".to_owned()));
 }
+
+#[test]
+fn stable_latencies_have_bounds() {
+    let bound = |words: &str| super::LatencyBound::all(words).map(|bounds| bounds.len());
+    assert_eq!((bound("median<400ms"), bound("p95<1ms,max>0.5ms")), (Ok(1), Ok(2)));
+    for wrong in ["", "mean<3ms", "max<3", "max<NaNms", "max<1ms,"] {
+        let why = bound(wrong).expect_err(wrong);
+        assert!(why.starts_with("expected bounds of the stable latencies median, p95, p99, max"), "{why}");
+    }
+    let verdict = CheckerVerdict { counts: vec![("stable-latency-ms 1".to_owned(), 7)], ..CheckerVerdict::default() };
+    let missed = |words: &str| super::LatencyBound::all(words).map(|bounds| bounds[0].missed(&verdict));
+    assert_eq!(missed("max<8ms"), Ok(None));
+    assert_eq!(missed("max<7ms"), Ok(Some("max<7ms is missed: the stable latency is 7 ms".to_owned())));
+    assert_eq!(missed("p99>1ms"), Ok(Some("p99>1ms is missed: no element has a stable latency".to_owned())));
+}

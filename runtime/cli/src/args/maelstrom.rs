@@ -3,9 +3,8 @@
 use super::{CollisionArg, ReportFormatArg, SeedArg};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use fozzy_report::maelstrom::MaelstromGoal;
 use fozzy_scenario_file::{
-    LatencyDistribution, MaelstromOptions, MaelstromWorkload, NemesisKind, PartitionMoment, Topology,
+    LatencyDistribution, MaelstromGoal, MaelstromOptions, MaelstromWorkload, NemesisKind, PartitionMoment, Topology,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -94,8 +93,8 @@ pub(crate) struct MaelstromTestArgs {
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) log_net_recv: bool,
     /// What the test is to come to, or it fails: bounds of msgs-per-op, ok-fraction, and the stable latencies median, p95, p99 and
-    /// max, such as 'msgs-per-op<30,median<400ms,max<600ms'.
-    #[arg(long, value_name = "GOAL,…", value_delimiter = ',', conflicts_with = "seeds", value_parser = MaelstromGoal::parse)]
+    /// max (of broadcast and g-set), such as 'msgs-per-op<30,median<400ms,max<600ms'.
+    #[arg(long, value_name = "GOAL,…", value_delimiter = ',', value_parser = MaelstromGoal::parse)]
     pub(crate) goal: Vec<MaelstromGoal>,
     /// The seed of everything that is left to chance: a number, or `random` for a fresh one, which is printed first.
     #[arg(long, value_name = "N|random", default_value = "0", value_parser = SeedArg::parse, overrides_with = "seed")]
@@ -127,7 +126,7 @@ pub(crate) struct MaelstromTestArgs {
     /// What to do when the trace exists: refuse, replace it, or write `stem.N.ext`.
     #[arg(long, value_name = "POLICY", default_value = "append")]
     pub(crate) record_collision: CollisionArg,
-    /// Format of the summary [default: `reporter` of fozzy.toml, or pretty]
+    /// Format of the summary of --seeds [default: `reporter` of fozzy.toml, or pretty]
     #[arg(long, value_name = "FORMAT", requires = "seeds")]
     pub(crate) reporter: Option<ReportFormatArg>,
     /// Arguments of the nodes.
@@ -172,6 +171,7 @@ impl MaelstromTestArgs {
             journal: self.out.is_some() || self.log_net_send || self.log_net_recv,
             topology: named(Topology::ALL, |one| one.word(), &self.topology)?,
             availability: self.availability.as_deref().map(availability).transpose()?,
+            goals: self.goal.iter().map(|goal| goal.words.clone()).collect(),
             consistency_models: self.consistency_models.iter().map(|model| model.trim().to_owned()).collect(),
             key_count: self.key_count,
             max_txn_length: self.max_txn_length,

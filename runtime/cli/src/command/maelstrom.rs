@@ -15,12 +15,12 @@ use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_check::is_own;
 use fozzy_engine::{OutputKind, OutputTee};
 use fozzy_report::maelstrom::{
-    DIAGRAM_EVENTS, GoalResult, MaelstromDocument, MaelstromValidity, MessageEvent, MessageEventKind, lamport_svg,
+    DIAGRAM_EVENTS, MaelstromDocument, MaelstromValidity, MessageEvent, MessageEventKind, lamport_svg,
 };
 use fozzy_report::{MachineLine, RunMode, RunSummary, pretty};
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Execution, Executor, NodeId, Status};
+use fozzy_trace::{Execution, Executor, NodeId};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -76,7 +76,7 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     let status = summary.status;
     let heard = std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner));
     let found: Vec<String> = summary.findings.iter().map(|finding| finding.title.clone()).collect();
-    let results = MaelstromOutput::of(&tested, &execution, &heard, (status, &found), &args.goal);
+    let results = MaelstromOutput::of(&tested, &execution, &heard, (status, &found));
     if let Some(out) = &args.out {
         lost.note(write_files(out, &results, &heard, &execution));
     }
@@ -96,7 +96,6 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     } else {
         lost.note(context.runs.finish(&folder, &summary));
     }
-    let goals = shown.goals.clone();
     let is_unknown = shown.valid == MaelstromValidity::UNKNOWN;
     if context.printer.json {
         let document =
@@ -111,18 +110,12 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
             context.printer.remark(&format!("{command}\n"));
         }
     }
-    let missed: Vec<&GoalResult> = goals.iter().filter(|goal| !goal.is_met).collect();
-    for GoalResult { goal, measured, .. } in &missed {
-        let measured =
-            measured.map_or_else(|| "it was not measured".to_owned(), |number| format!("it was {number:.2}"));
-        context.printer.remark(&format!("goal missed: {goal}, {measured}\n"));
-    }
     lost.settle()?;
     say_other_name(context, args.record.as_deref(), trace.as_deref());
     if is_unknown {
         return Ok(ExitCode::from(EXIT_UNKNOWN));
     }
-    Ok(exit(if status == Status::Pass && !missed.is_empty() { Status::Fail } else { status }))
+    Ok(exit(status))
 }
 
 /// Reads what the driver prints, and shows what is asked for: what nodes write to standard error, and messages.

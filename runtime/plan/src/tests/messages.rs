@@ -24,6 +24,10 @@ fn unknown_keys_come_with_the_nearest_known_one() {
     );
     check("[limits]\nmemory-mb = 64", &["2:1: `limits.memory-mb`: unknown key; did you mean `memory`?"]);
     check("[[nodes]]\nname = 'a'", &["1:3: `nodes`: unknown key; did you mean `node`?"]);
+    let counted =
+        "[[node]]\nname = 'a'\ncount = 2\ncomponent = 'a.wasm'\nargs = ['{name}', '{\"id\": 1}', '{nodez}', '{role}']";
+    check(counted, &["5:32: `node[0].args[2]`: there is no placeholder `{nodez}`; did you mean `{nodes}`?"]);
+    check(&counted.replace("count = 2\n", ""), &[]);
 }
 
 #[test]

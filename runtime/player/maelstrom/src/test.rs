@@ -6,12 +6,12 @@ use crate::generator::{Generator, Input, exact_words, words};
 use crate::log::COMMIT_OK;
 use crate::nemesis::{self, Nemesis};
 use crate::network::{MessageNetwork, NodeMessage, is_client};
-use crate::protocol::{PrintedMessage, ReplyShape, error_code, json_text, shown};
+use crate::protocol::{PrintedMessage, ReplyShape, ValueShape, error_code, json_text, shown};
 use crate::services::{Services, is_service};
 use crate::topology::neighbours;
 use crate::wire::{Heard, NodeWire};
 use crate::workload::{ASSIGN, OperationRow, POLL, Workload};
-use fozzy_scenario_file::{MaelstromOptions, MaelstromWorkload, NemesisKind};
+use fozzy_scenario_file::{MaelstromGoal, MaelstromOptions, MaelstromWorkload, NemesisKind};
 use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Info, Skip, StepResult};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
@@ -32,7 +32,15 @@ const FINAL_POLLS: u64 = 10_000_000_000;
 const FINAL_POLLS_MAX: u32 = 1_000;
 
 static INIT_OK: ReplyShape = ReplyShape { kind: "init_ok", keys: &[] };
+/// An answer that says that something went wrong.
+static ERROR: ReplyShape = ReplyShape { kind: "error", keys: &[("code", ValueShape::Integer)] };
 static TOPOLOGY_OK: ReplyShape = ReplyShape { kind: "topology_ok", keys: &[] };
+
+/// Bytes of a line at the most; a longer one comes in parts.
+const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// The checker that measures stable latencies, and can hold them to bounds.
+const BOUNDED: &str = "set-full";
 
 /// What a test without operations and faults does.
 const WAIT: &str = "wait";
@@ -125,8 +133,11 @@ impl Test {
 
     /// Sets the nodes up.
     pub fn begin(&mut self) {
+        let goals = self.goals();
+        let bounds = goals.iter().filter_map(MaelstromGoal::latency_bound).collect::<Vec<_>>().join(",");
         for (checker, model) in self.workload.checkers {
-            tools::check_history(checker, model);
+            let is_bounded = *checker == BOUNDED && !bounds.is_empty();
+            tools::check_history(checker, if is_bounded { &bounds } else { model });
         }
         for model in self.options.consistency_models.iter().filter(|_| self.workload.is_transactional) {
             tools::check_history("isolation", model);
@@ -298,8 +309,9 @@ impl Test {
             self.finish();
         }
         let net = self.network.report(self.begun);
-        eprintln!("{}", json!({"net": net, "invoked": self.begun, "ok": self.succeeded}));
+        eprintln!("{}", json!({"net": &net, "invoked": self.begun, "ok": self.succeeded}));
         self.check_availability();
+        self.check_goals(net["servers"]["msgs-per-op"].as_f64().unwrap_or_default());
     }
 
     /// Each client reads all logs from their beginnings, while something comes.
@@ -321,9 +333,33 @@ impl Test {
         }
     }
 
+    fn goals(&self) -> Vec<MaelstromGoal> {
+        self.options.goals.iter().filter_map(|words| MaelstromGoal::parse(words).ok()).collect()
+    }
+
+    /// The share of operations that succeeded.
+    fn share(&self) -> f64 {
+        if self.begun == 0 { 1.0 } else { self.succeeded as f64 / self.begun as f64 }
+    }
+
+    /// Ends the run if it misses a goal. Bounds of latencies are the checker's.
+    fn check_goals(&self, messages: f64) {
+        for goal in self.goals() {
+            let (measured, what) = match goal.name {
+                MaelstromGoal::MESSAGES => (messages, "messages between nodes for each operation"),
+                MaelstromGoal::SUCCEEDED => (self.share(), "of the operations succeeded"),
+                _ => continue,
+            };
+            if !goal.is_met(measured) {
+                let words = &goal.words;
+                fail(&format!("goal {words}"), &format!("the goal {words} is missed: {measured:.4} {what}"));
+            }
+        }
+    }
+
     fn check_availability(&self) {
         let Some(least) = self.options.availability else { return };
-        let share = if self.begun == 0 { 1.0 } else { self.succeeded as f64 / self.begun as f64 };
+        let share = self.share();
         if share < least {
             let (succeeded, begun) = (self.succeeded, self.begun);
             fail(
@@ -422,6 +458,7 @@ impl Test {
     fn hear(&mut self, node: &str, line: &str) {
         let message: PrintedMessage<'_> = match serde_json::from_str(line) {
             Ok(message) => message,
+            Err(_) if line.len() >= LINE_BYTES_MAX => refuse(node, line, "it is longer than 1 MiB"),
             Err(why) => refuse(node, line, &why.to_string()),
         };
         if !message.body.get().starts_with('{') {
@@ -488,10 +525,11 @@ impl Test {
         };
         let Some(request) = self.clients[at].request.take() else { return };
         if reply.get("type").is_some_and(|kind| kind == "error") {
-            return self.fail_request(at, request, &reply);
+            return self.fail_request(at, request, &reply, message);
         }
         if let Some(problem) = request.purpose.problem(&reply) {
-            malformed(&self.clients[at], &request, message, problem);
+            let (shape, expected) = (request.purpose.reply(), request.purpose.expected(msg_id));
+            malformed((shape, &expected), &self.clients[at], &request, message, problem);
         }
         self.complete(at, request, &reply, &message.body);
     }
@@ -520,19 +558,16 @@ impl Test {
     }
 
     /// A request was answered with an error.
-    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>) {
+    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>, message: &NodeMessage) {
         let code = reply.get("code").and_then(Value::as_i64);
         let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
         let Some(code) = code else {
-            let what = "`code` of the error is not an integer".to_owned();
-            let message = NodeMessage {
-                id: 0,
-                src: String::new(),
-                dest: String::new(),
-                body: Value::Object(reply.clone()).to_string(),
-                waited_for: None,
+            let what = match reply.contains_key("code") {
+                true => "`code` of the error is not an integer".to_owned(),
+                false => "`code` of the error is missing".to_owned(),
             };
-            malformed(&self.clients[at], &request, &message, (what.clone(), what));
+            let expected = ERROR.example(request.msg_id, None);
+            malformed((&ERROR, &expected), &self.clients[at], &request, message, (what.clone(), what));
         };
         let error = error_code(code);
         self.unanswered(at, request, &format!("{} {text}", error.name), error.is_definite);
@@ -612,12 +647,17 @@ fn refuse(node: &str, line: &str, why: &str) -> ! {
     )
 }
 
-/// A node has answered with something else than the reply.
-fn malformed(client: &Client, request: &NodeRequest, reply: &NodeMessage, (what, found): (String, String)) -> ! {
-    let shape = request.purpose.reply();
+/// A node has answered with something else than a reply of this kind, which looks so.
+fn malformed(
+    (shape, expected): (&ReplyShape, &str),
+    client: &Client,
+    request: &NodeRequest,
+    reply: &NodeMessage,
+    (what, found): (String, String),
+) -> ! {
     let when = if request.purpose.is_again() { " after a restart" } else { "" };
     let (node, name) = (&client.node, &client.name);
-    let (asked, body, expected) = (shown(&request.body), shown(&reply.body), request.purpose.expected(request.msg_id));
+    let (asked, body) = (shown(&request.body), shown(&reply.body));
     let (sent, answered) = (request.message, reply.id);
     fail(
         &format!("malformed {}{when}: {what}", shape.kind),

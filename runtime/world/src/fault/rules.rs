@@ -23,6 +23,7 @@ use fozzy_trace::facts::{FaultTally, InjectedFaults, MISSED_KEPT_MAX, PowerLossR
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
 use fozzy_trace::{CopyOnWrite, Duration, Instant, NodeId, Plan, Purpose, Question};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// Lengths of drawn strikes: the strength, its half, and so on. The shortest is some hundredth of the longest, so that both an
@@ -50,6 +51,40 @@ pub struct Faults {
     /// Whether none strikes as yet: the setup of the programs is not complete.
     awaits_setup: bool,
 }
+
+/// Where a computer keeps its faults. A call takes them while it works on the rest of the computer, which moves a pointer, and puts them back.
+#[derive(Clone, Debug, Default)]
+pub struct FaultSlot(Option<Box<Faults>>);
+
+impl From<Faults> for FaultSlot {
+    fn from(faults: Faults) -> FaultSlot {
+        FaultSlot(Some(Box::new(faults)))
+    }
+}
+
+impl FaultSlot {
+    /// Whether a call has them.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl Deref for FaultSlot {
+    type Target = Faults;
+
+    fn deref(&self) -> &Faults {
+        self.0.as_deref().expect(IS_BACK)
+    }
+}
+
+impl DerefMut for FaultSlot {
+    fn deref_mut(&mut self) -> &mut Faults {
+        self.0.as_deref_mut().expect(IS_BACK)
+    }
+}
+
+/// Why there are faults.
+const IS_BACK: &str = "who has taken the faults asks the context for them";
 
 #[derive(Clone, Debug)]
 struct Rule {

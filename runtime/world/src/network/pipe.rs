@@ -134,7 +134,11 @@ impl TcpPipe {
     pub(super) fn read(&mut self, bytes: usize) -> Vec<u8> {
         let bytes = bytes.min(self.readable);
         self.readable -= bytes;
-        self.bytes.drain(..bytes).collect()
+        let (front, back) = self.bytes.as_slices();
+        let of_front = bytes.min(front.len());
+        let read = [&front[..of_front], &back[..bytes - of_front]].concat();
+        self.bytes.drain(..bytes);
+        read
     }
 
     /// The reader wants none of what is here. How many bytes that were.
