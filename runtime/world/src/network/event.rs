@@ -6,7 +6,8 @@ use super::error::SocketErrorCode;
 use super::slab::SlabKey;
 use super::{TcpId, UdpId};
 use fozzy_trace::{Duration, Instant, NodeId};
-use std::collections::BTreeMap;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 
 /// One of the two ends of a connection: the one that connected, the one that accepted.
@@ -75,25 +76,58 @@ pub(super) struct Datagram {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct NetworkEvents {
-    queue: BTreeMap<(Instant, u64), NetworkEvent>,
+    queue: BinaryHeap<Reverse<QueuedEvent>>,
     pushed: u64,
+}
+
+/// What happens at a moment, with its number among all that was caused.
+#[derive(Clone, Debug)]
+struct QueuedEvent {
+    at: Instant,
+    number: u64,
+    event: NetworkEvent,
+}
+
+impl QueuedEvent {
+    fn order(&self) -> (Instant, u64) {
+        (self.at, self.number)
+    }
+}
+
+impl PartialEq for QueuedEvent {
+    fn eq(&self, other: &QueuedEvent) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for QueuedEvent {}
+
+impl PartialOrd for QueuedEvent {
+    fn partial_cmp(&self, other: &QueuedEvent) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for QueuedEvent {
+    fn cmp(&self, other: &QueuedEvent) -> Ordering {
+        self.order().cmp(&other.order())
+    }
 }
 
 impl NetworkEvents {
     pub(super) fn push(&mut self, at: Instant, event: NetworkEvent) {
-        self.queue.insert((at, self.pushed), event);
+        self.queue.push(Reverse(QueuedEvent { at, number: self.pushed, event }));
         self.pushed += 1;
     }
 
     pub(super) fn next(&self) -> Option<Instant> {
-        self.queue.first_key_value().map(|((at, _), _)| *at)
+        self.queue.peek().map(|Reverse(first)| first.at)
     }
 
     /// The next one, if it is due at `now`.
     pub(super) fn pop(&mut self, now: Instant) -> Option<(Instant, NetworkEvent)> {
-        let first = self.queue.first_entry()?;
-        let at = first.key().0;
-        (at <= now).then(|| (at, first.remove()))
+        self.next().filter(|at| *at <= now)?;
+        self.queue.pop().map(|Reverse(first)| (first.at, first.event))
     }
 
     pub(super) fn len(&self) -> usize {
