@@ -158,11 +158,11 @@ fn goals_are_judged_and_messages_are_drawn() {
     let slow = test(
         &fozzy,
         "node.wasm",
-        "broadcast --node-count 3 --time-limit 4 --rate 5 --latency 10 --goal max<0ms --seeds 1..2",
+        "broadcast --node-count 3 --time-limit 4 --rate 5 --latency 10 --goal max>5s --seeds 1..2",
     )
     .exits(1)
     .err();
-    assert!(slow.contains("set-full max<0ms: max<0ms is missed: the stable latency is "), "{slow}");
+    assert!(slow.contains("set-full max>5000ms: max>5000ms is missed: the stable latency is "), "{slow}");
     let none = test(&fozzy, "node.wasm", "echo --goal max<1ms").exits(2).err();
     assert!(none.contains("--goal: max<1ms is of broadcast and g-set; echo has no stable latencies"), "{none}");
     let text = |name: &str| String::from_utf8(fozzy.read(name)).expect("text");
@@ -292,11 +292,7 @@ fn what_breaks_the_protocol_is_told() {
             1,
             "n0 answers c1 with a malformed txn_ok: `txn` has another number of operations: 0 instead of 2",
         ),
-        (
-            "stray",
-            1,
-            "a message has come whose `in_reply_to` names no open request: {\"type\":\"echo_ok\",\"echo\":\"a\"}",
-        ),
+        ("stray", 1, "malformed echo_ok: `in_reply_to` is missing"),
         ("malformed", 1, malformed),
         ("surplus", 1, "`more` is no key of echo_ok"),
         ("other", 1, "\"Please echo 62\" was sent, and \"other\" came back"),

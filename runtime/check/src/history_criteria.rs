@@ -314,8 +314,8 @@ fn property(
     Ok(match verdict.validity {
         Validity::Valid if criterion.checker == SET_FULL && !criterion.model.is_empty() => {
             let bounds = LatencyBound::all(&criterion.model)?;
-            let missed = bounds.iter().find_map(|bound| bound.missed(&verdict));
-            missed.map(|message| Violation::wrong("slow", None, message))
+            let missed = bounds.iter().find_map(|bound| Some((bound.anomaly(), bound.missed(&verdict)?)));
+            missed.map(|(anomaly, message)| Violation::wrong(&anomaly, None, message))
         }
         Validity::Valid => None,
         Validity::Unknown if !is_whole => None,
@@ -415,7 +415,7 @@ mod tests {
         check("set-full", "", &[], "");
         let added = [("add", "1", ""), ("read", "", "[1]")];
         check("set-full", "max<1ms,median<1ms", &added, "");
-        check("set-full", "max<1ms,median>1ms", &added, "Fail set-full max<1ms,median>1ms: slow");
+        check("set-full", "max<1ms,median>1ms", &added, "Fail set-full max<1ms,median>1ms: median below its bound");
         check("set-full", "max<1ms", &lost, "Fail set-full max<1ms: lost");
         check("set-full", "max<1", &added, "Error set-full max<1: no such checker");
         let skew = [

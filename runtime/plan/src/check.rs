@@ -13,6 +13,7 @@ use crate::notation::ByteSize;
 use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, Problems, quoted};
 use crate::stdin::{self, StdinFile};
+use fozzy_check::check_criterion;
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::criteria::{CHECKER_NAME_BYTES_MAX, HISTORY_CRITERIA_MAX, PATTERN_BYTES_MAX, is_model_path};
@@ -237,6 +238,9 @@ impl Check<'_> {
                     let message = format!("expected a name of 1 to {CHECKER_NAME_BYTES_MAX} bytes");
                     self.at2("history", i, |check| check.at(key, |check| check.wrong(message)));
                 }
+            }
+            if let Err(message) = check_criterion(&criterion.named()) {
+                self.at2("history", i, |check| check.wrong(message));
             }
         }
     }

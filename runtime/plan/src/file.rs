@@ -8,6 +8,8 @@ use crate::named::NamedValues;
 use crate::nemesis::{NemesisFile, PhasesFile};
 use crate::notation::{Bandwidth, ByteSize, FaultRate, NamedAllocator, Strength, TimeSpan, WallStart};
 use crate::stdin::StdinFile;
+use fozzy_trace::Digest;
+use fozzy_trace::plan::HistoryCriterion;
 use fozzy_trace::plan::criteria::is_model_path;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -613,6 +615,16 @@ pub struct HistoryCriterionFile {
     pub accounts: Vec<BankAccount>,
     /// Of `bank`, what its accounts have together. Default: what they have at the first read.
     pub total: Option<i64>,
+}
+
+impl HistoryCriterionFile {
+    /// As it is named; if its model is a component, that is still to be found by the name.
+    pub(crate) fn named(&self) -> HistoryCriterion {
+        let model = self.model.clone().unwrap_or_default();
+        let component = is_model_path(&model).then(|| Digest::of(b""));
+        let accounts = self.accounts.iter().map(BankAccount::edn).collect();
+        HistoryCriterion { checker: self.checker.clone(), model, component, accounts, total: self.total }
+    }
 }
 
 /// The name of an account.

@@ -10,15 +10,15 @@
 
 use crate::check::{check, target_names};
 use crate::file::{
-    BackendsFile, BankAccount, ComponentFile, ContentFile, ContentTable, DiskNames, ExpectFile, FaultFile,
-    FilesBackend, HistoryCriterionFile, HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile,
-    NodeEnd, PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, DiskNames, ExpectFile, FaultFile, FilesBackend,
+    HistoryCriterionFile, HttpFailureFile, HttpFile, LimitsFile, LiveDurations, MachineFile, MemoryFile, NodeEnd,
+    PlanFile, ProcessFailureFile, ProcessFile, RedactionFile, ScriptBackend,
 };
 use crate::nemesis;
 use crate::preopen::parse_preopen;
 use crate::problem::{DocumentStep, PlanError, Problems};
 use fozzy_live::{capture_directory, normalise_guest_path};
-use fozzy_trace::plan::criteria::{CHECKER_NAME_BYTES_MAX, is_model_path};
+use fozzy_trace::plan::criteria::CHECKER_NAME_BYTES_MAX;
 use fozzy_trace::plan::{
     AllowedEnd, Backend, Backends, CheckerPlan, Edition, HistoryCriterion, HostLimits, HttpFailure, HttpReply,
     HttpRule, Inputs, Limits, LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability,
@@ -283,15 +283,14 @@ impl Resolve<'_, '_> {
     }
 
     fn history_criterion(&mut self, file: &HistoryCriterionFile) -> HistoryCriterion {
-        let (mut model, mut component) = (file.model.clone().unwrap_or_default(), None);
-        if is_model_path(&model) {
-            let found = self.at("model", |resolve| resolve.component(Path::new(&model)));
+        let mut criterion = file.named();
+        if criterion.component.is_some() {
+            let found = self.at("model", |resolve| resolve.component(Path::new(&criterion.model)));
             // The name is a part of signatures, so that it is the same wherever the file lies.
-            model = found.name.chars().take(CHECKER_NAME_BYTES_MAX / 4).collect();
-            component = Some(found.digest);
+            criterion.model = found.name.chars().take(CHECKER_NAME_BYTES_MAX / 4).collect();
+            criterion.component = Some(found.digest);
         }
-        let accounts = file.accounts.iter().map(BankAccount::edn).collect();
-        HistoryCriterion { checker: file.checker.clone(), model, component, accounts, total: file.total }
+        criterion
     }
 
     pub(crate) fn content(&mut self, content: &ContentFile) -> Digest {

@@ -10,7 +10,7 @@
 //! Invariant: the path has all answers, whatever their source, so that a continued exploration can replay it.
 
 use super::stateful_target::PathConfirmer;
-use fozzy_check::judge;
+use fozzy_check::judge_of_search;
 use fozzy_search::explore::{DecisionPath, Options};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
@@ -45,7 +45,7 @@ impl FirstRun {
         let execution = confirmer.execute_by(path, &|source| {
             Box::new(NotingSource { source, noted: Some(Arc::clone(&noted)) }) as Box<dyn DecisionSource>
         })?;
-        let verdict = judge(&execution);
+        let verdict = judge_of_search(&execution);
         let recording = verdict.signature.is_some().then(|| confirmer.recording_of(path, &execution));
         let answers = std::mem::take(&mut *noted.lock().unwrap_or_else(PoisonError::into_inner)).whole();
         let path = DecisionPath { answers: answers.unwrap_or_else(|| path.answers.clone()), steps: path.steps };

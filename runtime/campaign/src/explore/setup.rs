@@ -29,6 +29,7 @@ use crate::remarks::Remarks;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{self, WorkerChannel, WorkerEvent};
+use fozzy_check::judge;
 use fozzy_engine::{Walker, with_stack_for_guests};
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
@@ -215,6 +216,13 @@ impl ExplorationSetup {
         clock.bound(&prepared.interrupt);
         let first = FirstRun::make(&mut confirmer, &DecisionPath { answers: start.snapshot(), steps: 1 });
         let (probe, first) = first.map_err(|error| first_run_error(&name, error.into()))?;
+        if let (None, Some(open)) = (&first.verdict.signature, judge(&probe).findings.first()) {
+            // Other runs have more operations, or as few: those are no findings.
+            project.remarks.text(&format!(
+                "warning: the first run comes to no verdict: {}; runs that are too short for one are no findings\n",
+                open.title
+            ));
+        }
         if is_whole_run && probe.history.decisions == 0 {
             // All its runs are one; what that one comes to is said if it is worth saying.
             match &first.verdict.signature {

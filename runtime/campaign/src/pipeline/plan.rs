@@ -63,9 +63,6 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     let resolved = file.resolve(name, &mut loader, &mut inputs);
     let resolved = resolved.map_err(|error| named_by_flags(plan_error(error), criteria, world))?;
     let mut plan = resolved.plan;
-    if let Some(why) = plan.history.iter().find_map(|criterion| fozzy_check::check_criterion(criterion).err()) {
-        return Err(CampaignError::new(ErrorKind::Plan, format!("`expect.history`: {why}")));
-    }
     for (model, component) in plan.history.iter().filter_map(|one| Some((&one.model, one.component?))) {
         let component = inputs.get(&component).expect("the plan has resolved it");
         start_model(model, component)?;

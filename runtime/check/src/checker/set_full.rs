@@ -55,6 +55,12 @@ impl LatencyBound<'_> {
         milliseconds.is_finite().then_some(LatencyBound { words, quantile, is_below, milliseconds })
     }
 
+    /// The kind of anomaly that it is to be missed.
+    pub(crate) fn anomaly(&self) -> String {
+        let (name, _) = self.words.split_once(['<', '>']).unwrap_or((self.words, ""));
+        format!("{name} {}", if self.is_below { "above its bound" } else { "below its bound" })
+    }
+
     /// What is wrong with what was measured, in a sentence.
     pub(crate) fn missed(&self, verdict: &CheckerVerdict) -> Option<String> {
         let name = format!("{LATENCY} {}", self.quantile);

@@ -24,6 +24,15 @@ fn unknown_keys_come_with_the_nearest_known_one() {
     );
     check("[limits]\nmemory-mb = 64", &["2:1: `limits.memory-mb`: unknown key; did you mean `memory`?"]);
     check("[[nodes]]\nname = 'a'", &["1:3: `nodes`: unknown key; did you mean `node`?"]);
+    let bounds = "expected bounds of the stable latencies median, p95, p99, max, such as max<600ms, found `max<600`";
+    check(
+        "[expect]\nhistory = [{ checker = 'set-full', model = 'max<600' }]",
+        &[&format!("2:12: `expect.history[0]`: {bounds}")],
+    );
+    assert!(
+        problems("[expect]\nhistory = [{ checker = 'set-fool' }]")
+            .contains("there is no checker `set-fool`; there are ")
+    );
     let counted =
         "[[node]]\nname = 'a'\ncount = 2\ncomponent = 'a.wasm'\nargs = ['{name}', '{\"id\": 1}', '{nodez}', '{role}']";
     check(counted, &["5:32: `node[0].args[2]`: there is no placeholder `{nodez}`; did you mean `{nodes}`?"]);

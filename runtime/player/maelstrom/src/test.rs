@@ -39,6 +39,10 @@ static TOPOLOGY_OK: ReplyShape = ReplyShape { kind: "topology_ok", keys: &[] };
 /// Bytes of a line at the most; a longer one comes in parts.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
+/// Lines that a node may print within a second of virtual time: hundreds of clients, each of whose operations all nodes tell each other, need
+/// fewer.
+const LINES_A_SECOND_MAX: u32 = 50_000;
+
 /// The checker that measures stable latencies, and can hold them to bounds.
 const BOUNDED: &str = "set-full";
 
@@ -104,6 +108,8 @@ pub struct Test {
     /// When operations begin, and when the last one may.
     start: u64,
     limit: u64,
+    /// Lines that nodes have printed within this second.
+    heard: (u64, BTreeMap<String, u32>),
     /// Operations that were begun, and that succeeded.
     begun: u64,
     succeeded: u64,
@@ -125,6 +131,7 @@ impl Test {
             generator: Generator::new(&options),
             start: 0,
             limit: 0,
+            heard: (0, BTreeMap::new()),
             begun: 0,
             succeeded: 0,
             options,
@@ -456,6 +463,7 @@ impl Test {
 
     /// A node has printed a line.
     fn hear(&mut self, node: &str, line: &str) {
+        self.count_line(node);
         let message: PrintedMessage<'_> = match serde_json::from_str(line) {
             Ok(message) => message,
             Err(_) if line.len() >= LINE_BYTES_MAX => refuse(node, line, "it is longer than 1 MiB"),
@@ -476,6 +484,19 @@ impl Test {
             return self.answer_for_nobody(node, &message);
         }
         self.network.send(now, &message.src, &message.dest, message.body.get().to_owned());
+    }
+
+    /// Counts a line of a node, which ends the run if it is one of too many within a second.
+    fn count_line(&mut self, node: &str) {
+        let second = self.wire.now() / SECOND as u64;
+        if self.heard.0 != second {
+            self.heard = (second, BTreeMap::new());
+        }
+        let lines = self.heard.1.entry(node.to_owned()).or_default();
+        *lines += 1;
+        if *lines > LINES_A_SECOND_MAX {
+            fail("a node floods the network", &format!("{node} has printed {lines} messages within a second"));
+        }
     }
 
     /// Nobody has the name that a message is for: who expects an answer gets an error.
@@ -519,11 +540,23 @@ impl Test {
     fn answer(&mut self, message: &NodeMessage) {
         let Some(at) = self.names.get(&message.dest).copied() else { return };
         let Some(msg_id) = self.clients[at].request.as_ref().map(|request| request.msg_id) else { return };
-        let reply = match serde_json::from_str(&message.body) {
-            Ok(Value::Object(reply)) if reply.get("in_reply_to").and_then(Value::as_u64) == Some(msg_id) => reply,
-            _ => return self.clients[at].note_stray(&message.body),
+        let Ok(Value::Object(reply)) = serde_json::from_str(&message.body) else {
+            return self.clients[at].note_stray(&message.body);
         };
+        let answered = reply.get("in_reply_to");
+        if answered.is_some_and(|number| number.is_u64() && number.as_u64() != Some(msg_id)) {
+            // It comes too late.
+            return self.clients[at].note_stray(&message.body);
+        }
         let Some(request) = self.clients[at].request.take() else { return };
+        let unmatched = match answered {
+            None => Some("`in_reply_to` is missing"),
+            Some(number) => (!number.is_u64()).then_some("`in_reply_to` is not the integer of a request"),
+        };
+        if let Some(what) = unmatched {
+            let (shape, expected) = (request.purpose.reply(), request.purpose.expected(msg_id));
+            malformed((shape, &expected), &self.clients[at], &request, message, (what.to_owned(), what.to_owned()));
+        }
         if reply.get("type").is_some_and(|kind| kind == "error") {
             return self.fail_request(at, request, &reply, message);
         }

@@ -40,7 +40,13 @@ impl MaelstromGoal {
     /// What is wrong with it, in a sentence.
     pub fn parse(words: &str) -> Result<MaelstromGoal, String> {
         let names = || GOALS.map(|(name, ..)| name).join(", ");
-        let wrong = || format!("expected a goal such as msgs-per-op<30 or max<600ms, of {}; found `{words}`", names());
+        let wrong = || {
+            format!(
+                "expected a goal such as msgs-per-op<30, ok-fraction>0.9 or max<600ms: < or >, and milliseconds (ms) or seconds (s) for latencies; \
+                 of {}; found `{words}`",
+                names()
+            )
+        };
         let at = words.find(['<', '>']).ok_or_else(wrong)?;
         let (name, bound) = (words[..at].trim(), words[at + 1..].trim());
         let (name, unit, _) = *GOALS.iter().find(|(known, ..)| *known == name).ok_or_else(wrong)?;
@@ -51,13 +57,11 @@ impl MaelstromGoal {
             Some(_) => return Err(wrong()),
         };
         let number: f64 = number.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(wrong)?;
-        Ok(MaelstromGoal {
-            words: words.trim().to_owned(),
-            name,
-            unit,
-            is_below: words.as_bytes()[at] == b'<',
-            bound: number * factor,
-        })
+        let is_below = words.as_bytes()[at] == b'<';
+        let goal = MaelstromGoal { words: words.trim().to_owned(), name, unit, is_below, bound: number * factor };
+        // All that is measured is 0 or more, and a share at most 1.
+        let is_open = if is_below { goal.bound > 0.0 } else { name != MaelstromGoal::SUCCEEDED || goal.bound < 1.0 };
+        if is_open { Ok(goal) } else { Err(format!("nothing meets the goal `{}`", goal.words)) }
     }
 
     /// Whether a number meets it.
@@ -88,6 +92,9 @@ mod tests {
         let bound = |words: &str| MaelstromGoal::parse(words).map(|goal| goal.latency_bound());
         assert_eq!(bound("max < 0.6s"), Ok(Some("max<600ms".to_owned())));
         assert_eq!(bound("ok-fraction>0.5"), Ok(None));
+        for never in ["median<0ms", "max<-4ms", "ok-fraction>1", "ok-fraction<0"] {
+            assert_eq!(judge(never, 1.0), Err(format!("nothing meets the goal `{never}`")));
+        }
         for wrong in ["msgs-per-op", "speed<3", "median<400", "msgs-per-op<30ms", "max<NaNms", "ok-fraction>1s"] {
             assert!(judge(wrong, 1.0).is_err_and(|why| why.contains("expected a goal such as")), "{wrong}");
         }
