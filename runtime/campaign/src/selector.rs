@@ -37,9 +37,6 @@ pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignEr
 /// Before the digest of a trace in the store of a fleet.
 pub const STORED: &str = "fozzy://";
 
-/// What helps where a trace, or the store, is not there: commands that take a trace have no flag for the store.
-const WHICH_STORE: &str = "the environment variable FOZZY_STORE says which store is meant";
-
 /// A trace of the store of a fleet, as a file beside the runs.
 fn fetch(name: &str, runs: &RunStore) -> Result<PathBuf, CampaignError> {
     let Some(digest) = Digest::parse(name) else {
@@ -48,11 +45,12 @@ fn fetch(name: &str, runs: &RunStore) -> Result<PathBuf, CampaignError> {
             .hint("fozzy fleet --collect lists failures with their commands"));
     };
     let place = runs.shared_place();
-    let shared = open_store(&place, None).map_err(|error| shared_store_error(error).hint(WHICH_STORE))?;
+    let shared = open_store(&place, None).map_err(shared_store_error)?;
     let bytes = shared.get_blob(&digest).map_err(shared_store_error)?;
     let bytes = bytes.ok_or_else(|| {
         let message = format!("{STORED}{name} is not in the store {}", shared.place());
-        CampaignError::new(ErrorKind::Selector, message).hint(WHICH_STORE)
+        CampaignError::new(ErrorKind::Selector, message)
+            .hint("the environment variable FOZZY_STORE says which store is meant")
     })?;
     let path = runs.fetched(&digest);
     let failed = |error: std::io::Error| at_path(ErrorKind::Selector, "cannot write", &path, &error);

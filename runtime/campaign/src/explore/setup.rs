@@ -216,7 +216,9 @@ impl ExplorationSetup {
         clock.bound(&prepared.interrupt);
         let first = FirstRun::make(&mut confirmer, &DecisionPath { answers: start.snapshot(), steps: 1 });
         let (probe, first) = first.map_err(|error| first_run_error(&name, error.into()))?;
-        if let (None, Some(open)) = (&first.verdict.signature, judge(&probe).findings.first()) {
+        // Of a scenario that is walked through it is one step, and no run.
+        let open = if is_whole_run { judge(&probe).findings } else { Vec::new() };
+        if let (None, Some(open)) = (&first.verdict.signature, open.first()) {
             // Other runs have more operations, or as few: those are no findings.
             project.remarks.text(&format!(
                 "warning: the first run comes to no verdict: {}; runs that are too short for one are no findings\n",

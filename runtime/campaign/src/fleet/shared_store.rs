@@ -333,15 +333,17 @@ impl SharedStoreError {
 /// An error of the store, for people.
 pub fn shared_store_error(error: SharedStoreError) -> CampaignError {
     let hint = match &error {
-        SharedStoreError::Newer { .. } => {
-            Some("use the fozzy that wrote it, or name another one: --store DIR, or ?prefix=NAME behind an address")
-        }
-        SharedStoreError::OtherProject { .. } => Some(
-            "name another one (--store DIR, or ?prefix=NAME behind an address); or say that it is the same project under another name: --project NAME",
+        SharedStoreError::Newer { .. } => Some(
+            "use the fozzy that wrote it, or name another one: --store DIR or FOZZY_STORE=DIR, or ?prefix=NAME behind an address",
         ),
-        SharedStoreError::Foreign { .. } => Some("name another one: --store DIR, or ?prefix=NAME behind an address"),
+        SharedStoreError::OtherProject { .. } => Some(
+            "name another one (--store DIR or FOZZY_STORE=DIR, or ?prefix=NAME behind an address); or say that it is the same project under another name: --project NAME",
+        ),
+        SharedStoreError::Foreign { .. } => {
+            Some("name another one: --store DIR or FOZZY_STORE=DIR, or ?prefix=NAME behind an address")
+        }
         SharedStoreError::Away { .. } => Some(
-            "what was kept before is whole; see to the server, and run it again; or --store DIR, and fozzy store copy later",
+            "what was kept before is whole; see to the server, and run it again; or --store DIR or FOZZY_STORE=DIR, and fozzy store copy later",
         ),
         SharedStoreError::Io { path, .. } if path.contains("://") => None,
         SharedStoreError::Io { .. } => {

@@ -17,7 +17,7 @@ use crate::comparisons::ComparisonSession;
 use crate::coverage::FUEL_TIMES;
 use crate::error::CampaignError;
 use crate::pipeline::PreparedProgram;
-use fozzy_check::judge;
+use fozzy_check::judge_of_search;
 use fozzy_engine::{Build, EntryPoint, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse};
@@ -108,10 +108,10 @@ impl MachinesTarget {
 impl FuzzTarget for MachinesTarget {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let execution = self.run(input)?;
-        let mut verdict = judge(&execution);
+        let mut verdict = judge_of_search(&execution);
         // Edges take instructions, too: whether the rest is within the plan's bound, only the run without them says.
         if verdict.status == Status::Pass && execution.fuel_used > self.plan.limits.fuel {
-            verdict = judge(&self.confirmer.execute(input, 0..0)?.execution);
+            verdict = judge_of_search(&self.confirmer.execute(input, 0..0)?.execution);
         }
         let failed = self.is_failure(&execution, &verdict).then(|| Box::new(verdict));
         Ok(FuzzOutcome { failed, memory: MemoryUse::of(execution.memory_bytes, 0, input.len()) })
@@ -134,7 +134,7 @@ impl FuzzTarget for MachinesTarget {
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        Ok(judge(&self.confirmer.confirm(input, 0..0)?.execution))
+        Ok(judge_of_search(&self.confirmer.confirm(input, 0..0)?.execution))
     }
 }
 

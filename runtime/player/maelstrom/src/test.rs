@@ -492,7 +492,10 @@ impl Test {
         if self.heard.0 != second {
             self.heard = (second, BTreeMap::new());
         }
-        let lines = self.heard.1.entry(node.to_owned()).or_default();
+        let Some(lines) = self.heard.1.get_mut(node) else {
+            self.heard.1.insert(node.to_owned(), 1);
+            return;
+        };
         *lines += 1;
         if *lines > LINES_A_SECOND_MAX {
             fail("a node floods the network", &format!("{node} has printed {lines} messages within a second"));
