@@ -8,7 +8,9 @@
 //! Not here: what a fleet does (`fleet`), the guard by itself (unit tests of `fozzy-dashboard`).
 
 use crate::corpus;
+use crate::fleet::RedisServer;
 use crate::fozzy::{Fozzy, repository};
+use crate::tier::{self, Requirement};
 use crate::wait;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -108,6 +110,15 @@ impl Served {
         self.answer(&[&format!("GET {path} HTTP/1.1"), &host, &bearer])
     }
 
+    /// The lines of the events, with the token.
+    fn watch(&self) -> impl Iterator<Item = String> + use<> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
+        let (host, bearer) = (format!("Host: {}", self.host()), format!("Authorization: Bearer {}", self.token));
+        let request = format!("GET /api/events HTTP/1.1\r\n{host}\r\n{bearer}\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        BufReader::new(stream).lines().map(|line| line.expect("text"))
+    }
+
     fn document(&self, path: &str) -> Value {
         let (head, body) = self.get(path);
         assert!(head.starts_with("http/1.1 200") && head.contains("application/json"), "{head}");
@@ -201,22 +212,38 @@ fn a_fleet_serves_while_it_works_and_bad_requests_are_refused_by_name() {
     let served = Served::of(child, err);
     // Those who watch hear what is found meanwhile, by this process or by another.
     for served in [&served, &only] {
-        let mut stream = TcpStream::connect(("127.0.0.1", served.port)).expect("it listens");
-        let head = format!(
-            "GET /api/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
-            served.host(),
-            served.token
-        );
-        stream.write_all(head.as_bytes()).expect("it reads");
-        let mut lines = BufReader::new(stream).lines();
-        let is_found = |line: &str| line.starts_with("data: ") && line.contains("unreachable");
-        assert!(lines.any(|line| is_found(&line.expect("text"))), "the failure is told");
+        let is_found = |line: String| line.starts_with("data: ") && line.contains("unreachable");
+        assert!(served.watch().any(is_found), "the failure is told");
     }
     // Its port is taken.
     let port = served.port.to_string();
     fozzy.run(&["dashboard", "--port", &port]).exits(2).refuses(&["cannot listen on", &port]);
     let taken = ["fleet", "--time", "1s", "--dashboard-port", &port];
     fozzy.run(&taken).exits(2).refuses(&["cannot listen on"]);
+}
+
+#[test]
+fn who_watches_hears_that_the_store_is_away_and_that_it_is_back() {
+    tier::require(Requirement::Redis);
+    let (mut server, fozzy) = (RedisServer::start(), Fozzy::new());
+    fozzy.write("draws.wat", DRAWS);
+    let address = server.address();
+    let mut child = fozzy.start(&["fleet", "--dashboard-only", "--project", "shop", "--store", &address]);
+    let out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let served = Served::of(child, out);
+    server.kill();
+    let (head, why) = served.get("/api/fleet");
+    assert!(head.starts_with("http/1.1 503"), "{head}");
+    let why = String::from_utf8_lossy(&why).trim().to_owned();
+    let mut lines = served.watch();
+    let mut heard = |event: &str| {
+        lines.find(|line| *line == format!("event: {event}")).expect("it goes on");
+        lines.next().expect("what is told")
+    };
+    let away = heard("away");
+    assert_eq!(serde_json::from_str(&away["data: ".len()..]).ok(), Some(why), "{away}");
+    server.restart();
+    assert!(heard("fleet").contains("draws.wat"));
 }
 
 #[test]

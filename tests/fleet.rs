@@ -85,7 +85,7 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
     }
     // What is known outlives the fleet.
     let surveyed = fozzy.run(&["fleet", "--collect", "--json"]).exits(1).json();
-    assert_eq!((&surveyed["failures"], &surveyed["slices"]), (&found["failures"], &json!(0)));
+    assert_eq!((&surveyed["failures"], &surveyed["slices"]), (&found["failures"], &found["slices"]));
     for (now, then) in
         surveyed["targets"].as_array().expect("all").iter().zip(found["targets"].as_array().expect("all"))
     {
@@ -101,6 +101,21 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
     fozzy.write("draws.wat", draws(ONE_IN_SIXTEEN));
     let again = fozzy.run(&["fleet", "--time", "1s", "--only", "draws", "--json"]).exits(1).json();
     assert_eq!(rows(&again, "failures", "status"), ["still there"], "{again:#}");
+}
+
+#[test]
+fn a_second_store_counts_what_was_run_for_it() {
+    let fozzy = project();
+    let of = |store: &str| {
+        let found = fozzy.run(&["fleet", "--time", "2s", "--store", store, "--json"]).exits(1).json();
+        found["targets"][0]["executions"].as_u64().expect("a count")
+    };
+    let (first, second) = (of("a"), of("b"));
+    // Both went on from one state, which has the runs of both.
+    let states: Vec<_> = fs::read_dir(fozzy.path(".fozzy/explore/fleet")).expect("a folder").flatten().collect();
+    let state: Value = serde_json::from_slice(&fs::read(states[0].path()).expect("read")).expect("JSON");
+    assert_eq!((states.len(), state["runs"].as_u64()), (1, Some(first + second)), "{first} and {second}");
+    assert!(first > 0 && second > 0);
 }
 
 #[test]
@@ -181,29 +196,29 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
 }
 
 /// A server of its own. The store's unit tests have installed it in tier two.
-struct RedisServer {
+pub(crate) struct RedisServer {
     folder: tempfile::TempDir,
     process: Child,
 }
 
 impl RedisServer {
-    fn start() -> RedisServer {
+    pub(crate) fn start() -> RedisServer {
         let folder = tempfile::tempdir().expect("a folder");
         let process = launch(&folder);
         RedisServer { folder, process }
     }
 
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it runs");
         wait::exit(&mut self.process);
     }
 
     /// Starts it again, on its file.
-    fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.process = launch(&self.folder);
     }
 
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("redis+unix://{}", self.folder.path().join("socket").display())
     }
 }
@@ -284,6 +299,15 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
         .refuses(&["s is the store of the project `bank`, and this is `shop`"]);
     fozzy.write("s/store.json", r#"{"format": "fozzy-store", "version": 7, "project": "bank"}"#);
     fozzy.run(&["fleet", "--store", "s", "--project", "bank"]).refuses(&["s is a store of version 7"]);
+    // Beside scenarios, a program of this folder is no test, and that is said.
+    fs::create_dir(fozzy.path("scenarios")).expect("a folder");
+    fozzy.write("scenarios/parse.wat", PARSE);
+    let collected = fozzy.run(&["fleet", "--collect", "--store", "t", "--json"]).exits(0).json();
+    assert_eq!(rows(&collected, "targets", "name"), ["scenarios/parse.wat LLVMFuzzerTestOneInput"]);
+    assert_eq!(rows(&collected, "notCollected", "reason"), ["not-named"], "{collected:#}");
+    assert!(rows(&collected, "notCollected", "why")[0].ends_with("fozzy fleet draws.wat"), "{collected:#}");
+    let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", "draws.wat"]).exits(0).json();
+    assert_eq!((rows(&named, "targets", "name"), &named["notCollected"]), (vec!["draws.wat"], &json!([])));
     // Nothing builds: all that is found is said, and that is no pass.
     fs::create_dir(fozzy.path("only")).expect("a folder");
     fozzy.write("only/a.wasm", "\0asm nonsense");

@@ -14,7 +14,7 @@ FOZZY, SECONDS, SLICES, SEEDS, TARGETS = os.path.abspath(sys.argv[1]), sys.argv[
 
 def is_fuzz_target(path):
     done = subprocess.run([FOZZY, "inspect", path, "--json"], capture_output=True, text=True)
-    return "LLVMFuzzerTestOneInput" in done.stdout or "fozzy:fuzz" in done.stdout
+    return "fuzz target" in json.loads(done.stdout)["fits"]
 
 
 def cpu():

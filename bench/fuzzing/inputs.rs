@@ -48,8 +48,13 @@ impl FuzzTarget for RecordingTarget<'_> {
         self.ours.coverage(see);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
-        self.ours.compare(input, log)
+    fn compare(
+        &mut self,
+        input: &[u8],
+        sites: Option<&[u64]>,
+        log: &mut Vec<CmpLogEntry>,
+    ) -> Result<u64, HarnessError> {
+        self.ours.compare(input, sites, log)
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {

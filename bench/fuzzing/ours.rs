@@ -68,8 +68,13 @@ impl FuzzTarget for Ours {
         self.target.coverage(see);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
-        self.timed(|target| target.compare(input, log))
+    fn compare(
+        &mut self,
+        input: &[u8],
+        sites: Option<&[u64]>,
+        log: &mut Vec<CmpLogEntry>,
+    ) -> Result<u64, HarnessError> {
+        self.timed(|target| target.compare(input, sites, log))
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {

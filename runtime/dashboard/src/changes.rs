@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Invariants: without a browser nothing is read; one that reads slowly gets what has changed since it read, and holds nothing up; a store that
-//! takes longer to read is read less often.
+//! takes longer to read is read less often; one that does not answer is said to be away.
 
 use crate::source::DashboardSource;
 use axum::response::sse::Event;
@@ -22,8 +22,11 @@ const LOOK_EVERY_MAX: Duration = Duration::from_millis(500);
 /// What lies between two looks, in times of a look, between these bounds.
 const PAUSE_TIMES: u32 = 12;
 
-/// The latest document; `None` before the first look.
-pub(crate) type LatestFleet = Option<Arc<FleetDocument>>;
+/// What the store says, or why it does not answer.
+pub(crate) type Look = Result<Arc<FleetDocument>, String>;
+
+/// The latest one; `None` before the first.
+pub(crate) type LatestFleet = Option<Look>;
 
 /// Follows the store for as long as the server lives.
 pub(crate) async fn follow(source: Arc<DashboardSource>, latest: watch::Sender<LatestFleet>) {
@@ -34,31 +37,31 @@ pub(crate) async fn follow(source: Arc<DashboardSource>, latest: watch::Sender<L
             continue;
         }
         let watch = Stopwatch::start();
-        if let Some(document) = look(&source).await {
-            latest.send_if_modified(|before| {
-                let is_new = before.as_ref() != Some(&document);
-                *before = Some(document);
-                is_new
-            });
-        }
+        let now = look(&source).await;
+        latest.send_if_modified(|before| {
+            let is_new = before.as_ref() != Some(&now);
+            *before = Some(now);
+            is_new
+        });
         pause = (watch.elapsed() * PAUSE_TIMES).clamp(LOOK_EVERY, LOOK_EVERY_MAX);
     }
 }
 
-/// The fleet as it is now; `None` when the store does not answer.
-pub(crate) async fn look(source: &Arc<DashboardSource>) -> LatestFleet {
+/// The fleet as it is now.
+pub(crate) async fn look(source: &Arc<DashboardSource>) -> Look {
     let source = Arc::clone(source);
-    let looked = tokio::task::spawn_blocking(move || {
-        source.fleet().inspect_err(|error| tracing::debug!(%error, "the store does not answer")).ok()
-    });
-    looked.await.ok().flatten().map(Arc::new)
+    let looked = tokio::task::spawn_blocking(move || source.fleet()).await;
+    looked.map_err(|error| error.to_string())?.map(Arc::new).map_err(|error| error.to_string())
 }
 
-/// For a reader that has got `before`: the whole document as `fleet`, or the rows that have changed as `change`.
-pub(crate) fn event(before: Option<&FleetDocument>, now: &FleetDocument) -> Event {
-    let text = |document: &FleetDocument| serde_json::to_string(document).unwrap_or_default();
-    match before.and_then(|before| now.changes_since(before)) {
-        Some(change) => Event::default().event("change").data(text(&change)),
-        None => Event::default().event("fleet").data(text(now)),
+/// For a reader that has got `before`: the whole document as `fleet`, the rows that have changed as `change`, or as `away` why there is none.
+pub(crate) fn event(before: Option<&FleetDocument>, now: &Look) -> Event {
+    let of = |kind: &str, data: serde_json::Result<String>| Event::default().event(kind).data(data.unwrap_or_default());
+    match now {
+        Ok(now) => match before.and_then(|before| now.changes_since(before)) {
+            Some(change) => of("change", serde_json::to_string(&change)),
+            None => of("fleet", serde_json::to_string(now.as_ref())),
+        },
+        Err(why) => of("away", serde_json::to_string(why)),
     }
 }

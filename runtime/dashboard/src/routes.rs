@@ -3,7 +3,7 @@
 //! ```text
 //! /                                index.html, and what it takes
 //! /api/fleet                       fozzy.fleet.v1
-//! /api/events                      the same as a server-sent event `fleet`; then as `change`, with the rows only that have changed
+//! /api/events                      the same as a server-sent event `fleet`; then as `change`, with the rows only that have changed; `away` while the store does not answer
 //! /api/targets/ID                  fozzy.fleet_target.v1
 //! /api/targets/ID/coverage | faults         fozzy.coverage.v1, fozzy.fault_map.v1: it is executed for that
 //! /api/failures/DIGEST/causality | suspects fozzy.causality.v1, fozzy.suspects.v1: the same
@@ -26,6 +26,7 @@ use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use fozzy_campaign::git_patch::added_file;
+use fozzy_report::fleet::FleetDocument;
 use futures_util::stream;
 use serde::Serialize;
 use std::convert::Infallible;
@@ -116,8 +117,8 @@ async fn runs(State(shared): State<RouteState>) -> Response {
 /// A browser that watches.
 struct Watcher {
     changes: watch::Receiver<LatestFleet>,
-    /// What was sent last.
-    sent: LatestFleet,
+    /// The document that was sent last.
+    sent: Option<Arc<FleetDocument>>,
     watchers: Arc<AtomicUsize>,
 }
 
@@ -134,7 +135,7 @@ async fn events(State(shared): State<RouteState>) -> Response {
         return broken(&format!("{WATCHERS_MAX} browsers watch already"));
     }
     let watcher = Watcher { changes: shared.latest.subscribe(), sent: None, watchers };
-    let mut first = look(&shared.source).await;
+    let mut first = Some(look(&shared.source).await);
     let events = stream::unfold(watcher, move |mut watcher| {
         let first = first.take();
         async move {
@@ -148,7 +149,7 @@ async fn events(State(shared): State<RouteState>) -> Response {
                 },
             };
             let event = event(watcher.sent.as_deref(), &now);
-            watcher.sent = Some(now);
+            watcher.sent = now.ok().or_else(|| watcher.sent.take());
             Some((Ok::<_, Infallible>(event), watcher))
         }
     });

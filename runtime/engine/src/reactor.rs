@@ -463,9 +463,10 @@ impl Reactor {
         self.live.told().comparisons()
     }
 
-    /// Adds what was compared since the log was switched on to `log`, each with what its place in the program compares.
-    pub fn read_comparisons(&self, log: &mut Vec<CmpLogEntry>) {
-        self.program.resolve_comparisons(self.comparisons(), log);
+    /// Adds what was compared since the log was switched on to `log`, each with what its place in the program compares; of these `sites`
+    /// only, if there are any.
+    pub fn read_comparisons(&self, sites: Option<&[u64]>, log: &mut Vec<CmpLogEntry>) {
+        self.program.resolve_comparisons(self.comparisons(), sites, log);
     }
 
     /// Sets all coverage bytes to zero. Restores do not touch them.

@@ -18,8 +18,11 @@ pub struct ExploreSummary {
     pub schedule: String,
     /// Workers.
     pub workers: u32,
-    /// Ways that were tried.
+    /// Ways that were tried; of an exploration that continues another one, those of both.
     pub runs: u64,
+    /// Of these, how many the other one had tried.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resumed_runs: u64,
     /// Steps.
     pub steps: u64,
     /// Edges that were taken.

@@ -33,11 +33,11 @@ pub struct FleetDocument {
     pub interrupted: bool,
     /// Where everything is kept.
     pub store: String,
-    /// Slices at a time.
+    /// Slices at a time; 0 of a store that is looked at.
     pub jobs: u32,
-    /// Real time of this fleet, in milliseconds.
+    /// Real time of this fleet, in milliseconds; 0 of a store that is looked at.
     pub elapsed_ms: u64,
-    /// Slices of this fleet.
+    /// Slices of this fleet; of all fleets, of a store that is looked at.
     pub slices: u64,
     /// CPU seconds of these.
     pub cpu_s: f64,

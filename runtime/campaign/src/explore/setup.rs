@@ -523,6 +523,7 @@ impl ExplorationResult {
             schedule: schedule.to_owned(),
             workers,
             runs: stats.runs,
+            resumed_runs: 0,
             steps: stats.steps,
             edges: stats.edges,
             edges_total: self.edges_total,

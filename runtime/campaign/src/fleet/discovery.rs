@@ -23,12 +23,13 @@ use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::suite::entry::{Kind, SuiteEntry, shown};
 use crate::suite::expect::flags;
-use crate::suite::find::sources;
+use crate::suite::find::{programs_here, sources};
 use crate::suite::select::select;
 use fozzy_engine::{Build, ExportedFunctions};
+use fozzy_report::shell_word;
 use fozzy_trace::plan::HANDLER;
 use fozzy_trace::{Digest, Seed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +81,7 @@ pub struct FleetTarget {
 pub struct UncollectedTarget {
     /// The path.
     pub name: String,
-    /// A word for why: `not-built`, `unreadable`, `no-entry`.
+    /// A word for why: `not-built`, `unreadable`, `no-entry`, `not-named`.
     pub reason: &'static str,
     /// The same for people.
     pub why: String,
@@ -126,6 +127,7 @@ impl FleetScope {
         for entry in entries.into_iter().filter(|entry| !folders.contains(&entry.path)) {
             paths.entry(entry.path.clone()).or_insert(entry);
         }
+        let entries_of: BTreeSet<PathBuf> = paths.keys().map(|path| tidy(path)).collect();
         // What can be told by the path alone is not built.
         let could_fit = |path: &Path| {
             let name = shown(path);
@@ -142,6 +144,9 @@ impl FleetScope {
         }
         for folder in &folders {
             found.add_cargo_fuzz(folder, &project.remarks, &could_fit);
+        }
+        if self.root.is_none() {
+            found.add_unnamed(&entries_of)?;
         }
         let all = found.targets.len() + found.uncollected.len() + skipped;
         let fits = |name: &str| {
@@ -234,6 +239,25 @@ impl FleetCollection {
             }
             Err(error) => self.refuse(name, "no-entry", &error),
         }
+    }
+
+    /// Programs in this folder that are no tests, since scenarios are: they may be parts of these, or be left out without anybody's knowing.
+    fn add_unnamed(&mut self, entries: &BTreeSet<PathBuf>) -> Result<(), CampaignError> {
+        let parts = |target: &FleetTarget| {
+            let files = target.flags.iter().map(PathBuf::from).chain([target.file.clone()]);
+            files.map(|path| tidy(&path)).collect::<Vec<PathBuf>>()
+        };
+        let used: BTreeSet<PathBuf> = self.targets.iter().flat_map(parts).collect();
+        for path in programs_here()?.iter().map(|path| tidy(path)) {
+            if entries.contains(&path) || used.contains(&path) {
+                continue;
+            }
+            let name = shown(&path);
+            let why =
+                format!("beside scenarios, a program is a test if it is named: fozzy fleet {}", shell_word(&name));
+            self.uncollected.push(UncollectedTarget { name, reason: "not-named", why });
+        }
+        Ok(())
     }
 
     /// The targets of a cargo-fuzz folder.

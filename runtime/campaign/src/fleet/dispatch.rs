@@ -558,16 +558,12 @@ impl Dispatcher<'_> {
             self.run.project.remarks.text(&format!("set aside until it changes: {}: {why}\n", target.name));
         }
         let found_before = {
-            let executions = match slice.are_all_executions {
-                true => slice.executions.saturating_sub(record.executions),
-                false => slice.executions,
-            };
             // While the store is away, the division goes by what is known here.
             slice.count(&mut record, 0);
             let mut state = self.lock();
             state.slices += u64::from(slice.is_slice);
             state.cpu += cpu;
-            state.executions += executions;
+            state.executions += slice.executions;
             let kept = &mut state.targets[place];
             (kept.target, kept.record, kept.stamp, kept.overhead) = (target.clone(), record, stamp, overhead);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);

@@ -50,9 +50,9 @@ pub(super) struct SpooledSlice {
     pub(super) cpu_s: f64,
     pub(super) ended_at: String,
     pub(super) ended_at_s: f64,
+    /// Its own; older versions kept those of all slices under the plain name.
+    #[serde(rename = "ownExecutions")]
     pub(super) executions: u64,
-    /// Whether these are those of all slices.
-    pub(super) are_all_executions: bool,
     pub(super) features: u64,
     pub(super) edges: u64,
     pub(super) edges_total: u64,
@@ -111,8 +111,7 @@ impl SpooledSlice {
             (self.edges, self.edges_total) = (fuzz.coverage.unique_edges, fuzz.coverage.total_edges);
         }
         if let Some(explore) = &summary.explore {
-            // Runs of a continued exploration are those of all slices.
-            (self.executions, self.are_all_executions) = (explore.runs, true);
+            self.executions = explore.runs.saturating_sub(explore.resumed_runs);
             (self.corpus, self.features) = (explore.checkpoints, explore.features + explore.states);
             (self.edges, self.edges_total) = (explore.edges, explore.edges_total);
         }
@@ -138,10 +137,7 @@ impl SpooledSlice {
         }
         let mut news = found;
         if self.trouble.is_none() {
-            record.executions = match self.are_all_executions {
-                true => record.executions.max(self.executions),
-                false => record.executions.saturating_add(self.executions),
-            };
+            record.executions = record.executions.saturating_add(self.executions);
             record.corpus = self.corpus;
             record.chance_if_doubled = self.chance_if_doubled.or(record.chance_if_doubled);
             if record.program == self.program {

@@ -56,6 +56,8 @@ impl FleetView<'_> {
             document.targets.push(target_row(target, &record, &failures));
             document.failures.extend(failures);
         }
+        document.slices = document.targets.iter().map(|target| target.slices).sum();
+        document.cpu_s = document.targets.iter().map(|target| target.cpu_s).sum();
         document.workers.extend(records.workers()?.into_iter().map(|(name, record)| FleetWorkerRow {
             name,
             version: record.version,

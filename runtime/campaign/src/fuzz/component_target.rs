@@ -132,9 +132,14 @@ impl FuzzTarget for ComponentTarget {
         self.caller.coverage().for_each(|(_, bytes)| see(bytes));
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
+    fn compare(
+        &mut self,
+        input: &[u8],
+        sites: Option<&[u64]>,
+        log: &mut Vec<CmpLogEntry>,
+    ) -> Result<u64, HarnessError> {
         let source = self.source(input);
-        self.caller.compare(input, source, log)
+        self.caller.compare(input, source, sites, log)
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {

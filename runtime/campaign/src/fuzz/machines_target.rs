@@ -125,11 +125,17 @@ impl FuzzTarget for MachinesTarget {
         true
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
+    fn compare(
+        &mut self,
+        input: &[u8],
+        sites: Option<&[u64]>,
+        log: &mut Vec<CmpLogEntry>,
+    ) -> Result<u64, HarnessError> {
         let (plan, inputs) = self.entry.planned(&self.plan, &self.inputs, input);
         let source = Box::new(SeededSource::new(self.seed));
         let execution = self.compared.execute(Some((plan, &inputs)), source)?;
-        log.extend_from_slice(self.compared.log());
+        let is_asked = |entry: &&CmpLogEntry| sites.is_none_or(|sites| sites.contains(&entry.site));
+        log.extend(self.compared.log().iter().filter(is_asked));
         Ok(execution.fuel_used)
     }
 

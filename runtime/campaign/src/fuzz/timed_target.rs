@@ -82,10 +82,15 @@ impl FuzzTarget for TimedTarget {
         self.target.is_slow()
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
+    fn compare(
+        &mut self,
+        input: &[u8],
+        sites: Option<&[u64]>,
+        log: &mut Vec<CmpLogEntry>,
+    ) -> Result<u64, HarnessError> {
         self.end_of_proposals();
         let begin = self.clock.elapsed_ns();
-        let cost = self.target.compare(input, log);
+        let cost = self.target.compare(input, sites, log);
         let end = self.clock.elapsed_ns();
         self.spent.comparisons_ns += end - begin;
         self.compared_at = Some(end);

@@ -6,6 +6,8 @@
   const PAGES = [["", "Overview"], ["failures", "Failures"], ["workers", "Workers"], ["collection", "Collection"], ["runs", "Runs"]];
   const main = document.getElementById("content");
   let fleet = fixed ? fixed.fleet : null;
+  // Why there is none.
+  let away = null;
   let runs = fixed ? fixed.runs : null;
   let detail = null;
   let sort = ["failures", -1];
@@ -412,7 +414,7 @@
   const draw = (keeps) => {
     const [page, id] = place();
     document.getElementById("nav").replaceChildren(...PAGES.map(([key, label]) => h("a", { href: `#/${key}`, "aria-current": page === key || (key === "" && page === "target") || (key === "failures" && page === "failure") ? "page" : null }, label)));
-    if (!fleet) { main.replaceChildren(h("p", { class: "empty" }, "Reading …")); return; }
+    if (!fleet) { main.replaceChildren(h("p", { class: "empty" }, away ? `The store does not answer: ${away}` : "Reading …")); return; }
     const active = document.activeElement;
     const kept = keeps && main.contains(active) ? { href: active.getAttribute("href"), isSearch: active.type === "search", at: active.type === "search" ? active.selectionStart : 0, label: active.tagName === "BUTTON" ? active.textContent : null } : null;
     const scroll = [scrollX, scrollY, ...[...main.querySelectorAll(".scroll")].map((box) => box.scrollLeft)];
@@ -537,6 +539,11 @@
         next[rows] = fleet[rows].map((row) => changed.get(key(row)) || row);
       }
       show(next);
+    });
+    events.addEventListener("away", (event) => {
+      away = JSON.parse(event.data);
+      say("off", "the store does not answer");
+      if (!fleet) draw(false);
     });
     events.addEventListener("error", () => say("off", "the fleet's process does not answer"));
   }

@@ -321,21 +321,25 @@ impl Program {
         self.symbols().comparisons()
     }
 
-    /// Adds entries of the log to `log`, each with what its place in the program compares.
+    /// Adds entries of the log to `log`, each with what its place in the program compares; those of `asked` sites only, if there are any.
     pub(crate) fn resolve_comparisons(
         &self,
         entries: impl Iterator<Item = (ModuleOrdinal, LoggedComparison)>,
+        asked: Option<&[u64]>,
         log: &mut Vec<CmpLogEntry>,
     ) {
         let maps = self.comparisons();
         // They come module by module, and finding a module's sites takes longer than reading an entry.
         let mut sites = (None, &[][..]);
         for (module, comparison) in entries {
+            let site = u64::from(module.0) << 32 | u64::from(comparison.site);
+            if asked.is_some_and(|asked| !asked.contains(&site)) {
+                continue;
+            }
             if sites.0 != Some(module) {
                 sites = (Some(module), maps.of(module));
             }
             if let Some(found) = sites.1.get(comparison.site as usize) {
-                let site = u64::from(module.0) << 32 | u64::from(comparison.site);
                 let (left, right, at, bytes) = (comparison.left, comparison.right, comparison.at, comparison.bytes);
                 log.push(CmpLogEntry { site, kind: found.kind, left, right, at, bytes });
             }

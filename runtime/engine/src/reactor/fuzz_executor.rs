@@ -395,7 +395,7 @@ impl FuzzExecutor {
         self.last().reactor.obstacles()
     }
 
-    /// Calls the function with `input` and adds what it compares to `log`, in order. The answer is the instructions that it took, those
+    /// Calls the function with `input` and adds what it compares to `log`, in order; of these `sites` only, if there are any. The answer is the instructions that it took, those
     /// of the logging among them. A call that uses up the budget ends there.
     ///
     /// # Errors
@@ -404,6 +404,7 @@ impl FuzzExecutor {
         &mut self,
         input: &[u8],
         source: Option<Box<dyn DecisionSource>>,
+        sites: Option<&[u64]>,
         log: &mut Vec<CmpLogEntry>,
     ) -> Result<u64, HarnessError> {
         if self.compared.is_none() {
@@ -415,7 +416,7 @@ impl FuzzExecutor {
         compared.prepare()?;
         compared.reactor.log_comparisons(true);
         compared.call(input, source, FuelBudget::Plan)?;
-        compared.reactor.read_comparisons(log);
+        compared.reactor.read_comparisons(sites, log);
         Ok(compared.budget.saturating_sub(compared.reactor.fuel().unwrap_or(0)))
     }
 }

@@ -246,7 +246,7 @@ impl Walker {
 
     /// Adds what the last step compared to `log`, in order.
     pub fn read_comparisons(&self, log: &mut Vec<CmpLogEntry>) {
-        self.reactor.read_comparisons(log);
+        self.reactor.read_comparisons(None, log);
     }
 
     /// Sets all coverage bytes to zero.

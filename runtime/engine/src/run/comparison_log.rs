@@ -52,7 +52,7 @@ impl GuestComparisons {
         let component = component.map_or(0, |digest| u64::from(u16::from_le_bytes([digest.0[0], digest.0[1]])));
         let entries = std::mem::take(&mut state.entries);
         let first = log.len();
-        self.program.resolve_comparisons(entries.into_iter(), log);
+        self.program.resolve_comparisons(entries.into_iter(), None, log);
         log[first..].iter_mut().for_each(|entry| entry.site ^= component << 48);
     }
 }

@@ -499,7 +499,7 @@ impl Campaign {
     ) -> Result<(Arc<[InputToStatePair]>, u64), CampaignHalt> {
         self.begin_execution()?;
         self.log.clear();
-        let cost = io.target.compare(base, &mut self.log)?;
+        let cost = io.target.compare(base, None, &mut self.log)?;
         self.stability.observe(&self.log);
         let mut found = self.pairs.pairs(&self.log, base, &mut self.dictionary);
         if io.target.is_slow() {
@@ -578,7 +578,7 @@ impl Campaign {
             }
             self.begin_execution()?;
             self.log.clear();
-            io.target.compare(&similar, &mut self.log)?;
+            io.target.compare(&similar, None, &mut self.log)?;
             let again = self.pairs.pairs(&self.log, &similar, &mut self.dictionary);
             let changed = |(pair, place): &(&InputToStatePair, usize)| {
                 let bytes = *place..*place + pair.width();
@@ -624,11 +624,11 @@ impl Campaign {
         parent: Option<u32>,
         fixups: &[OperandFixup],
     ) -> Result<(), CampaignHalt> {
+        let sites: Vec<u64> = fixups.iter().map(|fixup| fixup.site).collect();
         for _ in 0..=fixups.len() {
             self.begin_execution()?;
             self.log.clear();
-            io.target.compare(input, &mut self.log)?;
-            self.log.retain(|compared| fixups.iter().any(|fixup| fixup.site == compared.site));
+            io.target.compare(input, Some(&sites), &mut self.log)?;
             // The last one that is not met: what stands before it is.
             let Some(unmet) = self.log.iter().rev().find(|compared| compared.left != compared.right) else { break };
             let Some(fixup) = fixups.iter().find(|fixup| fixup.site == unmet.site).copied() else { break };

@@ -32,6 +32,8 @@ const SIDE_BYTES_MAX: usize = 32;
 const PAIRS_MAX: usize = 1024;
 /// Values of one site of integers that are looked at in one execution: the first ones. A loop compares its counter each time.
 const SITE_VALUES_MAX: u32 = 48;
+/// Entries of a log from which on the input is looked at first.
+const LOOKED_UP_MAX: usize = 32;
 /// Places in one input at which a pair is tried.
 const PLACES_MAX: usize = 16;
 /// The same for what can stand anywhere.
@@ -285,7 +287,7 @@ impl PairFinder {
         input: &[u8],
         dictionary: &mut Dictionary,
     ) -> Vec<InputToStatePair> {
-        self.begin(input);
+        self.begin(log, input);
         let mut found = PairCollector { tables: self, input, site: 0, pairs: Vec::new() };
         found.read(log, dictionary);
         let mut pairs = found.pairs;
@@ -296,12 +298,16 @@ impl PairFinder {
         pairs
     }
 
-    fn begin(&mut self, input: &[u8]) {
+    fn begin(&mut self, log: &[CmpLogEntry], input: &[u8]) {
         self.values.clear();
         self.of_site.clear();
         self.seen.clear();
         self.sites.clear();
-        self.input.read(input);
+        // Looking a few values up takes less than that.
+        self.input.is_read = log.len() >= LOOKED_UP_MAX;
+        if self.input.is_read {
+            self.input.read(input);
+        }
     }
 
     /// Shifts for the last comparisons that are not met, and whose sides are not in the input.
@@ -330,6 +336,8 @@ impl PairFinder {
 /// Which bytes, and which two bytes, stand in an input anywhere: most of what is looked for does not, and needs no search.
 #[derive(Clone, Debug)]
 struct InputBytes {
+    /// Whether it was looked at; otherwise anything may stand there.
+    is_read: bool,
     has: [bool; 256],
     /// A bit for each two bytes.
     has_two: Box<[u64; 1024]>,
@@ -337,7 +345,7 @@ struct InputBytes {
 
 impl Default for InputBytes {
     fn default() -> InputBytes {
-        InputBytes { has: [false; 256], has_two: Box::new([0; 1024]) }
+        InputBytes { is_read: false, has: [false; 256], has_two: Box::new([0; 1024]) }
     }
 }
 
@@ -354,6 +362,9 @@ impl InputBytes {
 
     /// Whether they can stand in the input: each byte does, and each two beside each other, of as many as are looked for.
     fn may_have(&self, bytes: &[u8]) -> bool {
+        if !self.is_read {
+            return true;
+        }
         let has_two = |two: &[u8; 2]| {
             let two = usize::from(u16::from_le_bytes(*two));
             self.has_two[two / 64] >> (two % 64) & 1 == 1
@@ -514,7 +525,7 @@ impl PairCollector<'_> {
             }
         }
         // A single digit is a byte, which stands above.
-        if find > 9 && self.tables.input.has[usize::from(b'0' + (find % 10) as u8)] {
+        if find > 9 && self.tables.input.may_have(&[b'0' + (find % 10) as u8]) {
             self.add(find.to_string().as_bytes(), put.to_string().as_bytes());
         }
     }

@@ -22,12 +22,13 @@ pub trait FuzzTarget {
         false
     }
 
-    /// Executes one input, and adds what it compared to `log`, in order. The answer is what that costs, in instructions, those of
+    /// Executes one input, and adds what it compared to `log`, in order; of these `sites` only, if there are any. The answer is what that costs, in instructions, those of
     /// the logging among them: the same for equal inputs on every machine.
     ///
     /// # Errors
     /// When the machine, not the target, fails.
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError>;
+    fn compare(&mut self, input: &[u8], sites: Option<&[u64]>, log: &mut Vec<CmpLogEntry>)
+    -> Result<u64, HarnessError>;
 
     /// Executes one input as a run that can be recorded is executed. The verdict is the one that counts.
     ///

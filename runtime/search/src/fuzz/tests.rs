@@ -122,10 +122,16 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> FuzzTarget for Simulat
         see(&self.guest.edges);
     }
 
-    fn compare(&mut self, input: &[u8], log: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
+    fn compare(
+        &mut self,
+        input: &[u8],
+        sites: Option<&[u64]>,
+        log: &mut Vec<CmpLogEntry>,
+    ) -> Result<u64, HarnessError> {
         self.executed.push(0);
         self.run(input);
-        log.extend_from_slice(&self.guest.log);
+        let is_asked = |entry: &&CmpLogEntry| sites.is_none_or(|sites| sites.contains(&entry.site));
+        log.extend(self.guest.log.iter().filter(is_asked));
         Ok(self.guest.cost)
     }
 

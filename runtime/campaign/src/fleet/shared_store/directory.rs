@@ -320,7 +320,9 @@ fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, SharedStoreE
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(SharedStoreError::io("read", path, error)),
     };
-    let mut bytes = Vec::new();
+    // Its size says how much room is taken at once; what is there is what is read.
+    let size = file.metadata().map_or(0, |file| file.len()).min(limit);
+    let mut bytes = Vec::with_capacity(size as usize + 1);
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| SharedStoreError::io("read", path, error))?;
     bounded(&format!("{} has a size", path.display()), bytes.len() as u64, limit)?;
     Ok(Some(bytes))
