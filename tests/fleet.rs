@@ -306,6 +306,11 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     assert_eq!(rows(&collected, "targets", "name"), ["scenarios/parse.wat LLVMFuzzerTestOneInput"]);
     assert_eq!(rows(&collected, "notCollected", "reason"), ["not-named"], "{collected:#}");
     assert!(rows(&collected, "notCollected", "why")[0].ends_with("fozzy fleet draws.wat"), "{collected:#}");
+    // What a scenario is judged by is a part of it.
+    fozzy.write("scenarios/steps.wat", draws(NEVER));
+    fozzy.write("scenarios/steps.plan.toml", "[expect]\ncheck = \"../draws.wat\"\n");
+    let judged = fozzy.run(&["fleet", "--collect", "--store", "t", "--only", "draws"]);
+    judged.refuses(&["--only draws", "nothing is left"]);
     let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", "draws.wat"]).exits(0).json();
     assert_eq!((rows(&named, "targets", "name"), &named["notCollected"]), (vec!["draws.wat"], &json!([])));
     // Nothing builds: all that is found is said, and that is no pass.

@@ -14,6 +14,8 @@ FOZZY, SECONDS, SLICES, SEEDS, TARGETS = os.path.abspath(sys.argv[1]), sys.argv[
 
 def is_fuzz_target(path):
     done = subprocess.run([FOZZY, "inspect", path, "--json"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{path}: {done.stderr[-500:]}")
     return "fuzz target" in json.loads(done.stdout)["fits"]
 
 

@@ -7,6 +7,10 @@ use fozzy_campaign::fleet::discovery::FleetCollection;
 use fozzy_campaign::fleet::shared_store::{SharedStore, open_store, open_store_or_later, shared_store_error};
 use fozzy_dashboard::DashboardSource;
 use std::path::Path;
+use std::time::Duration;
+
+/// How long a page waits for a store that does not answer.
+const PAGE_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// Which store, of which project.
 pub(crate) struct FleetPlace<'a> {
@@ -46,8 +50,11 @@ impl FleetPlace<'_> {
     pub(crate) fn source(&self, context: &Context, collection: FleetCollection) -> Result<DashboardSource, CliError> {
         let program = std::env::current_exe()
             .map_err(|error| CliError::new(ErrorKind::Harness, format!("cannot find fozzy's own binary: {error}")))?;
+        let store = self.join(context)?;
+        // Who looks at a page does not wait until a server is back.
+        store.wait_at_most(PAGE_WAIT_MAX);
         Ok(DashboardSource {
-            store: self.join(context)?,
+            store,
             address: self.place(context),
             collection,
             runs: context.runs.clone(),

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Invariants: without a browser nothing is read; one that reads slowly gets what has changed since it read, and holds nothing up; a store that
-//! takes longer to read is read less often; one that does not answer is said to be away.
+//! takes longer to read is read less often; one that cannot be read is said to be away, and why.
 
 use crate::source::DashboardSource;
 use axum::response::sse::Event;
@@ -37,21 +37,28 @@ pub(crate) async fn follow(source: Arc<DashboardSource>, latest: watch::Sender<L
             continue;
         }
         let watch = Stopwatch::start();
-        let now = look(&source).await;
-        latest.send_if_modified(|before| {
-            let is_new = before.as_ref() != Some(&now);
-            *before = Some(now);
-            is_new
-        });
+        // All who watch are told.
+        let _ = look(&source, &latest).await;
         pause = (watch.elapsed() * PAUSE_TIMES).clamp(LOOK_EVERY, LOOK_EVERY_MAX);
     }
 }
 
-/// The fleet as it is now.
-pub(crate) async fn look(source: &Arc<DashboardSource>) -> Look {
+/// The fleet as it is now, which all who watch are told if it is new.
+pub(crate) async fn look(source: &Arc<DashboardSource>, latest: &watch::Sender<LatestFleet>) -> Look {
     let source = Arc::clone(source);
-    let looked = tokio::task::spawn_blocking(move || source.fleet()).await;
-    looked.map_err(|error| error.to_string())?.map(Arc::new).map_err(|error| error.to_string())
+    let now = match tokio::task::spawn_blocking(move || source.fleet()).await {
+        Ok(looked) => looked.map(Arc::new).map_err(|error| error.to_string()),
+        Err(_) => Err("reading it ended early; this is a fault of fozzy".to_owned()),
+    };
+    if let Err(why) = &now {
+        tracing::debug!(why, "the store is not read");
+    }
+    latest.send_if_modified(|before| {
+        let is_new = before.as_ref() != Some(&now);
+        *before = Some(now.clone());
+        is_new
+    });
+    now
 }
 
 /// For a reader that has got `before`: the whole document as `fleet`, the rows that have changed as `change`, or as `away` why there is none.

@@ -3,7 +3,7 @@
 //! ```text
 //! /                                index.html, and what it takes
 //! /api/fleet                       fozzy.fleet.v1
-//! /api/events                      the same as a server-sent event `fleet`; then as `change`, with the rows only that have changed; `away` while the store does not answer
+//! /api/events                      the same as a server-sent event `fleet`; then as `change`, with the rows only that have changed; `away` while the store cannot be read
 //! /api/targets/ID                  fozzy.fleet_target.v1
 //! /api/targets/ID/coverage | faults         fozzy.coverage.v1, fozzy.fault_map.v1: it is executed for that
 //! /api/failures/DIGEST/causality | suspects fozzy.causality.v1, fozzy.suspects.v1: the same
@@ -134,8 +134,8 @@ async fn events(State(shared): State<RouteState>) -> Response {
         watchers.fetch_sub(1, Ordering::SeqCst);
         return broken(&format!("{WATCHERS_MAX} browsers watch already"));
     }
+    let mut first = Some(look(&shared.source, &shared.latest).await);
     let watcher = Watcher { changes: shared.latest.subscribe(), sent: None, watchers };
-    let mut first = Some(look(&shared.source).await);
     let events = stream::unfold(watcher, move |mut watcher| {
         let first = first.take();
         async move {

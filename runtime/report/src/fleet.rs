@@ -37,7 +37,7 @@ pub struct FleetDocument {
     pub jobs: u32,
     /// Real time of this fleet, in milliseconds; 0 of a store that is looked at.
     pub elapsed_ms: u64,
-    /// Slices of this fleet; of all fleets, of a store that is looked at.
+    /// Slices of this fleet; of a store that is looked at, those of all fleets on these targets.
     pub slices: u64,
     /// CPU seconds of these.
     pub cpu_s: f64,
@@ -302,7 +302,7 @@ pub struct FleetTestcaseRow {
 pub struct UncollectedRow {
     /// Its path.
     pub name: String,
-    /// `not-built`, `unreadable` or `no-entry`.
+    /// `not-built`, `unreadable`, `no-entry`, or `not-named`: a program that is no test beside scenarios.
     pub reason: String,
     /// The same for people.
     pub why: String,

@@ -24,7 +24,7 @@ use crate::remarks::Remarks;
 use crate::suite::entry::{Kind, SuiteEntry, shown};
 use crate::suite::expect::flags;
 use crate::suite::find::{programs_here, sources};
-use crate::suite::select::select;
+use crate::suite::select::{files, select};
 use fozzy_engine::{Build, ExportedFunctions};
 use fozzy_report::shell_word;
 use fozzy_trace::plan::HANDLER;
@@ -127,7 +127,7 @@ impl FleetScope {
         for entry in entries.into_iter().filter(|entry| !folders.contains(&entry.path)) {
             paths.entry(entry.path.clone()).or_insert(entry);
         }
-        let entries_of: BTreeSet<PathBuf> = paths.keys().map(|path| tidy(path)).collect();
+        let used: BTreeSet<PathBuf> = paths.values().flat_map(files).collect();
         // What can be told by the path alone is not built.
         let could_fit = |path: &Path| {
             let name = shown(path);
@@ -146,7 +146,7 @@ impl FleetScope {
             found.add_cargo_fuzz(folder, &project.remarks, &could_fit);
         }
         if self.root.is_none() {
-            found.add_unnamed(&entries_of)?;
+            found.add_unnamed(used);
         }
         let all = found.targets.len() + found.uncollected.len() + skipped;
         let fits = |name: &str| {
@@ -241,23 +241,23 @@ impl FleetCollection {
         }
     }
 
-    /// Programs in this folder that are no tests, since scenarios are: they may be parts of these, or be left out without anybody's knowing.
-    fn add_unnamed(&mut self, entries: &BTreeSet<PathBuf>) -> Result<(), CampaignError> {
-        let parts = |target: &FleetTarget| {
+    /// Programs in this folder that are no tests, since scenarios are: they would be left out without anybody's knowing. Those that are part of
+    /// a scenario are `used`.
+    fn add_unnamed(&mut self, mut used: BTreeSet<PathBuf>) {
+        let named = |target: &FleetTarget| {
             let files = target.flags.iter().map(PathBuf::from).chain([target.file.clone()]);
-            files.map(|path| tidy(&path)).collect::<Vec<PathBuf>>()
+            files.filter_map(|path| path.canonicalize().ok()).collect::<Vec<PathBuf>>()
         };
-        let used: BTreeSet<PathBuf> = self.targets.iter().flat_map(parts).collect();
-        for path in programs_here()?.iter().map(|path| tidy(path)) {
-            if entries.contains(&path) || used.contains(&path) {
+        used.extend(self.targets.iter().flat_map(named));
+        for path in programs_here() {
+            if path.canonicalize().is_ok_and(|path| used.contains(&path)) {
                 continue;
             }
-            let name = shown(&path);
+            let name = shown(&tidy(&path));
             let why =
                 format!("beside scenarios, a program is a test if it is named: fozzy fleet {}", shell_word(&name));
             self.uncollected.push(UncollectedTarget { name, reason: "not-named", why });
         }
-        Ok(())
     }
 
     /// The targets of a cargo-fuzz folder.

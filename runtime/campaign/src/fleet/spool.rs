@@ -50,7 +50,7 @@ pub(super) struct SpooledSlice {
     pub(super) cpu_s: f64,
     pub(super) ended_at: String,
     pub(super) ended_at_s: f64,
-    /// Its own; older versions kept those of all slices under the plain name.
+    /// Its own. Of a slice that an older version has left here they are not known, and of one without a report neither.
     #[serde(rename = "ownExecutions")]
     pub(super) executions: u64,
     pub(super) features: u64,

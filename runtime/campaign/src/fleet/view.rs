@@ -57,7 +57,7 @@ impl FleetView<'_> {
             document.failures.extend(failures);
         }
         document.slices = document.targets.iter().map(|target| target.slices).sum();
-        document.cpu_s = document.targets.iter().map(|target| target.cpu_s).sum();
+        document.cpu_s = document.targets.iter().fold(0.0, |sum, target| sum + target.cpu_s);
         document.workers.extend(records.workers()?.into_iter().map(|(name, record)| FleetWorkerRow {
             name,
             version: record.version,

@@ -53,16 +53,14 @@ pub(super) fn everything(found: &mut SuiteEntries) -> Result<(), CampaignError> 
     Ok(())
 }
 
-/// The programs in this folder, whether `everything` takes them or not: beside scenarios they may be parts of these.
-///
-/// # Errors
-/// When the folder cannot be listed.
-pub(crate) fn programs_here() -> Result<Vec<PathBuf>, CampaignError> {
+/// The programs in this folder, whether `everything` takes them or not: beside scenarios they may be parts of these. None of a folder that
+/// cannot be listed.
+pub(crate) fn programs_here() -> Vec<PathBuf> {
     let mut found = SuiteEntries::new();
-    if kind_of(Path::new(".")).is_none() {
-        below(Path::new("."), 1, &|kind| kind == Kind::Program, &mut found)?;
+    match below(Path::new("."), 1, &|kind| kind == Kind::Program, &mut found) {
+        Ok(()) => found.into_keys().collect(),
+        Err(_) => Vec::new(),
     }
-    Ok(found.into_keys().collect())
 }
 
 /// What one word of the command line names.

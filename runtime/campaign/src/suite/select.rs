@@ -55,6 +55,11 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
     }
 }
 
+/// The files of a scenario, as the system names them: its own, and what is no scenario since this one uses it.
+pub(crate) fn files(selected: &SuiteEntry) -> Vec<PathBuf> {
+    [selected.path.canonicalize().ok(), judged(selected), checker(selected)].into_iter().flatten().collect()
+}
+
 /// What a scenario judges. What is wrong with its `expect.toml` is said when it is run.
 fn judged(selected: &SuiteEntry) -> Option<PathBuf> {
     let expect = Expect::of(&selected.path, selected.kind).ok()?;

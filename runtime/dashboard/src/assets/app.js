@@ -414,7 +414,7 @@
   const draw = (keeps) => {
     const [page, id] = place();
     document.getElementById("nav").replaceChildren(...PAGES.map(([key, label]) => h("a", { href: `#/${key}`, "aria-current": page === key || (key === "" && page === "target") || (key === "failures" && page === "failure") ? "page" : null }, label)));
-    if (!fleet) { main.replaceChildren(h("p", { class: "empty" }, away ? `The store does not answer: ${away}` : "Reading …")); return; }
+    if (!fleet) { main.replaceChildren(h("p", { class: "empty" }, away ? `The store cannot be read: ${away}` : "Reading …")); return; }
     const active = document.activeElement;
     const kept = keeps && main.contains(active) ? { href: active.getAttribute("href"), isSearch: active.type === "search", at: active.type === "search" ? active.selectionStart : 0, label: active.tagName === "BUTTON" ? active.textContent : null } : null;
     const scroll = [scrollX, scrollY, ...[...main.querySelectorAll(".scroll")].map((box) => box.scrollLeft)];
@@ -527,6 +527,7 @@
     const show = (next) => {
       fleet = next;
       say("on", "live");
+      live.title = "";
       if (!isDrawn) { isDrawn = true; later(); }
     };
     events.addEventListener("fleet", (event) => show(JSON.parse(event.data)));
@@ -542,7 +543,8 @@
     });
     events.addEventListener("away", (event) => {
       away = JSON.parse(event.data);
-      say("off", "the store does not answer");
+      say("off", "the store cannot be read");
+      live.title = away;
       if (!fleet) draw(false);
     });
     events.addEventListener("error", () => say("off", "the fleet's process does not answer"));
