@@ -260,6 +260,7 @@ fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
     let warnings = alone["warnings"].to_string();
     assert!(warnings.contains("wait in"), "{alone:#}");
     let command = rows(&alone, "failures", "command")[0];
+    assert!(rows(&alone, "failures", "foundAt")[0].starts_with("20"), "{alone:#}");
     assert!(fozzy.shell(command).exits(4).err().contains("the same run"));
     server.restart();
     let again = fozzy.run(&with("1s")).exits(1).json();
@@ -268,6 +269,13 @@ fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
     };
     assert!(executions(&again).iter().zip(executions(&alone)).all(|(now, then)| *now >= then), "{again:#}");
     assert_eq!((rows(&again, "failures", "target"), waiting().trim()), (vec!["draws.wat"], "0"), "{again:#}");
+    // What the first one has done is known, although it had ended without its server.
+    let all = |key: &str, of: &str| {
+        again[key].as_array().expect("all").iter().filter_map(|row| row[of].as_u64()).sum::<u64>()
+    };
+    assert_eq!(all("workers", "slices"), all("targets", "slices"), "{again:#}");
+    let ended = again["workers"].as_array().expect("both").iter().map(|worker| worker["hasEnded"] == json!(true));
+    assert_eq!(ended.collect::<Vec<_>>(), [true, true], "{again:#}");
 }
 
 /// No file may be larger than a trace: as on a disk that is full when one comes.
@@ -306,6 +314,9 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     assert_eq!(rows(&collected, "targets", "name"), ["scenarios/parse.wat LLVMFuzzerTestOneInput"]);
     assert_eq!(rows(&collected, "notCollected", "reason"), ["not-named"], "{collected:#}");
     assert!(rows(&collected, "notCollected", "why")[0].ends_with("fozzy fleet draws.wat"), "{collected:#}");
+    let whole = fozzy.path("draws.wat").display().to_string();
+    let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", &whole]).exits(0).json();
+    assert_eq!(rows(&named, "targets", "name"), ["draws.wat"], "a file has one name");
     // What a scenario is judged by is a part of it.
     fozzy.write("scenarios/steps.wat", draws(NEVER));
     fozzy.write("scenarios/steps.plan.toml", "[expect]\ncheck = \"../draws.wat\"\n");

@@ -293,6 +293,8 @@ fn what_breaks_the_protocol_is_told() {
             "n0 answers c1 with a malformed txn_ok: `txn` has another number of operations: 0 instead of 2",
         ),
         ("stray", 1, "malformed echo_ok: `in_reply_to` is missing"),
+        ("named", 1, "malformed echo_ok: `in_reply_to` is not the integer of a request"),
+        ("flood", 1, "n0 has printed 50001 messages within a second"),
         ("malformed", 1, malformed),
         ("surplus", 1, "`more` is no key of echo_ok"),
         ("other", 1, "\"Please echo 62\" was sent, and \"other\" came back"),

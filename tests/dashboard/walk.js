@@ -22,11 +22,13 @@ const walk = async (page, isServed, look) => {
     await page.screenshot({ path: `shots/${isServed ? "served" : "exported"}-${look}-${name}.png`, fullPage: true });
     assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} scrolls sideways`);
     assert.strictEqual(await page.locator("main img, main b").count(), 0, `${name} has a name as markup`);
+    assert(isServed || !/ (s|min|h|d) ago/.test(await page.locator("main").innerText()), `${name} of an export has ages`);
   };
   await heading("All targets");
   assert.strictEqual(await page.locator("tbody tr").count(), 2);
   await page.getByRole("link", { name: hostile, exact: true }).waitFor();
   await page.getByText(isServed ? "live" : "exported", { exact: true }).waitFor();
+  assert(look === "narrow" || await page.locator(".scroll").first().evaluate((box) => box.scrollWidth <= box.clientWidth + 1), "the overview is cut off");
   await shot("overview");
 
   // By keyboard: search, leave the field, the first row, open it.

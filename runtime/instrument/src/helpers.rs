@@ -209,7 +209,8 @@ impl Helper {
                 Helper::ReuseBlock,
             ],
             Helper::Bulk | Helper::Realloc(_) => &[Helper::Range],
-            Helper::Log32 | Helper::Log64 | Helper::LogBytes | Helper::LogSearch => &[Helper::Counts, Helper::Entry],
+            Helper::Log32 | Helper::Log64 => &[Helper::Entry],
+            Helper::LogBytes | Helper::LogSearch => &[Helper::Counts, Helper::Entry],
         }
     }
 
@@ -303,18 +304,25 @@ fn mark_range(memory: u32, layout: &SideLayout) -> Function {
     function
 }
 
-/// `[left, right, site] -> [left, right]`
+/// `[left, right, site] -> [left, right]`: counts as [`count_comparison`] does, without a call. Loops compare what was logged often enough: that
+/// is seen first.
 fn log_integers(short: bool, around: &HelperContext<'_>) -> Function {
-    let mut function = Function::new([]);
+    const SITE: u32 = 2;
+    const COUNT: u32 = 3;
+    let mut function = Function::new([(1, Encoded::I32)]);
     let mut code = function.instructions();
-    code.local_get(2).call(around.used[0]).if_(BlockType::Empty);
+    let count = around.at(around.counts, 0);
+    code.local_get(SITE).i32_load8_u(count).local_tee(COUNT);
+    code.i32_const(COMPARISONS_PER_SITE.cast_signed()).i32_lt_u().if_(BlockType::Empty);
+    code.i32_const(0).i32_load(around.at(HEADER_SWITCH_AT, 2)).if_(BlockType::Empty);
+    code.local_get(SITE).local_get(COUNT).i32_const(1).i32_add().i32_store8(count);
     for operand in [0, 1] {
         code.local_get(operand);
         if short {
             code.i64_extend_i32_u();
         }
     }
-    code.local_get(2).i32_const(0).call(around.used[1]).end();
+    code.local_get(SITE).i32_const(0).call(around.used[0]).end().end();
     code.local_get(0).local_get(1).end();
     function
 }

@@ -80,7 +80,8 @@ pub struct FleetTargetRow {
     pub corpus: u64,
     /// Slices that find something new, per CPU second: what its share of the time follows.
     pub rate: f64,
-    /// The chance that as many executions again as in the last slice find something new; absent where it is not estimated.
+    /// The chance that as many executions again find something new: as in the last slice, if that found something, otherwise as in all of them. Absent
+    /// where it is not estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance_if_doubled: Option<f64>,
     /// Failures that stand.

@@ -116,8 +116,9 @@ impl FleetScope {
         let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
         let (only, exclude) = (patterns(&self.only)?, patterns(&self.exclude)?);
         let mut found = FleetCollection::default();
-        let folders = cargo_fuzz_folders(self.root.as_deref().unwrap_or(Path::new(".")));
-        let words: Vec<String> = self.root.iter().map(|root| shown(root)).collect();
+        let root = self.root.as_deref().map(from_here);
+        let folders = cargo_fuzz_folders(root.as_deref().unwrap_or(Path::new(".")));
+        let words: Vec<String> = root.iter().map(|root| shown(root)).collect();
         let entries = match select(&words, None) {
             Ok(entries) => entries,
             Err(_) if !folders.is_empty() => Vec::new(),
@@ -145,7 +146,7 @@ impl FleetScope {
         for folder in &folders {
             found.add_cargo_fuzz(folder, &project.remarks, &could_fit);
         }
-        if self.root.is_none() {
+        if root.is_none() {
             found.add_unnamed(used);
         }
         let all = found.targets.len() + found.uncollected.len() + skipped;
@@ -433,6 +434,18 @@ fn cargo_fuzz_folders(root: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// A path below this folder, from here, however it was said: a target is known by its path.
+fn from_here(path: &Path) -> PathBuf {
+    let whole = |path: &Path| path.canonicalize().ok();
+    let below = match path.is_absolute() {
+        true => whole(path)
+            .zip(whole(Path::new(".")))
+            .and_then(|(path, here)| Some(path.strip_prefix(here).ok()?.to_owned())),
+        false => None,
+    };
+    below.map_or_else(|| path.to_owned(), |below| tidy(&below))
 }
 
 fn tidy(path: &Path) -> PathBuf {

@@ -15,7 +15,7 @@ use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorker
 use super::shared_store::{SharedStore, StoreKey, StoreLease, WatchedStore, shared_store_error as store_error};
 use super::slice::{SliceOutcome, SliceRequest};
 use super::spool::{MergedSlice, Spool, SpooledSlice, lock_records};
-use super::view::FleetView;
+use super::view::{BroughtFailure, FleetView};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
 use crate::explore::retrial::Retrial;
@@ -26,7 +26,7 @@ use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_instrument::REWRITER_VERSION;
 use fozzy_report::fleet::{FleetDocument, FleetSliceRow};
 use fozzy_trace::file::Recording;
-use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
+use fozzy_trace::{Digest, Seed, Status, counted};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -132,7 +132,7 @@ struct FleetState {
     executions: u64,
     discoveries: u64,
     /// Failures that this fleet has brought to the store: target, signature, trace.
-    found: Vec<(String, FailureSignature, Digest)>,
+    found: Vec<BroughtFailure>,
     recent: Vec<FleetSliceRow>,
 }
 
@@ -231,7 +231,14 @@ impl FleetRun<'_> {
         (document.slices, document.cpu_s) = (state.slices, state.cpu.as_secs_f64());
         if document.slices == 0 && document.status == Status::Pass && !document.interrupted {
             document.status = Status::Error;
-            document.warnings.push("no slice was finished: give it more --time".to_owned());
+            let held = state.targets.iter().filter(|target| target.away_until > Duration::ZERO).count() as u64;
+            document.warnings.push(match held {
+                0 => "no slice was finished: give it more --time".to_owned(),
+                _ => format!(
+                    "no slice was finished: another fleet works on {}, or was killed less than half a minute ago",
+                    counted(held, "target")
+                ),
+            });
         }
         match state.failure {
             Some(error) => Err(error),
@@ -360,8 +367,17 @@ impl Dispatcher<'_> {
         }
         self.warn(merged.warnings);
         let mut state = self.lock();
-        let found = merged.found.iter().map(|(signature, trace)| (slice.name.clone(), signature.clone(), *trace));
-        state.found.extend(found);
+        state.found.extend(merged.found.into_iter().map(|(signature, trace)| BroughtFailure {
+            target: slice.name.clone(),
+            signature,
+            trace,
+            found_at: slice.ended_at.clone(),
+            times: 0,
+        }));
+        for (signature, times) in slice.seen() {
+            let is_it = |known: &&mut BroughtFailure| known.target == slice.name && known.signature == *signature;
+            state.found.iter_mut().find(is_it).into_iter().for_each(|known| known.times += times);
+        }
         state.discoveries += merged.news;
         if let Some(target) = state.targets.iter_mut().find(|target| target.target.id == slice.target) {
             // Troubles are of this machine.
@@ -378,7 +394,10 @@ impl Dispatcher<'_> {
         let (started_at, seen_at) = (started_at.to_owned(), self.clock.facts().finished_at);
         let record = FleetWorkerRecord { version, pid, started_at, seen_at, slices, cpu_s, has_ended, recent };
         let put = FleetRecords { store: &self.store }.put_worker(&self.worker, &record).map_err(store_error);
-        self.unless_away(put).map(drop)
+        match self.unless_away(put)? {
+            Some(()) => Ok(()),
+            None => self.spool.put_worker(&record),
+        }
     }
 
     /// One line of at most 80 signs.

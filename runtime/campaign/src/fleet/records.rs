@@ -41,6 +41,8 @@ pub struct TargetRecord {
     pub program: Option<Digest>,
     /// Executions or runs of all slices.
     pub executions: u64,
+    /// Those of the last slices, since one that found something new.
+    pub quiet: u64,
     /// Behaviours that the best slice of this program has seen, those of its corpus included.
     pub features: u64,
     /// Edges among them.

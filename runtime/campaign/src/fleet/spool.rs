@@ -14,13 +14,16 @@
 //! target at a time. Said: more than [`SLICES_MAX`] slices that wait.
 //! Not here: testcases and explored paths, which their own folders keep (`exchange`).
 
-use super::records::{CountedSlices, FailureState, FleetFailureRecord, FleetRecords, OtherFields, TargetRecord};
+use super::records::{
+    CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, TargetRecord,
+};
 use super::shared_store::{DirectoryStore, SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
 use crate::wall_clock::{Stopwatch, pause};
 use fozzy_report::RunSummary;
 use fozzy_report::fleet::FleetMoment;
+use fozzy_search::stats::Outlook;
 use fozzy_trace::{Digest, FailureSignature};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -88,6 +91,8 @@ pub(super) struct WaitingFailure {
     pub(super) is_shrunk: bool,
     /// How often it was seen.
     pub(super) times: u64,
+    /// When the first of these slices ended.
+    pub(super) found_at: String,
 }
 
 /// What a merge has changed.
@@ -115,6 +120,11 @@ impl SpooledSlice {
             (self.corpus, self.features) = (explore.checkpoints, explore.features + explore.states);
             (self.edges, self.edges_total) = (explore.edges, explore.edges_total);
         }
+    }
+
+    /// The failures that it has seen, and how often.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (&FailureSignature, u64)> {
+        self.failures.iter().map(|failure| (&failure.signature, failure.times))
     }
 
     /// It has no result, and why.
@@ -146,6 +156,11 @@ impl SpooledSlice {
                 record.edges = record.edges.max(self.edges);
                 record.edges_total = self.edges_total;
             }
+        }
+        record.quiet = if news > 0 { 0 } else { record.quiet.saturating_add(self.executions) };
+        if record.quiet > record.executions / 2 {
+            let chance = Outlook::chance_when_quiet(record.quiet, record.executions, 1.0);
+            record.chance_if_doubled = record.chance_if_doubled.map(|_| chance);
         }
         record.estimate.observe(news, Duration::from_secs_f64(self.cpu_s.clamp(0.0, 1e9)));
         if news > 0 {
@@ -241,6 +256,28 @@ impl Spool {
         self.store.put(&key, &text).map_err(store_error)
     }
 
+    /// What this process has done, for a store that does not answer.
+    pub(super) fn put_worker(&self, record: &FleetWorkerRecord) -> Result<(), CampaignError> {
+        FleetRecords { store: &self.store }.put_worker(&self.worker, record).map_err(store_error)
+    }
+
+    /// Whether what a worker has left here is merged by this process: its own, and that of one that is gone. One that is alive merges its own.
+    fn may_take(&self, worker: &str) -> Result<bool, CampaignError> {
+        let lease = StoreKey::new(&["workers", worker]);
+        Ok(worker == self.worker || self.store.acquire(&lease, &self.worker).map_err(store_error)?.is_some())
+    }
+
+    /// Brings the store what workers have done while it was away.
+    fn merge_workers(&self, store: &dyn SharedStore) -> Result<(), CampaignError> {
+        for (worker, record) in (FleetRecords { store: &self.store }).workers().map_err(store_error)? {
+            if self.may_take(&worker)? {
+                FleetRecords { store }.put_worker(&worker, &record).map_err(store_error)?;
+                self.store.delete(&StoreKey::new(&["workers", &worker])).map_err(store_error)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Slices that wait: those of this process, and of others that are gone, each worker's in their order.
     fn waiting(&self) -> Result<Vec<SpoolKey>, CampaignError> {
         let mut waiting = Vec::new();
@@ -249,16 +286,9 @@ impl Spool {
             if kind != "slices" {
                 continue;
             }
-            // One that is alive merges its own.
-            let is_own = *worker == self.worker;
-            let lease = StoreKey::new(&["workers", worker]);
-            let _lease = match is_own {
-                true => None,
-                false => match self.store.acquire(&lease, &self.worker).map_err(store_error)? {
-                    Some(lease) => Some(lease),
-                    None => continue,
-                },
-            };
+            if !self.may_take(worker)? {
+                continue;
+            }
             let names = self.store.list(&folder).map_err(store_error)?;
             waiting.extend(names.into_iter().map(|name| (worker.clone(), name)));
         }
@@ -301,7 +331,7 @@ impl Spool {
             }
             on_merged(&slice, merged);
         }
-        Ok(())
+        self.merge_workers(store)
     }
 
     fn merge_one(
@@ -415,7 +445,10 @@ impl Spool {
                     (&known.target, &known.signature) == (&slice.name, &signature)
                 });
                 match failures.iter_mut().find(is_same) {
-                    None => failures.push(WaitingFailure { target: target.clone(), signature, path, is_shrunk, times }),
+                    None => {
+                        let (target, found_at) = (target.clone(), slice.ended_at.clone());
+                        failures.push(WaitingFailure { target, signature, path, is_shrunk, times, found_at });
+                    }
                     Some(known) => {
                         known.times += times;
                         if is_shrunk && !known.is_shrunk {

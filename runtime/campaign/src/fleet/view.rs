@@ -78,14 +78,14 @@ impl FleetView<'_> {
         &self,
         records: impl Iterator<Item = &'r TargetRecord>,
         waiting: Vec<WaitingFailure>,
-        brought: &[(String, FailureSignature, Digest)],
+        brought: &[BroughtFailure],
     ) -> FleetDocument {
         let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
         for (target, record) in self.collection.targets.iter().zip(records) {
             document.targets.push(target_row(target, record, &[]));
         }
         document.failures.extend(waiting.into_iter().map(
-            |WaitingFailure { target, signature, path, is_shrunk, times }| {
+            |WaitingFailure { target, signature, path, is_shrunk, times, found_at }| {
                 let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
                 FleetFailureRow {
                     target,
@@ -94,7 +94,7 @@ impl FleetView<'_> {
                     state: state.word().to_owned(),
                     status: RegressionStatus::StillThere.word().to_owned(),
                     times,
-                    found_at: String::new(),
+                    found_at,
                     command: Some(format!("fozzy replay {}", fozzy_report::shell_word(&path.display().to_string()))),
                     trace_path: Some(path.display().to_string()),
                     measures: Vec::new(),
@@ -102,8 +102,16 @@ impl FleetView<'_> {
             },
         ));
         for failure in brought {
-            let command = Some(format!("fozzy replay {STORED}{}", failure.2));
-            add_brought(&mut document, failure, command);
+            match document.failures.iter_mut().find(|row| failure.is(row)) {
+                Some(waiting) => {
+                    waiting.times = waiting.times.saturating_add(failure.times);
+                    waiting.found_at.clone_from(&failure.found_at);
+                }
+                None => {
+                    let command = format!("fozzy replay {STORED}{}", failure.trace);
+                    document.failures.push(failure.row(Some(command)));
+                }
+            }
         }
         document.settle();
         document
@@ -111,17 +119,14 @@ impl FleetView<'_> {
 
     /// What the store knows, with the failures that one fleet has brought there and that are there no more: a server without persistence that was
     /// started again, say. They were found all the same.
-    pub(super) fn with_lost(
-        mut document: FleetDocument,
-        brought: &[(String, FailureSignature, Digest)],
-    ) -> FleetDocument {
+    pub(super) fn with_lost(mut document: FleetDocument, brought: &[BroughtFailure]) -> FleetDocument {
         for failure in brought {
-            if add_brought(&mut document, failure, None) {
-                let (target, signature, _) = failure;
-                let what = format!(
+            if !document.failures.iter().any(|row| failure.is(row)) {
+                document.failures.push(failure.row(None));
+                let BroughtFailure { target, signature, .. } = failure;
+                document.warnings.push(format!(
                     "{target}: the store has lost {signature}, which was found here; the next fleet finds it again"
-                );
-                document.warnings.push(what);
+                ));
             }
         }
         document.settle();
@@ -195,29 +200,39 @@ impl FleetView<'_> {
     }
 }
 
-/// Adds a failure that a fleet has brought to the store, unless it is known. Whether it was not.
-fn add_brought(
-    document: &mut FleetDocument,
-    (target, signature, trace): &(String, FailureSignature, Digest),
-    command: Option<String>,
-) -> bool {
-    let signature = signature.to_string();
-    if document.failures.iter().any(|known| (&known.target, &known.signature) == (target, &signature)) {
-        return false;
+/// A failure that a fleet has brought to the store.
+#[derive(Clone)]
+pub(super) struct BroughtFailure {
+    /// The name of its target.
+    pub(super) target: String,
+    pub(super) signature: FailureSignature,
+    pub(super) trace: Digest,
+    /// When the slice ended that has found it.
+    pub(super) found_at: String,
+    /// How often this fleet has seen it.
+    pub(super) times: u64,
+}
+
+impl BroughtFailure {
+    /// Whether the row is of it.
+    fn is(&self, row: &FleetFailureRow) -> bool {
+        row.target == self.target && row.signature == self.signature.to_string()
     }
-    document.failures.push(FleetFailureRow {
-        target: target.clone(),
-        trace: trace.to_string(),
-        signature,
-        state: FailureState::Unshrunk.word().to_owned(),
-        status: RegressionStatus::StillThere.word().to_owned(),
-        times: 1,
-        found_at: String::new(),
-        command,
-        trace_path: None,
-        measures: Vec::new(),
-    });
-    true
+
+    fn row(&self, command: Option<String>) -> FleetFailureRow {
+        FleetFailureRow {
+            target: self.target.clone(),
+            trace: self.trace.to_string(),
+            signature: self.signature.to_string(),
+            state: FailureState::Unshrunk.word().to_owned(),
+            status: RegressionStatus::StillThere.word().to_owned(),
+            times: self.times,
+            found_at: self.found_at.clone(),
+            command,
+            trace_path: None,
+            measures: Vec::new(),
+        }
+    }
 }
 
 fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFailureRow]) -> FleetTargetRow {
@@ -281,11 +296,12 @@ mod tests {
     #[test]
     fn a_failure_that_the_store_has_lost_fails_the_fleet_all_the_same_and_is_listed_once() {
         let signature = FailureSignature { kind: FindingKind::Panic, site: "src/lib.rs:7".to_owned() };
-        let failure = ("app.wasm".to_owned(), signature, Digest::of(b"a trace"));
+        let (target, trace, found_at) = ("app.wasm".to_owned(), Digest::of(b"a trace"), "2026".to_owned());
+        let failure = BroughtFailure { target, signature, trace, found_at, times: 3 };
         let empty = || FleetDocument::new("a store".to_owned(), 1, Vec::new());
         let found = FleetView::with_lost(empty(), &[failure.clone(), failure.clone()]);
         let [row] = &found.failures[..] else { panic!("expected one failure, found {}", found.failures.len()) };
-        assert_eq!((found.status, &row.command, found.warnings.len()), (Status::Fail, &None, 1));
+        assert_eq!((found.status, &row.command, row.times, found.warnings.len()), (Status::Fail, &None, 3, 1));
         let known = FleetView::with_lost(found, &[failure]);
         assert_eq!((known.failures.len(), known.warnings.len()), (1, 1), "what is there is not lost");
     }

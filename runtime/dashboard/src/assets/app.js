@@ -29,11 +29,11 @@
   const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
   const number = (value) => value >= 1e6 ? new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value) : Math.round(value).toLocaleString("en");
   const seconds = (s) => s < 90 ? `${s.toFixed(s < 10 ? 1 : 0)} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${Math.round(s / 86400)} d`;
-  const now = () => fixed ? Math.max(0, ...fleet.workers.map((worker) => Date.parse(worker.seenAt) || 0)) : Date.now();
-  const since = (at) => at ? `${seconds(Math.max(0, (now() - Date.parse(at)) / 1000))} ago` : "-";
+  // Files may be read years later: they have dates.
+  const since = (at) => !at ? "-" : fixed ? `${at.slice(0, 16).replace("T", " ")} UTC` : `${seconds(Math.max(0, (Date.now() - Date.parse(at)) / 1000))} ago`;
   const percent = (part) => part === undefined || part === null ? "-" : part > 0 && part < 0.01 ? "< 1 %" : `${Math.round(part * 100)} %`;
   const stands = (failure) => failure.state !== "fixed" && failure.status !== "stale";
-  const isAtWork = (worker) => !worker.hasEnded && (now() - Date.parse(worker.seenAt)) < 30000;
+  const isAtWork = (worker) => !fixed && !worker.hasEnded && Date.now() - Date.parse(worker.seenAt) < 30000;
 
   const stateOf = (target) => {
     if (target.failures > 0) return ["bad", "failing"];
@@ -289,7 +289,7 @@
 
   const workersPage = () => {
     const all = fleet.workers.flatMap((worker) => worker.recent.map((slice) => [slice.endedAtS - slice.tookS, slice.endedAtS])).flat();
-    const from = Math.min(...all), until = Math.max(...all, fleet.workers.some(isAtWork) ? now() / 1000 : 0);
+    const from = Math.min(...all), until = Math.max(...all, fleet.workers.some(isAtWork) ? Date.now() / 1000 : 0);
     return [
       h("h1", {}, "Workers"),
       fleet.workers.length ? null : h("p", { class: "empty" }, "No fleet has worked on this store."),

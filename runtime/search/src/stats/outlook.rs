@@ -9,7 +9,7 @@
 //! Each next discovery costs a multiple of the last, so that a doubling of the effort brings about as many as the one before (Böhme and
 //! Falk, "Fuzzing: On the Exponential Cost of Vulnerability Discovery", 2020). With `k` discoveries in the last doubling and the prior of
 //! Jeffreys, their expected number has the distribution Gamma(k + 1/2, 1), and the chance of one at least in `c` doublings more is
-//! 1 − (1 + c)^−(k + 1/2). A search that has found everything there is finds less than that: the chance is rather too large.
+//! 1 − (1 + c)^−(k + 1/2); after `d` doublings without any, 1 − (1 + c/d)^−1/2. A search that has found everything there is finds less than that: the chance is rather too large.
 //!
 //! Invariants: chances are between 0 and 1 and grow with the effort; nothing here depends on how fast a machine is.
 //! Not here: how much is left altogether (`estimate`).
@@ -59,6 +59,22 @@ impl Outlook {
     #[must_use]
     pub fn chance(self, more: f64) -> f64 {
         1.0 - (1.0 + doublings(more)).powf(-self.shape())
+    }
+
+    /// The same of a search that has found nothing in the last `quiet` of `all` its executions, when these are its last doubling or more of them:
+    /// each is one more without a discovery.
+    ///
+    /// ```
+    /// use fozzy_search::stats::Outlook;
+    /// let chance = |quiet| Outlook::chance_when_quiet(quiet, 1024, 1.0);
+    /// assert_eq!(chance(512), Outlook { discoveries: 0 }.chance(1.0));
+    /// assert!(chance(1023) < 0.05); // ten doublings
+    /// ```
+    #[must_use]
+    pub fn chance_when_quiet(quiet: u64, all: u64, more: f64) -> f64 {
+        let before = all.saturating_sub(quiet).max(1);
+        let observed = (all.max(1) as f64 / before as f64).log2().max(1.0);
+        1.0 - (1.0 + doublings(more) / observed).powf(-Outlook::default().shape())
     }
 
     /// Where that chance is with a confidence of 95 %.

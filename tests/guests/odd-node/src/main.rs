@@ -36,6 +36,14 @@ fn main() {
             ("error", _) => eprintln!("{line}"),
             (_, "silent") => {}
             (_, "stray") => println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"echo_ok","echo":"a"}}}}"#),
+            (_, "named") => {
+                println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"echo_ok","echo":"a","in_reply_to":"{id}"}}}}"#);
+            }
+            ("echo", "flood") => {
+                let line = format!(r#"{{"src":"{dest}","dest":"{dest}","body":{{"type":"hello"}}}}"#);
+                print!("{}", format!("{line}\n").repeat(50_001));
+            }
+            (_, "flood") => {}
             (_, "rubbish") => println!("hello"),
             (_, "exit") if number == 2 => std::process::exit(3),
             (_, "panic") if number == 2 => panic!("no more"),

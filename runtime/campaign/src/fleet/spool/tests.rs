@@ -129,6 +129,25 @@ fn workers_that_merge_at_a_time_lose_nothing() {
 }
 
 #[test]
+fn a_target_that_finds_nothing_for_long_is_less_and_less_likely_to() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let quiet = |number| SpooledSlice { features: 1, chance_if_doubled: Some(0.29), ..slice(&spool, number) };
+    let mut chances = Vec::new();
+    for number in [2, 4, 5, 6] {
+        spool.put(&quiet(number)).expect("kept");
+        spool.merge(&place.store, |_, _| ()).expect("it answers");
+        chances.push(place.record().chance_if_doubled.expect("estimated"));
+    }
+    assert_eq!(chances[0], 0.29, "the first one has found something");
+    assert!(chances.windows(2).all(|two| two[1] < two[0] || two[0] == 0.29), "{chances:?}");
+    assert!(chances[3] < 0.2, "three of four slices found nothing: {chances:?}");
+    spool.put(&SpooledSlice { features: 2, ..quiet(7) }).expect("kept");
+    spool.merge(&place.store, |_, _| ()).expect("it answers");
+    assert_eq!(place.record().chance_if_doubled, Some(0.29));
+}
+
+#[test]
 fn a_slice_of_another_build_is_counted_and_says_nothing_of_its_coverage() {
     let place = Place::new();
     let spool = place.spool("one");
