@@ -515,15 +515,15 @@ impl ExplorationResult {
         Some(error_of("no run came to its end", &message))
     }
 
-    /// Its numbers as a document, still without its failures.
-    pub fn summary(&self, schedule: &str, workers: u32) -> ExploreSummary {
+    /// Its numbers as a document, still without its failures. `before` is the number of runs of the exploration that it continues.
+    pub fn summary(&self, schedule: &str, workers: u32, before: Option<u64>) -> ExploreSummary {
         let stats = &self.stats;
         let estimate = stats.estimate();
         ExploreSummary {
             schedule: schedule.to_owned(),
             workers,
             runs: stats.runs,
-            resumed_runs: 0,
+            resumed_runs: before.unwrap_or(0),
             steps: stats.steps,
             edges: stats.edges,
             edges_total: self.edges_total,

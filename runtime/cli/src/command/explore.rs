@@ -129,8 +129,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     // What was found is kept, whether or not it can be gone on from.
     let state_written = if is_kept || args.save_state.is_some() { state.write(&base.state) } else { Ok(()) };
 
-    let mut document = explored.summary(base.schedule, base.workers);
-    document.resumed_runs = base.before.unwrap_or(0);
+    let mut document = explored.summary(base.schedule, base.workers, base.before);
     document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
     let mut findings: Vec<(Verdict, Option<(Recording, &Path)>)> = Vec::new();
     let mut unshrunk = 0;

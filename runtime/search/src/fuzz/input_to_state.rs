@@ -32,8 +32,8 @@ const SIDE_BYTES_MAX: usize = 32;
 const PAIRS_MAX: usize = 1024;
 /// Values of one site of integers that are looked at in one execution: the first ones. A loop compares its counter each time.
 const SITE_VALUES_MAX: u32 = 48;
-/// Entries of a log from which on the input is looked at first.
-const LOOKED_UP_MAX: usize = 32;
+/// Entries of a log for which a table of the input pays: the values of fewer are looked for without one.
+const TABLE_LOG_MIN: usize = 32;
 /// Places in one input at which a pair is tried.
 const PLACES_MAX: usize = 16;
 /// The same for what can stand anywhere.
@@ -303,8 +303,7 @@ impl PairFinder {
         self.of_site.clear();
         self.seen.clear();
         self.sites.clear();
-        // Looking a few values up takes less than that.
-        self.input.is_read = log.len() >= LOOKED_UP_MAX;
+        self.input.is_read = log.len() >= TABLE_LOG_MIN;
         if self.input.is_read {
             self.input.read(input);
         }

@@ -9,7 +9,8 @@
 //! Each next discovery costs a multiple of the last, so that a doubling of the effort brings about as many as the one before (Böhme and
 //! Falk, "Fuzzing: On the Exponential Cost of Vulnerability Discovery", 2020). With `k` discoveries in the last doubling and the prior of
 //! Jeffreys, their expected number has the distribution Gamma(k + 1/2, 1), and the chance of one at least in `c` doublings more is
-//! 1 − (1 + c)^−(k + 1/2); after `d` doublings without any, 1 − (1 + c/d)^−1/2. A search that has found everything there is finds less than that: the chance is rather too large.
+//! 1 − (1 + c)^−(k + 1/2); after `d` doublings without any, 1 − (1 + c/d)^−1/2. A search that has found everything
+//! there is finds less than that: the chance is rather too large.
 //!
 //! Invariants: chances are between 0 and 1 and grow with the effort; nothing here depends on how fast a machine is.
 //! Not here: how much is left altogether (`estimate`).
