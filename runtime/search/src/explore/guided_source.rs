@@ -66,12 +66,9 @@ pub(crate) struct LoggedAnswer {
 
 #[derive(Debug, Default)]
 struct AnswerLogState {
-    answers: Vec<Override>,
+    answers: Vec<LoggedAnswer>,
     /// What they weigh, with those of the way before them.
     weight: usize,
-    bounds: Vec<u64>,
-    /// Whether each is what the program draws, and from weights.
-    drawn: Vec<(bool, bool)>,
     /// Whether numbers that stand for others of the same effect are noted, and those of a question by its place.
     lists_alternatives: bool,
     listed: BTreeMap<usize, Arc<[u64]>>,
@@ -99,7 +96,7 @@ impl AnswerLog {
     /// A copy of what was answered.
     #[must_use]
     pub fn snapshot(&self) -> Vec<Override> {
-        self.lock().answers.clone()
+        self.lock().answers.iter().map(|logged| logged.answer.clone()).collect()
     }
 
     /// The answers follow a path of this weight.
@@ -119,23 +116,13 @@ impl AnswerLog {
 
     /// The answers from one on, each with what it is of.
     pub(crate) fn since(&self, begin: usize) -> Vec<LoggedAnswer> {
-        let log = self.lock();
-        let numbers = begin.min(log.answers.len())..log.answers.len();
-        let logged = |at: usize| LoggedAnswer {
-            answer: log.answers[at].clone(),
-            bound: log.bounds[at],
-            is_drawn: log.drawn[at].0,
-            is_weighted: log.drawn[at].1,
-        };
-        numbers.map(logged).collect()
+        self.lock().answers.get(begin..).unwrap_or_default().to_vec()
     }
 
     /// Forgets the answers so far: the way to the place that the run is at has them.
     pub(crate) fn forget_answers(&self) {
         let log = &mut *self.lock();
         log.answers.clear();
-        log.bounds.clear();
-        log.drawn.clear();
         log.listed.clear();
         log.taken.clear();
         log.credited.clear();
@@ -183,12 +170,12 @@ impl AnswerLog {
     /// All questions with their answers.
     pub(crate) fn asked(&self) -> Vec<AskedQuestion> {
         let log = self.lock();
-        let asked = |(at, answer): (usize, &Override)| AskedQuestion {
-            answer: answer.clone(),
-            alternatives: match (answer, log.listed.get(&at)) {
-                (Override::Bytes(_), _) => Alternatives::Bytes { is_drawn: log.drawn[at].0 },
+        let asked = |(at, logged): (usize, &LoggedAnswer)| AskedQuestion {
+            answer: logged.answer.clone(),
+            alternatives: match (&logged.answer, log.listed.get(&at)) {
+                (Override::Bytes(_), _) => Alternatives::Bytes { is_drawn: logged.is_drawn },
                 (Override::Number(_), Some(listed)) => Alternatives::Listed(Arc::clone(listed)),
-                (Override::Number(_), None) => Alternatives::Below(log.bounds[at]),
+                (Override::Number(_), None) => Alternatives::Below(logged.bound),
             },
         };
         log.answers.iter().enumerate().map(asked).collect()
@@ -211,13 +198,10 @@ impl AnswerLog {
             log.weight = weight;
             if log.answers.is_empty() {
                 log.answers.reserve(ANSWERS_FEW);
-                log.bounds.reserve(ANSWERS_FEW);
             }
             let logged = LoggedAnswer { answer, bound, is_drawn, is_weighted };
             log.has_wide |= values::is_wide(&logged);
-            log.answers.push(logged.answer);
-            log.bounds.push(bound);
-            log.drawn.push((is_drawn, is_weighted));
+            log.answers.push(logged);
             log.taken.extend(named);
         } else {
             log.is_truncated = true;

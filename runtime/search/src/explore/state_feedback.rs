@@ -7,6 +7,7 @@ use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::StatefulTarget;
 use crate::feedback::Feedback;
 use fozzy_trace::facts::PropertyKind;
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// States that are remembered. Beyond, new ones are not told from old ones, and none counts as new.
@@ -36,9 +37,9 @@ fn is_further(best: Option<f64>, now: f64) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateFeedback {
     feedback: Feedback,
-    states: BTreeSet<u64>,
+    states: FxHashSet<u64>,
     /// States that the memory tells, of a scenario that names some.
-    further: BTreeSet<u64>,
+    further: FxHashSet<u64>,
     rates: NoveltyRates,
     properties: BTreeMap<String, PropertyBest>,
     /// A flow right after another one.

@@ -34,6 +34,8 @@ const PAIRS_MAX: usize = 1024;
 const SITE_VALUES_MAX: u32 = 48;
 /// Entries of a log for which a table of the input pays: the values of fewer are looked for without one.
 const TABLE_LOG_MIN: usize = 32;
+/// Bytes of an input for which a table of each two of them pays.
+const TABLE_TWO_MIN: usize = 64;
 /// Places in one input at which a pair is tried.
 const PLACES_MAX: usize = 16;
 /// The same for what can stand anywhere.
@@ -156,6 +158,17 @@ impl InputToStatePair {
         })
     }
 
+    /// Where what it looks for stands nearest to `place`, before it if two are as near.
+    fn place_nearest(&self, input: &[u8], place: usize) -> Option<usize> {
+        let (wanted, place) = (self.find.bytes(), place.min(input.len()));
+        let after = find(&input[place..], wanted);
+        // One that is further away than that is not looked for.
+        let first = after.map_or(0, |distance| place.saturating_sub(distance));
+        let end = (place + wanted.len()).saturating_sub(1).min(input.len());
+        let before = rfind(&input[first..end.max(first)], wanted).map(|at| first + at);
+        before.or_else(|| after.map(|distance| place + distance))
+    }
+
     /// Adds the places at which the deterministic pass over a new testcase tries it: what matters stands at the beginning, or, as
     /// sums do, at the end.
     pub(crate) fn tried_places(&self, input: &[u8], places: &mut Vec<usize>) {
@@ -238,10 +251,7 @@ impl OperandFixup {
     ) -> Option<(&'a InputToStatePair, usize)> {
         let of_site = || found.iter().filter(|pair| pair.site == self.site);
         let looked_for = of_site().filter(|pair| pair.shift.is_none());
-        let placed = looked_for.filter_map(|pair| {
-            let nearest = pair.places(input).min_by_key(|place| place.abs_diff(self.place))?;
-            Some((pair, nearest))
-        });
+        let placed = looked_for.filter_map(|pair| Some((pair, pair.place_nearest(input, self.place)?)));
         let shifted = || of_site().find(|pair| pair.shift.is_some() && self.place + pair.width() <= input.len());
         let nearest = placed.min_by_key(|(_, place)| place.abs_diff(self.place));
         nearest.or_else(|| shifted().map(|pair| (pair, self.place)))
@@ -303,7 +313,7 @@ impl PairFinder {
         self.of_site.clear();
         self.seen.clear();
         self.sites.clear();
-        self.input.is_read = log.len() >= TABLE_LOG_MIN;
+        self.input.is_read = log.len() >= TABLE_LOG_MIN || input.len() < TABLE_TWO_MIN;
         if self.input.is_read {
             self.input.read(input);
         }
@@ -338,24 +348,30 @@ struct InputBytes {
     /// Whether it was looked at; otherwise anything may stand there.
     is_read: bool,
     has: [bool; 256],
-    /// A bit for each two bytes.
-    has_two: Box<[u64; 1024]>,
+    /// A bit for each two bytes, of inputs that are long enough for it.
+    has_two: Option<Box<[u64; 1024]>>,
+    /// Bytes that it has.
+    len: usize,
 }
 
 impl Default for InputBytes {
     fn default() -> InputBytes {
-        InputBytes { is_read: false, has: [false; 256], has_two: Box::new([0; 1024]) }
+        InputBytes { is_read: false, has: [false; 256], has_two: None, len: 0 }
     }
 }
 
 impl InputBytes {
     fn read(&mut self, input: &[u8]) {
+        self.len = input.len();
         self.has.fill(false);
-        self.has_two.fill(0);
         input.iter().for_each(|byte| self.has[usize::from(*byte)] = true);
-        for two in input.array_windows() {
-            let two = usize::from(u16::from_le_bytes(*two));
-            self.has_two[two / 64] |= 1 << (two % 64);
+        if input.len() >= TABLE_TWO_MIN {
+            let table = self.has_two.get_or_insert_with(|| Box::new([0; 1024]));
+            table.fill(0);
+            for two in input.array_windows() {
+                let two = usize::from(u16::from_le_bytes(*two));
+                table[two / 64] |= 1 << (two % 64);
+            }
         }
     }
 
@@ -364,12 +380,15 @@ impl InputBytes {
         if !self.is_read {
             return true;
         }
+        if !bytes.iter().all(|byte| self.has[usize::from(*byte)]) {
+            return false;
+        }
+        let Some(table) = self.has_two.as_ref().filter(|_| self.len >= TABLE_TWO_MIN) else { return true };
         let has_two = |two: &[u8; 2]| {
             let two = usize::from(u16::from_le_bytes(*two));
-            self.has_two[two / 64] >> (two % 64) & 1 == 1
+            table[two / 64] >> (two % 64) & 1 == 1
         };
-        let looked_for = &bytes[..bytes.len().min(SIDE_BYTES_MAX)];
-        bytes.iter().all(|byte| self.has[usize::from(*byte)]) && looked_for.array_windows().all(has_two)
+        bytes[..bytes.len().min(SIDE_BYTES_MAX)].array_windows().all(has_two)
     }
 }
 
@@ -421,6 +440,22 @@ fn rfind(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
         }
     }
     memmem::rfind(&bytes[..end + others.len()], wanted)
+}
+
+/// Digits of the largest number.
+const DIGITS_MAX: usize = 20;
+
+/// A number as decimal text.
+fn decimal(mut number: u64, digits: &mut [u8; DIGITS_MAX]) -> &[u8] {
+    let mut first = DIGITS_MAX;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[first..];
+        }
+    }
 }
 
 /// Pairs as they are found.
@@ -475,18 +510,18 @@ impl PairCollector<'_> {
     }
 
     fn add(&mut self, find: &[u8], put: &[u8]) {
-        if find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
-            return;
-        }
-        if !self.tables.input.may_have(find) {
+        let wanted = &find[..find.len().min(SIDE_BYTES_MAX)];
+        // What is not in the input is there no more when it is compared again.
+        let (has_table, stands) = (self.tables.input.is_read, || self::find(self.input, wanted).is_some());
+        let may_stand = if has_table { self.tables.input.may_have(find) } else { stands() };
+        if !may_stand || find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
             return;
         }
         let pair = InputToStatePair::replacing(find, put, self.site);
         let mut digest = RunningDigest::default();
         digest.pair(pair.site, pair.value);
         digest.bytes(pair.find.bytes());
-        // What is not in the input is there no more when it is compared again.
-        if self.tables.seen.insert(digest.value()) && self::find(self.input, pair.find.bytes()).is_some() {
+        if self.tables.seen.insert(digest.value()) && (!has_table || stands()) {
             self.pairs.push(pair);
         }
     }
@@ -525,7 +560,8 @@ impl PairCollector<'_> {
         }
         // A single digit is a byte, which stands above.
         if find > 9 && self.tables.input.may_have(&[b'0' + (find % 10) as u8]) {
-            self.add(find.to_string().as_bytes(), put.to_string().as_bytes());
+            let (mut find_text, mut put_text) = ([0; DIGITS_MAX], [0; DIGITS_MAX]);
+            self.add(decimal(find, &mut find_text), decimal(put, &mut put_text));
         }
     }
 
@@ -652,12 +688,19 @@ mod tests {
             assert_eq!(pair.places(&input).collect::<Vec<_>>(), plain, "{wanted:?}");
             let back: Vec<usize> = plain.iter().rev().copied().collect();
             assert_eq!(pair.places_back(&input).collect::<Vec<_>>(), back, "{wanted:?}");
+            for place in 0..input.len() + 3 {
+                let nearest = plain.iter().copied().min_by_key(|at| at.abs_diff(place));
+                assert_eq!(pair.place_nearest(&input, place), nearest, "{wanted:?} at {place}");
+            }
         }
         assert_eq!((find(b"ab", b"abc"), rfind(b"ab", b"abc"), find(b"", b"a")), (None, None, None));
     }
 
     #[test]
     fn decimal_text_is_found() {
+        for number in [0, 7, 10, 65_537, u64::MAX] {
+            assert_eq!(decimal(number, &mut [0; DIGITS_MAX]), number.to_string().as_bytes());
+        }
         assert!(tried(&[equal(8, 1234, 65537)], b"len=1234;").contains(&b"len=65537;".to_vec()));
     }
 
