@@ -7,6 +7,7 @@
 // Screenshots are left in `shots/`, for whoever wants to look.
 "use strict";
 const assert = require("node:assert");
+const fs = require("node:fs");
 const { chromium } = require("playwright-core");
 
 const [url, file, hostile] = process.argv.slice(2);
@@ -107,6 +108,32 @@ const walk = async (page, isServed, look) => {
   await heading("All targets");
 };
 
+// Charts of a target of which one slice has ended: the point is seen in the middle, whatever they go by.
+const walkSingle = async (page) => {
+  const exported = new URL(file), single = new URL("single.html", exported);
+  const cut = (data) => {
+    const all = JSON.parse(data);
+    Object.values(all.targets).forEach((target) => { target.history.length = 1; });
+    return JSON.stringify(all).replaceAll("<", "\\u003c");
+  };
+  const text = fs.readFileSync(exported, "utf8");
+  fs.writeFileSync(single, text.replace(/(<script type="application\/json" id="data">)(.*?)(<\/script>)/s, (_, begin, data, end) => begin + cut(data) + end));
+  await page.goto(single.href);
+  await page.getByRole("link", { name: /parse\.wat/ }).click();
+  const place = () => page.locator(".chart canvas").first().evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const isDrawn = (at) => [0x3b, 0x82, 0xc4].every((part, channel) => Math.abs(data[at + channel] - part) < 12);
+    const found = Array.from({ length: data.length / 4 }, (_, pixel) => pixel).filter((pixel) => isDrawn(4 * pixel)).map((pixel) => pixel % canvas.width);
+    return found.length ? found.reduce((sum, x) => sum + x, 0) / found.length / canvas.width : null;
+  });
+  for (const choice of ["time", "CPU time", "executions", "logarithmic"]) {
+    await page.getByRole("button", { name: choice, exact: true }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".chart canvas").length === 4);
+    const at = await place();
+    assert(at > 0.4 && at < 0.7, `${choice}: the point is at ${at}`);
+  }
+};
+
 (async () => {
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   for (const [name, address] of [["served", url], ["exported", file]]) {
@@ -125,6 +152,7 @@ const walk = async (page, isServed, look) => {
       await page.goto(address);
       if (name === "served") assert(!page.url().includes("token"), "the token stays in the address");
       await walk(page, name === "served", look);
+      if (name === "exported" && look === "light") await walkSingle(page);
       assert.deepStrictEqual(wrong, [], `${name}, ${look}`);
       await context.close();
     }

@@ -348,26 +348,31 @@
     return { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "12px system-ui, sans-serif" };
   };
 
+  // What an axis shows around its only value, of which uPlot makes years, or powers of ten.
+  const around = (at, isTime, isLogarithmic) => isTime ? [at - 30, at + 30] : isLogarithmic ? [at / 10, at * 10] : [0, 2 * at || 1];
+  const isSingle = (values) => values.length > 0 && values.every((value) => value === values[0]);
+
   const chart = (box, title, history, of, key) => {
     const names = byWorker ? [...new Set(history.map((moment) => moment.worker))].slice(0, colours.length) : [null];
-    const x = history.map((moment) => key === "atS" ? moment.atS : key === "cpuS" ? moment.cpuS : moment.executions);
+    const isTime = key === "atS", isPowers = isLog && !isTime;
+    const x = history.map((moment) => isTime ? moment.atS : Math.max(key === "cpuS" ? moment.cpuS : moment.executions, isPowers ? 1e-3 : 0));
     const order = x.map((_, place) => place).sort((a, b) => x[a] - x[b]);
     const ys = names.map((name) => order.map((place) => name === null || history[place].worker === name ? of(history[place]) : null));
     const axis = axisLook();
     const values = (_, ticks) => ticks.map((tick) => tick === null ? "" : key === "cpuS" ? seconds(tick) : number(tick));
     plots.push(new uPlot({
       width: Math.max(240, box.clientWidth - 24), height: 220, legend: { show: byWorker },
-      scales: { x: { time: key === "atS", distr: isLog && key !== "atS" ? 3 : 1 }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 1) * 1.05 || 1] } },
-      axes: [key === "atS" ? axis : { ...axis, values }, { ...axis, values: (_, ticks) => ticks.map(number), size: 64, incrs: WHOLE }],
-      series: [{}, ...names.map((name, place) => ({ label: visible(name || title), stroke: colours[place], width: 2, spanGaps: true, paths: uPlot.paths.stepped({ align: 1 }), points: { show: history.length < 60, size: 5 } }))],
-    }, [order.map((place) => isLog && key !== "atS" ? Math.max(x[place], 1e-3) : x[place]), ...ys], box));
+      scales: { x: { time: isTime, distr: isPowers ? 3 : 1, range: isSingle(x) ? around(x[0], isTime, isPowers) : undefined }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 1) * 1.05 || 1] } },
+      axes: [isTime ? axis : { ...axis, values }, { ...axis, values: (_, ticks) => ticks.map(number), size: 64, incrs: WHOLE }],
+      series: [{}, ...names.map((name, place) => ({ label: visible(name || title), stroke: colours[place], width: 2, spanGaps: true, paths: uPlot.paths.stepped({ align: 1 }), points: { show: history.length < 60, size: history.length === 1 ? 9 : 5 } }))],
+    }, [order.map((place) => x[place]), ...ys], box));
   };
 
   // A chart of several series over numbers that are no times.
   const plot = (box, data, { series, bands, range, y }) => {
     const axis = axisLook();
     plots.push(new uPlot({
-      width: Math.max(240, box.clientWidth - 24), height: 220, legend: { show: false }, scales: { x: { time: false }, y: { range } },
+      width: Math.max(240, box.clientWidth - 24), height: 220, legend: { show: false }, scales: { x: { time: false, range: isSingle(data[0]) ? around(data[0][0]) : undefined }, y: { range } },
       axes: [{ ...axis, values: (_, ticks) => ticks.map(number), incrs: WHOLE }, { ...axis, values: (_, ticks) => ticks.map(y), size: 64 }], series, bands,
     }, data, box));
   };
