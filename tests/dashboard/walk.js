@@ -48,6 +48,7 @@ const walk = async (page, isServed, look) => {
   }
   assert(await page.locator(".chart").evaluateAll((boxes) => boxes.every((box) => box.scrollWidth <= box.clientWidth + 1)), "a chart is cut off");
   await page.getByRole("heading", { name: "Corpus" }).waitFor();
+  await page.getByText("kept edges, in libraries too").waitFor();
   // What programs are executed for: in an export it is there, otherwise somebody asks for it, which takes its time.
   const asks = isServed && look === "light";
   const executed = async (button, heading, rows) => {
@@ -57,6 +58,7 @@ const walk = async (page, isServed, look) => {
     await page.waitForFunction((rows) => document.querySelector(rows), rows);
   };
   await executed("execute the corpus", "Coverage by source line", "td a[href^='targets/']");
+  if (!isServed || asks) await page.getByText("with all of their edges").waitFor();
   await shot("target");
 
   // Faults, of the target with a name that is markup.

@@ -53,7 +53,8 @@
   const copy = (text) => h("div", { class: "command" }, h("code", {}, text),
     navigator.clipboard ? h("button", { type: "button", onclick: (event) => { navigator.clipboard.writeText(text); event.target.textContent = "copied"; } }, "copy") : null);
 
-  // The columns of the overview: key, head, what it is sorted by, the cell, whether it is a number.
+  const KEPT = "Edges that the search tells apart, in libraries too; the others follow from them.";
+  // The columns of the overview: key, head, what it is sorted by, the cell, whether it is a number, and what it is in a sentence.
   const COLUMNS = [
     ["name", "target", (t) => t.name, (t) => h("a", { href: `#/target/${t.id}`, class: "row" }, t.name), "name"],
     ["kind", "by", (t) => t.kind, (t) => t.kind, "wide"],
@@ -62,7 +63,7 @@
     ["executions", "executions", (t) => t.executions, (t) => number(t.executions), "n"],
     ["rate", "per CPU s", (t) => t.cpuS ? t.executions / t.cpuS : 0, (t) => t.cpuS ? number(t.executions / t.cpuS) : "-", "n"],
     ["cpu", "CPU time", (t) => t.cpuS, (t) => seconds(t.cpuS), "n"],
-    ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n"],
+    ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n", KEPT],
     ["corpus", "corpus", (t) => t.corpus, (t) => number(t.corpus), "n wide"],
     ["new", "new", (t) => Date.parse(t.newsAt) || 0, (t) => since(t.newsAt), "n"],
     ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => percent(t.chanceIfDoubled), "n"],
@@ -128,8 +129,8 @@
       fleet.warnings && fleet.warnings.length ? h("ul", { class: "notes" }, fleet.warnings.map((note) => h("li", {}, note))) : null,
       h("div", { class: "tools" }, search("Search targets"), h("span", { class: "faint" }, `${targets.length} of ${fleet.targets.length}, in ${fleet.store}`)),
       targets.length ? table(
-        COLUMNS.map(([key, head, , , kind]) => h("th", { class: kind.replace("name", ""), "aria-sort": sort[0] === key ? (sort[1] > 0 ? "ascending" : "descending") : null },
-          h("button", { type: "button", onclick: () => { sort = [key, sort[0] === key ? -sort[1] : key === "name" || key === "kind" ? 1 : -1]; draw(true); } }, head))),
+        COLUMNS.map(([key, head, , , kind, title]) => h("th", { class: kind.replace("name", ""), "aria-sort": sort[0] === key ? (sort[1] > 0 ? "ascending" : "descending") : null },
+          h("button", { type: "button", title, onclick: () => { sort = [key, sort[0] === key ? -sort[1] : key === "name" || key === "kind" ? 1 : -1]; draw(true); } }, head))),
         shown.map((one) => one.element))
         : h("p", { class: "empty" }, fleet.targets.length ? "No target has this in its name." : "No target was collected; the page Collection says why."),
     ];
@@ -215,6 +216,7 @@
     const page = `targets/${id}.html`;
     const ratio = ({ hit, total }) => h("td", { class: "n" }, total ? `${number(hit)} / ${number(total)}` : "-", bar(hit, total));
     return [notes(found.remarks),
+      h("p", { class: "faint" }, `${own.length ? "Of the project's own files, with all of their edges. The search keeps some of these and of those in libraries" : "With all edges. The search keeps some of them"}; the others follow.`),
       table([h("th", {}, "file"), h("th", { class: "n" }, "lines"), h("th", { class: "n" }, "functions"), h("th", { class: "n" }, "edges"), h("th", {}, "lines not reached")],
         (own.length ? own : all).map((file, place) => h("tr", {}, h("td", { class: "name mono" }, h("a", { class: "row", href: `${page}#file-${place}`, target: "_blank", rel: "noopener" }, file.path)),
           ratio(file.totals.lines), ratio(file.totals.functions), ratio(file.totals.edges), h("td", { class: "mono why" }, missed(file.lines) || "-"))))];
@@ -339,7 +341,7 @@
 
   // Steps of an axis of counts.
   const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
-  const CHARTS = [["behaviours seen", (moment) => moment.features], ["edges reached", (moment) => moment.edges], ["testcases or kept places", (moment) => moment.corpus], ["failures that stand", (moment) => moment.failures]];
+  const CHARTS = [["behaviours seen", (moment) => moment.features], ["kept edges reached", (moment) => moment.edges], ["testcases or kept places", (moment) => moment.corpus], ["failures that stand", (moment) => moment.failures]];
   const colours = ["#3b82c4", "#d9793a", "#2f9e6b", "#b05cc6", "#c2a01f", "#d0506b", "#5f6fd1", "#3aa7a7"];
   const resolved = (name) => { const probe = h("i", {}); probe.style.color = `var(${name})`; document.body.append(probe); const colour = getComputedStyle(probe).color; probe.remove(); return colour; };
 
@@ -396,7 +398,7 @@
       h("div", { class: "cards" },
         card(number(target.executions), "executions"), card(target.cpuS ? number(target.executions / target.cpuS) : "-", "per CPU second"),
         card(seconds(target.cpuS), `CPU time in ${number(target.slices)} slices`),
-        card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "edges"),
+        card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "kept edges, in libraries too"),
         card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), "chance of more if doubled")),
       target.trouble ? h("ul", { class: "notes" }, h("li", {}, `the last slice had no result: ${target.trouble}`)) : null,
       h("h2", {}, "How it went"),
