@@ -76,6 +76,7 @@ const walk = async (page, isServed, look) => {
   // One failure, by keyboard; what is known of it.
   await page.keyboard.press("2");
   await heading("Failures");
+  assert.strictEqual(await page.locator("article", { hasText: "parse.wat" }).getByRole("link", { name: /causality|suspects/ }).count(), 0, "its input decides it");
   await page.locator("article", { hasText: hostile }).getByRole("link", { name: "causality and suspects" }).focus();
   await page.keyboard.press("Enter");
   await heading("One failure");
