@@ -89,7 +89,12 @@ const walk = async (page, isServed, look) => {
     await heading(title);
     if (key === "2") assert.strictEqual(await page.locator("article.failure").count(), 2);
     if (key === "3") assert(await page.locator(".track i").count() > 1, "slices are drawn");
-    if (key === "4") await page.getByText("library<b>.wat", { exact: true }).waitFor();
+    if (key === "4") {
+      await page.getByText("library<b>.wat", { exact: true }).waitFor();
+      await page.getByText("First each target has one short slice.").waitFor();
+      const finds = await page.locator("tbody tr", { hasText: "parse.wat" }).locator("td.n").last().innerText();
+      assert(Number(finds) > 0, `it has found something: ${finds}`);
+    }
     if (key === "5") await page.waitForFunction(() => document.querySelectorAll("tbody tr").length > 0);
     await shot(title.split(" ")[0].toLowerCase());
   }
