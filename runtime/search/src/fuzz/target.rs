@@ -22,8 +22,8 @@ pub trait FuzzTarget {
         false
     }
 
-    /// Executes one input, and adds what it compared to `log`, in order, at the places that are asked for. The answer is what that costs, in
-    /// instructions, those of the logging among them: the same for equal inputs on every machine.
+    /// Executes one input, and adds what it compared to `log`, in order, at the places that are asked for. The answer is what that
+    /// costs, in instructions, those of the logging among them: the same for equal inputs on every machine.
     ///
     /// # Errors
     /// When the machine, not the target, fails.
