@@ -28,6 +28,7 @@
   // Signs that turn a text around or vanish are shown as one that is seen.
   const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
   const number = (value) => value >= 1e6 ? new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value) : Math.round(value).toLocaleString("en");
+  const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
   const seconds = (s) => s < 90 ? `${s.toFixed(s < 10 ? 1 : 0)} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${Math.round(s / 86400)} d`;
   // Files may be read years later: they have dates.
   const since = (at) => !at ? "-" : fixed ? `${at.slice(0, 16).replace("T", " ")} UTC` : `${seconds(Math.max(0, (Date.now() - Date.parse(at)) / 1000))} ago`;
@@ -259,7 +260,7 @@
       h("h3", {}, failure.signature),
       h("p", {}, word(kind, failure.status), h("span", {}, failure.state),
         showsTarget && target ? h("a", { href: `#/target/${target.id}` }, failure.target) : showsTarget ? h("span", {}, failure.target) : null,
-        h("span", { class: "faint" }, `seen ${number(failure.times)} ${failure.times === 1 ? "time" : "times"}, first ${since(failure.foundAt)}`)),
+        h("span", { class: "faint" }, `seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`)),
       h("p", {}, hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,
         page !== "failure" && (failure.measures || []).length ? h("a", { class: "row", href: `#/failure/${failure.trace}` }, failure.measures.join(" and ")) : null,
         h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace"),
@@ -307,7 +308,7 @@
           h("div", { class: "tools" }, h("strong", { class: "mono" }, worker.name), isAtWork(worker) ? word("good", "at work") : worker.hasEnded ? word("", "ended") : word("fair", "not heard of"),
             h("span", { class: "faint" }, `fozzy ${worker.version}, process ${worker.pid}, began ${since(worker.startedAt)}, seen ${since(worker.seenAt)}`)),
           track,
-          h("div", { class: "scale" }, h("span", {}, all.length ? new Date(from * 1000).toLocaleTimeString() : ""), h("span", {}, `${number(worker.slices)} slices, ${seconds(worker.cpuS)} of CPU time; those with something new are green`), h("span", {}, all.length ? new Date(until * 1000).toLocaleTimeString() : "")));
+          h("div", { class: "scale" }, h("span", {}, all.length ? new Date(from * 1000).toLocaleTimeString() : ""), h("span", {}, `${counted(worker.slices, "slice")}, ${seconds(worker.cpuS)} of CPU time; those with something new are green`), h("span", {}, all.length ? new Date(until * 1000).toLocaleTimeString() : "")));
       })),
     ];
   };
@@ -399,7 +400,7 @@
       h("h1", {}, target.name, " ", word(...stateOf(target))),
       h("div", { class: "cards" },
         card(number(target.executions), "executions"), card(target.cpuS ? number(target.executions / target.cpuS) : "-", "per CPU second"),
-        card(seconds(target.cpuS), `CPU time in ${number(target.slices)} slices`),
+        card(seconds(target.cpuS), `CPU time in ${counted(target.slices, "slice")}`),
         card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "kept edges, in libraries too"),
         card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), "chance of more if doubled")),
       target.trouble ? h("ul", { class: "notes" }, h("li", {}, `the last slice had no result: ${target.trouble}`)) : null,
@@ -411,7 +412,7 @@
       failures.length ? failures.map((failure) => failureCard(failure, false)) : h("p", { class: "empty" }, "None so far."),
       about("coverage") ? executed("Coverage by source line", about("coverage"), "execute the corpus", corpusPath ? "What its testcases reach." : "What the runs reach that the exploration has kept.", coverage(id)) : null,
       about("faults") ? executed("Faults", about("faults"), "run with faults", "Which faults strike in the same runs, and during which operations, over 50 runs.", faultMaps) : null,
-      corpusPath ? [h("h2", {}, "Corpus"), h("p", { class: "faint" }, `${corpusPath}; the latest ${testcases.length} testcases.`),
+      corpusPath ? [h("h2", {}, "Corpus"), h("p", { class: "faint" }, `${corpusPath}; the latest ${counted(testcases.length, "testcase")}.`),
         table([h("th", {}, "testcase"), h("th", { class: "n" }, "bytes"), h("th", {}, "begins with")],
           testcases.map((row) => h("tr", {}, h("td", { class: "mono" }, row.name.slice(0, 16)), h("td", { class: "n" }, number(row.size)), h("td", { class: "mono why" }, row.begins))))] : null,
     ];
