@@ -349,3 +349,25 @@ fn inputs_of_a_fuzz_target_are_what_it_is_called_with() {
     assert!(document["remarks"][0].as_str().is_some_and(|remark| remark.contains("1 of 2")), "{document:#}");
     fozzy.run(&["coverage", "corpus", "--target", &target, "--function", "no"]).refuses(&["`no`", "`parse_anything`"]);
 }
+
+#[test]
+fn a_campaign_counts_the_edges_that_are_kept_and_coverage_all_of_them() {
+    let fozzy = Fozzy::new();
+    fozzy.write(
+        "parse.wat",
+        r#"(module
+          (memory (export "memory") 1)
+          (func (export "LLVMFuzzerTestOneInput") (param $at i32) (param $len i32) (result i32)
+            (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 102)) (then (i32.store8 (i32.const 0) (i32.const 1))))
+            (i32.const 0)))"#,
+    );
+    let inspected = fozzy.run(&["inspect", "parse.wat", "--json"]).exits(0).json();
+    let module = &inspected["modules"][0];
+    assert!(module["kept"].as_u64() < module["edges"].as_u64(), "they differ: {inspected:#}");
+    let ran = fozzy.run(&["fuzz", "parse.wat", "--runs", "200", "--corpus", "corpus", "--json"]).exits(0).json();
+    assert_eq!(ran["fuzz"]["coverage"]["total_edges"], module["kept"], "{ran:#}");
+    let said = fozzy.run(&["fuzz", "parse.wat", "--runs", "200", "--corpus", "corpus"]).exits(0);
+    assert!(said.out().contains(&format!(" of {} kept edges, ", module["kept"])), "{}", said.out());
+    let document = coverage(&fozzy, &["corpus", "--target", "parse.wat"]);
+    assert_eq!(document["components"][0]["modules"][0]["edges"]["total"], module["edges"], "{document:#}");
+}

@@ -88,14 +88,47 @@ fn inputs_of_a_corpus_are_runs_like_any_other() {
     fozzy.run(&["suspects", "parse.wat", "--corpus", "passing"]).refuses(&["none of 6 runs fails"]);
 }
 
+/// Without the lock, bytes below 64 make it fail at one of eight steps; so no run that fails comes to what is behind them.
+const LOCKS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (func $lock (i32.store8 (i32.const 80) (i32.const 1)))
+  (func $finish (i32.store8 (i32.const 81) (i32.const 1)))
+  (func $main (export "_start") (local $step i32)
+    (drop (call $random (i32.const 64) (i32.const 9)))
+    (if (i32.lt_u (i32.load8_u (i32.const 72)) (i32.const 128)) (then (call $lock)))
+    (loop $steps
+      (if (i32.and (i32.eqz (i32.load8_u (i32.const 80)))
+                   (i32.lt_u (i32.load8_u (i32.add (i32.const 64) (local.get $step))) (i32.const 64)))
+        (then (call $exit (i32.const 1))))
+      (br_if $steps (i32.lt_u (local.tee $step (i32.add (local.get $step) (i32.const 1))) (i32.const 8))))
+    (call $finish)))"#;
+
+#[test]
+fn what_is_not_reached_before_the_failure_is_no_suspect_and_what_was_left_out_is() {
+    let fozzy = Fozzy::new();
+    fozzy.write("locks.wat", LOCKS);
+    let found = fozzy.run(&["suspects", "locks.wat", "--seeds", "60", "--limit", "100", "--json"]).exits(0).json();
+    let absent = |function: &str| {
+        let is_it = |thing: &Value| thing["what"].as_str().is_some_and(|what| what.starts_with(function));
+        let suspects = found["suspects"].as_array().expect("a list").iter().filter(|it| it["absent"] == true);
+        suspects.filter(|it| it["things"].as_array().expect("a list").iter().any(is_it)).collect::<Vec<_>>()
+    };
+    let chances: Vec<f64> = absent("lock at").iter().filter_map(|it| it["byChance"].as_f64()).collect();
+    assert!(matches!(chances[..], [chance] if chance < 0.001), "{found:#}");
+    let chances: Vec<f64> = absent("finish at").iter().filter_map(|it| it["byChance"].as_f64()).collect();
+    assert!(chances.iter().all(|chance| *chance > 0.05), "{found:#}");
+}
+
 /// The carry of a sum: `low == 10` where it should be `low >= 10`, at line 19. Before it stand only what runs for the message of the
-/// failure, and that the run does not come to its end.
+/// failure, and the steps that fail.
 #[test]
 fn the_planted_fault_of_the_counter_is_among_the_first() {
     let fozzy = Fozzy::new();
     let counter = crate::corpus::scenario("counter", false);
     let program = counter.to_str().expect("a path in UTF-8");
-    let args = ["suspects", program, "--seeds", "60", "--sequences", "1", "--flows", "12", "--limit", "3", "--json"];
+    let args = ["suspects", program, "--seeds", "60", "--sequences", "1", "--flows", "12", "--limit", "4", "--json"];
     let found = fozzy.run(&args).exits(0).json();
     assert!(found["failure"].as_str().is_some_and(|failure| failure.contains("the counter counts")), "{found:#}");
     let things =

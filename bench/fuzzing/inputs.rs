@@ -14,7 +14,7 @@ use crate::measure::{Clock, Pair, process_seconds, thread_clock, thread_seconds}
 use crate::table::{Bound, Row, Unit};
 use fozzy_search::Feedback;
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget};
-use fozzy_trace::{CmpLogEntry, HarnessError, Verdict};
+use fozzy_trace::{CmpLogEntry, CmpLogSites, HarnessError, Verdict};
 use std::path::Path;
 use std::process::Command;
 
@@ -51,7 +51,7 @@ impl FuzzTarget for RecordingTarget<'_> {
     fn compare(
         &mut self,
         input: &[u8],
-        sites: Option<&[u64]>,
+        sites: CmpLogSites<'_>,
         log: &mut Vec<CmpLogEntry>,
     ) -> Result<u64, HarnessError> {
         self.ours.compare(input, sites, log)

@@ -9,7 +9,7 @@ use fozzy_search::fuzz::{
     Campaign, CampaignEnd, Dictionary, FuzzObserver, FuzzOutcome, FuzzTarget, Options, Stats, Testcase,
 };
 use fozzy_trace::plan::{FUEL_DEFAULT, Inputs, PlannedCall};
-use fozzy_trace::{CmpLogEntry, HarnessError, Plan, Seed, Verdict};
+use fozzy_trace::{CmpLogEntry, CmpLogSites, HarnessError, Plan, Seed, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -71,7 +71,7 @@ impl FuzzTarget for Ours {
     fn compare(
         &mut self,
         input: &[u8],
-        sites: Option<&[u64]>,
+        sites: CmpLogSites<'_>,
         log: &mut Vec<CmpLogEntry>,
     ) -> Result<u64, HarnessError> {
         self.timed(|target| target.compare(input, sites, log))

@@ -7,6 +7,7 @@
 // Screenshots are left in `shots/`, for whoever wants to look.
 "use strict";
 const assert = require("node:assert");
+const fs = require("node:fs");
 const { chromium } = require("playwright-core");
 
 const [url, file, hostile] = process.argv.slice(2);
@@ -47,6 +48,7 @@ const walk = async (page, isServed, look) => {
   }
   assert(await page.locator(".chart").evaluateAll((boxes) => boxes.every((box) => box.scrollWidth <= box.clientWidth + 1)), "a chart is cut off");
   await page.getByRole("heading", { name: "Corpus" }).waitFor();
+  await page.getByText("kept edges, in libraries too").waitFor();
   // What programs are executed for: in an export it is there, otherwise somebody asks for it, which takes its time.
   const asks = isServed && look === "light";
   const executed = async (button, heading, rows) => {
@@ -56,6 +58,7 @@ const walk = async (page, isServed, look) => {
     await page.waitForFunction((rows) => document.querySelector(rows), rows);
   };
   await executed("execute the corpus", "Coverage by source line", "td a[href^='targets/']");
+  if (!isServed || asks) await page.getByText("with all of their edges").waitFor();
   await shot("target");
 
   // Faults, of the target with a name that is markup.
@@ -73,6 +76,7 @@ const walk = async (page, isServed, look) => {
   // One failure, by keyboard; what is known of it.
   await page.keyboard.press("2");
   await heading("Failures");
+  assert.strictEqual(await page.locator("article", { hasText: "parse.wat" }).getByRole("link", { name: /causality|suspects/ }).count(), 0, "its input decides it");
   await page.locator("article", { hasText: hostile }).getByRole("link", { name: "causality and suspects" }).focus();
   await page.keyboard.press("Enter");
   await heading("One failure");
@@ -85,7 +89,12 @@ const walk = async (page, isServed, look) => {
     await heading(title);
     if (key === "2") assert.strictEqual(await page.locator("article.failure").count(), 2);
     if (key === "3") assert(await page.locator(".track i").count() > 1, "slices are drawn");
-    if (key === "4") await page.getByText("library<b>.wat", { exact: true }).waitFor();
+    if (key === "4") {
+      await page.getByText("library<b>.wat", { exact: true }).waitFor();
+      await page.getByText("First each target has one short slice.").waitFor();
+      const finds = await page.locator("tbody tr", { hasText: "parse.wat" }).locator("td.n").last().innerText();
+      assert(Number(finds) > 0, `it has found something: ${finds}`);
+    }
     if (key === "5") await page.waitForFunction(() => document.querySelectorAll("tbody tr").length > 0);
     await shot(title.split(" ")[0].toLowerCase());
   }
@@ -107,6 +116,32 @@ const walk = async (page, isServed, look) => {
   await heading("All targets");
 };
 
+// Charts of a target of which one slice has ended: the point is seen in the middle, whatever they go by.
+const walkSingle = async (page) => {
+  const exported = new URL(file), single = new URL("single.html", exported);
+  const cut = (data) => {
+    const all = JSON.parse(data);
+    Object.values(all.targets).forEach((target) => { target.history.length = 1; });
+    return JSON.stringify(all).replaceAll("<", "\\u003c");
+  };
+  const text = fs.readFileSync(exported, "utf8");
+  fs.writeFileSync(single, text.replace(/(<script type="application\/json" id="data">)(.*?)(<\/script>)/s, (_, begin, data, end) => begin + cut(data) + end));
+  await page.goto(single.href);
+  await page.getByRole("link", { name: /parse\.wat/ }).click();
+  const place = () => page.locator(".chart canvas").first().evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const isDrawn = (at) => [0x3b, 0x82, 0xc4].every((part, channel) => Math.abs(data[at + channel] - part) < 12);
+    const found = Array.from({ length: data.length / 4 }, (_, pixel) => pixel).filter((pixel) => isDrawn(4 * pixel)).map((pixel) => pixel % canvas.width);
+    return found.length ? found.reduce((sum, x) => sum + x, 0) / found.length / canvas.width : null;
+  });
+  for (const choice of ["time", "CPU time", "executions", "logarithmic"]) {
+    await page.getByRole("button", { name: choice, exact: true }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".chart canvas").length === 4);
+    const at = await place();
+    assert(at > 0.4 && at < 0.7, `${choice}: the point is at ${at}`);
+  }
+};
+
 (async () => {
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   for (const [name, address] of [["served", url], ["exported", file]]) {
@@ -125,6 +160,7 @@ const walk = async (page, isServed, look) => {
       await page.goto(address);
       if (name === "served") assert(!page.url().includes("token"), "the token stays in the address");
       await walk(page, name === "served", look);
+      if (name === "exported" && look === "light") await walkSingle(page);
       assert.deepStrictEqual(wrong, [], `${name}, ${look}`);
       await context.close();
     }

@@ -4,11 +4,15 @@
 //! seeds ──────────────┬─▶ executed with coverage ─▶ things of each run: own lines and branches, faults, flows, properties, calls, output
 //! inputs of a corpus ─┤                                  │ in failing and in passing runs, counted
 //! recorded runs ──────┘                                  └─▶ ranked by Ochiai; equal in all runs that count: one suspect
+//! passing runs once more, each cut off where a failing one has failed ─▶ what is there by then: with that, absences are compared
 //! ```
+//!
+//! A failing run has nothing of what comes after its failure. That goes with the failure perfectly, and says nothing about its cause. So
+//! that a thing is absent is compared with what passing runs have by then: matched controls, as where cases occur at different times.
 //!
 //! Invariants: what is found does not depend on the number of jobs; a run counts once, as passing or by the signature of its failure. Each signature is a question
 //! of its own: runs that fail otherwise change nothing in its answer. What stands at the top goes with the failure in these runs, which is no claim about its cause.
-//! Bounds are said: things and failures beyond them, runs that print more lines than count.
+//! After a stop, no absence counts. Bounds are said: things and failures beyond them, runs that print more lines than count.
 //! Not here: the document and its text (`fozzy_report::suspects`).
 
 mod score;
@@ -29,12 +33,13 @@ use fozzy_check::judge;
 use fozzy_engine::{Build, Session};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::suspects::{OtherFailure, Suspect, SuspectThing, SuspectsDocument};
+use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Execution, Executor, Seed, Status};
+use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
 use score::Contingency;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use table::{SpectrumTable, ThingRuns};
 use things::RunThings;
 
@@ -82,11 +87,33 @@ enum PlannedRun {
     Recorded(PathBuf),
 }
 
+/// How long a run is: calls of all machines, and instructions of the program. The message of a failure takes both, so that a run that is
+/// cut off there has come at least as far. Scenarios make calls at each step; a function that computes makes none.
+#[derive(Clone, Copy)]
+struct RunLength {
+    calls: u64,
+    fuel: u64,
+}
+
+/// One of the runs, and where it is cut off; `None` for a whole one.
+struct RunTask<'r> {
+    run: &'r PlannedRun,
+    cut: Option<RunLength>,
+}
+
 /// What counts of one run.
 struct RunSpectrum {
-    /// The signature of its failure; `None` if it passes.
+    /// The signature of its failure; `None` if it passes, or was cut off.
     failure: Option<String>,
+    length: RunLength,
     things: RunThings,
+}
+
+/// The failure that is looked into, and the others.
+struct ChosenFailure {
+    failure: String,
+    failing: u64,
+    others: Vec<(String, u64)>,
 }
 
 /// What makes runs: sessions and callers that are free.
@@ -114,17 +141,45 @@ impl SuspectSearch<'_> {
         let options = self.corpus.as_ref().map(|corpus| &corpus.options);
         let (sessions, callers) = (Mutex::default(), Mutex::default());
         let maker = SpectrumMaker { prepared: &prepared, options, sessions, callers };
-        let work = |run: &PlannedRun| {
-            let run = (!(self.runs.stop)()).then(|| maker.execute(run));
+        let (mut table, mut ends) = (SpectrumTable::default(), Vec::new());
+        let tasks: Vec<RunTask<'_>> = planned.iter().map(|run| RunTask { run, cut: None }).collect();
+        let mut is_interrupted = self.execute(&maker, &tasks, &mut tell, |run| {
+            table.add(run.failure.as_deref(), &run.things, &self.own)?;
+            ends.push((run.failure, run.length));
+            Ok(())
+        })?;
+        warnings.extend(table.warnings());
+        let chosen = self.choose(&table, is_interrupted, &mut warnings)?;
+        // By turns, so that as many are cut off at each of these places.
+        let failing = ends.iter().filter(|(failure, _)| failure.as_ref() == Some(&chosen.failure));
+        let cuts = failing.map(|(_, length)| *length).cycle();
+        let passing = planned.iter().zip(&ends).filter(|(_, (failure, _))| failure.is_none());
+        let tasks: Vec<RunTask<'_>> =
+            passing.zip(cuts).map(|((run, _), cut)| RunTask { run, cut: Some(cut) }).collect();
+        let mut cut_off = SpectrumTable::default();
+        is_interrupted = is_interrupted
+            || self.execute(&maker, &tasks, &mut tell, |run| cut_off.add(None, &run.things, &self.own))?;
+        Ok(self.document(chosen, table, (!is_interrupted).then_some(&cut_off), warnings))
+    }
+
+    /// Executes runs and counts each in its turn; whether a stop has ended it.
+    fn execute(
+        &self,
+        maker: &SpectrumMaker<'_>,
+        tasks: &[RunTask<'_>],
+        tell: &mut impl FnMut(&str),
+        mut count: impl FnMut(RunSpectrum) -> Result<(), CampaignError>,
+    ) -> Result<bool, CampaignError> {
+        let work = |task: &RunTask<'_>| {
+            let run = (!(self.runs.stop)()).then(|| maker.execute(task));
             let run = run.filter(|run| !run.as_ref().is_err_and(|error| error.kind == ErrorKind::Interrupted));
             // It is taken when it is counted: what a run has covered is large.
             run.map(|run| run.map(|spectrum| Mutex::new(Some(spectrum))))
         };
         let is_end = |run: &Option<Result<Mutex<Option<RunSpectrum>>, CampaignError>>| !matches!(run, Some(Ok(_)));
         let (watch, mut told) = (Stopwatch::start(), (0, 0));
-        let (mut table, mut failed, mut refused) = (SpectrumTable::default(), 0, None);
-        let mut is_interrupted = false;
-        let results = in_order(&planned, self.jobs, is_end, work, |event| match event {
+        let (mut failed, mut refused, mut is_interrupted) = (0, None, false);
+        let results = in_order(tasks, self.jobs, is_end, work, |event| match event {
             // Later runs do not count when one before them does not.
             Event::Next(_) if is_interrupted || refused.is_some() => {}
             Event::Next(None) => is_interrupted = true,
@@ -134,12 +189,12 @@ impl SuspectSearch<'_> {
             Event::Next(Some(Ok(run))) => {
                 let run = run.lock().expect("nobody panics with it").take();
                 failed += u64::from(run.as_ref().is_some_and(|run| run.failure.is_some()));
-                refused = run.and_then(|run| table.add(run.failure.as_deref(), &run.things, &self.own).err());
+                refused = run.and_then(|run| count(run).err());
             }
             Event::Working { done, .. } => {
                 let (elapsed_ns, done) = (watch.elapsed_ns(), done as u64);
                 if elapsed_ns - told.1 >= LIVE_EVERY_NS {
-                    let (since, budget) = ((done - told.0, elapsed_ns - told.1), Some(planned.len() as u64));
+                    let (since, budget) = ((done - told.0, elapsed_ns - told.1), Some(tasks.len() as u64));
                     let found = (failed, "failure");
                     let line = CampaignLine {
                         elapsed_ns,
@@ -160,11 +215,10 @@ impl SuspectSearch<'_> {
             let message = format!("cannot start a thread for {} at a time: {error}", self.jobs);
             CampaignError::new(ErrorKind::Harness, message)
         })?;
-        if let Some(error) = refused {
-            return Err(error);
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(is_interrupted),
         }
-        warnings.extend(table.warnings());
-        self.document(table, is_interrupted, warnings)
     }
 
     /// The runs that a project has: inputs for the program, and recordings of it.
@@ -203,12 +257,13 @@ impl SuspectSearch<'_> {
         Ok((prepared, runs, warning.into_iter().collect()))
     }
 
-    fn document(
+    /// The failure that is looked into.
+    fn choose(
         &self,
-        table: SpectrumTable,
+        table: &SpectrumTable,
         interrupted: bool,
-        mut warnings: Vec<String>,
-    ) -> Result<SuspectsDocument, CampaignError> {
+        warnings: &mut Vec<String>,
+    ) -> Result<ChosenFailure, CampaignError> {
         let name = self.runs.name();
         let none = |message: String| {
             let hint = match self.corpus {
@@ -223,7 +278,7 @@ impl SuspectSearch<'_> {
                 false => CampaignError::new(ErrorKind::Target, message).hint(hint),
             }
         };
-        let (passing, mut failures) = (table.passing(), table.failures());
+        let mut failures = table.failures();
         let is_wanted = |failure: &str| self.failure.as_ref().is_none_or(|part| failure.contains(part.as_str()));
         let wanted = failures.iter().filter(|(failure, _)| is_wanted(failure)).count();
         let Some(place) = failures.iter().position(|(failure, _)| is_wanted(failure)) else {
@@ -234,7 +289,7 @@ impl SuspectSearch<'_> {
             }));
         };
         let (failure, failing) = failures.remove(place);
-        if passing == 0 {
+        if table.passing() == 0 {
             return Err(none(format!(
                 "{name}: none of {} passes: there is nothing to compare the failures with",
                 fozzy_trace::counted(table.count(), "run")
@@ -243,9 +298,22 @@ impl SuspectSearch<'_> {
         if let (Some(part), 2..) = (&self.failure, wanted) {
             warnings.push(format!("`{part}` is in {wanted} signatures; the most frequent one of them is looked into"));
         }
-        let failing_otherwise: u64 = failures.iter().map(|(_, runs)| runs).sum();
+        Ok(ChosenFailure { failure, failing, others: failures })
+    }
+
+    /// What goes with the failure; `cut_off` has the passing runs up to where failing ones have failed, `None` if a stop came before.
+    fn document(
+        &self,
+        chosen: ChosenFailure,
+        table: SpectrumTable,
+        cut_off: Option<&SpectrumTable>,
+        mut warnings: Vec<String>,
+    ) -> SuspectsDocument {
+        let ChosenFailure { failure, failing, others } = chosen;
+        let passing = table.passing();
+        let failing_otherwise: u64 = others.iter().map(|(_, runs)| runs).sum();
         let others: Vec<OtherFailure> =
-            failures.into_iter().take(OTHERS_MAX).map(|(failure, runs)| OtherFailure { failure, runs }).collect();
+            others.into_iter().take(OTHERS_MAX).map(|(failure, runs)| OtherFailure { failure, runs }).collect();
         // What is in the same runs of those that count is one suspect: whether it is there or not.
         let mut groups: BTreeMap<([u64; 2], bool), (Contingency, Vec<SuspectThing>)> = BTreeMap::new();
         for (thing, with) in table.things_with(&failure) {
@@ -260,10 +328,16 @@ impl SuspectSearch<'_> {
             if (failing_with, passing_with) == (failing, passing) || (failing_with, passing_with) == (0, 0) {
                 continue;
             }
-            let absent = there.absent().ochiai() > there.ochiai();
-            let counted = if absent { there.absent() } else { there };
-            let group = groups.entry((digests, absent)).or_insert_with(|| (counted, Vec::new()));
-            group.1.push(thing);
+            let by_then = cut_off.map(|cut_off| cut_off.passing_with(&thing));
+            let absent = by_then.map(|(passing_with, digest)| {
+                let by_then = Contingency { passing_with, passing_without: passing - passing_with, ..there };
+                (by_then.absent(), [digests[0], digest])
+            });
+            let (key, counted) = match absent {
+                Some((absent, digests)) if absent.goes_with_failing() => ((digests, true), absent),
+                _ => ((digests, false), there),
+            };
+            groups.entry(key).or_insert_with(|| (counted, Vec::new())).1.push(thing);
         }
         let compared = groups.len() as u64;
         let rounded = |number: f64| (number * DIGITS).round() / DIGITS;
@@ -281,7 +355,9 @@ impl SuspectSearch<'_> {
                 by_chance: rounded((counted.by_chance() * compared as f64).min(1.0)),
             }
         };
-        let mut suspects: Vec<Suspect> = groups.into_iter().map(suspect).collect();
+        // The others were compared, too.
+        let groups = groups.into_iter().filter(|(_, (counted, _))| counted.goes_with_failing());
+        let mut suspects: Vec<Suspect> = groups.map(suspect).collect();
         suspects.sort_by(|a, b| {
             let order = b.score.total_cmp(&a.score).then(a.absent.cmp(&b.absent));
             order.then_with(|| a.things.cmp(&b.things))
@@ -297,7 +373,7 @@ impl SuspectSearch<'_> {
         if suspects.iter().all(|suspect| suspect.by_chance > 0.05) {
             warnings.push("nothing goes with the failure more than chance would have it".to_owned());
         }
-        Ok(SuspectsDocument {
+        SuspectsDocument {
             schema_version: "fozzy.suspects.v1".to_owned(),
             target: self.runs.loaded.summary(),
             failure,
@@ -305,17 +381,17 @@ impl SuspectSearch<'_> {
             passing,
             failing_otherwise,
             others,
-            interrupted,
+            interrupted: cut_off.is_none(),
             suspects,
             compared,
             warnings,
-        })
+        }
     }
 }
 
 impl SpectrumMaker<'_> {
-    fn execute(&self, run: &PlannedRun) -> Result<RunSpectrum, CampaignError> {
-        match run {
+    fn execute(&self, task: &RunTask<'_>) -> Result<RunSpectrum, CampaignError> {
+        let mut spectrum = match task.run {
             PlannedRun::Seed(seed) => {
                 let mut session = match take(&self.sessions) {
                     Some(session) => session,
@@ -325,20 +401,27 @@ impl SpectrumMaker<'_> {
                         session
                     }
                 };
+                if let Some(length) = task.cut {
+                    length.cut_off(&mut session, &self.prepared.planned.plan, &self.prepared.planned.inputs)?;
+                }
                 let execution = session.execute(Box::new(SeededSource::new(*seed)), 0..CALLS_MAX)?;
                 let spectrum = RunSpectrum::of(&session, &execution, self.prepared);
                 give(&self.sessions, session);
-                Ok(spectrum)
+                spectrum
             }
             PlannedRun::Input(file) => {
                 let mut caller = match take(&self.callers) {
                     Some(caller) => caller,
                     None => self.caller()?,
                 };
+                if let Some(length) = task.cut {
+                    let (plan, inputs) = caller.end_after_calls(length.calls);
+                    length.cut_off(caller.session_mut(), &plan, &inputs)?;
+                }
                 let execution = caller.execute(&inputs::read(file)?, 0..CALLS_MAX)?.execution;
                 let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared);
                 give(&self.callers, caller);
-                Ok(spectrum)
+                spectrum
             }
             PlannedRun::Recorded(file) => {
                 let recording = selector::read(file)?;
@@ -346,10 +429,17 @@ impl SpectrumMaker<'_> {
                 let mut session = recorded.session()?;
                 session.interrupt_by(self.prepared.interrupt.clone());
                 session.fuel_times(FUEL_TIMES);
+                if let Some(length) = task.cut {
+                    length.cut_off(&mut session, &recorded.planned.plan, &recorded.planned.inputs)?;
+                }
                 let execution = session.execute(fozzy_search::source_of(&recording), 0..CALLS_MAX)?;
-                Ok(RunSpectrum::of(&session, &execution, &recorded))
+                RunSpectrum::of(&session, &execution, &recorded)
             }
+        };
+        if task.cut.is_some() {
+            spectrum.failure = None;
         }
+        Ok(spectrum)
     }
 
     /// What gives an input to the program: in one way, since lines of another one go with no failure of this.
@@ -365,6 +455,19 @@ impl SpectrumMaker<'_> {
     }
 }
 
+impl RunLength {
+    /// Has the runs of `session` under this plan end there.
+    fn cut_off(self, session: &mut Session, plan: &Plan, inputs: &Inputs) -> Result<(), CampaignError> {
+        let mut plan = plan.clone();
+        plan.limits.end_after_calls(self.calls);
+        let others =
+            (1..).zip(&plan.nodes).map(|(node, _)| (NodeId(node), plan.limits.fuel.saturating_mul(FUEL_TIMES)));
+        session.give_fuel(std::iter::once((NodeId(0), self.fuel)).chain(others).collect());
+        let replanned = session.replan(Arc::new(plan), inputs);
+        replanned.map_err(|error| CampaignError::new(ErrorKind::Harness, error.to_string()))
+    }
+}
+
 impl RunSpectrum {
     fn of(session: &Session, execution: &Execution, prepared: &PreparedProgram) -> RunSpectrum {
         let verdict = judge(execution);
@@ -372,7 +475,8 @@ impl RunSpectrum {
             Status::Pass => None,
             status => Some(verdict.signature.map_or_else(|| status.name().to_owned(), |it| it.to_string())),
         };
-        RunSpectrum { failure, things: RunThings::of(session, execution, prepared) }
+        let length = RunLength { calls: execution.history.calls, fuel: execution.fuel_used };
+        RunSpectrum { failure, length, things: RunThings::of(session, execution, prepared) }
     }
 }
 

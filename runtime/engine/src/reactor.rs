@@ -42,8 +42,8 @@ use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{
-    CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, HarnessError, History, Instant, ModelPrograms, NodeId,
-    Plan, Recorder, StepId,
+    CheckpointId, CmpLogEntry, CmpLogSites, DecisionSource, ExecutionEnd, HarnessError, History, Instant,
+    ModelPrograms, NodeId, Plan, Recorder, StepId,
 };
 use fozzy_world::{World, WorldError};
 use instance::ReactorInstance;
@@ -463,9 +463,9 @@ impl Reactor {
         self.live.told().comparisons()
     }
 
-    /// Adds what was compared since the log was switched on to `log`, each with what its place in the program compares; of these `sites`
-    /// only, if there are any.
-    pub fn read_comparisons(&self, sites: Option<&[u64]>, log: &mut Vec<CmpLogEntry>) {
+    /// Adds what was compared since the log was switched on to `log`, each with what its place in the program compares, of the
+    /// places that are asked for.
+    pub fn read_comparisons(&self, sites: CmpLogSites<'_>, log: &mut Vec<CmpLogEntry>) {
         self.program.resolve_comparisons(self.comparisons(), sites, log);
     }
 

@@ -25,9 +25,9 @@ pub struct ExploreSummary {
     pub resumed_runs: u64,
     /// Steps.
     pub steps: u64,
-    /// Edges that were taken.
+    /// Kept edges that were taken.
     pub edges: u64,
-    /// Edges that are told apart.
+    /// Kept edges: those that are told apart, in libraries too. The others follow from them.
     pub edges_total: u64,
     /// Edges, told apart by how often they were taken in one step.
     pub features: u64,
@@ -230,7 +230,7 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
     ];
     // A search that its first run ended has none.
     if *edges_total > 0 {
-        let edges = format!("{} of {}", grouped(*edges), counted(*edges_total, "edge"));
+        let edges = format!("{} of {}", grouped(*edges), counted(*edges_total, "kept edge"));
         lines.push(format!("{edges}, {}", counted(*checkpoints, "checkpoint")));
     }
     let unit = if runs == steps { "run" } else { "step" };

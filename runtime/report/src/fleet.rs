@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fozzy fleet FAIL  12 targets, 2 failures, 1 not collected
-//!   bank           explore  41 slices  1,204 runs  318 of 900 edges
+//!   bank           explore  41 slices  1,204 runs  318 of 900 kept edges
 //! panic at src/lib.rs:7 in bank: still there
 //!   fozzy replay .fozzy/fleet/blobs/3f/3f2a….fozzy
 //! ```
@@ -72,9 +72,9 @@ pub struct FleetTargetRow {
     pub executions: u64,
     /// Behaviours of the program of today that were seen.
     pub features: u64,
-    /// Edges among them.
+    /// Kept edges that were taken.
     pub edges: u64,
-    /// Edges that there are.
+    /// Kept edges: those that are told apart, in libraries too. The others follow from them.
     pub edges_total: u64,
     /// Testcases, or kept places.
     pub corpus: u64,
@@ -166,7 +166,7 @@ pub struct FleetMoment {
     pub executions: u64,
     /// Behaviours of the program of that time that were seen.
     pub features: u64,
-    /// Edges among them.
+    /// Kept edges that were taken.
     pub edges: u64,
     /// Testcases, or kept places.
     pub corpus: u64,
@@ -430,7 +430,7 @@ impl Layout for FleetDocument {
         for row in &self.targets {
             let share = match row.edges_total {
                 0 => String::new(),
-                total => format!(", {} of {} edges", grouped(row.edges), grouped(total)),
+                total => format!(", {} of {}", grouped(row.edges), counted(total, "kept edge")),
             };
             let chance = row.chance_if_doubled.map(|chance| format!(", {:.0} % if doubled", chance * 100.0));
             let what = match &row.trouble {

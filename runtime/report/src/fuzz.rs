@@ -85,9 +85,9 @@ const SLOW_TIMES: u64 = 100;
 /// `coverage.json` of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FuzzCoverage {
-    /// Edges that were taken.
+    /// Kept edges that were taken.
     pub unique_edges: u64,
-    /// Edges that are told apart.
+    /// Kept edges: those that are told apart, in libraries too. The others follow from them.
     pub total_edges: u64,
     /// Edges, told apart by how often they were taken in one execution.
     pub features: u64,
@@ -187,7 +187,7 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
         lines.push(format!(
             "{} of {}, {}",
             grouped(unique_edges),
-            counted(total_edges, "edge"),
+            counted(total_edges, "kept edge"),
             counted(features, "feature")
         ));
         lines.push(format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir));

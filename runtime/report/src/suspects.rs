@@ -65,7 +65,7 @@ pub struct Suspect {
     /// How many more are in the same runs.
     #[serde(default, skip_serializing_if = "is_none")]
     pub more: u64,
-    /// It is that these are not there that goes with the failure.
+    /// It is that these are not there that goes with the failure. Passing runs are then compared up to where a failing one has failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub absent: bool,
     /// Ochiai's coefficient, from 0 to 1: failing runs with it, by the square root of failing runs times runs with it.
@@ -74,9 +74,9 @@ pub struct Suspect {
     pub failing_with: u64,
     /// Failing runs without it.
     pub failing_without: u64,
-    /// Passing runs with it.
+    /// Passing runs with it; of what is absent, those in which it is absent by then.
     pub passing_with: u64,
-    /// Passing runs without it.
+    /// Passing runs without it; of what is absent, those in which it is there by then.
     pub passing_without: u64,
     /// At the most how likely it is that something of all that was compared goes so well with the failures although none has to do with them: Fisher's
     /// exact test, times the number of suspects.

@@ -47,3 +47,24 @@ pub struct CmpLogEntry {
     /// Of strings: how many bytes count; otherwise 8.
     pub bytes: u32,
 }
+
+/// Which places in the program are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CmpLogSites<'a> {
+    /// Every one.
+    All,
+    /// These.
+    Only(&'a [u64]),
+}
+
+impl CmpLogSites<'_> {
+    /// Whether a place is asked for.
+    #[inline]
+    #[must_use]
+    pub fn includes(self, site: u64) -> bool {
+        match self {
+            CmpLogSites::All => true,
+            CmpLogSites::Only(sites) => sites.contains(&site),
+        }
+    }
+}

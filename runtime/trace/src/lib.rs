@@ -47,7 +47,7 @@ pub mod time;
 mod undefined;
 
 pub use activity::{Activity, ActivitySink, AwaitedEvent, IoChannel, IoKind, WaitKind};
-pub use comparison::{CmpLogEntry, ComparisonKind};
+pub use comparison::{CmpLogEntry, CmpLogSites, ComparisonKind};
 pub use copy_on_write::CopyOnWrite;
 pub use counted::{counted, grouped};
 pub use decision::{DecisionPart, DecisionSource, NodeId, ObservationLookup, Origin, Purpose, Question, Seed};

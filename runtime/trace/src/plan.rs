@@ -632,6 +632,15 @@ pub struct Limits {
     pub host: Option<HostLimits>,
 }
 
+impl Limits {
+    /// Has a run end at the host call after this number of them, unless it is to end before.
+    pub fn end_after_calls(&mut self, calls: u64) {
+        self.calls = Some(self.calls.map_or(calls, |planned| planned.min(calls)));
+        // Calls are bounded where time is.
+        self.time = self.time.or(Some(Duration(u64::MAX)));
+    }
+}
+
 /// Bounds of what one machine makes the host hold, and show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]

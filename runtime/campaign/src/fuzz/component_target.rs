@@ -16,7 +16,9 @@ use fozzy_report::HEALTH_SUFFIX;
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::PlannedCall;
-use fozzy_trace::{CmpLogEntry, DecisionSource, Digest, ExecutionEnd, HarnessError, Seed, Status, Verdict};
+use fozzy_trace::{
+    CmpLogEntry, CmpLogSites, DecisionSource, Digest, ExecutionEnd, HarnessError, Seed, Status, Verdict,
+};
 use std::sync::Arc;
 
 /// A component.
@@ -135,7 +137,7 @@ impl FuzzTarget for ComponentTarget {
     fn compare(
         &mut self,
         input: &[u8],
-        sites: Option<&[u64]>,
+        sites: CmpLogSites<'_>,
         log: &mut Vec<CmpLogEntry>,
     ) -> Result<u64, HarnessError> {
         let source = self.source(input);

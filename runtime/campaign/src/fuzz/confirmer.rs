@@ -108,6 +108,14 @@ impl FindingConfirmer {
         &mut self.session
     }
 
+    /// Has runs end at the host call after this number of them, once the session is under the plan that is returned.
+    pub(crate) fn end_after_calls(&mut self, calls: u64) -> (Plan, Inputs) {
+        // Not of the runs before.
+        self.plan.limits.calls = None;
+        self.plan.limits.end_after_calls(calls);
+        self.searched.planned(&self.plan, &self.inputs, &[])
+    }
+
     /// Runs one input from the start, within the time of the search.
     pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
         self.session.interrupt_by(self.interrupt.clone());

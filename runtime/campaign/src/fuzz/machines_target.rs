@@ -23,7 +23,9 @@ use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse};
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{CmpLogEntry, Digest, Execution, ExecutionEnd, Executor, HarnessError, Plan, Seed, Status, Verdict};
+use fozzy_trace::{
+    CmpLogEntry, CmpLogSites, Digest, Execution, ExecutionEnd, Executor, HarnessError, Plan, Seed, Status, Verdict,
+};
 use std::sync::Arc;
 
 /// See the module.
@@ -128,14 +130,13 @@ impl FuzzTarget for MachinesTarget {
     fn compare(
         &mut self,
         input: &[u8],
-        sites: Option<&[u64]>,
+        sites: CmpLogSites<'_>,
         log: &mut Vec<CmpLogEntry>,
     ) -> Result<u64, HarnessError> {
         let (plan, inputs) = self.entry.planned(&self.plan, &self.inputs, input);
         let source = Box::new(SeededSource::new(self.seed));
         let execution = self.compared.execute(Some((plan, &inputs)), source)?;
-        let is_asked = |entry: &&CmpLogEntry| sites.is_none_or(|sites| sites.contains(&entry.site));
-        log.extend(self.compared.log().iter().filter(is_asked));
+        log.extend(self.compared.log().iter().filter(|entry| sites.includes(entry.site)));
         Ok(execution.fuel_used)
     }
 

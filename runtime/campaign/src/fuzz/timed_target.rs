@@ -12,7 +12,7 @@ use super::target::CampaignTarget;
 use crate::search_clock::SearchClock;
 use fozzy_report::TimeSpent;
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget};
-use fozzy_trace::{CmpLogEntry, HarnessError, Verdict};
+use fozzy_trace::{CmpLogEntry, CmpLogSites, HarnessError, Verdict};
 use std::sync::Arc;
 
 /// One in this many executions is measured, and stands for all of them: two looks at a clock take a twentieth of the quickest.
@@ -85,7 +85,7 @@ impl FuzzTarget for TimedTarget {
     fn compare(
         &mut self,
         input: &[u8],
-        sites: Option<&[u64]>,
+        sites: CmpLogSites<'_>,
         log: &mut Vec<CmpLogEntry>,
     ) -> Result<u64, HarnessError> {
         self.end_of_proposals();

@@ -33,6 +33,12 @@ impl Contingency {
         }
     }
 
+    /// Whether a larger part of the failing runs has it than of the others.
+    pub(super) fn goes_with_failing(self) -> bool {
+        let Contingency { failing_with, failing_without, passing_with, passing_without } = self;
+        failing_with * (passing_with + passing_without) > passing_with * (failing_with + failing_without)
+    }
+
     /// From 0 to 1; 1 is in all failing runs and in no other.
     pub(super) fn ochiai(self) -> f64 {
         let Contingency { failing_with, failing_without, passing_with, .. } = self;
@@ -89,6 +95,13 @@ mod tests {
         assert_eq!(table(0, 3, 5, 4).ochiai(), 0.0);
         assert!((table(4, 0, 12, 0).ochiai() - 0.5).abs() < 1e-12);
         assert_eq!(table(0, 3, 9, 0).absent().ochiai(), 1.0);
+    }
+
+    #[test]
+    fn what_as_many_of_the_others_have_does_not_go_with_failing() {
+        assert!(table(1, 2, 2, 7).goes_with_failing() && !table(1, 2, 3, 6).goes_with_failing());
+        assert!(!table(0, 3, 0, 9).goes_with_failing() && !table(0, 3, 0, 9).absent().goes_with_failing());
+        assert!(!table(1, 2, 4, 5).goes_with_failing() && table(1, 2, 4, 5).absent().goes_with_failing());
     }
 
     #[test]

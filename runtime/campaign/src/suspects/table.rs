@@ -130,6 +130,12 @@ impl SpectrumTable {
         })
     }
 
+    /// In how many passing runs it is, and a number that things in the same ones have in common.
+    pub(super) fn passing_with(&self, thing: &SuspectThing) -> (u64, u64) {
+        let tally = self.things.get(thing).and_then(|tallies| tallies.get(&None)).copied().unwrap_or_default();
+        (tally.runs, tally.digest.value())
+    }
+
     /// What was left out.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();

@@ -28,6 +28,7 @@
   // Signs that turn a text around or vanish are shown as one that is seen.
   const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
   const number = (value) => value >= 1e6 ? new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value) : Math.round(value).toLocaleString("en");
+  const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
   const seconds = (s) => s < 90 ? `${s.toFixed(s < 10 ? 1 : 0)} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${Math.round(s / 86400)} d`;
   // Files may be read years later: they have dates.
   const since = (at) => !at ? "-" : fixed ? `${at.slice(0, 16).replace("T", " ")} UTC` : `${seconds(Math.max(0, (Date.now() - Date.parse(at)) / 1000))} ago`;
@@ -53,7 +54,8 @@
   const copy = (text) => h("div", { class: "command" }, h("code", {}, text),
     navigator.clipboard ? h("button", { type: "button", onclick: (event) => { navigator.clipboard.writeText(text); event.target.textContent = "copied"; } }, "copy") : null);
 
-  // The columns of the overview: key, head, what it is sorted by, the cell, whether it is a number.
+  const KEPT = "Edges that the search tells apart, in libraries too; the others follow from them.";
+  // The columns of the overview: key, head, what it is sorted by, the cell, whether it is a number, and what it is in a sentence.
   const COLUMNS = [
     ["name", "target", (t) => t.name, (t) => h("a", { href: `#/target/${t.id}`, class: "row" }, t.name), "name"],
     ["kind", "by", (t) => t.kind, (t) => t.kind, "wide"],
@@ -62,7 +64,7 @@
     ["executions", "executions", (t) => t.executions, (t) => number(t.executions), "n"],
     ["rate", "per CPU s", (t) => t.cpuS ? t.executions / t.cpuS : 0, (t) => t.cpuS ? number(t.executions / t.cpuS) : "-", "n"],
     ["cpu", "CPU time", (t) => t.cpuS, (t) => seconds(t.cpuS), "n"],
-    ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n"],
+    ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n", KEPT],
     ["corpus", "corpus", (t) => t.corpus, (t) => number(t.corpus), "n wide"],
     ["new", "new", (t) => Date.parse(t.newsAt) || 0, (t) => since(t.newsAt), "n"],
     ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => percent(t.chanceIfDoubled), "n"],
@@ -128,8 +130,8 @@
       fleet.warnings && fleet.warnings.length ? h("ul", { class: "notes" }, fleet.warnings.map((note) => h("li", {}, note))) : null,
       h("div", { class: "tools" }, search("Search targets"), h("span", { class: "faint" }, `${targets.length} of ${fleet.targets.length}, in ${fleet.store}`)),
       targets.length ? table(
-        COLUMNS.map(([key, head, , , kind]) => h("th", { class: kind.replace("name", ""), "aria-sort": sort[0] === key ? (sort[1] > 0 ? "ascending" : "descending") : null },
-          h("button", { type: "button", onclick: () => { sort = [key, sort[0] === key ? -sort[1] : key === "name" || key === "kind" ? 1 : -1]; draw(true); } }, head))),
+        COLUMNS.map(([key, head, , , kind, title]) => h("th", { class: kind.replace("name", ""), "aria-sort": sort[0] === key ? (sort[1] > 0 ? "ascending" : "descending") : null },
+          h("button", { type: "button", title, onclick: () => { sort = [key, sort[0] === key ? -sort[1] : key === "name" || key === "kind" ? 1 : -1]; draw(true); } }, head))),
         shown.map((one) => one.element))
         : h("p", { class: "empty" }, fleet.targets.length ? "No target has this in its name." : "No target was collected; the page Collection says why."),
     ];
@@ -215,6 +217,7 @@
     const page = `targets/${id}.html`;
     const ratio = ({ hit, total }) => h("td", { class: "n" }, total ? `${number(hit)} / ${number(total)}` : "-", bar(hit, total));
     return [notes(found.remarks),
+      h("p", { class: "faint" }, `${own.length ? "Of the project's own files, with all of their edges. The search keeps some of these and of those in libraries" : "With all edges. The search keeps some of them"}; the others follow.`),
       table([h("th", {}, "file"), h("th", { class: "n" }, "lines"), h("th", { class: "n" }, "functions"), h("th", { class: "n" }, "edges"), h("th", {}, "lines not reached")],
         (own.length ? own : all).map((file, place) => h("tr", {}, h("td", { class: "name mono" }, h("a", { class: "row", href: `${page}#file-${place}`, target: "_blank", rel: "noopener" }, file.path)),
           ratio(file.totals.lines), ratio(file.totals.functions), ratio(file.totals.edges), h("td", { class: "mono why" }, missed(file.lines) || "-"))))];
@@ -257,7 +260,7 @@
       h("h3", {}, failure.signature),
       h("p", {}, word(kind, failure.status), h("span", {}, failure.state),
         showsTarget && target ? h("a", { href: `#/target/${target.id}` }, failure.target) : showsTarget ? h("span", {}, failure.target) : null,
-        h("span", { class: "faint" }, `seen ${number(failure.times)} ${failure.times === 1 ? "time" : "times"}, first ${since(failure.foundAt)}`)),
+        h("span", { class: "faint" }, `seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`)),
       h("p", {}, hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,
         page !== "failure" && (failure.measures || []).length ? h("a", { class: "row", href: `#/failure/${failure.trace}` }, failure.measures.join(" and ")) : null,
         h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace"),
@@ -305,7 +308,7 @@
           h("div", { class: "tools" }, h("strong", { class: "mono" }, worker.name), isAtWork(worker) ? word("good", "at work") : worker.hasEnded ? word("", "ended") : word("fair", "not heard of"),
             h("span", { class: "faint" }, `fozzy ${worker.version}, process ${worker.pid}, began ${since(worker.startedAt)}, seen ${since(worker.seenAt)}`)),
           track,
-          h("div", { class: "scale" }, h("span", {}, all.length ? new Date(from * 1000).toLocaleTimeString() : ""), h("span", {}, `${number(worker.slices)} slices, ${seconds(worker.cpuS)} of CPU time; those with something new are green`), h("span", {}, all.length ? new Date(until * 1000).toLocaleTimeString() : "")));
+          h("div", { class: "scale" }, h("span", {}, all.length ? new Date(from * 1000).toLocaleTimeString() : ""), h("span", {}, `${counted(worker.slices, "slice")}, ${seconds(worker.cpuS)} of CPU time; those with something new are green`), h("span", {}, all.length ? new Date(until * 1000).toLocaleTimeString() : "")));
       })),
     ];
   };
@@ -317,8 +320,10 @@
       fleet.notCollected.map((row) => h("tr", {}, h("td", { class: "name" }, row.name), h("td", {}, word("fair", row.reason)), h("td", { class: "why" }, row.why))))
       : h("p", { class: "empty" }, "Everything that was found is searched."),
     h("h2", {}, `Collected (${fleet.targets.length})`),
-    fleet.targets.length ? table([h("th", {}, "target"), h("th", {}, "searched by"), h("th", {}, "last trouble")],
-      fleet.targets.map((target) => h("tr", {}, h("td", { class: "name" }, h("a", { class: "row", href: `#/target/${target.id}` }, target.name)), h("td", {}, target.kind), h("td", { class: "why" }, target.trouble || "-"))))
+    fleet.targets.length ? [h("p", { class: "faint" }, "First each target has one short slice. Then a target has the more of the time the more of its slices find something new, however much; so the time is even while all of them do. Each has a tenth of an even share at least."),
+      table([h("th", {}, "target"), h("th", {}, "searched by"), h("th", { class: "n" }, "CPU time"), h("th", { class: "n", title: "Slices that find something new in a minute of CPU time, estimated, the latest counting most: the more, the more time." }, "finds per CPU min"), h("th", {}, "last trouble")],
+        fleet.targets.map((target) => h("tr", {}, h("td", { class: "name" }, h("a", { class: "row", href: `#/target/${target.id}` }, target.name)), h("td", {}, target.kind),
+          h("td", { class: "n" }, seconds(target.cpuS)), h("td", { class: "n" }, target.slices ? (60 * target.rate).toFixed(1) : "-"), h("td", { class: "why" }, target.trouble || "-"))))]
       : h("p", { class: "empty" }, "No target was found."),
   ];
 
@@ -339,7 +344,7 @@
 
   // Steps of an axis of counts.
   const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
-  const CHARTS = [["behaviours seen", (moment) => moment.features], ["edges reached", (moment) => moment.edges], ["testcases or kept places", (moment) => moment.corpus], ["failures that stand", (moment) => moment.failures]];
+  const CHARTS = [["behaviours seen", (moment) => moment.features], ["kept edges reached", (moment) => moment.edges], ["testcases or kept places", (moment) => moment.corpus], ["failures that stand", (moment) => moment.failures]];
   const colours = ["#3b82c4", "#d9793a", "#2f9e6b", "#b05cc6", "#c2a01f", "#d0506b", "#5f6fd1", "#3aa7a7"];
   const resolved = (name) => { const probe = h("i", {}); probe.style.color = `var(${name})`; document.body.append(probe); const colour = getComputedStyle(probe).color; probe.remove(); return colour; };
 
@@ -348,26 +353,31 @@
     return { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "12px system-ui, sans-serif" };
   };
 
+  // What an axis shows around its only value, of which uPlot makes years, or powers of ten.
+  const around = (at, isTime, isLogarithmic) => isTime ? [at - 30, at + 30] : isLogarithmic ? [at / 10, at * 10] : [0, 2 * at || 1];
+  const isSingle = (values) => values.length > 0 && values.every((value) => value === values[0]);
+
   const chart = (box, title, history, of, key) => {
     const names = byWorker ? [...new Set(history.map((moment) => moment.worker))].slice(0, colours.length) : [null];
-    const x = history.map((moment) => key === "atS" ? moment.atS : key === "cpuS" ? moment.cpuS : moment.executions);
+    const isTime = key === "atS", isPowers = isLog && !isTime;
+    const x = history.map((moment) => isTime ? moment.atS : Math.max(key === "cpuS" ? moment.cpuS : moment.executions, isPowers ? 1e-3 : 0));
     const order = x.map((_, place) => place).sort((a, b) => x[a] - x[b]);
     const ys = names.map((name) => order.map((place) => name === null || history[place].worker === name ? of(history[place]) : null));
     const axis = axisLook();
     const values = (_, ticks) => ticks.map((tick) => tick === null ? "" : key === "cpuS" ? seconds(tick) : number(tick));
     plots.push(new uPlot({
       width: Math.max(240, box.clientWidth - 24), height: 220, legend: { show: byWorker },
-      scales: { x: { time: key === "atS", distr: isLog && key !== "atS" ? 3 : 1 }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 1) * 1.05 || 1] } },
-      axes: [key === "atS" ? axis : { ...axis, values }, { ...axis, values: (_, ticks) => ticks.map(number), size: 64, incrs: WHOLE }],
-      series: [{}, ...names.map((name, place) => ({ label: visible(name || title), stroke: colours[place], width: 2, spanGaps: true, paths: uPlot.paths.stepped({ align: 1 }), points: { show: history.length < 60, size: 5 } }))],
-    }, [order.map((place) => isLog && key !== "atS" ? Math.max(x[place], 1e-3) : x[place]), ...ys], box));
+      scales: { x: { time: isTime, distr: isPowers ? 3 : 1, range: isSingle(x) ? around(x[0], isTime, isPowers) : undefined }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 1) * 1.05 || 1] } },
+      axes: [isTime ? axis : { ...axis, values }, { ...axis, values: (_, ticks) => ticks.map(number), size: 64, incrs: WHOLE }],
+      series: [{}, ...names.map((name, place) => ({ label: visible(name || title), stroke: colours[place], width: 2, spanGaps: true, paths: uPlot.paths.stepped({ align: 1 }), points: { show: history.length < 60, size: history.length === 1 ? 9 : 5 } }))],
+    }, [order.map((place) => x[place]), ...ys], box));
   };
 
   // A chart of several series over numbers that are no times.
   const plot = (box, data, { series, bands, range, y }) => {
     const axis = axisLook();
     plots.push(new uPlot({
-      width: Math.max(240, box.clientWidth - 24), height: 220, legend: { show: false }, scales: { x: { time: false }, y: { range } },
+      width: Math.max(240, box.clientWidth - 24), height: 220, legend: { show: false }, scales: { x: { time: false, range: isSingle(data[0]) ? around(data[0][0]) : undefined }, y: { range } },
       axes: [{ ...axis, values: (_, ticks) => ticks.map(number), incrs: WHOLE }, { ...axis, values: (_, ticks) => ticks.map(y), size: 64 }], series, bands,
     }, data, box));
   };
@@ -390,8 +400,8 @@
       h("h1", {}, target.name, " ", word(...stateOf(target))),
       h("div", { class: "cards" },
         card(number(target.executions), "executions"), card(target.cpuS ? number(target.executions / target.cpuS) : "-", "per CPU second"),
-        card(seconds(target.cpuS), `CPU time in ${number(target.slices)} slices`),
-        card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "edges"),
+        card(seconds(target.cpuS), `CPU time in ${counted(target.slices, "slice")}`),
+        card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "kept edges, in libraries too"),
         card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), "chance of more if doubled")),
       target.trouble ? h("ul", { class: "notes" }, h("li", {}, `the last slice had no result: ${target.trouble}`)) : null,
       h("h2", {}, "How it went"),
@@ -402,7 +412,7 @@
       failures.length ? failures.map((failure) => failureCard(failure, false)) : h("p", { class: "empty" }, "None so far."),
       about("coverage") ? executed("Coverage by source line", about("coverage"), "execute the corpus", corpusPath ? "What its testcases reach." : "What the runs reach that the exploration has kept.", coverage(id)) : null,
       about("faults") ? executed("Faults", about("faults"), "run with faults", "Which faults strike in the same runs, and during which operations, over 50 runs.", faultMaps) : null,
-      corpusPath ? [h("h2", {}, "Corpus"), h("p", { class: "faint" }, `${corpusPath}; the latest ${testcases.length} testcases.`),
+      corpusPath ? [h("h2", {}, "Corpus"), h("p", { class: "faint" }, `${corpusPath}; the latest ${counted(testcases.length, "testcase")}.`),
         table([h("th", {}, "testcase"), h("th", { class: "n" }, "bytes"), h("th", {}, "begins with")],
           testcases.map((row) => h("tr", {}, h("td", { class: "mono" }, row.name.slice(0, 16)), h("td", { class: "n" }, number(row.size)), h("td", { class: "mono why" }, row.begins))))] : null,
     ];

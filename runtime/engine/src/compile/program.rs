@@ -23,7 +23,7 @@ use fozzy_instrument::{
     ComparisonSites, LoggedComparison, ModuleOrdinal, OffsetMaps, OriginalOffset, PositionSites, ProfileSites, Sites,
 };
 use fozzy_trace::outcome::StackFrame;
-use fozzy_trace::{CmpLogEntry, Digest};
+use fozzy_trace::{CmpLogEntry, CmpLogSites, Digest};
 use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
 use wasmtime::component::{Component, InstancePre, Linker};
@@ -321,11 +321,11 @@ impl Program {
         self.symbols().comparisons()
     }
 
-    /// Adds entries of the log to `log`, each with what its place in the program compares; those of `asked` sites only, if there are any.
+    /// Adds entries of the log to `log`, each with what its place in the program compares, of the places that are asked for.
     pub(crate) fn resolve_comparisons(
         &self,
         entries: impl Iterator<Item = (ModuleOrdinal, LoggedComparison)>,
-        asked: Option<&[u64]>,
+        asked: CmpLogSites<'_>,
         log: &mut Vec<CmpLogEntry>,
     ) {
         let maps = self.comparisons();
@@ -333,7 +333,7 @@ impl Program {
         let mut sites = (None, &[][..]);
         for (module, comparison) in entries {
             let site = u64::from(module.0) << 32 | u64::from(comparison.site);
-            if asked.is_some_and(|asked| !asked.contains(&site)) {
+            if !asked.includes(site) {
                 continue;
             }
             if sites.0 != Some(module) {

@@ -34,7 +34,9 @@ use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Inputs, PlannedCall};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{CheckpointId, CmpLogEntry, DecisionSource, ExecutionEnd, HarnessError, NodeId, Plan, Seed};
+use fozzy_trace::{
+    CheckpointId, CmpLogEntry, CmpLogSites, DecisionSource, ExecutionEnd, HarnessError, NodeId, Plan, Seed,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -395,8 +397,8 @@ impl FuzzExecutor {
         self.last().reactor.obstacles()
     }
 
-    /// Calls the function with `input` and adds what it compares to `log`, in order; of these `sites` only, if there are any. The answer is the instructions that it took, those
-    /// of the logging among them. A call that uses up the budget ends there.
+    /// Calls the function with `input` and adds what it compares to `log`, in order, at the places that are asked for. The answer is the
+    /// instructions that it took, those of the logging among them. A call that uses up the budget ends there.
     ///
     /// # Errors
     /// When the machine fails.
@@ -404,7 +406,7 @@ impl FuzzExecutor {
         &mut self,
         input: &[u8],
         source: Option<Box<dyn DecisionSource>>,
-        sites: Option<&[u64]>,
+        sites: CmpLogSites<'_>,
         log: &mut Vec<CmpLogEntry>,
     ) -> Result<u64, HarnessError> {
         if self.compared.is_none() {

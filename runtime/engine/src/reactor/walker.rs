@@ -28,8 +28,8 @@ use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
-    CheckpointId, CmpLogEntry, CopyOnWrite, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError, History,
-    NodeId, Plan, StepId, StepOutcome, StepTarget, StreamOutput,
+    CheckpointId, CmpLogEntry, CmpLogSites, CopyOnWrite, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError,
+    History, NodeId, Plan, StepId, StepOutcome, StepTarget, StreamOutput,
 };
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
@@ -246,7 +246,7 @@ impl Walker {
 
     /// Adds what the last step compared to `log`, in order.
     pub fn read_comparisons(&self, log: &mut Vec<CmpLogEntry>) {
-        self.reactor.read_comparisons(None, log);
+        self.reactor.read_comparisons(CmpLogSites::All, log);
     }
 
     /// Sets all coverage bytes to zero.

@@ -15,7 +15,7 @@ use crate::memory;
 use crate::run::memory_roles::InstanceMemories;
 use fozzy_host::ComparisonLog;
 use fozzy_instrument::{LoggedComparison, ModuleOrdinal};
-use fozzy_trace::{CmpLogEntry, Digest};
+use fozzy_trace::{CmpLogEntry, CmpLogSites, Digest};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Comparisons of one guest that are kept; later ones are left out.
@@ -52,7 +52,7 @@ impl GuestComparisons {
         let component = component.map_or(0, |digest| u64::from(u16::from_le_bytes([digest.0[0], digest.0[1]])));
         let entries = std::mem::take(&mut state.entries);
         let first = log.len();
-        self.program.resolve_comparisons(entries.into_iter(), None, log);
+        self.program.resolve_comparisons(entries.into_iter(), CmpLogSites::All, log);
         log[first..].iter_mut().for_each(|entry| entry.site ^= component << 48);
     }
 }

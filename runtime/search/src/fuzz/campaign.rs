@@ -27,7 +27,7 @@ use crate::findings::{FailureRecord, Findings};
 use crate::rng::Rng;
 use crate::stats::outlook::Discoveries;
 use crate::stats::{Estimate, Outlook};
-use fozzy_trace::{CmpLogEntry, Digest, FailureSignature, HarnessError, Seed, Status, Verdict};
+use fozzy_trace::{CmpLogEntry, CmpLogSites, Digest, FailureSignature, HarnessError, Seed, Status, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -499,7 +499,7 @@ impl Campaign {
     ) -> Result<(Arc<[InputToStatePair]>, u64), CampaignHalt> {
         self.begin_execution()?;
         self.log.clear();
-        let cost = io.target.compare(base, None, &mut self.log)?;
+        let cost = io.target.compare(base, CmpLogSites::All, &mut self.log)?;
         self.stability.observe(&self.log);
         let mut found = self.pairs.pairs(&self.log, base, &mut self.dictionary);
         if io.target.is_slow() {
@@ -578,7 +578,7 @@ impl Campaign {
             }
             self.begin_execution()?;
             self.log.clear();
-            io.target.compare(&similar, None, &mut self.log)?;
+            io.target.compare(&similar, CmpLogSites::All, &mut self.log)?;
             let again = self.pairs.pairs(&self.log, &similar, &mut self.dictionary);
             let changed = |(pair, place): &(&InputToStatePair, usize)| {
                 let bytes = *place..*place + pair.width();
@@ -628,7 +628,7 @@ impl Campaign {
         for _ in 0..=fixups.len() {
             self.begin_execution()?;
             self.log.clear();
-            io.target.compare(input, Some(&sites), &mut self.log)?;
+            io.target.compare(input, CmpLogSites::Only(&sites), &mut self.log)?;
             // The last one that is not met: what stands before it is.
             let Some(unmet) = self.log.iter().rev().find(|compared| compared.left != compared.right) else { break };
             let Some(fixup) = fixups.iter().find(|fixup| fixup.site == unmet.site).copied() else { break };

@@ -3,7 +3,7 @@
 //! Invariant of every implementation: an execution begins in the same state each time, and its answer depends on the
 //! input alone. What takes long is no exception: if it ends, it has ended in the same way everywhere.
 
-use fozzy_trace::{CmpLogEntry, HarnessError, Verdict};
+use fozzy_trace::{CmpLogEntry, CmpLogSites, HarnessError, Verdict};
 
 /// Executes inputs.
 pub trait FuzzTarget {
@@ -22,13 +22,17 @@ pub trait FuzzTarget {
         false
     }
 
-    /// Executes one input, and adds what it compared to `log`, in order: at these `sites`, or at all. The answer is what that costs, in
-    /// instructions, those of the logging among them: the same for equal inputs on every machine.
+    /// Executes one input, and adds what it compared to `log`, in order, at the places that are asked for. The answer is what that
+    /// costs, in instructions, those of the logging among them: the same for equal inputs on every machine.
     ///
     /// # Errors
     /// When the machine, not the target, fails.
-    fn compare(&mut self, input: &[u8], sites: Option<&[u64]>, log: &mut Vec<CmpLogEntry>)
-    -> Result<u64, HarnessError>;
+    fn compare(
+        &mut self,
+        input: &[u8],
+        sites: CmpLogSites<'_>,
+        log: &mut Vec<CmpLogEntry>,
+    ) -> Result<u64, HarnessError>;
 
     /// Executes one input as a run that can be recorded is executed. The verdict is the one that counts.
     ///

@@ -3,7 +3,8 @@
 use super::*;
 use crate::findings::FailureRecord;
 use fozzy_trace::{
-    CmpLogEntry, ComparisonKind, FailureSignature, Finding, FindingKind, HarnessError, Seed, Status, Verdict,
+    CmpLogEntry, CmpLogSites, ComparisonKind, FailureSignature, Finding, FindingKind, HarnessError, Seed, Status,
+    Verdict,
 };
 
 /// A target in this process: its code sets edges and says what it compares.
@@ -125,13 +126,12 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> FuzzTarget for Simulat
     fn compare(
         &mut self,
         input: &[u8],
-        sites: Option<&[u64]>,
+        sites: CmpLogSites<'_>,
         log: &mut Vec<CmpLogEntry>,
     ) -> Result<u64, HarnessError> {
         self.executed.push(0);
         self.run(input);
-        let is_asked = |entry: &&CmpLogEntry| sites.is_none_or(|sites| sites.contains(&entry.site));
-        log.extend(self.guest.log.iter().filter(is_asked));
+        log.extend(self.guest.log.iter().filter(|entry| sites.includes(entry.site)));
         Ok(self.guest.cost)
     }
 
