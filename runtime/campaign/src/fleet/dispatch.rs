@@ -14,7 +14,7 @@ use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
 use super::shared_store::{SharedStore, StoreKey, StoreLease, WatchedStore, shared_store_error as store_error};
 use super::slice::{SliceOutcome, SliceRequest};
-use super::spool::{MergedSlice, Spool, SpooledSlice, lock_records};
+use super::spool::{HeldRecords, MergedSlice, RecordsLock, Spool, SpooledSlice};
 use super::view::{BroughtFailure, FleetView};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
@@ -321,7 +321,14 @@ impl Dispatcher<'_> {
             Ok(())
         })?;
         self.come_back()?;
-        if self.lock().failure.is_none() { self.put_worker(started_at, true) } else { Ok(()) }
+        if self.lock().failure.is_some() {
+            return Ok(());
+        }
+        // What another worker's hold on the records of a target has left here may go by now.
+        if !self.store.is_away() && self.spool.len()? > 0 {
+            self.merge()?;
+        }
+        self.put_worker(started_at, true)
     }
 
     /// What a request came to; `None` when the store does not answer: the fleet goes on alone.
@@ -355,7 +362,17 @@ impl Dispatcher<'_> {
     /// Brings the store what waits for it, if it answers.
     fn merge(&self) -> Result<(), CampaignError> {
         let merged = self.spool.merge(&self.store, |slice, merged| self.on_merged(slice, merged));
-        self.unless_away(merged).map(drop)
+        let held = self.unless_away(merged)?.unwrap_or_default();
+        held.iter().for_each(|records| self.say_held(records));
+        Ok(())
+    }
+
+    /// Says whose end is waited for, meanwhile or by the next fleet.
+    fn say_held(&self, HeldRecords { target, holder }: &HeldRecords) {
+        let (place, seconds) = (self.spool.place(), 3 * super::LEASE_RENEWAL.as_secs());
+        self.run.project.remarks.text(&format!(
+            "{target}: {holder} holds its records (for {seconds} s, if it was killed); what is found waits in {place} until then\n"
+        ));
     }
 
     fn on_merged(&self, slice: &SpooledSlice, merged: MergedSlice) {
@@ -637,7 +654,7 @@ impl Dispatcher<'_> {
         let is_verified = match record.program {
             // While the store is away, it is not known whether it has failures of another build.
             None => !self.store.is_away(),
-            Some(_) => self.unless_away(self.verify(records, target, &loaded, program))?.is_some(),
+            Some(_) => self.unless_away(self.verify(records, target, &loaded, program))? == Some(true),
         };
         *untried = !is_verified;
         if is_verified {
@@ -646,14 +663,15 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// Tries the kept failures of a target that has changed.
+    /// Tries the kept failures of a target that has changed; whether all were. Where another worker holds its records, they are tried again
+    /// before the next slice.
     fn verify(
         &self,
         records: &FleetRecords<'_>,
         target: &FleetTarget,
         loaded: &LoadedTarget,
         program: Digest,
-    ) -> Result<(), CampaignError> {
+    ) -> Result<bool, CampaignError> {
         let mut words = Vec::new();
         for (_, _, failure) in records.failures(&target.id).map_err(store_error)? {
             let status = match self.retry(target, loaded, &failure) {
@@ -666,7 +684,14 @@ impl Dispatcher<'_> {
             };
             words.push(format!("  {}: {}\n", status.word(), failure.signature));
             // Another worker may have found it again meanwhile.
-            let _lock = lock_records(&self.store, &target.id, &self.worker)?;
+            let _lease = match self.spool.lock_records(&self.store, &target.id)? {
+                RecordsLock::Taken(lease) => lease,
+                RecordsLock::Held(holder) => {
+                    let held = holder.map(|holder| HeldRecords { target: target.name.clone(), holder });
+                    held.iter().for_each(|records| self.say_held(records));
+                    return Ok(false);
+                }
+            };
             let known = records.failures(&target.id).map_err(store_error)?;
             let known = known.into_iter().find(|(.., known)| known.signature == failure.signature);
             let Some((state, _, mut failure)) = known else { continue };
@@ -683,7 +708,7 @@ impl Dispatcher<'_> {
             let line = format!("{} has changed; its failures:\n{}", target.name, words.concat());
             self.run.project.remarks.text(&line);
         }
-        Ok(())
+        Ok(true)
     }
 
     fn retry(

@@ -167,6 +167,9 @@ pub trait SharedStore: Send + Sync {
     /// The right to work on something alone, for a holder of that name; `None` while another one has it.
     fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError>;
 
+    /// Who has that right, for people who asked in vain; `None` where nobody has taken it, or its holder has gone meanwhile.
+    fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError>;
+
     /// From here on a request that is not answered is made again for so long, and no longer.
     fn wait_at_most(&self, _time: Duration) {}
 
