@@ -257,8 +257,8 @@ fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
     let ran = Ran::of(&fleet, wait::output(child)).exits(1);
     assert!(ran.err().contains("going on alone"), "{}", ran.err());
     let alone = ran.json();
-    let warnings = alone["warnings"].to_string();
-    assert!(warnings.contains("wait in"), "{alone:#}");
+    let place = alone["waiting"]["place"].as_str().unwrap_or_default();
+    assert!(alone["waiting"]["slices"].as_u64() >= Some(2) && place.contains(".fozzy/spool/"), "{alone:#}");
     let command = rows(&alone, "failures", "command")[0];
     assert!(rows(&alone, "failures", "foundAt")[0].starts_with("20"), "{alone:#}");
     assert!(fozzy.shell(command).exits(4).err().contains("the same run"));
@@ -269,6 +269,7 @@ fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
     };
     assert!(executions(&again).iter().zip(executions(&alone)).all(|(now, then)| *now >= then), "{again:#}");
     assert_eq!((rows(&again, "failures", "target"), waiting().trim()), (vec!["draws.wat"], "0"), "{again:#}");
+    assert_eq!(again["waiting"], Value::Null, "{again:#}");
     // What the first one has done is known, although it had ended without its server.
     let all = |key: &str, of: &str| {
         again[key].as_array().expect("all").iter().filter_map(|row| row[of].as_u64()).sum::<u64>()

@@ -11,7 +11,7 @@
 //! Not here: how it comes about (`fozzy-campaign`).
 
 use crate::Layout;
-use crate::pretty::{Style, counted, fit, grouped};
+use crate::pretty::{Style, counted, fit, grouped, wrapped};
 use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
@@ -49,9 +49,23 @@ pub struct FleetDocument {
     pub failures: Vec<FleetFailureRow>,
     /// The fleets of this store, those at work first.
     pub workers: Vec<FleetWorkerRow>,
+    /// What is not in the store yet, at the end of a fleet; absent when all is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingSlices>,
     /// What a reader has to know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// Slices whose results wait on the disk of this machine until the store takes them: the next `fozzy fleet` in this folder with that store
+/// brings them there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingSlices {
+    /// How many.
+    pub slices: u64,
+    /// The folder.
+    pub place: String,
 }
 
 /// One target.
@@ -355,6 +369,7 @@ impl FleetDocument {
             not_collected,
             failures: Vec::new(),
             workers: Vec::new(),
+            waiting: None,
             warnings: Vec::new(),
         }
     }
@@ -382,6 +397,7 @@ impl FleetDocument {
             elapsed_ms: self.elapsed_ms,
             slices: self.slices,
             cpu_s: self.cpu_s,
+            waiting: self.waiting.clone(),
             warnings: self.warnings.clone(),
             ..FleetDocument::new(self.store.clone(), self.jobs, not_collected)
         }
@@ -458,6 +474,13 @@ impl Layout for FleetDocument {
         }
         self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
         let _ = writeln!(text, "{faint}kept in {}{end}", fit(&self.store, style.room(8)));
+        if let Some(WaitingSlices { slices, place }) = &self.waiting {
+            let slices = counted(*slices, "slice");
+            let line = format!(
+                "{bad}not there yet{end}: {slices} in {place}; the next `fozzy fleet` in this folder with that store brings them"
+            );
+            wrapped(&line, style.room(0)).iter().for_each(|line| _ = writeln!(text, "{line}"));
+        }
         text
     }
 }
@@ -465,6 +488,16 @@ impl Layout for FleetDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slices_that_wait_are_said_beside_the_store_and_are_not_cut() {
+        let place = format!(".fozzy/spool/{}", "a".repeat(80));
+        let waiting = Some(WaitingSlices { slices: 3, place: place.clone() });
+        let document = FleetDocument { waiting, ..FleetDocument::new("redis://host/0".to_owned(), 1, Vec::new()) };
+        let text = document.lay_out(Style::PLAIN.on(60, ""));
+        let (_, end) = text.split_once("kept in redis://host/0\n").expect("the store");
+        assert!(end.starts_with("not there yet: 3 slices in") && end.contains(&place), "{text}");
+    }
 
     #[test]
     fn what_has_changed_is_a_document_of_those_rows() {

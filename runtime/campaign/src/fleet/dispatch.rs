@@ -24,7 +24,7 @@ use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, load};
 use crate::project::Project;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_instrument::REWRITER_VERSION;
-use fozzy_report::fleet::{FleetDocument, FleetSliceRow};
+use fozzy_report::fleet::{FleetDocument, FleetSliceRow, WaitingSlices};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, Seed, Status, counted};
 use std::ffi::OsString;
@@ -207,20 +207,15 @@ impl FleetRun<'_> {
         let elapsed = dispatcher.clock.elapsed();
         let seen = FleetView { store: &dispatcher.store, collection }.document().map_err(store_error);
         let document = dispatcher.unless_away(seen)?;
-        let waiting = if document.is_some() { Vec::new() } else { dispatcher.spool.failures_waiting()? };
-        let left = dispatcher.spool.len()?;
-        if left > 0 {
-            let (slices, place) = (counted(left as u64, "slice"), dispatcher.spool.place());
-            warnings.push(format!(
-                "{slices} of this machine wait in {place}; the next fleet with this store brings them there"
-            ));
-        }
+        let (failures, slices) = (dispatcher.spool.failures_waiting()?, dispatcher.spool.len()? as u64);
+        let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let records = state.targets.iter().map(|target| &target.record);
         let mut document = match document {
-            Some(document) => FleetView::with_lost(document, &state.found),
-            None => view.alone(records, waiting, &state.found),
+            Some(document) => FleetView::with_waiting(FleetView::with_lost(document, &state.found), failures),
+            None => view.alone(records, failures, &state.found),
         };
+        document.waiting = waiting;
         warnings.append(&mut state.warnings);
         // What could not be read is said once.
         warnings.retain(|warning| !document.warnings.contains(warning));

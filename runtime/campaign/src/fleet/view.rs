@@ -84,23 +84,7 @@ impl FleetView<'_> {
         for (target, record) in self.collection.targets.iter().zip(records) {
             document.targets.push(target_row(target, record, &[]));
         }
-        document.failures.extend(waiting.into_iter().map(
-            |WaitingFailure { target, signature, path, is_shrunk, times, found_at }| {
-                let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
-                FleetFailureRow {
-                    target,
-                    trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-                    signature: signature.to_string(),
-                    state: state.word().to_owned(),
-                    status: RegressionStatus::StillThere.word().to_owned(),
-                    times,
-                    found_at,
-                    command: Some(format!("fozzy replay {}", fozzy_report::shell_word(&path.display().to_string()))),
-                    trace_path: Some(path.display().to_string()),
-                    measures: Vec::new(),
-                }
-            },
-        ));
+        document = FleetView::with_waiting(document, waiting);
         for failure in brought {
             match document.failures.iter_mut().find(|row| failure.is(row)) {
                 Some(waiting) => {
@@ -111,6 +95,27 @@ impl FleetView<'_> {
                     let command = format!("fozzy replay {STORED}{}", failure.trace);
                     document.failures.push(failure.row(Some(command)));
                 }
+            }
+        }
+        document.settle();
+        document
+    }
+
+    /// A document with the failures of its targets that wait on this machine. One that the store has as fixed is there again.
+    pub(super) fn with_waiting(mut document: FleetDocument, waiting: Vec<WaitingFailure>) -> FleetDocument {
+        for failure in waiting {
+            if !document.targets.iter().any(|row| row.name == failure.target) {
+                continue;
+            }
+            let row = waiting_row(failure);
+            let is_it =
+                |known: &&mut FleetFailureRow| (&known.target, &known.signature) == (&row.target, &row.signature);
+            match document.failures.iter_mut().find(is_it) {
+                Some(known) if known.state != FailureState::Fixed.word() => {
+                    known.times = known.times.saturating_add(row.times);
+                }
+                Some(known) => *known = row,
+                None => document.failures.push(row),
             }
         }
         document.settle();
@@ -235,6 +240,24 @@ impl BroughtFailure {
     }
 }
 
+fn waiting_row(
+    WaitingFailure { target, signature, path, is_shrunk, times, found_at }: WaitingFailure,
+) -> FleetFailureRow {
+    let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
+    FleetFailureRow {
+        target,
+        trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        signature: signature.to_string(),
+        state: state.word().to_owned(),
+        status: RegressionStatus::StillThere.word().to_owned(),
+        times,
+        found_at,
+        command: Some(format!("fozzy replay {}", fozzy_report::shell_word(&path.display().to_string()))),
+        trace_path: Some(path.display().to_string()),
+        measures: Vec::new(),
+    }
+}
+
 fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFailureRow]) -> FleetTargetRow {
     FleetTargetRow {
         name: target.name.clone(),
@@ -292,6 +315,37 @@ fn testcases(folder: &Path) -> Vec<FleetTestcaseRow> {
 mod tests {
     use super::*;
     use fozzy_trace::{FindingKind, Status};
+
+    #[test]
+    fn failures_that_wait_fail_a_fleet_whose_store_does_not_have_them_yet() {
+        let failure = |site: &str| WaitingFailure {
+            target: "app.wasm".to_owned(),
+            signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
+            path: "spool/3f.fozzy".into(),
+            is_shrunk: true,
+            times: 2,
+            found_at: "2026".to_owned(),
+        };
+        let row = |site, state: &str| FleetFailureRow { state: state.to_owned(), ..waiting_row(failure(site)) };
+        let target = FleetTarget {
+            id: "app-1".to_owned(),
+            name: "app.wasm".to_owned(),
+            kind: FleetTargetKind::Explore,
+            source: "app.wasm".into(),
+            is_built: false,
+            file: "app.wasm".into(),
+            flags: Vec::new(),
+        };
+        let mut document = FleetDocument::new("a store".to_owned(), 1, Vec::new());
+        document.targets.push(target_row(&target, &TargetRecord::default(), &[]));
+        document.failures.extend([row("1", "shrunk"), row("2", "fixed")]);
+        let of_another = WaitingFailure { target: "other.wasm".to_owned(), ..failure("4") };
+        let waiting = vec![failure("1"), failure("2"), failure("3"), of_another];
+        let document = FleetView::with_waiting(document, waiting);
+        let found: Vec<_> = document.failures.iter().map(|row| (&*row.signature, &*row.state, row.times)).collect();
+        let expected = [("panic at 1", "shrunk", 4), ("panic at 2", "shrunk", 2), ("panic at 3", "shrunk", 2)];
+        assert_eq!((document.status, found), (Status::Fail, expected.to_vec()));
+    }
 
     #[test]
     fn a_failure_that_the_store_has_lost_fails_the_fleet_all_the_same_and_is_listed_once() {
