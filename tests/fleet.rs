@@ -301,7 +301,12 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     fozzy.run(&["fleet", "--no-store"]).refuses(&["--no-store"]);
     fs::create_dir(fozzy.path("empty")).expect("a folder");
     fozzy.run(&["fleet", "empty"]).refuses(&["no scenario is below empty"]);
-    fozzy.run(&["fleet", "gone"]).refuses(&["gone"]);
+    for (dir, hint) in [("gone", "fozzy fleet scenarios"), ("empti", "did you mean `fozzy fleet empty`?")] {
+        let said = fozzy.run(&["fleet", dir]).refuses(&[dir]).err();
+        assert!(said.contains(hint) && !said.contains("fozzy test"), "{said}");
+    }
+    let said = Fozzy::new().run(&["fleet"]).refuses(&["no scenario is here"]).err();
+    assert!(said.contains("fozzy fleet scenarios") && !said.contains("fozzy test"), "{said}");
     fozzy.run(&["fleet", "--collect", "--store", "s", "--project", "bank"]).exits(0);
     fozzy
         .run(&["fleet", "--collect", "--store", "s", "--project", "shop"])
