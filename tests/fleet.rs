@@ -159,12 +159,16 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     let fleet = ["fleet", "--time", "2s", "--jobs", "2", "--project", "shop", "--store", &address, "--json"];
     let found = here.run(&fleet).exits(1).json();
     assert_eq!(found["failures"].as_array().map(Vec::len), Some(1), "{found:#}");
-    let command = rows(&found, "failures", "command")[0];
-    assert!(command.starts_with("fozzy replay fozzy://"), "{command}");
-    // On another machine, with nothing but the address.
+    let whole = rows(&found, "failures", "command")[0];
+    let (store, command) = whole.split_once(' ').expect("the store, and what is asked of it");
+    assert!(store.starts_with("FOZZY_STORE=") && command.starts_with("fozzy replay fozzy://"), "{whole}");
+    // On another machine, with nothing but that command.
     let stranger = Fozzy::new();
-    let replayed = stranger.shell(&format!("FOZZY_STORE='{address}' {command}")).exits(4);
+    let replayed = stranger.shell(whole).exits(4);
     assert!(format!("{}{}", replayed.out(), replayed.err()).contains("the same run"));
+    // Where the environment names the store already, it is not said again.
+    let listed = here.shell(&format!("{store} fozzy fleet --collect --project shop --json")).exits(1).json();
+    assert_eq!(rows(&listed, "failures", "command"), [command]);
     there.shell(command).refuses(&["no store is there"]);
     let again = there.run(&fleet).exits(1).json();
     let slices = |of: &Value| of["targets"][0]["slices"].as_u64().expect("a number");

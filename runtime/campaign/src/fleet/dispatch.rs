@@ -67,6 +67,8 @@ pub struct FleetRun<'a> {
     pub store: &'a dyn SharedStore,
     /// What is searched.
     pub collection: &'a FleetCollection,
+    /// What names the store in the environment of a command; `None` where a command finds it without.
+    pub named: Option<&'a str>,
     /// Slices at a time.
     pub jobs: u32,
     /// Real time; `None` for no bound.
@@ -160,7 +162,7 @@ impl FleetRun<'_> {
     /// When the store does not take what is found.
     pub fn run(&self) -> Result<FleetDocument, CampaignError> {
         let collection = self.collection;
-        let view = FleetView { store: self.store, collection };
+        let view = FleetView { store: self.store, collection, named: self.named };
         if collection.targets.is_empty() {
             return view.document().map_err(store_error);
         }
@@ -205,7 +207,7 @@ impl FleetRun<'_> {
         let mut warnings = dispatcher.remember_targets()?;
         dispatcher.work(&started_at)?;
         let elapsed = dispatcher.clock.elapsed();
-        let seen = FleetView { store: &dispatcher.store, collection }.document().map_err(store_error);
+        let seen = dispatcher.view().document().map_err(store_error);
         let document = dispatcher.unless_away(seen)?;
         let (failures, slices) = (dispatcher.spool.failures_waiting()?, dispatcher.spool.len()? as u64);
         let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
@@ -243,6 +245,10 @@ impl FleetRun<'_> {
 }
 
 impl Dispatcher<'_> {
+    fn view(&self) -> FleetView<'_> {
+        FleetView { store: &self.store, collection: self.run.collection, named: self.run.named }
+    }
+
     fn lock(&self) -> MutexGuard<'_, FleetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -372,10 +378,8 @@ impl Dispatcher<'_> {
 
     fn on_merged(&self, slice: &SpooledSlice, merged: MergedSlice) {
         for (signature, trace) in &merged.found {
-            let place = self.store.blob_path(trace).map(|path| path.display().to_string());
-            let command = place.map(|path| format!("  fozzy replay {}\n", fozzy_report::shell_word(&path)));
-            let command = command.unwrap_or_default();
-            self.run.project.remarks.text(&format!("found {signature} in {}\n{command}", slice.name));
+            let command = self.view().replay_command(trace);
+            self.run.project.remarks.text(&format!("found {signature} in {}\n  {command}\n", slice.name));
         }
         self.warn(merged.warnings);
         let mut state = self.lock();

@@ -215,7 +215,7 @@ pub fn open_store_or_later(place: &str, project: &str) -> Result<Box<dyn SharedS
 }
 
 /// An address as it may be shown.
-fn without_password(address: &str) -> String {
+pub(super) fn without_password(address: &str) -> String {
     match (address.split_once("://"), address.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
         _ => address.to_owned(),

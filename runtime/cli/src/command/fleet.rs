@@ -29,7 +29,8 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
     let collection = scope.collect(&context.project)?;
     context.project.remarks.live("");
     if args.collect {
-        let document = FleetView { store: &*store, collection: &collection }.document().map_err(shared_store_error)?;
+        let view = FleetView { store: &*store, collection: &collection, named: place.named(context) };
+        let document = view.document().map_err(shared_store_error)?;
         context.printer.document(&document)?;
         return Ok(exit_as_told(document.status, document.interrupted));
     }
@@ -46,6 +47,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
         project: &context.project,
         store: &*store,
         collection: &collection,
+        named: place.named(context),
         jobs: args.jobs,
         time,
         seed,
