@@ -186,7 +186,10 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     let copied = there.run(&["store", "copy", &address, "moved", "--json"]).exits(0).json();
     assert!(copied["records"].as_u64() >= Some(4) && copied["traces"].as_u64() >= Some(1), "{copied:#}");
     there.run(&["store", "copy", &address, "moved"]).refuses(&["moved is not empty"]);
-    there.run(&["store", "copy", &address, "moved", "--merge"]).exits(0);
+    let repeated = there.run(&["store", "copy", &address, "moved", "--merge", "--json"]).exits(0).json();
+    let kinds = repeated["kinds"].as_array().expect("kinds of records");
+    let is_left = |row: &Value| row["left"].as_u64() > Some(0) && row["merged"] == json!(0);
+    assert!(repeated["records"] == json!(0) && !kinds.is_empty() && kinds.iter().all(is_left), "{repeated:#}");
     let shared = fs::read_dir(there.path("moved/values/corpus")).expect("corpora").flatten().next().expect("one");
     assert!(fs::read_dir(shared.path()).expect("names").count() >= 2);
     let moved = there.run(&["fleet", "--collect", "--project", "shop", "--store", "moved", "--json"]).exits(1).json();

@@ -276,26 +276,58 @@ pub struct StoreCopyDocument {
     pub from: String,
     /// The other one.
     pub to: String,
-    /// Records that were copied.
+    /// Records that were written: new ones, merged ones and replaced ones.
     pub records: u64,
     /// Traces, testcases and saved explorations.
     pub traces: u64,
-    /// Bytes of both.
+    /// Bytes of both, as they were read.
     pub bytes: u64,
+    /// What became of the records of each kind.
+    pub kinds: Vec<CopiedKindRow>,
+    /// What a reader has to know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// What became of the records of one kind when a store was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CopiedKindRow {
+    /// The kind: `targets`, `failures`, `history`, `workers`, `corpus`, `explored`.
+    pub kind: String,
+    /// Those that the other store did not have.
+    pub new: u64,
+    /// Those that are made of both now.
+    pub merged: u64,
+    /// Those that are now as in the first store.
+    pub replaced: u64,
+    /// Those that have stayed as they were: the other store had all of them already.
+    pub left: u64,
 }
 
 impl StoreCopyDocument {
-    /// What was copied.
+    /// What was copied from one store to another.
     #[must_use]
-    pub fn new(from: String, to: String, records: u64, traces: u64, bytes: u64) -> StoreCopyDocument {
-        StoreCopyDocument { schema_version: "fozzy.store_copy.v1".to_owned(), from, to, records, traces, bytes }
+    pub fn new(from: String, to: String, (traces, bytes): (u64, u64), kinds: Vec<CopiedKindRow>) -> StoreCopyDocument {
+        let schema_version = "fozzy.store_copy.v1".to_owned();
+        let records = kinds.iter().map(|row| row.new + row.merged + row.replaced).sum();
+        StoreCopyDocument { schema_version, from, to, records, traces, bytes, kinds, warnings: Vec::new() }
     }
 }
 
 impl Layout for StoreCopyDocument {
-    fn lay_out(&self, _style: Style) -> String {
+    fn lay_out(&self, style: Style) -> String {
         let (records, blobs) = (counted(self.records, "record"), counted(self.traces, "file"));
-        format!("copied {records} and {blobs}, {} bytes, from {}\nto {}\n", grouped(self.bytes), self.from, self.to)
+        let bytes = grouped(self.bytes);
+        let mut text = format!("copied {records} and {blobs}, {bytes} bytes, from {}\nto {}\n", self.from, self.to);
+        for CopiedKindRow { kind, new, merged, replaced, left } in &self.kinds {
+            let counts = [(new, "new"), (merged, "merged"), (replaced, "replaced"), (left, "left as they were")];
+            let counts = counts.iter().filter(|(count, _)| **count > 0);
+            let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", grouped(**count))).collect();
+            let _ = writeln!(text, "  {} {}", fit(&format!("{kind:<10}"), style.room(2)), counts.join(", "));
+        }
+        self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
+        text
     }
 }
 
@@ -488,6 +520,23 @@ impl Layout for FleetDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_says_what_became_of_the_records_of_each_kind() {
+        let row = |kind: &str, [new, merged, replaced, left]: [u64; 4]| CopiedKindRow {
+            kind: kind.to_owned(),
+            new,
+            merged,
+            replaced,
+            left,
+        };
+        let kinds = vec![row("targets", [0, 2, 1, 1200]), row("workers", [3, 0, 0, 0])];
+        let text = StoreCopyDocument::new("a".to_owned(), "b".to_owned(), (1, 7), kinds).lay_out(Style::PLAIN);
+        let expected = "copied 6 records and 1 file, 7 bytes, from a\nto b\n\
+                        \x20 targets    2 merged, 1 replaced, 1,200 left as they were\n\
+                        \x20 workers    3 new\n";
+        assert_eq!(text, expected);
+    }
 
     #[test]
     fn slices_that_wait_are_said_beside_the_store_and_are_not_cut() {

@@ -222,44 +222,6 @@ pub(super) fn without_password(address: &str) -> String {
     }
 }
 
-/// Copies values and blobs from one store to another; values of the same key are replaced. Leases stay, and sets, which fleets have none of. Blobs go first, so that whoever is stopped in
-/// between leaves no value that names what is not there.
-///
-/// # Errors
-/// When one of them does not work.
-pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<CopiedStore, SharedStoreError> {
-    let mut copied = CopiedStore::default();
-    for name in from.blobs()? {
-        if let Some(bytes) = from.get_blob(&name)? {
-            copied.blobs += 1;
-            copied.bytes += bytes.len() as u64;
-            to.put_blob(&bytes)?;
-        }
-    }
-    for folder in from.folders()? {
-        for name in from.list(&folder)? {
-            let key = folder.join(&name);
-            if let Some(value) = from.get(&key)? {
-                copied.values += 1;
-                copied.bytes += value.len() as u64;
-                to.put(&key, &value)?;
-            }
-        }
-    }
-    Ok(copied)
-}
-
-/// What was copied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CopiedStore {
-    /// Values.
-    pub values: u64,
-    /// Blobs.
-    pub blobs: u64,
-    /// Bytes of both.
-    pub bytes: u64,
-}
-
 /// What a store refuses, or its home does.
 #[derive(Debug, thiserror::Error)]
 pub enum SharedStoreError {

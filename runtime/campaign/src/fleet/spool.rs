@@ -21,7 +21,6 @@ use super::records::{
 use super::shared_store::{DirectoryStore, SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
-use crate::wall_clock::{Stopwatch, pause};
 use fozzy_report::RunSummary;
 use fozzy_report::fleet::FleetMoment;
 use fozzy_search::stats::Outlook;
@@ -39,7 +38,6 @@ const SLICES_MAX: u64 = 50_000;
 /// Real time for which the records of a target are waited for: a worker that is alive holds them for some requests. After that,
 /// the slices wait here, and are tried again after the next one.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// What one slice has come to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -371,20 +369,15 @@ impl Spool {
     /// The right to change the records of a target. Who does not get it soon is told who has it, and goes on without.
     pub(super) fn lock_records(&self, store: &dyn SharedStore, target: &str) -> Result<RecordsLock, CampaignError> {
         let held = || self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let (key, watch, was_held) = (StoreKey::new(&["records", target]), Stopwatch::start(), held().contains(target));
-        loop {
-            if let Some(lease) = store.acquire(&key, &self.worker).map_err(store_error)? {
-                held().remove(target);
-                return Ok(RecordsLock::Taken(lease));
-            }
-            if was_held || watch.elapsed() > LOCK_WAIT {
-                break;
-            }
-            pause(LOCK_PAUSE);
+        let records = FleetRecords { store };
+        let wait = if held().contains(target) { Duration::ZERO } else { LOCK_WAIT };
+        if let Some(lease) = records.lock(target, &self.worker, wait).map_err(store_error)? {
+            held().remove(target);
+            return Ok(RecordsLock::Taken(lease));
         }
-        let holder = store.holder(&key).map_err(store_error)?;
+        let holder = records.lock_holder(target).map_err(store_error)?;
         let is_new = held().insert(target.to_owned());
-        Ok(RecordsLock::Held(is_new.then(|| holder.unwrap_or_else(|| "another worker".to_owned()))))
+        Ok(RecordsLock::Held(is_new.then_some(holder)))
     }
 
     fn merge_one(

@@ -2,6 +2,7 @@
 
 use super::super::shared_store::WatchedStore;
 use super::*;
+use crate::wall_clock::Stopwatch;
 use fozzy_trace::FindingKind;
 
 const TARGET: &str = "app-1";
