@@ -61,6 +61,7 @@ fn searched() -> Fozzy {
     fozzy.write(&HOSTILE.replace(".wat", ".plan.toml"), FAULTS);
     fozzy.write("parse.wat", PARSE);
     fozzy.write("library<b>.wat", "(component)");
+    fozzy.write("torn.wat", "(module\n\t(func (export 1)))\n");
     let ran = fozzy.run(&["fleet", "--time", "3s", "--jobs", "2", "--no-dashboard"]).exits(1);
     assert!(!ran.err().contains("127.0.0.1"), "{}", ran.err());
     fozzy

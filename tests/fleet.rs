@@ -342,4 +342,11 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     fozzy.write("only/a.wasm", "\0asm nonsense");
     let nothing = fozzy.run(&["fleet", "only", "--json"]).exits(2).json();
     assert_eq!((&nothing["status"], rows(&nothing, "notCollected", "name")), (&json!("error"), vec!["only/a.wasm"]));
+    // What an assembler says has the picture of the source, in its lines.
+    fozzy.write("only/a.wasm", "(module\n\t(func (export 1)))\n");
+    let torn = fozzy.run(&["fleet", "only", "--json"]).exits(2).json();
+    assert_eq!(rows(&torn, "notCollected", "why")[0].lines().count(), 5, "{torn:#}");
+    let said = fozzy.run(&["fleet", "only"]).exits(2).out();
+    let place = said.lines().skip_while(|line| !line.contains("-->")).nth(3).unwrap_or_default();
+    assert_eq!(place.trim_start_matches([' ', '|']), "^", "{said}");
 }

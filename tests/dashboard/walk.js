@@ -85,7 +85,11 @@ const walk = async (page, isServed, look) => {
     await heading(title);
     if (key === "2") assert.strictEqual(await page.locator("article.failure").count(), 2);
     if (key === "3") assert(await page.locator(".track i").count() > 1, "slices are drawn");
-    if (key === "4") await page.getByText("library<b>.wat", { exact: true }).waitFor();
+    if (key === "4") {
+      await page.getByText("library<b>.wat", { exact: true }).waitFor();
+      const picture = await page.locator("td.why", { hasText: "-->" }).innerText();
+      assert.strictEqual(picture.trimEnd().split("\n").length, 5, "the picture of a source has its lines");
+    }
     if (key === "5") await page.waitForFunction(() => document.querySelectorAll("tbody tr").length > 0);
     await shot(title.split(" ")[0].toLowerCase());
   }

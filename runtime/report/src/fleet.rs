@@ -452,6 +452,23 @@ impl FleetDocument {
     }
 }
 
+/// Characters before what is said of a target.
+const MARGIN: usize = 15;
+/// Lines of it that are shown; all are in the document.
+const LINES_MAX: usize = 24;
+
+/// The lines of a text, below each other behind the margin, so that a compiler's picture of a source stays one, and none of them looks like a row.
+fn picture(text: &str, style: Style) -> String {
+    let all = text.trim_end().lines().count();
+    let lines = text.lines().take(all.min(LINES_MAX));
+    let mut lines: Vec<String> =
+        lines.map(|line| fit(&line.trim_end().replace('\t', "    "), style.room(MARGIN))).collect();
+    if all > LINES_MAX {
+        lines.push(format!("… {} more", counted((all - LINES_MAX) as u64, "line")));
+    }
+    lines.join(&format!("\n{:MARGIN$}", ""))
+}
+
 /// The rows that are not as they were; `None` when they are not the same ones in the same order.
 fn changed<'r, R: Clone + PartialEq, K: PartialEq>(
     before: &'r [R],
@@ -482,21 +499,24 @@ impl Layout for FleetDocument {
             };
             let chance = row.chance_if_doubled.map(|chance| format!(", {:.0} % if doubled", chance * 100.0));
             let what = match &row.trouble {
-                Some(why) => format!("no result: {why}"),
-                None => format!(
-                    "{}, {:.1} CPU s, {}{share}{}",
-                    counted(row.slices, "slice"),
-                    row.cpu_s,
-                    counted(row.executions, "run"),
-                    chance.unwrap_or_default()
+                Some(why) => picture(&format!("no result: {why}"), style),
+                None => fit(
+                    &format!(
+                        "{}, {:.1} CPU s, {}{share}{}",
+                        counted(row.slices, "slice"),
+                        row.cpu_s,
+                        counted(row.executions, "run"),
+                        chance.unwrap_or_default()
+                    ),
+                    style.room(MARGIN),
                 ),
             };
             let _ = writeln!(text, "  {}", fit(&row.name, style.room(2)));
-            let _ = writeln!(text, "    {faint}{:<10}{end} {}", row.kind, fit(&what, style.room(15)));
+            let _ = writeln!(text, "    {faint}{:<10}{end} {what}", row.kind);
         }
         for row in &self.not_collected {
             let _ = writeln!(text, "  {}", fit(&row.name, style.room(2)));
-            let _ = writeln!(text, "    {bad}{:<10}{end} {}", row.reason, fit(&row.why, style.room(15)));
+            let _ = writeln!(text, "    {bad}{:<10}{end} {}", row.reason, picture(&row.why, style));
         }
         for row in &self.failures {
             let (colour, end) = if row.state == "fixed" { (good, end) } else { (bad, end) };
@@ -520,6 +540,23 @@ impl Layout for FleetDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_a_compiler_stay_lines_and_forge_no_row() {
+        let why = "a.wat: unexpected token\n     --> a.wat:2:9\n 2 |\t(func\n   |     ^\n";
+        let row = |name: &str, why: String| UncollectedRow { name: name.into(), reason: "unreadable".into(), why };
+        let long = (0..30).map(|line| format!("{line}\n")).collect();
+        let document = FleetDocument::new("s".to_owned(), 1, vec![row("a.wat", why.to_owned()), row("b.wat", long)]);
+        let text = document.lay_out(Style::PLAIN);
+        let margin = " ".repeat(MARGIN);
+        let expected = [
+            "  a.wat\n    unreadable a.wat: unexpected token\n".to_owned(),
+            format!("{margin}     --> a.wat:2:9\n{margin} 2 |    (func\n{margin}   |     ^\n  b.wat\n"),
+            format!("    unreadable 0\n{margin}1\n"),
+            format!("{margin}23\n{margin}… 6 lines more\nkept in s\n"),
+        ];
+        expected.iter().for_each(|part| assert!(text.contains(part), "{part} in {text}"));
+    }
 
     #[test]
     fn a_copy_says_what_became_of_the_records_of_each_kind() {

@@ -314,11 +314,11 @@
     h("h1", {}, "Collection"),
     h("h2", {}, `Not collected (${fleet.notCollected.length})`),
     fleet.notCollected.length ? table([h("th", {}, "path"), h("th", {}, "reason"), h("th", {}, "why")],
-      fleet.notCollected.map((row) => h("tr", {}, h("td", { class: "name" }, row.name), h("td", {}, word("fair", row.reason)), h("td", { class: "why" }, row.why))))
+      fleet.notCollected.map((row) => h("tr", {}, h("td", { class: "name" }, row.name), h("td", {}, word("fair", row.reason)), h("td", { class: "mono why" }, row.why))))
       : h("p", { class: "empty" }, "Everything that was found is searched."),
     h("h2", {}, `Collected (${fleet.targets.length})`),
     fleet.targets.length ? table([h("th", {}, "target"), h("th", {}, "searched by"), h("th", {}, "last trouble")],
-      fleet.targets.map((target) => h("tr", {}, h("td", { class: "name" }, h("a", { class: "row", href: `#/target/${target.id}` }, target.name)), h("td", {}, target.kind), h("td", { class: "why" }, target.trouble || "-"))))
+      fleet.targets.map((target) => h("tr", {}, h("td", { class: "name" }, h("a", { class: "row", href: `#/target/${target.id}` }, target.name)), h("td", {}, target.kind), h("td", { class: "mono why" }, target.trouble || "-"))))
       : h("p", { class: "empty" }, "No target was found."),
   ];
 
@@ -393,7 +393,7 @@
         card(seconds(target.cpuS), `CPU time in ${number(target.slices)} slices`),
         card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "edges"),
         card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), "chance of more if doubled")),
-      target.trouble ? h("ul", { class: "notes" }, h("li", {}, `the last slice had no result: ${target.trouble}`)) : null,
+      target.trouble ? h("ul", { class: "notes" }, h("li", { class: "mono" }, `the last slice had no result: ${target.trouble}`)) : null,
       h("h2", {}, "How it went"),
       h("div", { class: "tools" }, choice("time", chartBy === "atS", () => { chartBy = "atS"; }), choice("CPU time", chartBy === "cpuS", () => { chartBy = "cpuS"; }),
         choice("executions", chartBy === "executions", () => { chartBy = "executions"; }), choice("logarithmic", isLog, () => { isLog = !isLog; }), choice("by worker", byWorker, () => { byWorker = !byWorker; })),
