@@ -327,6 +327,11 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     assert_eq!(rows(&collected, "targets", "name"), ["scenarios/parse.wat LLVMFuzzerTestOneInput"]);
     assert_eq!(rows(&collected, "notCollected", "reason"), ["not-named"], "{collected:#}");
     assert!(rows(&collected, "notCollected", "why")[0].ends_with("fozzy fleet draws.wat"), "{collected:#}");
+    // In the folder of a crate it is a part of that.
+    fozzy.write("Cargo.toml", "[package]\nname = \"shop\"\n");
+    let collected = fozzy.run(&["fleet", "--collect", "--store", "t", "--json"]).exits(0).json();
+    assert_eq!(collected["notCollected"], json!([]), "{collected:#}");
+    fs::remove_file(fozzy.path("Cargo.toml")).expect("removed");
     let whole = fozzy.path("draws.wat").display().to_string();
     let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", &whole]).exits(0).json();
     assert_eq!(rows(&named, "targets", "name"), ["draws.wat"], "a file has one name");
