@@ -8,8 +8,8 @@
 //! Not here: what a fleet does (`fleet`), the guard by itself (unit tests of `fozzy-dashboard`).
 
 use crate::corpus;
-use crate::fleet::RedisServer;
 use crate::fozzy::{Fozzy, repository};
+use crate::redis_server::RedisServer;
 use crate::tier::{self, Requirement};
 use crate::wait;
 use serde_json::Value;

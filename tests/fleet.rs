@@ -14,12 +14,12 @@
 mod trust;
 
 use crate::fozzy::{Fozzy, Ran};
+use crate::redis_server::RedisServer;
 use crate::tier::{self, Requirement};
 use crate::wait;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Child, Command, Stdio};
 
 /// Draws a byte, and traps for some.
 fn draws(condition: &str) -> String {
@@ -200,52 +200,6 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     there.run(&["fleet", "--collect", "--store", "redis://x:secret@127.0.0.1:1"]).refuses(&["127.0.0.1:1", "refused"]);
     there.run(&["fleet", "--collect", "--store", "http://127.0.0.1"]).refuses(&["it is no address that is known"]);
     there.run(&["replay", "fozzy://12"]).refuses(&["64 hexadecimal digits"]);
-}
-
-/// A server of its own. The store's unit tests have installed it in tier two.
-pub(crate) struct RedisServer {
-    folder: tempfile::TempDir,
-    process: Child,
-}
-
-impl RedisServer {
-    pub(crate) fn start() -> RedisServer {
-        let folder = tempfile::tempdir().expect("a folder");
-        let process = launch(&folder);
-        RedisServer { folder, process }
-    }
-
-    pub(crate) fn kill(&mut self) {
-        self.process.kill().expect("it runs");
-        wait::exit(&mut self.process);
-    }
-
-    /// Starts it again, on its file.
-    pub(crate) fn restart(&mut self) {
-        self.process = launch(&self.folder);
-    }
-
-    pub(crate) fn address(&self) -> String {
-        format!("redis+unix://{}", self.folder.path().join("socket").display())
-    }
-}
-
-fn launch(folder: &tempfile::TempDir) -> Child {
-    let socket = folder.path().join("socket");
-    let _ = fs::remove_file(&socket);
-    let mut command = Command::new("redis-server");
-    command.args(["--port", "0", "--save", "", "--appendonly", "yes", "--unixsocket", "socket"]);
-    let process = command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-    let process = process.expect("redis-server; next: apt-get install redis-server");
-    wait::until("a socket", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
-    process
-}
-
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        wait::exit(&mut self.process);
-    }
 }
 
 #[test]
