@@ -115,7 +115,9 @@ impl StoreMerge<'_> {
             ["history", id] => {
                 let _lease = self.lock(id)?;
                 let (from, to) = (self.counted(self.from, id)?, self.counted(self.to, id)?);
-                self.join(key, value, |own: &Vec<FleetMoment>, other| join_histories((own, &from), (other, &to)))
+                self.join(key, value, |own: &Vec<FleetMoment>, other: &Vec<FleetMoment>| {
+                    join_histories((own, &from), (other, &to))
+                })
             }
             ["failures", state, id, name] => {
                 let _lease = self.lock(id)?;
@@ -273,6 +275,8 @@ fn join_histories(
         SliceOverlap::Beyond => return from.to_vec(),
         SliceOverlap::Unknown if from_counted.latest() > to_counted.latest() => return from.to_vec(),
         SliceOverlap::Unknown => return to.to_vec(),
+        // A copy that was stopped before it came to the target's record has joined them already.
+        SliceOverlap::Apart if from.iter().any(|moment| has(to, moment)) => return to.to_vec(),
         SliceOverlap::Apart => {}
     }
     let mut all: Vec<(usize, &FleetMoment)> = from.iter().map(|moment| (0, moment)).collect();
@@ -294,6 +298,10 @@ fn join_histories(
         }
     });
     thin_out(both.collect())
+}
+
+fn has(moments: &[FleetMoment], moment: &FleetMoment) -> bool {
+    moments.iter().any(|known| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq())
 }
 
 fn join_others(earlier: &OtherFields, later: &OtherFields) -> OtherFields {

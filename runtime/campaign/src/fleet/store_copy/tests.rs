@@ -132,8 +132,11 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     assert_eq!(known, [(FailureState::Unshrunk, 1, single, "2021"), (FailureState::Shrunk, 6, shrunk, "2022")]);
     let history = records(&other).history(TARGET).expect("read");
     assert_eq!(history.iter().map(|moment| moment.executions).collect::<Vec<_>>(), [100, 300, 500]);
-    // Again, back, and forth: nothing is counted twice.
+    // After one that was stopped before it came to the target's record, again, back, and forth: nothing is counted twice.
     let merged = values(&other);
+    records(&other).put_target(TARGET, &target(2, &[("b", 2)])).expect("kept");
+    copy(&one, &other);
+    assert_eq!(values(&other), merged);
     assert!(copy(&one, &other).iter().all(|(_, [new, merged, replaced, _])| new + merged + replaced == 0));
     assert_eq!(values(&other), merged);
     let back = copy(&other, &one);
