@@ -8,8 +8,8 @@
 //! Not here: what a fleet does (`fleet`), the guard by itself (unit tests of `fozzy-dashboard`).
 
 use crate::corpus;
-use crate::fleet::RedisServer;
 use crate::fozzy::{Fozzy, repository};
+use crate::redis_server::RedisServer;
 use crate::tier::{self, Requirement};
 use crate::wait;
 use serde_json::Value;
@@ -61,6 +61,7 @@ fn searched() -> Fozzy {
     fozzy.write(&HOSTILE.replace(".wat", ".plan.toml"), FAULTS);
     fozzy.write("parse.wat", PARSE);
     fozzy.write("library<b>.wat", "(component)");
+    fozzy.write("torn.wat", "(module\n\t(func (export 1)))\n");
     let ran = fozzy.run(&["fleet", "--time", "3s", "--jobs", "2", "--no-dashboard"]).exits(1);
     assert!(!ran.err().contains("127.0.0.1"), "{}", ran.err());
     fozzy

@@ -14,12 +14,12 @@
 mod trust;
 
 use crate::fozzy::{Fozzy, Ran};
+use crate::redis_server::RedisServer;
 use crate::tier::{self, Requirement};
 use crate::wait;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Child, Command, Stdio};
 
 /// Draws a byte, and traps for some.
 fn draws(condition: &str) -> String {
@@ -159,12 +159,16 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     let fleet = ["fleet", "--time", "2s", "--jobs", "2", "--project", "shop", "--store", &address, "--json"];
     let found = here.run(&fleet).exits(1).json();
     assert_eq!(found["failures"].as_array().map(Vec::len), Some(1), "{found:#}");
-    let command = rows(&found, "failures", "command")[0];
-    assert!(command.starts_with("fozzy replay fozzy://"), "{command}");
-    // On another machine, with nothing but the address.
+    let whole = rows(&found, "failures", "command")[0];
+    let (store, command) = whole.split_once(' ').expect("the store, and what is asked of it");
+    assert!(store.starts_with("FOZZY_STORE=") && command.starts_with("fozzy replay fozzy://"), "{whole}");
+    // On another machine, with nothing but that command.
     let stranger = Fozzy::new();
-    let replayed = stranger.shell(&format!("FOZZY_STORE='{address}' {command}")).exits(4);
+    let replayed = stranger.shell(whole).exits(4);
     assert!(format!("{}{}", replayed.out(), replayed.err()).contains("the same run"));
+    // Where the environment names the store already, it is not said again.
+    let listed = here.shell(&format!("{store} fozzy fleet --collect --project shop --json")).exits(1).json();
+    assert_eq!(rows(&listed, "failures", "command"), [command]);
     there.shell(command).refuses(&["no store is there"]);
     let again = there.run(&fleet).exits(1).json();
     let slices = |of: &Value| of["targets"][0]["slices"].as_u64().expect("a number");
@@ -182,7 +186,10 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     let copied = there.run(&["store", "copy", &address, "moved", "--json"]).exits(0).json();
     assert!(copied["records"].as_u64() >= Some(4) && copied["traces"].as_u64() >= Some(1), "{copied:#}");
     there.run(&["store", "copy", &address, "moved"]).refuses(&["moved is not empty"]);
-    there.run(&["store", "copy", &address, "moved", "--merge"]).exits(0);
+    let repeated = there.run(&["store", "copy", &address, "moved", "--merge", "--json"]).exits(0).json();
+    let kinds = repeated["kinds"].as_array().expect("kinds of records");
+    let is_left = |row: &Value| row["left"].as_u64() > Some(0) && row["merged"] == json!(0);
+    assert!(repeated["records"] == json!(0) && !kinds.is_empty() && kinds.iter().all(is_left), "{repeated:#}");
     let shared = fs::read_dir(there.path("moved/values/corpus")).expect("corpora").flatten().next().expect("one");
     assert!(fs::read_dir(shared.path()).expect("names").count() >= 2);
     let moved = there.run(&["fleet", "--collect", "--project", "shop", "--store", "moved", "--json"]).exits(1).json();
@@ -193,52 +200,6 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     there.run(&["fleet", "--collect", "--store", "redis://x:secret@127.0.0.1:1"]).refuses(&["127.0.0.1:1", "refused"]);
     there.run(&["fleet", "--collect", "--store", "http://127.0.0.1"]).refuses(&["it is no address that is known"]);
     there.run(&["replay", "fozzy://12"]).refuses(&["64 hexadecimal digits"]);
-}
-
-/// A server of its own. The store's unit tests have installed it in tier two.
-pub(crate) struct RedisServer {
-    folder: tempfile::TempDir,
-    process: Child,
-}
-
-impl RedisServer {
-    pub(crate) fn start() -> RedisServer {
-        let folder = tempfile::tempdir().expect("a folder");
-        let process = launch(&folder);
-        RedisServer { folder, process }
-    }
-
-    pub(crate) fn kill(&mut self) {
-        self.process.kill().expect("it runs");
-        wait::exit(&mut self.process);
-    }
-
-    /// Starts it again, on its file.
-    pub(crate) fn restart(&mut self) {
-        self.process = launch(&self.folder);
-    }
-
-    pub(crate) fn address(&self) -> String {
-        format!("redis+unix://{}", self.folder.path().join("socket").display())
-    }
-}
-
-fn launch(folder: &tempfile::TempDir) -> Child {
-    let socket = folder.path().join("socket");
-    let _ = fs::remove_file(&socket);
-    let mut command = Command::new("redis-server");
-    command.args(["--port", "0", "--save", "", "--appendonly", "yes", "--unixsocket", "socket"]);
-    let process = command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-    let process = process.expect("redis-server; next: apt-get install redis-server");
-    wait::until("a socket", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
-    process
-}
-
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        wait::exit(&mut self.process);
-    }
 }
 
 #[test]
@@ -257,8 +218,8 @@ fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
     let ran = Ran::of(&fleet, wait::output(child)).exits(1);
     assert!(ran.err().contains("going on alone"), "{}", ran.err());
     let alone = ran.json();
-    let warnings = alone["warnings"].to_string();
-    assert!(warnings.contains("wait in"), "{alone:#}");
+    let place = alone["waiting"]["place"].as_str().unwrap_or_default();
+    assert!(alone["waiting"]["slices"].as_u64() >= Some(2) && place.contains(".fozzy/spool/"), "{alone:#}");
     let command = rows(&alone, "failures", "command")[0];
     assert!(rows(&alone, "failures", "foundAt")[0].starts_with("20"), "{alone:#}");
     assert!(fozzy.shell(command).exits(4).err().contains("the same run"));
@@ -269,6 +230,7 @@ fn a_fleet_whose_server_is_gone_goes_on_alone_and_brings_what_it_has_found() {
     };
     assert!(executions(&again).iter().zip(executions(&alone)).all(|(now, then)| *now >= then), "{again:#}");
     assert_eq!((rows(&again, "failures", "target"), waiting().trim()), (vec!["draws.wat"], "0"), "{again:#}");
+    assert_eq!(again["waiting"], Value::Null, "{again:#}");
     // What the first one has done is known, although it had ended without its server.
     let all = |key: &str, of: &str| {
         again[key].as_array().expect("all").iter().filter_map(|row| row[of].as_u64()).sum::<u64>()
@@ -300,7 +262,12 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     fozzy.run(&["fleet", "--no-store"]).refuses(&["--no-store"]);
     fs::create_dir(fozzy.path("empty")).expect("a folder");
     fozzy.run(&["fleet", "empty"]).refuses(&["no scenario is below empty"]);
-    fozzy.run(&["fleet", "gone"]).refuses(&["gone"]);
+    for (dir, hint) in [("gone", "fozzy fleet scenarios"), ("empti", "did you mean `fozzy fleet empty`?")] {
+        let said = fozzy.run(&["fleet", dir]).refuses(&[dir]).err();
+        assert!(said.contains(hint) && !said.contains("fozzy test"), "{said}");
+    }
+    let said = Fozzy::new().run(&["fleet"]).refuses(&["no scenario is here"]).err();
+    assert!(said.contains("fozzy fleet scenarios") && !said.contains("fozzy test"), "{said}");
     fozzy.run(&["fleet", "--collect", "--store", "s", "--project", "bank"]).exits(0);
     fozzy
         .run(&["fleet", "--collect", "--store", "s", "--project", "shop"])
@@ -314,6 +281,11 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     assert_eq!(rows(&collected, "targets", "name"), ["scenarios/parse.wat LLVMFuzzerTestOneInput"]);
     assert_eq!(rows(&collected, "notCollected", "reason"), ["not-named"], "{collected:#}");
     assert!(rows(&collected, "notCollected", "why")[0].ends_with("fozzy fleet draws.wat"), "{collected:#}");
+    // In the folder of a crate it is a part of that.
+    fozzy.write("Cargo.toml", "[package]\nname = \"shop\"\n");
+    let collected = fozzy.run(&["fleet", "--collect", "--store", "t", "--json"]).exits(0).json();
+    assert_eq!(collected["notCollected"], json!([]), "{collected:#}");
+    fs::remove_file(fozzy.path("Cargo.toml")).expect("removed");
     let whole = fozzy.path("draws.wat").display().to_string();
     let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", &whole]).exits(0).json();
     assert_eq!(rows(&named, "targets", "name"), ["draws.wat"], "a file has one name");
@@ -329,4 +301,11 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     fozzy.write("only/a.wasm", "\0asm nonsense");
     let nothing = fozzy.run(&["fleet", "only", "--json"]).exits(2).json();
     assert_eq!((&nothing["status"], rows(&nothing, "notCollected", "name")), (&json!("error"), vec!["only/a.wasm"]));
+    // What an assembler says has the picture of the source, in its lines.
+    fozzy.write("only/a.wasm", "(module\n\t(func (export 1)))\n");
+    let torn = fozzy.run(&["fleet", "only", "--json"]).exits(2).json();
+    assert_eq!(rows(&torn, "notCollected", "why")[0].lines().count(), 5, "{torn:#}");
+    let said = fozzy.run(&["fleet", "only"]).exits(2).out();
+    let place = said.lines().skip_while(|line| !line.contains("-->")).nth(3).unwrap_or_default();
+    assert_eq!(place.trim_start_matches([' ', '|']), "^", "{said}");
 }

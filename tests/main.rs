@@ -116,6 +116,7 @@ mod profile;
 mod purity;
 mod reactors;
 mod recorded;
+mod redis_server;
 mod release;
 mod samples;
 mod saved;

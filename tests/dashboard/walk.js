@@ -94,6 +94,8 @@ const walk = async (page, isServed, look) => {
       await page.getByText("First each target has one short slice.").waitFor();
       const finds = await page.locator("tbody tr", { hasText: "parse.wat" }).locator("td.n").last().innerText();
       assert(Number(finds) > 0, `it has found something: ${finds}`);
+      const picture = await page.locator("td.why", { hasText: "-->" }).innerText();
+      assert.strictEqual(picture.trimEnd().split("\n").length, 5, "the picture of a source has its lines");
     }
     if (key === "5") await page.waitForFunction(() => document.querySelectorAll("tbody tr").length > 0);
     await shot(title.split(" ")[0].toLowerCase());

@@ -8,8 +8,9 @@
 //!
 //! The gate has a few of each; `FOZZY_TRUST=1000,50,50` (workers, servers, connections) says how many.
 
-use super::{ONE_IN_SIXTEEN, PARTS, RedisServer, draws};
+use super::{ONE_IN_SIXTEEN, PARTS, draws};
 use crate::fozzy::Fozzy;
+use crate::redis_server::RedisServer;
 use crate::tier::{self, Requirement};
 use crate::wait;
 use fozzy_trace::Digest;
@@ -80,7 +81,7 @@ struct Observer(BufReader<UnixStream>);
 
 impl Observer {
     fn open(server: &RedisServer) -> Option<Observer> {
-        let socket = UnixStream::connect(server.folder.path().join("socket")).ok()?;
+        let socket = UnixStream::connect(server.socket()).ok()?;
         socket.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
         Some(Observer(BufReader::new(socket)))
     }
@@ -182,7 +183,7 @@ fn killed_workers_a_killed_server_and_cut_connections_lose_and_double_nothing() 
     let [mut kills, mut restarts, mut cuts] = asked[..] else { panic!("workers, servers, connections") };
     let all = kills;
     let mut server = RedisServer::start();
-    let proxy = Proxy::start(server.folder.path().join("socket"));
+    let proxy = Proxy::start(server.socket());
     let address = format!("redis://127.0.0.1:{}/0?prefix=shop", proxy.port);
     let machines: Vec<Fozzy> = (0..FLEETS).map(|_| Fozzy::new()).collect();
     for machine in &machines {
@@ -249,7 +250,7 @@ fn killed_workers_a_killed_server_and_cut_connections_lose_and_double_nothing() 
     // What they have left is brought by those that begin again.
     for machine in &machines {
         let ran = machine.run(&words("1500ms"));
-        assert!(!ran.err().contains("wait in"), "{}", ran.err());
+        assert!(!ran.out().contains("not there yet"), "{}", ran.out());
     }
     let mut observer = Observer::open(&server).expect("it answers");
     seen.later(observer.look().expect("it answers"));

@@ -19,6 +19,7 @@ pub mod records;
 pub mod shared_store;
 mod slice;
 mod spool;
+pub mod store_copy;
 pub mod view;
 
 pub use slice::end_with_fleet;

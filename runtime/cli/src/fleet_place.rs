@@ -23,6 +23,11 @@ impl FleetPlace<'_> {
         self.store.map_or_else(|| context.runs.shared_place(), str::to_owned)
     }
 
+    /// What names it in the environment of another command; `None` where that finds it without.
+    pub(crate) fn named(&self, context: &Context) -> Option<&str> {
+        self.store.filter(|store| *store != context.runs.shared_place())
+    }
+
     /// Opens it, and makes it where there is none.
     pub(crate) fn open(&self, context: &Context) -> Result<Box<dyn SharedStore>, CliError> {
         open_store(&self.place(context), Some(&self.name(context))).map_err(shared_store_error)

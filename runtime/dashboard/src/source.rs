@@ -35,7 +35,9 @@ pub struct DashboardSource {
 
 impl DashboardSource {
     fn view(&self) -> FleetView<'_> {
-        FleetView { store: &*self.store, collection: &self.collection }
+        let is_found = self.address == self.runs.shared_place();
+        let named = (!is_found).then_some(&*self.address);
+        FleetView { store: &*self.store, collection: &self.collection, named }
     }
 
     /// The whole fleet.

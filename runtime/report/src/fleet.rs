@@ -11,7 +11,7 @@
 //! Not here: how it comes about (`fozzy-campaign`).
 
 use crate::Layout;
-use crate::pretty::{Style, counted, fit, grouped};
+use crate::pretty::{Style, counted, fit, grouped, wrapped};
 use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
@@ -49,9 +49,23 @@ pub struct FleetDocument {
     pub failures: Vec<FleetFailureRow>,
     /// The fleets of this store, those at work first.
     pub workers: Vec<FleetWorkerRow>,
+    /// What is not in the store yet, at the end of a fleet; absent when all is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingSlices>,
     /// What a reader has to know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// Slices whose results wait on the disk of this machine until the store takes them: the next `fozzy fleet` in this folder with that store
+/// brings them there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingSlices {
+    /// How many.
+    pub slices: u64,
+    /// The folder.
+    pub place: String,
 }
 
 /// One target.
@@ -262,26 +276,58 @@ pub struct StoreCopyDocument {
     pub from: String,
     /// The other one.
     pub to: String,
-    /// Records that were copied.
+    /// Records that were written: new ones, merged ones and replaced ones.
     pub records: u64,
     /// Traces, testcases and saved explorations.
     pub traces: u64,
-    /// Bytes of both.
+    /// Bytes of both, as they were read.
     pub bytes: u64,
+    /// What became of the records of each kind.
+    pub kinds: Vec<CopiedKindRow>,
+    /// What a reader has to know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// What became of the records of one kind when a store was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CopiedKindRow {
+    /// The kind: `targets`, `failures`, `history`, `workers`, `corpus`, `explored`.
+    pub kind: String,
+    /// Those that the other store did not have.
+    pub new: u64,
+    /// Those that are made of both now.
+    pub merged: u64,
+    /// Those that are now as in the first store.
+    pub replaced: u64,
+    /// Those that have stayed as they were: the other store had all of them already.
+    pub left: u64,
 }
 
 impl StoreCopyDocument {
-    /// What was copied.
+    /// What was copied from one store to another.
     #[must_use]
-    pub fn new(from: String, to: String, records: u64, traces: u64, bytes: u64) -> StoreCopyDocument {
-        StoreCopyDocument { schema_version: "fozzy.store_copy.v1".to_owned(), from, to, records, traces, bytes }
+    pub fn new(from: String, to: String, (traces, bytes): (u64, u64), kinds: Vec<CopiedKindRow>) -> StoreCopyDocument {
+        let schema_version = "fozzy.store_copy.v1".to_owned();
+        let records = kinds.iter().map(|row| row.new + row.merged + row.replaced).sum();
+        StoreCopyDocument { schema_version, from, to, records, traces, bytes, kinds, warnings: Vec::new() }
     }
 }
 
 impl Layout for StoreCopyDocument {
-    fn lay_out(&self, _style: Style) -> String {
+    fn lay_out(&self, style: Style) -> String {
         let (records, blobs) = (counted(self.records, "record"), counted(self.traces, "file"));
-        format!("copied {records} and {blobs}, {} bytes, from {}\nto {}\n", grouped(self.bytes), self.from, self.to)
+        let bytes = grouped(self.bytes);
+        let mut text = format!("copied {records} and {blobs}, {bytes} bytes, from {}\nto {}\n", self.from, self.to);
+        for CopiedKindRow { kind, new, merged, replaced, left } in &self.kinds {
+            let counts = [(new, "new"), (merged, "merged"), (replaced, "replaced"), (left, "left as they were")];
+            let counts = counts.iter().filter(|(count, _)| **count > 0);
+            let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", grouped(**count))).collect();
+            let _ = writeln!(text, "  {} {}", fit(&format!("{kind:<10}"), style.room(2)), counts.join(", "));
+        }
+        self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
+        text
     }
 }
 
@@ -355,6 +401,7 @@ impl FleetDocument {
             not_collected,
             failures: Vec::new(),
             workers: Vec::new(),
+            waiting: None,
             warnings: Vec::new(),
         }
     }
@@ -382,6 +429,7 @@ impl FleetDocument {
             elapsed_ms: self.elapsed_ms,
             slices: self.slices,
             cpu_s: self.cpu_s,
+            waiting: self.waiting.clone(),
             warnings: self.warnings.clone(),
             ..FleetDocument::new(self.store.clone(), self.jobs, not_collected)
         }
@@ -402,6 +450,23 @@ impl FleetDocument {
             (false, false) => Status::Pass,
         };
     }
+}
+
+/// Characters before what is said of a target.
+const MARGIN: usize = 15;
+/// Lines of it that are shown; all are in the document.
+const LINES_MAX: usize = 24;
+
+/// The lines of a text, below each other behind the margin, so that a compiler's picture of a source stays one, and none of them looks like a row.
+fn picture(text: &str, style: Style) -> String {
+    let all = text.trim_end().lines().count();
+    let lines = text.lines().take(all.min(LINES_MAX));
+    let mut lines: Vec<String> =
+        lines.map(|line| fit(&line.trim_end().replace('\t', "    "), style.room(MARGIN))).collect();
+    if all > LINES_MAX {
+        lines.push(format!("… {} more", counted((all - LINES_MAX) as u64, "line")));
+    }
+    lines.join(&format!("\n{:MARGIN$}", ""))
 }
 
 /// The rows that are not as they were; `None` when they are not the same ones in the same order.
@@ -434,21 +499,24 @@ impl Layout for FleetDocument {
             };
             let chance = row.chance_if_doubled.map(|chance| format!(", {:.0} % if doubled", chance * 100.0));
             let what = match &row.trouble {
-                Some(why) => format!("no result: {why}"),
-                None => format!(
-                    "{}, {:.1} CPU s, {}{share}{}",
-                    counted(row.slices, "slice"),
-                    row.cpu_s,
-                    counted(row.executions, "run"),
-                    chance.unwrap_or_default()
+                Some(why) => picture(&format!("no result: {why}"), style),
+                None => fit(
+                    &format!(
+                        "{}, {:.1} CPU s, {}{share}{}",
+                        counted(row.slices, "slice"),
+                        row.cpu_s,
+                        counted(row.executions, "run"),
+                        chance.unwrap_or_default()
+                    ),
+                    style.room(MARGIN),
                 ),
             };
             let _ = writeln!(text, "  {}", fit(&row.name, style.room(2)));
-            let _ = writeln!(text, "    {faint}{:<10}{end} {}", row.kind, fit(&what, style.room(15)));
+            let _ = writeln!(text, "    {faint}{:<10}{end} {what}", row.kind);
         }
         for row in &self.not_collected {
             let _ = writeln!(text, "  {}", fit(&row.name, style.room(2)));
-            let _ = writeln!(text, "    {bad}{:<10}{end} {}", row.reason, fit(&row.why, style.room(15)));
+            let _ = writeln!(text, "    {bad}{:<10}{end} {}", row.reason, picture(&row.why, style));
         }
         for row in &self.failures {
             let (colour, end) = if row.state == "fixed" { (good, end) } else { (bad, end) };
@@ -458,6 +526,13 @@ impl Layout for FleetDocument {
         }
         self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
         let _ = writeln!(text, "{faint}kept in {}{end}", fit(&self.store, style.room(8)));
+        if let Some(WaitingSlices { slices, place }) = &self.waiting {
+            let slices = counted(*slices, "slice");
+            let line = format!(
+                "{bad}not there yet{end}: {slices} in {place}; the next `fozzy fleet` in this folder with that store brings them"
+            );
+            wrapped(&line, style.room(0)).iter().for_each(|line| _ = writeln!(text, "{line}"));
+        }
         text
     }
 }
@@ -465,6 +540,50 @@ impl Layout for FleetDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_a_compiler_stay_lines_and_forge_no_row() {
+        let why = "a.wat: unexpected token\n     --> a.wat:2:9\n 2 |\t(func\n   |     ^\n";
+        let row = |name: &str, why: String| UncollectedRow { name: name.into(), reason: "unreadable".into(), why };
+        let long = (0..30).map(|line| format!("{line}\n")).collect();
+        let document = FleetDocument::new("s".to_owned(), 1, vec![row("a.wat", why.to_owned()), row("b.wat", long)]);
+        let text = document.lay_out(Style::PLAIN);
+        let margin = " ".repeat(MARGIN);
+        let expected = [
+            "  a.wat\n    unreadable a.wat: unexpected token\n".to_owned(),
+            format!("{margin}     --> a.wat:2:9\n{margin} 2 |    (func\n{margin}   |     ^\n  b.wat\n"),
+            format!("    unreadable 0\n{margin}1\n"),
+            format!("{margin}23\n{margin}… 6 lines more\nkept in s\n"),
+        ];
+        expected.iter().for_each(|part| assert!(text.contains(part), "{part} in {text}"));
+    }
+
+    #[test]
+    fn a_copy_says_what_became_of_the_records_of_each_kind() {
+        let row = |kind: &str, [new, merged, replaced, left]: [u64; 4]| CopiedKindRow {
+            kind: kind.to_owned(),
+            new,
+            merged,
+            replaced,
+            left,
+        };
+        let kinds = vec![row("targets", [0, 2, 1, 1200]), row("workers", [3, 0, 0, 0])];
+        let text = StoreCopyDocument::new("a".to_owned(), "b".to_owned(), (1, 7), kinds).lay_out(Style::PLAIN);
+        let expected = "copied 6 records and 1 file, 7 bytes, from a\nto b\n\
+                        \x20 targets    2 merged, 1 replaced, 1,200 left as they were\n\
+                        \x20 workers    3 new\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn slices_that_wait_are_said_beside_the_store_and_are_not_cut() {
+        let place = format!(".fozzy/spool/{}", "a".repeat(80));
+        let waiting = Some(WaitingSlices { slices: 3, place: place.clone() });
+        let document = FleetDocument { waiting, ..FleetDocument::new("redis://host/0".to_owned(), 1, Vec::new()) };
+        let text = document.lay_out(Style::PLAIN.on(60, ""));
+        let (_, end) = text.split_once("kept in redis://host/0\n").expect("the store");
+        assert!(end.starts_with("not there yet: 3 slices in") && end.contains(&place), "{text}");
+    }
 
     #[test]
     fn what_has_changed_is_a_document_of_those_rows() {

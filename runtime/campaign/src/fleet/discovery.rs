@@ -21,6 +21,7 @@ use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{LoadedTarget, PreparedProgram, load, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
+use crate::selector::alike;
 use crate::suite::entry::{Kind, SuiteEntry, shown};
 use crate::suite::expect::flags;
 use crate::suite::find::{programs_here, sources};
@@ -122,7 +123,7 @@ impl FleetScope {
         let entries = match select(&words, None) {
             Ok(entries) => entries,
             Err(_) if !folders.is_empty() => Vec::new(),
-            Err(error) => return Err(error),
+            Err(error) => return Err(self.hinted(error)),
         };
         let mut paths: BTreeMap<PathBuf, SuiteEntry> = BTreeMap::new();
         for entry in entries.into_iter().filter(|entry| !folders.contains(&entry.path)) {
@@ -167,6 +168,21 @@ impl FleetScope {
             ));
         }
         Ok(found)
+    }
+
+    /// The error of who found nothing, which `fozzy test` has, too, with what to do about it here.
+    fn hinted(&self, error: CampaignError) -> CampaignError {
+        match &self.root {
+            _ if error.hint.is_none() => error,
+            Some(root) if root.exists() => error,
+            Some(root) => error.hint(match alike(&shown(root), &[]) {
+                Some(alike) => format!("did you mean `fozzy fleet {}`?", shell_word(&alike)),
+                None => "name a folder or a file with tests: fozzy fleet scenarios".to_owned(),
+            }),
+            None => error.hint(
+                "name a folder or a file with tests: fozzy fleet scenarios; or begin with one: fozzy init app --template rust",
+            ),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
 use super::shared_store::{SharedStore, StoreKey, StoreLease, WatchedStore, shared_store_error as store_error};
 use super::slice::{SliceOutcome, SliceRequest};
-use super::spool::{MergedSlice, Spool, SpooledSlice, lock_records};
+use super::spool::{HeldRecords, MergedSlice, RecordsLock, Spool, SpooledSlice};
 use super::view::{BroughtFailure, FleetView};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
@@ -24,7 +24,7 @@ use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, load};
 use crate::project::Project;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_instrument::REWRITER_VERSION;
-use fozzy_report::fleet::{FleetDocument, FleetSliceRow};
+use fozzy_report::fleet::{FleetDocument, FleetSliceRow, WaitingSlices};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, Seed, Status, counted};
 use std::ffi::OsString;
@@ -67,6 +67,8 @@ pub struct FleetRun<'a> {
     pub store: &'a dyn SharedStore,
     /// What is searched.
     pub collection: &'a FleetCollection,
+    /// What names the store in the environment of a command; `None` where a command finds it without.
+    pub named: Option<&'a str>,
     /// Slices at a time.
     pub jobs: u32,
     /// Real time; `None` for no bound.
@@ -160,7 +162,7 @@ impl FleetRun<'_> {
     /// When the store does not take what is found.
     pub fn run(&self) -> Result<FleetDocument, CampaignError> {
         let collection = self.collection;
-        let view = FleetView { store: self.store, collection };
+        let view = FleetView { store: self.store, collection, named: self.named };
         if collection.targets.is_empty() {
             return view.document().map_err(store_error);
         }
@@ -205,22 +207,17 @@ impl FleetRun<'_> {
         let mut warnings = dispatcher.remember_targets()?;
         dispatcher.work(&started_at)?;
         let elapsed = dispatcher.clock.elapsed();
-        let seen = FleetView { store: &dispatcher.store, collection }.document().map_err(store_error);
+        let seen = dispatcher.view().document().map_err(store_error);
         let document = dispatcher.unless_away(seen)?;
-        let waiting = if document.is_some() { Vec::new() } else { dispatcher.spool.failures_waiting()? };
-        let left = dispatcher.spool.len()?;
-        if left > 0 {
-            let (slices, place) = (counted(left as u64, "slice"), dispatcher.spool.place());
-            warnings.push(format!(
-                "{slices} of this machine wait in {place}; the next fleet with this store brings them there"
-            ));
-        }
+        let (failures, slices) = (dispatcher.spool.failures_waiting()?, dispatcher.spool.len()? as u64);
+        let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let records = state.targets.iter().map(|target| &target.record);
         let mut document = match document {
-            Some(document) => FleetView::with_lost(document, &state.found),
-            None => view.alone(records, waiting, &state.found),
+            Some(document) => FleetView::with_waiting(FleetView::with_lost(document, &state.found), failures),
+            None => view.alone(records, failures, &state.found),
         };
+        document.waiting = waiting;
         warnings.append(&mut state.warnings);
         // What could not be read is said once.
         warnings.retain(|warning| !document.warnings.contains(warning));
@@ -248,6 +245,10 @@ impl FleetRun<'_> {
 }
 
 impl Dispatcher<'_> {
+    fn view(&self) -> FleetView<'_> {
+        FleetView { store: &self.store, collection: self.run.collection, named: self.run.named }
+    }
+
     fn lock(&self) -> MutexGuard<'_, FleetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -321,7 +322,14 @@ impl Dispatcher<'_> {
             Ok(())
         })?;
         self.come_back()?;
-        if self.lock().failure.is_none() { self.put_worker(started_at, true) } else { Ok(()) }
+        if self.lock().failure.is_some() {
+            return Ok(());
+        }
+        // What another worker's hold on the records of a target has left here may go by now.
+        if !self.store.is_away() && self.spool.len()? > 0 {
+            self.merge()?;
+        }
+        self.put_worker(started_at, true)
     }
 
     /// What a request came to; `None` when the store does not answer: the fleet goes on alone.
@@ -355,15 +363,23 @@ impl Dispatcher<'_> {
     /// Brings the store what waits for it, if it answers.
     fn merge(&self) -> Result<(), CampaignError> {
         let merged = self.spool.merge(&self.store, |slice, merged| self.on_merged(slice, merged));
-        self.unless_away(merged).map(drop)
+        let held = self.unless_away(merged)?.unwrap_or_default();
+        held.iter().for_each(|records| self.say_held(records));
+        Ok(())
+    }
+
+    /// Says whose end is waited for, meanwhile or by the next fleet.
+    fn say_held(&self, HeldRecords { target, holder }: &HeldRecords) {
+        let (place, seconds) = (self.spool.place(), 3 * super::LEASE_RENEWAL.as_secs());
+        self.run.project.remarks.text(&format!(
+            "{target}: {holder} holds its records (for {seconds} s, if it was killed); what is found waits in {place} until then\n"
+        ));
     }
 
     fn on_merged(&self, slice: &SpooledSlice, merged: MergedSlice) {
         for (signature, trace) in &merged.found {
-            let place = self.store.blob_path(trace).map(|path| path.display().to_string());
-            let command = place.map(|path| format!("  fozzy replay {}\n", fozzy_report::shell_word(&path)));
-            let command = command.unwrap_or_default();
-            self.run.project.remarks.text(&format!("found {signature} in {}\n{command}", slice.name));
+            let command = self.view().replay_command(trace);
+            self.run.project.remarks.text(&format!("found {signature} in {}\n  {command}\n", slice.name));
         }
         self.warn(merged.warnings);
         let mut state = self.lock();
@@ -637,7 +653,7 @@ impl Dispatcher<'_> {
         let is_verified = match record.program {
             // While the store is away, it is not known whether it has failures of another build.
             None => !self.store.is_away(),
-            Some(_) => self.unless_away(self.verify(records, target, &loaded, program))?.is_some(),
+            Some(_) => self.unless_away(self.verify(records, target, &loaded, program))? == Some(true),
         };
         *untried = !is_verified;
         if is_verified {
@@ -646,14 +662,15 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// Tries the kept failures of a target that has changed.
+    /// Tries the kept failures of a target that has changed; whether all were. Where another worker holds its records, they are tried again
+    /// before the next slice.
     fn verify(
         &self,
         records: &FleetRecords<'_>,
         target: &FleetTarget,
         loaded: &LoadedTarget,
         program: Digest,
-    ) -> Result<(), CampaignError> {
+    ) -> Result<bool, CampaignError> {
         let mut words = Vec::new();
         for (_, _, failure) in records.failures(&target.id).map_err(store_error)? {
             let status = match self.retry(target, loaded, &failure) {
@@ -666,7 +683,14 @@ impl Dispatcher<'_> {
             };
             words.push(format!("  {}: {}\n", status.word(), failure.signature));
             // Another worker may have found it again meanwhile.
-            let _lock = lock_records(&self.store, &target.id, &self.worker)?;
+            let _lease = match self.spool.lock_records(&self.store, &target.id)? {
+                RecordsLock::Taken(lease) => lease,
+                RecordsLock::Held(holder) => {
+                    let held = holder.map(|holder| HeldRecords { target: target.name.clone(), holder });
+                    held.iter().for_each(|records| self.say_held(records));
+                    return Ok(false);
+                }
+            };
             let known = records.failures(&target.id).map_err(store_error)?;
             let known = known.into_iter().find(|(.., known)| known.signature == failure.signature);
             let Some((state, _, mut failure)) = known else { continue };
@@ -683,7 +707,7 @@ impl Dispatcher<'_> {
             let line = format!("{} has changed; its failures:\n{}", target.name, words.concat());
             self.run.project.remarks.text(&line);
         }
-        Ok(())
+        Ok(true)
     }
 
     fn retry(

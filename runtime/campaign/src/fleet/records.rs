@@ -13,12 +13,14 @@
 //! Not here: how they come about (`dispatch`), documents for people (`fozzy-report`).
 
 use super::division::DiscoveryEstimate;
-use super::shared_store::{SharedStore, SharedStoreError, StoreKey};
+use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
+use crate::wall_clock::{Stopwatch, pause};
 use fozzy_report::fleet::{FleetMoment, FleetSliceRow};
 use fozzy_trace::{Digest, FailureSignature};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Workers that are remembered after their end.
 const WORKERS_MAX: usize = 64;
@@ -29,8 +31,11 @@ const COUNTED_MAX: usize = 64;
 /// Slices of a worker that are kept.
 const RECENT_MAX: usize = 120;
 
+/// Between two looks whether the records of a target are free.
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
 /// What is known of one target.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TargetRecord {
     /// Its name, for people.
@@ -70,7 +75,7 @@ pub struct TargetRecord {
 pub type OtherFields = BTreeMap<String, serde_json::Value>;
 
 /// The number of the last slice of each worker that was counted: a slice that is merged again is not.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountedSlices(BTreeMap<String, (u64, f64)>);
 
 impl CountedSlices {
@@ -87,10 +92,89 @@ impl CountedSlices {
         }
         true
     }
+
+    /// When the latest of them ended, in seconds since 1970.
+    #[must_use]
+    pub fn latest(&self) -> f64 {
+        self.0.values().fold(0.0, |latest, (_, at_s)| latest.max(*at_s))
+    }
+
+    /// The slices of both.
+    #[must_use]
+    pub fn union(&self, other: &CountedSlices) -> CountedSlices {
+        let mut all = self.clone();
+        for (worker, last) in &other.0 {
+            let known = all.0.entry(worker.clone()).or_insert(*last);
+            if last.0 > known.0 {
+                *known = *last;
+            }
+        }
+        all
+    }
+
+    /// Whether all workers are in it: none was forgotten, and they were noted at all.
+    fn is_whole(&self) -> bool {
+        !self.0.is_empty() && self.0.len() < COUNTED_MAX
+    }
+
+    /// Whether each slice of these, of which none was forgotten, is one of its own.
+    fn covers(&self, other: &CountedSlices) -> bool {
+        let has = |(worker, (last, _)): (&String, &(u64, f64))| self.0.get(worker).is_some_and(|(own, _)| own >= last);
+        other.is_whole() && other.0.iter().all(has)
+    }
+
+    /// Whether it has counted no slice of these workers, of which none was forgotten. Its own forgotten ones were heard of before the others.
+    fn is_without(&self, other: &CountedSlices) -> bool {
+        let oldest = self.0.values().fold(f64::INFINITY, |oldest, (_, at_s)| oldest.min(*at_s));
+        let lacks = |(worker, (_, at_s)): (&String, &(u64, f64))| {
+            !self.0.contains_key(worker) && (self.is_whole() || *at_s > oldest)
+        };
+        other.is_whole() && other.0.iter().all(lacks)
+    }
+}
+
+/// What the slices that one record has counted are to those of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SliceOverlap {
+    /// The other one has all of them.
+    Within,
+    /// It has all of the other one's, and more.
+    Beyond,
+    /// None is in both.
+    Apart,
+    /// Some are in both and each may have others, or it is not known.
+    Unknown,
+}
+
+impl SliceOverlap {
+    /// That of one record to another.
+    #[must_use]
+    pub fn of(one: &CountedSlices, other: &CountedSlices) -> SliceOverlap {
+        if other.covers(one) {
+            SliceOverlap::Within
+        } else if one.covers(other) {
+            SliceOverlap::Beyond
+        } else if other.is_without(one) || one.is_without(other) {
+            SliceOverlap::Apart
+        } else {
+            SliceOverlap::Unknown
+        }
+    }
+
+    /// The count of both sides' slices: each once, or at least the larger number where it is not known which are in both.
+    #[must_use]
+    pub fn count(self, one: u64, other: u64) -> u64 {
+        match self {
+            SliceOverlap::Within => other,
+            SliceOverlap::Beyond => one,
+            SliceOverlap::Apart => one.saturating_add(other),
+            SliceOverlap::Unknown => one.max(other),
+        }
+    }
 }
 
 /// One failure, once for its signature.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetFailureRecord {
     /// The target's name.
@@ -145,7 +229,7 @@ impl FailureState {
 }
 
 /// What one process has done.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetWorkerRecord {
     /// Its version of fozzy.
@@ -231,7 +315,7 @@ impl FleetRecords<'_> {
         Ok(self.read(&StoreKey::new(&["history", id]))?.0.unwrap_or_default())
     }
 
-    /// One more moment of a target; that of a slice once. When they have become too many, every second one goes, and the ends stay.
+    /// One more moment of a target; that of a slice once.
     pub fn add_moment(&self, id: &str, moment: FleetMoment) -> Result<(), SharedStoreError> {
         let mut history = self.history(id)?;
         let is_known =
@@ -240,12 +324,30 @@ impl FleetRecords<'_> {
             return Ok(());
         }
         history.push(moment);
-        if history.len() > MOMENTS_MAX {
-            let last = history.len() - 1;
-            let mut place = 0..;
-            history.retain(|_| place.next().is_some_and(|place| place % 2 == 0 || place == last));
+        self.write(&StoreKey::new(&["history", id]), &thin_out(history))
+    }
+
+    /// The right to change the records of a target, for a few requests; `None` when another one has it for so long.
+    pub(super) fn lock(
+        &self,
+        id: &str,
+        holder: &str,
+        wait: Duration,
+    ) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError> {
+        let (key, watch) = (StoreKey::new(&["records", id]), Stopwatch::start());
+        loop {
+            let lease = self.store.acquire(&key, holder)?;
+            if lease.is_some() || watch.elapsed() >= wait {
+                return Ok(lease);
+            }
+            pause(LOCK_PAUSE);
         }
-        self.write(&StoreKey::new(&["history", id]), &history)
+    }
+
+    /// Who has it.
+    pub(super) fn lock_holder(&self, id: &str) -> Result<String, SharedStoreError> {
+        let holder = self.store.holder(&StoreKey::new(&["records", id]))?;
+        Ok(holder.unwrap_or_else(|| "another worker".to_owned()))
     }
 
     /// All workers that are remembered.
@@ -277,11 +379,22 @@ impl FleetRecords<'_> {
         })
     }
 
-    fn write<T: Serialize>(&self, key: &StoreKey, record: &T) -> Result<(), SharedStoreError> {
+    /// Keeps a record.
+    pub(super) fn write<T: Serialize>(&self, key: &StoreKey, record: &T) -> Result<(), SharedStoreError> {
         let mut text = serde_json::to_vec_pretty(record).expect("our own types are JSON");
         text.push(b'\n');
         self.store.put(key, &text)
     }
+}
+
+/// Moments as they are kept: while they are too many, every second one goes, and the ends stay.
+pub(super) fn thin_out(mut moments: Vec<FleetMoment>) -> Vec<FleetMoment> {
+    while moments.len() > MOMENTS_MAX {
+        let last = moments.len() - 1;
+        let mut place = 0..;
+        moments.retain(|_| place.next().is_some_and(|place| place % 2 == 0 || place == last));
+    }
+    moments
 }
 
 #[cfg(test)]

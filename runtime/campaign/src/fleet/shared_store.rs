@@ -167,6 +167,9 @@ pub trait SharedStore: Send + Sync {
     /// The right to work on something alone, for a holder of that name; `None` while another one has it.
     fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError>;
 
+    /// Who has that right, for people who asked in vain; `None` where nobody has taken it, or its holder has gone meanwhile.
+    fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError>;
+
     /// From here on a request that is not answered is made again for so long, and no longer.
     fn wait_at_most(&self, _time: Duration) {}
 
@@ -212,49 +215,11 @@ pub fn open_store_or_later(place: &str, project: &str) -> Result<Box<dyn SharedS
 }
 
 /// An address as it may be shown.
-fn without_password(address: &str) -> String {
+pub(super) fn without_password(address: &str) -> String {
     match (address.split_once("://"), address.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
         _ => address.to_owned(),
     }
-}
-
-/// Copies values and blobs from one store to another; values of the same key are replaced. Leases stay, and sets, which fleets have none of. Blobs go first, so that whoever is stopped in
-/// between leaves no value that names what is not there.
-///
-/// # Errors
-/// When one of them does not work.
-pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<CopiedStore, SharedStoreError> {
-    let mut copied = CopiedStore::default();
-    for name in from.blobs()? {
-        if let Some(bytes) = from.get_blob(&name)? {
-            copied.blobs += 1;
-            copied.bytes += bytes.len() as u64;
-            to.put_blob(&bytes)?;
-        }
-    }
-    for folder in from.folders()? {
-        for name in from.list(&folder)? {
-            let key = folder.join(&name);
-            if let Some(value) = from.get(&key)? {
-                copied.values += 1;
-                copied.bytes += value.len() as u64;
-                to.put(&key, &value)?;
-            }
-        }
-    }
-    Ok(copied)
-}
-
-/// What was copied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CopiedStore {
-    /// Values.
-    pub values: u64,
-    /// Blobs.
-    pub blobs: u64,
-    /// Bytes of both.
-    pub bytes: u64,
 }
 
 /// What a store refuses, or its home does.

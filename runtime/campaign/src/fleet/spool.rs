@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A store that is away costs nothing but time: slices go on, and what they have come to waits here, also for the next fleet, when this one is
-//! killed or ends first.
+//! killed or ends first. Slices of a target whose records another worker changes wait in the same way: one that was killed holds those on a
+//! server until its lease ends.
 //!
 //! Invariants: a slice leaves the spool after all of it is in the store; the store counts it once, however often it is merged, since records
 //! remember the last slice of each worker, and a worker's slices are merged in their order; two workers do not change the records of a
@@ -20,7 +21,6 @@ use super::records::{
 use super::shared_store::{DirectoryStore, SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
-use crate::wall_clock::{Stopwatch, pause};
 use fozzy_report::RunSummary;
 use fozzy_report::fleet::FleetMoment;
 use fozzy_search::stats::Outlook;
@@ -35,9 +35,9 @@ use std::time::Duration;
 pub(super) const FAILURES_MAX: usize = 500;
 /// Slices that wait for the store: some days of one job. With more, a fleet ends.
 const SLICES_MAX: u64 = 50_000;
-/// Real time for which the records of a target are waited for: longer than those of a killed worker stay taken.
-const LOCK_WAIT: Duration = Duration::from_secs(60);
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
+/// Real time for which the records of a target are waited for: a worker that is alive holds them for some requests. After that,
+/// the slices wait here, and are tried again after the next one.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// What one slice has come to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -79,6 +79,23 @@ pub(super) struct SpooledFailure {
     trace: Option<Digest>,
     is_shrunk: bool,
     times: u64,
+}
+
+/// The answer to who wants to change the records of a target.
+pub(super) enum RecordsLock {
+    /// It may; for a few requests.
+    Taken(Box<dyn StoreLease>),
+    /// Another worker does: its name, unless that was answered for this target before.
+    Held(Option<String>),
+}
+
+/// The records of a target that another worker holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct HeldRecords {
+    /// The name of the target.
+    pub(super) target: String,
+    /// The name of the worker.
+    pub(super) holder: String,
 }
 
 /// A failure of one or more slices that wait.
@@ -178,6 +195,8 @@ pub(super) struct Spool {
     counts: Mutex<(u64, u64)>,
     /// What was merged: failures by target, signature and whether they are shrunk.
     known: Mutex<BTreeSet<(String, String, bool)>>,
+    /// Targets whose records were another worker's when they were asked for last: these are not waited for again.
+    held: Mutex<BTreeSet<String>>,
     /// Held by who merges.
     merging: Mutex<()>,
     /// Says that this process is alive.
@@ -202,6 +221,7 @@ impl Spool {
             worker: worker.to_owned(),
             counts: Mutex::default(),
             known: Mutex::default(),
+            held: Mutex::default(),
             merging: Mutex::default(),
             _lease,
         })
@@ -301,7 +321,7 @@ impl Spool {
     }
 
     /// Merges what waits into the store, the slices of each worker in their order, and hands over what each has changed. What is no slice of ours is
-    /// left where it is.
+    /// left where it is, and so are all slices of a target whose records another worker holds; who, is returned when it is new.
     ///
     /// # Errors
     /// When the store does not take it; the rest stays.
@@ -309,8 +329,9 @@ impl Spool {
         &self,
         store: &dyn SharedStore,
         mut on_merged: impl FnMut(&SpooledSlice, MergedSlice),
-    ) -> Result<(), CampaignError> {
+    ) -> Result<Vec<HeldRecords>, CampaignError> {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut passed_over, mut held) = (BTreeSet::new(), Vec::new());
         for (worker, name) in self.waiting()? {
             let key = StoreKey::new(&["slices", &worker, &name]);
             // Another job of this process may have merged it meanwhile.
@@ -318,7 +339,17 @@ impl Spool {
             let (Ok(slice), Ok(number)) = (serde_json::from_slice::<SpooledSlice>(&text), name.parse()) else {
                 continue;
             };
-            let merged = self.merge_one(store, &slice, (&worker, number))?;
+            if passed_over.contains(&slice.target) {
+                continue;
+            }
+            let merged = match self.lock_records(store, &slice.target)? {
+                RecordsLock::Taken(_lease) => self.merge_one(store, &slice, (&worker, number))?,
+                RecordsLock::Held(holder) => {
+                    held.extend(holder.map(|holder| HeldRecords { target: slice.name.clone(), holder }));
+                    passed_over.insert(slice.target);
+                    continue;
+                }
+            };
             self.store.delete(&key).map_err(store_error)?;
             for failure in &slice.failures {
                 let known = (slice.target.clone(), failure.signature.to_string(), failure.is_shrunk);
@@ -331,7 +362,22 @@ impl Spool {
             }
             on_merged(&slice, merged);
         }
-        self.merge_workers(store)
+        self.merge_workers(store)?;
+        Ok(held)
+    }
+
+    /// The right to change the records of a target. Who does not get it soon is told who has it, and goes on without.
+    pub(super) fn lock_records(&self, store: &dyn SharedStore, target: &str) -> Result<RecordsLock, CampaignError> {
+        let held = || self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let records = FleetRecords { store };
+        let wait = if held().contains(target) { Duration::ZERO } else { LOCK_WAIT };
+        if let Some(lease) = records.lock(target, &self.worker, wait).map_err(store_error)? {
+            held().remove(target);
+            return Ok(RecordsLock::Taken(lease));
+        }
+        let holder = records.lock_holder(target).map_err(store_error)?;
+        let is_new = held().insert(target.to_owned());
+        Ok(RecordsLock::Held(is_new.then_some(holder)))
     }
 
     fn merge_one(
@@ -341,7 +387,6 @@ impl Spool {
         (worker, number): (&str, u64),
     ) -> Result<MergedSlice, CampaignError> {
         let records = FleetRecords { store };
-        let _lock = lock_records(store, &slice.target, &self.worker)?;
         let (mut record, refused) = records.target(&slice.target).map_err(store_error)?;
         let mut merged = MergedSlice { warnings: refused.into_iter().collect(), ..MergedSlice::default() };
         let mut known = records.failures(&slice.target).map_err(store_error)?;
@@ -459,25 +504,6 @@ impl Spool {
             }
         }
         Ok(failures)
-    }
-}
-
-/// The right to change the records of a target; held for a few requests.
-pub(super) fn lock_records(
-    store: &dyn SharedStore,
-    target: &str,
-    worker: &str,
-) -> Result<Box<dyn StoreLease>, CampaignError> {
-    let (key, watch) = (StoreKey::new(&["records", target]), Stopwatch::start());
-    loop {
-        if let Some(lease) = store.acquire(&key, worker).map_err(store_error)? {
-            return Ok(lease);
-        }
-        if watch.elapsed() > LOCK_WAIT {
-            let message = format!("another worker has held the records of {target} for {} s", LOCK_WAIT.as_secs());
-            return Err(CampaignError::new(ErrorKind::Store, message));
-        }
-        pause(LOCK_PAUSE);
     }
 }
 

@@ -11,7 +11,7 @@
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, UncollectedTarget};
 use super::page_command::{FailureMeasure, TargetMeasure};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
-use super::shared_store::{SharedStore, SharedStoreError};
+use super::shared_store::{SharedStore, SharedStoreError, without_password};
 use super::spool::WaitingFailure;
 use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
@@ -19,6 +19,7 @@ use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetTestcaseRow, FleetWorkerRow,
     UncollectedRow,
 };
+use fozzy_report::shell_word;
 use fozzy_trace::file::store::is_temporary;
 use fozzy_trace::{Digest, FailureSignature};
 use std::fs::{self, File};
@@ -39,6 +40,8 @@ pub struct FleetView<'a> {
     pub store: &'a dyn SharedStore,
     /// What is searched.
     pub collection: &'a FleetCollection,
+    /// What names the store in the environment of a command; `None` where a command finds it without.
+    pub named: Option<&'a str>,
 }
 
 impl FleetView<'_> {
@@ -84,33 +87,35 @@ impl FleetView<'_> {
         for (target, record) in self.collection.targets.iter().zip(records) {
             document.targets.push(target_row(target, record, &[]));
         }
-        document.failures.extend(waiting.into_iter().map(
-            |WaitingFailure { target, signature, path, is_shrunk, times, found_at }| {
-                let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
-                FleetFailureRow {
-                    target,
-                    trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-                    signature: signature.to_string(),
-                    state: state.word().to_owned(),
-                    status: RegressionStatus::StillThere.word().to_owned(),
-                    times,
-                    found_at,
-                    command: Some(format!("fozzy replay {}", fozzy_report::shell_word(&path.display().to_string()))),
-                    trace_path: Some(path.display().to_string()),
-                    measures: Vec::new(),
-                }
-            },
-        ));
+        document = FleetView::with_waiting(document, waiting);
         for failure in brought {
             match document.failures.iter_mut().find(|row| failure.is(row)) {
                 Some(waiting) => {
                     waiting.times = waiting.times.saturating_add(failure.times);
                     waiting.found_at.clone_from(&failure.found_at);
                 }
-                None => {
-                    let command = format!("fozzy replay {STORED}{}", failure.trace);
-                    document.failures.push(failure.row(Some(command)));
+                None => document.failures.push(failure.row(Some(self.replay_command(&failure.trace)))),
+            }
+        }
+        document.settle();
+        document
+    }
+
+    /// A document with the failures of its targets that wait on this machine. One that the store has as fixed is there again.
+    pub(super) fn with_waiting(mut document: FleetDocument, waiting: Vec<WaitingFailure>) -> FleetDocument {
+        for failure in waiting {
+            if !document.targets.iter().any(|row| row.name == failure.target) {
+                continue;
+            }
+            let row = waiting_row(failure);
+            let is_it =
+                |known: &&mut FleetFailureRow| (&known.target, &known.signature) == (&row.target, &row.signature);
+            match document.failures.iter_mut().find(is_it) {
+                Some(known) if known.state != FailureState::Fixed.word() => {
+                    known.times = known.times.saturating_add(row.times);
                 }
+                Some(known) => *known = row,
+                None => document.failures.push(row),
             }
         }
         document.settle();
@@ -177,8 +182,8 @@ impl FleetView<'_> {
     }
 
     fn failure_row(&self, target: &FleetTarget, state: FailureState, failure: FleetFailureRecord) -> FleetFailureRow {
+        let command = Some(self.replay_command(&failure.trace));
         let path = self.store.blob_path(&failure.trace);
-        let trace_path = path.map(|path| path.display().to_string());
         let signature = failure.signature.to_string();
         let measures = FailureMeasure::ALL.into_iter();
         let measures = measures.filter(|measure| measure.words(target, "", &signature).is_some());
@@ -191,13 +196,26 @@ impl FleetView<'_> {
             status: failure.status,
             times: failure.times,
             found_at: failure.found_at,
-            command: Some(match trace_path.as_deref() {
-                Some(path) => format!("fozzy replay {}", fozzy_report::shell_word(path)),
-                None => format!("fozzy replay {STORED}{}", failure.trace),
-            }),
-            trace_path,
+            command,
+            trace_path: path.map(|path| path.display().to_string()),
         }
     }
+
+    /// What to type to see a trace of the store. No password is in it: who has one has it in the environment.
+    pub(super) fn replay_command(&self, trace: &Digest) -> String {
+        match (self.store.blob_path(trace), self.named) {
+            (Some(path), _) => replay_of(&path),
+            (None, None) => format!("fozzy replay {STORED}{trace}"),
+            (None, Some(address)) => {
+                let address = without_password(address);
+                format!("FOZZY_STORE={} fozzy replay {STORED}{trace}", shell_word(&address))
+            }
+        }
+    }
+}
+
+fn replay_of(path: &Path) -> String {
+    format!("fozzy replay {}", shell_word(&path.display().to_string()))
 }
 
 /// A failure that a fleet has brought to the store.
@@ -232,6 +250,24 @@ impl BroughtFailure {
             trace_path: None,
             measures: Vec::new(),
         }
+    }
+}
+
+fn waiting_row(
+    WaitingFailure { target, signature, path, is_shrunk, times, found_at }: WaitingFailure,
+) -> FleetFailureRow {
+    let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
+    FleetFailureRow {
+        target,
+        trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        signature: signature.to_string(),
+        state: state.word().to_owned(),
+        status: RegressionStatus::StillThere.word().to_owned(),
+        times,
+        found_at,
+        command: Some(replay_of(&path)),
+        trace_path: Some(path.display().to_string()),
+        measures: Vec::new(),
     }
 }
 
@@ -291,7 +327,61 @@ fn testcases(folder: &Path) -> Vec<FleetTestcaseRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fleet::shared_store::DirectoryStore;
     use fozzy_trace::{FindingKind, Status};
+
+    #[test]
+    fn failures_that_wait_fail_a_fleet_whose_store_does_not_have_them_yet() {
+        let failure = |site: &str| WaitingFailure {
+            target: "app.wasm".to_owned(),
+            signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
+            path: "spool/3f.fozzy".into(),
+            is_shrunk: true,
+            times: 2,
+            found_at: "2026".to_owned(),
+        };
+        let row = |site, state: &str| FleetFailureRow { state: state.to_owned(), ..waiting_row(failure(site)) };
+        let target = FleetTarget {
+            id: "app-1".to_owned(),
+            name: "app.wasm".to_owned(),
+            kind: FleetTargetKind::Explore,
+            source: "app.wasm".into(),
+            is_built: false,
+            file: "app.wasm".into(),
+            flags: Vec::new(),
+        };
+        let mut document = FleetDocument::new("a store".to_owned(), 1, Vec::new());
+        document.targets.push(target_row(&target, &TargetRecord::default(), &[]));
+        document.failures.extend([row("1", "shrunk"), row("2", "fixed")]);
+        let of_another = WaitingFailure { target: "other.wasm".to_owned(), ..failure("4") };
+        let waiting = vec![failure("1"), failure("2"), failure("3"), of_another];
+        let document = FleetView::with_waiting(document, waiting);
+        let found: Vec<_> = document.failures.iter().map(|row| (&*row.signature, &*row.state, row.times)).collect();
+        let expected = [("panic at 1", "shrunk", 4), ("panic at 2", "shrunk", 2), ("panic at 3", "shrunk", 2)];
+        assert_eq!((document.status, found), (Status::Fail, expected.to_vec()));
+    }
+
+    #[test]
+    fn a_command_names_the_store_where_it_would_ask_another_one_and_no_password() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let (collection, trace) = (FleetCollection::default(), Digest::of(b"a trace"));
+        let view = |named| FleetView { store: &store, collection: &collection, named };
+        let path = store.blob_path(&trace).expect("a file");
+        assert_eq!(view(Some("elsewhere")).replay_command(&trace), replay_of(&path), "a file is found without");
+        #[cfg(feature = "redis")]
+        {
+            use crate::fleet::shared_store::RedisStore;
+            let address = "redis://fozzy:secret@127.0.0.1:1/0?prefix=shop";
+            let store = RedisStore::open_or_later(address, "shop").expect("an address");
+            let view = |named| FleetView { store: &store, collection: &collection, named };
+            assert_eq!(view(None).replay_command(&trace), format!("fozzy replay fozzy://{trace}"));
+            assert_eq!(
+                view(Some(address)).replay_command(&trace),
+                format!("FOZZY_STORE='redis://127.0.0.1:1/0?prefix=shop' fozzy replay fozzy://{trace}")
+            );
+        }
+    }
 
     #[test]
     fn a_failure_that_the_store_has_lost_fails_the_fleet_all_the_same_and_is_listed_once() {

@@ -54,10 +54,13 @@ pub(super) fn everything(found: &mut SuiteEntries) -> Result<(), CampaignError> 
 }
 
 /// The programs in this folder, whether `everything` takes them or not: beside scenarios they may be parts of these. None of a folder that
-/// cannot be listed.
+/// cannot be listed, and none of one that is a scenario or a crate itself: what is in it are its parts.
 pub(crate) fn programs_here() -> Vec<PathBuf> {
-    let mut found = SuiteEntries::new();
-    match below(Path::new("."), 1, &|kind| kind == Kind::Program, &mut found) {
+    let (here, mut found) = (Path::new("."), SuiteEntries::new());
+    if kind_of(here).is_some() {
+        return Vec::new();
+    }
+    match below(here, 1, &|kind| kind == Kind::Program, &mut found) {
         Ok(()) => found.into_keys().collect(),
         Err(_) => Vec::new(),
     }

@@ -52,7 +52,6 @@ pub(super) struct SpectrumTable {
     left_out: BTreeSet<u64>,
     /// Runs that printed more lines than count.
     cut: u64,
-    others_max: Option<usize>,
 }
 
 impl SpectrumTable {
@@ -87,7 +86,7 @@ impl SpectrumTable {
         for thing in things {
             let is_code = matches!(thing.kind, SuspectKind::Line | SuspectKind::Branch);
             if !is_code && !self.things.contains_key(&thing) {
-                if self.others >= self.others_max.unwrap_or(OTHERS_MAX) {
+                if self.others >= OTHERS_MAX {
                     if self.left_out.len() < LEFT_OUT_MAX {
                         let digest = Digest::of(thing.shown().as_bytes()).0;
                         self.left_out.insert(u64::from_le_bytes(digest[..8].try_into().expect("eight of them")));
@@ -142,7 +141,7 @@ impl SpectrumTable {
         if !self.left_out.is_empty() {
             let more = if self.left_out.len() < LEFT_OUT_MAX { "" } else { "more than " };
             let things = counted(self.left_out.len() as u64, "further one");
-            let most = counted(self.others_max.unwrap_or(OTHERS_MAX) as u64, "different thing");
+            let most = counted(OTHERS_MAX as u64, "different thing");
             warnings.push(format!(
                 "only {most} beside code are compared, lines of output most of all; {more}{things} are left out"
             ));
@@ -193,13 +192,13 @@ mod tests {
 
     #[test]
     fn things_beyond_the_bound_are_left_out_of_all_runs_and_said() {
-        let mut table = SpectrumTable { others_max: Some(2), ..SpectrumTable::default() };
+        // All but two were in earlier runs.
+        let mut table = SpectrumTable { others: OTHERS_MAX - 2, ..SpectrumTable::default() };
         for lines in [["a", "b"], ["b", "c"], ["c", "d"]] {
             table.count_things(Some("full"), lines.iter().map(|line| log(line)).collect());
         }
-        assert!(
-            table.warnings()[0].contains("only 2 different things") && table.warnings()[0].contains("2 further ones")
-        );
+        let most = format!("only {} beside code", counted(OTHERS_MAX as u64, "different thing"));
+        assert!(table.warnings()[0].contains(&most) && table.warnings()[0].contains("2 further ones"));
         let found: Vec<(String, u64)> = groups(table, "full").into_iter().map(|it| (it.0, it.1)).collect();
         assert_eq!(found, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
     }

@@ -54,14 +54,15 @@ pub(crate) enum StoreCommand {
     Copy(StoreCopyArgs),
 }
 
-/// Copies a store. Records of the same name are replaced; those that only the other store has stay.
+/// Copies a store. What only the other store has stays; of what both have, each slice is counted once, however often and in whichever
+/// direction it is copied.
 #[derive(Debug, Args)]
 pub(crate) struct StoreCopyArgs {
     /// The store: a folder, or an address as redis://HOST/0?prefix=NAME.
     pub(crate) from: String,
     /// The other one, which is made where there is none.
     pub(crate) to: String,
-    /// Copy into a store that is not empty.
+    /// Copy into a store that is not empty: counts of slices that only one of them has are added.
     #[arg(long)]
     pub(crate) merge: bool,
 }

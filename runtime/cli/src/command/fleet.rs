@@ -10,7 +10,8 @@ use crate::fleet_place::FleetPlace;
 use crate::gates::passed_on;
 use fozzy_campaign::fleet::discovery::FleetScope;
 use fozzy_campaign::fleet::dispatch::FleetRun;
-use fozzy_campaign::fleet::shared_store::{copy_store, open_store, shared_store_error};
+use fozzy_campaign::fleet::shared_store::{open_store, shared_store_error};
+use fozzy_campaign::fleet::store_copy::copy_store;
 use fozzy_campaign::fleet::view::FleetView;
 use fozzy_dashboard::{DashboardServer, DashboardSource};
 use fozzy_report::fleet::StoreCopyDocument;
@@ -29,7 +30,8 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
     let collection = scope.collect(&context.project)?;
     context.project.remarks.live("");
     if args.collect {
-        let document = FleetView { store: &*store, collection: &collection }.document().map_err(shared_store_error)?;
+        let view = FleetView { store: &*store, collection: &collection, named: place.named(context) };
+        let document = view.document().map_err(shared_store_error)?;
         context.printer.document(&document)?;
         return Ok(exit_as_told(document.status, document.interrupted));
     }
@@ -46,6 +48,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
         project: &context.project,
         store: &*store,
         collection: &collection,
+        named: place.named(context),
         jobs: args.jobs,
         time,
         seed,
@@ -75,10 +78,14 @@ pub(crate) fn copy(context: &Context, args: &StoreCopyArgs) -> Result<ExitCode, 
     if !args.merge && !to.folders().map_err(shared_store_error)?.is_empty() {
         let message = format!("{} is not empty", to.place());
         return Err(CliError::new(ErrorKind::Usage, message)
-            .hint("--merge replaces records of the same name and keeps all others"));
+            .hint("--merge adds to what it has, and counts what both have once"));
     }
     let copied = copy_store(&*from, &*to).map_err(shared_store_error)?;
-    let (values, blobs, bytes) = (copied.values, copied.blobs, copied.bytes);
-    context.printer.document(&StoreCopyDocument::new(from.place(), to.place(), values, blobs, bytes))?;
+    let counts = (copied.blobs, copied.bytes);
+    let mut document = StoreCopyDocument::new(from.place(), to.place(), counts, copied.kinds);
+    document.warnings.extend(copied.larger.into_iter().map(|target| {
+        format!("{target}: some of its slices are in both stores; its counts are the larger ones, not their sum")
+    }));
+    context.printer.document(&document)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -317,13 +317,13 @@
     h("h1", {}, "Collection"),
     h("h2", {}, `Not collected (${fleet.notCollected.length})`),
     fleet.notCollected.length ? table([h("th", {}, "path"), h("th", {}, "reason"), h("th", {}, "why")],
-      fleet.notCollected.map((row) => h("tr", {}, h("td", { class: "name" }, row.name), h("td", {}, word("fair", row.reason)), h("td", { class: "why" }, row.why))))
+      fleet.notCollected.map((row) => h("tr", {}, h("td", { class: "name" }, row.name), h("td", {}, word("fair", row.reason)), h("td", { class: "mono why" }, row.why))))
       : h("p", { class: "empty" }, "Everything that was found is searched."),
     h("h2", {}, `Collected (${fleet.targets.length})`),
     fleet.targets.length ? [h("p", { class: "faint" }, "First each target has one short slice. Then a target has the more of the time the more of its slices find something new, however much; so the time is even while all of them do. Each has a tenth of an even share at least."),
       table([h("th", {}, "target"), h("th", {}, "searched by"), h("th", { class: "n" }, "CPU time"), h("th", { class: "n", title: "Slices that find something new in a minute of CPU time, estimated, the latest counting most: the more, the more time." }, "finds per CPU min"), h("th", {}, "last trouble")],
         fleet.targets.map((target) => h("tr", {}, h("td", { class: "name" }, h("a", { class: "row", href: `#/target/${target.id}` }, target.name)), h("td", {}, target.kind),
-          h("td", { class: "n" }, seconds(target.cpuS)), h("td", { class: "n" }, target.slices ? (60 * target.rate).toFixed(1) : "-"), h("td", { class: "why" }, target.trouble || "-"))))]
+          h("td", { class: "n" }, seconds(target.cpuS)), h("td", { class: "n" }, target.slices ? (60 * target.rate).toFixed(1) : "-"), h("td", { class: "mono why" }, target.trouble || "-"))))]
       : h("p", { class: "empty" }, "No target was found."),
   ];
 
@@ -403,7 +403,7 @@
         card(seconds(target.cpuS), `CPU time in ${counted(target.slices, "slice")}`),
         card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "kept edges, in libraries too"),
         card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), "chance of more if doubled")),
-      target.trouble ? h("ul", { class: "notes" }, h("li", {}, `the last slice had no result: ${target.trouble}`)) : null,
+      target.trouble ? h("ul", { class: "notes" }, h("li", { class: "mono" }, `the last slice had no result: ${target.trouble}`)) : null,
       h("h2", {}, "How it went"),
       h("div", { class: "tools" }, choice("time", chartBy === "atS", () => { chartBy = "atS"; }), choice("CPU time", chartBy === "cpuS", () => { chartBy = "cpuS"; }),
         choice("executions", chartBy === "executions", () => { chartBy = "executions"; }), choice("logarithmic", isLog, () => { isLog = !isLog; }), choice("by worker", byWorker, () => { byWorker = !byWorker; })),

@@ -57,7 +57,7 @@ pub enum LoadError {
         /// What was found.
         found: String,
     },
-    /// The text does not assemble.
+    /// The text does not assemble: why, with a picture of the place in the lines below.
     #[error("the text does not assemble: {0}")]
     Text(String),
     /// The wasm does not validate.
@@ -92,7 +92,7 @@ pub fn load(bytes: &[u8], cache: Option<&Cache>) -> Result<LoadedProgram, LoadEr
     }
     if looks_like_text(bytes) {
         let text = std::str::from_utf8(bytes).expect("checked to be UTF-8");
-        let binary = wat::parse_str(text).map_err(|error| LoadError::Text(one_line(&error.to_string())))?;
+        let binary = wat::parse_str(text).map_err(|error| LoadError::Text(error.to_string()))?;
         return load_binary(&binary, cache);
     }
     Err(LoadError::NotWasm { found: describe(bytes) })
@@ -179,7 +179,7 @@ fn describe(bytes: &[u8]) -> String {
     }
 }
 
-/// Messages of parsers span lines; an error of ours is one.
+/// Messages of validators and compilers span lines; an error of ours is one.
 pub(crate) fn one_line(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ")
@@ -205,10 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn text_is_assembled_and_its_errors_are_one_line() {
+    fn text_is_assembled_and_its_errors_show_the_place() {
         assert_eq!(load(b"(component)", None).expect("empty component").kind, SourceKind::Component);
-        let message = refusal(b"(component (core module $m (func (result i32))");
-        assert!(!message.contains('\n') && message.contains("does not assemble"), "{message}");
+        assert!(refusal(b"(component (core module $m (func (result i32))").contains("does not assemble"));
+        let message = refusal(b"(module\n\t(func (export 1)))\n");
+        let lines: Vec<&str> = message.lines().collect();
+        assert!(lines[0].contains("does not assemble") && lines[1].trim_start().starts_with("-->"), "{message}");
+        assert!(lines.len() == 5 && lines[3].contains("(func (export 1))") && lines[4].ends_with(" ^"), "{message}");
         let message = refusal(b"(module (func (result i32)))");
         assert!(message.contains("does not validate") && message.contains("offset"), "{message}");
     }

@@ -240,6 +240,11 @@ impl SharedStore for DirectoryStore {
         Ok(Some(Box::new(FileLease { _file: file, attempt })))
     }
 
+    fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError> {
+        let note = read_bounded(&self.file("leases", key, LEASE_ENDING)?, HEAD_BYTES_MAX)?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&note).lines().nth(1).map(str::to_owned))
+    }
+
     fn project(&self) -> &str {
         &self.project
     }

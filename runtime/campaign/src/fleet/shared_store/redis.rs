@@ -399,6 +399,11 @@ impl SharedStore for RedisStore {
         Ok((attempt > 0).then(|| Box::new(taken) as Box<dyn StoreLease>))
     }
 
+    fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError> {
+        let token: Option<String> = self.ask("read", key, redis::cmd("GET").arg(self.key_of("l", key.parts())?))?;
+        Ok(token.and_then(|token| Some(token.rsplit_once(' ')?.0.to_owned())))
+    }
+
     fn wait_at_most(&self, time: Duration) {
         self.connection.wait_ms.store(time.as_millis() as u64, Ordering::Relaxed);
     }

@@ -107,6 +107,7 @@ fn of_many_threads_one_is_first_and_one_holds_a_lease() {
         assert_eq!(firsts, 20, "each member is new to one of them");
         let mut first = stores[0].acquire(&lease, "one").expect("asked").expect("free");
         assert!(stores[1].acquire(&lease, "two").expect("asked").is_none(), "it has a holder");
+        assert_eq!(stores[1].holder(&lease).expect("asked").as_deref(), Some("one"));
         assert!(stores[1].acquire(&key(&["targets", "till"]), "two").expect("asked").is_some(), "another one is free");
         assert!(first.renew().expect("asked"));
         let attempt = first.attempt();

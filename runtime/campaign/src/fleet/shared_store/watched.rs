@@ -151,6 +151,10 @@ impl SharedStore for WatchedStore<'_> {
         self.ask(|store| store.acquire(key, holder))
     }
 
+    fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError> {
+        self.ask(|store| store.holder(key))
+    }
+
     fn answers(&self) -> bool {
         self.store.answers()
     }

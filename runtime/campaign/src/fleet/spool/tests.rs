@@ -2,6 +2,7 @@
 
 use super::super::shared_store::WatchedStore;
 use super::*;
+use crate::wall_clock::Stopwatch;
 use fozzy_trace::FindingKind;
 
 const TARGET: &str = "app-1";
@@ -109,6 +110,27 @@ fn a_slice_is_counted_once_whenever_the_store_goes_away() {
 }
 
 #[test]
+fn slices_of_a_target_whose_records_another_one_holds_wait_and_no_others_do() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    fill(&spool, 1..=2);
+    spool.put(&SpooledSlice { target: "other-2".to_owned(), ..slice(&spool, 4) }).expect("kept");
+    let lock = place.store.acquire(&StoreKey::new(&["records", TARGET]), "killed").expect("asked").expect("free");
+    let held = HeldRecords { target: "app.wasm".to_owned(), holder: "killed".to_owned() };
+    let merge = || spool.merge(&place.store, |_, _| ()).expect("it answers");
+    assert_eq!((merge(), spool.len().expect("listed")), (vec![held], 2), "the other target's is there");
+    // Known to be held, they are neither waited for nor said again.
+    let watch = Stopwatch::start();
+    assert_eq!((0..20).flat_map(|_| merge()).count(), 0);
+    assert!(watch.elapsed() < LOCK_WAIT * 10, "{:?}", watch.elapsed());
+    assert_eq!(place.record().executions, 0);
+    drop(lock);
+    assert_eq!((merge(), spool.len().expect("listed")), (vec![], 0));
+    let other = FleetRecords { store: &place.store }.target("other-2").expect("it answers").0;
+    assert_eq!((place.record().executions, other.executions), (200, 100));
+}
+
+#[test]
 fn workers_that_merge_at_a_time_lose_nothing() {
     let place = Place::new();
     std::thread::scope(|scope| {
@@ -118,7 +140,10 @@ fn workers_that_merge_at_a_time_lose_nothing() {
                 let spool = place.spool(&format!("worker {worker}"));
                 for number in 1..=5 {
                     fill(&spool, number..=number);
-                    spool.merge(&place.store, |_, _| ()).expect("it answers");
+                    // Another one may hold the records for longer than they are waited for.
+                    while spool.len().expect("listed") > 0 {
+                        spool.merge(&place.store, |_, _| ()).expect("it answers");
+                    }
                 }
             });
         }

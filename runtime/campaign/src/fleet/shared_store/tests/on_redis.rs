@@ -1,7 +1,9 @@
 //! Servers of Redis for tests: what they refuse, and what happens when they go.
 
 use super::*;
+use crate::fleet::store_copy::{CopiedStore, copy_store};
 use crate::wall_clock::{Stopwatch, pause};
+use fozzy_report::fleet::CopiedKindRow;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -244,7 +246,9 @@ fn a_copy_has_all_that_the_other_home_has() {
     }
     let blob = from.put_blob(b"a trace").expect("kept");
     let redis = RedisStore::open(&server.address(), Some("shop")).expect("a store");
-    let expected = CopiedStore { values: 3, blobs: 1, bytes: 10 };
+    let kinds = ["failures", "targets", "top"];
+    let kinds = kinds.map(|kind| CopiedKindRow { kind: kind.to_owned(), new: 1, ..CopiedKindRow::default() });
+    let expected = CopiedStore { kinds: kinds.to_vec(), blobs: 1, bytes: 10, larger: Vec::new() };
     assert_eq!(copy_store(&from, &redis).expect("copied"), expected);
     let back = directory("back");
     assert_eq!(copy_store(&redis, &back).expect("copied"), expected);

@@ -1,0 +1,312 @@
+//! Copies a store into another one, which may have records of its own.
+//!
+//! ```text
+//! slices that are counted             the record of both
+//! from ⊆ to, or the other way round   the larger one as it is
+//! from and to have none in common     the sum of both
+//! some in common, each has others     the larger of each count: what is in both is not known apart
+//! ```
+//!
+//! Which slices a record has counted is known by the last one of each worker in it. How a target and its failures stand is said by the side
+//! whose slice is the latest; how a process went, by its later record; of saved explorations of one build, the later one is kept.
+//!
+//! Invariants: what is copied twice, or there and back, changes nothing the second time; nothing that only the other store has goes; a failure
+//! is in one state; blobs go first, so that whoever is stopped in between leaves no value that names what is not there.
+//! Not here: leases, which stay, and sets, which fleets have none of.
+
+use super::division::DiscoveryEstimate;
+use super::records::{
+    CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, SliceOverlap,
+    TargetRecord, thin_out,
+};
+use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
+use fozzy_report::fleet::{CopiedKindRow, FleetMoment};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Who holds records while they are joined.
+const HOLDER: &str = "fozzy store copy";
+/// Real time for which records are waited for that a worker changes.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+
+/// What was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CopiedStore {
+    /// What became of the records of each kind, by name.
+    pub kinds: Vec<CopiedKindRow>,
+    /// Blobs.
+    pub blobs: u64,
+    /// Bytes of records and blobs that were read.
+    pub bytes: u64,
+    /// Targets whose counts are the larger ones, since some of their slices are in both stores.
+    pub larger: Vec<String>,
+}
+
+/// Copies values and blobs from one store to another, and joins the records that both have.
+///
+/// # Errors
+/// When one of them does not work, or a worker holds records of the other one.
+pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<CopiedStore, SharedStoreError> {
+    let mut copied = CopiedStore::default();
+    for name in from.blobs()? {
+        if let Some(bytes) = from.get_blob(&name)? {
+            copied.blobs += 1;
+            copied.bytes += bytes.len() as u64;
+            to.put_blob(&bytes)?;
+        }
+    }
+    let (merge, mut kinds) = (StoreMerge { from, to }, BTreeMap::<String, CopiedKindRow>::new());
+    // In their order, a target's record comes after its failures and its history, which ask both records what is the later one.
+    for folder in from.folders()? {
+        for name in from.list(&folder)? {
+            let key = folder.join(&name);
+            let Some(value) = from.get(&key)? else { continue };
+            copied.bytes += value.len() as u64;
+            let kind = key.parts().first().cloned().unwrap_or_default();
+            let row = kinds.entry(kind.clone()).or_insert_with(|| CopiedKindRow { kind, ..CopiedKindRow::default() });
+            let outcome = merge.copy(&key, &value, &mut copied.larger)?;
+            match outcome {
+                CopyOutcome::New => row.new += 1,
+                CopyOutcome::Merged => row.merged += 1,
+                CopyOutcome::Replaced => row.replaced += 1,
+                CopyOutcome::Left => row.left += 1,
+            }
+        }
+    }
+    copied.kinds = kinds.into_values().collect();
+    Ok(copied)
+}
+
+/// What became of one record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CopyOutcome {
+    /// The other store had none.
+    New,
+    /// It is made of both.
+    Merged,
+    /// It is now as in the first store.
+    Replaced,
+    /// It is as it was.
+    Left,
+}
+
+/// Two stores, of which the second takes what the first one has.
+struct StoreMerge<'a> {
+    from: &'a dyn SharedStore,
+    to: &'a dyn SharedStore,
+}
+
+impl StoreMerge<'_> {
+    fn copy(&self, key: &StoreKey, value: &[u8], larger: &mut Vec<String>) -> Result<CopyOutcome, SharedStoreError> {
+        let parts: Vec<&str> = key.parts().iter().map(String::as_str).collect();
+        match parts.as_slice() {
+            ["targets", id] => {
+                let (_lease, mut unknown) = (self.lock(id)?, None);
+                let outcome = self.join(key, value, |from: &TargetRecord, to: &TargetRecord| {
+                    let overlap = SliceOverlap::of(&from.counted, &to.counted);
+                    unknown = (overlap == SliceOverlap::Unknown).then(|| to.name.clone());
+                    join_targets(from, to)
+                })?;
+                larger.extend(unknown.filter(|_| outcome != CopyOutcome::Left));
+                Ok(outcome)
+            }
+            ["history", id] => {
+                let _lease = self.lock(id)?;
+                let (from, to) = (self.counted(self.from, id)?, self.counted(self.to, id)?);
+                self.join(key, value, |own: &Vec<FleetMoment>, other: &Vec<FleetMoment>| {
+                    join_histories((own, &from), (other, &to))
+                })
+            }
+            ["failures", state, id, name] => {
+                let _lease = self.lock(id)?;
+                self.copy_failure((state, id, name), key, value)
+            }
+            ["workers", _] => self.join(key, value, |from: &FleetWorkerRecord, to: &FleetWorkerRecord| {
+                let age = |record: &FleetWorkerRecord| (record.has_ended, record.slices, record.seen_at.clone());
+                if age(from) > age(to) { from.clone() } else { to.clone() }
+            }),
+            ["explored", ..] => self.join(key, value, |from: &serde_json::Value, to: &serde_json::Value| {
+                let kept_at = |record: &serde_json::Value| record["keptAtS"].as_u64();
+                if kept_at(from) > kept_at(to) { from.clone() } else { to.clone() }
+            }),
+            _ => self.put(key, value),
+        }
+    }
+
+    /// A record of which one side is taken whole.
+    fn put(&self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
+        Ok(match self.to.get(key)? {
+            Some(old) if old == value => CopyOutcome::Left,
+            old => {
+                self.to.put(key, value)?;
+                if old.is_some() { CopyOutcome::Replaced } else { CopyOutcome::New }
+            }
+        })
+    }
+
+    /// A record that is made of both where both have one. One that cannot be read gives way.
+    fn join<T: Serialize + DeserializeOwned + PartialEq>(
+        &self,
+        key: &StoreKey,
+        value: &[u8],
+        join: impl FnOnce(&T, &T) -> T,
+    ) -> Result<CopyOutcome, SharedStoreError> {
+        let Some(old) = self.to.get(key)? else { return self.put(key, value) };
+        let Ok(from) = serde_json::from_slice::<T>(value) else { return Ok(CopyOutcome::Left) };
+        let Ok(to) = serde_json::from_slice::<T>(&old) else { return self.put(key, value) };
+        let joined = join(&from, &to);
+        if joined == to {
+            return Ok(CopyOutcome::Left);
+        }
+        FleetRecords { store: self.to }.write(key, &joined)?;
+        Ok(if joined == from { CopyOutcome::Replaced } else { CopyOutcome::Merged })
+    }
+
+    fn copy_failure(
+        &self,
+        (state, id, name): (&str, &str, &str),
+        key: &StoreKey,
+        value: &[u8],
+    ) -> Result<CopyOutcome, SharedStoreError> {
+        let state = FailureState::ALL.into_iter().find(|known| known.word() == state);
+        let from = serde_json::from_slice::<FleetFailureRecord>(value).ok();
+        let (Some(state), Some(from)) = (state, from) else {
+            return Ok(if self.to.get(key)?.is_some() { CopyOutcome::Left } else { self.put(key, value)? });
+        };
+        for known in FailureState::ALL {
+            let key = StoreKey::new(&["failures", known.word(), id, name]);
+            let old = self.to.get(&key)?.and_then(|old| serde_json::from_slice::<FleetFailureRecord>(&old).ok());
+            let Some(to) = old else { continue };
+            let is_later = self.counted(self.from, id)?.latest() > self.counted(self.to, id)?.latest();
+            let (joined_state, joined) = join_failures((state, &from), (known, &to), is_later);
+            if (joined_state, &joined) == (known, &to) {
+                return Ok(CopyOutcome::Left);
+            }
+            FleetRecords { store: self.to }.put_failure(id, joined_state, &joined)?;
+            let is_from = (joined_state, &joined) == (state, &from);
+            return Ok(if is_from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
+        }
+        self.put(key, value)
+    }
+
+    /// The slices of a target that a store has counted.
+    fn counted(&self, store: &dyn SharedStore, id: &str) -> Result<CountedSlices, SharedStoreError> {
+        Ok(FleetRecords { store }.target(id)?.0.counted)
+    }
+
+    /// The right to change the records of a target.
+    fn lock(&self, id: &str) -> Result<Box<dyn StoreLease>, SharedStoreError> {
+        let records = FleetRecords { store: self.to };
+        if let Some(lease) = records.lock(id, HOLDER, LOCK_WAIT)? {
+            return Ok(lease);
+        }
+        let (what, path) = ("change", format!("the records of {id} in {}", self.to.place()));
+        let why = format!(
+            "{} holds them; of one that was killed they are free after half a minute",
+            records.lock_holder(id)?
+        );
+        Err(SharedStoreError::Away { what, path, why })
+    }
+}
+
+fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
+    let overlap = SliceOverlap::of(&from.counted, &to.counted);
+    match overlap {
+        SliceOverlap::Within => return to.clone(),
+        SliceOverlap::Beyond => return from.clone(),
+        SliceOverlap::Apart | SliceOverlap::Unknown => {}
+    }
+    let is_later = from.counted.latest() > to.counted.latest();
+    let (later, earlier) = if is_later { (from, to) } else { (to, from) };
+    let (left, right) = (from.estimate.total_cpu_s, to.estimate.total_cpu_s);
+    let total_cpu_s = if overlap == SliceOverlap::Apart { left + right } else { left.max(right) };
+    let slices = overlap.count(from.estimate.slices, to.estimate.slices);
+    // Coverage is of one program.
+    let best = |of: fn(&TargetRecord) -> u64| if from.program == to.program { of(from).max(of(to)) } else { of(later) };
+    TargetRecord {
+        estimate: DiscoveryEstimate { total_cpu_s, slices, ..later.estimate },
+        executions: overlap.count(from.executions, to.executions),
+        features: best(|record| record.features),
+        edges: best(|record| record.edges),
+        corpus: from.corpus.max(to.corpus),
+        news_at: from.news_at.clone().max(to.news_at.clone()),
+        counted: from.counted.union(&to.counted),
+        others: join_others(&earlier.others, &later.others),
+        ..later.clone()
+    }
+}
+
+/// One failure in two stores; `is_later` says that the first one has searched its target last.
+fn join_failures(
+    from: (FailureState, &FleetFailureRecord),
+    to: (FailureState, &FleetFailureRecord),
+    is_later: bool,
+) -> (FailureState, FleetFailureRecord) {
+    let times = match SliceOverlap::of(&from.1.counted, &to.1.counted) {
+        SliceOverlap::Within => to.1.times,
+        SliceOverlap::Beyond => from.1.times,
+        overlap => overlap.count(from.1.times, to.1.times),
+    };
+    let ((state, later), (before, earlier)) = if is_later { (from, to) } else { (to, from) };
+    let (state, trace) = match (state, before) {
+        (FailureState::Unshrunk, FailureState::Shrunk) => (FailureState::Shrunk, earlier.trace),
+        (state, _) => (state, later.trace),
+    };
+    let joined = FleetFailureRecord {
+        trace,
+        times,
+        found_at: from.1.found_at.clone().min(to.1.found_at.clone()),
+        counted: from.1.counted.union(&to.1.counted),
+        others: join_others(&earlier.others, &later.others),
+        ..later.clone()
+    };
+    (state, joined)
+}
+
+/// The moments of a target in two stores, with the slices that each has counted.
+fn join_histories(
+    (from, from_counted): (&[FleetMoment], &CountedSlices),
+    (to, to_counted): (&[FleetMoment], &CountedSlices),
+) -> Vec<FleetMoment> {
+    match SliceOverlap::of(from_counted, to_counted) {
+        SliceOverlap::Within => return to.to_vec(),
+        SliceOverlap::Beyond => return from.to_vec(),
+        SliceOverlap::Unknown if from_counted.latest() > to_counted.latest() => return from.to_vec(),
+        SliceOverlap::Unknown => return to.to_vec(),
+        // A copy that was stopped before it came to the target's record has joined them already.
+        SliceOverlap::Apart if from.iter().any(|moment| has(to, moment)) => return to.to_vec(),
+        SliceOverlap::Apart => {}
+    }
+    let mut all: Vec<(usize, &FleetMoment)> = from.iter().map(|moment| (0, moment)).collect();
+    all.extend(to.iter().map(|moment| (1, moment)));
+    all.sort_by(|left, right| left.1.at_s.total_cmp(&right.1.at_s));
+    // At each moment, both sides have what they had at their last one.
+    let mut last = [FleetMoment::default(), FleetMoment::default()];
+    let both = all.into_iter().map(|(side, moment)| {
+        last[side] = moment.clone();
+        let other = &last[1 - side];
+        FleetMoment {
+            cpu_s: moment.cpu_s + other.cpu_s,
+            executions: moment.executions.saturating_add(other.executions),
+            features: moment.features.max(other.features),
+            edges: moment.edges.max(other.edges),
+            corpus: moment.corpus.max(other.corpus),
+            failures: moment.failures.max(other.failures),
+            ..moment.clone()
+        }
+    });
+    thin_out(both.collect())
+}
+
+fn has(moments: &[FleetMoment], moment: &FleetMoment) -> bool {
+    moments.iter().any(|known| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq())
+}
+
+fn join_others(earlier: &OtherFields, later: &OtherFields) -> OtherFields {
+    earlier.iter().chain(later).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests;

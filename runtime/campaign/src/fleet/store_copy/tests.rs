@@ -1,0 +1,200 @@
+//! Stores that have worked apart, from a common beginning or not, copied once, twice, and back.
+
+use super::super::shared_store::DirectoryStore;
+use super::*;
+use fozzy_trace::{Digest, FailureSignature, FindingKind};
+
+const TARGET: &str = "app-1";
+
+struct Pair {
+    _folder: tempfile::TempDir,
+    one: DirectoryStore,
+    other: DirectoryStore,
+}
+
+impl Pair {
+    fn new() -> Pair {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = |name: &str| DirectoryStore::open(&folder.path().join(name), "shop").expect("a store");
+        let (one, other) = (store("one"), store("other"));
+        Pair { _folder: folder, one, other }
+    }
+}
+
+/// The last slice of each worker, which ends so many seconds after the first one.
+fn counted(slices: &[(&str, u64)]) -> CountedSlices {
+    let mut counted = CountedSlices::default();
+    slices.iter().for_each(|(worker, number)| assert!(counted.count(worker, *number, 1e9 + *number as f64)));
+    counted
+}
+
+/// So many slices, of a hundred executions and ten CPU seconds each.
+fn target(slices: u64, of: &[(&str, u64)]) -> TargetRecord {
+    TargetRecord {
+        name: "app.wasm".to_owned(),
+        estimate: DiscoveryEstimate { slices, total_cpu_s: 10.0 * slices as f64, ..DiscoveryEstimate::default() },
+        executions: 100 * slices,
+        features: slices,
+        counted: counted(of),
+        ..TargetRecord::default()
+    }
+}
+
+fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
+    FleetFailureRecord {
+        target: "app.wasm".to_owned(),
+        signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
+        trace: Digest::of(format!("{times} times").as_bytes()),
+        status: "still there".to_owned(),
+        program: None,
+        times,
+        found_at: format!("202{times}"),
+        counted: counted(of),
+        news_of: None,
+        others: OtherFields::new(),
+    }
+}
+
+fn moment(worker: &str, number: u64) -> FleetMoment {
+    FleetMoment {
+        at_s: 1e9 + number as f64,
+        executions: 100 * number,
+        worker: worker.to_owned(),
+        ..FleetMoment::default()
+    }
+}
+
+fn worker(slices: u64) -> FleetWorkerRecord {
+    FleetWorkerRecord {
+        version: "0.1.0".to_owned(),
+        pid: 1,
+        started_at: "2026".to_owned(),
+        seen_at: "2026".to_owned(),
+        slices,
+        cpu_s: 0.0,
+        has_ended: true,
+        recent: Vec::new(),
+    }
+}
+
+fn records(store: &DirectoryStore) -> FleetRecords<'_> {
+    FleetRecords { store }
+}
+
+/// What a copy has done, by kind: new, merged, replaced, left.
+fn copy(from: &DirectoryStore, to: &DirectoryStore) -> Vec<(String, [u64; 4])> {
+    let copied = copy_store(from, to).expect("copied");
+    copied.kinds.into_iter().map(|row| (row.kind, [row.new, row.merged, row.replaced, row.left])).collect()
+}
+
+fn values(store: &DirectoryStore) -> Vec<(StoreKey, Vec<u8>)> {
+    let keys = store
+        .folders()
+        .expect("listed")
+        .into_iter()
+        .flat_map(|folder| store.list(&folder).expect("listed").into_iter().map(move |name| folder.join(&name)));
+    keys.map(|key| (key.clone(), store.get(&key).expect("read").expect("it is there"))).collect()
+}
+
+fn executions(store: &DirectoryStore) -> u64 {
+    records(store).target(TARGET).expect("read").0.executions
+}
+
+#[test]
+fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
+    let Pair { _folder, one, other } = Pair::new();
+    records(&one).put_target(TARGET, &target(3, &[("a", 3)])).expect("kept");
+    records(&other).put_target(TARGET, &target(2, &[("b", 2)])).expect("kept");
+    records(&one).put_failure(TARGET, FailureState::Unshrunk, &failure("x", 4, &[("a", 3)])).expect("kept");
+    records(&other).put_failure(TARGET, FailureState::Shrunk, &failure("x", 2, &[("b", 1)])).expect("kept");
+    records(&other).put_failure(TARGET, FailureState::Unshrunk, &failure("y", 1, &[("b", 2)])).expect("kept");
+    for (store, worker, number) in [(&one, "a", 1), (&other, "b", 2), (&one, "a", 3)] {
+        records(store).add_moment(TARGET, moment(worker, number)).expect("kept");
+    }
+    records(&one).put_worker("a", &worker(3)).expect("kept");
+    records(&other).put_worker("a", &worker(2)).expect("kept");
+    records(&other).put_worker("b", &worker(2)).expect("kept");
+    let row = |kind: &str, counts| (kind.to_owned(), counts);
+    let first = copy(&one, &other);
+    let expected = [
+        row("failures", [0, 1, 0, 0]),
+        row("history", [0, 1, 0, 0]),
+        row("targets", [0, 1, 0, 0]),
+        row("workers", [0, 0, 1, 0]),
+    ];
+    assert_eq!(first, expected);
+    let record = records(&other).target(TARGET).expect("read").0;
+    assert_eq!((record.executions, record.estimate.slices, record.estimate.total_cpu_s), (500, 5, 50.0));
+    // The smaller trace stays, in one state, with when it was found first.
+    let known = records(&other).failures(TARGET).expect("read");
+    let known: Vec<_> = known.iter().map(|(state, _, it)| (*state, it.times, it.trace, &*it.found_at)).collect();
+    let (shrunk, single) = (failure("x", 2, &[]).trace, failure("y", 1, &[]).trace);
+    assert_eq!(known, [(FailureState::Unshrunk, 1, single, "2021"), (FailureState::Shrunk, 6, shrunk, "2022")]);
+    let history = records(&other).history(TARGET).expect("read");
+    assert_eq!(history.iter().map(|moment| moment.executions).collect::<Vec<_>>(), [100, 300, 500]);
+    // After one that was stopped before it came to the target's record, again, back, and forth: nothing is counted twice.
+    let merged = values(&other);
+    records(&other).put_target(TARGET, &target(2, &[("b", 2)])).expect("kept");
+    copy(&one, &other);
+    assert_eq!(values(&other), merged);
+    assert!(copy(&one, &other).iter().all(|(_, [new, merged, replaced, _])| new + merged + replaced == 0));
+    assert_eq!(values(&other), merged);
+    let back = copy(&other, &one);
+    let expected = [
+        row("failures", [1, 0, 1, 0]),
+        row("history", [0, 0, 1, 0]),
+        row("targets", [0, 0, 1, 0]),
+        row("workers", [1, 0, 0, 1]),
+    ];
+    assert_eq!((back, values(&one)), (expected.to_vec(), merged.clone()));
+    copy(&one, &other);
+    assert_eq!(values(&other), merged);
+}
+
+#[test]
+fn stores_that_went_on_from_one_copy_have_the_larger_counts_and_that_is_said() {
+    let Pair { _folder, one, other } = Pair::new();
+    let put = |store: &DirectoryStore, slices, of: &[(&str, u64)]| {
+        records(store).put_target(TARGET, &target(slices, of)).expect("kept");
+    };
+    put(&one, 2, &[("a", 2)]);
+    assert_eq!(copy(&one, &other), [("targets".to_owned(), [1, 0, 0, 0])]);
+    put(&one, 3, &[("a", 3)]);
+    assert_eq!(copy(&one, &other), [("targets".to_owned(), [0, 0, 1, 0])]);
+    assert_eq!(executions(&other), 300, "it has all of the copy's");
+    put(&one, 4, &[("a", 4)]);
+    put(&other, 5, &[("a", 3), ("b", 2)]);
+    let copied = copy_store(&one, &other).expect("copied");
+    assert_eq!((copied.larger, executions(&other)), (vec!["app.wasm".to_owned()], 500));
+    let again = copy_store(&one, &other).expect("copied");
+    assert_eq!((again.larger, again.kinds[0].left, executions(&other)), (Vec::new(), 1, 500));
+}
+
+#[test]
+fn how_a_failure_stands_is_said_by_the_store_that_has_searched_its_target_last() {
+    let Pair { _folder, one, other } = Pair::new();
+    for (store, slices, state) in [(&one, 2, FailureState::Shrunk), (&other, 3, FailureState::Fixed)] {
+        records(store).put_target(TARGET, &target(slices, &[("a", slices)])).expect("kept");
+        records(store).put_failure(TARGET, state, &failure("x", 1, &[("a", 1)])).expect("kept");
+    }
+    let states = |store| records(store).failures(TARGET).expect("read").into_iter().map(|it| it.0).collect::<Vec<_>>();
+    copy(&one, &other);
+    assert_eq!(states(&other), [FailureState::Fixed]);
+    copy(&other, &one);
+    assert_eq!(states(&one), [FailureState::Fixed]);
+}
+
+#[test]
+fn of_a_record_that_has_forgotten_workers_only_later_ones_are_known_to_be_others() {
+    let names: Vec<String> = (0..64).map(|number| format!("w{number}")).collect();
+    let many: Vec<(&str, u64)> = names.iter().map(|name| &**name).zip(100..).collect();
+    for (last, expected) in [(500, 6500), (50, 6400)] {
+        let Pair { _folder, one, other } = Pair::new();
+        records(&one).put_target(TARGET, &target(1, &[("late", last)])).expect("kept");
+        records(&other).put_target(TARGET, &target(64, &many)).expect("kept");
+        for _ in 0..2 {
+            copy(&one, &other);
+            assert_eq!(executions(&other), expected);
+        }
+    }
+}
