@@ -189,7 +189,7 @@ fn planted_and_mended(planted: &Path, mended: &Path, cases: &[(&str, &str)]) {
 fn nodes_in_go_have_their_goroutines_and_timers() {
     let cases = [
         ("broadcast --nemesis partition --nemesis-interval 2", "a final read misses it"),
-        ("g-counter --latency 10", "pn-counter: "),
+        ("g-counter --latency 10", "g-counter: "),
     ];
     planted_and_mended(&corpus::node_in_go(false), &corpus::node_in_go(true), &cases);
 }

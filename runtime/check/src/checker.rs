@@ -58,6 +58,7 @@ pub const CHECKERS: &[CheckerRow] = &[
     total_queue::TOTAL_QUEUE,
     unique_ids::UNIQUE_IDS,
     counter::COUNTER,
+    pn_counter::G_COUNTER,
     pn_counter::PN_COUNTER,
     bank::BANK,
     long_fork::LONG_FORK,

@@ -122,6 +122,12 @@ fn each_checker_has_a_smallest_passing_and_failing_history() {
             &["out-of-bounds"],
         ),
         (
+            "g-counter",
+            &["add 5 ok 5", "add 2 info nil", "read nil ok 9", "read! nil ok 7", "read! nil ok 5"],
+            &["add 5 ok 5", "add 2 info nil", "read! nil ok 6"],
+            &["impossible"],
+        ),
+        (
             "pn-counter",
             &["add 5 ok 5", "add -2 info nil", "read nil ok 9", "read! nil ok 3", "read! nil ok 5"],
             &["add 5 ok 5", "add -2 info nil", "read! nil ok 4"],
