@@ -78,7 +78,8 @@ pub struct PlanFile {
 pub struct MachineFile {
     /// Arguments of the program, without its name.
     pub args: Option<Vec<String>>,
-    /// Environment variables. Nothing of the real environment is visible.
+    /// Environment variables. Nothing of the real environment is visible. Where the plan has a `[[node]]`, the target finds the names of
+    /// these machines in `FOZZY_NODES`, and with `cluster.faults-until` that moment in `FOZZY_FAULTS_UNTIL_NS`, unless they are given here.
     pub env: NamedValues<String>,
     /// Standard input: content, or { from = "a machine", latency = "1ms" } for the standard output of another machine, or an array of
     /// tables for what comes at some time or after some output. Default: empty; for the target of a run, the input of fozzy itself.

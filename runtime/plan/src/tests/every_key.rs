@@ -497,3 +497,17 @@ fn the_plan_is_valid_by_its_schema() {
         assert!(!valid(&schema, &schema, &value), "{to}");
     }
 }
+
+#[test]
+fn a_variable_that_a_plan_gives_goes_before_what_is_told_of_its_machines() {
+    let machine = |name: &str| format!("[[node]]\nname = '{name}'\ncomponent = 'a.wasm'\n");
+    let own = "env = { FOZZY_NODES = 'a' }\n";
+    let text = format!("{own}{}{}[cluster]\nfaults-until = '1s'\n", machine("a"), machine("b"));
+    let resolve = |text: &str| {
+        let resolved = parsed(text).resolve("app", &mut |_| Ok(Vec::new()), &mut Inputs::default());
+        let env = resolved.expect("a sound plan").plan.main.env;
+        env.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(resolve(&text), "FOZZY_NODES=a FOZZY_FAULTS_UNTIL_NS=1000000000");
+    assert_eq!(resolve(&text.replace(own, "")), "FOZZY_NODES=a,b FOZZY_FAULTS_UNTIL_NS=1000000000");
+}
