@@ -441,6 +441,55 @@ fn a_flow_that_hangs_fails_or_never_does_anything_is_told_so_and_shrinks_to_itse
     }
 }
 
+/// A set: an addition, and a read in each second run.
+const SETS: &str = r#"(module
+  (import "fozzy:choices/draws@0.1.0" "choose" (func $choose (param i32 i32 i64) (result i64)))
+  (import "fozzy:history/operations@0.1.0" "invoke" (func $invoke (param i32 i32 i32 i32 i32) (result i64)))
+  (import "fozzy:history/operations@0.1.0" "ok" (func $ok (param i64 i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 16) "add")
+  (data (i32.const 32) "read")
+  (data (i32.const 48) "1[1]")
+  (func (export "_start")
+    (call $ok
+      (call $invoke (i32.const 0) (i32.const 16) (i32.const 3) (i32.const 48) (i32.const 1))
+      (i32.const 48) (i32.const 1))
+    (if (i32.wrap_i64 (call $choose (i32.const 32) (i32.const 4) (i64.const 2)))
+      (then
+        (call $ok
+          (call $invoke (i32.const 0) (i32.const 32) (i32.const 4) (i32.const 0) (i32.const 0))
+          (i32.const 49) (i32.const 3))))))"#;
+
+#[test]
+fn runs_that_come_to_no_verdict_are_counted_and_the_first_one_is_warned_of() {
+    let fozzy = Fozzy::new();
+    fozzy.write("sets.wat", SETS);
+    fozzy.write("plan.toml", "[expect]\nhistory = [{ checker = \"set-full\" }]\n");
+    let misfits = corpus::component("misfits").display().to_string();
+    let explore = |program: &str, more: &[&str]| {
+        let bounds = ["--plan", "plan.toml", "--runs", "12", "--no-seeds"];
+        fozzy.run(&[&["explore", program], &bounds[..], more].concat()).exits(0)
+    };
+    let undecided = |of: &Ran| of.json()["explore"]["undecidedRuns"].as_u64().unwrap_or(0);
+    let warning = "warning: the first run comes to no verdict: set-full: no element is known to have stayed";
+    for (seed, is_warned) in [("1", false), ("4", true)] {
+        let found = explore("sets.wat", &["--seed", seed, "--json"]);
+        assert_eq!(found.err().contains(warning), is_warned, "{found}");
+        let number = undecided(&found);
+        assert!((1..12).contains(&number), "some of them read: {found}");
+        let told = explore("sets.wat", &["--seed", seed]).err();
+        let words = format!(" {number} run{} came to no verdict", if number == 1 { "" } else { "s" });
+        assert!(told.contains(&words), "{told}");
+    }
+    let shared = explore("sets.wat", &["--seed", "4", "--workers", "2", "--json"]);
+    assert!((1..=12).contains(&undecided(&shared)), "that of the first run, at least: {shared}");
+    // What a scenario is walked to first is one step, and no run.
+    let walked = explore(&misfits, &["--steps", "2", "--json", "--", "adds"]);
+    assert!(!walked.err().contains("comes to no verdict"), "{walked}");
+    assert!(undecided(&walked) > 0, "{walked}");
+    assert_eq!(undecided(&explore(&misfits, &["--steps", "2", "--json", "--", "fine"])), 0, "it has no operations");
+}
+
 #[test]
 fn a_kept_failure_that_was_damaged_is_named_and_nothing_is_lost() {
     let fozzy = Fozzy::new();

@@ -227,6 +227,21 @@ const READS: &str = r#"(module
     (if (i32.eq (i32.load8_u (i32.const 32)) (i32.const 78))
       (then (if (i32.eq (i32.load8_u (i32.const 33)) (i32.const 79)) (then unreachable))))))"#;
 
+/// Reads standard input, and records an addition to a set that is never read.
+const ADDS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+  (import "fozzy:history/operations@0.1.0" "invoke" (func $invoke (param i32 i32 i32 i32 i32) (result i64)))
+  (import "fozzy:history/operations@0.1.0" "ok" (func $ok (param i64 i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 64) "add1")
+  (func (export "_start")
+    (i32.store (i32.const 0) (i32.const 32))
+    (i32.store (i32.const 4) (i32.const 8))
+    (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
+    (call $ok
+      (call $invoke (i32.const 0) (i32.const 64) (i32.const 3) (i32.const 67) (i32.const 1))
+      (i32.const 67) (i32.const 1))))"#;
+
 #[test]
 fn a_program_is_fuzzed_beside_the_machines_of_its_plan() {
     let fozzy = Fozzy::new();
@@ -263,6 +278,17 @@ fn a_program_is_fuzzed_beside_the_machines_of_its_plan() {
     let finding = &found["fuzz"]["findings"][0];
     let wanted = format!("515a37{:08x}", (0x5eed_1234_u32 - 4711).swap_bytes());
     assert!(finding["input"]["hex"].as_str().is_some_and(|hex| hex.starts_with(&wanted)), "{found:#}");
+    // Too few operations for a verdict are an error of a run, and no finding of many.
+    fozzy.write("adds.wat", ADDS);
+    fozzy.write(
+        "set.toml",
+        "[expect]\nhistory = [{ checker = 'set-full' }]\n[[node]]\nname = 'other'\ncomponent = 'other.wat'\n",
+    );
+    let run = fozzy.run(&["run", "adds.wat", "--plan", "set.toml", "--json"]).exits(2).json();
+    assert_eq!(run["signature"]["site"], "set-full: undecided", "{run:#}");
+    let words = ["fuzz", "adds.wat", "--stdin", "--plan", "set.toml", "--runs", "20", "--no-minimize", "--json"];
+    let searched = fozzy.run(&words).exits(0).json();
+    assert_eq!(searched["fuzz"]["findings"], serde_json::json!([]), "{searched:#}");
     // What a plan expects of runs is judged in each execution, too.
     let silent = ["fuzz", "reads.wat", "--stdin", "--runs", "3", "--expect-output", "done", "--crash-only", "--json"];
     let judged = fozzy.run(&silent).exits(1).json();

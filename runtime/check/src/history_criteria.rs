@@ -13,7 +13,7 @@
 use crate::checker::{CHECKERS, CheckerOptions, LatencyBound, check_property_with, checker};
 use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, Process, pair_calls};
 use crate::isolation::{ISOLATION_LEVELS, check_isolation_level, has_transactions, isolation_level};
-use crate::judge::JudgedFinding;
+use crate::judge::{JudgedFinding, JudgedRun};
 use crate::linearizability::{
     CheckLimits, LinearizabilityVerdict, UndecidedReason, Validity, check_linearizability,
     check_sequential_consistency, minimize_sequential_violation, minimize_violation,
@@ -49,16 +49,18 @@ struct Violation {
     anomaly: String,
     key: Option<String>,
     message: String,
+    /// Whether the operations are too few for a verdict.
+    is_open: bool,
 }
 
 impl Violation {
     fn wrong(anomaly: &str, key: Option<String>, message: String) -> Violation {
-        Violation { status: Status::Fail, anomaly: anomaly.to_owned(), key, message }
+        Violation { status: Status::Fail, anomaly: anomaly.to_owned(), key, message, is_open: false }
     }
 
     /// It cannot be judged.
     fn unjudged(anomaly: &str, message: String) -> Violation {
-        Violation { status: Status::Error, anomaly: anomaly.to_owned(), key: None, message }
+        Violation { status: Status::Error, anomaly: anomaly.to_owned(), key: None, message, is_open: false }
     }
 
     /// The bounds of a run are too narrow for a verdict; of a search for an order it is known which one.
@@ -73,7 +75,7 @@ impl Violation {
         let message = format!(
             "no verdict within the bounds of a run: {bound}; `fozzy check` of the written history has --time and --mem"
         );
-        Violation { status: Status::Timeout, anomaly: "undecided".to_owned(), key: None, message }
+        Violation { status: Status::Timeout, anomaly: "undecided".to_owned(), key: None, message, is_open: false }
     }
 }
 
@@ -117,21 +119,23 @@ pub fn check_criterion(criterion: &HistoryCriterion) -> Result<(), String> {
 }
 
 /// The findings of a run's operations; those of a whole run say, too, what could not be decided for want of operations.
-pub(crate) fn found(operations: &Operations, is_whole: bool) -> Vec<JudgedFinding> {
+pub(crate) fn found(operations: &Operations, is_whole: bool) -> JudgedRun {
+    let (mut found, mut is_undecided) = (Vec::new(), false);
     if operations.criteria.is_empty() {
-        return Vec::new();
+        return JudgedRun { found, is_undecided };
     }
     let history = OperationHistory::of_run(operations);
-    let violations = operations.criteria.iter().filter_map(|criterion| {
-        let violation = violation(&history, criterion, &operations.models, is_whole)?;
-        Some(finding(criterion, violation))
-    });
-    let mut found: Vec<JudgedFinding> = violations.collect();
+    for criterion in &operations.criteria {
+        match violation(&history, criterion, &operations.models) {
+            Some(violation) if violation.is_open && !is_whole => is_undecided = true,
+            violation => found.extend(violation.map(|violation| finding(criterion, violation))),
+        }
+    }
     // What is wrong by one criterion is wrong, whatever could not be judged by another.
-    if found.iter().any(|one| one.status == Status::Fail) {
+    if found.iter().any(|one: &JudgedFinding| one.status == Status::Fail) {
         found.retain(|one| one.status == Status::Fail);
     }
-    found
+    JudgedRun { found, is_undecided }
 }
 
 fn finding(criterion: &HistoryCriterion, violation: Violation) -> JudgedFinding {
@@ -146,12 +150,7 @@ fn finding(criterion: &HistoryCriterion, violation: Violation) -> JudgedFinding 
     JudgedFinding { status, finding, site: one_line(&site), words: String::new() }
 }
 
-fn violation(
-    history: &OperationHistory,
-    criterion: &HistoryCriterion,
-    models: &ModelPrograms,
-    is_whole: bool,
-) -> Option<Violation> {
+fn violation(history: &OperationHistory, criterion: &HistoryCriterion, models: &ModelPrograms) -> Option<Violation> {
     if let Err(why) = check_criterion(criterion) {
         return Some(Violation::unjudged("no such checker", why));
     }
@@ -175,7 +174,7 @@ fn violation(
         (LINEARIZABLE, None) => order(history, &criterion.model, false, &limits),
         (SEQUENTIAL, None) => order(history, &criterion.model, true, &limits),
         (ISOLATION, _) => isolation(history, &criterion.model, &limits),
-        _ => property(history, criterion, is_whole),
+        _ => property(history, criterion),
     };
     judged.unwrap_or_else(|why| Some(Violation::unjudged("misfit", format!("the operations do not fit: {why}"))))
 }
@@ -300,16 +299,14 @@ fn isolation(history: &OperationHistory, name: &str, limits: &CheckLimits<'_>) -
 }
 
 /// Whether operations have a property.
-fn property(
-    history: &OperationHistory,
-    criterion: &HistoryCriterion,
-    is_whole: bool,
-) -> Result<Option<Violation>, String> {
+fn property(history: &OperationHistory, criterion: &HistoryCriterion) -> Result<Option<Violation>, String> {
     let name = criterion.checker.as_str();
     let row = checker(name).ok_or("the checker")?;
     let accounts = (!criterion.accounts.is_empty()).then(|| criterion.accounts.iter().cloned().collect());
     let options = CheckerOptions { accounts, total: criterion.total };
-    let verdict = check_property_with(history, row, &options).map_err(|error| error.to_string())?;
+    // A run has so many operations at the most that no bound is needed beside.
+    let limits = CheckLimits::default();
+    let verdict = check_property_with(history, row, &options, &limits).map_err(|error| error.to_string())?;
     let first = |is_fault: bool| verdict.anomalies.iter().find(|one| one.is_fault == is_fault);
     Ok(match verdict.validity {
         Validity::Valid if criterion.checker == SET_FULL && !criterion.model.is_empty() => {
@@ -318,10 +315,9 @@ fn property(
             missed.map(|(anomaly, message)| Violation::wrong(&anomaly, None, message))
         }
         Validity::Valid => None,
-        Validity::Unknown if !is_whole => None,
         Validity::Unknown => {
             let why = first(false).map_or("no verdict", |one| one.message.as_str());
-            Some(Violation::unjudged("undecided", why.to_owned()))
+            Some(Violation { is_open: true, ..Violation::unjudged("undecided", why.to_owned()) })
         }
         Validity::Invalid => {
             let (kind, message) = first(true).map_or(("invalid", name), |one| (one.kind, one.message.as_str()));
@@ -383,7 +379,7 @@ mod tests {
             operations.end(number, OperationEnd::Ok((*output).to_owned()), time(5)).expect("it runs");
         }
         operations.criteria = vec![HistoryCriterion::named(checker, model)];
-        let found = found(&operations, true);
+        let found = found(&operations, true).found;
         let shown = found.iter().map(|one| format!("{:?} {}", one.status, one.site)).collect::<Vec<_>>().join("; ");
         assert_eq!(shown, expected, "{checker} {model}: {calls:?}");
     }
@@ -465,7 +461,7 @@ mod tests {
             operations.end(number, end, Instant(10 * at as u64 + 5)).expect("it runs");
         }
         operations.criteria = vec![HistoryCriterion::named("linearizable", "kv")];
-        let found = found(&operations, true);
+        let found = found(&operations, true).found;
         let message = &found[0].finding.message;
         assert!(message.starts_with("linearizable kv: key x: its operations cannot have taken effect"), "{message}");
         assert!(

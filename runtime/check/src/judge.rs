@@ -27,22 +27,43 @@ pub fn judge(execution: &Execution) -> Verdict {
     verdict(judged(execution))
 }
 
-/// The verdict on one of the many executions of a search: that its operations are too few for a verdict says nothing of the program, since
-/// other executions have more.
+/// The verdict on one of the many executions of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchVerdict {
+    /// The verdict. That operations are too few for one says nothing of the program, since other executions have more: it is no finding.
+    pub verdict: Verdict,
+    /// Whether it is so, and nothing else was found.
+    pub is_undecided: bool,
+}
+
+impl SearchVerdict {
+    fn of(judged: JudgedRun) -> SearchVerdict {
+        let JudgedRun { found, is_undecided } = judged;
+        SearchVerdict { is_undecided: is_undecided && found.is_empty(), verdict: verdict(found) }
+    }
+
+    /// The verdict, if something is wrong.
+    #[must_use]
+    pub fn failure(self) -> Option<Verdict> {
+        self.verdict.signature.is_some().then_some(self.verdict)
+    }
+}
+
+/// The verdict on one of the many executions of a search: too few operations are no finding.
 #[must_use]
-pub fn judge_of_search(execution: &Execution) -> Verdict {
-    verdict(judged_by(execution, ExitRule::Panics, false))
+pub fn judge_of_search(execution: &Execution) -> SearchVerdict {
+    SearchVerdict::of(judged_by(execution, ExitRule::Panics, false))
 }
 
 /// The same by the rule of recordings that were made when a panic of Go was an exit code like any other.
 #[must_use]
 pub fn judge_by_exit_code(execution: &Execution) -> Verdict {
-    verdict(judged_by(execution, ExitRule::Code, true))
+    verdict(judged_by(execution, ExitRule::Code, true).found)
 }
 
 /// What was found in an execution, the worst first.
 pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
-    judged_by(execution, ExitRule::Panics, true)
+    judged_by(execution, ExitRule::Panics, true).found
 }
 
 /// What an exit code is taken for.
@@ -54,7 +75,7 @@ enum ExitRule {
     Code,
 }
 
-fn judged_by(execution: &Execution, rule: ExitRule, is_alone: bool) -> Vec<JudgedFinding> {
+fn judged_by(execution: &Execution, rule: ExitRule, is_alone: bool) -> JudgedRun {
     let target = ProgramOutput { stderr: execution.stderr.last(), backtrace: &execution.backtrace, rule };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<JudgedFinding> = match criteria::of_exit(&execution.end, &execution.facts.criteria) {
@@ -93,10 +114,10 @@ fn judged_by(execution: &Execution, rule: ExitRule, is_alone: bool) -> Vec<Judge
     // What has ended the run is found again in the whole of it.
     let ended_by = found.first().map(JudgedFinding::signature);
     let of_history = history_criteria::found(&execution.facts.operations, is_alone && found.is_empty());
-    found.extend(of_history.into_iter().filter(|one| Some(one.signature()) != ended_by));
+    found.extend(of_history.found.into_iter().filter(|one| Some(one.signature()) != ended_by));
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
-    found
+    JudgedRun { found, is_undecided: of_history.is_undecided }
 }
 
 /// The verdict on what was found, which stands in its order.
@@ -134,13 +155,21 @@ pub fn judge_end(end: &ExecutionEnd, stderr: &[u8], backtrace: &[StackFrame]) ->
     verdict(of_end(end, program).into_iter().collect())
 }
 
-/// The verdict on a guest that came to its end as it should, by what it told; `None` when nothing is wrong.
+/// The verdict on a guest that came to its end as it should, by what it told, in a search.
 #[must_use]
-pub fn judge_facts(facts: &Facts) -> Option<Verdict> {
+pub fn judge_facts(facts: &Facts) -> SearchVerdict {
     let mut found: Vec<JudgedFinding> = leak::found(&facts.allocations).into_iter().collect();
-    found.extend(history_criteria::found(&facts.operations, false));
+    let of_history = history_criteria::found(&facts.operations, false);
+    found.extend(of_history.found);
     found.sort_by_key(|found| severity(found.status));
-    (!found.is_empty()).then(|| verdict(found))
+    SearchVerdict::of(JudgedRun { found, is_undecided: of_history.is_undecided })
+}
+
+/// What was found in a run.
+pub(crate) struct JudgedRun {
+    pub(crate) found: Vec<JudgedFinding>,
+    /// Whether a checker of its operations came to no verdict, where that is no finding.
+    pub(crate) is_undecided: bool,
 }
 
 /// One finding, and what it makes of the run.
@@ -693,7 +722,13 @@ pub(crate) mod tests {
         let mut run = execution(ExecutionEnd::Exited { code: 0 }, "", &[]);
         run.facts.operations.invoke(0, "add", "1", Instant(1)).expect("room");
         run.facts.operations.criteria = vec![HistoryCriterion::named("set-full", "")];
-        assert_eq!((judge(&run).status, judge_of_search(&run).status), (Status::Error, Status::Pass));
+        let searched = judge_of_search(&run);
+        assert_eq!((judge(&run).status, searched.verdict.status), (Status::Error, Status::Pass));
+        assert!(searched.is_undecided && judge_facts(&run.facts).is_undecided);
+        let failed = judge_of_search(&Execution { end: ExecutionEnd::Exited { code: 1 }, ..run.clone() });
+        assert_eq!((failed.verdict.status, failed.is_undecided), (Status::Fail, false), "that is a verdict");
+        run.facts.operations.criteria.clear();
+        assert!(!judge_of_search(&run).is_undecided);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use crate::file::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, FaultFile, HttpFile, MachineFile,
-    NODE_PLACEHOLDERS, NodeEnd, NodeFile, PlanFile, ProcessFile,
+    NODE_PLACEHOLDERS, NodeEnd, NodeFile, PlanFile, ProcessFile, node_text_parts,
 };
 use crate::nearest::{hint, nearest};
 use crate::notation::ByteSize;
@@ -392,21 +392,24 @@ impl Check<'_> {
                     });
                 }
                 check.machine(&node.machine, Some(&node.name));
-                if node.count.is_some() {
-                    check.placeholders(&node.machine);
-                }
+                check.placeholders(&node.machine, node.count.is_some());
             });
         }
     }
 
-    /// Looks for words in braces that nearly are placeholders of machines that are counted. Others are text.
-    fn placeholders(&mut self, machine: &MachineFile) {
+    /// Looks for words in braces that nearly are placeholders of machines that are counted, and for placeholders of machines that are not.
+    /// Others are text.
+    fn placeholders(&mut self, machine: &MachineFile, is_counted: bool) {
         let see = |check: &mut Check<'_>, text: &str| {
-            for (at, _) in text.match_indices('{') {
-                let Some((word, _)) = text[at + 1..].split_once('}') else { continue };
-                let is_word = word.chars().all(|c| c.is_ascii_alphabetic());
-                if let Some(known) = nearest(word, NODE_PLACEHOLDERS).filter(|known| is_word && *known != word) {
-                    check.wrong(format!("there is no placeholder `{{{word}}}`; did you mean `{{{known}}}`?"));
+            for word in node_text_parts(text).iter().filter_map(|part| part.word) {
+                let as_text = format!("`{{{{{word}}}}}` is the text `{{{word}}}`");
+                match nearest(word, NODE_PLACEHOLDERS) {
+                    Some(known) if known == word && !is_counted => check.wrong(format!(
+                        "`{{{word}}}` is filled in for machines with a `count`, and this one has none; {as_text}"
+                    )),
+                    Some(known) if known != word && is_counted => check
+                        .wrong(format!("there is no placeholder `{{{word}}}`; did you mean `{{{known}}}`? {as_text}")),
+                    _ => {}
                 }
             }
         };

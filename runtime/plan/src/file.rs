@@ -78,7 +78,8 @@ pub struct PlanFile {
 pub struct MachineFile {
     /// Arguments of the program, without its name.
     pub args: Option<Vec<String>>,
-    /// Environment variables. Nothing of the real environment is visible.
+    /// Environment variables. Nothing of the real environment is visible. Where the plan has a `[[node]]`, the target finds the names of
+    /// these machines in `FOZZY_NODES`, and with `cluster.faults-until` that moment in `FOZZY_FAULTS_UNTIL_NS`, unless they are given here.
     pub env: NamedValues<String>,
     /// Standard input: content, or { from = "a machine", latency = "1ms" } for the standard output of another machine, or an array of
     /// tables for what comes at some time or after some output. Default: empty; for the target of a run, the input of fozzy itself.
@@ -442,7 +443,8 @@ pub struct NodeFile {
     /// The component that runs there: a file, or the folder of a crate.
     pub component: PathBuf,
     /// So many machines like this one, with a number behind the name, from 1. In their arguments and variables, `{name}` is the own name,
-    /// `{number}` the number, `{nodes}` all names with commas between them, and `{others}` those of the others. Default: this one.
+    /// `{number}` the number, `{nodes}` all names with commas between them, and `{others}` those of the others; `{{name}}` is the text
+    /// `{name}`. Default: this one.
     #[schemars(range(min = 1, max = 999))]
     pub count: Option<u32>,
     /// How its program may end before the target does: "never", "ok" (without an error) or "any" (crashes, too). Another end is a
@@ -663,6 +665,44 @@ pub struct RedactionFile {
 /// What stands in braces in arguments and variables of counted machines for their names.
 pub(crate) const NODE_PLACEHOLDERS: [&str; 4] = ["name", "number", "nodes", "others"];
 
+/// A part of an argument or a variable of a machine of `[[node]]`.
+pub(crate) struct NodeTextPart<'a> {
+    /// The word that stands in braces, if the part is one.
+    pub(crate) word: Option<&'a str>,
+    /// What it is where nothing takes its place: of `{word}` and of `{{word}}`, `{word}`.
+    pub(crate) text: &'a str,
+}
+
+/// The parts of an argument or a variable of a machine: words of letters in braces, and what stands between them. Other braces are text.
+pub(crate) fn node_text_parts(mut text: &str) -> Vec<NodeTextPart<'_>> {
+    let mut parts = Vec::new();
+    while let Some(at) = text.find('{') {
+        let (before, rest) = text.split_at(at);
+        let braces = if rest.starts_with("{{") { 2 } else { 1 };
+        let word = &rest[braces..];
+        let word = &word[..word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len())];
+        let is_braced = !word.is_empty() && rest[braces + word.len()..].starts_with(&"}}"[..braces]);
+        parts.push(NodeTextPart { word: None, text: before });
+        let length = match (is_braced, braces) {
+            (false, _) => {
+                parts.push(NodeTextPart { word: None, text: &rest[..1] });
+                1
+            }
+            (true, 1) => {
+                parts.push(NodeTextPart { word: Some(word), text: &rest[..word.len() + 2] });
+                word.len() + 2
+            }
+            (true, _) => {
+                parts.push(NodeTextPart { word: None, text: &rest[1..word.len() + 3] });
+                word.len() + 4
+            }
+        };
+        text = &rest[length..];
+    }
+    parts.push(NodeTextPart { word: None, text });
+    parts
+}
+
 impl NodeFile {
     /// The names of its machines.
     pub(crate) fn names(&self) -> Vec<String> {
@@ -676,23 +716,32 @@ impl NodeFile {
     /// Each of its machines alone, with its own name in its arguments and variables.
     fn counted(&self) -> Vec<NodeFile> {
         if self.count.is_none() {
-            return vec![self.clone()];
+            return vec![self.filled(self.name.clone(), &[])];
         }
         let names = self.names();
         let one = |(place, name): (usize, &String)| {
             let others: Vec<&str> = names.iter().filter(|other| *other != name).map(String::as_str).collect();
             let (number, nodes, others) = ((place + 1).to_string(), names.join(","), others.join(","));
-            let fill = |text: &mut String| {
-                for (mark, value) in NODE_PLACEHOLDERS.iter().zip([name, &number, &nodes, &others]) {
-                    *text = text.replace(&format!("{{{mark}}}"), value);
-                }
-            };
-            let mut node = NodeFile { name: name.clone(), count: None, ..self.clone() };
-            node.machine.args.iter_mut().flatten().for_each(fill);
-            node.machine.env.values_mut().for_each(fill);
-            node
+            self.filled(name.clone(), &[name.as_str(), &number, &nodes, &others])
         };
         names.iter().enumerate().map(one).collect()
+    }
+
+    /// One machine of this name, with values in the place of placeholders, as far as there are some.
+    fn filled(&self, name: String, values: &[&str]) -> NodeFile {
+        let value = |word: &str| {
+            let place = NODE_PLACEHOLDERS.iter().position(|placeholder| *placeholder == word)?;
+            values.get(place).copied()
+        };
+        let fill = |text: &mut String| {
+            let parts = node_text_parts(text).into_iter();
+            let filled: String = parts.map(|part| part.word.and_then(value).unwrap_or(part.text)).collect();
+            *text = filled;
+        };
+        let mut node = NodeFile { name, count: None, ..self.clone() };
+        node.machine.args.iter_mut().flatten().for_each(fill);
+        node.machine.env.values_mut().for_each(fill);
+        node
     }
 }
 

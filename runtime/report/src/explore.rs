@@ -42,6 +42,9 @@ pub struct ExploreSummary {
     /// Runs that were cut because they asked more questions than answers are logged: what they would have met is not known.
     #[serde(default, rename = "cutRuns", skip_serializing_if = "is_zero")]
     pub cut: u64,
+    /// Runs without a failure whose operations a checker could not judge: there are too few of them. They are no findings.
+    #[serde(default, rename = "undecidedRuns", skip_serializing_if = "is_zero")]
+    pub undecided: u64,
     /// The last step that showed something new.
     pub last_new: u64,
     /// Edges that can be taken and were not, at least (Chao).
@@ -259,6 +262,12 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
             "{} cut: a step took too long, or more questions were asked than the answers of one run that are logged; with \
              fewer steps a run (--steps) or fewer draws a step they come to their end",
             counted(explore.cut, "run")
+        ));
+    }
+    if explore.undecided > 0 {
+        lines.push(format!(
+            "{} came to no verdict, as a checker of their operations says unknown; they are no findings",
+            counted(explore.undecided, "run")
         ));
     }
     let found_again = |seed: &&SeedState| explore.failures.iter().any(|failure| failure.signature == seed.signature);

@@ -117,6 +117,16 @@ pub struct GoalResult {
     pub is_met: bool,
 }
 
+impl GoalResult {
+    /// Whether it was met, and what was measured.
+    pub(crate) fn line(&self) -> String {
+        match self.measured {
+            Some(number) => format!("{}: {}, {number:.2}", self.goal, if self.is_met { "met" } else { "missed" }),
+            None => format!("{}: not measured", self.goal),
+        }
+    }
+}
+
 /// Latencies and rates, by function.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -10,14 +10,14 @@
 //! Invariant: the path has all answers, whatever their source, so that a continued exploration can replay it.
 
 use super::stateful_target::PathConfirmer;
-use fozzy_check::judge_of_search;
+use fozzy_check::{SearchVerdict, judge_of_search};
 use fozzy_search::explore::{DecisionPath, Options};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::Override;
 use fozzy_trace::{
     BackendRequest, DecisionSource, Execution, HarnessError, ObservationLookup, Origin, Question, SchedulingPoint,
-    Seed, Verdict, digest,
+    Seed, digest,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ pub(crate) struct FirstRun {
     /// The way that it went.
     pub(crate) path: DecisionPath,
     /// How it ended.
-    pub(crate) verdict: Verdict,
+    pub(crate) judged: SearchVerdict,
     /// The run, if it failed.
     pub(crate) recording: Option<Recording>,
 }
@@ -45,11 +45,11 @@ impl FirstRun {
         let execution = confirmer.execute_by(path, &|source| {
             Box::new(NotingSource { source, noted: Some(Arc::clone(&noted)) }) as Box<dyn DecisionSource>
         })?;
-        let verdict = judge_of_search(&execution);
-        let recording = verdict.signature.is_some().then(|| confirmer.recording_of(path, &execution));
+        let judged = judge_of_search(&execution);
+        let recording = judged.verdict.signature.is_some().then(|| confirmer.recording_of(path, &execution));
         let answers = std::mem::take(&mut *noted.lock().unwrap_or_else(PoisonError::into_inner)).whole();
         let path = DecisionPath { answers: answers.unwrap_or_else(|| path.answers.clone()), steps: path.steps };
-        Ok((execution, FirstRun { path, verdict, recording }))
+        Ok((execution, FirstRun { path, judged, recording }))
     }
 
     /// Whether it is one of the runs of an exploration with these options.

@@ -17,7 +17,7 @@ use super::unreached::unreached;
 use crate::comparisons::ComparisonSession;
 use crate::error::CampaignError;
 use crate::pipeline::PreparedProgram;
-use fozzy_check::judge_of_search;
+use fozzy_check::{SearchVerdict, judge_of_search};
 use fozzy_engine::{Build, ProgramCoverage, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_report::UnreachedBranch;
@@ -122,7 +122,7 @@ impl ProgramTarget {
         if execution.fuel_used <= self.prepared.planned.plan.limits.fuel {
             return false;
         }
-        let verdict = judge_of_search(execution);
+        let verdict = judge_of_search(execution).verdict;
         match verdict.status {
             Status::Pass => true,
             Status::Timeout => verdict.signature.is_none_or(|signature| !self.timeouts.contains(&signature)),
@@ -203,11 +203,11 @@ impl StatefulTarget for ProgramTarget {
         Ok(place)
     }
 
-    fn judge_end(&self) -> Option<Verdict> {
-        let verdict = judge_of_search(self.execution.as_ref()?);
+    fn judge_end(&self) -> Option<SearchVerdict> {
+        let judged = judge_of_search(self.execution.as_ref()?);
         // Logging takes instructions that the plan does not count.
-        let is_own = !(self.compares && verdict.status == Status::Timeout);
-        (verdict.signature.is_some() && is_own).then_some(verdict)
+        let is_own = !(self.compares && judged.verdict.status == Status::Timeout);
+        is_own.then_some(judged)
     }
 
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {

@@ -218,7 +218,7 @@ impl ExplorationSetup {
         let (probe, first) = first.map_err(|error| first_run_error(&name, error.into()))?;
         // Of a scenario that is walked through it is one step, and no run.
         let open = if is_whole_run { judge(&probe).findings } else { Vec::new() };
-        if let (None, Some(open)) = (&first.verdict.signature, open.first()) {
+        if let (None, Some(open)) = (&first.judged.verdict.signature, open.first()) {
             // Other runs have more operations, or as few: those are no findings.
             project.remarks.text(&format!(
                 "warning: the first run comes to no verdict: {}; runs that are too short for one are no findings\n",
@@ -227,7 +227,7 @@ impl ExplorationSetup {
         }
         if is_whole_run && probe.history.decisions == 0 {
             // All its runs are one; what that one comes to is said if it is worth saying.
-            match &first.verdict.signature {
+            match &first.judged.verdict.signature {
                 Some(_) => options.runs_max = 1,
                 None => return Err(nothing_varies(&name)),
             }
@@ -273,7 +273,7 @@ impl ExplorationSetup {
         let mut exploration = Exploration::new(self.options, self.strategy, &self.start);
         let mut target = self.target;
         if is_run {
-            exploration.adopt(self.first.path, self.first.verdict);
+            exploration.adopt(self.first.path, self.first.judged);
         }
         let mut none = std::iter::empty();
         with_stack_for_guests(|| exploration.run(&mut *target, FirstPaths::Found(&mut none), &mut NoObserver))?;
@@ -325,8 +325,8 @@ impl ExplorationSetup {
         if let Some(state) = &self.resumed {
             exploration.resume(state.runs, state.steps);
         }
-        let FirstRun { path, verdict, recording } = self.first;
-        let failed = if is_run { exploration.adopt(path, verdict) } else { None };
+        let FirstRun { path, judged, recording } = self.first;
+        let failed = if is_run { exploration.adopt(path, judged) } else { None };
         let is_found = failed.is_some();
         if let (Some(found), Some(recording)) = (failed, recording) {
             sink.keep(found, Ok(recording));
@@ -533,6 +533,7 @@ impl ExplorationResult {
             fails: stats.failures,
             lost: stats.lost,
             cut: stats.cut,
+            undecided: stats.undecided,
             last_new: stats.last_new,
             // There are no more than there are.
             estimated_undiscovered_edges: estimate

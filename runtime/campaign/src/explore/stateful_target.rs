@@ -10,7 +10,7 @@
 use super::unreached::unreached;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
-use fozzy_check::{judge_facts, judge_of_search};
+use fozzy_check::{SearchVerdict, judge_facts, judge_of_search};
 use fozzy_engine::{Interrupt, LazyInput, Session, Walker};
 use fozzy_report::{RunMode, UnreachedBranch};
 use fozzy_search::explore::{ConfirmReason, DecisionPath, StatefulTarget};
@@ -107,7 +107,7 @@ impl PathConfirmer {
             ConfirmReason::Failure => self.reprieve.clone(),
             ConfirmReason::Cut => self.interrupt.clone(),
         });
-        Ok(judge_of_search(&self.repeat(story, 0..0)?))
+        Ok(judge_of_search(&self.repeat(story, 0..0)?).verdict)
     }
 
     fn repeat(&mut self, story: &DecisionPath, keep: HistoryWindow) -> Result<Execution, HarnessError> {
@@ -197,8 +197,8 @@ impl StepTarget for ScenarioTarget {
 }
 
 impl StatefulTarget for ScenarioTarget {
-    fn judge_end(&self) -> Option<Verdict> {
-        judge_facts(self.walker.facts())
+    fn judge_end(&self) -> Option<SearchVerdict> {
+        Some(judge_facts(self.walker.facts()))
     }
 
     fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {

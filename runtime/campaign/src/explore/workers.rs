@@ -71,12 +71,14 @@ pub struct AdoptedRun {
     path: DecisionPath,
     /// What it found.
     failure: Option<FailureTrace>,
+    /// Whether it came to no verdict.
+    is_undecided: bool,
 }
 
 impl AdoptedRun {
     /// The first run; its failure is kept.
     pub(super) fn keep(first: FirstRun, destination: &TraceDestination) -> Result<AdoptedRun, CampaignError> {
-        let FirstRun { path, recording, .. } = first;
+        let FirstRun { path, judged, recording } = first;
         let steps = path.steps;
         let failure = recording.map(|recording| {
             let signature = recording.outcome.verdict.signature.clone();
@@ -89,7 +91,7 @@ impl AdoptedRun {
             };
             FailureTrace { path, unkept, signature, found_at: 1, times: 1 }
         });
-        Ok(AdoptedRun { path, failure })
+        Ok(AdoptedRun { path, failure, is_undecided: judged.is_undecided })
     }
 }
 
@@ -308,6 +310,7 @@ impl Collector<'_> {
             all.stats.runs += 1;
             all.stats.steps += u64::from(first.path.steps);
             all.stats.failures += u64::from(first.failure.is_some());
+            all.stats.undecided += u64::from(first.is_undecided);
         }
         (all.stats.runs, all.stats.steps) = (all.stats.runs + runs, all.stats.steps + steps);
         all.stats.last_new += steps;
@@ -374,6 +377,7 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
         findings: sum.findings.max(stats.findings),
         lost: sum.lost + stats.lost,
         cut: sum.cut + stats.cut,
+        undecided: sum.undecided + stats.undecided,
         last_new: sum.last_new.max(stats.last_new),
         edges_once: sum.edges_once.max(stats.edges_once),
         edges_twice: sum.edges_twice.max(stats.edges_twice),

@@ -117,10 +117,11 @@ impl FuzzTarget for ComponentTarget {
         }
         let failed = match outcome {
             CallOutcome::Undecided => failed.map(Box::new),
-            CallOutcome::Ended { end, backtrace, stderr } => {
-                self.failure(&end, &stderr, &backtrace).or_else(|| judge_facts(self.caller.facts())).map(Box::new)
-            }
-            CallOutcome::Returned => judge_facts(self.caller.facts()).map(Box::new),
+            CallOutcome::Ended { end, backtrace, stderr } => self
+                .failure(&end, &stderr, &backtrace)
+                .or_else(|| judge_facts(self.caller.facts()).failure())
+                .map(Box::new),
+            CallOutcome::Returned => judge_facts(self.caller.facts()).failure().map(Box::new),
         };
         if let EntryPoint::Call(PlannedCall::Property(_)) = self.confirmer.entry() {
             let mut properties = self.caller.facts().properties.iter();

@@ -110,10 +110,10 @@ impl MachinesTarget {
 impl FuzzTarget for MachinesTarget {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let execution = self.run(input)?;
-        let mut verdict = judge_of_search(&execution);
+        let mut verdict = judge_of_search(&execution).verdict;
         // Edges take instructions, too: whether the rest is within the plan's bound, only the run without them says.
         if verdict.status == Status::Pass && execution.fuel_used > self.plan.limits.fuel {
-            verdict = judge_of_search(&self.confirmer.execute(input, 0..0)?.execution);
+            verdict = judge_of_search(&self.confirmer.execute(input, 0..0)?.execution).verdict;
         }
         let failed = self.is_failure(&execution, &verdict).then(|| Box::new(verdict));
         Ok(FuzzOutcome { failed, memory: MemoryUse::of(execution.memory_bytes, 0, input.len()) })
@@ -141,7 +141,7 @@ impl FuzzTarget for MachinesTarget {
     }
 
     fn confirm(&mut self, input: &[u8]) -> Result<Verdict, HarnessError> {
-        Ok(judge_of_search(&self.confirmer.confirm(input, 0..0)?.execution))
+        Ok(judge_of_search(&self.confirmer.confirm(input, 0..0)?.execution).verdict)
     }
 }
 

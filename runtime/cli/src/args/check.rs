@@ -17,7 +17,7 @@ pub(crate) struct CheckArgs {
     /// strict-serializable, serializable, snapshot-isolation, read-committed; or a component that is a model, ./model.wasm [default: what the functions of the history plainly say]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// A checker instead of linearizability: stats, availability, set, set-full, queue, total-queue, unique-ids, counter, pn-counter, bank, long-fork, causal, causal-reverse, adya-g2, monotonic, kafka, unhandled-exceptions
+    /// A checker instead of linearizability: stats, availability, set, set-full, queue, total-queue, unique-ids, counter, g-counter, pn-counter, bank, long-fork, causal, causal-reverse, adya-g2, monotonic, kafka, unhandled-exceptions
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub(crate) checker: Option<String>,
     /// Of --checker bank: the accounts there are, in EDN, such as 0,1,2 [default: those of the first read]

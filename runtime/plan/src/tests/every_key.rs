@@ -152,6 +152,7 @@ stdin = { from = "main", latency = "1ms", jitter = "2ms" }
 [[node]]
 name = "Client"
 component = "child.wasm"
+args = ["{{name}}", "{role}"]
 [[node.stdin]]
 text = "a"
 at = "1s"
@@ -174,7 +175,7 @@ end = true
 name = "worker"
 component = "child.wasm"
 count = 2
-args = ["{name} of {nodes}, {number}, beside {others}"]
+args = ["{name} of {nodes}, {number}, beside {others}", '{"{{name}}":{number}}', "{role} {{{name}}} {{a,{name}}"]
 
 [target]
 path = "child.wasm"
@@ -254,7 +255,11 @@ fn a_plan_is_made_of_it() {
     let env: Vec<String> = plan.main.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let names = "FOZZY_NODES=server,client,worker1,worker2";
     assert_eq!(env, ["RUST_LOG=info", "A=1", names, "FOZZY_FAULTS_UNTIL_NS=2000000000"]);
-    assert_eq!(plan.nodes[3].program.machine.args[1..], ["worker2 of worker1,worker2, 2, beside worker1"]);
+    assert_eq!(
+        plan.nodes[3].program.machine.args[1..],
+        ["worker2 of worker1,worker2, 2, beside worker1", r#"{"{name}":2}"#, "{role} {{name}} {{a,worker2}"]
+    );
+    assert_eq!(plan.nodes[1].program.machine.args[1..], ["{name}", "{role}"]);
     assert_eq!(plan.main.stdin.bytes, Digest::of(b"input"));
     assert_eq!(plan.wall_start_s, 1_748_779_200);
     assert_eq!((plan.limits.fuel, plan.limits.memory_bytes), (1_000_000, 64 << 20));
@@ -491,4 +496,18 @@ fn the_plan_is_valid_by_its_schema() {
             .value(&mut crate::problem::Problems::default());
         assert!(!valid(&schema, &schema, &value), "{to}");
     }
+}
+
+#[test]
+fn a_variable_that_a_plan_gives_goes_before_what_is_told_of_its_machines() {
+    let machine = |name: &str| format!("[[node]]\nname = '{name}'\ncomponent = 'a.wasm'\n");
+    let own = "env = { FOZZY_NODES = 'a' }\n";
+    let text = format!("{own}{}{}[cluster]\nfaults-until = '1s'\n", machine("a"), machine("b"));
+    let resolve = |text: &str| {
+        let resolved = parsed(text).resolve("app", &mut |_| Ok(Vec::new()), &mut Inputs::default());
+        let env = resolved.expect("a sound plan").plan.main.env;
+        env.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(resolve(&text), "FOZZY_NODES=a FOZZY_FAULTS_UNTIL_NS=1000000000");
+    assert_eq!(resolve(&text.replace(own, "")), "FOZZY_NODES=a,b FOZZY_FAULTS_UNTIL_NS=1000000000");
 }

@@ -35,8 +35,21 @@ fn unknown_keys_come_with_the_nearest_known_one() {
     );
     let counted =
         "[[node]]\nname = 'a'\ncount = 2\ncomponent = 'a.wasm'\nargs = ['{name}', '{\"id\": 1}', '{nodez}', '{role}']";
-    check(counted, &["5:32: `node[0].args[2]`: there is no placeholder `{nodez}`; did you mean `{nodes}`?"]);
-    check(&counted.replace("count = 2\n", ""), &[]);
+    check(
+        counted,
+        &[
+            "5:32: `node[0].args[2]`: there is no placeholder `{nodez}`; did you mean `{nodes}`? `{{nodez}}` is the text `{nodez}`",
+        ],
+    );
+    check(&counted.replace("{nodez}", "{{nodez}}"), &[]);
+    let alone = counted.replace("count = 2\n", "");
+    check(
+        &alone,
+        &[
+            "4:9: `node[0].args[0]`: `{name}` is filled in for machines with a `count`, and this one has none; `{{name}}` is the text `{name}`",
+        ],
+    );
+    check(&alone.replace("{name}", "{{name}}"), &[]);
 }
 
 #[test]

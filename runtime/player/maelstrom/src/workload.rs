@@ -157,12 +157,19 @@ const READ_COUNTER: OperationRow = OperationRow {
 };
 
 /// What both counters have.
-const COUNTER: Workload =
-    Workload { final_operation: Some(1), checkers: &[("pn-counter", ""), STATS], believes_errors: false, ..WORKLOAD };
+const COUNTER: Workload = Workload { final_operation: Some(1), believes_errors: false, ..WORKLOAD };
 
-static G_COUNTER: Workload = Workload { operations: &[add(Input::Number(0, 4)), READ_COUNTER], ..COUNTER };
+static G_COUNTER: Workload = Workload {
+    operations: &[add(Input::Number(0, 4)), READ_COUNTER],
+    checkers: &[("g-counter", ""), STATS],
+    ..COUNTER
+};
 
-static PN_COUNTER: Workload = Workload { operations: &[add(Input::Number(-5, 4)), READ_COUNTER], ..COUNTER };
+static PN_COUNTER: Workload = Workload {
+    operations: &[add(Input::Number(-5, 4)), READ_COUNTER],
+    checkers: &[("pn-counter", ""), STATS],
+    ..COUNTER
+};
 
 /// An operation on a register.
 const fn register(name: &'static str, weight: u32, input: Input, reply: ReplyShape) -> OperationRow {

@@ -28,7 +28,7 @@ use crate::findings::FailureRecord;
 use crate::findings::Findings;
 use crate::rng::Rng;
 use crate::stats::Estimate;
-use fozzy_check::judge_end;
+use fozzy_check::{SearchVerdict, judge_end};
 use fozzy_trace::source::Override;
 use fozzy_trace::{HarnessError, StepId, StepOutcome, Verdict};
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,9 @@ pub struct Stats {
     pub lost: u64,
     /// Runs that were cut because they asked more questions than answers are logged, or a step of theirs took too long.
     pub cut: u64,
+    /// Runs that passed, and whose operations are too few for a verdict.
+    #[serde(default)]
+    pub undecided: u64,
     /// The last step that showed something new.
     pub last_new: u64,
     /// Edges that were taken in one step only.
@@ -334,7 +337,9 @@ impl Exploration {
     }
 
     /// Counts a run that was made before it begins, and the failure that this was, if it is not known.
-    pub fn adopt(&mut self, path: DecisionPath, verdict: Verdict) -> Option<&FailureRecord<DecisionPath>> {
+    pub fn adopt(&mut self, path: DecisionPath, judged: SearchVerdict) -> Option<&FailureRecord<DecisionPath>> {
+        let SearchVerdict { verdict, is_undecided } = judged;
+        self.stats.undecided += u64::from(is_undecided);
         self.adopted += 1;
         self.stats.runs += 1;
         self.stats.steps += u64::from(path.steps);
@@ -648,8 +653,11 @@ impl Exploration {
         if (!spec.capture.is_by_steps() || self.is_at_end(&run, spec.capture)) && run.steps > 0 {
             let ended = match io.target.step(StepId::End)? {
                 StepOutcome::Returned { .. } => match io.target.judge_end() {
-                    Some(verdict) => self.judge_failure(io, &run, Some(&verdict))?,
-                    None => {
+                    Some(SearchVerdict { verdict, .. }) if verdict.signature.is_some() => {
+                        self.judge_failure(io, &run, Some(&verdict))?
+                    }
+                    judged => {
+                        self.stats.undecided += u64::from(judged.is_some_and(|judged| judged.is_undecided));
                         let states = self.states(StateScope::Told);
                         let fresh = self.feedback.observe(io.target, (run.flow, None), states, &[]);
                         run.fresh.add(fresh);

@@ -2,6 +2,7 @@
 
 use super::decision_path::DecisionPath;
 use super::run_signs::NoveltyDimension;
+use fozzy_check::SearchVerdict;
 use fozzy_trace::facts::Property;
 use fozzy_trace::{CheckpointId, CmpLogEntry, HarnessError, StepTarget, Verdict};
 
@@ -27,8 +28,8 @@ pub trait StatefulTarget: StepTarget {
         self.capture()
     }
 
-    /// The verdict on a sequence whose end has returned, by what the guest reported; `None` when nothing is wrong.
-    fn judge_end(&self) -> Option<Verdict> {
+    /// The verdict on a sequence whose end has returned, by what the guest reported; `None` when that is not judged.
+    fn judge_end(&self) -> Option<SearchVerdict> {
         None
     }
 

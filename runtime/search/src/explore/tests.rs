@@ -7,6 +7,7 @@ mod races;
 use super::guided_source::ANSWERS_MAX;
 use super::*;
 use crate::findings::FailureRecord;
+use fozzy_check::SearchVerdict;
 use fozzy_trace::facts::{FailureKind, Property, ReportedFailure};
 use fozzy_trace::source::{Override, RecordedSource, SeededSource};
 use fozzy_trace::{
@@ -25,11 +26,13 @@ struct Lock {
     captured: BTreeMap<CheckpointId, (usize, u32)>,
     next: u64,
     tells: bool,
+    /// What a sequence that comes to its end is judged to be.
+    judged: Option<SearchVerdict>,
 }
 
 fn lock(tells: bool) -> Lock {
     let captured = BTreeMap::from([(CheckpointId(0), (0, 0))]);
-    Lock { right: 0, steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1, tells }
+    Lock { right: 0, steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1, tells, judged: None }
 }
 
 fn failure() -> ReportedFailure {
@@ -90,12 +93,35 @@ impl StatefulTarget for Lock {
     fn state(&self) -> Option<u64> {
         self.tells.then_some(self.right as u64)
     }
+    fn judge_end(&self) -> Option<SearchVerdict> {
+        self.judged.clone()
+    }
     fn confirm(&mut self, path: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
         let mut alone = lock(self.tells);
         alone.source = Box::new(RecordedSource::new(Seed(0), path.overrides()));
         let failed = (0..path.steps).any(|_| alone.turn());
         Ok(if failed { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
     }
+}
+
+#[test]
+fn runs_that_come_to_no_verdict_are_counted() {
+    let undecided = |is_undecided| {
+        let options = Options { runs_max: 5, ..Options::default() };
+        let row = strategy("random").expect("there is one");
+        let mut exploration = Exploration::new(options, row, &AnswerLog::default());
+        let passed = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
+        let judged = SearchVerdict { verdict: passed, is_undecided };
+        assert!(exploration.adopt(DecisionPath { answers: Vec::new(), steps: 1 }, judged.clone()).is_none());
+        let mut lock = Lock { judged: Some(judged), ..lock(false) };
+        exploration
+            .run(&mut lock, FirstPaths::Found(&mut std::iter::empty()), &mut Patience(10_000))
+            .expect("no machine");
+        let stats = *exploration.stats();
+        assert_eq!((stats.runs, stats.failures), (5, 0), "{stats:?}");
+        stats.undecided
+    };
+    assert_eq!((undecided(true), undecided(false)), (5, 0));
 }
 
 /// Ends after this many steps.

@@ -75,6 +75,7 @@ impl Guest for Misfit {
                 operations::ok(operation, "");
                 operations::info(operation, "");
             }
+            "adds" => operations::ok(operations::invoke(1, "add", "1"), "1"),
             "leak" => allocations::allocated(8, 16, "site"),
             "free-twice" => {
                 allocations::allocated(8, 16, "site");
