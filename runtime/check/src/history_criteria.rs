@@ -139,7 +139,7 @@ pub(crate) fn found(operations: &Operations, is_whole: bool) -> JudgedRun {
 }
 
 fn finding(criterion: &HistoryCriterion, violation: Violation) -> JudgedFinding {
-    let Violation { status, anomaly, key, message } = violation;
+    let Violation { status, anomaly, key, message, .. } = violation;
     let site = criterion.site(&anomaly, key.as_deref());
     let name = one_line(&criterion.name());
     let title = format!("{name}: {}", message.lines().next().unwrap_or_default());
