@@ -151,10 +151,17 @@ fn goals_are_judged_and_messages_are_drawn() {
     let words = "broadcast --node-count 3 --time-limit 4 --rate 5 --latency 10 --json --out out --goal";
     let met = test(&fozzy, "node.wasm", &format!("{words} msgs-per-op<100,max<2s")).exits(0).json();
     assert_eq!(met["results"]["goals"][1]["is-met"], true, "{met}");
-    let missed = test(&fozzy, "node.wasm", &format!("{words} msgs-per-op<0.5,median<400ms")).exits(1).json();
+    let missed = test(&fozzy, "node.wasm", &format!("{words} msgs-per-op<0.5,median<400ms --record missed.fozzy"));
+    let missed = missed.exits(1).json();
     assert_eq!((&missed["results"]["valid?"], &missed["run"]["status"]), (&false.into(), &"fail".into()), "{missed}");
     let title = missed["run"]["findings"][0]["title"].as_str().expect("a title");
     assert!(title.contains("msgs-per-op<0.5 is missed"), "{title}");
+    let replayed = fozzy.run(&["replay", "missed.fozzy", "--json"]).exits(1).json();
+    assert_eq!(replayed["goals"], missed["results"]["goals"], "{replayed}");
+    assert_eq!(replayed["goals"][0]["is-met"], false, "{replayed}");
+    let told = fozzy.run(&["replay", "missed.fozzy"]).exits(1).err();
+    assert!(told.contains("  goal      msgs-per-op<0.5: missed, "), "{told}");
+    assert!(told.contains("  goal      median<400ms: "), "{told}");
     let slow = test(
         &fozzy,
         "node.wasm",

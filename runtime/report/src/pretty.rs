@@ -171,6 +171,9 @@ pub fn pretty(summary: &RunSummary, style: Style, is_own: impl Fn(&StackFrame) -
     for (index, line) in summary.scenario.iter().flat_map(scenario_lines).enumerate() {
         row(if index == 0 { "scenario" } else { "" }, &line);
     }
+    for goal in &summary.goals {
+        row("goal", &visible(&goal.line()));
+    }
     for line in property_lines(&summary.properties, style) {
         row("property", &line);
     }

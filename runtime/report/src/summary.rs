@@ -5,6 +5,7 @@
 use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warnings};
 use crate::fuzz::FuzzSummary;
+use crate::goal::GoalResult;
 use crate::input_moment::InputArrival;
 use crate::maximize::MaximizeSummary;
 use crate::pretty::is_zero;
@@ -395,6 +396,9 @@ pub struct RunSummary {
     /// What a scenario did; absent for a plain program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioSummary>,
+    /// Goals of a Maelstrom test that is replayed; absent when it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<GoalResult>,
     /// The properties of the program, by name; absent when it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<PropertySummary>,
@@ -512,6 +516,7 @@ impl RunSummary {
             power_losses_more: 0,
             input: Vec::new(),
             scenario: None,
+            goals: Vec::new(),
             properties: Vec::new(),
             catalogue: None,
             warnings: Vec::new(),

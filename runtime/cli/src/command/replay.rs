@@ -9,6 +9,7 @@ use crate::output::{self, EXIT_ERROR};
 use fozzy_campaign::block_stacks::{origins_of, related_stacks};
 use fozzy_campaign::error::DeferredError;
 use fozzy_campaign::explore::saved_failures::plan_of;
+use fozzy_campaign::maelstrom::goals;
 use fozzy_campaign::pipeline::{LoadedTarget, MachinesOfToday, PreparedProgram, identity, kept, load, session_of};
 use fozzy_campaign::profile::profile_export;
 use fozzy_campaign::selector;
@@ -59,6 +60,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Result<ExitCode, C
     let mut summary =
         RunSummary::of(RunMode::Replay, identity, target, &outcome, kept(&replayed.execution), watch.facts())
             .telling(&replayed.execution.facts);
+    summary.goals = goals(&recording.plan, &replayed.execution);
     summary.replay = Some(replayed.comparison);
     if summary.replay.as_ref().is_some_and(|replay| replay.equal && replay.against.is_none()) {
         let steps = if args.prints_steps() { last_sequence(&recording) } else { failing_sequence(&recording) };

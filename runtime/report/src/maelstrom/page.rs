@@ -35,11 +35,7 @@ pub fn maelstrom_page(results: &MaelstromResults, history: HistoryPage, playback
             rows.push(("latency", format!("{function}  {}", quantiles.collect::<Vec<_>>().join(", "))));
         }
     }
-    for goal in &results.goals {
-        let measured = goal.measured.map_or_else(|| "not measured".to_owned(), |number| format!("{number:.2}"));
-        let is_met = if goal.is_met { "met" } else { "missed" };
-        rows.push(("goal", format!("{}: {is_met}, {measured}", goal.goal)));
-    }
+    rows.extend(results.goals.iter().map(|goal| ("goal", goal.line())));
     for class in results.exceptions.iter().flat_map(|exceptions| &exceptions.classes) {
         rows.push(("not done", format!("{} times: {}", class.count, class.class)));
     }
