@@ -162,7 +162,7 @@ pub fn check_read_history(
     }
     let limits = CheckLimits { memory_bytes_max: request.memory_bytes_max, is_over: request.is_over };
     let (validity, parts) = if let Some(name) = request.checker {
-        judge_property(&history, name, &request.options, &mut check).map_err(|error| wrong(&error))?
+        judge_property(&history, name, (&request.options, &limits), &mut check).map_err(|error| wrong(&error))?
     } else if let Some(level) = chosen_level(&history, request.model).filter(|_| !request.is_sequential) {
         check.model_guessed = request.model.is_none();
         judge_isolation(&history, level, &limits, &mut check).map_err(|error| wrong(&error))?
@@ -301,14 +301,14 @@ fn whole_part(
 fn judge_property(
     history: &OperationHistory,
     name: &str,
-    options: &CheckerOptions,
+    (options, limits): (&CheckerOptions, &CheckLimits<'_>),
     check: &mut HistoryCheck,
 ) -> Result<(Validity, Vec<TimelinePart>), String> {
     let row = checker(name).ok_or_else(|| {
         let known = CHECKERS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
         format!("there is no checker `{}`; there are {known}", name.escape_debug())
     })?;
-    let verdict = check_property_with(history, row, options).map_err(|error| error.to_string())?;
+    let verdict = check_property_with(history, row, options, limits).map_err(|error| error.to_string())?;
     check.checker = Some(row.name.to_owned());
     check.counts = verdict.counts.into_iter().map(|(name, number)| CheckerCount { name, number }).collect();
     let index = |position: &u32| history.operations[*position as usize].index;

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! They are those that tests with Jepsen and Maelstrom use, with the same names and the same rules; where the reference is wrong, the
-//! file says so. Invariants: time is linear in the history, up to a logarithm; an anomaly names the operations that show it.
+//! file says so. Invariants: time is linear in the history, up to a logarithm, and once it is over there is no verdict; an anomaly names
+//! the operations that show it.
 //! Not here: linearizability, which needs a model (`linearizability`).
 
 mod adya_g2;
@@ -33,7 +34,8 @@ pub(crate) use set_full::LatencyBound;
 use crate::history::{
     ClientCall, DatumId, HistoryError, HistoryOperation, OperationHistory, OperationType, pair_calls,
 };
-use crate::linearizability::{Validity, fills_in_pair};
+use crate::linearizability::{CheckLimits, Validity, fills_in_pair};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A checker by its name.
@@ -171,12 +173,27 @@ struct CallHistory<'a> {
     history: &'a OperationHistory,
     calls: Vec<ClientCall>,
     options: &'a CheckerOptions,
+    is_over: &'a dyn Fn() -> bool,
+    /// Whether time was over at some look.
+    is_cut: &'a Cell<bool>,
 }
 
 impl CallHistory<'_> {
+    /// Whether there is time for more. Where there was none, whatever is found counts for nothing.
+    fn has_time(&self) -> bool {
+        let is_cut = self.is_cut.get() || (self.is_over)();
+        self.is_cut.set(is_cut);
+        !is_cut
+    }
+
+    /// All calls, as long as there is time.
+    fn all(&self) -> impl DoubleEndedIterator<Item = &ClientCall> {
+        self.calls.iter().filter(move |_| self.has_time())
+    }
+
     /// Calls of a function.
     fn of<'b>(&'b self, function: &'b str) -> impl DoubleEndedIterator<Item = &'b ClientCall> {
-        self.calls.iter().filter(move |call| self.history.function_name(self.invoked(call)) == function)
+        self.all().filter(move |call| self.history.function_name(self.invoked(call)) == function)
     }
 
     /// Calls of a function that happened.
@@ -235,34 +252,45 @@ impl CallHistory<'_> {
 /// assert_eq!(verdict.anomalies[0].message, "7 was generated 2 times");
 /// ```
 pub fn check_property(history: &OperationHistory, row: &CheckerRow) -> Result<CheckerVerdict, HistoryError> {
-    check_property_with(history, row, &CheckerOptions::default())
+    check_property_with(history, row, &CheckerOptions::default(), &CheckLimits::default())
 }
 
-/// The same with what the test knows.
+/// The same with what the test knows, as long as there is time; its memory is that of the history.
 ///
 /// # Errors
 /// As [`check_property`].
 ///
 /// ```
-/// use fozzy_check::{CheckerOptions, OperationHistory, check_property_with, checker};
+/// use fozzy_check::{CheckLimits, CheckerOptions, OperationHistory, Validity, check_property_with, checker};
 /// let text = "{:type :invoke, :process 0, :f :read} {:type :ok, :process 0, :f :read, :value {0 4, 1 5}}";
 /// let history = OperationHistory::read(text.as_bytes()).unwrap();
 /// let options = CheckerOptions { total: Some(10), ..CheckerOptions::default() };
-/// let verdict = check_property_with(&history, checker("bank").unwrap(), &options).unwrap();
+/// let bank = checker("bank").unwrap();
+/// let verdict = check_property_with(&history, bank, &options, &CheckLimits::default()).unwrap();
 /// assert_eq!(verdict.anomalies[0].message, "the accounts have 9 together, and 10 is their total");
+/// let no_time = CheckLimits { is_over: &|| true, ..CheckLimits::default() };
+/// assert_eq!(check_property_with(&history, bank, &options, &no_time).unwrap().validity, Validity::Unknown);
 /// ```
 pub fn check_property_with(
     history: &OperationHistory,
     row: &CheckerRow,
     options: &CheckerOptions,
+    limits: &CheckLimits<'_>,
 ) -> Result<CheckerVerdict, HistoryError> {
-    let calls = CallHistory { history, calls: pair_calls(history)?, options };
-    if row.by_key && is_keyed(&calls) {
-        return check_keys(&calls, row);
-    }
+    let is_cut = Cell::new(false);
+    let calls = CallHistory { history, calls: pair_calls(history)?, options, is_over: limits.is_over, is_cut: &is_cut };
     let mut verdict = CheckerVerdict::default();
-    (row.check)(&calls, &mut verdict)?;
-    Ok(verdict)
+    let judged = match row.by_key && is_keyed(&calls) {
+        true => check_keys(&calls, row, &mut verdict),
+        false => (row.check)(&calls, &mut verdict),
+    };
+    if is_cut.get() {
+        // Neither an anomaly nor an error need be one of the whole history.
+        verdict = CheckerVerdict::default();
+        verdict.unknown("undecided", "time was used up; --time gives more");
+        return Ok(verdict);
+    }
+    judged.map(|()| verdict)
 }
 
 /// Whether the value of each call is a pair, and one shows that its first part is a key: it asked `[key nil]`.
@@ -272,8 +300,9 @@ fn is_keyed(calls: &CallHistory<'_>) -> bool {
 }
 
 /// Judges the calls of each key by themselves: the worst verdict, the sum of what was counted.
-fn check_keys(calls: &CallHistory<'_>, row: &CheckerRow) -> Result<CheckerVerdict, HistoryError> {
-    let (pool, options) = (&calls.history.pool, calls.options);
+fn check_keys(calls: &CallHistory<'_>, row: &CheckerRow, whole: &mut CheckerVerdict) -> Result<(), HistoryError> {
+    let CallHistory { options, is_over, is_cut, .. } = *calls;
+    let pool = &calls.history.pool;
     let mut keys: BTreeMap<DatumId, Vec<ClientCall>> = BTreeMap::new();
     let mut history = calls.history.clone();
     for call in &calls.calls {
@@ -288,11 +317,10 @@ fn check_keys(calls: &CallHistory<'_>, row: &CheckerRow) -> Result<CheckerVerdic
             _ => return Err(calls.unfit(calls.completed(call), "the key that was asked, with what it has,")),
         }
     }
-    let mut whole = CheckerVerdict::default();
     for (key, calls) in keys {
         let mut verdict = CheckerVerdict::default();
-        (row.check)(&CallHistory { history: &history, calls, options }, &mut verdict)?;
+        (row.check)(&CallHistory { history: &history, calls, options, is_over, is_cut }, &mut verdict)?;
         whole.absorb(&history.pool.edn(key), verdict);
     }
-    Ok(whole)
+    Ok(())
 }

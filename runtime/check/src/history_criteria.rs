@@ -304,7 +304,9 @@ fn property(history: &OperationHistory, criterion: &HistoryCriterion) -> Result<
     let row = checker(name).ok_or("the checker")?;
     let accounts = (!criterion.accounts.is_empty()).then(|| criterion.accounts.iter().cloned().collect());
     let options = CheckerOptions { accounts, total: criterion.total };
-    let verdict = check_property_with(history, row, &options).map_err(|error| error.to_string())?;
+    // A run has so many operations at the most that no bound is needed beside.
+    let limits = CheckLimits::default();
+    let verdict = check_property_with(history, row, &options, &limits).map_err(|error| error.to_string())?;
     let first = |is_fault: bool| verdict.anomalies.iter().find(|one| one.is_fault == is_fault);
     Ok(match verdict.validity {
         Validity::Valid if criterion.checker == SET_FULL && !criterion.model.is_empty() => {

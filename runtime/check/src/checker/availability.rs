@@ -11,7 +11,7 @@ pub(super) const AVAILABILITY: CheckerRow = CheckerRow {
 };
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
-    let ok = calls.calls.iter().filter(|call| call.outcome == OperationType::Ok).count();
+    let ok = calls.all().filter(|call| call.outcome == OperationType::Ok).count();
     verdict.count("invoked", calls.calls.len());
     verdict.count("ok", ok);
     if !calls.calls.is_empty() {

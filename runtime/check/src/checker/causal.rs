@@ -31,8 +31,7 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
     let is_keyed =
         !calls.calls.is_empty() && calls.calls.iter().all(|call| pool.pair(calls.invoked(call).value).is_some());
     let mut registers: BTreeMap<DatumId, CausalRegister> = BTreeMap::new();
-    let mut order: Vec<_> =
-        calls.calls.iter().filter(|call| call.outcome == crate::history::OperationType::Ok).collect();
+    let mut order: Vec<_> = calls.all().filter(|call| call.outcome == crate::history::OperationType::Ok).collect();
     order.sort_by_key(|call| call.completion);
     verdict.count("ok-count", order.len());
     for call in order {

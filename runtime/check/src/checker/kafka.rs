@@ -106,7 +106,7 @@ struct Log<'a> {
 impl<'a> Log<'a> {
     fn read(calls: &'a CallHistory<'_>) -> Result<Log<'a>, HistoryError> {
         let mut log = Log::default();
-        for call in &calls.calls {
+        for call in calls.all() {
             let invoked = calls.invoked(call);
             match calls.history.function_name(invoked) {
                 "assign" | "subscribe" => {
@@ -174,7 +174,8 @@ impl<'a> Log<'a> {
         let mut polls: BTreeMap<(Process, DatumId), (i64, u32)> = BTreeMap::new();
         let mut sends: BTreeMap<(Process, DatumId), (i64, u32)> = BTreeMap::new();
         let mut restarts = self.restarts.iter().peekable();
-        for LogCall { call, steps } in self.calls.iter().filter(|one| one.call.outcome == OperationType::Ok) {
+        let ok = self.calls.iter().filter(|one| one.call.outcome == OperationType::Ok && calls.has_time());
+        for LogCall { call, steps } in ok {
             while let Some(restart) = restarts.next_if(|one| one.invocation < call.invocation) {
                 forget(calls, restart, &mut polls);
             }
@@ -282,7 +283,10 @@ fn forget(calls: &CallHistory<'_>, restart: &ClientCall, polls: &mut BTreeMap<(P
     let entry = |operation: &HistoryOperation| pool.entry(operation.extra, "seek-to-beginning?");
     let from_start = [calls.invoked(restart), completed].iter().any(|one| entry(one) == Some(DatumId::TRUE));
     let process = calls.invoked(restart).process;
-    polls.retain(|(of, key), _| *of != process || kept.contains(key) && !from_start);
+    let kept: BTreeSet<DatumId> = kept.iter().copied().filter(|_| !from_start).collect();
+    let own = polls.range((process, DatumId::NIL)..).map(|(key, _)| *key).take_while(|(of, _)| *of == process);
+    let gone: Vec<(Process, DatumId)> = own.filter(|(_, key)| !kept.contains(key)).collect();
+    gone.iter().for_each(|key| _ = polls.remove(key));
 }
 
 /// Keys that a call lost and got while it polled, as its `:rebalance-log` says: `[{:keys [k …]} …]`.

@@ -18,7 +18,7 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
     let mut written: BTreeSet<DatumId> = BTreeSet::new();
     // Reads by their keys: which of these each has seen, and one read that has.
     let mut groups: BTreeMap<Vec<DatumId>, BTreeMap<Vec<bool>, u32>> = BTreeMap::new();
-    for call in &calls.calls {
+    for call in calls.all() {
         let operation = calls.completed(call);
         let is_ok = call.outcome == crate::history::OperationType::Ok;
         let value = if is_ok { operation.value } else { calls.invoked(call).value };

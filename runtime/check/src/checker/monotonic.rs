@@ -18,7 +18,7 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
     // Answers in the order in which they came: completion, number, call.
     let mut answers: Vec<(u32, i64, u32)> = Vec::new();
     let mut before: BTreeMap<Process, (i64, u32)> = BTreeMap::new();
-    for call in calls.calls.iter().filter(|call| call.outcome == OperationType::Ok) {
+    for call in calls.all().filter(|call| call.outcome == OperationType::Ok) {
         let operation = calls.completed(call);
         if operation.value.is_nil() {
             continue;

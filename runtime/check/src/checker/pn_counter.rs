@@ -18,6 +18,8 @@ pub(super) const G_COUNTER: CheckerRow = CheckerRow { name: "g-counter", ..PN_CO
 
 /// Ranges of possible sums. More make the verdict unknown.
 const RANGES_MAX: usize = 1 << 16;
+/// Ranges that are put together for all additions, some seconds. More make the verdict unknown.
+const MERGES_MAX: usize = 1 << 25;
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let mut sum = 0i64;
@@ -62,8 +64,8 @@ fn range_words(from: i64, to: i64) -> String {
 
 /// All sums of a number and some of others, as ranges in order.
 fn possible_sums(sum: i64, others: &[i64]) -> Option<Vec<(i64, i64)>> {
-    let mut ranges = vec![(sum, sum)];
-    for other in others {
+    let (mut ranges, mut merges) = (vec![(sum, sum)], 0);
+    for other in others.iter().filter(|other| **other != 0) {
         let shifted = ranges.iter().map(|(from, to)| (from.saturating_add(*other), to.saturating_add(*other)));
         let mut all: Vec<(i64, i64)> = ranges.iter().copied().chain(shifted).collect();
         all.sort_unstable();
@@ -74,7 +76,8 @@ fn possible_sums(sum: i64, others: &[i64]) -> Option<Vec<(i64, i64)>> {
                 _ => merged.push((from, to)),
             }
         }
-        if merged.len() > RANGES_MAX {
+        merges += merged.len();
+        if merged.len() > RANGES_MAX || merges > MERGES_MAX {
             return None;
         }
         ranges = merged;

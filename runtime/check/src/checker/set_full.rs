@@ -97,7 +97,7 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
     }
     let mut reads: Vec<&ClientCall> = calls.ok("read").collect();
     reads.sort_by_key(|call| call.completion);
-    for read in &reads {
+    for read in reads.iter().filter(|_| calls.has_time()) {
         let seen = calls.elements(read)?;
         let mut once = BTreeSet::new();
         for element in seen {
@@ -125,26 +125,27 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
     Ok(())
 }
 
-/// For each element the last read that missed it. A read that misses few costs as much as it has elements, so all together cost as
-/// much as they are long.
+/// For each element the last read that missed it. Of the elements that are looked at for a read, it has some, and the others are not looked
+/// at again: so all reads together cost as much as they are long.
 fn find_absences(
     calls: &CallHistory<'_>,
     reads: &mut [&ClientCall],
     elements: &mut BTreeMap<DatumId, ElementState>,
 ) -> Result<(), HistoryError> {
     reads.sort_by_key(|call| std::cmp::Reverse(call.invocation));
-    let mut open: Vec<DatumId> = elements.keys().copied().collect();
-    for read in reads {
+    let mut open: BTreeSet<(u32, DatumId)> = elements.iter().map(|(element, state)| (state.added, *element)).collect();
+    for read in reads.iter().filter(|_| calls.has_time()) {
         let seen: BTreeSet<DatumId> = calls.elements(read)?.iter().copied().collect();
-        open.retain(|element| {
-            let Some(state) = elements.get_mut(element) else { return false };
-            // A read that was over before the element was added says nothing of it.
-            let is_missing = !seen.contains(element) && read.completion > Some(state.added);
-            if is_missing {
+        // A read that was over before an element was added says nothing of it.
+        let until = (read.completion.unwrap_or(0), DatumId::NIL);
+        let missing: Vec<(u32, DatumId)> =
+            open.range(..until).filter(|(_, element)| !seen.contains(element)).copied().collect();
+        for one in missing {
+            open.remove(&one);
+            if let Some(state) = elements.get_mut(&one.1) {
                 state.last_absent = Some(read.invocation);
             }
-            !is_missing
-        });
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! The reference's text says that such a history is unknown; its code, which counts, says invalid.
 
 use super::{CallHistory, CheckerRow, CheckerVerdict};
-use crate::history::{HistoryError, OperationType};
+use crate::history::{DatumId, HistoryError, OperationType};
 use crate::unmatched::one_line;
 use std::collections::BTreeMap;
 
@@ -16,15 +16,21 @@ const NEVER_OK: [&str; 2] = ["crash", "debug-topic-partitions"];
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let mut by_function: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut errors: BTreeMap<&str, DatumId> = BTreeMap::new();
     let mut all = [0; 3];
-    for call in calls.calls.iter().filter(|call| call.completion.is_some()) {
+    for call in calls.all().filter(|call| call.completion.is_some()) {
         let at = match call.outcome {
             OperationType::Ok => 0,
             OperationType::Fail => 1,
             OperationType::Info | OperationType::Invoke => 2,
         };
         all[at] += 1;
-        by_function.entry(calls.history.function_name(calls.invoked(call))).or_default()[at] += 1;
+        let function = calls.history.function_name(calls.invoked(call));
+        by_function.entry(function).or_default()[at] += 1;
+        let error = calls.completed(call).error;
+        if !error.is_nil() {
+            errors.entry(function).or_insert(error);
+        }
     }
     let mut count = |prefix: &str, [ok, fail, info]: [usize; 3]| {
         verdict.count(&format!("{prefix}count"), ok + fail + info);
@@ -37,17 +43,12 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
     for (function, [ok, fail, info]) in by_function {
         if ok == 0 && !NEVER_OK.contains(&function) {
             let mut message = format!("none of {} completions of {function} is ok", fail + info);
-            if let Some(why) = first_error(calls, function) {
+            if let Some(error) = errors.get(function) {
+                let why = one_line(calls.history.pool.name(*error).unwrap_or(&calls.edn(*error)));
                 message.push_str(&format!("; the first: {why}"));
             }
             verdict.wrong("no-success", message, &[]);
         }
     }
     Ok(())
-}
-
-/// Why the first operation of a function did not succeed, if its history says that.
-fn first_error(calls: &CallHistory<'_>, function: &str) -> Option<String> {
-    let error = calls.of(function).map(|call| calls.completed(call).error).find(|error| !error.is_nil())?;
-    Some(one_line(calls.history.pool.name(error).unwrap_or(&calls.edn(error))))
 }

@@ -174,7 +174,8 @@ fn a_bank_is_held_to_the_accounts_and_the_total_that_are_given() {
     let check = |total: Option<i64>, accounts: Option<&[&str]>, reads: &[&str], expected: &[&str]| {
         let accounts = accounts.map(|all| all.iter().map(|name| (*name).to_owned()).collect());
         let options = CheckerOptions { accounts, total };
-        let verdict = check_property_with(&history(reads), checker("bank").expect("a checker"), &options);
+        let bank = checker("bank").expect("a checker");
+        let verdict = check_property_with(&history(reads), bank, &options, &CheckLimits::default());
         let messages: Vec<String> = verdict.expect("a verdict").anomalies.into_iter().map(|one| one.message).collect();
         assert_eq!(messages, expected, "{reads:?}");
     };
@@ -381,4 +382,70 @@ fn stable_latencies_have_bounds() {
     assert_eq!(missed("max<8ms"), Ok(None));
     assert_eq!(missed("max<7ms"), Ok(Some("max<7ms is missed: the stable latency is 7 ms".to_owned())));
     assert_eq!(missed("p99>1ms"), Ok(Some("p99>1ms is missed: no element has a stable latency".to_owned())));
+}
+
+#[test]
+fn a_checker_whose_time_is_over_comes_to_no_verdict() {
+    let no_time = CheckLimits { is_over: &|| true, ..CheckLimits::default() };
+    // A violation for some, a misfit for others.
+    let history = history(&["add 1 ok 1", "read nil ok []"]);
+    for row in CHECKERS {
+        let verdict = check_property_with(&history, row, &CheckerOptions::default(), &no_time).expect("a verdict");
+        assert_eq!(
+            (verdict.validity, kinds(&verdict).as_slice()),
+            (Validity::Unknown, &["undecided"][..]),
+            "{}",
+            row.name
+        );
+    }
+}
+
+/// How many elements of a set are stable, lost, and neither, for calls one after the other.
+fn elements_by_reading_all(calls: &[(bool, Vec<u64>)]) -> [i64; 3] {
+    let mut counts = [0; 3];
+    for element in 0..4 {
+        let has =
+            |(is_add, elements): &(bool, Vec<u64>), wanted: bool| *is_add == wanted && elements.contains(&element);
+        let Some(added) = calls.iter().position(|call| has(call, true)) else { continue };
+        let after = |is_in: bool| {
+            let reads =
+                calls.iter().enumerate().skip(added).filter(move |&(_, call)| !call.0 && has(call, false) == is_in);
+            reads.map(|(at, _)| at)
+        };
+        // Acknowledged at once.
+        let (present, absent) = (after(true).max(), after(false).max());
+        let kind = match (present, absent) {
+            (Some(_), absent) if absent < present => 0,
+            (_, Some(_)) => 1,
+            _ => 2,
+        };
+        counts[kind] += 1;
+    }
+    counts
+}
+
+#[test]
+fn elements_of_a_set_are_those_that_looking_through_all_reads_finds() {
+    let mut state = 1u64;
+    let mut below = |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    for _ in 0..200 {
+        let calls: Vec<(bool, Vec<u64>)> = (0..12)
+            .map(|_| match below(3) {
+                0 => (true, vec![below(4)]),
+                _ => (false, (0..4).filter(|_| below(3) > 0).collect()),
+            })
+            .collect();
+        let words = |(is_add, elements): &(bool, Vec<u64>)| match is_add {
+            true => format!("add {0} ok {0}", elements[0]),
+            false => format!("read nil ok {}", format!("{elements:?}").replace(' ', "")),
+        };
+        let words: Vec<String> = calls.iter().map(words).collect();
+        let found = verdict("set-full", &words.iter().map(String::as_str).collect::<Vec<_>>());
+        let count = |name: &str| found.counts.iter().find(|(known, _)| known == name).map_or(0, |(_, number)| *number);
+        let counted = ["stable-count", "lost-count", "never-read-count"].map(count);
+        assert_eq!(counted, elements_by_reading_all(&calls), "{words:?}");
+    }
 }

@@ -14,7 +14,7 @@ pub(super) const UNHANDLED_EXCEPTIONS: CheckerRow = CheckerRow {
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let pool = &calls.history.pool;
     let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-    for (position, operation) in calls.history.operations.iter().enumerate() {
+    for (position, operation) in calls.history.operations.iter().enumerate().filter(|_| calls.has_time()) {
         let Some(exception) = pool.entry(operation.extra, "exception") else { continue };
         // As Clojure prints it: the class is that of the innermost cause.
         let chain = pool.entry(exception, "via").and_then(|via| pool.elements(via)).unwrap_or_default();
