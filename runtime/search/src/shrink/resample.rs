@@ -12,6 +12,13 @@
 //! n0 n1 n2 · 6 clients    kill n1 n2, generate, generate     n0 · 2 clients: fails so with other values     n0 · 1 client: so, too
 //! ```
 //!
+//! Answers have their places in a step. What a step does is drawn behind the messages that come before it, and in a smaller cluster fewer
+//! come: so it is tried right behind the first answer, too, which is the moment of the step.
+//!
+//! ```text
+//! n0 n1 n2    moment, message, message, flow = kill, targets     n0    moment, flow = kill, targets
+//! ```
+//!
 //! Invariant: which values are tried follows from their places, so that shrinking again gives the same.
 
 use super::schedule::is_turn;
@@ -86,11 +93,27 @@ fn has_other_values(shrinker: &mut Shrinker<'_>, candidate: &ShrinkCandidate) ->
         return Ok(false);
     }
     for number in 1..=RESAMPLED {
-        if shrinker.attempt(resampled(candidate, &log, &steps, number))? {
-            return Ok(true);
+        let other = resampled(candidate, &log, &steps, number);
+        let early = with_early_flows(&other, &log, &steps);
+        for candidate in std::iter::once(other).chain(early) {
+            if shrinker.attempt(candidate)? {
+                return Ok(true);
+            }
         }
     }
     Ok(false)
+}
+
+/// The candidate with the flow of each of these steps right behind its first answer; none if each stands there, or is the first.
+fn with_early_flows(candidate: &ShrinkCandidate, log: &[Decision], places: &[StepPosition]) -> Option<ShrinkCandidate> {
+    let parts: Vec<DecisionPart> = places.iter().map(|place| place.part()).collect();
+    let is_late =
+        |decision: &&Decision| decision.site == FLOW && decision.key.nth > 1 && parts.contains(&decision.key.part);
+    let late =
+        log.iter().filter(is_late).map(|decision| (DecisionKey { nth: 1, ..decision.key }, decision.answer.clone()));
+    let mut early = candidate.clone();
+    early.answers.extend(late);
+    (early != *candidate).then_some(early)
 }
 
 /// The candidate with these steps only, which draw other values and turns.

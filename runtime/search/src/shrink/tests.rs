@@ -37,6 +37,8 @@ struct Step {
 
 const FLOWS: u64 = 10;
 const VALUES: u64 = 1000;
+/// The argument of a cluster whose steps draw a moment and which message comes next, before their flows: one for each further machine.
+const BUSY: &str = "busy";
 
 impl ReplayTarget for Toy {
     fn execute(
@@ -64,6 +66,10 @@ impl ReplayTarget for Toy {
                     recorder.decision(origin, || Override::Number(answer));
                     answer
                 };
+                if plan.main.args.first().is_some_and(|word| word == BUSY) {
+                    below(purpose, "moment", 5);
+                    (1..plan.nodes.len()).for_each(|_| _ = below(purpose, "message", 2));
+                }
                 let flow = below(purpose, "flow", FLOWS);
                 let value = below(purpose, "value", VALUES);
                 let struck = plan.faults.iter().any(|fault| {
@@ -160,15 +166,50 @@ impl ReplayTarget for ClusterToy {
     }
 }
 
-#[test]
-fn a_cluster_gets_as_small_as_it_fails_with_other_values() {
-    let machine = |number: u32| NodePlan {
+fn machine(number: u32) -> NodePlan {
+    NodePlan {
         name: format!("n{number}"),
         program: ProgramPlan { machine: MachinePlan::default(), component: Digest::of(b"") },
         called: false,
         ends: None,
         restart: None,
-    };
+    }
+}
+
+/// A toy on a cluster of any size.
+struct BusyClusterToy(Toy);
+
+impl ReplayTarget for BusyClusterToy {
+    fn execute(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        self.0.execute(plan, inputs, source, keep)
+    }
+
+    fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
+        ClusterToy.smaller_clusters(plan)
+    }
+}
+
+#[test]
+fn a_cluster_gets_small_where_fewer_answers_come_before_the_flow() {
+    let mut plan = Plan { nodes: (0..5).map(machine).collect(), ..scenario(1, 60) };
+    plan.main.args = vec![BUSY.to_owned()];
+    let fails: Fails = |steps| steps.iter().any(|step| step.flow == 3).then_some("bad");
+    let mut toy = BusyClusterToy(Toy { fails, performed: 0 });
+    let execution =
+        toy.execute(&plan, &Inputs::default(), Box::new(SeededSource::new(Seed(3))), 0..0).expect("no machine");
+    let shrunk = shrink(&recording_of(&plan, &execution, 3), &mut [&mut toy], ALL, &mut |_| true);
+    let shrunk = shrunk.expect("it can be shrunk");
+    assert_eq!((shrunk.before.machines, shrunk.after.machines, shrunk.after.steps), (5, 1, 1));
+}
+
+#[test]
+fn a_cluster_gets_as_small_as_it_fails_with_other_values() {
     let plan = Plan { nodes: (0..5).map(machine).collect(), ..scenario(1, 60) };
     let execution =
         ClusterToy.execute(&plan, &Inputs::default(), Box::new(SeededSource::new(Seed(3))), 0..0).expect("no machine");
