@@ -20,6 +20,7 @@ use crate::embedded::MAELSTROM_DRIVER;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, is_go, load};
 use crate::project::Project;
+use fozzy_report::maelstrom::GoalResult;
 use fozzy_scenario_file::{
     MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_SERVICES, MaelstromGoal, MaelstromOptions, MaelstromWorkload,
 };
@@ -28,7 +29,7 @@ use fozzy_trace::plan::{
     AllowedEnd, ChannelPlan, Edition, FUEL_DEFAULT, HistoryCriterion, Inputs, Limits, MachinePlan, NameDurability,
     NodePlan, ProgramPlan, ScenarioPlan, StdinPlan,
 };
-use fozzy_trace::{Digest, Plan};
+use fozzy_trace::{Digest, Execution, Plan, Status};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -100,6 +101,16 @@ pub fn prepare(project: &Project, request: &MaelstromRequest) -> Result<Prepared
     let source_bytes = driver.len() as u64;
     let loaded = LoadedTarget { target, component: driver.into(), source_bytes, scenario: None, file: None };
     PreparedProgram::compile(loaded, RunPlan::of(plan, inputs))
+}
+
+/// The goals of a test, and whether an execution of it has met them; none of a plan of something else.
+#[must_use]
+pub fn goals(plan: &Plan, execution: &Execution) -> Vec<GoalResult> {
+    let Some(options) = options_of(plan).filter(|options| !options.goals.is_empty()) else { return Vec::new() };
+    let mut driver = DriverOutput::default();
+    // Its report is the last that it prints of a test that came to its end.
+    driver.write(execution.stderr.last());
+    MaelstromOutput::of(&options, execution, &driver, (Status::Pass, &[])).results.goals
 }
 
 /// The plan of a test with fewer nodes, or with fewer clients, the smallest first; none for a plan of something else.

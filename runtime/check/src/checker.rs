@@ -5,8 +5,8 @@
 //! ```
 //!
 //! They are those that tests with Jepsen and Maelstrom use, with the same names and the same rules; where the reference is wrong, the
-//! file says so. Invariants: time is linear in the history, up to a logarithm, and once it is over there is no verdict; an anomaly names the
-//! operations that show it.
+//! file says so. Invariants: time is linear in the history, up to a logarithm, and once it is over there is no verdict; an anomaly names
+//! the operations that show it.
 //! Not here: linearizability, which needs a model (`linearizability`).
 
 mod adya_g2;

@@ -22,6 +22,7 @@ mod flaky;
 mod flatten;
 pub mod fleet;
 mod fuzz;
+mod goal;
 mod history_check;
 mod history_page;
 mod html;

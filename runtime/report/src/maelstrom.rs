@@ -9,6 +9,7 @@
 mod journal;
 mod page;
 
+pub use crate::goal::GoalResult;
 pub use journal::{DIAGRAM_EVENTS, JOURNAL_EVENTS_MAX, MessageEvent, MessageEventKind, lamport_svg};
 pub use page::maelstrom_page;
 
@@ -102,29 +103,6 @@ pub struct MaelstromResults {
     /// Goals that were set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<GoalResult>,
-}
-
-/// Whether a goal was met.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub struct GoalResult {
-    /// The goal.
-    pub goal: String,
-    /// What was measured; absent when the test has no such number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measured: Option<f64>,
-    /// Whether it was met. What was not measured meets no goal.
-    pub is_met: bool,
-}
-
-impl GoalResult {
-    /// Whether it was met, and what was measured.
-    pub(crate) fn line(&self) -> String {
-        match self.measured {
-            Some(number) => format!("{}: {}, {number:.2}", self.goal, if self.is_met { "met" } else { "missed" }),
-            None => format!("{}: not measured", self.goal),
-        }
-    }
 }
 
 /// Latencies and rates, by function.

@@ -5,6 +5,7 @@
 use crate::explore::ExploreSummary;
 use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warnings};
 use crate::fuzz::FuzzSummary;
+use crate::goal::GoalResult;
 use crate::input_moment::InputArrival;
 use crate::maelstrom::GoalResult;
 use crate::maximize::MaximizeSummary;
