@@ -14,7 +14,7 @@
 //! Not here: when a slice begins, and who may work on a target (`dispatch`).
 
 use super::discovery::FleetTarget;
-use super::shared_store::{SharedStore, StoreKey, shared_store_error as store_error};
+use super::shared_store::{SharedStore, SharedStoreError, StoreKey, shared_store_error as store_error};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::explore::state::ExploreState;
 use crate::fuzz::corpus::CorpusFolder;
@@ -47,13 +47,48 @@ const DEFLATE_LEVEL: u8 = 3;
 /// The saved state of an exploration of one build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ExploredRecord {
+pub(super) struct ExploredRecord {
     /// The deflated state, a blob.
     state: Digest,
     /// Its content.
     content: Digest,
     /// Seconds since 1970 when it was kept: of many builds, the oldest go.
     kept_at_s: u64,
+}
+
+impl ExploredRecord {
+    /// Keeps a state in a store.
+    fn keep(store: &dyn SharedStore, state: &[u8], kept_at_s: u64) -> Result<ExploredRecord, SharedStoreError> {
+        let packed = miniz_oxide::deflate::compress_to_vec(state, DEFLATE_LEVEL);
+        Ok(ExploredRecord { state: store.put_blob(&packed)?, content: Digest::of(state), kept_at_s })
+    }
+
+    /// Its state; `None` when that is not in the store, or is damaged there.
+    fn state_in(&self, store: &dyn SharedStore) -> Result<Option<Vec<u8>>, SharedStoreError> {
+        let packed = store.get_blobs(&[self.state])?.pop().flatten();
+        let unpacked =
+            packed.and_then(|packed| miniz_oxide::inflate::decompress_to_vec_with_limit(&packed, STATE_BYTES_MAX).ok());
+        Ok(unpacked.filter(|state| Digest::of(state) == self.content))
+    }
+
+    /// Of two that a store has the blobs of, one with the paths of both; the later one where they are too large together, or one is damaged.
+    pub(super) fn joined(
+        store: &dyn SharedStore,
+        from: &ExploredRecord,
+        to: &ExploredRecord,
+    ) -> Result<ExploredRecord, SharedStoreError> {
+        if from.content == to.content {
+            return Ok(to.clone());
+        }
+        let states = from.state_in(store)?.zip(to.state_in(store)?);
+        let joined = states.and_then(|(theirs, own)| ExploreState::joined(&own, &theirs));
+        match joined.filter(|state| state.len() <= STATE_BYTES_MAX) {
+            Some(state) if Digest::of(&state) == to.content => Ok(to.clone()),
+            Some(state) => ExploredRecord::keep(store, &state, from.kept_at_s.max(to.kept_at_s)),
+            None if from.kept_at_s > to.kept_at_s => Ok(from.clone()),
+            None => Ok(to.clone()),
+        }
+    }
 }
 
 /// One target, on this machine and in the store.
@@ -208,11 +243,7 @@ impl CorpusExchange<'_> {
             taken.state = Some(record.content);
             return Ok(());
         }
-        let packed = self.store.get_blobs(&[record.state]).map_err(store_error)?.pop().flatten();
-        let unpacked = packed
-            .and_then(|packed| miniz_oxide::inflate::decompress_to_vec_with_limit(&packed, STATE_BYTES_MAX).ok())
-            .filter(|state| Digest::of(state) == record.content);
-        let Some(theirs) = unpacked else {
+        let Some(theirs) = record.state_in(self.store).map_err(store_error)? else {
             self.store.delete(&key).map_err(store_error)?;
             let what = format!("{}: the saved exploration in the store is damaged, and was left out", self.target.name);
             taken.warnings.push(what);
@@ -249,12 +280,11 @@ impl CorpusExchange<'_> {
             return Ok(());
         }
         let before = self.record(&key)?;
-        let packed = miniz_oxide::deflate::compress_to_vec(&state, DEFLATE_LEVEL);
-        let state = self.store.put_blob(&packed).map_err(store_error)?;
-        let record = ExploredRecord { state, content, kept_at_s: crate::wall_clock::unix_seconds() as u64 };
+        let kept_at_s = crate::wall_clock::unix_seconds() as u64;
+        let record = ExploredRecord::keep(self.store, &state, kept_at_s).map_err(store_error)?;
         let value = serde_json::to_vec_pretty(&record).expect("our own types are JSON");
         self.store.put(&key, &value).map_err(store_error)?;
-        if let Some(before) = before.filter(|before| before.state != state) {
+        if let Some(before) = before.filter(|before| before.state != record.state) {
             self.store.delete_blob(&before.state).map_err(store_error)?;
         }
         taken.state = Some(content);

@@ -8,13 +8,14 @@
 //! ```
 //!
 //! Which slices a record has counted is known by the last one of each worker in it. How a target and its failures stand is said by the side
-//! whose slice is the latest; how a process went, by its later record; of saved explorations of one build, the later one is kept.
+//! whose slice is the latest; how a process went, by its later record; a saved exploration of one build has the paths of both.
 //!
 //! Invariants: what is copied twice, or there and back, changes nothing the second time; nothing that only the other store has goes; a failure
 //! is in one state; blobs go first, so that whoever is stopped in between leaves no value that names what is not there.
 //! Not here: leases, which stay, and sets, which fleets have none of.
 
 use super::division::DiscoveryEstimate;
+use super::exchange::ExploredRecord;
 use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, SliceOverlap,
     TargetRecord, thin_out,
@@ -127,10 +128,7 @@ impl StoreMerge<'_> {
                 let age = |record: &FleetWorkerRecord| (record.has_ended, record.slices, record.seen_at.clone());
                 if age(from) > age(to) { from.clone() } else { to.clone() }
             }),
-            ["explored", ..] => self.join(key, value, |from: &serde_json::Value, to: &serde_json::Value| {
-                let kept_at = |record: &serde_json::Value| record["keptAtS"].as_u64();
-                if kept_at(from) > kept_at(to) { from.clone() } else { to.clone() }
-            }),
+            ["explored", ..] => self.copy_explored(key, value),
             _ => self.put(key, value),
         }
     }
@@ -189,6 +187,16 @@ impl StoreMerge<'_> {
             return Ok(if is_from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
         }
         self.put(key, value)
+    }
+
+    fn copy_explored(&self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
+        let read = |value: &[u8]| serde_json::from_slice::<ExploredRecord>(value).ok();
+        let old = self.to.get(key)?.and_then(|old| read(&old));
+        let joined = match (read(value), old) {
+            (Some(from), Some(to)) => Some(ExploredRecord::joined(self.to, &from, &to)?),
+            _ => None,
+        };
+        self.join(key, value, |_: &ExploredRecord, to: &ExploredRecord| joined.unwrap_or_else(|| to.clone()))
     }
 
     /// The slices of a target that a store has counted.

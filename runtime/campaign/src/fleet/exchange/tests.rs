@@ -3,6 +3,7 @@
 use super::*;
 use crate::fleet::discovery::FleetTargetKind;
 use crate::fleet::shared_store::DirectoryStore;
+use crate::fleet::store_copy::copy_store;
 
 struct Machine {
     folder: tempfile::TempDir,
@@ -94,6 +95,23 @@ fn state(runs: u64, steps: &[u32]) -> Vec<u8> {
         state[key] = value;
     }
     serde_json::to_vec(&state).expect("JSON")
+}
+
+#[test]
+fn a_copy_of_a_store_has_the_explored_paths_of_both() {
+    let ((_one, from), (_other, to)) = (store(), store());
+    for (store, steps) in [(&from, [1, 2]), (&to, [1, 3])] {
+        let machine = Machine::new(FleetTargetKind::Explore);
+        fs::write(machine.folder.path().join("state.json"), state(10, &steps)).expect("written");
+        machine.on(store, |exchange| exchange.share_state(&mut TakenCorpus::default()).expect("shared"));
+    }
+    let copy = || copy_store(&from, &to).expect("copied").kinds;
+    assert_eq!(copy().iter().map(|row| (&*row.kind, row.merged)).collect::<Vec<_>>(), [("explored", 1)]);
+    assert_eq!(copy().iter().map(|row| (&*row.kind, row.left)).collect::<Vec<_>>(), [("explored", 1)]);
+    let machine = Machine::new(FleetTargetKind::Explore);
+    machine.on(&to, |exchange| exchange.take(None).expect("taken"));
+    let taken = fs::read(machine.folder.path().join("state.json")).expect("there");
+    assert_eq!(taken, state(10, &[1, 3, 2]));
 }
 
 #[test]
