@@ -2,6 +2,7 @@
 
 use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget};
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
+use fozzy_check::SearchVerdict;
 use fozzy_engine::Walker;
 use fozzy_search::explore::{AnswerLog, ConfirmReason, DecisionPath, GuidedSource, StatefulTarget};
 use fozzy_trace::facts::Property;
@@ -70,7 +71,7 @@ impl StepTarget for Puzzle {
 }
 
 impl StatefulTarget for Puzzle {
-    fn judge_end(&self) -> Option<Verdict> {
+    fn judge_end(&self) -> Option<SearchVerdict> {
         self.target.judge_end()
     }
 

@@ -14,7 +14,7 @@ mod page;
 mod results;
 
 pub use page::page;
-pub use results::{DriverOutput, MaelstromOutput, check_command, goals};
+pub use results::{DriverOutput, MaelstromOutput, check_command};
 
 use crate::embedded::MAELSTROM_DRIVER;
 use crate::error::{CampaignError, ErrorKind};

@@ -7,7 +7,6 @@ use crate::facts::{MemorySummary, PropertySummary, ScenarioSummary, health_warni
 use crate::fuzz::FuzzSummary;
 use crate::goal::GoalResult;
 use crate::input_moment::InputArrival;
-use crate::maelstrom::GoalResult;
 use crate::maximize::MaximizeSummary;
 use crate::pretty::is_zero;
 use crate::sequence::StepSequence;

@@ -9,7 +9,7 @@ use fozzy_report::shell_word;
 use fozzy_scenario_file::{MaelstromGoal, MaelstromOptions};
 use fozzy_trace::facts::{Operation, OperationEnd};
 use fozzy_trace::plan::HistoryCriterion;
-use fozzy_trace::{Execution, Plan, Status};
+use fozzy_trace::{Execution, Status};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -115,16 +115,6 @@ impl MaelstromOutput {
         };
         history.operations.iter().map(line).collect()
     }
-}
-
-/// The goals of a test, and whether an execution of it has met them; none of a plan of something else.
-#[must_use]
-pub fn goals(plan: &Plan, execution: &Execution) -> Vec<GoalResult> {
-    let Some(options) = super::options_of(plan).filter(|options| !options.goals.is_empty()) else { return Vec::new() };
-    let mut driver = DriverOutput::default();
-    // Its report is the last that it prints of a test that came to its end.
-    driver.write(execution.stderr.last());
-    MaelstromOutput::of(&options, execution, &driver, (Status::Pass, &[])).results.goals
 }
 
 /// How to see the transactions of a violation, which a finding only names: the command, with the folder of the results if there is one.

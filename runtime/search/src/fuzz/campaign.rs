@@ -27,7 +27,9 @@ use crate::findings::{FailureRecord, Findings};
 use crate::rng::Rng;
 use crate::stats::outlook::Discoveries;
 use crate::stats::{Estimate, Outlook};
-use fozzy_trace::{CmpLogEntry, CmpLogSites, Digest, FailureSignature, HarnessError, Seed, Status, Verdict};
+use fozzy_trace::{
+    CmpLogEntry, CmpLogSites, ComparisonKind, Digest, FailureSignature, HarnessError, Seed, Status, Verdict,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -624,14 +626,20 @@ impl Campaign {
         parent: Option<u32>,
         fixups: &[OperandFixup],
     ) -> Result<(), CampaignHalt> {
-        let sites: Vec<u64> = fixups.iter().map(|fixup| fixup.site).collect();
+        // What a difference is made of is logged right before it, at a place of its own.
+        let sites: Vec<u64> = fixups.iter().flat_map(|fixup| [fixup.site.wrapping_sub(1), fixup.site]).collect();
         for _ in 0..=fixups.len() {
             self.begin_execution()?;
             self.log.clear();
             io.target.compare(input, CmpLogSites::Only(&sites), &mut self.log)?;
             // The last one that is not met: what stands before it is.
-            let Some(unmet) = self.log.iter().rev().find(|compared| compared.left != compared.right) else { break };
-            let Some(fixup) = fixups.iter().find(|fixup| fixup.site == unmet.site).copied() else { break };
+            let mut unmet = self.log.iter().rev().filter(|compared| compared.left != compared.right);
+            let of = |compared: &CmpLogEntry| fixups.iter().find(|fixup| fixup.site == compared.site).copied();
+            let Some(fixup) = unmet.find_map(of) else { break };
+            self.log.retain(|compared| match compared.kind {
+                ComparisonKind::Mixed { .. } => compared.site + 1 == fixup.site,
+                _ => compared.site == fixup.site,
+            });
             let found = self.pairs.pairs(&self.log, input, &mut self.dictionary);
             let Some((pair, place)) = fixup.reapply(&found, input) else { break };
             let put = OperandFixup::of(pair, place, input);

@@ -44,6 +44,13 @@ impl SimulatedGuest {
         left == right
     }
 
+    /// Compares a difference of 32 bits, which is logged in two entries, and takes an edge when it is that.
+    pub(crate) fn differs_by(&mut self, number: usize, (left, right): (u32, u32), wanted: u32) -> bool {
+        let (site, kind) = (number as u64, ComparisonKind::Mixed { bits: 32 });
+        self.log.push(CmpLogEntry { site, kind, left: left.into(), right: right.into(), at: 0, bytes: 8 });
+        self.equal(number + 1, 4, left.wrapping_sub(right).into(), wanted.into())
+    }
+
     /// Compares for the order, and takes an edge when the left one is not above the right one.
     pub(crate) fn at_most(&mut self, number: usize, bytes: u8, left: u64, right: u64) -> bool {
         self.log.push(CmpLogEntry {
@@ -351,6 +358,21 @@ fn a_crc32_behind_a_parser_is_met() {
             rest = &rest[12 + length..];
         }
         Err("behind two sums")
+    });
+}
+
+#[test]
+fn a_sum_that_is_compared_by_its_difference_stays_met() {
+    let sum = |bytes: &[u8]| bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(0x0100_0193) ^ u32::from(*byte));
+    found_within(10_000, move |input, guest| {
+        let (Some(stored), Some(body)) = (field(input, 0).map(u32::from_le_bytes), input.get(4..)) else {
+            return Ok(());
+        };
+        let Some(number) = field(body, 0).map(u32::from_le_bytes) else { return Ok(()) };
+        if !guest.differs_by(1, (stored, sum(body)), 17) {
+            return Ok(());
+        }
+        if guest.equal(3, 4, number.into(), 0x2545_f491) { Err("behind the sum") } else { Ok(()) }
     });
 }
 
