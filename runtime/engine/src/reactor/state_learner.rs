@@ -15,7 +15,7 @@
 
 use super::image::{Image, PAGE_BYTES};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const WORDS: usize = PAGE_BYTES / 8;
@@ -61,7 +61,8 @@ pub(super) struct StateLearner {
     dead: usize,
     pages: BTreeMap<u32, Box<PageHistory>>,
     sum: u64,
-    values: FxHashSet<u64>,
+    /// Ordered, as a step takes in thousands that the guest has chosen: in a table with a known hash they could all fall together.
+    values: BTreeSet<u64>,
     seen: FxHashSet<u64>,
     steps: u32,
     fresh: u32,
@@ -95,7 +96,7 @@ impl StateLearner {
             dead,
             pages: BTreeMap::new(),
             sum: 0,
-            values: FxHashSet::default(),
+            values: BTreeSet::new(),
             seen: FxHashSet::default(),
             steps: 0,
             fresh: 0,
@@ -192,7 +193,6 @@ impl StateLearner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     /// A memory of four pages, the stack in the first two.
     fn memory() -> (Vec<u8>, StateLearner) {
