@@ -55,8 +55,8 @@ pub(super) struct SpectrumTable {
 }
 
 impl SpectrumTable {
-    /// An empty table of what is in this one, for runs that are cut off. Each is the beginning of a run that is counted here, so that bounds
-    /// which it reaches are said here; a bound of its own would leave out things that are compared.
+    /// An empty table of what is in this one, for runs that are cut off. Each is the beginning of a run that is counted here, so that
+    /// bounds which it reaches are said here; a bound of its own would leave out things that are compared.
     pub(super) fn of_controls(&self) -> SpectrumTable {
         let things = self.things.keys().map(|thing| (thing.clone(), BTreeMap::new())).collect();
         SpectrumTable { others: OTHERS_MAX, things, ..SpectrumTable::default() }
