@@ -269,8 +269,7 @@ fn bounded(mut prepared: PreparedProgram, passing: &[PassingRun]) -> PreparedPro
     }
     let time = Duration(longer(largest(|it| it.ended_at.0), TIME_MORE.0));
     limits.time = Some(limits.time.map_or(time, |planned| planned.min(time)));
-    let calls = longer(largest(|it| it.history.calls), CALLS_MORE);
-    limits.calls = Some(limits.calls.map_or(calls, |planned| planned.min(calls)));
+    limits.end_after_calls(longer(largest(|it| it.history.calls), CALLS_MORE));
     prepared
 }
 

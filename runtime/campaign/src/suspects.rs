@@ -156,7 +156,7 @@ impl SuspectSearch<'_> {
         let passing = planned.iter().zip(&ends).filter(|(_, (failure, _))| failure.is_none());
         let tasks: Vec<RunTask<'_>> =
             passing.zip(cuts).map(|((run, _), cut)| RunTask { run, cut: Some(cut) }).collect();
-        let mut cut_off = SpectrumTable::default();
+        let mut cut_off = table.of_controls();
         is_interrupted = is_interrupted
             || self.execute(&maker, &tasks, &mut tell, |run| cut_off.add(None, &run.things, &self.own))?;
         Ok(self.document(chosen, table, (!is_interrupted).then_some(&cut_off), warnings))
@@ -391,7 +391,8 @@ impl SuspectSearch<'_> {
 
 impl SpectrumMaker<'_> {
     fn execute(&self, task: &RunTask<'_>) -> Result<RunSpectrum, CampaignError> {
-        let mut spectrum = match task.run {
+        let is_judged = task.cut.is_none();
+        Ok(match task.run {
             PlannedRun::Seed(seed) => {
                 let mut session = match take(&self.sessions) {
                     Some(session) => session,
@@ -405,7 +406,7 @@ impl SpectrumMaker<'_> {
                     length.cut_off(&mut session, &self.prepared.planned.plan, &self.prepared.planned.inputs)?;
                 }
                 let execution = session.execute(Box::new(SeededSource::new(*seed)), 0..CALLS_MAX)?;
-                let spectrum = RunSpectrum::of(&session, &execution, self.prepared);
+                let spectrum = RunSpectrum::of(&session, &execution, self.prepared, is_judged);
                 give(&self.sessions, session);
                 spectrum
             }
@@ -419,7 +420,7 @@ impl SpectrumMaker<'_> {
                     length.cut_off(caller.session_mut(), &plan, &inputs)?;
                 }
                 let execution = caller.execute(&inputs::read(file)?, 0..CALLS_MAX)?.execution;
-                let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared);
+                let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared, is_judged);
                 give(&self.callers, caller);
                 spectrum
             }
@@ -433,13 +434,9 @@ impl SpectrumMaker<'_> {
                     length.cut_off(&mut session, &recorded.planned.plan, &recorded.planned.inputs)?;
                 }
                 let execution = session.execute(fozzy_search::source_of(&recording), 0..CALLS_MAX)?;
-                RunSpectrum::of(&session, &execution, &recorded)
+                RunSpectrum::of(&session, &execution, &recorded, is_judged)
             }
-        };
-        if task.cut.is_some() {
-            spectrum.failure = None;
-        }
-        Ok(spectrum)
+        })
     }
 
     /// What gives an input to the program: in one way, since lines of another one go with no failure of this.
@@ -469,12 +466,12 @@ impl RunLength {
 }
 
 impl RunSpectrum {
-    fn of(session: &Session, execution: &Execution, prepared: &PreparedProgram) -> RunSpectrum {
-        let verdict = judge(execution);
-        let failure = match verdict.status {
+    /// Of a run that is cut off it is known that it passes; checkers would look for long at operations without their end.
+    fn of(session: &Session, execution: &Execution, prepared: &PreparedProgram, is_judged: bool) -> RunSpectrum {
+        let failure = is_judged.then(|| judge(execution)).and_then(|verdict| match verdict.status {
             Status::Pass => None,
             status => Some(verdict.signature.map_or_else(|| status.name().to_owned(), |it| it.to_string())),
-        };
+        });
         let length = RunLength { calls: execution.history.calls, fuel: execution.fuel_used };
         RunSpectrum { failure, length, things: RunThings::of(session, execution, prepared) }
     }

@@ -304,7 +304,7 @@ fn property(history: &OperationHistory, criterion: &HistoryCriterion) -> Result<
     let row = checker(name).ok_or("the checker")?;
     let accounts = (!criterion.accounts.is_empty()).then(|| criterion.accounts.iter().cloned().collect());
     let options = CheckerOptions { accounts, total: criterion.total };
-    // A run has so many operations at the most that no bound is needed beside.
+    // Bounds are counted: a run has at most `OPERATIONS_MAX` operations, and a checker whose time is not linear in them has one of its own.
     let limits = CheckLimits::default();
     let verdict = check_property_with(history, row, &options, &limits).map_err(|error| error.to_string())?;
     let first = |is_fault: bool| verdict.anomalies.iter().find(|one| one.is_fault == is_fault);

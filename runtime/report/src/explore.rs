@@ -42,7 +42,8 @@ pub struct ExploreSummary {
     /// Runs that were cut because they asked more questions than answers are logged: what they would have met is not known.
     #[serde(default, rename = "cutRuns", skip_serializing_if = "is_zero")]
     pub cut: u64,
-    /// Runs without a failure whose operations a checker could not judge: there are too few of them. They are no findings.
+    /// Runs without a failure whose operations a checker could not judge: too few of them, or too many that may have happened. They are no
+    /// findings.
     #[serde(default, rename = "undecidedRuns", skip_serializing_if = "is_zero")]
     pub undecided: u64,
     /// The last step that showed something new.

@@ -146,8 +146,11 @@ impl SpooledSlice {
 
     /// It has no result, and why.
     pub(super) fn fail(&mut self, why: &str) {
+        /// Characters of why: a value of a store is bounded, and a slice that does not fit ends the fleet.
+        const WHY_CHARS_MAX: usize = 4096;
         self.troubles += 1;
-        self.trouble = Some(why.to_owned());
+        let end = why.char_indices().nth(WHY_CHARS_MAX).map(|(end, _)| end);
+        self.trouble = Some(end.map_or_else(|| why.to_owned(), |end| format!("{}…", &why[..end])));
     }
 
     /// Counts it; how many behaviours are new.

@@ -55,6 +55,13 @@ pub(super) struct SpectrumTable {
 }
 
 impl SpectrumTable {
+    /// An empty table of what is in this one, for runs that are cut off. Each is the beginning of a run that is counted here, so that
+    /// bounds which it reaches are said here; a bound of its own would leave out things that are compared.
+    pub(super) fn of_controls(&self) -> SpectrumTable {
+        let things = self.things.keys().map(|thing| (thing.clone(), BTreeMap::new())).collect();
+        SpectrumTable { others: OTHERS_MAX, things, ..SpectrumTable::default() }
+    }
+
     /// One more run: its failure, and what is in it.
     pub(super) fn add(
         &mut self,
@@ -163,7 +170,10 @@ mod tests {
     }
 
     fn table(runs: &[(Option<&str>, &[&str])]) -> SpectrumTable {
-        let mut table = SpectrumTable::default();
+        filled(SpectrumTable::default(), runs)
+    }
+
+    fn filled(mut table: SpectrumTable, runs: &[(Option<&str>, &[&str])]) -> SpectrumTable {
         for (failure, lines) in runs {
             table.count_things(*failure, lines.iter().map(|line| log(line)).collect());
         }
@@ -201,5 +211,15 @@ mod tests {
         assert!(table.warnings()[0].contains(&most) && table.warnings()[0].contains("2 further ones"));
         let found: Vec<(String, u64)> = groups(table, "full").into_iter().map(|it| (it.0, it.1)).collect();
         assert_eq!(found, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn runs_that_are_cut_off_count_what_the_whole_ones_count() {
+        let whole = SpectrumTable { others: OTHERS_MAX - 1, ..SpectrumTable::default() };
+        let whole = filled(whole, &[(None, &["a", "b"]), (None, &["a", "c"])]);
+        // The first one does not come as far as `a`, and the bound is no other one for that.
+        let cut_off = filled(whole.of_controls(), &[(None, &["b"]), (None, &["a"])]);
+        let with = |what: &str| (whole.passing_with(&log(what)).0, cut_off.passing_with(&log(what)).0);
+        assert_eq!((with("a"), with("b")), ((2, 1), (0, 0)));
     }
 }

@@ -400,6 +400,20 @@ fn a_checker_whose_time_is_over_comes_to_no_verdict() {
     }
 }
 
+#[test]
+fn time_is_looked_at_before_each_step_of_possible_sums() {
+    let looks = Cell::new(0);
+    let is_over = || {
+        looks.set(looks.get() + 1);
+        false
+    };
+    let limits = CheckLimits { is_over: &is_over, ..CheckLimits::default() };
+    let row = checker("pn-counter").expect("a checker");
+    let history = history(&["add 1 info nil", "add 2 info nil", "add 4 info nil"]);
+    check_property_with(&history, row, &CheckerOptions::default(), &limits).expect("a verdict");
+    assert_eq!(looks.get(), 9, "at each call for the additions, at each that may have happened, at each for the reads");
+}
+
 /// How many elements of a set are stable, lost, and neither, for calls one after the other.
 fn elements_by_reading_all(calls: &[(bool, Vec<u64>)]) -> [i64; 3] {
     let mut counts = [0; 3];

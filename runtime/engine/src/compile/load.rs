@@ -18,6 +18,9 @@ use wasmparser::{Encoding, Parser, Payload};
 
 /// Largest program that is read, in bytes. Larger ones are refused: real programs are far smaller.
 pub const PROGRAM_BYTES_MAX: usize = fozzy_instrument::COMPONENT_BYTES_MAX;
+/// Characters of a line of the assembler's message. Source that machines write has lines of megabytes; the marker of a place stands in the
+/// first 500 columns, or there is no picture.
+const LINE_CHARS_MAX: usize = 600;
 
 /// In which form a program was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +95,7 @@ pub fn load(bytes: &[u8], cache: Option<&Cache>) -> Result<LoadedProgram, LoadEr
     }
     if looks_like_text(bytes) {
         let text = std::str::from_utf8(bytes).expect("checked to be UTF-8");
-        let binary = wat::parse_str(text).map_err(|error| LoadError::Text(error.to_string()))?;
+        let binary = wat::parse_str(text).map_err(|error| LoadError::Text(bounded(&error.to_string())))?;
         return load_binary(&binary, cache);
     }
     Err(LoadError::NotWasm { found: describe(bytes) })
@@ -179,6 +182,19 @@ fn describe(bytes: &[u8]) -> String {
     }
 }
 
+/// What the assembler says, in a line, and its picture of the place, of which each line is cut.
+fn bounded(message: &str) -> String {
+    // What it says may have a name of the source in it, with any character.
+    let (what, picture) = message.rfind("\n     --> ").map_or((message, ""), |at| message.split_at(at));
+    let what = one_line(what);
+    let cut = |line: &str| match line.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    };
+    let lines = std::iter::once(what.as_str()).chain(picture.lines().skip(1));
+    lines.map(cut).collect::<Vec<_>>().join("\n")
+}
+
 /// Messages of validators and compilers span lines; an error of ours is one.
 pub(crate) fn one_line(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -212,6 +228,11 @@ mod tests {
         let lines: Vec<&str> = message.lines().collect();
         assert!(lines[0].contains("does not assemble") && lines[1].trim_start().starts_with("-->"), "{message}");
         assert!(lines.len() == 5 && lines[3].contains("(func (export 1))") && lines[4].ends_with(" ^"), "{message}");
+        let long = "x".repeat(100_000);
+        let message = refusal(format!("(module (func (export 1))) ;; {long}").as_bytes());
+        assert!(message.len() < 2_000 && message.lines().count() == 5 && message.ends_with(" ^"), "{message}");
+        let message = refusal(format!("(module (func call ${long}))").as_bytes());
+        assert!(message.len() < 2_000 && message.contains("…") && message.ends_with(" ^"), "{message}");
         let message = refusal(b"(module (func (result i32)))");
         assert!(message.contains("does not validate") && message.contains("offset"), "{message}");
     }

@@ -81,6 +81,17 @@ fn a_failure_of_several_slices_that_wait_is_one_with_the_trace_that_was_made_sma
 }
 
 #[test]
+fn a_slice_fits_into_the_store_whatever_its_trouble_says() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let mut slice = slice(&spool, 2);
+    slice.fail("brief");
+    assert_eq!(slice.trouble.as_deref(), Some("brief"));
+    slice.fail(&"é".repeat(super::super::shared_store::VALUE_BYTES_MAX));
+    spool.put(&slice).expect("it fits");
+}
+
+#[test]
 fn a_slice_is_counted_once_whenever_the_store_goes_away() {
     for requests in 0.. {
         let (place, mut said) = (Place::new(), BTreeSet::new());
