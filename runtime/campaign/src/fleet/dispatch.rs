@@ -528,8 +528,10 @@ impl Dispatcher<'_> {
             let TargetState { target, record, stamp, build, untried, shared_state, .. } = known;
             (target.clone(), record.clone(), *stamp, *build, *untried, *shared_state, time, workers)
         };
-        // Another fleet may have worked on it since.
-        if let Some((known, refused)) = self.unless_away(records.target(&target.id).map_err(store_error))? {
+        // Another fleet may have worked on it since. The store does not have the slices that wait for a held record.
+        if !self.spool.is_held(&target.id)
+            && let Some((known, refused)) = self.unless_away(records.target(&target.id).map_err(store_error))?
+        {
             record = TargetRecord { troubles: record.troubles, ..known };
             self.warn(refused.into_iter().collect());
         }

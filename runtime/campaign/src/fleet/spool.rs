@@ -380,6 +380,11 @@ impl Spool {
         Ok(RecordsLock::Held(is_new.then_some(holder)))
     }
 
+    /// Whether another worker had the records of a target when they were asked for last.
+    pub(super) fn is_held(&self, target: &str) -> bool {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).contains(target)
+    }
+
     fn merge_one(
         &self,
         store: &dyn SharedStore,
