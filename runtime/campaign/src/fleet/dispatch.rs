@@ -325,9 +325,10 @@ impl Dispatcher<'_> {
         if self.lock().failure.is_some() {
             return Ok(());
         }
-        // What another worker's hold on the records of a target has left here may go by now.
+        // Records that another worker has held may be free by now. What still waits is in the last line, and not said twice.
         if !self.store.is_away() && self.spool.len()? > 0 {
-            self.merge()?;
+            self.spool.forget_held();
+            self.bring()?;
         }
         self.put_worker(started_at, true)
     }
@@ -360,12 +361,16 @@ impl Dispatcher<'_> {
         self.merge()
     }
 
-    /// Brings the store what waits for it, if it answers.
+    /// Brings the store what waits for it, if it answers, and says whose records are held.
     fn merge(&self) -> Result<(), CampaignError> {
-        let merged = self.spool.merge(&self.store, |slice, merged| self.on_merged(slice, merged));
-        let held = self.unless_away(merged)?.unwrap_or_default();
-        held.iter().for_each(|records| self.say_held(records));
+        self.bring()?.iter().for_each(|records| self.say_held(records));
         Ok(())
+    }
+
+    /// Brings the store what waits for it, if it answers; the records that other workers hold.
+    fn bring(&self) -> Result<Vec<HeldRecords>, CampaignError> {
+        let merged = self.spool.merge(&self.store, |slice, merged| self.on_merged(slice, merged));
+        Ok(self.unless_away(merged)?.unwrap_or_default())
     }
 
     /// Says whose end is waited for, meanwhile or by the next fleet.

@@ -385,6 +385,11 @@ impl Spool {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).contains(target)
     }
 
+    /// Targets whose records were held are waited for again.
+    pub(super) fn forget_held(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn merge_one(
         &self,
         store: &dyn SharedStore,
