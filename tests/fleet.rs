@@ -128,7 +128,7 @@ fn slices_that_wait_for_held_records_are_of_the_build_that_the_first_one_has_sea
     let held = fs::File::open(lock).expect("it is there");
     held.lock().expect("it is free");
     let ended = fozzy.run(&["fleet", "--time", "3s", "--jobs", "1", "--no-dashboard", "--json"]).exits(1);
-    assert!(ended.err().contains("another holds its records"), "{}", ended.err());
+    assert!(ended.err().contains("another holds its records; what is found waits"), "{}", ended.err());
     let files = fozzy.shell("find .fozzy/spool -path '*slices*' -name '*.json'").out();
     let slices = files.lines().map(|file| serde_json::from_slice::<Value>(&fozzy.read(file)).expect("JSON"));
     let programs: Vec<Value> = slices.map(|slice| slice["program"].clone()).collect();

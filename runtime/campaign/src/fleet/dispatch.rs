@@ -12,7 +12,9 @@ use super::discovery::{FleetCollection, FleetTarget};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
-use super::shared_store::{SharedStore, StoreKey, StoreLease, WatchedStore, shared_store_error as store_error};
+use super::shared_store::{
+    SharedStore, StoreKey, StoreLease, WatchedStore, is_on_server, shared_store_error as store_error,
+};
 use super::slice::{SliceOutcome, SliceRequest};
 use super::spool::{HeldRecords, MergedSlice, RecordsLock, Spool, SpooledSlice};
 use super::view::{BroughtFailure, FleetView};
@@ -376,8 +378,12 @@ impl Dispatcher<'_> {
     /// Says whose end is waited for, meanwhile or by the next fleet.
     fn say_held(&self, HeldRecords { target, holder }: &HeldRecords) {
         let (place, seconds) = (self.spool.place(), 3 * super::LEASE_RENEWAL.as_secs());
+        let after_kill = match is_on_server(&self.store) {
+            true => format!(" (for {seconds} s, if it was killed)"),
+            false => String::new(),
+        };
         self.run.project.remarks.text(&format!(
-            "{target}: {holder} holds its records (for {seconds} s, if it was killed); what is found waits in {place} until then\n"
+            "{target}: {holder} holds its records{after_kill}; what is found waits in {place} until then\n"
         ));
     }
 

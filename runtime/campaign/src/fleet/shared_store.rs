@@ -167,10 +167,11 @@ pub trait SharedStore: Send + Sync {
     /// The right to work on something alone, for a holder of that name; `None` while another one has it.
     fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError>;
 
-    /// Who has that right, for people who asked in vain; `None` where nobody has taken it, or its holder has gone meanwhile.
+    /// Who took that right last, for people who asked in vain; `None` where it was never taken, and on a server also where it has ended. A folder
+    /// names a holder that has gone, too.
     fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError>;
 
-    /// From here on a request that is not answered is made again for so long, and no longer.
+    /// From here on, a request that is not answered is repeated for at most this time.
     fn wait_at_most(&self, _time: Duration) {}
 
     /// Whether it answers now.
@@ -189,7 +190,7 @@ pub trait SharedStore: Send + Sync {
 /// it is.
 ///
 /// # Errors
-/// When it is another project's or a newer version's, nobody answers there, or something else is there.
+/// When it is another project's or a newer version's, no server answers there, or something else is there.
 pub fn open_store(place: &str, project: Option<&str>) -> Result<Box<dyn SharedStore>, SharedStoreError> {
     #[cfg(feature = "redis")]
     if RedisStore::is_address(place) {
@@ -205,13 +206,18 @@ pub fn open_store(place: &str, project: Option<&str>) -> Result<Box<dyn SharedSt
 /// The same for a fleet, which begins without its server when that is away, and joins it later.
 ///
 /// # Errors
-/// Those of [`open_store`], except that nobody answers there.
+/// Those of [`open_store`], except that no server answers there.
 pub fn open_store_or_later(place: &str, project: &str) -> Result<Box<dyn SharedStore>, SharedStoreError> {
     #[cfg(feature = "redis")]
     if RedisStore::is_address(place) {
         return Ok(Box::new(RedisStore::open_or_later(place, project)?));
     }
     open_store(place, Some(project))
+}
+
+/// Whether it is on a server: a lease there outlives a holder that was killed, and in a folder it does not.
+pub(super) fn is_on_server(store: &dyn SharedStore) -> bool {
+    store.place().contains("://")
 }
 
 /// An address as it may be shown.
@@ -373,7 +379,7 @@ fn written(part: &str) -> Result<String, SharedStoreError> {
     Ok(name)
 }
 
-/// The part that is written so; `None` where nobody of ours has written that.
+/// The part that is written so; `None` where no store of ours writes that.
 fn read_part(name: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
     while let [first, tail @ ..] = rest {

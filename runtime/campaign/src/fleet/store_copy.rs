@@ -20,7 +20,7 @@ use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, SliceOverlap,
     TargetRecord, thin_out,
 };
-use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
+use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server};
 use fozzy_report::fleet::{CopiedKindRow, FleetMoment};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -211,10 +211,11 @@ impl StoreMerge<'_> {
             return Ok(lease);
         }
         let (what, path) = ("change", format!("the records of {id} in {}", self.to.place()));
-        let why = format!(
-            "{} holds them; of one that was killed they are free after half a minute",
-            records.lock_holder(id)?
-        );
+        let after_kill = match is_on_server(self.to) {
+            true => "; of one that was killed they are free after half a minute",
+            false => "",
+        };
+        let why = format!("{} holds them{after_kill}", records.lock_holder(id)?);
         Err(SharedStoreError::Away { what, path, why })
     }
 }
