@@ -228,6 +228,17 @@ pub(super) fn without_password(address: &str) -> String {
     }
 }
 
+/// An address as a person types it, with `PASSWORD` in place of its password.
+pub(super) fn with_masked_password(address: &str) -> String {
+    let masked = || {
+        let (scheme, rest) = address.split_once("://")?;
+        let (named, place) = rest.rsplit_once('@')?;
+        let (user, _) = named.split_once(':')?;
+        Some(format!("{scheme}://{user}:PASSWORD@{place}"))
+    };
+    masked().unwrap_or_else(|| address.to_owned())
+}
+
 /// What a store refuses, or its home does.
 #[derive(Debug, thiserror::Error)]
 pub enum SharedStoreError {

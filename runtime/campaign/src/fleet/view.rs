@@ -11,7 +11,7 @@
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, UncollectedTarget};
 use super::page_command::{FailureMeasure, TargetMeasure};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
-use super::shared_store::{SharedStore, SharedStoreError, without_password};
+use super::shared_store::{SharedStore, SharedStoreError, with_masked_password};
 use super::spool::WaitingFailure;
 use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
@@ -212,13 +212,13 @@ impl FleetView<'_> {
         }
     }
 
-    /// What to type to see a trace of the store. No password is in it: who has one has it in the environment.
+    /// What to type to see a trace of the store. In place of a password it says `PASSWORD`.
     pub(super) fn replay_command(&self, trace: &Digest) -> String {
         match (self.store.blob_path(trace), self.named) {
             (Some(path), _) => replay_of(&path),
             (None, None) => format!("fozzy replay {STORED}{trace}"),
             (None, Some(address)) => {
-                let address = without_password(address);
+                let address = with_masked_password(address);
                 format!("FOZZY_STORE={} fozzy replay {STORED}{trace}", shell_word(&address))
             }
         }
@@ -396,7 +396,7 @@ mod tests {
             assert_eq!(view(None).replay_command(&trace), format!("fozzy replay fozzy://{trace}"));
             assert_eq!(
                 view(Some(address)).replay_command(&trace),
-                format!("FOZZY_STORE='redis://127.0.0.1:1/0?prefix=shop' fozzy replay fozzy://{trace}")
+                format!("FOZZY_STORE='redis://fozzy:PASSWORD@127.0.0.1:1/0?prefix=shop' fozzy replay fozzy://{trace}")
             );
         }
     }
