@@ -318,16 +318,14 @@ impl FleetRecords<'_> {
     /// One more moment of a target; that of a slice once.
     pub fn add_moment(&self, id: &str, moment: FleetMoment) -> Result<(), SharedStoreError> {
         let mut history = self.history(id)?;
-        let is_known =
-            |known: &FleetMoment| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq();
-        if history.iter().any(is_known) {
+        if has_moment(&history, &moment) {
             return Ok(());
         }
         history.push(moment);
         self.write(&StoreKey::new(&["history", id]), &thin_out(history))
     }
 
-    /// The right to change the records of a target, for a few requests; `None` when another one has it for so long.
+    /// The right to change the records of a target, for a few requests; `None` when another one still has it after `wait`.
     pub(super) fn lock(
         &self,
         id: &str,
@@ -385,6 +383,11 @@ impl FleetRecords<'_> {
         text.push(b'\n');
         self.store.put(key, &text)
     }
+}
+
+/// Whether a moment of the same slice is among them.
+pub(super) fn has_moment(moments: &[FleetMoment], moment: &FleetMoment) -> bool {
+    moments.iter().any(|known| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq())
 }
 
 /// Moments as they are kept: while they are too many, every second one goes, and the ends stay.

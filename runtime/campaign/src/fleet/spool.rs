@@ -366,7 +366,7 @@ impl Spool {
         Ok(held)
     }
 
-    /// The right to change the records of a target. Who does not get it soon is told who has it, and goes on without.
+    /// The right to change the records of a target, or the worker that still has it after [`LOCK_WAIT`].
     pub(super) fn lock_records(&self, store: &dyn SharedStore, target: &str) -> Result<RecordsLock, CampaignError> {
         let held = || self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let records = FleetRecords { store };

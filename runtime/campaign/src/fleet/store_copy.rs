@@ -18,7 +18,7 @@ use super::division::DiscoveryEstimate;
 use super::exchange::ExploredRecord;
 use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, SliceOverlap,
-    TargetRecord, thin_out,
+    TargetRecord, has_moment, thin_out,
 };
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server};
 use fozzy_report::fleet::{CopiedKindRow, FleetMoment};
@@ -285,7 +285,7 @@ fn join_histories(
         SliceOverlap::Unknown if from_counted.latest() > to_counted.latest() => return from.to_vec(),
         SliceOverlap::Unknown => return to.to_vec(),
         // A copy that was stopped before it came to the target's record has joined them already.
-        SliceOverlap::Apart if from.iter().any(|moment| has(to, moment)) => return to.to_vec(),
+        SliceOverlap::Apart if from.iter().any(|moment| has_moment(to, moment)) => return to.to_vec(),
         SliceOverlap::Apart => {}
     }
     let mut all: Vec<(usize, &FleetMoment)> = from.iter().map(|moment| (0, moment)).collect();
@@ -307,10 +307,6 @@ fn join_histories(
         }
     });
     thin_out(both.collect())
-}
-
-fn has(moments: &[FleetMoment], moment: &FleetMoment) -> bool {
-    moments.iter().any(|known| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq())
 }
 
 fn join_others(earlier: &OtherFields, later: &OtherFields) -> OtherFields {

@@ -21,14 +21,14 @@ impl Pair {
     }
 }
 
-/// The last slice of each worker, which ends so many seconds after the first one.
+/// The last slice of each worker: its number is also when it ends, in seconds.
 fn counted(slices: &[(&str, u64)]) -> CountedSlices {
     let mut counted = CountedSlices::default();
     slices.iter().for_each(|(worker, number)| assert!(counted.count(worker, *number, 1e9 + *number as f64)));
     counted
 }
 
-/// So many slices, of a hundred executions and ten CPU seconds each.
+/// A record of that number of slices, of a hundred executions and ten CPU seconds each.
 fn target(slices: u64, of: &[(&str, u64)]) -> TargetRecord {
     TargetRecord {
         name: "app.wasm".to_owned(),
