@@ -11,8 +11,9 @@
 //! whose slice is the latest; how a process went, by its later record; a saved exploration of one build has the paths of both.
 //!
 //! Invariants: what is copied twice, or there and back, changes nothing the second time; nothing that only the other store has goes; a failure
-//! is in one state; blobs go first, so that whoever is stopped in between leaves no value that names what is not there.
-//! Not here: leases, which stay, and sets, which fleets have none of.
+//! is in one state; each blob goes before the record that names it, and a record whose blob is gone or damaged is left, so that no record names what
+//! is not there, whoever is stopped in between and whatever fleets change meanwhile; a blob that a joined record no longer names is deleted.
+//! Not here: leases, which stay, sets, which fleets have none of, and blobs that no record names.
 
 use super::division::DiscoveryEstimate;
 use super::exchange::ExploredRecord;
@@ -22,6 +23,7 @@ use super::records::{
 };
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server};
 use fozzy_report::fleet::{CopiedKindRow, FleetMoment};
+use fozzy_trace::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -31,6 +33,9 @@ use std::time::Duration;
 const HOLDER: &str = "fozzy store copy";
 /// Real time for which records are waited for that a worker changes.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
+
+/// Attempts to join a record that a worker changes meanwhile. It does so once in a slice.
+const ATTEMPTS_MAX: u32 = 3;
 
 /// What was copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,24 +55,17 @@ pub struct CopiedStore {
 /// # Errors
 /// When one of them does not work, or a worker holds records of the other one.
 pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<CopiedStore, SharedStoreError> {
-    let mut copied = CopiedStore::default();
-    for name in from.blobs()? {
-        if let Some(bytes) = from.get_blob(&name)? {
-            copied.blobs += 1;
-            copied.bytes += bytes.len() as u64;
-            to.put_blob(&bytes)?;
-        }
-    }
-    let (merge, mut kinds) = (StoreMerge { from, to }, BTreeMap::<String, CopiedKindRow>::new());
+    let mut merge = StoreMerge { from, to, copied: CopiedStore::default() };
+    let mut kinds = BTreeMap::<String, CopiedKindRow>::new();
     // In their order, a target's record comes after its failures and its history, which ask both records what is the later one.
     for folder in from.folders()? {
         for name in from.list(&folder)? {
             let key = folder.join(&name);
             let Some(value) = from.get(&key)? else { continue };
-            copied.bytes += value.len() as u64;
+            merge.copied.bytes += value.len() as u64;
             let kind = key.parts().first().cloned().unwrap_or_default();
             let row = kinds.entry(kind.clone()).or_insert_with(|| CopiedKindRow { kind, ..CopiedKindRow::default() });
-            let outcome = merge.copy(&key, &value, &mut copied.larger)?;
+            let outcome = merge.copy(&key, &value)?;
             match outcome {
                 CopyOutcome::New => row.new += 1,
                 CopyOutcome::Merged => row.merged += 1,
@@ -76,8 +74,7 @@ pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<Copied
             }
         }
     }
-    copied.kinds = kinds.into_values().collect();
-    Ok(copied)
+    Ok(CopiedStore { kinds: kinds.into_values().collect(), ..merge.copied })
 }
 
 /// What became of one record.
@@ -97,10 +94,11 @@ enum CopyOutcome {
 struct StoreMerge<'a> {
     from: &'a dyn SharedStore,
     to: &'a dyn SharedStore,
+    copied: CopiedStore,
 }
 
 impl StoreMerge<'_> {
-    fn copy(&self, key: &StoreKey, value: &[u8], larger: &mut Vec<String>) -> Result<CopyOutcome, SharedStoreError> {
+    fn copy(&mut self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
         let parts: Vec<&str> = key.parts().iter().map(String::as_str).collect();
         match parts.as_slice() {
             ["targets", id] => {
@@ -110,7 +108,7 @@ impl StoreMerge<'_> {
                     unknown = (overlap == SliceOverlap::Unknown).then(|| to.name.clone());
                     join_targets(from, to)
                 })?;
-                larger.extend(unknown.filter(|_| outcome != CopyOutcome::Left));
+                self.copied.larger.extend(unknown.filter(|_| outcome != CopyOutcome::Left));
                 Ok(outcome)
             }
             ["history", id] => {
@@ -129,8 +127,23 @@ impl StoreMerge<'_> {
                 if age(from) > age(to) { from.clone() } else { to.clone() }
             }),
             ["explored", ..] => self.copy_explored(key, value),
+            ["corpus", _, name] => match Digest::parse(name) {
+                Some(name) if self.bring(&name)? => self.put(key, value),
+                _ => Ok(CopyOutcome::Left),
+            },
             _ => self.put(key, value),
         }
+    }
+
+    /// Brings a blob that a record names; whether the other store has it.
+    fn bring(&mut self, name: &Digest) -> Result<bool, SharedStoreError> {
+        let Some(bytes) = self.from.get_blobs(&[*name])?.pop().flatten() else {
+            return Ok(self.to.get_blobs(&[*name])?.pop().flatten().is_some());
+        };
+        self.copied.blobs += 1;
+        self.copied.bytes += bytes.len() as u64;
+        self.to.put_blob(&bytes)?;
+        Ok(true)
     }
 
     /// A record of which one side is taken whole.
@@ -163,7 +176,7 @@ impl StoreMerge<'_> {
     }
 
     fn copy_failure(
-        &self,
+        &mut self,
         (state, id, name): (&str, &str, &str),
         key: &StoreKey,
         value: &[u8],
@@ -179,24 +192,48 @@ impl StoreMerge<'_> {
             let Some(to) = old else { continue };
             let is_later = self.counted(self.from, id)?.latest() > self.counted(self.to, id)?.latest();
             let (joined_state, joined) = join_failures((state, &from), (known, &to), is_later);
-            if (joined_state, &joined) == (known, &to) {
+            let has_trace = joined.trace != from.trace || self.bring(&from.trace)?;
+            if !has_trace || (joined_state, &joined) == (known, &to) {
                 return Ok(CopyOutcome::Left);
             }
             FleetRecords { store: self.to }.put_failure(id, joined_state, &joined)?;
+            if joined.trace != to.trace {
+                self.to.delete_blob(&to.trace)?;
+            }
             let is_from = (joined_state, &joined) == (state, &from);
             return Ok(if is_from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
         }
-        self.put(key, value)
+        if self.bring(&from.trace)? { self.put(key, value) } else { Ok(CopyOutcome::Left) }
     }
 
-    fn copy_explored(&self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
+    /// A saved exploration. Who works on its target may write it at any time: what it has written meanwhile is joined, too.
+    fn copy_explored(&mut self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
         let read = |value: &[u8]| serde_json::from_slice::<ExploredRecord>(value).ok();
-        let old = self.to.get(key)?.and_then(|old| read(&old));
-        let joined = match (read(value), old) {
-            (Some(from), Some(to)) => Some(ExploredRecord::joined(self.to, &from, &to)?),
-            _ => None,
-        };
-        self.join(key, value, |_: &ExploredRecord, to: &ExploredRecord| joined.unwrap_or_else(|| to.clone()))
+        let Some(from) = read(value) else { return Ok(CopyOutcome::Left) };
+        for _ in 0..ATTEMPTS_MAX {
+            let old = self.to.get(key)?;
+            let Some(to) = old.as_deref().and_then(read) else {
+                return if self.bring(&from.state)? { self.put(key, value) } else { Ok(CopyOutcome::Left) };
+            };
+            let joined = ExploredRecord::joined((self.from, &from), (self.to, &to))?;
+            if joined == to {
+                return Ok(CopyOutcome::Left);
+            }
+            let now = self.to.get(key)?;
+            if now != old {
+                if now.as_deref().and_then(read).is_none_or(|now| now.state != joined.state) {
+                    self.to.delete_blob(&joined.state)?;
+                }
+                continue;
+            }
+            FleetRecords { store: self.to }.write(key, &joined)?;
+            if joined.state != to.state {
+                self.to.delete_blob(&to.state)?;
+            }
+            return Ok(if joined == from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
+        }
+        let (what, path) = ("change", format!("{key} in {}", self.to.place()));
+        Err(SharedStoreError::Away { what, path, why: "a worker changes it again and again".to_owned() })
     }
 
     /// The slices of a target that a store has counted.

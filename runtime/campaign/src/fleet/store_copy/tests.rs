@@ -2,7 +2,7 @@
 
 use super::super::shared_store::DirectoryStore;
 use super::*;
-use fozzy_trace::{Digest, FailureSignature, FindingKind};
+use fozzy_trace::{FailureSignature, FindingKind};
 
 const TARGET: &str = "app-1";
 
@@ -40,11 +40,22 @@ fn target(slices: u64, of: &[(&str, u64)]) -> TargetRecord {
     }
 }
 
+/// The trace of a failure that was seen this number of times.
+fn trace_of(times: u64) -> Vec<u8> {
+    format!("{times} times").into_bytes()
+}
+
+/// Keeps a failure and its trace.
+fn put_failure(store: &DirectoryStore, state: FailureState, failure: FleetFailureRecord) {
+    store.put_blob(&trace_of(failure.times)).expect("kept");
+    records(store).put_failure(TARGET, state, &failure).expect("kept");
+}
+
 fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
     FleetFailureRecord {
         target: "app.wasm".to_owned(),
         signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
-        trace: Digest::of(format!("{times} times").as_bytes()),
+        trace: Digest::of(&trace_of(times)),
         status: "still there".to_owned(),
         program: None,
         times,
@@ -105,9 +116,9 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     let Pair { _folder, one, other } = Pair::new();
     records(&one).put_target(TARGET, &target(3, &[("a", 3)])).expect("kept");
     records(&other).put_target(TARGET, &target(2, &[("b", 2)])).expect("kept");
-    records(&one).put_failure(TARGET, FailureState::Unshrunk, &failure("x", 4, &[("a", 3)])).expect("kept");
-    records(&other).put_failure(TARGET, FailureState::Shrunk, &failure("x", 2, &[("b", 1)])).expect("kept");
-    records(&other).put_failure(TARGET, FailureState::Unshrunk, &failure("y", 1, &[("b", 2)])).expect("kept");
+    put_failure(&one, FailureState::Unshrunk, failure("x", 4, &[("a", 3)]));
+    put_failure(&other, FailureState::Shrunk, failure("x", 2, &[("b", 1)]));
+    put_failure(&other, FailureState::Unshrunk, failure("y", 1, &[("b", 2)]));
     for (store, worker, number) in [(&one, "a", 1), (&other, "b", 2), (&one, "a", 3)] {
         records(store).add_moment(TARGET, moment(worker, number)).expect("kept");
     }
@@ -130,6 +141,7 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     let known: Vec<_> = known.iter().map(|(state, _, it)| (*state, it.times, it.trace, &*it.found_at)).collect();
     let (shrunk, single) = (failure("x", 2, &[]).trace, failure("y", 1, &[]).trace);
     assert_eq!(known, [(FailureState::Unshrunk, 1, single, "2021"), (FailureState::Shrunk, 6, shrunk, "2022")]);
+    assert_eq!(other.blobs().expect("listed").len(), 2, "a trace of each");
     let history = records(&other).history(TARGET).expect("read");
     assert_eq!(history.iter().map(|moment| moment.executions).collect::<Vec<_>>(), [100, 300, 500]);
     // After one that was stopped before it came to the target's record, again, back, and forth: nothing is counted twice.
@@ -147,6 +159,7 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
         row("workers", [1, 0, 0, 1]),
     ];
     assert_eq!((back, values(&one)), (expected.to_vec(), merged.clone()));
+    assert_eq!(one.blobs().expect("listed"), other.blobs().expect("listed"), "the larger trace is gone");
     copy(&one, &other);
     assert_eq!(values(&other), merged);
 }
@@ -171,11 +184,32 @@ fn stores_that_went_on_from_one_copy_have_the_larger_counts_and_that_is_said() {
 }
 
 #[test]
+fn a_record_whose_blob_is_gone_or_damaged_is_left() {
+    let Pair { _folder, one, other } = Pair::new();
+    put_failure(&one, FailureState::Shrunk, failure("x", 1, &[("a", 1)]));
+    put_failure(&one, FailureState::Shrunk, failure("y", 2, &[("a", 1)]));
+    let damaged = one.blob_path(&failure("y", 2, &[]).trace).expect("a file");
+    std::fs::write(damaged, b"another").expect("changed in place");
+    records(&one).put_failure(TARGET, FailureState::Shrunk, &failure("z", 3, &[("a", 1)])).expect("kept");
+    let corpus = StoreKey::new(&["corpus", TARGET]);
+    one.put_named_blobs(&corpus, &[b"testcase".to_vec()]).expect("kept");
+    one.put(&corpus.join(&Digest::of(b"gone").to_string()), b"4\n").expect("kept");
+    let row = |kind: &str, counts| (kind.to_owned(), counts);
+    assert_eq!(copy(&one, &other), [row("corpus", [1, 0, 0, 1]), row("failures", [1, 0, 0, 2])]);
+    let mut expected = vec![Digest::of(b"testcase"), failure("x", 1, &[]).trace];
+    expected.sort();
+    assert_eq!(other.blobs().expect("listed"), expected);
+    // A worker finds it again, and the next copy brings it.
+    one.put_blob(&trace_of(3)).expect("kept");
+    assert_eq!(copy(&one, &other), [row("corpus", [0, 0, 0, 2]), row("failures", [1, 0, 0, 2])]);
+}
+
+#[test]
 fn how_a_failure_stands_is_said_by_the_store_that_has_searched_its_target_last() {
     let Pair { _folder, one, other } = Pair::new();
     for (store, slices, state) in [(&one, 2, FailureState::Shrunk), (&other, 3, FailureState::Fixed)] {
         records(store).put_target(TARGET, &target(slices, &[("a", slices)])).expect("kept");
-        records(store).put_failure(TARGET, state, &failure("x", 1, &[("a", 1)])).expect("kept");
+        put_failure(store, state, failure("x", 1, &[("a", 1)]));
     }
     let states = |store| records(store).failures(TARGET).expect("read").into_iter().map(|it| it.0).collect::<Vec<_>>();
     copy(&one, &other);
