@@ -123,13 +123,10 @@ impl CountedSlices {
         other.is_whole() && other.0.iter().all(has)
     }
 
-    /// Whether it has counted no slice of these workers, of which none was forgotten. Its own forgotten ones were heard of before the others.
-    fn is_without(&self, other: &CountedSlices) -> bool {
-        let oldest = self.0.values().fold(f64::INFINITY, |oldest, (_, at_s)| oldest.min(*at_s));
-        let lacks = |(worker, (_, at_s)): (&String, &(u64, f64))| {
-            !self.0.contains_key(worker) && (self.is_whole() || *at_s > oldest)
-        };
-        other.is_whole() && other.0.iter().all(lacks)
+    /// Whether no slice is in both, which is known where no worker was forgotten: a forgotten one may be older or later than others, as slices that
+    /// have waited in a spool are counted late.
+    fn is_apart_from(&self, other: &CountedSlices) -> bool {
+        self.is_whole() && other.is_whole() && other.0.keys().all(|worker| !self.0.contains_key(worker))
     }
 }
 
@@ -154,7 +151,7 @@ impl SliceOverlap {
             SliceOverlap::Within
         } else if one.covers(other) {
             SliceOverlap::Beyond
-        } else if other.is_without(one) || one.is_without(other) {
+        } else if one.is_apart_from(other) {
             SliceOverlap::Apart
         } else {
             SliceOverlap::Unknown

@@ -5,6 +5,7 @@
 //! from ⊆ to, or the other way round   the larger one as it is
 //! from and to have none in common     the sum of both
 //! some in common, each has others     the larger of each count: what is in both is not known apart
+//! workers were forgotten              the same
 //! ```
 //!
 //! Which slices a record has counted is known by the last one of each worker in it. How a target and its failures stand is said by the side
