@@ -320,8 +320,11 @@ fn join_histories(
     match SliceOverlap::of(from_counted, to_counted) {
         SliceOverlap::Within => return to.to_vec(),
         SliceOverlap::Beyond => return from.to_vec(),
-        SliceOverlap::Unknown if from_counted.latest() > to_counted.latest() => return from.to_vec(),
-        SliceOverlap::Unknown => return to.to_vec(),
+        // As the target's record, whose counts are the larger ones.
+        SliceOverlap::Unknown => {
+            let last = |all: &[FleetMoment]| all.last().map_or(0, |moment| moment.executions);
+            return if last(from) > last(to) { from.to_vec() } else { to.to_vec() };
+        }
         // A copy that was stopped before it came to the target's record has joined them already.
         SliceOverlap::Apart if from.iter().any(|moment| has_moment(to, moment)) => return to.to_vec(),
         SliceOverlap::Apart => {}

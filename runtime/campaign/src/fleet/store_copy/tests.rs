@@ -177,8 +177,13 @@ fn stores_that_went_on_from_one_copy_have_the_larger_counts_and_that_is_said() {
     assert_eq!(executions(&other), 300, "it has all of the copy's");
     put(&one, 4, &[("a", 4)]);
     put(&other, 5, &[("a", 3), ("b", 2)]);
+    for (store, moment) in [(&one, moment("a", 4)), (&other, moment("b", 5))] {
+        records(store).add_moment(TARGET, moment).expect("kept");
+    }
     let copied = copy_store(&one, &other).expect("copied");
     assert_eq!((copied.larger, executions(&other)), (vec!["app.wasm".to_owned()], 500));
+    let history = records(&other).history(TARGET).expect("read");
+    assert_eq!(history, [moment("b", 5)], "that of the larger count, which ends earlier");
     let again = copy_store(&one, &other).expect("copied");
     assert_eq!((again.larger, again.kinds[0].left, executions(&other)), (Vec::new(), 1, 500));
 }
