@@ -456,8 +456,9 @@ impl Spool {
             merged.found.push((failure.signature.clone(), trace));
             known.push((state, String::new(), new));
         }
-        if record.counted.count(worker, number, slice.ended_at_s) {
-            merged.news = slice.count(&mut record, merged.found.len() as u64);
+        let (mut news, found) = (0, merged.found.len() as u64);
+        if record.count_slice(worker, (number, slice.ended_at_s), |record| news = slice.count(record, found)) {
+            merged.news = news;
             records.put_target(&slice.target, &record).map_err(store_error)?;
         }
         if slice.is_slice {

@@ -4,11 +4,12 @@
 //! slices that are counted             the record of both
 //! from ⊆ to, or the other way round   the larger one as it is
 //! from and to have none in common     the sum of both
-//! some in common, each has others     the larger of each count: what is in both is not known apart
-//! workers were forgotten              the same
+//! some in common, each has others     the sum of what each worker's slices have added; of a failure, the larger count
+//! not known                           the larger of each count
 //! ```
 //!
-//! Which slices a record has counted is known by the last one of each worker in it. How a target and its failures stand is said by the side
+//! Which slices a record has counted is known by the last one of each worker in it, and is not known of workers that it has forgotten, or that an
+//! older version has counted. How a target and its failures stand is said by the side
 //! whose slice is the latest; how a process went, by its later record; a saved exploration of one build has the paths of both.
 //!
 //! Invariants: what is copied twice, or there and back, changes nothing the second time; nothing that only the other store has goes; a failure
@@ -20,7 +21,7 @@ use super::division::DiscoveryEstimate;
 use super::exchange::ExploredRecord;
 use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, SliceOverlap,
-    TargetRecord, has_moment, thin_out,
+    TargetRecord, WorkerShare, has_moment, thin_out,
 };
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server};
 use fozzy_report::fleet::{CopiedKindRow, FleetMoment};
@@ -47,7 +48,7 @@ pub struct CopiedStore {
     pub blobs: u64,
     /// Bytes of records and blobs that were read.
     pub bytes: u64,
-    /// Targets whose counts are the larger ones, since some of their slices are in both stores.
+    /// Targets whose counts are the larger ones, since it is not known which of their slices are in both stores.
     pub larger: Vec<String>,
 }
 
@@ -106,7 +107,8 @@ impl StoreMerge<'_> {
                 let (_lease, mut unknown) = (self.lock(id)?, None);
                 let outcome = self.join(key, value, |from: &TargetRecord, to: &TargetRecord| {
                     let overlap = SliceOverlap::of(&from.counted, &to.counted);
-                    unknown = (overlap == SliceOverlap::Unknown).then(|| to.name.clone());
+                    let is_unknown = overlap == SliceOverlap::Unknown && from.total_of_both(to).is_none();
+                    unknown = is_unknown.then(|| to.name.clone());
                     join_targets(from, to)
                 })?;
                 self.copied.larger.extend(unknown.filter(|_| outcome != CopyOutcome::Left));
@@ -268,18 +270,23 @@ fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
     let is_later = from.counted.latest() > to.counted.latest();
     let (later, earlier) = if is_later { (from, to) } else { (to, from) };
     let (left, right) = (from.estimate.total_cpu_s, to.estimate.total_cpu_s);
-    let total_cpu_s = if overlap == SliceOverlap::Apart { left + right } else { left.max(right) };
-    let slices = overlap.count(from.estimate.slices, to.estimate.slices);
+    let total = from.total_of_both(to).unwrap_or_else(|| WorkerShare {
+        last: 0,
+        slices: overlap.count(from.estimate.slices, to.estimate.slices),
+        executions: overlap.count(from.executions, to.executions),
+        cpu_s: if overlap == SliceOverlap::Apart { left + right } else { left.max(right) },
+    });
     // Coverage is of one program.
     let best = |of: fn(&TargetRecord) -> u64| if from.program == to.program { of(from).max(of(to)) } else { of(later) };
     TargetRecord {
-        estimate: DiscoveryEstimate { total_cpu_s, slices, ..later.estimate },
-        executions: overlap.count(from.executions, to.executions),
+        estimate: DiscoveryEstimate { total_cpu_s: total.cpu_s, slices: total.slices, ..later.estimate },
+        executions: total.executions,
         features: best(|record| record.features),
         edges: best(|record| record.edges),
         corpus: from.corpus.max(to.corpus),
         news_at: from.news_at.clone().max(to.news_at.clone()),
         counted: from.counted.union(&to.counted),
+        shares: from.shares_of_both(to),
         others: join_others(&earlier.others, &later.others),
         ..later.clone()
     }
@@ -320,7 +327,7 @@ fn join_histories(
     match SliceOverlap::of(from_counted, to_counted) {
         SliceOverlap::Within => return to.to_vec(),
         SliceOverlap::Beyond => return from.to_vec(),
-        // As the target's record, whose counts are the larger ones.
+        // The longer one, since no moment says whose slices are in it.
         SliceOverlap::Unknown => {
             let last = |all: &[FleetMoment]| all.last().map_or(0, |moment| moment.executions);
             return if last(from) > last(to) { from.to_vec() } else { to.to_vec() };

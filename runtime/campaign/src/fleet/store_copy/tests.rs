@@ -40,6 +40,20 @@ fn target(slices: u64, of: &[(&str, u64)]) -> TargetRecord {
     }
 }
 
+/// A record of that number of slices of each worker, with what each has added.
+fn shared(of: &[(&str, u64)]) -> TargetRecord {
+    let mut record = TargetRecord { name: "app.wasm".to_owned(), ..TargetRecord::default() };
+    for (worker, slices) in of {
+        for number in 1..=*slices {
+            assert!(record.count_slice(worker, (number, 1e9 + number as f64), |record| {
+                record.executions += 100;
+                record.estimate.observe(0, Duration::from_secs(10));
+            }));
+        }
+    }
+    record
+}
+
 /// The trace of a failure that was seen this number of times.
 fn trace_of(times: u64) -> Vec<u8> {
     format!("{times} times").into_bytes()
@@ -186,6 +200,37 @@ fn stores_that_went_on_from_one_copy_have_the_larger_counts_and_that_is_said() {
     assert_eq!(history, [moment("b", 5)], "that of the larger count, which ends earlier");
     let again = copy_store(&one, &other).expect("copied");
     assert_eq!((again.larger, again.kinds[0].left, executions(&other)), (Vec::new(), 1, 500));
+}
+
+#[test]
+fn what_each_worker_has_added_is_added_once_whichever_slices_are_in_both() {
+    let Pair { _folder, one, other } = Pair::new();
+    let put = |store: &DirectoryStore, record: &TargetRecord| records(store).put_target(TARGET, record).expect("kept");
+    let counts = |store: &DirectoryStore| {
+        let record = records(store).target(TARGET).expect("read").0;
+        (record.executions, record.estimate.slices, record.estimate.total_cpu_s)
+    };
+    put(&one, &shared(&[("a", 5)]));
+    put(&other, &shared(&[("b", 4)]));
+    copy(&one, &other);
+    assert_eq!(counts(&other), (900, 9, 90.0));
+    // The next day, the first one has another worker's slices, and more of the one that both have.
+    put(&one, &shared(&[("a", 6), ("a2", 3)]));
+    for left in 0..2 {
+        let copied = copy_store(&one, &other).expect("copied");
+        assert_eq!((copied.larger, copied.kinds[0].left), (Vec::new(), left));
+        assert_eq!(counts(&other), (1300, 13, 130.0));
+    }
+    copy(&other, &one);
+    assert_eq!(counts(&one), (1300, 13, 130.0));
+    // An older version has counted a slice: what it is of is not known.
+    let newer = shared(&[("a", 6), ("a2", 4)]);
+    let older =
+        TargetRecord { executions: 1000, counted: counted(&[("a", 7), ("a2", 3)]), ..shared(&[("a", 6), ("a2", 3)]) };
+    put(&one, &newer);
+    put(&other, &older);
+    assert_eq!(copy_store(&one, &other).expect("copied").larger, ["app.wasm"]);
+    assert_eq!(counts(&other).0, 1000);
 }
 
 #[test]
