@@ -119,6 +119,24 @@ fn a_second_store_counts_what_was_run_for_it() {
 }
 
 #[test]
+fn slices_that_wait_for_held_records_are_of_the_build_that_the_first_one_has_searched() {
+    let fozzy = project();
+    let collected = fozzy.run(&["fleet", "--collect", "--json"]).exits(0).json();
+    let id = collected["targets"][0]["id"].as_str().expect("a target");
+    fs::create_dir_all(fozzy.path(".fozzy/fleet/leases/records")).expect("made");
+    let lock = fozzy.write(&format!(".fozzy/fleet/leases/records/{id}.lock"), "1\nanother\n");
+    let held = fs::File::open(lock).expect("it is there");
+    held.lock().expect("it is free");
+    let ended = fozzy.run(&["fleet", "--time", "3s", "--jobs", "1", "--no-dashboard", "--json"]).exits(1);
+    assert!(ended.err().contains("another holds its records; what is found waits"), "{}", ended.err());
+    let files = fozzy.shell("find .fozzy/spool -path '*slices*' -name '*.json'").out();
+    let slices = files.lines().map(|file| serde_json::from_slice::<Value>(&fozzy.read(file)).expect("JSON"));
+    let programs: Vec<Value> = slices.map(|slice| slice["program"].clone()).collect();
+    assert!(programs.len() >= 2 && programs.iter().all(Value::is_string), "{programs:?}");
+    assert!(programs.iter().all(|program| *program == programs[0]), "{programs:?}");
+}
+
+#[test]
 fn two_fleets_share_a_store_and_neither_a_signal_nor_a_kill_loses_what_is_kept() {
     let fozzy = project();
     fozzy.write("parse.wat", PARSE);

@@ -301,7 +301,7 @@ pub struct CopiedKindRow {
     pub merged: u64,
     /// Those that are now as in the first store.
     pub replaced: u64,
-    /// Those that have stayed as they were: the other store had all of them already.
+    /// Those that have stayed as they were: the other store had all of them already, or what they name is gone or damaged.
     pub left: u64,
 }
 

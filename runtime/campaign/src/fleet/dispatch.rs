@@ -12,7 +12,9 @@ use super::discovery::{FleetCollection, FleetTarget};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
-use super::shared_store::{SharedStore, StoreKey, StoreLease, WatchedStore, shared_store_error as store_error};
+use super::shared_store::{
+    SharedStore, StoreKey, StoreLease, WatchedStore, is_on_server, shared_store_error as store_error,
+};
 use super::slice::{SliceOutcome, SliceRequest};
 use super::spool::{HeldRecords, MergedSlice, RecordsLock, Spool, SpooledSlice};
 use super::view::{BroughtFailure, FleetView};
@@ -325,9 +327,10 @@ impl Dispatcher<'_> {
         if self.lock().failure.is_some() {
             return Ok(());
         }
-        // What another worker's hold on the records of a target has left here may go by now.
+        // Records that another worker has held may be free by now. What still waits is in the last line, and not said twice.
         if !self.store.is_away() && self.spool.len()? > 0 {
-            self.merge()?;
+            self.spool.forget_held();
+            self.bring()?;
         }
         self.put_worker(started_at, true)
     }
@@ -360,19 +363,27 @@ impl Dispatcher<'_> {
         self.merge()
     }
 
-    /// Brings the store what waits for it, if it answers.
+    /// Brings the store what waits for it, if it answers, and says whose records are held.
     fn merge(&self) -> Result<(), CampaignError> {
-        let merged = self.spool.merge(&self.store, |slice, merged| self.on_merged(slice, merged));
-        let held = self.unless_away(merged)?.unwrap_or_default();
-        held.iter().for_each(|records| self.say_held(records));
+        self.bring()?.iter().for_each(|records| self.say_held(records));
         Ok(())
+    }
+
+    /// Brings the store what waits for it, if it answers; the records that other workers hold.
+    fn bring(&self) -> Result<Vec<HeldRecords>, CampaignError> {
+        let merged = self.spool.merge(&self.store, |slice, merged| self.on_merged(slice, merged));
+        Ok(self.unless_away(merged)?.unwrap_or_default())
     }
 
     /// Says whose end is waited for, meanwhile or by the next fleet.
     fn say_held(&self, HeldRecords { target, holder }: &HeldRecords) {
         let (place, seconds) = (self.spool.place(), 3 * super::LEASE_RENEWAL.as_secs());
+        let after_kill = match is_on_server(&self.store) {
+            true => format!(" (for {seconds} s, if it was killed)"),
+            false => String::new(),
+        };
         self.run.project.remarks.text(&format!(
-            "{target}: {holder} holds its records (for {seconds} s, if it was killed); what is found waits in {place} until then\n"
+            "{target}: {holder} holds its records{after_kill}; what is found waits in {place} until then\n"
         ));
     }
 
@@ -528,8 +539,10 @@ impl Dispatcher<'_> {
             let TargetState { target, record, stamp, build, untried, shared_state, .. } = known;
             (target.clone(), record.clone(), *stamp, *build, *untried, *shared_state, time, workers)
         };
-        // Another fleet may have worked on it since.
-        if let Some((known, refused)) = self.unless_away(records.target(&target.id).map_err(store_error))? {
+        // Another fleet may have worked on it since. The store does not have the slices that wait for a held record.
+        if !self.spool.is_held(&target.id)
+            && let Some((known, refused)) = self.unless_away(records.target(&target.id).map_err(store_error))?
+        {
             record = TargetRecord { troubles: record.troubles, ..known };
             self.warn(refused.into_iter().collect());
         }

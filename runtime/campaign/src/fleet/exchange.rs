@@ -49,7 +49,7 @@ const DEFLATE_LEVEL: u8 = 3;
 #[serde(rename_all = "camelCase")]
 pub(super) struct ExploredRecord {
     /// The deflated state, a blob.
-    state: Digest,
+    pub(super) state: Digest,
     /// Its content.
     content: Digest,
     /// Seconds since 1970 when it was kept: of many builds, the oldest go.
@@ -71,22 +71,24 @@ impl ExploredRecord {
         Ok(unpacked.filter(|state| Digest::of(state) == self.content))
     }
 
-    /// Of two that a store has the blobs of, one with the paths of both; the later one where they are too large together, or one is damaged.
+    /// Of the records of two stores, one with the paths of both, whose blob the second store has. Where they are too large together, it is the later
+    /// one; one whose blob is gone or damaged gives way to the other.
     pub(super) fn joined(
-        store: &dyn SharedStore,
-        from: &ExploredRecord,
-        to: &ExploredRecord,
+        (from, theirs): (&dyn SharedStore, &ExploredRecord),
+        (to, own): (&dyn SharedStore, &ExploredRecord),
     ) -> Result<ExploredRecord, SharedStoreError> {
-        if from.content == to.content {
-            return Ok(to.clone());
+        let own_state = own.state_in(to)?;
+        if own_state.is_some() && theirs.content == own.content {
+            return Ok(own.clone());
         }
-        let states = from.state_in(store)?.zip(to.state_in(store)?);
-        let joined = states.and_then(|(theirs, own)| ExploreState::joined(&own, &theirs));
-        match joined.filter(|state| state.len() <= STATE_BYTES_MAX) {
-            Some(state) if Digest::of(&state) == to.content => Ok(to.clone()),
-            Some(state) => ExploredRecord::keep(store, &state, from.kept_at_s.max(to.kept_at_s)),
-            None if from.kept_at_s > to.kept_at_s => Ok(from.clone()),
-            None => Ok(to.clone()),
+        let Some(state) = theirs.state_in(from)? else { return Ok(own.clone()) };
+        let Some(own_state) = own_state else { return ExploredRecord::keep(to, &state, theirs.kept_at_s) };
+        let joined = ExploreState::joined(&own_state, &state).filter(|state| state.len() <= STATE_BYTES_MAX);
+        match joined {
+            Some(joined) if Digest::of(&joined) == own.content => Ok(own.clone()),
+            Some(joined) => ExploredRecord::keep(to, &joined, theirs.kept_at_s.max(own.kept_at_s)),
+            None if theirs.kept_at_s > own.kept_at_s => ExploredRecord::keep(to, &state, theirs.kept_at_s),
+            None => Ok(own.clone()),
         }
     }
 }

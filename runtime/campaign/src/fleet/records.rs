@@ -66,9 +66,86 @@ pub struct TargetRecord {
     pub trouble: Option<String>,
     /// The last slice of each worker that is in these counts.
     pub counted: CountedSlices,
+    /// What the slices of each of these workers have added to the counts. An older version neither knows nor changes it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub shares: BTreeMap<String, WorkerShare>,
     /// What a newer version keeps here.
     #[serde(flatten)]
     pub others: OtherFields,
+}
+
+/// What the slices of one worker have added to the counts of a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkerShare {
+    /// The number of the last of them.
+    pub(super) last: u64,
+    pub(super) slices: u64,
+    pub(super) executions: u64,
+    pub(super) cpu_s: f64,
+}
+
+impl TargetRecord {
+    /// Counts a slice of a worker, whose number and end these are, unless that was done; whether it was not.
+    pub(super) fn count_slice(
+        &mut self,
+        worker: &str,
+        (number, at_s): (u64, f64),
+        count: impl FnOnce(&mut TargetRecord),
+    ) -> bool {
+        if !self.counted.count(worker, number, at_s) {
+            return false;
+        }
+        let (slices, executions, cpu_s) = (self.estimate.slices, self.executions, self.estimate.total_cpu_s);
+        count(self);
+        let share = self.shares.entry(worker.to_owned()).or_default();
+        share.last = number;
+        share.slices += self.estimate.slices.saturating_sub(slices);
+        share.executions = share.executions.saturating_add(self.executions.saturating_sub(executions));
+        share.cpu_s += self.estimate.total_cpu_s - cpu_s;
+        let counted = &self.counted;
+        self.shares.retain(|worker, _| counted.0.contains_key(worker));
+        true
+    }
+
+    /// The shares of both records, of each worker that with the later slice.
+    pub(super) fn shares_of_both(&self, other: &TargetRecord) -> BTreeMap<String, WorkerShare> {
+        let mut all = self.shares.clone();
+        for (worker, share) in &other.shares {
+            let known = all.entry(worker.clone()).or_insert(*share);
+            if share.last > known.last {
+                *known = *share;
+            }
+        }
+        all
+    }
+
+    /// The counts of the slices of both records, each once; `None` where the shares of one are not all of its counts.
+    pub(super) fn total_of_both(&self, other: &TargetRecord) -> Option<WorkerShare> {
+        let is_known = self.has_all_shares() && other.has_all_shares();
+        is_known.then(|| WorkerShare::total(&self.shares_of_both(other)))
+    }
+
+    /// Whether its counts are those of its shares: not where a worker was forgotten, or an older version has counted.
+    fn has_all_shares(&self) -> bool {
+        let total = WorkerShare::total(&self.shares);
+        let is_there = |(worker, (last, _)): (&String, &(u64, f64))| {
+            self.shares.get(worker).is_some_and(|share| share.last == *last)
+        };
+        (total.slices, total.executions) == (self.estimate.slices, self.executions)
+            && self.counted.0.iter().all(is_there)
+    }
+}
+
+impl WorkerShare {
+    fn total(shares: &BTreeMap<String, WorkerShare>) -> WorkerShare {
+        shares.values().fold(WorkerShare::default(), |sum, share| WorkerShare {
+            last: 0,
+            slices: sum.slices.saturating_add(share.slices),
+            executions: sum.executions.saturating_add(share.executions),
+            cpu_s: sum.cpu_s + share.cpu_s,
+        })
+    }
 }
 
 /// Fields of a record that a newer version has written: kept as they are, so that versions may work side by side.
@@ -123,13 +200,10 @@ impl CountedSlices {
         other.is_whole() && other.0.iter().all(has)
     }
 
-    /// Whether it has counted no slice of these workers, of which none was forgotten. Its own forgotten ones were heard of before the others.
-    fn is_without(&self, other: &CountedSlices) -> bool {
-        let oldest = self.0.values().fold(f64::INFINITY, |oldest, (_, at_s)| oldest.min(*at_s));
-        let lacks = |(worker, (_, at_s)): (&String, &(u64, f64))| {
-            !self.0.contains_key(worker) && (self.is_whole() || *at_s > oldest)
-        };
-        other.is_whole() && other.0.iter().all(lacks)
+    /// Whether no slice is in both, which is known where no worker was forgotten: a forgotten one may be older or later than others, as slices that
+    /// have waited in a spool are counted late.
+    fn is_apart_from(&self, other: &CountedSlices) -> bool {
+        self.is_whole() && other.is_whole() && other.0.keys().all(|worker| !self.0.contains_key(worker))
     }
 }
 
@@ -154,7 +228,7 @@ impl SliceOverlap {
             SliceOverlap::Within
         } else if one.covers(other) {
             SliceOverlap::Beyond
-        } else if other.is_without(one) || one.is_without(other) {
+        } else if one.is_apart_from(other) {
             SliceOverlap::Apart
         } else {
             SliceOverlap::Unknown
@@ -318,16 +392,14 @@ impl FleetRecords<'_> {
     /// One more moment of a target; that of a slice once.
     pub fn add_moment(&self, id: &str, moment: FleetMoment) -> Result<(), SharedStoreError> {
         let mut history = self.history(id)?;
-        let is_known =
-            |known: &FleetMoment| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq();
-        if history.iter().any(is_known) {
+        if has_moment(&history, &moment) {
             return Ok(());
         }
         history.push(moment);
         self.write(&StoreKey::new(&["history", id]), &thin_out(history))
     }
 
-    /// The right to change the records of a target, for a few requests; `None` when another one has it for so long.
+    /// The right to change the records of a target, for a few requests; `None` when another one still has it after `wait`.
     pub(super) fn lock(
         &self,
         id: &str,
@@ -385,6 +457,11 @@ impl FleetRecords<'_> {
         text.push(b'\n');
         self.store.put(key, &text)
     }
+}
+
+/// Whether a moment of the same slice is among them.
+pub(super) fn has_moment(moments: &[FleetMoment], moment: &FleetMoment) -> bool {
+    moments.iter().any(|known| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq())
 }
 
 /// Moments as they are kept: while they are too many, every second one goes, and the ends stay.

@@ -167,10 +167,11 @@ pub trait SharedStore: Send + Sync {
     /// The right to work on something alone, for a holder of that name; `None` while another one has it.
     fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError>;
 
-    /// Who has that right, for people who asked in vain; `None` where nobody has taken it, or its holder has gone meanwhile.
+    /// Who took that right last, for people who asked in vain; `None` where it was never taken, and on a server also where it has ended. A folder
+    /// names a holder that has gone, too.
     fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError>;
 
-    /// From here on a request that is not answered is made again for so long, and no longer.
+    /// From here on, a request that is not answered is repeated for at most this time.
     fn wait_at_most(&self, _time: Duration) {}
 
     /// Whether it answers now.
@@ -189,7 +190,7 @@ pub trait SharedStore: Send + Sync {
 /// it is.
 ///
 /// # Errors
-/// When it is another project's or a newer version's, nobody answers there, or something else is there.
+/// When it is another project's or a newer version's, no server answers there, or something else is there.
 pub fn open_store(place: &str, project: Option<&str>) -> Result<Box<dyn SharedStore>, SharedStoreError> {
     #[cfg(feature = "redis")]
     if RedisStore::is_address(place) {
@@ -205,7 +206,7 @@ pub fn open_store(place: &str, project: Option<&str>) -> Result<Box<dyn SharedSt
 /// The same for a fleet, which begins without its server when that is away, and joins it later.
 ///
 /// # Errors
-/// Those of [`open_store`], except that nobody answers there.
+/// Those of [`open_store`], except that no server answers there.
 pub fn open_store_or_later(place: &str, project: &str) -> Result<Box<dyn SharedStore>, SharedStoreError> {
     #[cfg(feature = "redis")]
     if RedisStore::is_address(place) {
@@ -214,12 +215,28 @@ pub fn open_store_or_later(place: &str, project: &str) -> Result<Box<dyn SharedS
     open_store(place, Some(project))
 }
 
+/// Whether it is on a server: a lease there outlives a holder that was killed, and in a folder it does not.
+pub(super) fn is_on_server(store: &dyn SharedStore) -> bool {
+    store.place().contains("://")
+}
+
 /// An address as it may be shown.
 pub(super) fn without_password(address: &str) -> String {
     match (address.split_once("://"), address.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
         _ => address.to_owned(),
     }
+}
+
+/// An address as a person types it, with `PASSWORD` in place of its password.
+pub(super) fn with_masked_password(address: &str) -> String {
+    let masked = || {
+        let (scheme, rest) = address.split_once("://")?;
+        let (named, place) = rest.rsplit_once('@')?;
+        let (user, _) = named.split_once(':')?;
+        Some(format!("{scheme}://{user}:PASSWORD@{place}"))
+    };
+    masked().unwrap_or_else(|| address.to_owned())
 }
 
 /// What a store refuses, or its home does.
@@ -373,7 +390,7 @@ fn written(part: &str) -> Result<String, SharedStoreError> {
     Ok(name)
 }
 
-/// The part that is written so; `None` where nobody of ours has written that.
+/// The part that is written so; `None` where no store of ours writes that.
 fn read_part(name: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
     while let [first, tail @ ..] = rest {

@@ -369,7 +369,7 @@ impl Spool {
         Ok(held)
     }
 
-    /// The right to change the records of a target. Who does not get it soon is told who has it, and goes on without.
+    /// The right to change the records of a target, or the worker that still has it after [`LOCK_WAIT`].
     pub(super) fn lock_records(&self, store: &dyn SharedStore, target: &str) -> Result<RecordsLock, CampaignError> {
         let held = || self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let records = FleetRecords { store };
@@ -381,6 +381,16 @@ impl Spool {
         let holder = records.lock_holder(target).map_err(store_error)?;
         let is_new = held().insert(target.to_owned());
         Ok(RecordsLock::Held(is_new.then_some(holder)))
+    }
+
+    /// Whether another worker had the records of a target when they were asked for last.
+    pub(super) fn is_held(&self, target: &str) -> bool {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).contains(target)
+    }
+
+    /// Targets whose records were held are waited for again.
+    pub(super) fn forget_held(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     fn merge_one(
@@ -449,8 +459,9 @@ impl Spool {
             merged.found.push((failure.signature.clone(), trace));
             known.push((state, String::new(), new));
         }
-        if record.counted.count(worker, number, slice.ended_at_s) {
-            merged.news = slice.count(&mut record, merged.found.len() as u64);
+        let (mut news, found) = (0, merged.found.len() as u64);
+        if record.count_slice(worker, (number, slice.ended_at_s), |record| news = slice.count(record, found)) {
+            merged.news = news;
             records.put_target(&slice.target, &record).map_err(store_error)?;
         }
         if slice.is_slice {

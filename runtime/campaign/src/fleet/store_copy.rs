@@ -4,24 +4,28 @@
 //! slices that are counted             the record of both
 //! from ⊆ to, or the other way round   the larger one as it is
 //! from and to have none in common     the sum of both
-//! some in common, each has others     the larger of each count: what is in both is not known apart
+//! some in common, each has others     the sum of what each worker's slices have added; of a failure, the larger count
+//! not known                           the larger of each count
 //! ```
 //!
-//! Which slices a record has counted is known by the last one of each worker in it. How a target and its failures stand is said by the side
+//! Which slices a record has counted is known by the last one of each worker in it, and is not known of workers that it has forgotten, or that an
+//! older version has counted. How a target and its failures stand is said by the side
 //! whose slice is the latest; how a process went, by its later record; a saved exploration of one build has the paths of both.
 //!
 //! Invariants: what is copied twice, or there and back, changes nothing the second time; nothing that only the other store has goes; a failure
-//! is in one state; blobs go first, so that whoever is stopped in between leaves no value that names what is not there.
-//! Not here: leases, which stay, and sets, which fleets have none of.
+//! is in one state; each blob goes before the record that names it, and a record whose blob is gone or damaged is left, so that no record names what
+//! is not there, whoever is stopped in between and whatever fleets change meanwhile; a blob that a joined record no longer names is deleted.
+//! Not here: leases, which stay, sets, which fleets have none of, and blobs that no record names.
 
 use super::division::DiscoveryEstimate;
 use super::exchange::ExploredRecord;
 use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, SliceOverlap,
-    TargetRecord, thin_out,
+    TargetRecord, WorkerShare, has_moment, thin_out,
 };
-use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
+use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server};
 use fozzy_report::fleet::{CopiedKindRow, FleetMoment};
+use fozzy_trace::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -32,6 +36,9 @@ const HOLDER: &str = "fozzy store copy";
 /// Real time for which records are waited for that a worker changes.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 
+/// Attempts to join a record that a worker changes meanwhile. It does so once in a slice.
+const ATTEMPTS_MAX: u32 = 3;
+
 /// What was copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopiedStore {
@@ -41,7 +48,7 @@ pub struct CopiedStore {
     pub blobs: u64,
     /// Bytes of records and blobs that were read.
     pub bytes: u64,
-    /// Targets whose counts are the larger ones, since some of their slices are in both stores.
+    /// Targets whose counts are the larger ones, since it is not known which of their slices are in both stores.
     pub larger: Vec<String>,
 }
 
@@ -50,24 +57,17 @@ pub struct CopiedStore {
 /// # Errors
 /// When one of them does not work, or a worker holds records of the other one.
 pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<CopiedStore, SharedStoreError> {
-    let mut copied = CopiedStore::default();
-    for name in from.blobs()? {
-        if let Some(bytes) = from.get_blob(&name)? {
-            copied.blobs += 1;
-            copied.bytes += bytes.len() as u64;
-            to.put_blob(&bytes)?;
-        }
-    }
-    let (merge, mut kinds) = (StoreMerge { from, to }, BTreeMap::<String, CopiedKindRow>::new());
+    let mut merge = StoreMerge { from, to, copied: CopiedStore::default() };
+    let mut kinds = BTreeMap::<String, CopiedKindRow>::new();
     // In their order, a target's record comes after its failures and its history, which ask both records what is the later one.
     for folder in from.folders()? {
         for name in from.list(&folder)? {
             let key = folder.join(&name);
             let Some(value) = from.get(&key)? else { continue };
-            copied.bytes += value.len() as u64;
+            merge.copied.bytes += value.len() as u64;
             let kind = key.parts().first().cloned().unwrap_or_default();
             let row = kinds.entry(kind.clone()).or_insert_with(|| CopiedKindRow { kind, ..CopiedKindRow::default() });
-            let outcome = merge.copy(&key, &value, &mut copied.larger)?;
+            let outcome = merge.copy(&key, &value)?;
             match outcome {
                 CopyOutcome::New => row.new += 1,
                 CopyOutcome::Merged => row.merged += 1,
@@ -76,8 +76,7 @@ pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<Copied
             }
         }
     }
-    copied.kinds = kinds.into_values().collect();
-    Ok(copied)
+    Ok(CopiedStore { kinds: kinds.into_values().collect(), ..merge.copied })
 }
 
 /// What became of one record.
@@ -97,20 +96,22 @@ enum CopyOutcome {
 struct StoreMerge<'a> {
     from: &'a dyn SharedStore,
     to: &'a dyn SharedStore,
+    copied: CopiedStore,
 }
 
 impl StoreMerge<'_> {
-    fn copy(&self, key: &StoreKey, value: &[u8], larger: &mut Vec<String>) -> Result<CopyOutcome, SharedStoreError> {
+    fn copy(&mut self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
         let parts: Vec<&str> = key.parts().iter().map(String::as_str).collect();
         match parts.as_slice() {
             ["targets", id] => {
                 let (_lease, mut unknown) = (self.lock(id)?, None);
                 let outcome = self.join(key, value, |from: &TargetRecord, to: &TargetRecord| {
                     let overlap = SliceOverlap::of(&from.counted, &to.counted);
-                    unknown = (overlap == SliceOverlap::Unknown).then(|| to.name.clone());
+                    let is_unknown = overlap == SliceOverlap::Unknown && from.total_of_both(to).is_none();
+                    unknown = is_unknown.then(|| to.name.clone());
                     join_targets(from, to)
                 })?;
-                larger.extend(unknown.filter(|_| outcome != CopyOutcome::Left));
+                self.copied.larger.extend(unknown.filter(|_| outcome != CopyOutcome::Left));
                 Ok(outcome)
             }
             ["history", id] => {
@@ -129,8 +130,23 @@ impl StoreMerge<'_> {
                 if age(from) > age(to) { from.clone() } else { to.clone() }
             }),
             ["explored", ..] => self.copy_explored(key, value),
+            ["corpus", _, name] => match Digest::parse(name) {
+                Some(name) if self.bring(&name)? => self.put(key, value),
+                _ => Ok(CopyOutcome::Left),
+            },
             _ => self.put(key, value),
         }
+    }
+
+    /// Brings a blob that a record names; whether the other store has it.
+    fn bring(&mut self, name: &Digest) -> Result<bool, SharedStoreError> {
+        let Some(bytes) = self.from.get_blobs(&[*name])?.pop().flatten() else {
+            return Ok(self.to.get_blobs(&[*name])?.pop().flatten().is_some());
+        };
+        self.copied.blobs += 1;
+        self.copied.bytes += bytes.len() as u64;
+        self.to.put_blob(&bytes)?;
+        Ok(true)
     }
 
     /// A record of which one side is taken whole.
@@ -163,7 +179,7 @@ impl StoreMerge<'_> {
     }
 
     fn copy_failure(
-        &self,
+        &mut self,
         (state, id, name): (&str, &str, &str),
         key: &StoreKey,
         value: &[u8],
@@ -179,24 +195,48 @@ impl StoreMerge<'_> {
             let Some(to) = old else { continue };
             let is_later = self.counted(self.from, id)?.latest() > self.counted(self.to, id)?.latest();
             let (joined_state, joined) = join_failures((state, &from), (known, &to), is_later);
-            if (joined_state, &joined) == (known, &to) {
+            let has_trace = joined.trace != from.trace || self.bring(&from.trace)?;
+            if !has_trace || (joined_state, &joined) == (known, &to) {
                 return Ok(CopyOutcome::Left);
             }
             FleetRecords { store: self.to }.put_failure(id, joined_state, &joined)?;
+            if joined.trace != to.trace {
+                self.to.delete_blob(&to.trace)?;
+            }
             let is_from = (joined_state, &joined) == (state, &from);
             return Ok(if is_from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
         }
-        self.put(key, value)
+        if self.bring(&from.trace)? { self.put(key, value) } else { Ok(CopyOutcome::Left) }
     }
 
-    fn copy_explored(&self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
+    /// A saved exploration. Who works on its target may write it at any time: what it has written meanwhile is joined, too.
+    fn copy_explored(&mut self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
         let read = |value: &[u8]| serde_json::from_slice::<ExploredRecord>(value).ok();
-        let old = self.to.get(key)?.and_then(|old| read(&old));
-        let joined = match (read(value), old) {
-            (Some(from), Some(to)) => Some(ExploredRecord::joined(self.to, &from, &to)?),
-            _ => None,
-        };
-        self.join(key, value, |_: &ExploredRecord, to: &ExploredRecord| joined.unwrap_or_else(|| to.clone()))
+        let Some(from) = read(value) else { return Ok(CopyOutcome::Left) };
+        for _ in 0..ATTEMPTS_MAX {
+            let old = self.to.get(key)?;
+            let Some(to) = old.as_deref().and_then(read) else {
+                return if self.bring(&from.state)? { self.put(key, value) } else { Ok(CopyOutcome::Left) };
+            };
+            let joined = ExploredRecord::joined((self.from, &from), (self.to, &to))?;
+            if joined == to {
+                return Ok(CopyOutcome::Left);
+            }
+            let now = self.to.get(key)?;
+            if now != old {
+                if now.as_deref().and_then(read).is_none_or(|now| now.state != joined.state) {
+                    self.to.delete_blob(&joined.state)?;
+                }
+                continue;
+            }
+            FleetRecords { store: self.to }.write(key, &joined)?;
+            if joined.state != to.state {
+                self.to.delete_blob(&to.state)?;
+            }
+            return Ok(if joined == from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
+        }
+        let (what, path) = ("change", format!("{key} in {}", self.to.place()));
+        Err(SharedStoreError::Away { what, path, why: "a worker changes it again and again".to_owned() })
     }
 
     /// The slices of a target that a store has counted.
@@ -211,10 +251,11 @@ impl StoreMerge<'_> {
             return Ok(lease);
         }
         let (what, path) = ("change", format!("the records of {id} in {}", self.to.place()));
-        let why = format!(
-            "{} holds them; of one that was killed they are free after half a minute",
-            records.lock_holder(id)?
-        );
+        let after_kill = match is_on_server(self.to) {
+            true => "; of one that was killed they are free after half a minute",
+            false => "",
+        };
+        let why = format!("{} holds them{after_kill}", records.lock_holder(id)?);
         Err(SharedStoreError::Away { what, path, why })
     }
 }
@@ -229,18 +270,23 @@ fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
     let is_later = from.counted.latest() > to.counted.latest();
     let (later, earlier) = if is_later { (from, to) } else { (to, from) };
     let (left, right) = (from.estimate.total_cpu_s, to.estimate.total_cpu_s);
-    let total_cpu_s = if overlap == SliceOverlap::Apart { left + right } else { left.max(right) };
-    let slices = overlap.count(from.estimate.slices, to.estimate.slices);
+    let total = from.total_of_both(to).unwrap_or_else(|| WorkerShare {
+        last: 0,
+        slices: overlap.count(from.estimate.slices, to.estimate.slices),
+        executions: overlap.count(from.executions, to.executions),
+        cpu_s: if overlap == SliceOverlap::Apart { left + right } else { left.max(right) },
+    });
     // Coverage is of one program.
     let best = |of: fn(&TargetRecord) -> u64| if from.program == to.program { of(from).max(of(to)) } else { of(later) };
     TargetRecord {
-        estimate: DiscoveryEstimate { total_cpu_s, slices, ..later.estimate },
-        executions: overlap.count(from.executions, to.executions),
+        estimate: DiscoveryEstimate { total_cpu_s: total.cpu_s, slices: total.slices, ..later.estimate },
+        executions: total.executions,
         features: best(|record| record.features),
         edges: best(|record| record.edges),
         corpus: from.corpus.max(to.corpus),
         news_at: from.news_at.clone().max(to.news_at.clone()),
         counted: from.counted.union(&to.counted),
+        shares: from.shares_of_both(to),
         others: join_others(&earlier.others, &later.others),
         ..later.clone()
     }
@@ -281,10 +327,13 @@ fn join_histories(
     match SliceOverlap::of(from_counted, to_counted) {
         SliceOverlap::Within => return to.to_vec(),
         SliceOverlap::Beyond => return from.to_vec(),
-        SliceOverlap::Unknown if from_counted.latest() > to_counted.latest() => return from.to_vec(),
-        SliceOverlap::Unknown => return to.to_vec(),
+        // The longer one, since no moment says whose slices are in it.
+        SliceOverlap::Unknown => {
+            let last = |all: &[FleetMoment]| all.last().map_or(0, |moment| moment.executions);
+            return if last(from) > last(to) { from.to_vec() } else { to.to_vec() };
+        }
         // A copy that was stopped before it came to the target's record has joined them already.
-        SliceOverlap::Apart if from.iter().any(|moment| has(to, moment)) => return to.to_vec(),
+        SliceOverlap::Apart if from.iter().any(|moment| has_moment(to, moment)) => return to.to_vec(),
         SliceOverlap::Apart => {}
     }
     let mut all: Vec<(usize, &FleetMoment)> = from.iter().map(|moment| (0, moment)).collect();
@@ -306,10 +355,6 @@ fn join_histories(
         }
     });
     thin_out(both.collect())
-}
-
-fn has(moments: &[FleetMoment], moment: &FleetMoment) -> bool {
-    moments.iter().any(|known| known.worker == moment.worker && known.at_s.total_cmp(&moment.at_s).is_eq())
 }
 
 fn join_others(earlier: &OtherFields, later: &OtherFields) -> OtherFields {

@@ -11,7 +11,7 @@
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, UncollectedTarget};
 use super::page_command::{FailureMeasure, TargetMeasure};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
-use super::shared_store::{SharedStore, SharedStoreError, without_password};
+use super::shared_store::{SharedStore, SharedStoreError, with_masked_password};
 use super::spool::WaitingFailure;
 use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
@@ -94,14 +94,19 @@ impl FleetView<'_> {
                     waiting.times = waiting.times.saturating_add(failure.times);
                     waiting.found_at.clone_from(&failure.found_at);
                 }
-                None => document.failures.push(failure.row(Some(self.replay_command(&failure.trace)))),
+                None => {
+                    let row = failure.row(Some(self.replay_command(&failure.trace)));
+                    count_failure(&mut document.targets, &row);
+                    document.failures.push(row);
+                }
             }
         }
         document.settle();
         document
     }
 
-    /// A document with the failures of its targets that wait on this machine. One that the store has as fixed is there again.
+    /// A document with the failures of its targets that wait on this machine. One that the store has as fixed is there again. Of one that stands, the
+    /// slices that wait may be counted already: a fleet that was killed has left them after its last request.
     pub(super) fn with_waiting(mut document: FleetDocument, waiting: Vec<WaitingFailure>) -> FleetDocument {
         for failure in waiting {
             if !document.targets.iter().any(|row| row.name == failure.target) {
@@ -111,11 +116,15 @@ impl FleetView<'_> {
             let is_it =
                 |known: &&mut FleetFailureRow| (&known.target, &known.signature) == (&row.target, &row.signature);
             match document.failures.iter_mut().find(is_it) {
-                Some(known) if known.state != FailureState::Fixed.word() => {
-                    known.times = known.times.saturating_add(row.times);
+                Some(known) if known.state != FailureState::Fixed.word() => {}
+                Some(known) => {
+                    count_failure(&mut document.targets, &row);
+                    *known = row;
                 }
-                Some(known) => *known = row,
-                None => document.failures.push(row),
+                None => {
+                    count_failure(&mut document.targets, &row);
+                    document.failures.push(row);
+                }
             }
         }
         document.settle();
@@ -127,7 +136,9 @@ impl FleetView<'_> {
     pub(super) fn with_lost(mut document: FleetDocument, brought: &[BroughtFailure]) -> FleetDocument {
         for failure in brought {
             if !document.failures.iter().any(|row| failure.is(row)) {
-                document.failures.push(failure.row(None));
+                let row = failure.row(None);
+                count_failure(&mut document.targets, &row);
+                document.failures.push(row);
                 let BroughtFailure { target, signature, .. } = failure;
                 document.warnings.push(format!(
                     "{target}: the store has lost {signature}, which was found here; the next fleet finds it again"
@@ -201,13 +212,13 @@ impl FleetView<'_> {
         }
     }
 
-    /// What to type to see a trace of the store. No password is in it: who has one has it in the environment.
+    /// What to type to see a trace of the store. In place of a password it says `PASSWORD`.
     pub(super) fn replay_command(&self, trace: &Digest) -> String {
         match (self.store.blob_path(trace), self.named) {
             (Some(path), _) => replay_of(&path),
             (None, None) => format!("fozzy replay {STORED}{trace}"),
             (None, Some(address)) => {
-                let address = without_password(address);
+                let address = with_masked_password(address);
                 format!("FOZZY_STORE={} fozzy replay {STORED}{trace}", shell_word(&address))
             }
         }
@@ -291,6 +302,11 @@ fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFail
     }
 }
 
+/// One more failure of a target that stands.
+fn count_failure(targets: &mut [FleetTargetRow], failure: &FleetFailureRow) {
+    targets.iter_mut().filter(|row| row.name == failure.target).for_each(|row| row.failures += 1);
+}
+
 fn kind_word(kind: &FleetTargetKind) -> &'static str {
     match kind {
         FleetTargetKind::Explore => "explore",
@@ -351,14 +367,16 @@ mod tests {
             flags: Vec::new(),
         };
         let mut document = FleetDocument::new("a store".to_owned(), 1, Vec::new());
-        document.targets.push(target_row(&target, &TargetRecord::default(), &[]));
-        document.failures.extend([row("1", "shrunk"), row("2", "fixed")]);
+        let known = [row("1", "shrunk"), row("2", "fixed")];
+        document.targets.push(target_row(&target, &TargetRecord::default(), &known));
+        document.failures.extend(known);
         let of_another = WaitingFailure { target: "other.wasm".to_owned(), ..failure("4") };
         let waiting = vec![failure("1"), failure("2"), failure("3"), of_another];
         let document = FleetView::with_waiting(document, waiting);
         let found: Vec<_> = document.failures.iter().map(|row| (&*row.signature, &*row.state, row.times)).collect();
-        let expected = [("panic at 1", "shrunk", 4), ("panic at 2", "shrunk", 2), ("panic at 3", "shrunk", 2)];
+        let expected = [("panic at 1", "shrunk", 2), ("panic at 2", "shrunk", 2), ("panic at 3", "shrunk", 2)];
         assert_eq!((document.status, found), (Status::Fail, expected.to_vec()));
+        assert_eq!(document.targets[0].failures, 3, "the row counts those that stand");
     }
 
     #[test]
@@ -378,7 +396,7 @@ mod tests {
             assert_eq!(view(None).replay_command(&trace), format!("fozzy replay fozzy://{trace}"));
             assert_eq!(
                 view(Some(address)).replay_command(&trace),
-                format!("FOZZY_STORE='redis://127.0.0.1:1/0?prefix=shop' fozzy replay fozzy://{trace}")
+                format!("FOZZY_STORE='redis://fozzy:PASSWORD@127.0.0.1:1/0?prefix=shop' fozzy replay fozzy://{trace}")
             );
         }
     }

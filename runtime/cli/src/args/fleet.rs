@@ -54,15 +54,15 @@ pub(crate) enum StoreCommand {
     Copy(StoreCopyArgs),
 }
 
-/// Copies a store. What only the other store has stays; of what both have, each slice is counted once, however often and in whichever
-/// direction it is copied.
+/// Copies a store. What only the other store has stays; what both have is counted once, however often and in whichever direction it is
+/// copied, and a note says where that is not known.
 #[derive(Debug, Args)]
 pub(crate) struct StoreCopyArgs {
     /// The store: a folder, or an address as redis://HOST/0?prefix=NAME.
     pub(crate) from: String,
     /// The other one, which is made where there is none.
     pub(crate) to: String,
-    /// Copy into a store that is not empty: counts of slices that only one of them has are added.
+    /// Copy into a store that is not empty: what only one of them has counted is added, and a note says where that is not known.
     #[arg(long)]
     pub(crate) merge: bool,
 }

@@ -78,13 +78,13 @@ pub(crate) fn copy(context: &Context, args: &StoreCopyArgs) -> Result<ExitCode, 
     if !args.merge && !to.folders().map_err(shared_store_error)?.is_empty() {
         let message = format!("{} is not empty", to.place());
         return Err(CliError::new(ErrorKind::Usage, message)
-            .hint("--merge adds to what it has, and counts what both have once"));
+            .hint("--merge adds what it does not have; a note says where that is not known"));
     }
     let copied = copy_store(&*from, &*to).map_err(shared_store_error)?;
     let counts = (copied.blobs, copied.bytes);
     let mut document = StoreCopyDocument::new(from.place(), to.place(), counts, copied.kinds);
     document.warnings.extend(copied.larger.into_iter().map(|target| {
-        format!("{target}: some of its slices are in both stores; its counts are the larger ones, not their sum")
+        format!("{target}: which of its slices are in both stores is not known; its counts are the larger ones, not their sum")
     }));
     context.printer.document(&document)?;
     Ok(ExitCode::SUCCESS)

@@ -108,6 +108,12 @@ fn a_copy_of_a_store_has_the_explored_paths_of_both() {
     let copy = || copy_store(&from, &to).expect("copied").kinds;
     assert_eq!(copy().iter().map(|row| (&*row.kind, row.merged)).collect::<Vec<_>>(), [("explored", 1)]);
     assert_eq!(copy().iter().map(|row| (&*row.kind, row.left)).collect::<Vec<_>>(), [("explored", 1)]);
+    assert_eq!(to.blobs().expect("listed").len(), 1, "the state of before is gone");
+    // A slice ends while they are copied, and the state that was there goes: what the other store has stays.
+    let key = StoreKey::new(&["explored", "app-1", &Digest::of(b"a build").short()]);
+    let gone = ExploredRecord { state: Digest::of(b"gone"), content: Digest::of(b"it"), kept_at_s: u64::MAX };
+    from.put(&key, &serde_json::to_vec(&gone).expect("JSON")).expect("kept");
+    assert_eq!(copy().iter().map(|row| (&*row.kind, row.left)).collect::<Vec<_>>(), [("explored", 1)]);
     let machine = Machine::new(FleetTargetKind::Explore);
     machine.on(&to, |exchange| exchange.take(None).expect("taken"));
     let taken = fs::read(machine.folder.path().join("state.json")).expect("there");

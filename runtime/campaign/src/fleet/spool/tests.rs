@@ -2,7 +2,7 @@
 
 use super::super::shared_store::WatchedStore;
 use super::*;
-use crate::wall_clock::Stopwatch;
+use crate::wall_clock::{Stopwatch, pause};
 use fozzy_trace::FindingKind;
 
 const TARGET: &str = "app-1";
@@ -134,9 +134,17 @@ fn slices_of_a_target_whose_records_another_one_holds_wait_and_no_others_do() {
     let watch = Stopwatch::start();
     assert_eq!((0..20).flat_map(|_| merge()).count(), 0);
     assert!(watch.elapsed() < LOCK_WAIT * 10, "{:?}", watch.elapsed());
-    assert_eq!(place.record().executions, 0);
-    drop(lock);
-    assert_eq!((merge(), spool.len().expect("listed")), (vec![], 0));
+    assert!(place.record().executions == 0 && spool.is_held(TARGET) && !spool.is_held("other-2"));
+    // At its end a fleet waits again: these are free after some requests of another one.
+    spool.forget_held();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            pause(Duration::from_millis(50));
+            drop(lock);
+        });
+        assert_eq!((merge(), spool.len().expect("listed")), (vec![], 0));
+    });
+    assert!(!spool.is_held(TARGET));
     let other = FleetRecords { store: &place.store }.target("other-2").expect("it answers").0;
     assert_eq!((place.record().executions, other.executions), (200, 100));
 }

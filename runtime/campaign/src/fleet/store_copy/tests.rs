@@ -2,7 +2,7 @@
 
 use super::super::shared_store::DirectoryStore;
 use super::*;
-use fozzy_trace::{Digest, FailureSignature, FindingKind};
+use fozzy_trace::{FailureSignature, FindingKind};
 
 const TARGET: &str = "app-1";
 
@@ -21,14 +21,14 @@ impl Pair {
     }
 }
 
-/// The last slice of each worker, which ends so many seconds after the first one.
+/// The last slice of each worker: its number is also when it ends, in seconds.
 fn counted(slices: &[(&str, u64)]) -> CountedSlices {
     let mut counted = CountedSlices::default();
     slices.iter().for_each(|(worker, number)| assert!(counted.count(worker, *number, 1e9 + *number as f64)));
     counted
 }
 
-/// So many slices, of a hundred executions and ten CPU seconds each.
+/// A record of that number of slices, of a hundred executions and ten CPU seconds each.
 fn target(slices: u64, of: &[(&str, u64)]) -> TargetRecord {
     TargetRecord {
         name: "app.wasm".to_owned(),
@@ -40,11 +40,36 @@ fn target(slices: u64, of: &[(&str, u64)]) -> TargetRecord {
     }
 }
 
+/// A record of that number of slices of each worker, with what each has added.
+fn shared(of: &[(&str, u64)]) -> TargetRecord {
+    let mut record = TargetRecord { name: "app.wasm".to_owned(), ..TargetRecord::default() };
+    for (worker, slices) in of {
+        for number in 1..=*slices {
+            assert!(record.count_slice(worker, (number, 1e9 + number as f64), |record| {
+                record.executions += 100;
+                record.estimate.observe(0, Duration::from_secs(10));
+            }));
+        }
+    }
+    record
+}
+
+/// The trace of a failure that was seen this number of times.
+fn trace_of(times: u64) -> Vec<u8> {
+    format!("{times} times").into_bytes()
+}
+
+/// Keeps a failure and its trace.
+fn put_failure(store: &DirectoryStore, state: FailureState, failure: FleetFailureRecord) {
+    store.put_blob(&trace_of(failure.times)).expect("kept");
+    records(store).put_failure(TARGET, state, &failure).expect("kept");
+}
+
 fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
     FleetFailureRecord {
         target: "app.wasm".to_owned(),
         signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
-        trace: Digest::of(format!("{times} times").as_bytes()),
+        trace: Digest::of(&trace_of(times)),
         status: "still there".to_owned(),
         program: None,
         times,
@@ -105,9 +130,9 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     let Pair { _folder, one, other } = Pair::new();
     records(&one).put_target(TARGET, &target(3, &[("a", 3)])).expect("kept");
     records(&other).put_target(TARGET, &target(2, &[("b", 2)])).expect("kept");
-    records(&one).put_failure(TARGET, FailureState::Unshrunk, &failure("x", 4, &[("a", 3)])).expect("kept");
-    records(&other).put_failure(TARGET, FailureState::Shrunk, &failure("x", 2, &[("b", 1)])).expect("kept");
-    records(&other).put_failure(TARGET, FailureState::Unshrunk, &failure("y", 1, &[("b", 2)])).expect("kept");
+    put_failure(&one, FailureState::Unshrunk, failure("x", 4, &[("a", 3)]));
+    put_failure(&other, FailureState::Shrunk, failure("x", 2, &[("b", 1)]));
+    put_failure(&other, FailureState::Unshrunk, failure("y", 1, &[("b", 2)]));
     for (store, worker, number) in [(&one, "a", 1), (&other, "b", 2), (&one, "a", 3)] {
         records(store).add_moment(TARGET, moment(worker, number)).expect("kept");
     }
@@ -130,6 +155,7 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     let known: Vec<_> = known.iter().map(|(state, _, it)| (*state, it.times, it.trace, &*it.found_at)).collect();
     let (shrunk, single) = (failure("x", 2, &[]).trace, failure("y", 1, &[]).trace);
     assert_eq!(known, [(FailureState::Unshrunk, 1, single, "2021"), (FailureState::Shrunk, 6, shrunk, "2022")]);
+    assert_eq!(other.blobs().expect("listed").len(), 2, "a trace of each");
     let history = records(&other).history(TARGET).expect("read");
     assert_eq!(history.iter().map(|moment| moment.executions).collect::<Vec<_>>(), [100, 300, 500]);
     // After one that was stopped before it came to the target's record, again, back, and forth: nothing is counted twice.
@@ -147,6 +173,7 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
         row("workers", [1, 0, 0, 1]),
     ];
     assert_eq!((back, values(&one)), (expected.to_vec(), merged.clone()));
+    assert_eq!(one.blobs().expect("listed"), other.blobs().expect("listed"), "the larger trace is gone");
     copy(&one, &other);
     assert_eq!(values(&other), merged);
 }
@@ -164,10 +191,67 @@ fn stores_that_went_on_from_one_copy_have_the_larger_counts_and_that_is_said() {
     assert_eq!(executions(&other), 300, "it has all of the copy's");
     put(&one, 4, &[("a", 4)]);
     put(&other, 5, &[("a", 3), ("b", 2)]);
+    for (store, moment) in [(&one, moment("a", 4)), (&other, moment("b", 5))] {
+        records(store).add_moment(TARGET, moment).expect("kept");
+    }
     let copied = copy_store(&one, &other).expect("copied");
     assert_eq!((copied.larger, executions(&other)), (vec!["app.wasm".to_owned()], 500));
+    let history = records(&other).history(TARGET).expect("read");
+    assert_eq!(history, [moment("b", 5)], "that of the larger count, which ends earlier");
     let again = copy_store(&one, &other).expect("copied");
     assert_eq!((again.larger, again.kinds[0].left, executions(&other)), (Vec::new(), 1, 500));
+}
+
+#[test]
+fn what_each_worker_has_added_is_added_once_whichever_slices_are_in_both() {
+    let Pair { _folder, one, other } = Pair::new();
+    let put = |store: &DirectoryStore, record: &TargetRecord| records(store).put_target(TARGET, record).expect("kept");
+    let counts = |store: &DirectoryStore| {
+        let record = records(store).target(TARGET).expect("read").0;
+        (record.executions, record.estimate.slices, record.estimate.total_cpu_s)
+    };
+    put(&one, &shared(&[("a", 5)]));
+    put(&other, &shared(&[("b", 4)]));
+    copy(&one, &other);
+    assert_eq!(counts(&other), (900, 9, 90.0));
+    // The next day, the first one has another worker's slices, and more of the one that both have.
+    put(&one, &shared(&[("a", 6), ("a2", 3)]));
+    for left in 0..2 {
+        let copied = copy_store(&one, &other).expect("copied");
+        assert_eq!((copied.larger, copied.kinds[0].left), (Vec::new(), left));
+        assert_eq!(counts(&other), (1300, 13, 130.0));
+    }
+    copy(&other, &one);
+    assert_eq!(counts(&one), (1300, 13, 130.0));
+    // An older version has counted a slice: what it is of is not known.
+    let newer = shared(&[("a", 6), ("a2", 4)]);
+    let older =
+        TargetRecord { executions: 1000, counted: counted(&[("a", 7), ("a2", 3)]), ..shared(&[("a", 6), ("a2", 3)]) };
+    put(&one, &newer);
+    put(&other, &older);
+    assert_eq!(copy_store(&one, &other).expect("copied").larger, ["app.wasm"]);
+    assert_eq!(counts(&other).0, 1000);
+}
+
+#[test]
+fn a_record_whose_blob_is_gone_or_damaged_is_left() {
+    let Pair { _folder, one, other } = Pair::new();
+    put_failure(&one, FailureState::Shrunk, failure("x", 1, &[("a", 1)]));
+    put_failure(&one, FailureState::Shrunk, failure("y", 2, &[("a", 1)]));
+    let damaged = one.blob_path(&failure("y", 2, &[]).trace).expect("a file");
+    std::fs::write(damaged, b"another").expect("changed in place");
+    records(&one).put_failure(TARGET, FailureState::Shrunk, &failure("z", 3, &[("a", 1)])).expect("kept");
+    let corpus = StoreKey::new(&["corpus", TARGET]);
+    one.put_named_blobs(&corpus, &[b"testcase".to_vec()]).expect("kept");
+    one.put(&corpus.join(&Digest::of(b"gone").to_string()), b"4\n").expect("kept");
+    let row = |kind: &str, counts| (kind.to_owned(), counts);
+    assert_eq!(copy(&one, &other), [row("corpus", [1, 0, 0, 1]), row("failures", [1, 0, 0, 2])]);
+    let mut expected = vec![Digest::of(b"testcase"), failure("x", 1, &[]).trace];
+    expected.sort();
+    assert_eq!(other.blobs().expect("listed"), expected);
+    // A worker finds it again, and the next copy brings it.
+    one.put_blob(&trace_of(3)).expect("kept");
+    assert_eq!(copy(&one, &other), [row("corpus", [0, 0, 0, 2]), row("failures", [1, 0, 0, 2])]);
 }
 
 #[test]
@@ -175,7 +259,7 @@ fn how_a_failure_stands_is_said_by_the_store_that_has_searched_its_target_last()
     let Pair { _folder, one, other } = Pair::new();
     for (store, slices, state) in [(&one, 2, FailureState::Shrunk), (&other, 3, FailureState::Fixed)] {
         records(store).put_target(TARGET, &target(slices, &[("a", slices)])).expect("kept");
-        records(store).put_failure(TARGET, state, &failure("x", 1, &[("a", 1)])).expect("kept");
+        put_failure(store, state, failure("x", 1, &[("a", 1)]));
     }
     let states = |store| records(store).failures(TARGET).expect("read").into_iter().map(|it| it.0).collect::<Vec<_>>();
     copy(&one, &other);
@@ -185,16 +269,18 @@ fn how_a_failure_stands_is_said_by_the_store_that_has_searched_its_target_last()
 }
 
 #[test]
-fn of_a_record_that_has_forgotten_workers_only_later_ones_are_known_to_be_others() {
+fn of_a_record_that_has_forgotten_workers_it_is_not_known_which_slices_it_has() {
     let names: Vec<String> = (0..64).map(|number| format!("w{number}")).collect();
     let many: Vec<(&str, u64)> = names.iter().map(|name| &**name).zip(100..).collect();
-    for (last, expected) in [(500, 6500), (50, 6400)] {
+    // The first of them goes for a slice that has waited in a spool, and is older than all that are left.
+    let late = [&many[..], &[("spooled", 10)]].concat();
+    for (worker, last, of) in [("late", 500, &many), ("late", 50, &many), ("w0", 100, &late)] {
         let Pair { _folder, one, other } = Pair::new();
-        records(&one).put_target(TARGET, &target(1, &[("late", last)])).expect("kept");
-        records(&other).put_target(TARGET, &target(64, &many)).expect("kept");
+        records(&one).put_target(TARGET, &target(1, &[(worker, last)])).expect("kept");
+        records(&other).put_target(TARGET, &target(64, of)).expect("kept");
         for _ in 0..2 {
             copy(&one, &other);
-            assert_eq!(executions(&other), expected);
+            assert_eq!(executions(&other), 6400, "{worker} {last}");
         }
     }
 }
