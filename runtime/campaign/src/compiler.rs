@@ -28,8 +28,8 @@ const VARIABLE: &str = "FOZZY_COMPILER";
 const LIMITS_VARIABLE: &str = "FOZZY_COMPILE_LIMITS";
 /// CPU time for any program, in seconds: a hundred times that of a small one.
 const CPU_SECONDS_MIN: u64 = 3;
-/// CPU time for each MiB, in seconds: ten times that of code without optimisation. Of a command that is itself built for development,
-/// the compiler is several times slower, and the machine that builds it may be, too: there it took 19.
+/// CPU time for each MiB, in seconds: ten times what code without optimisation needs. A command that is itself built for development
+/// compiles several times slower: on a slow machine it needed 19.
 const CPU_SECONDS_PER_MIB: u64 = if cfg!(debug_assertions) { 48 } else { 16 };
 /// Memory for any program.
 const MEMORY_BYTES_MIN: u64 = 320 << 20;
@@ -280,8 +280,8 @@ mod tests {
     #[test]
     fn bounds_grow_with_the_program_alone() {
         assert_eq!(Bounds::of(0), Bounds { cpu_seconds: 3, memory_bytes: 320 << 20 });
-        // What nine kilobytes become with their adapter stays within five seconds and five hundred megabytes; eight, built for
-        // development.
+        // What nine kilobytes become with their adapter stays within five seconds (eight where this is built for development) and
+        // five hundred megabytes.
         let (few, many) = if cfg!(debug_assertions) { (8, 483) } else { (5, 163) };
         let small = Bounds::of(100 << 10);
         assert!(small.cpu_seconds <= few && small.memory_bytes <= 500_000_000, "{small:?}");
