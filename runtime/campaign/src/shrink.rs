@@ -9,8 +9,10 @@
 //! Invariant: what comes out has the failure of what went in, confirmed by a whole run.
 
 mod explained;
+mod smaller_clusters;
 
 pub use explained::explained_decisions;
+pub(crate) use smaller_clusters::sizes_below;
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::maelstrom;
@@ -115,7 +117,7 @@ impl ReplayTarget for ProgramReplayTarget {
     }
 
     fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
-        maelstrom::smaller_clusters(plan)
+        smaller_clusters::smaller_clusters(plan)
     }
 
     fn step_rate(&self, plan: &Plan) -> Option<f64> {

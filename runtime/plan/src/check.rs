@@ -6,7 +6,7 @@
 
 use crate::file::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, FaultFile, HttpFile, MachineFile,
-    NODE_PLACEHOLDERS, NodeEnd, NodeFile, PlanFile, ProcessFile, node_text_parts,
+    NodeEnd, NodeFile, PlanFile, ProcessFile,
 };
 use crate::nearest::{hint, nearest};
 use crate::notation::ByteSize;
@@ -16,6 +16,7 @@ use crate::stdin::{self, StdinFile};
 use fozzy_check::check_criterion;
 use fozzy_live::normalise_guest_path;
 use fozzy_trace::Duration;
+use fozzy_trace::plan::counted::{NODE_PLACEHOLDERS, node_text_parts};
 use fozzy_trace::plan::criteria::{CHECKER_NAME_BYTES_MAX, HISTORY_CRITERIA_MAX, PATTERN_BYTES_MAX, is_model_path};
 use fozzy_world::fault::{FaultKind, FaultTarget, KILL, machine_of};
 use fozzy_world::live_bounds::{HostPattern, check_command};

@@ -9,7 +9,8 @@ use crate::nemesis::{NemesisFile, PhasesFile};
 use crate::notation::{Bandwidth, ByteSize, FaultRate, NamedAllocator, Strength, TimeSpan, WallStart};
 use crate::stdin::StdinFile;
 use fozzy_trace::Digest;
-use fozzy_trace::plan::HistoryCriterion;
+use fozzy_trace::plan::counted::{PlaceholderValues, counted_names, node_text_parts};
+use fozzy_trace::plan::{CountedNode, HistoryCriterion};
 use fozzy_trace::plan::criteria::is_model_path;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -455,6 +456,9 @@ pub struct NodeFile {
     /// What it is given.
     #[serde(flatten)]
     pub machine: MachineFile,
+    /// What it was made from, if it is one of several.
+    #[serde(skip)]
+    pub(crate) counted: Option<CountedNode>,
 }
 
 /// How the program of a machine may end.
@@ -662,82 +666,41 @@ pub struct RedactionFile {
     pub defaults: Option<bool>,
 }
 
-/// What stands in braces in arguments and variables of counted machines for their names.
-pub(crate) const NODE_PLACEHOLDERS: [&str; 4] = ["name", "number", "nodes", "others"];
-
-/// A part of an argument or a variable of a machine of `[[node]]`.
-pub(crate) struct NodeTextPart<'a> {
-    /// The word that stands in braces, if the part is one.
-    pub(crate) word: Option<&'a str>,
-    /// What it is where nothing takes its place: of `{word}` and of `{{word}}`, `{word}`.
-    pub(crate) text: &'a str,
-}
-
-/// The parts of an argument or a variable of a machine: words of letters in braces, and what stands between them. Other braces are text.
-pub(crate) fn node_text_parts(mut text: &str) -> Vec<NodeTextPart<'_>> {
-    let mut parts = Vec::new();
-    while let Some(at) = text.find('{') {
-        let (before, rest) = text.split_at(at);
-        let braces = if rest.starts_with("{{") { 2 } else { 1 };
-        let word = &rest[braces..];
-        let word = &word[..word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len())];
-        let is_braced = !word.is_empty() && rest[braces + word.len()..].starts_with(&"}}"[..braces]);
-        parts.push(NodeTextPart { word: None, text: before });
-        let length = match (is_braced, braces) {
-            (false, _) => {
-                parts.push(NodeTextPart { word: None, text: &rest[..1] });
-                1
-            }
-            (true, 1) => {
-                parts.push(NodeTextPart { word: Some(word), text: &rest[..word.len() + 2] });
-                word.len() + 2
-            }
-            (true, _) => {
-                parts.push(NodeTextPart { word: None, text: &rest[1..word.len() + 3] });
-                word.len() + 4
-            }
-        };
-        text = &rest[length..];
-    }
-    parts.push(NodeTextPart { word: None, text });
-    parts
-}
-
 impl NodeFile {
     /// The names of its machines.
     pub(crate) fn names(&self) -> Vec<String> {
         let name = self.name.to_ascii_lowercase();
         match self.count {
             None => vec![name],
-            Some(count) => (1..=count).map(|number| format!("{name}{number}")).collect(),
+            Some(count) => counted_names(&name, count),
         }
     }
 
     /// Each of its machines alone, with its own name in its arguments and variables.
     fn counted(&self) -> Vec<NodeFile> {
         if self.count.is_none() {
-            return vec![self.filled(self.name.clone(), &[])];
+            return vec![self.filled(self.name.clone(), &PlaceholderValues::default())];
         }
+        let has_names = |text: &str| node_text_parts(text).iter().any(|part| part.word.is_some());
+        // The program's name is the first argument.
+        let args = (1..).zip(self.machine.args.iter().flatten()).filter(|(_, text)| has_names(text));
+        let env = self.machine.env.iter().filter(|(_, text)| has_names(text));
+        let counted = CountedNode {
+            group: self.name.to_ascii_lowercase(),
+            args: args.map(|(place, text)| (place, text.clone())).collect(),
+            env: env.map(|(name, text)| (name.clone(), text.clone())).collect(),
+        };
         let names = self.names();
-        let one = |(place, name): (usize, &String)| {
-            let others: Vec<&str> = names.iter().filter(|other| *other != name).map(String::as_str).collect();
-            let (number, nodes, others) = ((place + 1).to_string(), names.join(","), others.join(","));
-            self.filled(name.clone(), &[name.as_str(), &number, &nodes, &others])
+        let one = |(place, name): (usize, &String)| NodeFile {
+            counted: Some(counted.clone()),
+            ..self.filled(name.clone(), &PlaceholderValues::of(place, &names))
         };
         names.iter().enumerate().map(one).collect()
     }
 
     /// One machine of this name, with values in the place of placeholders, as far as there are some.
-    fn filled(&self, name: String, values: &[&str]) -> NodeFile {
-        let value = |word: &str| {
-            let place = NODE_PLACEHOLDERS.iter().position(|placeholder| *placeholder == word)?;
-            values.get(place).copied()
-        };
-        let fill = |text: &mut String| {
-            let parts = node_text_parts(text).into_iter();
-            let filled: String = parts.map(|part| part.word.and_then(value).unwrap_or(part.text)).collect();
-            *text = filled;
-        };
+    fn filled(&self, name: String, values: &PlaceholderValues) -> NodeFile {
+        let fill = |text: &mut String| *text = values.filled(text);
         let mut node = NodeFile { name, count: None, ..self.clone() };
         node.machine.args.iter_mut().flatten().for_each(fill);
         node.machine.env.values_mut().for_each(fill);

@@ -23,7 +23,7 @@ use fozzy_trace::plan::{
     AllowedEnd, Backend, Backends, CheckerPlan, Edition, HistoryCriterion, HostLimits, HttpFailure, HttpReply,
     HttpRule, Inputs, Limits, LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability,
     NetworkPlan, NodePlan, OtherReplies, ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy,
-    RunCriteria, WALL_START_DEFAULT, WeightedReply,
+    NODES_VARIABLE, RunCriteria, WALL_START_DEFAULT, WeightedReply,
 };
 use fozzy_trace::{Digest, Duration, NodeId, Plan};
 use fozzy_world::MAIN;
@@ -138,6 +138,7 @@ impl Resolve<'_, '_> {
                 called: true,
                 ends: None,
                 restart: None,
+                counted: None,
             })
         });
         let targets: Vec<NodePlan> = targets.into_iter().flatten().collect();
@@ -157,6 +158,7 @@ impl Resolve<'_, '_> {
                         Some(NodeEnd::Any) => AllowedEnd::Any,
                     }),
                     restart: node.restart.map(|span| span.0),
+                    counted: node.counted.clone(),
                 });
                 nodes.extend(targets);
                 nodes
@@ -204,10 +206,10 @@ impl Resolve<'_, '_> {
                 .at("expect", |resolve| resolve.each("history", &file.expect.history, Resolve::history_criterion)),
             edition: Edition::FIRST,
         };
-        let names: Vec<&str> = plan.nodes.iter().filter(|node| !node.called).map(|node| node.name.as_str()).collect();
-        if plan.cluster.is_some() || !names.is_empty() {
+        let nodes = plan.node_list();
+        if plan.cluster.is_some() || !nodes.is_empty() {
             let quiet = plan.cluster.as_ref().and_then(|cluster| cluster.faults_until);
-            let mut about = vec![("FOZZY_NODES", names.join(","))];
+            let mut about = vec![(NODES_VARIABLE, nodes)];
             about.extend(quiet.map(|until| ("FOZZY_FAULTS_UNTIL_NS", until.0.to_string())));
             let is_free = |name: &str| plan.main.env.iter().all(|(known, _)| known != name);
             about.retain(|(name, _)| is_free(name));

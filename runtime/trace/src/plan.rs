@@ -11,6 +11,7 @@
 
 pub mod allocator_choice;
 pub mod cluster;
+pub mod counted;
 pub mod criteria;
 pub mod fault;
 pub mod http;
@@ -23,6 +24,7 @@ pub mod stdin;
 
 pub use allocator_choice::{ALLOCATOR_ROLES, AllocatorChoice};
 pub use cluster::{ClusterPlan, HealScope};
+pub use counted::{CountedNode, NODES_VARIABLE};
 pub use criteria::{CheckerPlan, HistoryCriterion, RunCriteria};
 pub use fault::{FaultPlan, NemesisPlan};
 pub use http::{HttpFailure, HttpReply, HttpRule};
@@ -444,6 +446,9 @@ pub struct NodePlan {
     /// How long after an end that is allowed it starts again; never when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<Duration>,
+    /// What it was made from, if the plan has several like it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedNode>,
 }
 
 /// How the program of a machine may end before the target does. Another end is a finding, and the run ends soon after.

@@ -113,7 +113,7 @@ mod tests {
         };
         let mut inputs = Inputs::default();
         let program = ProgramPlan { component: fozzy_trace::Digest::of(b"n"), machine: routed(&mut inputs) };
-        let node = NodePlan { name: "n".to_owned(), program, called: false, ends: None, restart: None };
+        let node = NodePlan { name: "n".to_owned(), program, called: false, ends: None, restart: None, counted: None };
         let mut plan = Plan { main: routed(&mut inputs), nodes: vec![node], ..Plan::default() };
         plan.renew_edition();
         let tracks = |plan: &Plan| {

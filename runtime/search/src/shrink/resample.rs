@@ -5,20 +5,6 @@
 //! transfer 80   ─▶ transfer 23, transfer 61, …               alone, with other values: it fails so too
 //! ```
 //!
-//! The same with a smaller cluster, if the target has one. Who asks and who is hit are values that fit the larger cluster: where they do not show
-//! the failure, the steps that are left draw others.
-//!
-//! ```text
-//! n0 n1 n2 · 6 clients    kill n1 n2, generate, generate     n0 · 2 clients: fails so with other values     n0 · 1 client: so, too
-//! ```
-//!
-//! Answers have their places in a step. What a step does is drawn behind the messages that come before it, and in a smaller cluster fewer
-//! come: so it is tried right behind the first answer, too, which is the moment of the step.
-//!
-//! ```text
-//! n0 n1 n2    moment, message, message, flow = kill, targets     n0    moment, flow = kill, targets
-//! ```
-//!
 //! Invariant: which values are tried follows from their places, so that shrinking again gives the same.
 
 use super::schedule::is_turn;
@@ -37,11 +23,6 @@ const STEPS_MAX: usize = 16;
 const ALONE: u64 = 16;
 /// Other values for each pair of a step and the failing one.
 const PAIRED: u64 = 4;
-
-/// Steps up to which other values are drawn for all of them: with more, hardly any fits.
-const CLUSTER_STEPS_MAX: usize = 12;
-/// Other values for each cluster.
-const RESAMPLED: u64 = 16;
 
 pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     let all = steps_of(shrinker);
@@ -69,55 +50,8 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     Ok(())
 }
 
-/// The smallest cluster in which it fails, machines first.
-pub(super) fn smaller_cluster(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
-    loop {
-        let plans = shrinker.workers[0].target().smaller_clusters(&shrinker.smallest.plan);
-        let mut is_smaller = false;
-        for plan in plans {
-            let candidate = ShrinkCandidate { plan, ..shrinker.smallest.clone() };
-            if shrinker.attempt(candidate.clone())? || has_other_values(shrinker, &candidate)? {
-                is_smaller = true;
-                break;
-            }
-        }
-        if !is_smaller {
-            return Ok(());
-        }
-    }
-}
-
-fn has_other_values(shrinker: &mut Shrinker<'_>, candidate: &ShrinkCandidate) -> Result<bool, ShrinkHalt> {
-    let (steps, log) = (steps_of(shrinker), Arc::clone(&shrinker.log));
-    if steps.len() > CLUSTER_STEPS_MAX {
-        return Ok(false);
-    }
-    for number in 1..=RESAMPLED {
-        let other = resampled(candidate, &log, &steps, number);
-        let early = with_early_flows(&other, &log, &steps);
-        for candidate in std::iter::once(other).chain(early) {
-            if shrinker.attempt(candidate)? {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
-}
-
-/// The candidate with the flow of each of these steps right behind its first answer; none if each stands there, or is the first.
-fn with_early_flows(candidate: &ShrinkCandidate, log: &[Decision], places: &[StepPosition]) -> Option<ShrinkCandidate> {
-    let parts: Vec<DecisionPart> = places.iter().map(|place| place.part()).collect();
-    let is_late =
-        |decision: &&Decision| decision.site == FLOW && decision.key.nth > 1 && parts.contains(&decision.key.part);
-    let late =
-        log.iter().filter(is_late).map(|decision| (DecisionKey { nth: 1, ..decision.key }, decision.answer.clone()));
-    let mut early = candidate.clone();
-    early.answers.extend(late);
-    (early != *candidate).then_some(early)
-}
-
 /// The candidate with these steps only, which draw other values and turns.
-fn resampled(smallest: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], number: u64) -> ShrinkCandidate {
+pub(super) fn resampled(smallest: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], number: u64) -> ShrinkCandidate {
     let mut smallest = with_steps(smallest, places);
     let parts: Vec<DecisionPart> = places.iter().map(|place| place.part()).collect();
     // With the turns that have failed, and with others.

@@ -6,6 +6,8 @@
 //! by sites     latency 7 ms wherever latency is asked; what was not asked before is drawn      fails as before
 //! ```
 //!
+//! A cluster that is tried with fewer machines is answered so, too.
+//!
 //! These are the tries of an ablation, so that shrinking keeps no fault that an ablation shows to be unneeded. A try that fails as
 //! it should has its decisions written down, and becomes the smallest candidate as any other: when a run of it fails so too.
 //!
@@ -47,8 +49,9 @@ pub(super) fn without_a_fault(shrinker: &mut Shrinker<'_>) -> Result<bool, Shrin
 }
 
 /// Tries a plan with these answers, and with others beside them. Whether one of the tries is the smallest candidate now.
-fn retry(shrinker: &mut Shrinker<'_>, plan: &Plan, recorded: &RecordedAnswers) -> Result<bool, ShrinkHalt> {
-    let before = (shrinker.smallest.plan.faults.len(), strikes(&shrinker.smallest.plan, &shrinker.log));
+pub(super) fn retry(shrinker: &mut Shrinker<'_>, plan: &Plan, recorded: &RecordedAnswers) -> Result<bool, ShrinkHalt> {
+    let size = |plan: &Plan, log: &[Decision]| (plan.nodes.len(), plan.faults.len(), strikes(plan, log));
+    let before = size(&shrinker.smallest.plan, &shrinker.log);
     for round in 0..TRIES_MAX {
         let progress = ShrinkProgress { tries: shrinker.tries, size: shrinker.size() };
         if !(shrinker.may_continue)(&progress) {
@@ -66,7 +69,7 @@ fn retry(shrinker: &mut Shrinker<'_>, plan: &Plan, recorded: &RecordedAnswers) -
         let log = take(&log);
         let is_same = shrinker.workers[0].target().identify(&execution).as_ref() == Some(&shrinker.identity);
         // What is drawn anew may strike elsewhere.
-        let is_calmer = (plan.faults.len(), strikes(plan, &log)) < before;
+        let is_calmer = size(plan, &log) < before;
         if log.len() == LOGGED_MAX || !is_same || !is_calmer {
             continue;
         }

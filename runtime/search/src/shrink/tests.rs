@@ -173,6 +173,7 @@ fn machine(number: u32) -> NodePlan {
         called: false,
         ends: None,
         restart: None,
+        counted: None,
     }
 }
 

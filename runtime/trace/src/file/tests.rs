@@ -100,6 +100,7 @@ fn node(inputs: &mut Inputs) -> NodePlan {
         called: false,
         ends: None,
         restart: None,
+        counted: None,
     }
 }
 

@@ -21,7 +21,7 @@ fn pair_of(edition: Edition) -> World {
     let stdin = StdinPlan { bytes: Digest::of(b""), stays_open: false, channel };
     let machine = MachinePlan { stdin, ..MachinePlan::default() };
     let program = ProgramPlan { component: Digest::of(b"program"), machine };
-    let node = NodePlan { name: "other".into(), program, called: false, ends: None, restart: None };
+    let node = NodePlan { name: "other".into(), program, called: false, ends: None, restart: None, counted: None };
     let plan = Plan { nodes: vec![node], edition, ..Plan::default() };
     World::new(Arc::new(plan), &Inputs::default()).expect("a plan")
 }

@@ -46,6 +46,7 @@ impl Lab {
             called: false,
             ends: Some(AllowedEnd::Never),
             restart: None,
+            counted: None,
         };
         let nodes = (1..=nodes).map(node).collect();
         let plan = Plan { nodes, faults, cluster, edition: Edition::LATEST, ..Plan::default() };
