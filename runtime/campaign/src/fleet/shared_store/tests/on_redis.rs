@@ -240,15 +240,16 @@ fn a_copy_has_all_that_the_other_home_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let directory = |name: &str| DirectoryStore::open(&folder.path().join(name), "shop").expect("a store");
     let from = directory("from");
-    let values = [key(&["targets", "a/b"]), key(&["failures", "shrunk", "bank", "x"]), key(&["top"])];
+    let blob = from.put_blob(b"a trace").expect("kept");
+    let named = key(&["corpus", "bank", &blob.to_string()]);
+    let values = [key(&["targets", "a/b"]), key(&["failures", "shrunk", "bank", "x"]), key(&["top"]), named];
     for (n, key) in (0..).zip(&values) {
         from.put(key, &[n]).expect("kept");
     }
-    let blob = from.put_blob(b"a trace").expect("kept");
     let redis = RedisStore::open(&server.address(), Some("shop")).expect("a store");
-    let kinds = ["failures", "targets", "top"];
+    let kinds = ["corpus", "failures", "targets", "top"];
     let kinds = kinds.map(|kind| CopiedKindRow { kind: kind.to_owned(), new: 1, ..CopiedKindRow::default() });
-    let expected = CopiedStore { kinds: kinds.to_vec(), blobs: 1, bytes: 10, larger: Vec::new() };
+    let expected = CopiedStore { kinds: kinds.to_vec(), blobs: 1, bytes: 11, larger: Vec::new() };
     assert_eq!(copy_store(&from, &redis).expect("copied"), expected);
     let back = directory("back");
     assert_eq!(copy_store(&redis, &back).expect("copied"), expected);
