@@ -27,7 +27,7 @@ pub struct ExploreSummary {
     pub steps: u64,
     /// Kept edges that were taken.
     pub edges: u64,
-    /// Kept edges: those that are told apart, in libraries too. The others follow from them.
+    /// Kept edges: those that are told apart, also where libraries have them. The others follow from them.
     pub edges_total: u64,
     /// Edges, told apart by how often they were taken in one step.
     pub features: u64,

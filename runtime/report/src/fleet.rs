@@ -88,7 +88,7 @@ pub struct FleetTargetRow {
     pub features: u64,
     /// Kept edges that were taken.
     pub edges: u64,
-    /// Kept edges: those that are told apart, in libraries too. The others follow from them.
+    /// Kept edges: those that are told apart, also where libraries have them. The others follow from them.
     pub edges_total: u64,
     /// Testcases, or kept places.
     pub corpus: u64,

@@ -87,7 +87,7 @@ const SLOW_TIMES: u64 = 100;
 pub struct FuzzCoverage {
     /// Kept edges that were taken.
     pub unique_edges: u64,
-    /// Kept edges: those that are told apart, in libraries too. The others follow from them.
+    /// Kept edges: those that are told apart, also where libraries have them. The others follow from them.
     pub total_edges: u64,
     /// Edges, told apart by how often they were taken in one execution.
     pub features: u64,
