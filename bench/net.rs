@@ -58,7 +58,14 @@ fn simulated(server: &Path, client: &Path, connections: u32) -> Session {
     let args = [vec!["net-client".to_owned()], order("http://server:8080", connections)].concat();
     let plan = Plan {
         main: MachinePlan { args, ..MachinePlan::default() },
-        nodes: vec![NodePlan { name: "server".to_owned(), program, called: false, ends: None, restart: None, counted: None }],
+        nodes: vec![NodePlan {
+            name: "server".to_owned(),
+            program,
+            called: false,
+            ends: None,
+            restart: None,
+            counted: None,
+        }],
         ..Plan::default()
     };
     ours::session("net-client", &read(client), plan, inputs)

@@ -92,6 +92,7 @@ fn a_failure_of_a_cluster_shrinks_to_one_strike() {
     let shrunk = fozzy.run(&["shrink", "lost.fozzy", "--budget", "60s", "--json"]).exits(1).json();
     let after = &shrunk["shrink"]["after"];
     assert!(after["strikes"].as_u64() == Some(1), "{after}");
+    assert!(after["machines"].as_u64() < Some(3), "{after}");
     assert!(after["steps"].as_u64() < Some(20), "{after}");
 }
 

@@ -80,7 +80,14 @@ fn everything(faults: Vec<FaultPlan>) -> RecordedRun {
     let (text, nothing) = (inputs.add(b"scripted".to_vec()), inputs.add(Vec::new()));
     let mut program = |name, line| plan::ProgramPlan { component: inputs.add(component(name)), machine: machine(line) };
     let server = program("net-server", "net-server 0.0.0.0:8080");
-    let server = NodePlan { name: "server".to_owned(), program: server, called: false, ends: None, restart: None, counted: None };
+    let server = NodePlan {
+        name: "server".to_owned(),
+        program: server,
+        called: false,
+        ends: None,
+        restart: None,
+        counted: None,
+    };
     let (handler, child) = (program("http-handler", "handler"), program("commands", "commands"));
     let http = |url: &str, answer| {
         let (url, delay) = (url.to_owned(), Duration(1_000_000));

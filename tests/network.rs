@@ -26,7 +26,8 @@ fn pair(line: &str, plan: Plan, keep: fozzy_trace::HistoryWindow) -> RecordedRun
     let mut inputs = Inputs::default();
     let server = inputs.add(component("net-server"));
     let program = plan::ProgramPlan { component: server, machine: machine("net-server 0.0.0.0:8080") };
-    let nodes = vec![NodePlan { name: "server".to_owned(), program, called: false, ends: None, restart: None, counted: None }];
+    let nodes =
+        vec![NodePlan { name: "server".to_owned(), program, called: false, ends: None, restart: None, counted: None }];
     RecordedRun::new(name, Plan { main: machine(line), nodes, ..plan }, inputs, keep)
 }
 
@@ -68,7 +69,8 @@ fn a_client_that_tries_again_for_ever_ends_soon_after_its_server() {
     let server = inputs.add(component("net-server"));
     let program = plan::ProgramPlan { component: server, machine: machine("net-server no-address") };
     let ends = Some(AllowedEnd::Ok);
-    let nodes = vec![NodePlan { name: "server".to_owned(), program, called: false, ends, restart: None, counted: None }];
+    let nodes =
+        vec![NodePlan { name: "server".to_owned(), program, called: false, ends, restart: None, counted: None }];
     let plan = Plan { main: machine(&asks(1_000_000, 1)), nodes, ..Plan::default() };
     let execution = RecordedRun::new("net-client", plan, inputs, 0..0).check(7);
     assert_eq!(execution.end, ExecutionEnd::PeerEnded { node: "server".to_owned() });

@@ -226,7 +226,8 @@ fn the_caller_waits_while_its_target_does_and_others_go_on() {
     let probe = std::fs::read(corpus::probe(corpus::Target::Wasip2)).expect("it is built");
     let machine = MachinePlan { args: ["probe", "hello"].map(str::to_owned).to_vec(), ..MachinePlan::default() };
     let program = plan::ProgramPlan { component: Digest::of(&probe), machine };
-    let nodes = vec![NodePlan { name: "other".to_owned(), program, called: false, ends: None, restart: None, counted: None }];
+    let nodes =
+        vec![NodePlan { name: "other".to_owned(), program, called: false, ends: None, restart: None, counted: None }];
     let plan = Plan { main: main_with(&["sleep"]), nodes, ..Plan::default() };
     let mut session = session(&corpus::component("caller"), &corpus::component("peer"), 1, plan).expect("they fit");
     let together = run(&mut session);

@@ -5,8 +5,8 @@
 //! Not here: what needs the real computer or the merged plan (`resolve.rs`).
 
 use crate::file::{
-    BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, FaultFile, HttpFile, MachineFile,
-    NodeEnd, NodeFile, PlanFile, ProcessFile,
+    BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, FaultFile, HttpFile, MachineFile, NodeEnd,
+    NodeFile, PlanFile, ProcessFile,
 };
 use crate::nearest::{hint, nearest};
 use crate::notation::ByteSize;

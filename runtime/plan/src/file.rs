@@ -10,8 +10,8 @@ use crate::notation::{Bandwidth, ByteSize, FaultRate, NamedAllocator, Strength, 
 use crate::stdin::StdinFile;
 use fozzy_trace::Digest;
 use fozzy_trace::plan::counted::{PlaceholderValues, counted_names, node_text_parts};
-use fozzy_trace::plan::{CountedNode, HistoryCriterion};
 use fozzy_trace::plan::criteria::is_model_path;
+use fozzy_trace::plan::{CountedNode, HistoryCriterion};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -688,7 +688,7 @@ impl NodeFile {
         let counted = CountedNode {
             group: self.name.to_ascii_lowercase(),
             args: args.map(|(place, text)| (place, text.clone())).collect(),
-            env: env.map(|(name, text)| (name.clone(), text.clone())).collect(),
+            env: env.map(|(name, text)| (name.to_owned(), text.clone())).collect(),
         };
         let names = self.names();
         let one = |(place, name): (usize, &String)| NodeFile {

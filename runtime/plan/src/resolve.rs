@@ -21,9 +21,9 @@ use fozzy_live::{capture_directory, normalise_guest_path};
 use fozzy_trace::plan::criteria::CHECKER_NAME_BYTES_MAX;
 use fozzy_trace::plan::{
     AllowedEnd, Backend, Backends, CheckerPlan, Edition, HistoryCriterion, HostLimits, HttpFailure, HttpReply,
-    HttpRule, Inputs, Limits, LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NameDurability,
-    NetworkPlan, NodePlan, OtherReplies, ProcessExit, ProcessReply, ProcessRule, ProgramPlan, RedactionPolicy,
-    NODES_VARIABLE, RunCriteria, WALL_START_DEFAULT, WeightedReply,
+    HttpRule, Inputs, Limits, LivePolicy, MachinePlan, MemoryPlan, Mount, MountEntry, MountKind, NODES_VARIABLE,
+    NameDurability, NetworkPlan, NodePlan, OtherReplies, ProcessExit, ProcessReply, ProcessRule, ProgramPlan,
+    RedactionPolicy, RunCriteria, WALL_START_DEFAULT, WeightedReply,
 };
 use fozzy_trace::{Digest, Duration, NodeId, Plan};
 use fozzy_world::MAIN;

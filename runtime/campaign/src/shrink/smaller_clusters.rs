@@ -48,9 +48,8 @@ fn is_whole(smaller: &Plan, plan: &Plan) -> bool {
 fn has_word(text: &str, name: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let text = text.to_ascii_lowercase();
-    text.match_indices(name).any(|(at, _)| {
-        !text[..at].ends_with(is_of_name) && !text[at + name.len()..].starts_with(is_of_name)
-    })
+    text.match_indices(name)
+        .any(|(at, _)| !text[..at].ends_with(is_of_name) && !text[at + name.len()..].starts_with(is_of_name))
 }
 
 /// Whether a fault can still strike machines where it could before: as many as its shapes cut, if it is a partition.

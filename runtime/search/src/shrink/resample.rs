@@ -51,7 +51,12 @@ pub(super) fn few(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
 }
 
 /// The candidate with these steps only, which draw other values and turns.
-pub(super) fn resampled(smallest: &ShrinkCandidate, log: &[Decision], places: &[StepPosition], number: u64) -> ShrinkCandidate {
+pub(super) fn resampled(
+    smallest: &ShrinkCandidate,
+    log: &[Decision],
+    places: &[StepPosition],
+    number: u64,
+) -> ShrinkCandidate {
     let mut smallest = with_steps(smallest, places);
     let parts: Vec<DecisionPart> = places.iter().map(|place| place.part()).collect();
     // With the turns that have failed, and with others.

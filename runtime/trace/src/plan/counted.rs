@@ -155,7 +155,8 @@ impl Plan {
         let smaller_list = plan.node_list();
         let told = plan.main.env.iter_mut().filter(|(name, value)| name == NODES_VARIABLE && *value == list);
         told.for_each(|(_, value)| value.clone_from(&smaller_list));
-        let machines: Vec<Option<NodeId>> = (0..=self.nodes.len() as u32).map(|id| plan.node_of(self, NodeId(id))).collect();
+        let machines: Vec<Option<NodeId>> =
+            (0..=self.nodes.len() as u32).map(|id| plan.node_of(self, NodeId(id))).collect();
         let all = std::iter::once(&mut plan.main).chain(plan.nodes.iter_mut().map(|node| &mut node.program.machine));
         for pipe in all.filter_map(|machine| machine.stdin.channel.as_mut()?.from.as_mut()) {
             pipe.node = *machines.get(pipe.node.0 as usize)?.as_ref()?;
@@ -188,8 +189,8 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{ChannelPlan, Inputs, MachinePlan, ProgramPlan, StdinPipe};
     use crate::Duration;
+    use crate::plan::{ChannelPlan, Inputs, MachinePlan, ProgramPlan, StdinPipe};
 
     fn node(name: &str, group: Option<&str>) -> NodePlan {
         let machine = MachinePlan {
@@ -248,7 +249,8 @@ mod tests {
         };
         larger.main.stdin.channel = from(4);
         let smaller = larger.with_counted("a", 1).unwrap();
-        let moved: Vec<Option<u32>> = (0..6).map(|id| smaller.node_of(&larger, NodeId(id)).map(|node| node.0)).collect();
+        let moved: Vec<Option<u32>> =
+            (0..6).map(|id| smaller.node_of(&larger, NodeId(id)).map(|node| node.0)).collect();
         assert_eq!(moved, [Some(0), Some(1), None, None, Some(2), Some(3)]);
         assert_eq!(smaller.main.stdin.channel, from(2));
         // One that stays reads what one that goes writes.
