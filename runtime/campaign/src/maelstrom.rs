@@ -20,7 +20,6 @@ use crate::embedded::MAELSTROM_DRIVER;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, is_go, load};
 use crate::project::Project;
-use crate::shrink::sizes_below;
 use fozzy_report::maelstrom::GoalResult;
 use fozzy_scenario_file::{
     MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_SERVICES, MaelstromGoal, MaelstromOptions, MaelstromWorkload,
@@ -170,6 +169,12 @@ pub(crate) fn fault_of(plan: &Plan, (drawn, bound): (u64, u64)) -> Option<usize>
 fn options_of(plan: &Plan) -> Option<MaelstromOptions> {
     let words = plan.main.args.get(1)?.strip_prefix(OPTIONS)?;
     serde_json::from_str(words).ok()
+}
+
+/// 1, 2, 3, 4, 8, 16, … as far as they are below a number.
+pub(crate) fn sizes_below(all: u32) -> impl Iterator<Item = u32> {
+    let next = |size: &u32| Some(if *size < 4 { size + 1 } else { size.checked_mul(2)? });
+    std::iter::successors(Some(1), next).take_while(move |size| *size < all)
 }
 
 /// The options as the driver's argument.

@@ -12,7 +12,6 @@ mod explained;
 mod smaller_clusters;
 
 pub use explained::explained_decisions;
-pub(crate) use smaller_clusters::sizes_below;
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::maelstrom;
@@ -116,8 +115,8 @@ impl ReplayTarget for ProgramReplayTarget {
         self.session.interrupt_by(if allowed { self.interrupt.clone() } else { never });
     }
 
-    fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
-        smaller_clusters::smaller_clusters(plan)
+    fn smaller_clusters(&self, plan: &Plan, inputs: &Inputs) -> Vec<Plan> {
+        smaller_clusters::smaller_clusters(plan, inputs)
     }
 
     fn step_rate(&self, plan: &Plan) -> Option<f64> {

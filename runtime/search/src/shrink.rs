@@ -107,8 +107,8 @@ pub trait ReplayTarget {
     }
 
     /// The plan with fewer machines, or with fewer clients, the smallest first; none if there is no smaller cluster, or it is not one.
-    fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
-        let _ = plan;
+    fn smaller_clusters(&self, plan: &Plan, inputs: &Inputs) -> Vec<Plan> {
+        let _ = (plan, inputs);
         Vec::new()
     }
 
@@ -351,6 +351,8 @@ struct Shrinker<'a> {
     tries: u64,
     /// Digests of candidates that were executed in vain.
     rejected: BTreeSet<u64>,
+    /// Those of smaller clusters that were tried with other draws.
+    retried: BTreeSet<u64>,
     /// Results of speculative executions, by candidate digest.
     speculated: BTreeMap<u64, CandidateResult>,
     other_failures: BTreeMap<FailureIdentity, ShrinkCandidate>,
@@ -441,6 +443,7 @@ impl<'a> Shrinker<'a> {
             position: result.position,
             tries: 1,
             rejected: BTreeSet::new(),
+            retried: BTreeSet::new(),
             speculated: BTreeMap::new(),
             other_failures: BTreeMap::new(),
             states: StateSearch::default(),

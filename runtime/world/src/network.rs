@@ -27,7 +27,7 @@ mod tcp;
 mod tests;
 mod udp;
 
-pub use address::AddressFamily;
+pub use address::{AddressFamily, address_of};
 pub use error::{SocketErrorCode, StreamEnd};
 pub use options::{SocketOption, SocketOptions};
 pub use peer_words::TcpStreams;

@@ -488,20 +488,13 @@ impl ExplorationResult {
     /// What it is when nothing was tested, which is no pass: no flow did anything, as `probe` says, or no run came to its end.
     /// `before` is the number of runs of the exploration that it continues.
     pub fn nothing_tested(&self, probe: &Verdict, before: Option<u64>) -> Option<Verdict> {
-        let Stats { runs, steps, cut, undecided, .. } = self.stats;
+        let Stats { runs, steps, cut, undecided, passed, failures, .. } = self.stats;
         let own_runs = runs.saturating_sub(before.unwrap_or(0));
         if own_runs == 0 && self.ended != "interrupted" {
             return Some(error_of(
                 "nothing was tried",
                 "no run was at its end when the time was over: a longer --time waits for one",
             ));
-        }
-        if undecided > 0 && cut + undecided >= own_runs {
-            let message = format!(
-                "a checker of their operations says unknown of all runs that came to their end ({undecided}): with more operations a \
-                 run (--steps) it can judge them"
-            );
-            return Some(error_of("no run came to a verdict", &message));
         }
         let own_runs = own_runs.saturating_sub(self.first_runs);
         if own_runs == 0 && self.ended == "time" {
@@ -510,6 +503,14 @@ impl ExplorationResult {
                 "only the first run, in which nothing is varied, came to its end before the time was over: a longer --time leaves some \
                  for others",
             ));
+        }
+        if undecided > 0 && passed + failures == 0 {
+            let since = if before.is_some() { " since it was continued" } else { "" };
+            let message = format!(
+                "a checker of their operations says unknown of all runs that came to their end{since} ({undecided}): a program that does \
+                 more operations in a run, or a scenario with more steps (--steps), can be judged"
+            );
+            return Some(error_of("no run came to a verdict", &message));
         }
         if own_runs == 0 || cut < own_runs {
             let is_idle = !self.has_run && steps > 0 && before.is_none();

@@ -311,6 +311,7 @@ impl Collector<'_> {
             all.stats.steps += u64::from(first.path.steps);
             all.stats.failures += u64::from(first.failure.is_some());
             all.stats.undecided += u64::from(first.is_undecided);
+            all.stats.passed += u64::from(!first.is_undecided && first.failure.is_none());
         }
         (all.stats.runs, all.stats.steps) = (all.stats.runs + runs, all.stats.steps + steps);
         all.stats.last_new += steps;
@@ -378,6 +379,7 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
         lost: sum.lost + stats.lost,
         cut: sum.cut + stats.cut,
         undecided: sum.undecided + stats.undecided,
+        passed: sum.passed + stats.passed,
         last_new: sum.last_new.max(stats.last_new),
         edges_once: sum.edges_once.max(stats.edges_once),
         edges_twice: sum.edges_twice.max(stats.edges_twice),

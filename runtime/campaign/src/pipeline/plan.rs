@@ -140,7 +140,8 @@ fn mark_nonblocking(plan: &mut Plan, inputs: &Inputs, file: &PlanFile, component
         }
     };
     mark(&mut plan.main.stdin, &file.machine, &|| is_go(component));
-    for (node, written) in plan.nodes.iter_mut().zip(&file.node) {
+    let written = file.node.iter().flat_map(|node| std::iter::repeat_n(node, node.count.unwrap_or(1) as usize));
+    for (node, written) in plan.nodes.iter_mut().zip(written) {
         let program = node.program.component;
         let goes = || inputs.get(&program).is_some_and(|component| is_go(&component));
         mark(&mut node.program.machine.stdin, &written.machine, &goes);

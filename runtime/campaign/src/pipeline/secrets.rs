@@ -30,10 +30,6 @@ pub(super) fn hide(
     let named = plan.redact.env.clone();
     let mut secrets: Vec<Secret> = Vec::new();
     let mut short = Vec::new();
-    // What is secret is so before a name is filled into it: a smaller cluster has the placeholder, as this one has.
-    for counted in plan.nodes.iter_mut().filter_map(|node| node.counted.as_mut()) {
-        counted.env.retain(|(name, _)| !named.contains(name));
-    }
     for machine in machines(plan) {
         for (name, value) in machine.env.iter_mut().filter(|(name, _)| named.contains(name)) {
             let placeholder = format!("{REDACTED}{name}>");
@@ -63,6 +59,7 @@ pub(super) fn hide(
     if !hider.is_idle() {
         hide_in(plan, inputs, &hider);
     }
+    plan.forget_unfit_texts();
     Ok((secrets, hider))
 }
 
@@ -101,10 +98,6 @@ fn hide_in(plan: &mut Plan, inputs: &mut Inputs, hider: &SecretHider) {
             *digest = inputs.add(hidden);
         }
     };
-    for counted in plan.nodes.iter_mut().filter_map(|node| node.counted.as_mut()) {
-        let args = counted.args.iter_mut().map(|(_, text)| text);
-        args.chain(counted.env.iter_mut().map(|(_, text)| text)).for_each(|text| hider.text(text));
-    }
     for machine in machines(plan) {
         machine.args.iter_mut().for_each(|arg| hider.text(arg));
         machine.env.iter_mut().for_each(|(_, value)| hider.text(value));

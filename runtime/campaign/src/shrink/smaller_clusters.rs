@@ -9,42 +9,57 @@
 //! Machines that have names of their own stay: their programs are told to find each other by these names, so that without one another
 //! failure would look like the same. For that reason, none of those goes that the plan names anywhere but in a list of all.
 
-use crate::maelstrom;
-use fozzy_trace::Plan;
+use crate::maelstrom::{self, sizes_below};
 use fozzy_trace::nemesis::PartitionShape;
-use fozzy_trace::plan::FaultPlan;
+use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan, MountKind};
+use fozzy_trace::{NodeId, Plan};
 use fozzy_world::fault::{FaultTarget, NEMESES, NemesisAction, kind_of, machine_of};
 use fozzy_world::glob::matches;
+use fozzy_world::network::{AddressFamily, address_of};
 use std::collections::BTreeSet;
 
 /// The plan with fewer machines, or with fewer clients, the smallest first; none of a plan that is no such cluster.
-pub(super) fn smaller_clusters(plan: &Plan) -> Vec<Plan> {
+pub(super) fn smaller_clusters(plan: &Plan, inputs: &Inputs) -> Vec<Plan> {
     let of_group = |(group, count): (&str, u32)| {
         let group = group.to_owned();
-        sizes_below(count).filter_map(move |count| plan.with_counted(&group, count))
+        // One machine less, too, so that none of those that are left could go.
+        let last = count.saturating_sub(1);
+        let sizes = sizes_below(count).chain((!sizes_below(count).any(|size| size == last)).then_some(last));
+        sizes.filter_map(move |count| plan.with_counted(&group, count))
     };
-    let counted = plan.counted_groups().into_iter().flat_map(of_group).filter(|smaller| is_whole(smaller, plan));
-    maelstrom::smaller_clusters(plan).into_iter().chain(counted).collect()
+    let counted = plan.counted_groups().into_iter().flat_map(of_group);
+    maelstrom::smaller_clusters(plan)
+        .into_iter()
+        .chain(counted.filter(|smaller| is_whole(smaller, plan, inputs)))
+        .collect()
 }
 
-/// 1, 2, 3, 4, 8, 16, … as far as they are below a number.
-pub(crate) fn sizes_below(all: u32) -> impl Iterator<Item = u32> {
-    let next = |size: &u32| Some(if *size < 4 { size + 1 } else { size.checked_mul(2)? });
-    std::iter::successors(Some(1), next).take_while(move |size| *size < all)
+/// Whether what the plan with fewer machines says of machines is about those that it has, under the addresses that they have.
+fn is_whole(smaller: &Plan, plan: &Plan, inputs: &Inputs) -> bool {
+    let names = |plan: &Plan| -> BTreeSet<String> { plan.nodes.iter().map(|node| node.name.clone()).collect() };
+    let gone: BTreeSet<String> = names(plan).difference(&names(smaller)).cloned().collect();
+    let is_other = |id: &NodeId| smaller.node_of(plan, *id) != Some(*id);
+    let others = (1..=plan.nodes.len() as u32).map(NodeId).filter(is_other);
+    let addresses =
+        others.flat_map(|id| [AddressFamily::Ipv4, AddressFamily::Ipv6].map(|family| address_of(id, family)));
+    let words: Vec<String> = gone.into_iter().chain(addresses.map(|address| address.to_string())).collect();
+    let names_one = |text: &str| words.iter().any(|word| has_word(text, word));
+    let has_named = |machine: &MachinePlan| {
+        let texts = machine.args.iter().chain(machine.env.iter().map(|(_, value)| value));
+        let files = machine.dirs.iter().flat_map(|mount| &mount.entries).filter_map(|entry| match &entry.kind {
+            MountKind::File(digest) => Some(digest),
+            MountKind::Directory | MountKind::Link(_) => None,
+        });
+        let contents = files.chain([&machine.stdin.bytes]).filter_map(|digest| inputs.get(digest));
+        let mut contents = contents.map(|bytes| names_one(&String::from_utf8_lossy(&bytes)));
+        texts.into_iter().any(|text| names_one(text)) || contents.any(|is_named| is_named)
+    };
+    let machines = std::iter::once(&smaller.main).chain(smaller.programs().map(|program| &program.machine));
+    let is_named = machines.into_iter().any(has_named);
+    !is_named && smaller.faults.iter().all(|fault| can_strike(fault, smaller, plan))
 }
 
-/// Whether what the plan with fewer machines says of machines is about those that it has.
-fn is_whole(smaller: &Plan, plan: &Plan) -> bool {
-    let names = |plan: &Plan| plan.nodes.iter().map(|node| node.name.clone()).collect::<BTreeSet<String>>();
-    let (here, there) = (names(smaller), names(plan));
-    let gone: Vec<&String> = there.difference(&here).collect();
-    let machines = std::iter::once(&smaller.main).chain(smaller.nodes.iter().map(|node| &node.program.machine));
-    let mut texts = machines.flat_map(|machine| machine.args.iter().chain(machine.env.iter().map(|(_, value)| value)));
-    let is_named = texts.any(|text| gone.iter().any(|name| has_word(text, name)));
-    !is_named && smaller.faults.iter().all(|fault| can_strike(fault, &here, &there))
-}
-
-/// Whether a text has a host name in it that is not a part of another.
+/// Whether a text has a host name or an address in it that is not a part of another.
 fn has_word(text: &str, name: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let text = text.to_ascii_lowercase();
@@ -53,15 +68,17 @@ fn has_word(text: &str, name: &str) -> bool {
 }
 
 /// Whether a fault can still strike machines where it could before: as many as its shapes cut, if it is a partition.
-fn can_strike(fault: &FaultPlan, here: &BTreeSet<String>, there: &BTreeSet<String>) -> bool {
-    let struck = |pattern: &str, names: &BTreeSet<String>| names.iter().filter(|name| matches(pattern, name)).count();
+fn can_strike(fault: &FaultPlan, smaller: &Plan, plan: &Plan) -> bool {
+    let struck = |pattern: &str, plan: &Plan, called: bool| {
+        plan.nodes.iter().filter(|node| (called || !node.called) && matches(pattern, &node.name)).count()
+    };
     if let Some(nemesis) = &fault.nemesis {
         let kinds = NemesisAction::ALL.iter().zip(NEMESES);
         let has_shapes = kinds.into_iter().any(|(action, kind)| kind.name == fault.kind && action.has_shapes());
         // As a plan must have them that names these shapes.
         let shapes = nemesis.hits.iter().filter_map(|word| PartitionShape::of(word));
         let least = if has_shapes { shapes.map(PartitionShape::nodes_min).max().unwrap_or(2) } else { 1 };
-        return struck(&fault.target, here) >= least;
+        return struck(&fault.target, smaller, false) >= least;
     }
     let patterns: Vec<&str> = match kind_of(&fault.kind).map(|kind| kind.target) {
         Some(FaultTarget::Node) => vec![&fault.target],
@@ -69,7 +86,7 @@ fn can_strike(fault: &FaultPlan, here: &BTreeSet<String>, there: &BTreeSet<Strin
         Some(FaultTarget::Path) => machine_of(&fault.target).map(|(machine, _)| machine).into_iter().collect(),
         Some(FaultTarget::Url | FaultTarget::Command | FaultTarget::Point) | None => Vec::new(),
     };
-    patterns.into_iter().all(|pattern| struck(pattern, there) == 0 || struck(pattern, here) > 0)
+    patterns.into_iter().all(|pattern| struck(pattern, plan, true) == 0 || struck(pattern, smaller, true) > 0)
 }
 
 #[cfg(test)]

@@ -82,6 +82,9 @@ pub struct Stats {
     /// Runs that passed, and whose operations are too few for a verdict.
     #[serde(default)]
     pub undecided: u64,
+    /// Runs that passed otherwise.
+    #[serde(default)]
+    pub passed: u64,
     /// The last step that showed something new.
     pub last_new: u64,
     /// Edges that were taken in one step only.
@@ -340,6 +343,7 @@ impl Exploration {
     pub fn adopt(&mut self, path: DecisionPath, judged: SearchVerdict) -> Option<&FailureRecord<DecisionPath>> {
         let SearchVerdict { verdict, is_undecided } = judged;
         self.stats.undecided += u64::from(is_undecided);
+        self.stats.passed += u64::from(!is_undecided && verdict.signature.is_none());
         self.adopted += 1;
         self.stats.runs += 1;
         self.stats.steps += u64::from(path.steps);
@@ -657,7 +661,9 @@ impl Exploration {
                         self.judge_failure(io, &run, Some(&verdict))?
                     }
                     judged => {
-                        self.stats.undecided += u64::from(judged.is_some_and(|judged| judged.is_undecided));
+                        let is_undecided = judged.is_some_and(|judged| judged.is_undecided);
+                        self.stats.undecided += u64::from(is_undecided);
+                        self.stats.passed += u64::from(!is_undecided);
                         let states = self.states(StateScope::Told);
                         let fresh = self.feedback.observe(io.target, (run.flow, None), states, &[]);
                         run.fresh.add(fresh);

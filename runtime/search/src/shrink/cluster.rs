@@ -20,12 +20,11 @@
 use super::resample::resampled;
 use super::retrial::retry;
 use super::steps::{FLOW, StepPosition, steps_of};
-use super::{ShrinkCandidate, ShrinkHalt, Shrinker};
+use super::{ShrinkCandidate, ShrinkHalt, Shrinker, digest};
 use crate::keyed_source::{Decision, DecisionKey, LOGGED_MAX};
 use crate::site_source::RecordedAnswers;
 use fozzy_trace::DecisionPart;
 use fozzy_trace::Plan;
-use std::sync::Arc;
 
 /// Steps up to which other values are drawn for all of them: with more, hardly any fits.
 const STEPS_MAX: usize = 12;
@@ -35,7 +34,8 @@ const RESAMPLED: u64 = 16;
 /// The smallest cluster in which it fails, machines first.
 pub(super) fn smaller(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkHalt> {
     loop {
-        let plans = shrinker.workers[0].target().smaller_clusters(&shrinker.smallest.plan);
+        let (plan, inputs) = (&shrinker.smallest.plan, &shrinker.smallest.inputs);
+        let plans = shrinker.workers[0].target().smaller_clusters(plan, inputs);
         let mut is_smaller = false;
         for plan in plans {
             if fails_with(shrinker, plan)? {
@@ -56,9 +56,15 @@ fn fails_with(shrinker: &mut Shrinker<'_>, plan: Plan) -> Result<bool, ShrinkHal
     if shrinker.attempt(candidate.clone())? {
         return Ok(true);
     }
-    match steps_of(shrinker).is_empty() {
-        true => has_other_draws(shrinker, &candidate),
-        false => has_other_values(shrinker, &candidate),
+    let larger = &shrinker.smallest.plan;
+    let stays = |decision: &Decision| {
+        let key = moved(&decision.key, &candidate.plan, larger)?;
+        Some(Decision { key, ..decision.clone() })
+    };
+    let log: Vec<Decision> = shrinker.log.iter().filter_map(stays).collect();
+    match steps_of(shrinker) {
+        steps if steps.is_empty() => has_other_draws(shrinker, &candidate, &log),
+        steps => has_other_values(shrinker, &candidate, &log, &steps),
     }
 }
 
@@ -67,27 +73,31 @@ fn moved(key: &DecisionKey, plan: &Plan, larger: &Plan) -> Option<DecisionKey> {
     Some(DecisionKey { node: plan.node_of(larger, key.node)?, ..*key })
 }
 
-fn has_other_draws(shrinker: &mut Shrinker<'_>, candidate: &ShrinkCandidate) -> Result<bool, ShrinkHalt> {
-    if !candidate.calm || shrinker.log.len() == LOGGED_MAX {
+fn has_other_draws(
+    shrinker: &mut Shrinker<'_>,
+    candidate: &ShrinkCandidate,
+    log: &[Decision],
+) -> Result<bool, ShrinkHalt> {
+    // What was tried in vain is tried once, as each other candidate.
+    let is_possible = candidate.calm && shrinker.log.len() < LOGGED_MAX;
+    if !is_possible || !shrinker.retried.insert(digest(candidate)) {
         return Ok(false);
     }
-    let larger = &shrinker.smallest.plan;
-    let stays = |decision: &Decision| {
-        let key = moved(&decision.key, &candidate.plan, larger)?;
-        Some(Decision { key, ..decision.clone() })
-    };
-    let log: Vec<Decision> = shrinker.log.iter().filter_map(stays).collect();
-    retry(shrinker, &candidate.plan, &RecordedAnswers::of(&log))
+    retry(shrinker, candidate, &RecordedAnswers::of(log))
 }
 
-fn has_other_values(shrinker: &mut Shrinker<'_>, candidate: &ShrinkCandidate) -> Result<bool, ShrinkHalt> {
-    let (steps, log) = (steps_of(shrinker), Arc::clone(&shrinker.log));
+fn has_other_values(
+    shrinker: &mut Shrinker<'_>,
+    candidate: &ShrinkCandidate,
+    log: &[Decision],
+    steps: &[StepPosition],
+) -> Result<bool, ShrinkHalt> {
     if steps.len() > STEPS_MAX {
         return Ok(false);
     }
     for number in 1..=RESAMPLED {
-        let other = resampled(candidate, &log, &steps, number);
-        let early = with_early_flows(&other, &log, &steps);
+        let other = resampled(candidate, log, steps, number);
+        let early = with_early_flows(&other, log, steps);
         for candidate in std::iter::once(other).chain(early) {
             if shrinker.attempt(candidate)? {
                 return Ok(true);

@@ -31,25 +31,30 @@ pub(super) fn without_a_fault(shrinker: &mut Shrinker<'_>) -> Result<bool, Shrin
     if !shrinker.smallest.calm || shrinker.log.len() == LOGGED_MAX {
         return Ok(false);
     }
-    let (plan, log) = (shrinker.smallest.plan.clone(), Arc::clone(&shrinker.log));
-    for place in (0..plan.faults.len()).rev() {
-        let mut plan = plan.clone();
-        plan.faults.remove(place);
-        if retry(shrinker, &plan, &RecordedAnswers::of(&log))? {
+    let (smallest, log) = (shrinker.smallest.clone(), Arc::clone(&shrinker.log));
+    for place in (0..smallest.plan.faults.len()).rev() {
+        let mut calmer = smallest.clone();
+        calmer.plan.faults.remove(place);
+        if retry(shrinker, &calmer, &RecordedAnswers::of(&log))? {
             return Ok(true);
         }
     }
     let strikes = striking(shrinker);
     for strike in strikes.iter().rev().filter(|_| strikes.len() <= STRIKES_MAX) {
-        if retry(shrinker, &plan, &RecordedAnswers::without(&log, *strike))? {
+        if retry(shrinker, &smallest, &RecordedAnswers::without(&log, *strike))? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Tries a plan with these answers, and with others beside them. Whether one of the tries is the smallest candidate now.
-pub(super) fn retry(shrinker: &mut Shrinker<'_>, plan: &Plan, recorded: &RecordedAnswers) -> Result<bool, ShrinkHalt> {
+/// Tries a candidate with these answers by their sites, and with others beside them. Whether one of the tries is the smallest now.
+pub(super) fn retry(
+    shrinker: &mut Shrinker<'_>,
+    candidate: &ShrinkCandidate,
+    recorded: &RecordedAnswers,
+) -> Result<bool, ShrinkHalt> {
+    let (plan, inputs) = (&candidate.plan, &candidate.inputs);
     let size = |plan: &Plan, log: &[Decision]| (plan.nodes.len(), plan.faults.len(), strikes(plan, log));
     let before = size(&shrinker.smallest.plan, &shrinker.log);
     for round in 0..TRIES_MAX {
@@ -58,14 +63,13 @@ pub(super) fn retry(shrinker: &mut Shrinker<'_>, plan: &Plan, recorded: &Recorde
             return Err(ShrinkHalt::Budget);
         }
         shrinker.tries += 1;
-        let inputs = shrinker.smallest.inputs.clone();
         let observed = (Arc::clone(&shrinker.observations), inputs.clone());
         let by_sites = SiteSource::new(shrinker.seed, observed, recorded.clone(), round);
         // An ablation has its second try as shrinking does it: that is what came to nothing before.
         let by_sites = if round == 1 { by_sites.calm() } else { by_sites };
         let log = DecisionLog::default();
         let source = KeyedSource::over(Box::new(by_sites), Arc::default(), Arc::clone(&log));
-        let execution = shrinker.workers[0].target().execute(plan, &inputs, Box::new(source), 0..0)?;
+        let execution = shrinker.workers[0].target().execute(plan, inputs, Box::new(source), 0..0)?;
         let log = take(&log);
         let is_same = shrinker.workers[0].target().identify(&execution).as_ref() == Some(&shrinker.identity);
         // What is drawn anew may strike elsewhere.
@@ -73,7 +77,7 @@ pub(super) fn retry(shrinker: &mut Shrinker<'_>, plan: &Plan, recorded: &Recorde
         if log.len() == LOGGED_MAX || !is_same || !is_calmer {
             continue;
         }
-        let mut answers = shrinker.smallest.answers.clone();
+        let mut answers = candidate.answers.clone();
         answers.retain(|key, _| !is_chance(key.purpose));
         answers.extend(
             log.iter()
@@ -81,7 +85,7 @@ pub(super) fn retry(shrinker: &mut Shrinker<'_>, plan: &Plan, recorded: &Recorde
                 .map(|decision| (decision.key, decision.answer.clone())),
         );
         answers.extend(chance(plan, &log));
-        if shrinker.attempt(ShrinkCandidate { plan: plan.clone(), inputs, answers, calm: true })? {
+        if shrinker.attempt(ShrinkCandidate { answers, calm: true, ..candidate.clone() })? {
             return Ok(true);
         }
     }

@@ -161,7 +161,7 @@ impl ReplayTarget for ClusterToy {
         Toy { fails, performed: 0 }.execute(plan, inputs, source, keep)
     }
 
-    fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
+    fn smaller_clusters(&self, plan: &Plan, _: &Inputs) -> Vec<Plan> {
         (1..plan.nodes.len()).map(|count| Plan { nodes: plan.nodes[..count].to_vec(), ..plan.clone() }).collect()
     }
 }
@@ -191,8 +191,8 @@ impl ReplayTarget for BusyClusterToy {
         self.0.execute(plan, inputs, source, keep)
     }
 
-    fn smaller_clusters(&self, plan: &Plan) -> Vec<Plan> {
-        ClusterToy.smaller_clusters(plan)
+    fn smaller_clusters(&self, plan: &Plan, inputs: &Inputs) -> Vec<Plan> {
+        ClusterToy.smaller_clusters(plan, inputs)
     }
 }
 

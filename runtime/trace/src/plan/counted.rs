@@ -133,12 +133,34 @@ impl Plan {
         groups
     }
 
-    /// The plan with the first `count` machines of a group, which know of each other only; `None` if it has no more than these, or if the
-    /// standard input of one that stays is the output of one that goes.
+    /// Forgets texts that no longer are what a machine has: a secret was taken out of it, say, which a smaller cluster would have again.
+    pub fn forget_unfit_texts(&mut self) {
+        let groups: Vec<(String, u32)> =
+            self.counted_groups().into_iter().map(|(group, count)| (group.to_owned(), count)).collect();
+        for (group, count) in groups {
+            let names = counted_names(&group, count);
+            for node in &mut self.nodes {
+                let Some(counted) = node.counted.as_mut().filter(|counted| counted.group == group) else { continue };
+                let Some(place) = names.iter().position(|name| *name == node.name) else { continue };
+                let (values, machine) = (PlaceholderValues::of(place, &names), &node.program.machine);
+                counted.args.retain(|(at, text)| machine.args.get(*at) == Some(&values.filled(text)));
+                counted.env.retain(|(name, text)| machine.env.contains(&(name.clone(), values.filled(text))));
+            }
+        }
+    }
+
+    /// The plan with the first `count` machines of a group, which know of each other only; `None` if it has no more than these, if the
+    /// standard input of one that stays is the output of one that goes, or if they are not numbered as those that a plan file counts.
     #[must_use]
     pub fn with_counted(&self, group: &str, count: u32) -> Option<Plan> {
         let names = counted_names(group, count);
         let is_of_group = |node: &NodePlan| node.counted.as_ref().is_some_and(|counted| counted.group == group);
+        let members: Vec<&NodePlan> = self.nodes.iter().filter(|node| is_of_group(node)).collect();
+        let all = counted_names(group, members.len() as u32);
+        let is_numbered = members.iter().zip(&all).all(|(node, name)| node.name == *name && !node.called);
+        if count == 0 || members.len() <= count as usize || !is_numbered {
+            return None;
+        }
         let mut plan = self.clone();
         plan.nodes.clear();
         for node in &self.nodes {
@@ -147,9 +169,6 @@ impl Plan {
                 _ if is_of_group(node) => {}
                 _ => plan.nodes.push(node.clone()),
             }
-        }
-        if count == 0 || plan.nodes.len() == self.nodes.len() {
-            return None;
         }
         let list = self.node_list();
         let smaller_list = plan.node_list();
@@ -177,7 +196,7 @@ impl Plan {
     pub fn node_of(&self, larger: &Plan, node: NodeId) -> Option<NodeId> {
         let Some(place) = node.0.checked_sub(1) else { return Some(node) };
         match larger.nodes.get(place as usize) {
-            None => Some(NodeId(node.0 - (larger.nodes.len() - self.nodes.len()) as u32)),
+            None => Some(NodeId(node.0 - larger.nodes.len().checked_sub(self.nodes.len())? as u32)),
             Some(there) => {
                 let place = self.nodes.iter().position(|here| here.name == there.name)?;
                 Some(NodeId(place as u32 + 1))
@@ -238,6 +257,27 @@ mod tests {
         let mut plan = plan();
         plan.main.env[0].1 = "a1".to_owned();
         assert_eq!(plan.with_counted("a", 1).unwrap().main.env[0].1, "a1");
+    }
+
+    #[test]
+    fn a_text_that_a_machine_no_longer_has_is_forgotten() {
+        let mut plan = plan().with_counted("a", 2).unwrap();
+        plan.nodes[0].program.machine.args[1] = "<redacted:TOKEN>".to_owned();
+        plan.nodes[1].program.machine.env[0].1 = "<redacted:TOKEN>".to_owned();
+        plan.forget_unfit_texts();
+        let kept = |node: &NodePlan| node.counted.as_ref().map(|counted| (counted.args.len(), counted.env.len()));
+        assert_eq!(plan.nodes.iter().map(kept).collect::<Vec<_>>(), [Some((0, 1)), Some((1, 0)), None]);
+        let smaller = plan.with_counted("a", 1).unwrap();
+        assert_eq!(smaller.nodes[0].program.machine.args[1], "<redacted:TOKEN>");
+    }
+
+    #[test]
+    fn machines_that_no_plan_file_counts_so_stay() {
+        for change in [|node: &mut NodePlan| node.name = "x".to_owned(), |node: &mut NodePlan| node.called = true] {
+            let mut plan = plan();
+            change(&mut plan.nodes[1]);
+            assert_eq!(plan.with_counted("a", 1), None);
+        }
     }
 
     #[test]

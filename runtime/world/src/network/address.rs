@@ -51,7 +51,8 @@ impl AddressFamily {
 }
 
 /// The address of a machine in the common network.
-pub(super) fn of_machine(node: NodeId, family: AddressFamily) -> IpAddr {
+#[must_use]
+pub fn address_of(node: NodeId, family: AddressFamily) -> IpAddr {
     match family {
         AddressFamily::Ipv4 => Ipv4Addr::from(NETWORK_V4 + node.0 + 1).into(),
         AddressFamily::Ipv6 => Ipv6Addr::from(NETWORK_V6 + u128::from(node.0) + 1).into(),
@@ -67,7 +68,7 @@ fn loopback(family: AddressFamily) -> IpAddr {
 
 /// Whether the address is one of the machine itself.
 fn is_of_machine(node: NodeId, ip: IpAddr) -> bool {
-    ip.is_loopback() || ip == of_machine(node, AddressFamily::of(ip))
+    ip.is_loopback() || ip == address_of(node, AddressFamily::of(ip))
 }
 
 /// Whether a socket of the machine can be bound to the address.
@@ -105,7 +106,7 @@ pub(super) fn source(from: NodeId, bound: Option<IpAddr>, ip: IpAddr) -> Result<
         Some(bound) if bound.is_loopback() && !inside => Err(SocketErrorCode::InvalidArgument),
         Some(bound) => Ok(bound),
         None if ip.is_loopback() => Ok(loopback(AddressFamily::of(ip))),
-        None => Ok(of_machine(from, AddressFamily::of(ip))),
+        None => Ok(address_of(from, AddressFamily::of(ip))),
     }
 }
 
@@ -164,8 +165,8 @@ mod tests {
     fn machines_have_their_addresses_in_a_row() {
         let rows = [(0, "10.0.0.1", "fd00::1"), (254, "10.0.0.255", "fd00::ff"), (999, "10.0.3.232", "fd00::3e8")];
         for (node, v4, v6) in rows {
-            assert_eq!(of_machine(NodeId(node), AddressFamily::Ipv4), ip(v4));
-            assert_eq!(of_machine(NodeId(node), AddressFamily::Ipv6), ip(v6));
+            assert_eq!(address_of(NodeId(node), AddressFamily::Ipv4), ip(v4));
+            assert_eq!(address_of(NodeId(node), AddressFamily::Ipv6), ip(v6));
             for address in [v4, v6] {
                 assert_eq!(route(NodeId(7), ip(address), 1000), Route::Machine(NodeId(node)));
                 assert_eq!(route(NodeId(7), ip(address), node as usize), Route::Nobody);

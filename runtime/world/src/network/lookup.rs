@@ -42,7 +42,7 @@ pub(super) fn resolve(name: &str, machines: &[Arc<str>]) -> Result<Vec<IpAddr>, 
     }
     let found = machines.iter().position(|machine| machine.eq_ignore_ascii_case(name));
     let node = NodeId(found.ok_or(SocketErrorCode::NameUnresolvable)? as u32);
-    Ok([AddressFamily::Ipv4, AddressFamily::Ipv6].map(|family| address::of_machine(node, family)).to_vec())
+    Ok([AddressFamily::Ipv4, AddressFamily::Ipv6].map(|family| address::address_of(node, family)).to_vec())
 }
 
 /// The forbidden domain code points.

@@ -1,3 +1,5 @@
+//! Which machines can go, and which stay since the plan names them.
+
 use super::*;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{CountedNode, Inputs, MachinePlan, NODES_VARIABLE, NemesisPlan, NodePlan, ProgramPlan};
@@ -37,13 +39,14 @@ fn fault(kind: &str, target: &str, hits: Option<&[&str]>) -> FaultPlan {
 
 /// The sizes of the smaller clusters of a plan.
 fn sizes(plan: &Plan) -> Vec<usize> {
-    smaller_clusters(plan).iter().map(|plan| plan.nodes.len()).collect()
+    smaller_clusters(plan, &Inputs::default()).iter().map(|plan| plan.nodes.len()).collect()
 }
 
 #[test]
 fn the_smallest_comes_first() {
-    assert_eq!(sizes(&plan(6)), [1, 2, 3, 4]);
-    assert_eq!(smaller_clusters(&plan(3))[1].main.env[0].1, "n1,n2");
+    assert_eq!(sizes(&plan(6)), [1, 2, 3, 4, 5]);
+    assert_eq!(sizes(&plan(9)), [1, 2, 3, 4, 8]);
+    assert_eq!(smaller_clusters(&plan(3), &Inputs::default())[1].main.env[0].1, "n1,n2");
     assert_eq!(sizes(&plan(1)), [0; 0]);
     let named = plan(3).nodes.into_iter().map(|node| NodePlan { counted: None, ..node }).collect();
     assert_eq!(sizes(&Plan { nodes: named, ..plan(3) }), [0; 0]);
@@ -58,6 +61,9 @@ fn a_machine_that_is_named_stays() {
         plan.main.args.push(text.to_owned());
         assert_eq!(sizes(&plan), expected, "{text}");
     }
+    let (mut plan, mut inputs) = (plan(3), Inputs::default());
+    plan.main.stdin.bytes = inputs.add(b"peers:\n- n2\n".as_slice());
+    assert_eq!(smaller_clusters(&plan, &inputs).len(), 1, "n3 alone is not named");
 }
 
 #[test]
