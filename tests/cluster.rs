@@ -86,6 +86,18 @@ fn a_published_raft_holds_and_what_is_planted_into_its_use_is_found() {
 }
 
 #[test]
+fn an_exploration_of_a_cluster_judges_as_its_plan_says() {
+    let fozzy = with_store("");
+    let rejects = repository().join("tests/programs/exits.wat").display().to_string();
+    let explore =
+        ["explore", "store-clients.wasm", "--plan", "plan.toml", "--steps", "10", "--runs", "2", "--no-shrink"];
+    let explore = |more: &[&str]| fozzy.run(&[&explore[..], &["--no-store", "--no-seeds", "--json"], more].concat());
+    explore(&[]).exits(0);
+    let rejected = explore(&["--check", &rejects]).exits(1).json();
+    assert_eq!(rejected["signature"]["site"], "checker", "{rejected}");
+}
+
+#[test]
 fn a_failure_of_a_cluster_shrinks_to_one_strike() {
     let fozzy = with_store("no-sync");
     run(&fozzy, "--seed 7 --record lost.fozzy").exits(1);

@@ -293,6 +293,7 @@ fn what_breaks_the_protocol_is_told() {
     for (how, code, said) in [
         ("plain", 0, ""),
         ("nobody", 0, ""),
+        ("early", 0, ""),
         ("huge -w unique-ids", 0, ""),
         (
             "empty -w txn-list-append",
@@ -364,6 +365,10 @@ fn options_that_do_not_fit_are_refused() {
         ("echo --nodes n1,lin-kv", "`lin-kv` is no name for a node: a service has it"),
         ("echo --rate=-1", "--rate: expected a number, 0 or above"),
         ("txn-rw-register --consistency-models=", "--consistency-models: expected names of levels"),
+        (
+            "echo --node-count 1 --nemesis kill,one-way",
+            "--nemesis one-way parts nodes from each other; expected two nodes at least",
+        ),
         ("echo --node-count 0", "expected 1 to 500 nodes"),
         ("echo --concurrency 2x", "--concurrency: expected a number"),
         ("echo --concurrency 0", "expected 1 to 10000 clients"),

@@ -23,6 +23,7 @@ use crate::project::Project;
 use fozzy_report::maelstrom::GoalResult;
 use fozzy_scenario_file::{
     MAELSTROM_CLIENTS_MAX, MAELSTROM_NODES_MAX, MAELSTROM_SERVICES, MaelstromGoal, MaelstromOptions, MaelstromWorkload,
+    NemesisKind,
 };
 use fozzy_trace::file::RecordedTarget;
 use fozzy_trace::plan::{
@@ -192,7 +193,7 @@ fn routed(nonblocking: bool) -> StdinPlan {
 /// What is wrong with options, in a sentence.
 fn check(options: &MaelstromOptions) -> Result<(), String> {
     let MaelstromOptions { nodes, concurrency, rate, time_limit, p_loss, nemesis_interval, .. } = options;
-    let MaelstromOptions { workload, availability, consistency_models, .. } = options;
+    let MaelstromOptions { workload, availability, consistency_models, nemesis, .. } = options;
     let mut known = BTreeSet::new();
     for name in nodes {
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.');
@@ -219,6 +220,13 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
     };
     if !(1..=MAELSTROM_NODES_MAX).contains(&nodes.len()) {
         return Err(format!("expected 1 to {MAELSTROM_NODES_MAX} nodes, found {}", nodes.len()));
+    }
+    let parting = [NemesisKind::Partition, NemesisKind::OneWay, NemesisKind::Swizzle];
+    if let (1, Some(kind)) = (nodes.len(), nemesis.iter().find(|kind| parting.contains(kind))) {
+        return Err(format!(
+            "--nemesis {} parts nodes from each other; expected two nodes at least, found 1",
+            kind.word()
+        ));
     }
     if !(1..=MAELSTROM_CLIENTS_MAX).contains(concurrency) {
         return Err(format!("expected 1 to {MAELSTROM_CLIENTS_MAX} clients at once, found {concurrency}"));

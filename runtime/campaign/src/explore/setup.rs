@@ -174,13 +174,13 @@ impl ExplorationSetup {
         prepared.grant(if is_worker { WORKER_CONFIRM_GRACE } else { CONFIRM_GRACE });
         prepared.bound_time();
         let is_program = prepared.planned.plan.scenario.is_none() && !prepared.program.is_scenario();
-        if !is_program && !prepared.planned.plan.criteria.is_empty() {
+        let is_whole_run = prepared.is_explored_whole();
+        if !is_program && !is_whole_run && !prepared.planned.plan.criteria.is_empty() {
             let message =
                 format!("{name} is a scenario, which judges itself; what a plan expects is of whole runs of programs");
             return Err(CampaignError::new(ErrorKind::Usage, message)
                 .hint("leave out --fail-on, --expect-output, --expect-exit, --check and [expect] of the plan"));
         }
-        let is_whole_run = prepared.is_explored_whole();
         if is_whole_run && ["bfs", "dfs"].contains(&request.strategy.name) {
             let message = format!(
                 "{name} has no steps that can be called one by one: `{}` goes through every answer of each step, and of a whole run there are too many",

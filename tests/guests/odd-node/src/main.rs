@@ -23,6 +23,10 @@ fn through_a_file(text: &str) -> String {
 
 fn main() {
     let how = std::env::args().nth(1).unwrap_or_default();
+    if how == "early" {
+        // Before anybody has told it its name.
+        println!(r#"{{"src":"n0","dest":"n0","body":{{"type":"hello"}}}}"#);
+    }
     for (number, line) in std::io::stdin().lock().lines().map_while(Result::ok).enumerate() {
         let (src, dest, id) = (field(&line, "src"), field(&line, "dest"), field(&line, "msg_id"));
         match (field(&line, "type"), how.as_str()) {
@@ -34,7 +38,7 @@ fn main() {
             }
             ("init", _) => println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"init_ok","in_reply_to":{id}}}}}"#),
             ("error", _) => eprintln!("{line}"),
-            (_, "silent") => {}
+            (_, "silent") | ("hello", _) => {}
             (_, "stray") => println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"echo_ok","echo":"a"}}}}"#),
             (_, "named") => {
                 println!(r#"{{"src":"{dest}","dest":"{src}","body":{{"type":"echo_ok","echo":"a","in_reply_to":"{id}"}}}}"#);
