@@ -31,7 +31,8 @@ pub struct MomentRequest<'a> {
     pub until: StopPoint,
     /// Calls before it that are listed.
     pub events_max: usize,
-    /// Stretches of memory: names of variables, or addresses with a length; of another machine than the main one, behind its name and a colon.
+    /// Stretches of memory: names of variables, or addresses with a length; of another machine than the main one, behind its name and a
+    /// colon.
     pub memory: &'a [String],
 }
 

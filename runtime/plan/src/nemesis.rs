@@ -21,8 +21,8 @@ pub struct NemesisFile {
     /// The name of its kind.
     #[schemars(schema_with = "nemesis_kinds")]
     pub kind: String,
-    /// The machines that it can hit, by names with commas between them, such as "n1,backup*"; `*` stands for any characters. Default: all of
-    /// `[[node]]`.
+    /// The machines that it can hit, by names with commas between them, such as "n1,backup*"; `*` stands for any characters. Default: all
+    /// of `[[node]]`.
     pub target: Option<String>,
     #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
     /// How many of them it hits, one of these, such as ["one", "minority", "majority", "all", "some", "primaries"]; of partitions their

@@ -55,8 +55,8 @@ pub struct ExploreSummary {
     /// What each way to search has earned: how much of the effort went into it, and what it saw first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earned: Vec<ExploreReward>,
-    /// Which nemeses were at work together, and with which operations of clients, over all runs of programs but those of an exploration that
-    /// it continues and those of lost workers; absent when none is planned.
+    /// Which nemeses were at work together, and with which operations of clients, over all runs of programs but those of an exploration
+    /// that it continues and those of lost workers; absent when none is planned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<FaultOverlap>,
     /// Lines that ran, and one way out of which was never taken, with the line that would say so.
