@@ -516,7 +516,8 @@ fn nemeses_that_never_met_each_other_or_an_operation_are_named() {
     let fozzy = Fozzy::new();
     fozzy.write("client.wat", SLOW_ADDITIONS);
     fozzy.write("server.wat", SLOW_ADDITIONS);
-    let often = |kind| format!("[[nemesis]]\nkind = \"{kind}\"\ninterval = \"1s\"\nlasts = [\"900ms\"]\nrate = 1.0\n");
+    let often =
+        |kind: &str| format!("[[nemesis]]\nkind = \"{kind}\"\ninterval = \"1s\"\nlasts = [\"900ms\"]\nrate = 1.0\n");
     let plan = "[[node]]\nname = \"server\"\ncomponent = \"server.wat\"\nends = \"any\"\n".to_owned();
     fozzy.write("plan.toml", plan + &often("pause") + &often("jam") + "[[nemesis]]\nkind = \"kill\"\nstart = \"1h\"\n");
     let explore = |more: &[&str]| {
