@@ -98,6 +98,33 @@ fn a_machine_that_waits_has_a_stack_and_values() {
 }
 
 #[test]
+fn a_replay_that_stops_shows_the_memory_of_each_machine() {
+    let fozzy = recorded();
+    let shown = |memory: &[&str]| {
+        let words = memory.iter().flat_map(|word| ["--memory", *word]);
+        let args: Vec<&str> = ["replay", "run.fozzy", "--until", "1500ms"].into_iter().chain(words).collect();
+        fozzy.run(&[&args[..], &["--json"]].concat())
+    };
+    let state = shown(&["server:512:4", "512:4", "main:512:4"]).exits(0).json();
+    let numbers = |place: usize| {
+        let symbols = state["memory"][place]["symbols"].as_array().into_iter().flatten();
+        symbols.map(|symbol| symbol["number"].as_u64().expect("four bytes")).collect::<Vec<_>>()
+    };
+    // One naps each second, the other one each 0.7 s.
+    assert_eq!(
+        (&state["memory"][1]["node"], numbers(0), numbers(1)),
+        (&"server".into(), vec![1, 1], vec![2]),
+        "{state:#}"
+    );
+    let refused = |word: &str, words: &[&str]| {
+        fozzy.run(&["replay", "run.fozzy", "--until", "1500ms", "--memory", word]).refuses(words).err()
+    };
+    assert!(refused("serber:512:4", &["no machine is called `serber`"]).contains("did you mean `server:512:4`?"));
+    refused("server:TURNS", &["--memory server:TURNS", "no static variable of this name"]);
+    refused("server:0xffffffff:9", &["are not all in the program's memory"]);
+}
+
+#[test]
 fn an_editor_sees_the_stacks_of_all_threads() {
     let modules = corpus::debug_client();
     let fozzy = recorded();

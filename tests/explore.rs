@@ -494,6 +494,61 @@ fn runs_that_come_to_no_verdict_are_counted_and_the_first_one_is_warned_of() {
     );
 }
 
+/// Five additions, a second apart.
+const SLOW_ADDITIONS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
+  (import "fozzy:history/operations@0.1.0" "invoke" (func $invoke (param i32 i32 i32 i32 i32) (result i64)))
+  (import "fozzy:history/operations@0.1.0" "ok" (func $ok (param i64 i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 512) "add")
+  (func (export "_start") (local $turn i32)
+    (i32.store (i32.const 16) (i32.const 1))
+    (i64.store (i32.const 24) (i64.const 1000000000))
+    (loop $again
+      (drop (call $poll (i32.const 0) (i32.const 64) (i32.const 1) (i32.const 256)))
+      (call $ok
+        (call $invoke (i32.const 0) (i32.const 512) (i32.const 3) (i32.const 0) (i32.const 0))
+        (i32.const 0) (i32.const 0))
+      (br_if $again (i32.lt_u (local.tee $turn (i32.add (local.get $turn) (i32.const 1))) (i32.const 5))))))"#;
+
+#[test]
+fn nemeses_that_never_met_each_other_or_an_operation_are_named() {
+    let fozzy = Fozzy::new();
+    fozzy.write("client.wat", SLOW_ADDITIONS);
+    fozzy.write("server.wat", SLOW_ADDITIONS);
+    let often =
+        |kind: &str| format!("[[nemesis]]\nkind = \"{kind}\"\ninterval = \"1s\"\nlasts = [\"900ms\"]\nrate = 1.0\n");
+    let plan = "[[node]]\nname = \"server\"\ncomponent = \"server.wat\"\nends = \"any\"\n".to_owned();
+    fozzy.write("plan.toml", plan + &often("pause") + &often("jam") + "[[nemesis]]\nkind = \"kill\"\nstart = \"1h\"\n");
+    let explore = |more: &[&str]| {
+        let args = ["explore", "client.wat", "--plan", "plan.toml", "--runs", "6", "--no-seeds"];
+        fozzy.run(&[&args[..], more].concat()).exits(0)
+    };
+    for workers in ["1", "2"] {
+        let found = explore(&["--workers", workers, "--json"]).json();
+        let cells = found["explore"]["overlaps"].as_array().into_iter().flatten();
+        let cells: Vec<String> = cells
+            .map(|cell| {
+                let word = |key: &str| cell[key].as_str().unwrap_or_default().to_owned();
+                let is_met = cell["times"].as_u64().is_some_and(|times| times > 0);
+                format!("{} {} {is_met}", word("nemesis"), word("with"))
+            })
+            .collect();
+        let expected = [
+            "pause jam true",
+            "pause kill false",
+            "pause add true",
+            "jam kill false",
+            "jam add true",
+            "kill add false",
+        ];
+        assert_eq!(cells, expected, "{found:#}");
+    }
+    let words = "3 of 6 combinations met; never pause with kill, jam with kill, kill with add";
+    let told = explore(&[]).err();
+    assert!(told.contains(words), "{told}");
+}
+
 #[test]
 fn a_kept_failure_that_was_damaged_is_named_and_nothing_is_lost() {
     let fozzy = Fozzy::new();

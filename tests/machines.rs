@@ -200,6 +200,42 @@ fn a_machine_that_waits_to_start_again_is_down() {
     fozzy.run(&["replay", "run.fozzy"]).exits(0);
 }
 
+/// Waits a hundred times for ten milliseconds.
+const NAPPER: &str = r#"(module
+  (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "_start") (local $nap i32)
+    (i32.store (i32.const 16) (i32.const 1))
+    (i64.store (i32.const 24) (i64.const 10000000))
+    (loop $again
+      (drop (call $poll (i32.const 0) (i32.const 64) (i32.const 1) (i32.const 128)))
+      (br_if $again (i32.lt_u (local.tee $nap (i32.add (local.get $nap) (i32.const 1))) (i32.const 100))))))"#;
+
+#[test]
+fn a_slow_machine_gets_less_done() {
+    let fozzy = Fozzy::new();
+    fozzy.write("main.wat", SLEEPER);
+    fozzy.write("naps.wat", NAPPER);
+    let nemesis = "[[nemesis]]\nkind = \"slow-node\"\ninterval = \"1ms\"\nlasts = [\"10s\"]\nrate = 1.0\ntimes = 1\n";
+    for (nemesis, state) in [("", "exited with code 0"), (nemesis, "running")] {
+        let plan = format!("[[node]]\nname = \"naps\"\ncomponent = \"naps.wat\"\nends = \"any\"\n{nemesis}");
+        fozzy.write("plan.toml", plan);
+        let args =
+            ["run", "main.wat", "--plan", "plan.toml", "--record", "run.fozzy", "--record-collision", "overwrite"];
+        let ran = fozzy.run(&[&args[..], &["--json"]].concat()).exits(0).json();
+        assert_eq!(ran["nodes"][0]["state"], state, "{ran:#}");
+        if !nemesis.is_empty() {
+            let fault = &ran["faults"][0];
+            assert_eq!(
+                (&fault["strikes"], &fault["first"][0]["strength"]),
+                (&1.into(), &"900000 ppm".into()),
+                "{ran:#}"
+            );
+        }
+        fozzy.run(&["replay", "run.fozzy"]).exits(0);
+    }
+}
+
 #[test]
 fn a_machine_that_starts_again_and_prints_too_much_is_told() {
     let fozzy = Fozzy::new();

@@ -146,6 +146,16 @@ fn mended_nodes_pass_whatever_goes_wrong() {
 }
 
 #[test]
+fn only_named_nodes_are_hit() {
+    let fozzy = with_node(true);
+    let words = "echo --node-count 3 --time-limit 20 --nemesis pause,kill --nemesis-interval 2 --nemesis-targets n1,n2";
+    test(&fozzy, "node.wasm", &format!("{words} --record named.fozzy")).exits(0);
+    let calls = fozzy.run(&["trace", "show", "named.fozzy"]).exits(0).out();
+    let orders: Vec<&str> = calls.lines().filter(|line| line.contains("!pause") || line.contains("!kill")).collect();
+    assert!(orders.len() > 2 && !orders.iter().any(|line| line.contains("n0")), "{orders:#?}");
+}
+
+#[test]
 fn goals_are_judged_and_messages_are_drawn() {
     let fozzy = with_node(true);
     let words = "broadcast --node-count 3 --time-limit 4 --rate 5 --latency 10 --json --out out --goal";
@@ -377,6 +387,8 @@ fn options_that_do_not_fit_are_refused() {
         ("echo --availability most", "--availability: expected `total`"),
         ("txn-list-append --consistency-models strict", "--consistency-models: there is no isolation level `strict`"),
         ("echo --nemesis earthquake", "there is no `earthquake`, only partition, one-way"),
+        ("echo --nemesis kill --nemesis-targets n1,n9", "--nemesis-targets: no node is called `n9`; did you mean `n"),
+        ("echo --nemesis kill,one-way --nemesis-targets n1", "`one-way` needs two nodes at least, and one is named"),
         ("echo --goal speed<3", "expected a goal such as msgs-per-op<30"),
         ("echo --time-limit 0", "--time-limit: expected a number above 0"),
         ("mutex", "invalid value 'mutex'"),

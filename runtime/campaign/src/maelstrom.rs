@@ -121,7 +121,9 @@ pub(crate) fn smaller_clusters(plan: &Plan) -> Vec<Plan> {
     let Some(options) = options_of(plan) else { return Vec::new() };
     let MaelstromOptions { nodes, concurrency, .. } = &options;
     let all = nodes.len() as u32;
-    // As many clients for each node as there were.
+    // As many clients for each node as there were; nodes that are named stay.
+    let has_targets =
+        |smaller: &MaelstromOptions| smaller.nemesis_targets.iter().all(|node| smaller.nodes.contains(node));
     let with_nodes = sizes_below(all).map(|count| MaelstromOptions {
         nodes: nodes[..count as usize].to_vec(),
         concurrency: (u64::from(*concurrency) * u64::from(count)).div_ceil(u64::from(all)) as u32,
@@ -134,7 +136,7 @@ pub(crate) fn smaller_clusters(plan: &Plan) -> Vec<Plan> {
         plan.main.args[1] = argument(&options).ok()?;
         Some(plan)
     };
-    with_nodes.chain(with_clients).filter_map(plan_of).collect()
+    with_nodes.filter(has_targets).chain(with_clients).filter_map(plan_of).collect()
 }
 
 /// Steps a second of a test; none of a plan of something else.
@@ -234,6 +236,16 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
     if !rate.is_finite() || *rate < 0.0 {
         return Err(format!("--rate: expected a number, 0 or above, found {rate}"));
     }
+    let targets: BTreeSet<&String> = options.nemesis_targets.iter().collect();
+    if let Some(stranger) = targets.iter().find(|target| !known.contains(*target)) {
+        let nearest = fozzy_plan::nearest(stranger, nodes.iter().map(String::as_str));
+        let hint = nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+        return Err(format!("--nemesis-targets: no node is called `{}`{hint}", stranger.escape_debug()));
+    }
+    let parts = |kind: &&NemesisKind| [NemesisKind::Partition, NemesisKind::OneWay].contains(*kind);
+    if let (1, Some(kind)) = (targets.len(), options.nemesis.iter().find(parts)) {
+        return Err(format!("--nemesis-targets: `{}` needs two nodes at least, and one is named", kind.word()));
+    }
     positive("--time-limit", *time_limit)?;
     positive("--nemesis-interval", *nemesis_interval)?;
     share("--p-loss", *p_loss)?;
@@ -264,6 +276,24 @@ fn check(options: &MaelstromOptions) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_to_which_something_goes_wrong_stay_in_a_smaller_cluster() {
+        let sizes = |targets: &str| {
+            let options = format!(
+                r#"{{"workload":"echo","nodes":["n0","n1","n2","n3"],"concurrency":1,"rate":1.0,"time-limit":9.0,"latency":0,
+                "latency-dist":"constant","p-loss":0.0,"nemesis":["kill"],"nemesis-interval":2.0,"nemesis-targets":{targets},
+                "partition-at":"receive","journal":false,"topology":"grid","availability":null,"consistency-models":[],
+                "key-count":10,"max-txn-length":4,"max-writes-per-key":16}}"#
+            );
+            let args = vec![KIND.to_owned(), format!("{OPTIONS}{options}")];
+            let main = MachinePlan { args, ..MachinePlan::default() };
+            let smaller = smaller_clusters(&Plan { main, ..Plan::default() });
+            smaller.iter().filter_map(options_of).map(|options| options.nodes.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes("[]"), [1, 2, 3]);
+        assert_eq!(sizes(r#"["n1"]"#), [2, 3]);
+    }
 
     #[test]
     fn a_test_gets_shorter_in_whole_seconds_and_the_draw_of_a_step_says_which_fault_it_is() {

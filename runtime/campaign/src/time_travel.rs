@@ -14,9 +14,9 @@ use fozzy_instrument::variables::variables;
 use fozzy_report::{FileState, MemoryState, StateDocument, SymbolState, TaskState, TimerState};
 use fozzy_search::source_of;
 use fozzy_trace::file::Recording;
-use fozzy_trace::{HistoryEntry, StopPoint, counted};
+use fozzy_trace::{HistoryEntry, NodeId, StopPoint, counted};
 use fozzy_world::files::InodeKind;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +31,8 @@ pub struct MomentRequest<'a> {
     pub until: StopPoint,
     /// Calls before it that are listed.
     pub events_max: usize,
-    /// Stretches of memory: names of variables, or addresses with a length.
+    /// Stretches of memory: names of variables, or addresses with a length; of another machine than the main one, behind its name and a
+    /// colon.
     pub memory: &'a [String],
 }
 
@@ -100,7 +101,7 @@ fn state(
     wanted: &[String],
 ) -> Result<StateDocument, CampaignError> {
     let world = &view.world;
-    let name = |node: fozzy_trace::NodeId| world.node(node).name.clone();
+    let name = |node: NodeId| world.node(node).name.clone();
     let nodes = || world.nodes.iter().flatten();
     let mut files = Vec::new();
     for node in nodes() {
@@ -135,14 +136,14 @@ fn state(
         node: timer.node.map(name),
         what: timer.what,
     });
-    let main = symbols(recording, view.guests.get(&fozzy_trace::NodeId(0)), wanted)?;
+    let mut found = symbols(recording, view, wanted)?;
     let memory = nodes().filter_map(|node| {
         let seen = view.guests.get(&node.id)?;
         Some(MemoryState {
             node: node.name.clone(),
             size_bytes: seen.memory_bytes(),
             digest: seen.memory(),
-            symbols: if node.id.0 == 0 { main.clone() } else { Vec::new() },
+            symbols: found.remove(&node.id).unwrap_or_default(),
         })
     });
     Ok(StateDocument {
@@ -162,27 +163,44 @@ fn state(
     })
 }
 
-/// The stretches of the target's memory that were asked for, by name or by address.
+/// The stretches of memory that were asked for, by name or by address, of each machine.
 fn symbols(
     recording: &Recording,
-    seen: Option<&GuestView>,
+    view: &ExecutionView,
     wanted: &[String],
-) -> Result<Vec<SymbolState>, CampaignError> {
-    let mut found = Vec::new();
+) -> Result<BTreeMap<NodeId, Vec<SymbolState>>, CampaignError> {
+    let mut found: BTreeMap<NodeId, Vec<SymbolState>> = BTreeMap::new();
     for word in wanted {
         let refuse = |what: String| CampaignError::new(ErrorKind::Usage, format!("--memory {word}: {what}"));
-        let places: Vec<(String, u64, u64)> = match stretch(word) {
+        let (machine, symbol) = machine_part(word);
+        let node = match machine {
+            Some(name) => machine_called(view, name).map_err(|nearest| {
+                let error = refuse(format!("no machine is called `{name}`"));
+                match nearest {
+                    Some(nearest) => error.hint(format!("did you mean `{nearest}:{symbol}`?")),
+                    None => error.hint("MACHINE:SYMBOL shows a variable of another machine than the main one"),
+                }
+            })?,
+            None => NodeId(0),
+        };
+        let places: Vec<(String, u64, u64)> = match stretch(symbol) {
             Some((address, length)) => vec![(format!("{address:#x}"), address, length)],
-            None => variables(&recording.component, word)
-                .into_iter()
-                .map(|variable| (variable.path, variable.address, variable.bytes.unwrap_or(8)))
-                .collect(),
+            None => {
+                let component = component_of(recording, node).ok_or_else(|| {
+                    refuse("of a machine that is not in the plan, only addresses are known".to_owned())
+                })?;
+                variables(&component, symbol)
+                    .into_iter()
+                    .map(|variable| (variable.path, variable.address, variable.bytes.unwrap_or(8)))
+                    .collect()
+            }
         };
         if places.is_empty() {
             let what = "the program's debug information has no static variable of this name";
             return Err(refuse(what.to_owned())
                 .hint("build it with `debug = true`, or name an address and a length: --memory 0x100000:16"));
         }
+        let seen = view.guests.get(&node);
         for (name, address, length) in places {
             let length = length.min(MEMORY_BYTES_MAX);
             let bytes = seen.and_then(|seen| seen.read(address, length));
@@ -190,10 +208,33 @@ fn symbols(
             let bytes = bytes.ok_or_else(|| {
                 refuse(format!("{length} bytes at {address:#x} are not all in the program's memory, which has {size}"))
             })?;
-            found.push(SymbolState::new(&name, address, &bytes));
+            found.entry(node).or_default().push(SymbolState::new(&name, address, &bytes));
         }
     }
     Ok(found)
+}
+
+/// The machine that is named before a colon, and what stands behind it. Paths have two colons, and an address may have a length.
+fn machine_part(word: &str) -> (Option<&str>, &str) {
+    match word.split_once(':') {
+        Some((machine, symbol)) if stretch(word).is_none() && !machine.is_empty() && !symbol.starts_with(':') => {
+            (Some(machine), symbol)
+        }
+        _ => (None, word),
+    }
+}
+
+/// The machine of a name, or else the nearest name.
+fn machine_called<'a>(view: &'a ExecutionView, name: &str) -> Result<NodeId, Option<&'a str>> {
+    let nodes = || view.world.nodes.iter().flatten();
+    let found = nodes().find(|node| node.name == name).map(|node| node.id);
+    found.ok_or_else(|| fozzy_plan::nearest(name, nodes().map(|node| node.name.as_str())))
+}
+
+/// What a machine runs, as far as the plan says so.
+fn component_of(recording: &Recording, node: NodeId) -> Option<Arc<[u8]>> {
+    let Some(place) = (node.0 as usize).checked_sub(1) else { return Some(Arc::clone(&recording.component)) };
+    recording.inputs.get(&recording.plan.nodes.get(place)?.program.component)
 }
 
 /// `0x100000:16`, `1048576`; without a length, eight bytes.

@@ -9,7 +9,7 @@ use fozzy_trace::Duration;
 use fozzy_trace::nemesis::{NodeTargets, PartitionShape};
 use fozzy_trace::plan::{ClusterPlan, FaultPlan, HealScope, NemesisPlan};
 use fozzy_world::fault::{NEMESES, NemesisAction};
-use fozzy_world::glob::matches;
+use fozzy_world::glob::{matches, matches_any};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
@@ -21,7 +21,8 @@ pub struct NemesisFile {
     /// The name of its kind.
     #[schemars(schema_with = "nemesis_kinds")]
     pub kind: String,
-    /// The machines that it can hit; `*` stands for any characters. Default: all of `[[node]]`.
+    /// The machines that it can hit, by names with commas between them, such as "n1,backup*"; `*` stands for any characters. Default: all
+    /// of `[[node]]`.
     pub target: Option<String>,
     #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
     /// How many of them it hits, one of these, such as ["one", "minority", "majority", "all", "some", "primaries"]; of partitions their
@@ -167,14 +168,16 @@ fn problems_of(nemesis: &NemesisFile) -> Vec<(&'static str, String)> {
 /// What is wrong with a nemesis beside these machines, and where.
 fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, String)> {
     let target = nemesis.target.as_deref().unwrap_or("*").to_ascii_lowercase();
-    let hit = names.iter().filter(|name| matches(&target, name)).count();
-    if hit == 0 {
+    // One that is not there is a slip, also where others of the list are.
+    let strange = target.split(',').map(str::trim).find(|part| !names.iter().any(|name| matches(part, name)));
+    if let Some(part) = strange {
         let message = match names.is_empty() {
             true => "there are no machines to hit: a nemesis hits those of [[node]]".to_owned(),
-            false => format!("no machine is called {}{}", quoted(&target), hint(&target, names.iter().copied())),
+            false => format!("no machine is called {}{}", quoted(part), hint(part, names.iter().copied())),
         };
         return Some((if nemesis.target.is_some() { "target" } else { "kind" }, message));
     }
+    let hit = names.iter().filter(|name| matches_any(&target, name)).count();
     let action = NemesisAction::ALL.iter().find(|action| action.word() == nemesis.kind)?;
     if !action.has_shapes() {
         return None;

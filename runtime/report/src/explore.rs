@@ -5,7 +5,7 @@
 use crate::input_moment::{InputArrival, input_lines};
 use crate::pretty::{Style, counted, fit, grouped, is_zero, lost_workers, unseen};
 use crate::sequence::{StepSequence, sequence_lines};
-use crate::strikes::{FaultSummary, PowerLossSummary, fault_rows};
+use crate::strikes::{FaultOverlap, FaultSummary, PowerLossSummary, fault_rows, overlap_row};
 use fozzy_trace::{Facts, FailureSignature};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,10 @@ pub struct ExploreSummary {
     /// What each way to search has earned: how much of the effort went into it, and what it saw first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earned: Vec<ExploreReward>,
+    /// Which nemeses were at work together, and with which operations of clients, over all runs of programs but those of an exploration
+    /// that it continues and those of lost workers; absent when none is planned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<FaultOverlap>,
     /// Lines that ran, and one way out of which was never taken, with the line that would say so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_reached: Vec<UnreachedBranch>,
@@ -253,6 +257,9 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
             lines.push(format!("new, by {}: {}", dial_words(&group[0].dial), shown.join(" · ")));
         }
     }
+    lines.extend(
+        overlap_row(&explore.overlaps).map(|(_, line)| format!("nemeses with each other and with operations: {line}")),
+    );
     lines.extend(lost_workers(explore.workers_lost, explore.workers_restarted));
     if explore.lost > 0 {
         let lost = counted(explore.lost, "failure");

@@ -379,6 +379,13 @@ impl SuiteSummary {
         !self.interrupted || !self.findings.is_empty()
     }
 
+    /// Whether nothing worse was seen than that a checker did not decide a run.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        let mut runs = self.scenarios.iter().filter_map(|case| case.run.as_ref());
+        self.status == Status::Timeout && runs.any(RunSummary::is_undecided)
+    }
+
     /// What the cases come to.
     #[must_use]
     pub fn of(

@@ -536,6 +536,12 @@ impl RunSummary {
         !self.interrupted || !self.findings.is_empty()
     }
 
+    /// Whether a checker of its operations came to no verdict within its bounds: what ran out was no budget of the program.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.status == Status::Timeout && self.findings.iter().any(|finding| finding.kind == FindingKind::Checker)
+    }
+
     /// The same, of a run that ended where a person interrupted it: that it did not come to its end is nothing that was found.
     #[must_use]
     pub fn interrupted(self) -> RunSummary {

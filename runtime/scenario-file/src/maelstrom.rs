@@ -47,6 +47,9 @@ pub struct MaelstromOptions {
     pub nemesis: Vec<NemesisKind>,
     /// Seconds between two of its steps, on average.
     pub nemesis_interval: f64,
+    /// The nodes to which it happens; all, if none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nemesis_targets: Vec<String>,
     /// When partitions are looked at.
     pub partition_at: PartitionMoment,
     /// Whether the driver prints what becomes of each message.
@@ -261,6 +264,12 @@ impl MaelstromOptions {
         MaelstromOptions::operation_weight(1.0 / self.nemesis_interval).max(1)
     }
 
+    /// The nodes to which something goes wrong.
+    #[must_use]
+    pub fn nemesis_nodes(&self) -> &[String] {
+        if self.nemesis_targets.is_empty() { &self.nodes } else { &self.nemesis_targets }
+    }
+
     /// Steps of the nemesis a second.
     #[must_use]
     pub fn nemesis_rate(&self) -> f64 {
@@ -285,6 +294,7 @@ mod tests {
             p_loss: 0.0,
             nemesis: Vec::new(),
             nemesis_interval: 10.0,
+            nemesis_targets: Vec::new(),
             partition_at: PartitionMoment::Receive,
             journal: false,
             topology: Topology::Grid,

@@ -28,9 +28,27 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
+/// Whether one of the patterns describes all of `text` that stand in a list with commas between them, such as `n1, backup*`.
+#[must_use]
+pub fn matches_any(patterns: &str, text: &str) -> bool {
+    patterns.split(',').any(|pattern| matches(pattern.trim(), text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_pattern_of_a_list_is_enough() {
+        for (patterns, expected) in [
+            ("n1", [true, false, false]),
+            ("n1,n3", [true, false, true]),
+            (" n1 , m* ", [true, true, false]),
+            ("", [false; 3]),
+        ] {
+            assert_eq!(["n1", "m2", "n3"].map(|name| matches_any(patterns, name)), expected, "{patterns}");
+        }
+    }
 
     /// The definition, by trying everything.
     fn by_definition(pattern: &[u8], text: &[u8]) -> bool {

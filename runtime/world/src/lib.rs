@@ -334,7 +334,7 @@ impl World {
     pub fn can_go_on(&self, node: NodeId) -> bool {
         let node = self.acting(node);
         let machine = self.node(node);
-        if machine.is_paused || machine.doomed.is_some() {
+        if machine.stands_still() || machine.doomed.is_some() {
             return machine.doomed.is_some();
         }
         machine.waiting.is_empty() || machine.waiting.iter().any(|wait| self.is_ready(*wait))
@@ -424,7 +424,7 @@ impl World {
         let nodes = self.nodes.iter().flatten().filter(|node| node.exit.is_none());
         let words = |node: &CopyOnWrite<Node>| {
             let what: Vec<String> = match node.waiting.as_slice() {
-                _ if node.is_paused => vec!["nothing: it stands still".to_owned()],
+                _ if node.stands_still() => vec!["nothing: it stands still".to_owned()],
                 [] => vec!["nothing: it runs".to_owned()],
                 waits => waits.iter().map(|wait| self.present_wait_words(*wait)).collect(),
             };

@@ -17,7 +17,9 @@ impl World {
         let now = self.clock.now();
         let machine = self.node_mut(node);
         match order {
-            MachineOrder::End(doom) => (machine.doomed, machine.is_paused) = (Some(doom), false),
+            MachineOrder::End(doom) => {
+                (machine.doomed, machine.is_paused, machine.is_halted) = (Some(doom), false, false);
+            }
             MachineOrder::Start => {
                 // It waits for nothing else.
                 machine.doomed = None;
@@ -25,6 +27,8 @@ impl World {
             }
             MachineOrder::Pause => machine.is_paused = true,
             MachineOrder::Resume => machine.is_paused = false,
+            MachineOrder::Halt => machine.is_halted = machine.doomed.is_none(),
+            MachineOrder::EndHalt => machine.is_halted = false,
             MachineOrder::StepClock(ns) => {
                 machine.drift.wall_offset_ns = machine.drift.wall_offset_ns.saturating_add(ns);
             }

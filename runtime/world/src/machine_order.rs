@@ -62,6 +62,10 @@ pub enum MachineOrder {
     Pause,
     /// It goes on.
     Resume,
+    /// It stands still for a short while, as a slow machine does, unless its program is about to be gone.
+    Halt,
+    /// That is over; one that is paused stays so.
+    EndHalt,
     /// Its wall clock jumps by so many nanoseconds.
     StepClock(i64),
     /// Both its clocks run fast by so many millionths, or slow.

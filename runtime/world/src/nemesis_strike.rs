@@ -25,6 +25,12 @@ use std::collections::BTreeSet;
 const STROBES_NS: [u64; 4] = [4_000_000, 200_000_000, 10_000_000_000, 262_000_000_000];
 /// Jumps of a strobing clock, at most: the longer it lasts, the longer are the stretches between them.
 const STROBES_MAX: u64 = 64;
+/// How long a slow machine stands still of each cycle, in millionths, when the plan says nothing.
+const SLOW_NODE_PPM: u64 = 900_000;
+/// The shortest cycle of a slow machine, which stands still and then runs: shorter than most timeouts.
+const HALT_CYCLE_NS: u64 = 100_000_000;
+/// Cycles of a slow machine, at most: the longer it lasts, the longer they are.
+const HALTS_MAX: u64 = 256;
 /// Nanoseconds that messages between clogged machines take.
 const CLOGS_NS: [u64; 4] = [100_000_000, 1_000_000_000, 5_000_000_000, 20_000_000_000];
 
@@ -88,6 +94,9 @@ impl World {
             let (now, later): (Vec<_>, Vec<_>) =
                 active.undo.iter().cloned().partition(|(node, _)| healed.contains(node));
             now.into_iter().for_each(|(node, order)| self.obey(node, order));
+            // Those that stay slow have nobody any more who lets them go on and stand still.
+            let slow = later.iter().filter(|(_, order)| *order == MachineOrder::EndHalt);
+            slow.for_each(|(node, _)| self.obey(*node, MachineOrder::Halt));
             let hits: BTreeSet<NodeId> = active.hits.difference(&healed).copied().collect();
             if !hits.is_empty() {
                 nemeses.active.push(ActiveNemesis { hits, undo: later, ..active });
@@ -230,6 +239,10 @@ impl World {
                 strike.strength = ns;
                 strike.window(LinkSet::Touching(set), LinkEffect::Slow(Duration(ns)));
             }
+            NemesisAction::SlowNode => {
+                strike.strength = strength_of(&[SLOW_NODE_PPM], chance).min(1_000_000);
+                strike.order(&targets, MachineOrder::Halt, Some(MachineOrder::EndHalt));
+            }
             NemesisAction::Jam => {
                 strike.window(LinkSet::Into(set, nemeses.nodes.iter().copied().collect()), LinkEffect::Hold);
             }
@@ -267,6 +280,23 @@ impl World {
                     let order = MachineOrder::StepClock(if time % 2 == 0 { ns } else { -ns });
                     for node in &targets {
                         nemeses.put(moment, NemesisEvent::Order { node: *node, order });
+                    }
+                }
+            }
+            NemesisAction::SlowNode => {
+                let length = strike.until.since(at).0;
+                let cycles = (length / HALT_CYCLE_NS).clamp(1, HALTS_MAX);
+                let cycle = length / cycles;
+                let still = Duration(cycle.saturating_mul(strike.strength) / 1_000_000);
+                for number in 0..cycles {
+                    let from = at.after(Duration(cycle * number));
+                    for node in &targets {
+                        // The first one begins with the strike.
+                        if number > 0 {
+                            nemeses.put(from, NemesisEvent::Order { node: *node, order: MachineOrder::Halt });
+                        }
+                        nemeses
+                            .put(from.after(still), NemesisEvent::Order { node: *node, order: MachineOrder::EndHalt });
                     }
                 }
             }

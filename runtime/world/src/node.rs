@@ -51,8 +51,10 @@ pub struct Node {
     pub killed: bool,
     /// Whether its program is to be gone from its next turn on, until it is started again.
     pub doomed: Option<Doom>,
-    /// Whether it stands still.
+    /// Whether it stands still until it is ordered to go on.
     pub is_paused: bool,
+    /// Whether it stands still for a short while, as a slow machine does.
+    pub is_halted: bool,
 }
 
 /// How a guest ended, as other guests can see it.
@@ -104,7 +106,14 @@ impl Node {
             killed: false,
             doomed: None,
             is_paused: false,
+            is_halted: false,
         })
+    }
+
+    /// Whether its guest has no turns for now.
+    #[must_use]
+    pub fn stands_still(&self) -> bool {
+        self.is_paused || self.is_halted
     }
 }
 

@@ -20,10 +20,10 @@ use crate::pipeline::PreparedProgram;
 use fozzy_check::{SearchVerdict, judge_of_search};
 use fozzy_engine::{Build, ProgramCoverage, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
-use fozzy_report::UnreachedBranch;
+use fozzy_report::{FaultOverlap, FaultTotals, UnreachedBranch};
 use fozzy_search::explore::{ConfirmReason, DecisionPath, InputMoment, NoveltyDimension, StatefulTarget};
 use fozzy_trace::digest::{hex, kind_of_text, unhex};
-use fozzy_trace::facts::Property;
+use fozzy_trace::facts::{InjectedFaults, Property};
 use fozzy_trace::plan::{ARRIVAL_SITE, Inputs};
 use fozzy_trace::source::Override;
 use fozzy_trace::{
@@ -75,6 +75,8 @@ pub struct ProgramTarget {
     timeouts: BTreeSet<FailureSignature>,
     /// Whether input comes at moments that vary.
     varies: bool,
+    /// What became of the planned faults.
+    faults: FaultTotals,
     compared: ComparisonSession,
     /// Whether the run that is about to be made logs what it compares.
     compares: bool,
@@ -111,6 +113,7 @@ impl ProgramTarget {
             modules: Vec::new(),
             last: Vec::new(),
             timeouts: BTreeSet::new(),
+            faults: FaultTotals::default(),
             compared: ComparisonSession::new(unbuilt, stdin),
             compares: false,
         })
@@ -152,6 +155,7 @@ impl ProgramTarget {
                 self.last[number].clone_from(bytes);
             }
         }
+        self.faults.add(&execution.facts.injected);
         self.execution = Some(execution);
         Ok(true)
     }
@@ -285,6 +289,14 @@ impl StatefulTarget for ProgramTarget {
 impl ExploredTarget for ProgramTarget {
     fn has_run(&self) -> bool {
         true
+    }
+
+    fn note_faults(&mut self, injected: &InjectedFaults) {
+        self.faults.add(injected);
+    }
+
+    fn overlaps(&self) -> Vec<FaultOverlap> {
+        self.faults.overlaps()
     }
 
     fn edges_total(&self) -> u64 {

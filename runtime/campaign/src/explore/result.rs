@@ -3,7 +3,7 @@
 //! Not here: how it is transmitted (`crate::workers`), and what workers leave for each other (`exchange`).
 
 use crate::workers::WorkerProtocol;
-use fozzy_report::UnreachedBranch;
+use fozzy_report::{FaultOverlap, UnreachedBranch};
 use fozzy_search::explore::{DecisionPath, Reward, Stats};
 use fozzy_trace::{FailureSignature, Verdict};
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub struct ExplorationResult {
     pub findings: Vec<DecisionPath>,
     /// What each way to search has earned, by dial and name.
     pub earned: Vec<(String, String, Reward)>,
+    /// Which nemeses were at work together, and with which operations.
+    #[serde(default)]
+    pub overlaps: Vec<FaultOverlap>,
     /// Branches that were not reached.
     #[serde(skip)]
     pub not_reached: Vec<UnreachedBranch>,

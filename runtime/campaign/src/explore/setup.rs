@@ -18,7 +18,7 @@ use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, without_do
 use super::state::{ExploreState, StateFile};
 use super::state_saver::StateSaver;
 use super::stateful_target::{ExploredTarget, PathConfirmer, ScenarioTarget, walk_error};
-use super::workers::{AdoptedRun, ExploreWorkers};
+use super::workers::{AdoptedRun, ExploreWorkers, unite_overlaps};
 use crate::disk_sync::DiskSync;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, StopFlag};
@@ -319,6 +319,9 @@ impl ExplorationSetup {
         let is_first_only = options.stop == StopCondition::FirstFinding;
         let mut exploration = Exploration::new(options, self.strategy, &self.start);
         let mut target = self.target;
+        if is_run {
+            target.note_faults(&self.probe.facts.injected);
+        }
         if let Some(ends) = &sink.worker {
             ends.supervisor.send(&WorkerEvent::Ready);
         }
@@ -387,14 +390,19 @@ impl ExplorationSetup {
             first: if is_run { Some(AdoptedRun::keep(self.first, &destination)?) } else { None },
         };
         let mut explored = explorers.run()?;
-        explored.edges_total = explored.edges_total.max(self.target.edges_total());
+        let mut target = self.target;
+        if is_run {
+            target.note_faults(&self.probe.facts.injected);
+        }
+        unite_overlaps(&mut explored.overlaps, target.overlaps());
+        explored.edges_total = explored.edges_total.max(target.edges_total());
         if explored.stories.is_empty() {
             // No worker was left to take them.
             explored.stories = stories_before;
         }
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
-        explored.not_reached = self.target.not_reached(&of_module);
+        explored.not_reached = target.not_reached(&of_module);
         Ok(explored)
     }
 }
@@ -463,6 +471,7 @@ fn result(
             .into_iter()
             .map(|(dial, name, earned)| (dial.to_owned(), name.to_owned(), earned))
             .collect(),
+        overlaps: target.overlaps(),
         not_reached: match sink.worker {
             Some(_) => Vec::new(),
             None => target.not_reached(&|module| exploration.taken(module)),
@@ -549,6 +558,7 @@ impl ExplorationResult {
                 .min(self.edges_total.saturating_sub(stats.edges) as f64),
             chance_of_new_edge: estimate.next_is_new,
             earned: self.earned.iter().map(reward).collect(),
+            overlaps: self.overlaps.clone(),
             not_reached: self.not_reached.clone(),
             failures: Vec::new(),
             seeds: Vec::new(),

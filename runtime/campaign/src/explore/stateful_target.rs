@@ -12,9 +12,9 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
 use fozzy_check::{SearchVerdict, judge_facts, judge_of_search};
 use fozzy_engine::{Interrupt, LazyInput, Session, Walker};
-use fozzy_report::{RunMode, UnreachedBranch};
+use fozzy_report::{FaultOverlap, RunMode, UnreachedBranch};
 use fozzy_search::explore::{ConfirmReason, DecisionPath, StatefulTarget};
-use fozzy_trace::facts::Property;
+use fozzy_trace::facts::{InjectedFaults, Property};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::RecordedSource;
@@ -39,6 +39,14 @@ pub trait ExploredTarget: StatefulTarget {
 
     /// Branches that were not taken; `taken` has a byte for each edge of a module, in the order in which coverage was shown.
     fn not_reached(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Vec<UnreachedBranch>;
+
+    /// Counts what became of the planned faults in a run that was made elsewhere.
+    fn note_faults(&mut self, _injected: &InjectedFaults) {}
+
+    /// Which nemeses were at work together in all runs, and with which operations.
+    fn overlaps(&self) -> Vec<FaultOverlap> {
+        Vec::new()
+    }
 }
 
 /// Runs paths as runs that can be recorded.

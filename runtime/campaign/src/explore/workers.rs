@@ -28,6 +28,7 @@ use crate::workers::{
     Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
     WorkerSlot, own_command,
 };
+use fozzy_report::FaultOverlap;
 use fozzy_search::explore::{DecisionPath, Stats};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
@@ -282,6 +283,7 @@ impl Collector<'_> {
             numbers.push(explored.stats);
             all.edges_total = all.edges_total.max(explored.edges_total);
             unite(&mut all.taken, &explored.taken);
+            unite_overlaps(&mut all.overlaps, explored.overlaps);
             all.has_run |= explored.has_run;
             all.given_up += explored.given_up;
             all.stories.extend(explored.stories);
@@ -362,6 +364,23 @@ fn unite(all: &mut Vec<Vec<u8>>, more: &[Vec<u8>]) {
     for (into, from) in all.iter_mut().zip(more) {
         into.resize(into.len().max(from.len()), 0);
         into.iter_mut().zip(from).for_each(|(into, from)| *into |= from);
+    }
+}
+
+/// Adds combinations of nemeses and operations. Two nemeses may have one name: their rows stand in the same order.
+pub(super) fn unite_overlaps(all: &mut Vec<FaultOverlap>, more: Vec<FaultOverlap>) {
+    let mut is_added = vec![false; all.len()];
+    for cell in more {
+        let is_same = |known: &FaultOverlap| {
+            (&known.nemesis, &known.with, known.is_operation) == (&cell.nemesis, &cell.with, cell.is_operation)
+        };
+        match (0..is_added.len()).find(|place| !is_added[*place] && is_same(&all[*place])) {
+            Some(place) => {
+                is_added[place] = true;
+                all[place].times += cell.times;
+            }
+            None => all.push(cell),
+        }
     }
 }
 

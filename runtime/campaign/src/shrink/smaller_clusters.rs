@@ -14,7 +14,7 @@ use fozzy_trace::nemesis::PartitionShape;
 use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan, MountKind};
 use fozzy_trace::{NodeId, Plan};
 use fozzy_world::fault::{FaultTarget, NEMESES, NemesisAction, kind_of, machine_of};
-use fozzy_world::glob::matches;
+use fozzy_world::glob::{matches, matches_any};
 use fozzy_world::network::{AddressFamily, address_of};
 use std::collections::BTreeSet;
 
@@ -69,16 +69,16 @@ fn has_word(text: &str, name: &str) -> bool {
 
 /// Whether a fault can still strike machines where it could before: as many as its shapes cut, if it is a partition.
 fn can_strike(fault: &FaultPlan, smaller: &Plan, plan: &Plan) -> bool {
-    let struck = |pattern: &str, plan: &Plan, called: bool| {
-        plan.nodes.iter().filter(|node| (called || !node.called) && matches(pattern, &node.name)).count()
-    };
+    let struck = |pattern: &str, plan: &Plan| plan.nodes.iter().filter(|node| matches(pattern, &node.name)).count();
     if let Some(nemesis) = &fault.nemesis {
         let kinds = NemesisAction::ALL.iter().zip(NEMESES);
         let has_shapes = kinds.into_iter().any(|(action, kind)| kind.name == fault.kind && action.has_shapes());
         // As a plan must have them that names these shapes.
         let shapes = nemesis.hits.iter().filter_map(|word| PartitionShape::of(word));
         let least = if has_shapes { shapes.map(PartitionShape::nodes_min).max().unwrap_or(2) } else { 1 };
-        return struck(&fault.target, smaller, false) >= least;
+        let left = smaller.nodes.iter().filter(|node| !node.called && matches_any(&fault.target, &node.name));
+        let mut parts = fault.target.split(',').map(str::trim);
+        return left.count() >= least && parts.all(|part| struck(part, smaller) > 0);
     }
     let patterns: Vec<&str> = match kind_of(&fault.kind).map(|kind| kind.target) {
         Some(FaultTarget::Node) => vec![&fault.target],
@@ -86,7 +86,7 @@ fn can_strike(fault: &FaultPlan, smaller: &Plan, plan: &Plan) -> bool {
         Some(FaultTarget::Path) => machine_of(&fault.target).map(|(machine, _)| machine).into_iter().collect(),
         Some(FaultTarget::Url | FaultTarget::Command | FaultTarget::Point) | None => Vec::new(),
     };
-    patterns.into_iter().all(|pattern| struck(pattern, plan, true) == 0 || struck(pattern, smaller, true) > 0)
+    patterns.into_iter().all(|pattern| struck(pattern, plan) == 0 || struck(pattern, smaller) > 0)
 }
 
 #[cfg(test)]

@@ -62,6 +62,9 @@ pub(crate) struct MaelstromTestArgs {
     /// Seconds between two steps of what goes wrong, on average.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub(crate) nemesis_interval: f64,
+    /// The nodes to which it happens; partitions are between them. Without it, all.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "nemesis")]
+    pub(crate) nemesis_targets: Vec<String>,
     /// When a partition is looked at: when a message is received, as Maelstrom does, or when it is sent, so that what is on its way arrives.
     #[arg(long, value_name = "MOMENT", default_value = "receive", value_parser = words(&PartitionMoment::ALL.iter().map(|one| one.word()).collect::<Vec<_>>()))]
     pub(crate) partition_at: String,
@@ -156,6 +159,7 @@ impl MaelstromTestArgs {
                 word => drop(nemesis.insert(named(NemesisKind::ALL, |one| one.word(), word)?)),
             }
         }
+        let targets: BTreeSet<&str> = self.nemesis_targets.iter().map(|name| name.trim()).collect();
         Ok(MaelstromOptions {
             workload: named(MaelstromWorkload::ALL, |one| one.word(), &self.workload)?,
             concurrency: concurrency(&self.concurrency, nodes.len())?,
@@ -167,6 +171,7 @@ impl MaelstromTestArgs {
             p_loss: self.p_loss,
             nemesis: nemesis.into_iter().collect(),
             nemesis_interval: self.nemesis_interval,
+            nemesis_targets: targets.into_iter().map(str::to_owned).collect(),
             partition_at: named(PartitionMoment::ALL, |one| one.word(), &self.partition_at)?,
             journal: self.out.is_some() || self.log_net_send || self.log_net_recv,
             topology: named(Topology::ALL, |one| one.word(), &self.topology)?,

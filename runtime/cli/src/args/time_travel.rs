@@ -40,7 +40,7 @@ pub(crate) struct ReplayArgs {
     /// Stop before this call, as `trace show` counts them.
     #[arg(long, value_name = "N", conflicts_with = "against")]
     pub(crate) call: Option<u64>,
-    /// At the stop, show a static variable by its name or path, or memory by ADDRESS:LENGTH.
+    /// At the stop, show a static variable by its name or path, or memory by ADDRESS:LENGTH; of another machine, as MACHINE:SYMBOL.
     #[arg(long, value_name = "SYMBOL", requires = "moment")]
     pub(crate) memory: Vec<String>,
     /// The number of calls before the stop to show.

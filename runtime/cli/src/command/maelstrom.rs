@@ -53,6 +53,7 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
             logs: None,
             passive: false,
             ask: false,
+            exit_undecided: Some(EXIT_UNKNOWN),
         };
         return run_seeds::sweep(context, &request, &prepared, seeds, watch);
     }

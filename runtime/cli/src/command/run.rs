@@ -58,6 +58,7 @@ pub(crate) fn run(context: &Context, args: &RunArgs) -> Result<ExitCode, CliErro
             logs: args.logs.as_deref(),
             passive: args.passive,
             ask: args.ask,
+            exit_undecided: None,
         };
         return run_seeds::sweep(context, &request, &prepared, seeds, watch);
     }

@@ -58,6 +58,8 @@ pub(super) struct SweepRequest<'a> {
     pub(super) passive: bool,
     /// Whether a person is asked at each failure.
     pub(super) ask: bool,
+    /// The exit code where a checker did not decide a run; that of its status otherwise.
+    pub(super) exit_undecided: Option<u8>,
 }
 
 /// What a person wants to do about a failure.
@@ -186,6 +188,9 @@ pub(super) fn sweep(
         folder.discard();
     }
     lost.settle()?;
+    if let Some(code) = args.exit_undecided.filter(|_| summary.is_undecided()) {
+        return Ok(ExitCode::from(code));
+    }
     // Without a single seed there is nothing that it could have told.
     let told = if summary.scenarios.is_empty() { Status::Pass } else { summary.status };
     Ok(exit_as_told(told, is_interrupted))

@@ -432,7 +432,7 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
         let waits: Vec<(NodeId, Wait)> = guests
             .iter()
             .map(|guest| run.world.acting(guest.node))
-            .filter(|node| !run.world.node(*node).is_paused)
+            .filter(|node| !run.world.node(*node).stands_still())
             .flat_map(|node| run.world.node(node).waiting.iter().map(move |wait| (node, *wait)))
             .collect();
         run.await_feed(waits.iter().map(|(_, wait)| *wait));

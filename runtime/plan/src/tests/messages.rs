@@ -360,6 +360,14 @@ fn nemeses_fit_the_machines_of_the_plan() {
         "`nemesis[0].target`: no machine is called `n3`; did you mean `n1`?",
     );
     check(
+        &format!("{nodes}[[nemesis]]\nkind = 'kill'\ntarget = 'n1, m2'"),
+        "`nemesis[0].target`: no machine is called `m2`; did you mean `n2`?",
+    );
+    check(
+        &format!("{nodes}[[nemesis]]\nkind = 'partition'\ntarget = 'N1,n2,n*'\nhits = ['bridge']"),
+        "`nemesis[0].hits`: `bridge` needs 3 machines at least, and the target has 2",
+    );
+    check(
         &format!("{nodes}[[nemesis]]\nkind = 'partition'\nhits = ['one', 'bridge']"),
         "`nemesis[0].hits`: `bridge` needs 3 machines at least, and the target has 2",
     );

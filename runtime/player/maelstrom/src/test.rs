@@ -204,7 +204,8 @@ impl Test {
     }
 
     fn begin_fault(&mut self, kind: NemesisKind) {
-        let words = self.nemesis.begin(kind, self.wire.now(), &self.options.nodes, &mut self.network, &mut self.wire);
+        let (now, nodes) = (self.wire.now(), self.options.nemesis_nodes());
+        let words = self.nemesis.begin(kind, now, nodes, &mut self.network, &mut self.wire);
         let is_damage = NemesisKind::OF_FILES.contains(&kind);
         if !is_damage {
             tools::event(nemesis::names(kind)[0], &words);

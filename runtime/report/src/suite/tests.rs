@@ -113,6 +113,19 @@ fn the_worst_case_decides() {
 }
 
 #[test]
+fn many_runs_are_undecided_where_a_checker_was_and_nothing_worse_was_seen() {
+    let timeout = |kind| {
+        let mut case = failed(Status::Timeout);
+        case.run.as_mut().expect("it ran").findings[0].kind = kind;
+        case
+    };
+    let undecided = |scenarios| suite(Vec::new(), scenarios).is_undecided();
+    assert!(undecided(vec![timeout(FindingKind::Hang), timeout(FindingKind::Checker), failed(Status::Fail)]));
+    assert!(!undecided(vec![timeout(FindingKind::Hang), failed(Status::Fail)]));
+    assert!(!undecided(vec![timeout(FindingKind::Checker), failed(Status::Crash)]));
+}
+
+#[test]
 fn what_was_interrupted_without_a_failure_is_no_pass_in_its_headline() {
     let headline = |case| {
         let summary = SuiteSummary { interrupted: true, ..suite(Vec::new(), vec![case]) };

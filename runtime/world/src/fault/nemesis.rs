@@ -18,7 +18,7 @@ mod link_window;
 pub use kinds::{NEMESES, NEMESIS_PREFIX, NemesisAction};
 pub(crate) use link_window::{LinkEffect, LinkHarm, LinkSet, LinkWindow};
 
-use crate::glob::matches;
+use crate::glob::matches_any;
 use crate::machine_order::MachineOrder;
 use fozzy_trace::facts::FaultOverlaps;
 use fozzy_trace::nemesis::Chooser;
@@ -119,7 +119,7 @@ impl Nemeses {
         let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
         let rules = plan.faults.iter().enumerate().filter_map(|(place, fault)| {
             let action = NemesisAction::of(&fault.kind)?;
-            let hit = nodes.iter().filter(|(_, name)| matches(&fault.target, name)).map(|(number, _)| *number);
+            let hit = nodes.iter().filter(|(_, name)| matches_any(&fault.target, name)).map(|(number, _)| *number);
             let number = number_of(fault);
             let nth = numbers.entry(number).or_default();
             *nth += 1;

@@ -97,7 +97,7 @@ fn every_kind_begins_and_ends() {
         assert!(lab.nemeses().active.is_empty() && lab.nemeses().windows.is_empty(), "{}", action.word());
         for number in 1..=5 {
             let node = lab.world.node(NodeId(number));
-            assert!(!node.is_paused && node.doomed.is_none(), "{}: n{number}", action.word());
+            assert!(!node.stands_still() && node.doomed.is_none(), "{}: n{number}", action.word());
             assert_eq!(node.drift.wall_offset_ns, 0, "{}: n{number}", action.word());
         }
         assert_eq!(lab.nemeses().damaged.is_empty(), !action.is_of_files(), "{}", action.word());
@@ -107,7 +107,8 @@ fn every_kind_begins_and_ends() {
 
 #[test]
 fn never_more_machines_are_hit_than_the_plan_allows() {
-    let words = ["kill", "pause", "partition", "one-way", "clock-bump", "slow", "jam", "file-flip", "swizzle"];
+    let words =
+        ["kill", "pause", "partition", "one-way", "clock-bump", "slow", "jam", "file-flip", "swizzle", "slow-node"];
     for seed in 0..40 {
         let faults = words.iter().map(|word| nemesis(word, &[])).collect();
         let mut lab = Lab::new(5, faults, phases(Some(2), Some(100), HealScope::All), seed);
@@ -140,6 +141,39 @@ fn a_majority_heals_and_the_others_stay_hit() {
         partly += u32::from(down > 0 || cut > 0);
     }
     assert!(partly > 10, "in {partly} of 30 runs something lasts");
+}
+
+#[test]
+fn a_slow_machine_stands_still_for_its_share_of_the_time() {
+    let slow = FaultPlan { strength: Some(750_000), ..nemesis("slow-node", &["all"]) };
+    let mut lab = Lab::new(3, vec![slow.clone()], phases(None, Some(60), HealScope::All), 1);
+    lab.world.obey(NodeId(2), MachineOrder::Pause);
+    let (mut now, mut of_strikes, mut still) = (Instant::START, 0, 0);
+    loop {
+        let (is_struck, is_halted) = (!lab.nemeses().active.is_empty(), lab.world.node(NodeId(1)).is_halted);
+        let Some(at) = lab.step() else { break };
+        let span = at.since(now).0;
+        of_strikes += if is_struck { span } else { 0 };
+        if is_halted {
+            assert!(span < SECOND / 5, "{span} ns at {now}");
+            still += span;
+        }
+        now = at;
+    }
+    let expected = of_strikes * 3 / 4;
+    assert!(of_strikes > 10 * SECOND, "{of_strikes} ns");
+    assert!((expected - SECOND / 100_000..=expected).contains(&still), "{still} of {of_strikes} ns");
+    assert!(lab.world.node(NodeId(2)).is_paused, "it is another order that lets it go on");
+    // Those that are left unhealed do not get faster.
+    let long = NemesisPlan {
+        lasts: Some((Duration(100 * SECOND), Duration(100 * SECOND))),
+        ..(**slow.nemesis.as_ref().expect("set")).clone()
+    };
+    let slow = FaultPlan { nemesis: Some(Box::new(long)), ..slow };
+    let mut lab = Lab::new(5, vec![slow], phases(None, Some(40), HealScope::Majority), 1);
+    while lab.step().is_some() {}
+    let halted = (1..=5).filter(|number| lab.world.node(NodeId(*number)).is_halted);
+    assert_eq!(halted.count(), 2);
 }
 
 #[test]

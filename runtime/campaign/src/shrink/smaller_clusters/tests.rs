@@ -79,6 +79,8 @@ fn faults_that_are_left_can_strike() {
         (fault("io-error", "n2:/data/*", None), vec![2, 3]),
         (fault("io-error", "/n9/*", None), vec![1, 2, 3]),
         (fault(nemesis("kill"), "*", Some(&[])), vec![1, 2, 3]),
+        (fault(nemesis("kill"), "n1, n3", Some(&[])), vec![3]),
+        (fault(nemesis("partition"), "n1,n2", Some(&["one"])), vec![2, 3]),
         (fault(nemesis("partition"), "*", Some(&[])), vec![2, 3]),
         (fault(nemesis("partition"), "*", Some(&["halves", "bridge"])), vec![3]),
     ] {

@@ -83,6 +83,8 @@ nemeses! {
     Reorder = "reorder", "", "One datagram in five is overtaken by later ones.";
     /// Messages of some nodes take longer.
     Slow = "slow", "ns", "Messages from and to some machines take longer.";
+    /// Machines stand still again and again, for a short while.
+    SlowNode = "slow-node", "ppm", "Machines are slow: they stand still for a share of each tenth of a second.";
     /// Machines are cut off one after another, and come back in another order.
     Swizzle = "swizzle", "", "Machines are cut off one after another, and come back in another order.";
 }
