@@ -3,7 +3,9 @@
 use crate::subject::ExecutedSubject;
 use fozzy_campaign::fleet::discovery::{FleetCollection, FleetTarget};
 use fozzy_campaign::fleet::page_command::{FailureMeasure, TargetMeasure};
+use fozzy_campaign::fleet::patches::{input_of, seed_patch};
 use fozzy_campaign::fleet::shared_store::{SharedStore, SharedStoreError};
+use fozzy_campaign::fleet::testcases::TestcaseBytes;
 use fozzy_campaign::fleet::view::FleetView;
 use fozzy_campaign::selector::STORED;
 use fozzy_campaign::store::{RunManifest, RunStore};
@@ -45,9 +47,35 @@ impl DashboardSource {
         self.view().document()
     }
 
-    /// One target by its id.
-    pub(crate) fn target(&self, id: &str) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
-        self.view().target(id, &self.base_dir)
+    /// One target by its id, with its testcases from this place on.
+    pub(crate) fn target(&self, id: &str, from: usize) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
+        self.view().target(id, &self.base_dir, from)
+    }
+
+    /// A testcase of a target.
+    pub(crate) fn testcase(&self, id: &str, name: &str) -> Result<Option<TestcaseBytes>, SharedStoreError> {
+        self.view().testcase(id, &self.base_dir, name)
+    }
+
+    /// A testcase of a target as a patch for git; `None` also where its corpus is no folder of the project.
+    pub(crate) fn testcase_patch(&self, id: &str, name: &str) -> Result<Option<String>, SharedStoreError> {
+        let Some(TestcaseBytes::Whole(input)) = self.testcase(id, name)? else { return Ok(None) };
+        Ok(self.collected(id).and_then(|target| seed_patch(target, &self.base_dir, &input)))
+    }
+
+    /// A failure's input as a testcase of its target, as a patch for git; `None` also where its trace has no input, or its corpus is no folder of the
+    /// project.
+    pub(crate) fn failure_seed_patch(&self, trace: &str) -> Result<Option<String>, SharedStoreError> {
+        let Some(bytes) = self.trace(trace)? else { return Ok(None) };
+        let failures = self.fleet()?.failures;
+        let failure = failures.iter().find(|failure| failure.trace == trace);
+        Ok(failure.and_then(|failure| self.seed_patch_of(&failure.target, &bytes)))
+    }
+
+    /// The same for the trace of a failure of the target of that name.
+    pub(crate) fn seed_patch_of(&self, target: &str, trace: &[u8]) -> Option<String> {
+        let target = self.collection.targets.iter().find(|row| row.name == target)?;
+        seed_patch(target, &self.base_dir, &input_of(trace)?)
     }
 
     /// The latest runs of the project.

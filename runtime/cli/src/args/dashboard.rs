@@ -11,7 +11,8 @@ pub(crate) struct DashboardArgs {
     /// Write the pages as files, and serve nothing: `index.html` needs no server.
     #[arg(long, value_name = "DIR", conflicts_with = "port")]
     pub(crate) export: Option<PathBuf>,
-    /// Also execute programs for it: stories of failures, causality, suspects, coverage by line, faults. Each takes two minutes at the most.
+    /// Also execute programs for it: stories of failures and of the latest runs, causality, suspects, coverage by line, faults. Each takes two
+    /// minutes at the most.
     #[arg(long, requires = "export")]
     pub(crate) execute: bool,
     /// The port on 127.0.0.1 [default: a free one]
