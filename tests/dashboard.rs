@@ -205,6 +205,12 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     let (_, bytes) = served.get(&format!("/failures/{trace}.fozzy"));
     fozzy.write("got.fozzy", &bytes);
     fozzy.run(&["trace", "verify", "got.fozzy"]).exits(0);
+    // A trace from elsewhere among the runs, with its page.
+    fozzy.run(&["dashboard", "got.fozzy", "--export", "more"]).exits(0);
+    let runs: Value = serde_json::from_slice(&fozzy.read("more/api/runs.json")).expect("JSON");
+    assert_eq!((&runs[0]["tracePath"], &runs[0]["sequence"]), (&Value::from("got.fozzy"), &Value::from(0)), "{runs:#}");
+    fozzy.run(&["dashboard", ".", "parse.wat", "--export", "more"]).exits(2).refuses(&["one folder or file"]);
+    fozzy.run(&["dashboard", "no.fozzy", "--export", "more"]).exits(2).refuses(&["no.fozzy"]);
     let (_, patch) = served.get(&format!("/failures/{trace}.patch"));
     fozzy.write("got.patch", patch);
     fozzy.shell("mkdir applied && cd applied && git init -q && git apply ../got.patch").exits(0);

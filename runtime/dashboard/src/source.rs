@@ -27,6 +27,8 @@ pub struct DashboardSource {
     pub collection: FleetCollection,
     /// The runs of the project.
     pub runs: RunStore,
+    /// Traces from elsewhere, which are listed beside them.
+    pub traces: Vec<RunManifest>,
     /// The folder of the project's artifacts, with its corpora.
     pub base_dir: PathBuf,
     /// The binary of fozzy, which executes programs.
@@ -78,9 +80,10 @@ impl DashboardSource {
         seed_patch(target, &self.base_dir, &input_of(trace)?)
     }
 
-    /// The latest runs of the project.
+    /// Traces from elsewhere, and the latest runs of the project.
     pub(crate) fn runs(&self) -> Vec<RunManifest> {
-        self.runs.finished().into_iter().take(RUNS_MAX).map(|(_, manifest)| manifest).collect()
+        let kept = self.runs.finished().into_iter().take(RUNS_MAX).map(|(_, manifest)| manifest);
+        self.traces.iter().cloned().chain(kept).collect()
     }
 
     /// The bytes of a failure's trace. Only those that the fleet lists: the store may hold others.
@@ -96,7 +99,10 @@ impl DashboardSource {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
         let page = |selector: &str| words(&["report", "show", selector, "--format", "html"]);
         Ok(match subject {
-            ExecutedSubject::Run(id) => self.runs().iter().any(|run| run.run_id == *id).then(|| page(id)),
+            ExecutedSubject::Run(id) => match self.traces.iter().find(|run| run.run_id == *id) {
+                Some(run) => run.trace_path.as_deref().map(page),
+                None => self.runs().iter().any(|run| run.run_id == *id).then(|| page(id)),
+            },
             ExecutedSubject::Failure(trace) => self.trace_name(trace)?.map(|trace| page(&trace)),
             ExecutedSubject::Measured(trace, measure) => self.measured(trace, *measure)?,
             ExecutedSubject::TargetPage(id) => {

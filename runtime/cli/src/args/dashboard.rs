@@ -6,8 +6,10 @@ use std::path::PathBuf;
 /// it works.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DashboardArgs {
-    /// The folder or file of the fleet [default: what `fozzy test` takes, and cargo-fuzz folders below this one]
-    pub(crate) dir: Option<PathBuf>,
+    /// The folder or file of the fleet [default: what `fozzy test` takes, and cargo-fuzz folders below this one]. Files that end with `.fozzy`
+    /// are traces from elsewhere, which are listed among the runs.
+    #[arg(value_name = "DIR|TRACE")]
+    pub(crate) words: Vec<PathBuf>,
     /// Write the pages as files, and serve nothing: `index.html` needs no server.
     #[arg(long, value_name = "DIR", conflicts_with = "port")]
     pub(crate) export: Option<PathBuf>,

@@ -351,17 +351,19 @@
       : h("p", { class: "empty" }, "No target was found."),
   ];
 
+  // A word that a shell takes as one.
+  const shellWord = (text) => /^[\w./+=:@%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
   const runsPage = () => {
     if (!runs) return [h("h1", {}, "Runs"), h("p", { class: "empty" }, "Reading …")];
-    const rows = runs.filter((run) => fits(`${run.mode} ${run.status} ${run.runId}`));
+    const rows = runs.filter((run) => fits(`${run.mode} ${run.status} ${run.runId} ${run.sequence ? "" : run.tracePath}`));
     return [
       h("h1", {}, "Runs of the project"),
       h("div", { class: "tools" }, search("Search runs"), h("span", { class: "faint" }, `${rows.length} of ${runs.length}, the latest first`)),
       rows.length ? table([h("th", {}, "run"), h("th", {}, "by"), h("th", {}, "verdict"), h("th", { class: "n" }, "findings"), h("th", { class: "n" }, "took"), h("th", { class: "n" }, "ended"), h("th", { class: "wide" }, "replay")],
-        rows.map((run) => h("tr", {},
-          h("td", { class: "mono" }, !hasPage(`runs/${run.runId}.html`) ? run.runId.slice(0, 12) : h("a", { class: "row", href: `runs/${run.runId}.html`, target: "_blank", rel: "noopener" }, run.runId.slice(0, 12))),
+        rows.map((run) => [run, run.sequence ? run.runId.slice(0, 12) : run.tracePath]).map(([run, name]) => h("tr", {},
+          h("td", { class: "mono name" }, !hasPage(`runs/${run.runId}.html`) ? name : h("a", { class: "row", href: `runs/${run.runId}.html`, target: "_blank", rel: "noopener" }, name)),
           h("td", {}, run.mode), h("td", {}, word(run.status === "pass" ? "good" : "bad", run.status)), h("td", { class: "n" }, number(run.findingsCount)),
-          h("td", { class: "n" }, seconds(run.durationNs / 1e9)), h("td", { class: "n" }, since(run.finishedAt)), h("td", { class: "mono wide" }, `fozzy replay ${run.runId.slice(0, 12)}`))))
+          h("td", { class: "n" }, run.sequence ? seconds(run.durationNs / 1e9) : "-"), h("td", { class: "n" }, since(run.finishedAt)), h("td", { class: "mono wide name" }, `fozzy replay ${shellWord(name)}`))))
         : h("p", { class: "empty" }, runs.length ? "No run has this in its words." : "No run is kept."),
     ];
   };

@@ -29,6 +29,7 @@ fn state(files: &[&str]) -> (tempfile::TempDir, RouteState) {
         address: "store".to_owned(),
         collection: FleetCollection { targets: vec![target], uncollected: Vec::new() },
         runs: RunStore::new(place.path()),
+        traces: Vec::new(),
         base_dir: place.path().to_owned(),
         program: PathBuf::from("fozzy"),
         globals: Vec::new(),
