@@ -54,6 +54,9 @@ kind = "write-error"
 target = "/<b>"
 "#;
 
+/// The corpus of its fuzz target.
+const CORPUS: &str = ".fozzy/corpora/parse.LLVMFuzzerTestOneInput";
+
 /// A project on which a fleet has worked.
 fn searched() -> Fozzy {
     let fozzy = Fozzy::new();
@@ -64,6 +67,8 @@ fn searched() -> Fozzy {
     fozzy.write("torn.wat", "(module\n\t(func (export 1)))\n");
     let ran = fozzy.run(&["fleet", "--time", "3s", "--jobs", "2", "--no-dashboard"]).exits(1);
     assert!(!ran.err().contains("127.0.0.1"), "{}", ran.err());
+    // A testcase of such a name, too.
+    fozzy.write(&format!("{CORPUS}/<b>seed"), b"<b>hi\0\xff");
     fozzy
 }
 
@@ -161,6 +166,9 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
         (vec!["GET /api/targets/x/coverage HTTP/1.1", &host, &cookie], "404"),
         (vec!["GET /api/targets/x/causality HTTP/1.1", &host, &cookie], "404"),
         (vec!["GET /api/failures/--help/causality HTTP/1.1", &host, &cookie], "404"),
+        (vec!["GET /api/targets/x/testcases/y HTTP/1.1", &host], "401"),
+        (vec!["GET /api/targets/x/testcases/y HTTP/1.1", &host, &cookie], "404"),
+        (vec!["GET /failures/../x.seed.patch HTTP/1.1", &host, &cookie], "404"),
     ] {
         let (head, body) = served.answer(&lines);
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{lines:?}: {head}");
@@ -178,6 +186,18 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     assert!(!target["history"].as_array().expect("a list").is_empty(), "{target:#}");
     let testcases = target["testcases"].as_array().expect("a list");
     assert!(!testcases.is_empty() && testcases[0]["begins"].is_string(), "{target:#}");
+    assert_eq!(target["testcasesTotal"], testcases.len());
+    let later = served.document(&format!("/api/targets/{id}?from=1"));
+    assert_eq!(later["testcases"].as_array().map(|rows| rows.as_slice()), Some(&testcases[1..]));
+    // A testcase, by a name that has to be written otherwise in an address; a file beside the corpus is none.
+    let (head, bytes) = served.get(&format!("/api/targets/{id}/testcases/%3Cb%3Eseed"));
+    assert!(head.starts_with("http/1.1 200") && head.contains("x-content-type-options: nosniff"), "{head}");
+    assert!(head.contains("content-type: application/octet-stream") && head.contains("filename=\"_b_seed\""), "{head}");
+    assert_eq!(bytes, b"<b>hi\0\xff");
+    for name in ["..%2f..%2f..%2fparse.wat", "%2e%2e", "%2fetc%2fpasswd", "x%00", "x%0d%0aset-cookie:a"] {
+        let (head, _) = served.get(&format!("/api/targets/{id}/testcases/{name}"));
+        assert!(head.starts_with("http/1.1 404"), "{name}: {head}");
+    }
     assert!(!served.document("/api/runs").as_array().expect("a list").is_empty());
 
     // A failure: its trace, its page, and a patch that git makes the trace of.
@@ -185,14 +205,45 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     let (_, bytes) = served.get(&format!("/failures/{trace}.fozzy"));
     fozzy.write("got.fozzy", &bytes);
     fozzy.run(&["trace", "verify", "got.fozzy"]).exits(0);
+    // A trace from elsewhere among the runs, with its page.
+    fozzy.run(&["dashboard", "got.fozzy", "--export", "more"]).exits(0);
+    let runs: Value = serde_json::from_slice(&fozzy.read("more/api/runs.json")).expect("JSON");
+    assert_eq!((&runs[0]["tracePath"], &runs[0]["sequence"]), (&Value::from("got.fozzy"), &Value::from(0)), "{runs:#}");
+    fozzy.run(&["dashboard", ".", "parse.wat", "--export", "more"]).exits(2).refuses(&["one folder or file"]);
+    fozzy.run(&["dashboard", "no.fozzy", "--export", "more"]).exits(2).refuses(&["no.fozzy"]);
     let (_, patch) = served.get(&format!("/failures/{trace}.patch"));
     fozzy.write("got.patch", patch);
     fozzy.shell("mkdir applied && cd applied && git init -q && git apply ../got.patch").exits(0);
     assert_eq!(fozzy.read(&format!("applied/regressions/{}.fozzy", &trace[..12])), bytes);
+    // The input of the other one, as a testcase.
+    let failures = fleet["failures"].as_array().expect("a list");
+    let parse = failures.iter().find(|row| row["patches"] == serde_json::json!(["regression", "seed"]));
+    let name = parse.expect("the fuzz target has failed")["trace"].as_str().expect("a digest");
+    let (_, patch) = served.get(&format!("/failures/{name}.seed.patch"));
+    fozzy.write("seed.patch", patch);
+    fozzy.shell("cd applied && git apply ../seed.patch").exits(0);
+    let mut added = std::fs::read_dir(fozzy.path(&format!("applied/{CORPUS}"))).expect("the folder of the corpus");
+    let input = std::fs::read(added.next().expect("a file").expect("a name").path()).expect("an input");
+    assert!(input.starts_with(b"f") && added.next().is_none(), "{input:?}");
+    let explored = failures.iter().find(|row| row["patches"] == serde_json::json!(["regression"]));
+    let name = explored.expect("the other target has failed")["trace"].as_str().expect("a digest");
+    let (head, _) = served.get(&format!("/failures/{name}.seed.patch"));
+    assert!(head.starts_with("http/1.1 404"), "its decisions are no input: {head}");
     let (head, page) = served.get(&format!("/failures/{trace}.html"));
     assert!(head.starts_with("http/1.1 200") && head.contains("sandbox allow-scripts"), "{head}");
     assert!(String::from_utf8_lossy(&page).contains("unreachable"), "the page has the story");
     let (head, _) = served.get(&format!("/failures/{}.html", "0".repeat(64)));
+    assert!(head.starts_with("http/1.1 404"), "{head}");
+
+    // A machine without the corpus has what the fleets share, and a trace is no testcase.
+    std::fs::rename(fozzy.path(".fozzy/corpora"), fozzy.path("elsewhere")).expect("it moves");
+    let target = served.document(&format!("/api/targets/{id}"));
+    let name = target["testcases"][0]["name"].as_str().expect("the store has one");
+    assert!(target.get("corpusPath").is_none(), "{target:#}");
+    let (head, bytes) = served.get(&format!("/api/targets/{id}/testcases/{name}"));
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    assert_eq!(target["testcases"][0]["size"], bytes.len());
+    let (head, _) = served.get(&format!("/api/targets/{id}/testcases/{trace}"));
     assert!(head.starts_with("http/1.1 404"), "{head}");
 }
 

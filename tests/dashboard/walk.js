@@ -61,6 +61,19 @@ const walk = async (page, isServed, look) => {
   if (!isServed || asks) await page.getByText("with all of their edges").waitFor();
   await shot("target");
 
+  // A testcase by keyboard: its bytes stand below its row, which keeps the focus, and the page stays where it is.
+  await page.getByRole("link", { name: "<b>seed", exact: true }).focus();
+  const scrolled = await page.evaluate(() => scrollY);
+  await page.keyboard.press("Enter");
+  await page.locator("pre.hex", { hasText: "00000000  3c 62 3e 68 69 00 ff" }).waitFor();
+  await page.getByText("fozzy fuzz parse.wat").waitFor();
+  assert.strictEqual(await page.evaluate(() => document.activeElement.getAttribute("aria-expanded")), "true");
+  assert.strictEqual(await page.evaluate(() => scrollY), scrolled, "the page has moved");
+  assert.strictEqual(await page.getByRole("link", { name: "as a patch for git", exact: true }).count(), isServed ? 1 : 0);
+  await shot("testcase");
+  await page.getByRole("link", { name: "close", exact: true }).click();
+  await page.locator("pre.hex").waitFor({ state: "detached" });
+
   // Faults, of the target with a name that is markup.
   await page.keyboard.press("1");
   await page.getByRole("link", { name: hostile, exact: true }).click();
@@ -84,7 +97,7 @@ const walk = async (page, isServed, look) => {
   await executed("look for suspects", "Suspects", "td.mono");
   await shot("failure");
 
-  for (const [key, title] of [["2", "Failures"], ["3", "Workers"], ["4", "Collection"], ["5", "Runs of the project"]]) {
+  for (const [key, title] of [["2", "Failures"], ["3", "Workers"], ["4", "Collection"], ["5", "Runs of the project"], ["6", "Patches"]]) {
     await page.keyboard.press(key);
     await heading(title);
     if (key === "2") assert.strictEqual(await page.locator("article.failure").count(), 2);
@@ -97,7 +110,11 @@ const walk = async (page, isServed, look) => {
       const picture = await page.locator("td.why", { hasText: "-->" }).innerText();
       assert.strictEqual(picture.trimEnd().split("\n").length, 5, "the picture of a source has its lines");
     }
-    if (key === "5") await page.waitForFunction(() => document.querySelectorAll("tbody tr").length > 0);
+    if (key === "5") await page.locator("td a[href^='runs/']").first().waitFor();
+    if (key === "6") {
+      assert.strictEqual(await page.locator("tbody tr").count(), 3, "two traces and an input");
+      assert.strictEqual(await page.locator("tbody tr", { hasText: /git apply .*\.seed\.patch/ }).count(), 1);
+    }
     await shot(title.split(" ")[0].toLowerCase());
   }
   if (asks) {

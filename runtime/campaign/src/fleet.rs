@@ -15,11 +15,13 @@ pub mod dispatch;
 pub mod division;
 pub mod exchange;
 pub mod page_command;
+pub mod patches;
 pub mod records;
 pub mod shared_store;
 mod slice;
 mod spool;
 pub mod store_copy;
+pub mod testcases;
 pub mod view;
 
 pub use slice::end_with_fleet;

@@ -20,6 +20,7 @@ mod retention;
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_report::suite::{SuiteSummary, TestCounts};
 use fozzy_report::{MemorySummary, RunIdentity, RunMode, RunSummary};
+use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, StoreError, write_atomic};
 use fozzy_trace::{Digest, Seed, Status};
 pub(crate) use retention::half_written;
@@ -99,6 +100,33 @@ pub struct RunManifest {
 }
 
 impl RunManifest {
+    /// What a trace from elsewhere says of its run: it has no number and no time, and its id is what it holds.
+    pub fn of_trace(path: &Path, recording: &Recording) -> RunManifest {
+        RunManifest {
+            schema_version: MANIFEST_SCHEMA.to_owned(),
+            run_id: format!("{:016x}", recording.outcome.history),
+            sequence: 0,
+            mode: RunMode::of(&recording.mode).unwrap_or(RunMode::Run),
+            status: recording.outcome.verdict.status,
+            interrupted: false,
+            seed: recording.seed,
+            started_at: String::new(),
+            finished_at: String::new(),
+            duration_ms: 0,
+            duration_ns: 0,
+            trace_path: Some(path.display().to_string()),
+            report_path: None,
+            artifacts_dir: None,
+            findings_count: recording.outcome.verdict.findings.len(),
+            tests_passed: None,
+            tests_failed: None,
+            tests_skipped: None,
+            memory_leaked_bytes: None,
+            memory_leaked_allocs: None,
+            memory_peak_bytes: None,
+        }
+    }
+
     /// Whether it was judged: not when it was interrupted before anything was found.
     pub fn has_verdict(&self) -> bool {
         !self.interrupted || self.findings_count > 0

@@ -63,6 +63,7 @@ impl FleetPlace<'_> {
             address: self.place(context),
             collection,
             runs: context.runs.clone(),
+            traces: Vec::new(),
             base_dir: context.project.config.base_dir.clone(),
             program,
             globals: passed_on(&context.globals),

@@ -3,14 +3,14 @@
 //! ```text
 //! DIR/index.html                  the pages, with all documents in them
 //! DIR/api/fleet.json, targets/ID.json, runs.json   these documents
-//! DIR/failures/DIGEST.fozzy       traces; .patch beside them
+//! DIR/failures/DIGEST.fozzy       traces; .patch beside them, and .seed.patch
 //!                                 and of what is executed:
-//! DIR/failures/DIGEST.html, targets/ID.html        stories, coverage by line
+//! DIR/failures/DIGEST.html, targets/ID.html, runs/ID.html   stories, coverage by line, the latest runs
 //! DIR/api/failures/DIGEST/causality.json …         what the pages show of it
 //! ```
 //!
 //! Invariants: what programs call their things stays a text inside the data; a file is whole or absent.
-//! Not here: pages of runs that are no failures of the fleet (`fozzy report show --format html`).
+//! Not here: older runs (`fozzy report show --format html`), and whole corpora (`fozzy corpus export`).
 
 use crate::DashboardError;
 use crate::assets::{ASSETS, INDEX};
@@ -18,10 +18,20 @@ use crate::executed::execute;
 use crate::source::DashboardSource;
 use crate::subject::ExecutedSubject;
 use fozzy_campaign::fleet::page_command::{FailureMeasure, TargetMeasure};
-use fozzy_campaign::git_patch::added_file;
+use fozzy_campaign::fleet::patches::regression_patch;
+use fozzy_campaign::fleet::testcases::TestcaseBytes;
+use fozzy_report::fleet::FleetTargetDocument;
+use fozzy_trace::digest::hex;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use serde_json::{Map, Value, json};
 use std::path::Path;
+
+/// Runs whose pages are written: the latest.
+const RUN_PAGES_MAX: usize = 20;
+/// Testcases of all targets whose bytes are in the pages.
+const TESTCASES_MAX: usize = 1_000;
+/// Bytes of each, as many as the pages show.
+const TESTCASE_BYTES_SHOWN: usize = 4096;
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +49,11 @@ pub struct ExportedSite {
 pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result<ExportedSite, DashboardError> {
     let mut site = ExportedSite { files: 0, bytes: 0 };
     let fleet = source.fleet()?;
-    let (mut targets, mut subjects) = (Map::new(), Vec::new());
+    let (mut targets, mut testcases, mut subjects) = (Map::new(), Map::new(), Vec::new());
     for target in &fleet.targets {
-        let document = value(&source.target(&target.id)?);
+        let document = source.target(&target.id, 0)?;
+        document.iter().try_for_each(|document| add_testcases(source, document, &mut testcases))?;
+        let document = value(&document);
         site.write(&folder.join("api/targets").join(format!("{}.json", target.id)), text(&document).as_bytes())?;
         subjects.push(ExecutedSubject::TargetPage(target.id.clone()));
         subjects.extend(TargetMeasure::ALL.map(|measure| ExecutedSubject::Target(target.id.clone(), measure)));
@@ -49,21 +61,49 @@ pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result
     }
     for failure in &fleet.failures {
         let Some(trace) = source.trace(&failure.trace)? else { continue };
-        let short = failure.trace.get(..12).unwrap_or_default();
-        let patch = added_file(&format!("regressions/{short}.fozzy"), &trace);
         site.write(&folder.join("failures").join(format!("{}.fozzy", failure.trace)), &trace)?;
-        site.write(&folder.join("failures").join(format!("{}.patch", failure.trace)), patch.as_bytes())?;
+        let seed = source.seed_patch_of(&failure.target, &trace);
+        let patches = [("patch", Some(regression_patch(&trace))), ("seed.patch", seed)];
+        for (ending, patch) in patches {
+            let path = folder.join("failures").join(format!("{}.{ending}", failure.trace));
+            patch.map_or(Ok(()), |patch| site.write(&path, patch.as_bytes()))?;
+        }
         subjects.push(ExecutedSubject::Failure(failure.trace.clone()));
         subjects.extend(FailureMeasure::ALL.map(|measure| ExecutedSubject::Measured(failure.trace.clone(), measure)));
     }
+    let runs = source.runs();
+    let latest = runs.iter().map(|run| &run.run_id).filter(|id| is_plain(id)).take(RUN_PAGES_MAX);
+    subjects.extend(latest.map(|id| ExecutedSubject::Run(id.clone())));
     let measured = if executes { site.execute(source, folder, &subjects)? } else { Map::new() };
-    let data =
-        json!({ "fleet": value(&fleet), "targets": targets, "runs": value(&source.runs()), "measured": measured });
+    let data = json!({
+        "fleet": value(&fleet), "targets": targets, "testcases": testcases, "runs": value(&runs), "measured": measured
+    });
     for name in ["fleet", "runs"] {
         site.write(&folder.join("api").join(format!("{name}.json")), text(&data[name]).as_bytes())?;
     }
     site.write(&folder.join("index.html"), page(&data).as_bytes())?;
     Ok(site)
+}
+
+/// The beginnings of a target's testcases as digits, by its id and their names, as long as there is room.
+fn add_testcases(
+    source: &DashboardSource,
+    document: &FleetTargetDocument,
+    testcases: &mut Map<String, Value>,
+) -> Result<(), DashboardError> {
+    let id = &document.target.id;
+    for row in document.testcases.iter().take(TESTCASES_MAX.saturating_sub(testcases.len())) {
+        if let Some(TestcaseBytes::Whole(bytes)) = source.testcase(id, &row.name)? {
+            let shown = &bytes[..bytes.len().min(TESTCASE_BYTES_SHOWN)];
+            testcases.insert(format!("{id}/{}", row.name), Value::String(hex(shown)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the id of a run can be the name of a file: its manifest may be anybody's.
+fn is_plain(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 fn value(document: &impl serde::Serialize) -> Value {

@@ -4,11 +4,12 @@
 //! /                                index.html, and what it takes
 //! /api/fleet                       fozzy.fleet.v1
 //! /api/events                      the same as a server-sent event `fleet`; then as `change`, with the rows only that have changed; `away` while the store cannot be read
-//! /api/targets/ID                  fozzy.fleet_target.v1
+//! /api/targets/ID?from=N           fozzy.fleet_target.v1, with its testcases from that place on
+//! /api/targets/ID/testcases/NAME | NAME/patch   a testcase, as it is; as a patch for git
 //! /api/targets/ID/coverage | faults         fozzy.coverage.v1, fozzy.fault_map.v1: it is executed for that
 //! /api/failures/DIGEST/causality | suspects fozzy.causality.v1, fozzy.suspects.v1: the same
 //! /api/runs                        fozzy.run_manifest.v1, the latest first
-//! /failures/DIGEST.html | .fozzy | .patch     the page of a failure, its trace, the trace as a patch for git
+//! /failures/DIGEST.html | .fozzy | .patch | .seed.patch   the page of a failure, its trace; the trace, or its input, as a patch for git
 //! /targets/ID.html                 the page of a target's coverage, line by line
 //! /runs/ID.html                    the page of a run of the project
 //! ```
@@ -20,12 +21,14 @@ use crate::guard::{Guard, RUN_PAGE, guard};
 use crate::source::DashboardSource;
 use crate::subject::ExecutedSubject;
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use fozzy_campaign::git_patch::added_file;
+use fozzy_campaign::fleet::patches::regression_patch;
+use fozzy_campaign::fleet::shared_store::SharedStoreError;
+use fozzy_campaign::fleet::testcases::TestcaseBytes;
 use fozzy_report::fleet::FleetDocument;
 use futures_util::stream;
 use serde::Serialize;
@@ -55,6 +58,8 @@ pub(crate) fn router(shared: RouteState, who: Guard) -> Router {
         .route("/api/events", get(events))
         .route("/api/targets/{id}", get(target))
         .route("/api/{of}/{id}/{what}", get(measured))
+        .route("/api/targets/{id}/testcases/{name}", get(testcase))
+        .route("/api/targets/{id}/testcases/{name}/patch", get(testcase_patch))
         .route("/api/runs", get(runs))
         .route("/failures/{file}", get(failure))
         .route("/targets/{file}", get(coverage))
@@ -98,13 +103,69 @@ async fn fleet(State(shared): State<RouteState>) -> Response {
     }
 }
 
-async fn target(State(shared): State<RouteState>, Path(id): Path<String>) -> Response {
-    match asked(&shared, move |source| source.target(&id)).await {
+async fn target(State(shared): State<RouteState>, Path(id): Path<String>, RawQuery(query): RawQuery) -> Response {
+    let Some(from) = from_of(query.as_deref()) else {
+        return (StatusCode::BAD_REQUEST, "expected ?from=N, a number\n").into_response();
+    };
+    match asked(&shared, move |source| source.target(&id, from)).await {
         Ok(Ok(Some(document))) => json(&document),
         Ok(Ok(None)) => missing("no target has this id"),
         Ok(Err(error)) => broken(&error),
         Err(response) => response,
     }
+}
+
+/// The place of the first testcase that is asked for; `None` where that is no number.
+fn from_of(query: Option<&str>) -> Option<usize> {
+    let mut words = query.unwrap_or_default().split('&');
+    words.find_map(|word| word.strip_prefix("from=")).map_or(Some(0), |from| from.parse().ok())
+}
+
+async fn testcase(State(shared): State<RouteState>, Path((id, name)): Path<(String, String)>) -> Response {
+    let asking = name.clone();
+    match asked(&shared, move |source| source.testcase(&id, &asking)).await {
+        Ok(Ok(Some(TestcaseBytes::Whole(bytes)))) => attachment("application/octet-stream", &name, bytes),
+        Ok(Ok(Some(TestcaseBytes::TooLarge { size, max }))) => {
+            let why = format!("the testcase has {size} bytes, and an input has at most {max}\n");
+            (StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
+        }
+        Ok(Ok(None)) => missing("the target has no such testcase"),
+        Ok(Err(error)) => broken(&error),
+        Err(response) => response,
+    }
+}
+
+async fn testcase_patch(State(shared): State<RouteState>, Path((id, name)): Path<(String, String)>) -> Response {
+    let file = format!("{}.seed.patch", name.get(..12).unwrap_or(&name));
+    patch(&shared, &file, move |source| source.testcase_patch(&id, &name)).await
+}
+
+/// A patch for git, as a file of that name.
+async fn patch(
+    shared: &RouteState,
+    file: &str,
+    make: impl FnOnce(&DashboardSource) -> Result<Option<String>, SharedStoreError> + Send + 'static,
+) -> Response {
+    match asked(shared, make).await {
+        Ok(Ok(Some(patch))) => attachment("text/plain; charset=utf-8", file, patch.into_bytes()),
+        Ok(Ok(None)) => missing(
+            "there is no such patch: nothing has this name, it has no input of bytes, or its corpus is outside of this folder",
+        ),
+        Ok(Err(error)) => broken(&error),
+        Err(response) => response,
+    }
+}
+
+/// Characters of a file's name that a browser is told.
+const FILE_NAME_MAX: usize = 100;
+
+/// Bytes that a browser keeps as a file, and does not show.
+fn attachment(media_type: &'static str, name: &str, bytes: Vec<u8>) -> Response {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let name: String = name.chars().take(FILE_NAME_MAX).map(plain).collect();
+    let kept = format!("attachment; filename=\"{name}\"");
+    let head = [(header::CONTENT_TYPE, media_type.to_owned()), (header::CONTENT_DISPOSITION, kept)];
+    (head, bytes).into_response()
 }
 
 async fn runs(State(shared): State<RouteState>) -> Response {
@@ -160,37 +221,21 @@ async fn failure(State(shared): State<RouteState>, Path(file): Path<String>) -> 
     let Some((name, ending)) = file.split_once('.').map(|(name, ending)| (name.to_owned(), ending.to_owned())) else {
         return missing("there is no such page");
     };
-    if ending == "html" {
-        return page(&shared, ExecutedSubject::Failure(name)).await;
-    }
-    let trace = match asked(&shared, {
-        let name = name.clone();
-        move |source| source.trace(&name)
-    })
-    .await
-    {
-        Ok(Ok(Some(trace))) => trace,
-        Ok(Ok(None)) => return missing("the store has no such trace"),
-        Ok(Err(error)) => return broken(&error),
-        Err(response) => return response,
-    };
-    let short = name.get(..12).unwrap_or_default();
-    let saved = |ending: &str| format!("attachment; filename=\"{short}.{ending}\"");
+    let saved = format!("{}.{ending}", name.get(..12).unwrap_or_default());
     match ending.as_str() {
-        "fozzy" => {
-            let kind = [
-                (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
-                (header::CONTENT_DISPOSITION, saved("fozzy")),
-            ];
-            (kind, trace).into_response()
-        }
+        "html" => page(&shared, ExecutedSubject::Failure(name)).await,
+        "fozzy" => match asked(&shared, move |source| source.trace(&name)).await {
+            Ok(Ok(Some(trace))) => attachment("application/octet-stream", &saved, trace),
+            Ok(Ok(None)) => missing("the store has no such trace"),
+            Ok(Err(error)) => broken(&error),
+            Err(response) => response,
+        },
         "patch" => {
-            let kind = [
-                (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
-                (header::CONTENT_DISPOSITION, saved("patch")),
-            ];
-            (kind, added_file(&format!("regressions/{short}.fozzy"), &trace)).into_response()
+            let make =
+                move |source: &DashboardSource| source.trace(&name).map(|trace| trace.as_deref().map(regression_patch));
+            patch(&shared, &saved, make).await
         }
+        "seed.patch" => patch(&shared, &saved, move |source| source.failure_seed_patch(&name)).await,
         _ => missing("there is no such page"),
     }
 }
@@ -231,3 +276,6 @@ async fn executed(shared: &RouteState, subject: &ExecutedSubject) -> Result<Vec<
     let words = words.ok_or_else(|| missing("there is nothing of that kind"))?;
     execute(subject, &shared.source, &words).await.map_err(|why| broken(&why))
 }
+
+#[cfg(test)]
+mod tests;

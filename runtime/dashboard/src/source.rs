@@ -3,7 +3,9 @@
 use crate::subject::ExecutedSubject;
 use fozzy_campaign::fleet::discovery::{FleetCollection, FleetTarget};
 use fozzy_campaign::fleet::page_command::{FailureMeasure, TargetMeasure};
+use fozzy_campaign::fleet::patches::{input_of, seed_patch};
 use fozzy_campaign::fleet::shared_store::{SharedStore, SharedStoreError};
+use fozzy_campaign::fleet::testcases::TestcaseBytes;
 use fozzy_campaign::fleet::view::FleetView;
 use fozzy_campaign::selector::STORED;
 use fozzy_campaign::store::{RunManifest, RunStore};
@@ -25,6 +27,8 @@ pub struct DashboardSource {
     pub collection: FleetCollection,
     /// The runs of the project.
     pub runs: RunStore,
+    /// Traces from elsewhere, which are listed beside them.
+    pub traces: Vec<RunManifest>,
     /// The folder of the project's artifacts, with its corpora.
     pub base_dir: PathBuf,
     /// The binary of fozzy, which executes programs.
@@ -45,14 +49,41 @@ impl DashboardSource {
         self.view().document()
     }
 
-    /// One target by its id.
-    pub(crate) fn target(&self, id: &str) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
-        self.view().target(id, &self.base_dir)
+    /// One target by its id, with its testcases from this place on.
+    pub(crate) fn target(&self, id: &str, from: usize) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
+        self.view().target(id, &self.base_dir, from)
     }
 
-    /// The latest runs of the project.
+    /// A testcase of a target.
+    pub(crate) fn testcase(&self, id: &str, name: &str) -> Result<Option<TestcaseBytes>, SharedStoreError> {
+        self.view().testcase(id, &self.base_dir, name)
+    }
+
+    /// A testcase of a target as a patch for git; `None` also where its corpus is no folder of the project.
+    pub(crate) fn testcase_patch(&self, id: &str, name: &str) -> Result<Option<String>, SharedStoreError> {
+        let Some(TestcaseBytes::Whole(input)) = self.testcase(id, name)? else { return Ok(None) };
+        Ok(self.collected(id).and_then(|target| seed_patch(target, &self.base_dir, &input)))
+    }
+
+    /// A failure's input as a testcase of its target, as a patch for git; `None` also where its trace has no input, or its corpus is no folder of the
+    /// project.
+    pub(crate) fn failure_seed_patch(&self, trace: &str) -> Result<Option<String>, SharedStoreError> {
+        let Some(bytes) = self.trace(trace)? else { return Ok(None) };
+        let failures = self.fleet()?.failures;
+        let failure = failures.iter().find(|failure| failure.trace == trace);
+        Ok(failure.and_then(|failure| self.seed_patch_of(&failure.target, &bytes)))
+    }
+
+    /// The same for the trace of a failure of the target of that name.
+    pub(crate) fn seed_patch_of(&self, target: &str, trace: &[u8]) -> Option<String> {
+        let target = self.collection.targets.iter().find(|row| row.name == target)?;
+        seed_patch(target, &self.base_dir, &input_of(trace)?)
+    }
+
+    /// Traces from elsewhere, and the latest runs of the project.
     pub(crate) fn runs(&self) -> Vec<RunManifest> {
-        self.runs.finished().into_iter().take(RUNS_MAX).map(|(_, manifest)| manifest).collect()
+        let kept = self.runs.finished().into_iter().take(RUNS_MAX).map(|(_, manifest)| manifest);
+        self.traces.iter().cloned().chain(kept).collect()
     }
 
     /// The bytes of a failure's trace. Only those that the fleet lists: the store may hold others.
@@ -68,7 +99,10 @@ impl DashboardSource {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
         let page = |selector: &str| words(&["report", "show", selector, "--format", "html"]);
         Ok(match subject {
-            ExecutedSubject::Run(id) => self.runs().iter().any(|run| run.run_id == *id).then(|| page(id)),
+            ExecutedSubject::Run(id) => match self.traces.iter().find(|run| run.run_id == *id) {
+                Some(run) => run.trace_path.as_deref().map(page),
+                None => self.runs().iter().any(|run| run.run_id == *id).then(|| page(id)),
+            },
             ExecutedSubject::Failure(trace) => self.trace_name(trace)?.map(|trace| page(&trace)),
             ExecutedSubject::Measured(trace, measure) => self.measured(trace, *measure)?,
             ExecutedSubject::TargetPage(id) => {

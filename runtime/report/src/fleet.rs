@@ -158,11 +158,14 @@ pub struct FleetTargetDocument {
     pub failures: Vec<FleetFailureRow>,
     /// How it went, the oldest first. Of a long search every second moment is left out, as often as needed.
     pub history: Vec<FleetMoment>,
-    /// The folder of its corpus, if it has one.
+    /// The folder of its corpus, if it has one here; otherwise its testcases are those of the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus_path: Option<String>,
-    /// Testcases of it, the latest first, as far as they are shown.
+    /// Testcases of it, from the one on that was asked for (`?from=N`): of a folder the latest first, of the store by name.
     pub testcases: Vec<FleetTestcaseRow>,
+    /// How many there are.
+    #[serde(default)]
+    pub testcases_total: u64,
     /// What can be known of it by executing it: `coverage`, `faults`. `/api/targets/ID/coverage` of the dashboard does that.
     #[serde(default)]
     pub measures: Vec<String>,
@@ -341,6 +344,9 @@ pub struct FleetTestcaseRow {
     pub size: u64,
     /// The first of them, as text with escapes.
     pub begins: String,
+    /// What to type to execute it; absent of one whose name is no text. One of a store on a server is downloaded first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 /// What was found, and is not searched.
@@ -382,6 +388,10 @@ pub struct FleetFailureRow {
     /// What can be known of it by executing it: `causality`, `suspects`. `/api/failures/TRACE/causality` of the dashboard does that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<String>,
+    /// What of it the dashboard makes a patch for git of: `regression`, its trace as a regression test (`/failures/TRACE.patch`), and `seed`, its input as a
+    /// testcase (`/failures/TRACE.seed.patch`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patches: Vec<String>,
 }
 
 impl FleetDocument {
@@ -609,6 +619,7 @@ mod tests {
             trace_path: None,
             command: None,
             measures: Vec::new(),
+            patches: Vec::new(),
         };
         let of = |workers: Vec<FleetWorkerRow>, failures: Vec<FleetFailureRow>| FleetDocument {
             workers,

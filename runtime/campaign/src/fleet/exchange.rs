@@ -93,6 +93,11 @@ impl ExploredRecord {
     }
 }
 
+/// The folder of the store with the names of a target's testcases.
+pub(super) fn corpus_key(target: &FleetTarget) -> StoreKey {
+    StoreKey::new(&["corpus", &target.id])
+}
+
 /// One target, on this machine and in the store.
 pub(super) struct CorpusExchange<'a> {
     pub(super) store: &'a dyn SharedStore,
@@ -145,12 +150,8 @@ impl CorpusExchange<'_> {
         }
     }
 
-    fn corpus_key(&self) -> StoreKey {
-        StoreKey::new(&["corpus", &self.target.id])
-    }
-
     fn take_testcases(&self, folder: &Path, taken: &mut TakenCorpus) -> Result<(), CampaignError> {
-        let key = self.corpus_key();
+        let key = corpus_key(self.target);
         let names = self.store.list(&key).map_err(store_error)?;
         let names: Vec<Digest> = names.iter().filter_map(|name| Digest::parse(name)).take(TESTCASES_MAX).collect();
         let is_missing = |name: &&Digest| !folder.join(name.to_string()).exists();
@@ -183,7 +184,7 @@ impl CorpusExchange<'_> {
 
     fn share_testcases(&self, folder: &Path, names: &[Digest], taken: &mut TakenCorpus) -> Result<(), CampaignError> {
         let (mut chunk, mut bytes_of_chunk) = (Vec::new(), 0);
-        let key = self.corpus_key();
+        let key = corpus_key(self.target);
         let put = |chunk: &mut Vec<Vec<u8>>| {
             let put = self.store.put_named_blobs(&key, chunk).map_err(store_error);
             chunk.clear();

@@ -10,29 +10,19 @@
 
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, UncollectedTarget};
 use super::page_command::{FailureMeasure, TargetMeasure};
+use super::patches::FailurePatch;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
 use super::shared_store::{SharedStore, SharedStoreError, with_masked_password};
 use super::spool::WaitingFailure;
+use super::testcases::{TargetTestcases, TestcaseBytes, TestcasePage};
 use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
 use fozzy_report::fleet::{
-    FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetTestcaseRow, FleetWorkerRow,
-    UncollectedRow,
+    FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetWorkerRow, UncollectedRow,
 };
 use fozzy_report::shell_word;
-use fozzy_trace::file::store::is_temporary;
 use fozzy_trace::{Digest, FailureSignature};
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::Path;
-use std::time::SystemTime;
-
-/// Testcases of a corpus that are shown.
-const TESTCASES_MAX: usize = 200;
-/// Files of a corpus that are looked at for these.
-const FILES_MAX: usize = 100_000;
-/// Bytes of a testcase that are shown.
-const BEGINS_BYTES: u64 = 96;
 
 /// A store, looked at.
 pub struct FleetView<'a> {
@@ -159,28 +149,48 @@ impl FleetView<'_> {
         rows.map(row).collect()
     }
 
-    /// One target by its id, with the corpora below `base_dir`; `None` when no target has it.
+    /// One target by its id, with the corpora below `base_dir`, and its testcases from this place on; `None` when no target has it.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub fn target(&self, id: &str, base_dir: &Path) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
-        let Some(target) = self.collection.targets.iter().find(|target| target.id == id) else { return Ok(None) };
+    pub fn target(
+        &self,
+        id: &str,
+        base_dir: &Path,
+        from: usize,
+    ) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
+        let Some(target) = self.collected(id) else { return Ok(None) };
         let records = FleetRecords { store: self.store };
         let failures = self.failures(&records, target)?;
-        let corpus = target.corpus_path(base_dir).filter(|corpus| corpus.is_dir());
+        let testcases = TargetTestcases { store: self.store, target, base_dir };
+        let TestcasePage { rows, total, folder } = testcases.page(from)?;
         Ok(Some(FleetTargetDocument {
             schema_version: "fozzy.fleet_target.v1".to_owned(),
             target: target_row(target, &records.target(id)?.0, &failures),
             failures,
             history: records.history(id)?,
-            testcases: corpus.as_deref().map(testcases).unwrap_or_default(),
+            testcases: rows,
+            testcases_total: total,
             measures: TargetMeasure::ALL
                 .into_iter()
                 .filter(|measure| measure.words(target, base_dir).is_some())
                 .map(|measure| measure.word().to_owned())
                 .collect(),
-            corpus_path: corpus.map(|corpus| corpus.display().to_string()),
+            corpus_path: folder.map(|folder| folder.display().to_string()),
         }))
+    }
+
+    /// The bytes of a testcase of a target; `None` when no target has the id, or none of its testcases the name.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub fn testcase(&self, id: &str, base_dir: &Path, name: &str) -> Result<Option<TestcaseBytes>, SharedStoreError> {
+        let Some(target) = self.collected(id) else { return Ok(None) };
+        TargetTestcases { store: self.store, target, base_dir }.bytes(name)
+    }
+
+    fn collected(&self, id: &str) -> Option<&FleetTarget> {
+        self.collection.targets.iter().find(|target| target.id == id)
     }
 
     fn failures(
@@ -200,6 +210,7 @@ impl FleetView<'_> {
         let measures = measures.filter(|measure| measure.words(target, "", &signature).is_some());
         FleetFailureRow {
             measures: measures.map(|measure| measure.word().to_owned()).collect(),
+            patches: FailurePatch::of(target).iter().map(|patch| patch.word().to_owned()).collect(),
             target: target.name.clone(),
             trace: failure.trace.to_string(),
             signature,
@@ -260,6 +271,7 @@ impl BroughtFailure {
             command,
             trace_path: None,
             measures: Vec::new(),
+            patches: Vec::new(),
         }
     }
 }
@@ -279,6 +291,7 @@ fn waiting_row(
         command: Some(replay_of(&path)),
         trace_path: Some(path.display().to_string()),
         measures: Vec::new(),
+        patches: Vec::new(),
     }
 }
 
@@ -315,29 +328,6 @@ fn kind_word(kind: &FleetTargetKind) -> &'static str {
         FleetTargetKind::Http => "http",
         FleetTargetKind::CargoFuzz(_) => "cargo-fuzz",
     }
-}
-
-/// The latest files of a corpus. One that goes meanwhile is none; links are not followed.
-fn testcases(folder: &Path) -> Vec<FleetTestcaseRow> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MAX);
-    let files = entries.filter(|entry| !is_temporary(&entry.file_name())).filter_map(|entry| {
-        let metadata = fs::symlink_metadata(entry.path()).ok().filter(fs::Metadata::is_file)?;
-        let written = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        Some((std::cmp::Reverse(written), entry.file_name(), metadata.len(), entry.path()))
-    });
-    let mut files: Vec<_> = files.collect();
-    files.sort();
-    let shown = files.into_iter().take(TESTCASES_MAX);
-    let row = |(_, name, size, path): (_, std::ffi::OsString, u64, std::path::PathBuf)| {
-        let mut begins = Vec::new();
-        File::open(path).ok()?.take(BEGINS_BYTES).read_to_end(&mut begins).ok()?;
-        Some(FleetTestcaseRow {
-            name: name.to_string_lossy().into_owned(),
-            size,
-            begins: begins.escape_ascii().to_string(),
-        })
-    };
-    shown.filter_map(row).collect()
 }
 
 #[cfg(test)]

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 /// it works.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DashboardArgs {
-    /// The folder or file of the fleet [default: what `fozzy test` takes, and cargo-fuzz folders below this one]
-    pub(crate) dir: Option<PathBuf>,
+    /// The folder or file of the fleet [default: what `fozzy test` takes, and cargo-fuzz folders below this one]. Files that end with `.fozzy`
+    /// are traces from elsewhere, which are listed among the runs.
+    #[arg(value_name = "DIR|TRACE")]
+    pub(crate) words: Vec<PathBuf>,
     /// Write the pages as files, and serve nothing: `index.html` needs no server.
     #[arg(long, value_name = "DIR", conflicts_with = "port")]
     pub(crate) export: Option<PathBuf>,
-    /// Also execute programs for it: stories of failures, causality, suspects, coverage by line, faults. Each takes two minutes at the most.
+    /// Also execute programs for it: stories of failures and of the latest runs, causality, suspects, coverage by line, faults. Each takes two
+    /// minutes at the most.
     #[arg(long, requires = "export")]
     pub(crate) execute: bool,
     /// The port on 127.0.0.1 [default: a free one]

@@ -6,9 +6,13 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
 use fozzy_campaign::fleet::discovery::FleetScope;
+use fozzy_campaign::inputs::is_trace;
+use fozzy_campaign::selector;
+use fozzy_campaign::store::RunManifest;
 use fozzy_campaign::wall_clock::{Stopwatch, pause};
 use fozzy_dashboard::{DashboardError, DashboardServer, DashboardSource, export};
 use fozzy_report::fleet::DashboardDocument;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -18,10 +22,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub(crate) fn dashboard(context: &Context, args: &DashboardArgs) -> Result<ExitCode, CliError> {
     let place = FleetPlace { store: args.store.as_deref(), project: args.project.as_deref() };
     place.existing(context)?;
-    let scope = FleetScope { root: args.dir.clone(), only: args.only.clone(), exclude: args.exclude.clone() };
+    let (traces, roots): (Vec<&PathBuf>, Vec<&PathBuf>) = args.words.iter().partition(|word| is_trace(word));
+    if let [_, second, ..] = &roots[..] {
+        let message = format!("{}: a fleet has one folder or file; traces end with .fozzy", second.display());
+        return Err(CliError::new(ErrorKind::Usage, message));
+    }
+    let listed = |path: &PathBuf| -> Result<RunManifest, CliError> {
+        let recording = selector::read(path)?;
+        Ok(RunManifest::of_trace(path, &recording))
+    };
+    let traces = traces.into_iter().map(listed).collect::<Result<Vec<RunManifest>, CliError>>()?;
+    let root = roots.first().copied().cloned();
+    let scope = FleetScope { root, only: args.only.clone(), exclude: args.exclude.clone() };
     let collection = scope.collect(&context.project)?;
     context.project.remarks.live("");
-    let source = place.source(context, collection)?;
+    let source = DashboardSource { traces, ..place.source(context, collection)? };
     if let Some(folder) = &args.export {
         let site = export(&source, folder, args.execute).map_err(refused)?;
         let path = folder.join("index.html").display().to_string();

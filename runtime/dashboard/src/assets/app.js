@@ -3,7 +3,7 @@
 (() => {
   const embedded = document.getElementById("data");
   const fixed = embedded ? JSON.parse(embedded.textContent) : null;
-  const PAGES = [["", "Overview"], ["failures", "Failures"], ["workers", "Workers"], ["collection", "Collection"], ["runs", "Runs"]];
+  const PAGES = [["", "Overview"], ["failures", "Failures"], ["workers", "Workers"], ["collection", "Collection"], ["runs", "Runs"], ["patches", "Patches"]];
   const main = document.getElementById("content");
   let fleet = fixed ? fixed.fleet : null;
   // Why there is none.
@@ -264,8 +264,32 @@
       h("p", {}, hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,
         page !== "failure" && (failure.measures || []).length ? h("a", { class: "row", href: `#/failure/${failure.trace}` }, failure.measures.join(" and ")) : null,
         h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace"),
-        h("a", { href: `failures/${failure.trace}.patch`, download: true }, "regression test as a patch")),
+        patchesOf(failure).map(([address, label]) => h("a", { href: address, download: true }, label))),
       failure.command ? copy(failure.command) : null);
+  };
+
+  // What of a failure there is as a patch for git: where it is, what a link to it says, what it does, and how it is called when it was downloaded.
+  const PATCHES = {
+    regression: ["patch", "regression test as a patch", (failure) => `adds its trace to regressions/, where fozzy test tries it: ${failure.signature}`],
+    seed: ["seed.patch", "input as a patch", (failure) => `adds its input to the corpus of ${failure.target}, with which each of its campaigns begins: ${failure.signature}`],
+  };
+  const patchesOf = (failure) => (failure.patches || []).filter((kind) => PATCHES[kind]).map((kind) => {
+    const [ending, label, does] = PATCHES[kind];
+    const address = `failures/${failure.trace}.${ending}`;
+    return [address, label, does(failure), fixed ? address : `${failure.trace.slice(0, 12)}.${ending}`];
+  });
+
+  const patchesPage = () => {
+    const rows = fleet.failures.filter((failure) => fits(failure.signature) || fits(failure.target)).flatMap((failure) => patchesOf(failure).map((patch) => [failure, patch]));
+    return [
+      h("h1", {}, "Patches"),
+      h("p", { class: "faint" }, `Download one, and apply it in the project's folder${fixed ? "; paths are from the folder of these pages" : ""}. Testcases have theirs in the corpus of their target. A failure's plan is in its trace; there is no file of it.`),
+      h("div", { class: "tools" }, search("Search patches"), h("span", { class: "faint" }, `${number(rows.length)} ${rows.length === 1 ? "patch" : "patches"}`)),
+      rows.length ? table([h("th", {}, "patch"), h("th", {}, "target"), h("th", {}, "what it does"), h("th", {}, "command")],
+        rows.map(([failure, [address, label, does, file]]) => h("tr", {}, h("td", {}, h("a", { class: "row", href: address, download: true }, label)), h("td", { class: "name" }, failure.target),
+          h("td", { class: "why" }, does), h("td", { class: "mono name" }, `git apply ${file}`))))
+        : h("p", { class: "empty" }, fleet.failures.length ? "No patch has this in its words." : "Nothing has failed."),
+    ];
   };
 
   const failuresPage = () => {
@@ -327,17 +351,19 @@
       : h("p", { class: "empty" }, "No target was found."),
   ];
 
+  // A word that a shell takes as one.
+  const shellWord = (text) => /^[\w./+=:@%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
   const runsPage = () => {
     if (!runs) return [h("h1", {}, "Runs"), h("p", { class: "empty" }, "Reading …")];
-    const rows = runs.filter((run) => fits(`${run.mode} ${run.status} ${run.runId}`));
+    const rows = runs.filter((run) => fits(`${run.mode} ${run.status} ${run.runId} ${run.sequence ? "" : run.tracePath}`));
     return [
       h("h1", {}, "Runs of the project"),
       h("div", { class: "tools" }, search("Search runs"), h("span", { class: "faint" }, `${rows.length} of ${runs.length}, the latest first`)),
       rows.length ? table([h("th", {}, "run"), h("th", {}, "by"), h("th", {}, "verdict"), h("th", { class: "n" }, "findings"), h("th", { class: "n" }, "took"), h("th", { class: "n" }, "ended"), h("th", { class: "wide" }, "replay")],
-        rows.map((run) => h("tr", {},
-          h("td", { class: "mono" }, fixed ? run.runId.slice(0, 12) : h("a", { class: "row", href: `runs/${run.runId}.html`, target: "_blank", rel: "noopener" }, run.runId.slice(0, 12))),
+        rows.map((run) => [run, run.sequence ? run.runId.slice(0, 12) : run.tracePath]).map(([run, name]) => h("tr", {},
+          h("td", { class: "mono name" }, !hasPage(`runs/${run.runId}.html`) ? name : h("a", { class: "row", href: `runs/${run.runId}.html`, target: "_blank", rel: "noopener" }, name)),
           h("td", {}, run.mode), h("td", {}, word(run.status === "pass" ? "good" : "bad", run.status)), h("td", { class: "n" }, number(run.findingsCount)),
-          h("td", { class: "n" }, seconds(run.durationNs / 1e9)), h("td", { class: "n" }, since(run.finishedAt)), h("td", { class: "mono wide" }, `fozzy replay ${run.runId.slice(0, 12)}`))))
+          h("td", { class: "n" }, run.sequence ? seconds(run.durationNs / 1e9) : "-"), h("td", { class: "n" }, since(run.finishedAt)), h("td", { class: "mono wide name" }, `fozzy replay ${shellWord(name)}`))))
         : h("p", { class: "empty" }, runs.length ? "No run has this in its words." : "No run is kept."),
     ];
   };
@@ -382,9 +408,65 @@
     }, data, box));
   };
 
+  // Testcases: a page of them, and the bytes of the one that is opened. Where they are is in the address: #/target/ID/FROM/NAME.
+  const PAGE_ROWS = 200, HEX_BYTES_MAX = 4096, HEX_LINE = 16;
+  const fromOf = () => { const from = Number(place()[2] || 0); return Number.isSafeInteger(from) && from > 0 ? from : 0; };
+  let opened = null;
+  const open = async (address) => {
+    const mine = opened = { address };
+    try {
+      const response = await fetch(address);
+      if (!response.ok) throw new Error(await response.text());
+      mine.bytes = new Uint8Array(await response.arrayBuffer());
+    } catch (error) {
+      mine.why = error.message;
+    }
+    draw(true);
+  };
+  const unhex = (digits) => Uint8Array.from(digits.match(/../g) || [], (digit) => parseInt(digit, 16));
+  const hexDump = (bytes) => {
+    const lines = [];
+    for (let at = 0; at < Math.min(bytes.length, HEX_BYTES_MAX); at += HEX_LINE) {
+      const line = [...bytes.subarray(at, Math.min(at + HEX_LINE, HEX_BYTES_MAX))];
+      const digits = line.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+      lines.push(`${at.toString(16).padStart(8, "0")}  ${digits.padEnd(3 * HEX_LINE)} ${line.map((byte) => byte >= 32 && byte < 127 ? String.fromCharCode(byte) : ".").join("")}`);
+    }
+    return lines.join("\n");
+  };
+  // The bytes below the row of a testcase, as far as they are shown, and what there is to do with it.
+  const bytesOf = (id, row, closed) => {
+    const address = `api/targets/${encodeURIComponent(id)}/testcases/${encodeURIComponent(row.name)}`;
+    const digits = fixed && fixed.testcases[`${id}/${row.name}`];
+    if (!fixed && (!opened || opened.address !== address)) open(address);
+    const found = !fixed ? opened : digits === undefined ? { why: "Its bytes are not in these pages." } : { bytes: unhex(digits) };
+    const shown = found.bytes && Math.min(found.bytes.length, HEX_BYTES_MAX);
+    return h("tr", {}, h("td", { colspan: 3 }, h("div", { class: "bytes" },
+      found.why ? h("ul", { class: "notes" }, h("li", {}, found.why)) : !found.bytes ? h("p", { class: "empty", role: "status" }, "Reading …")
+        : [row.size > shown ? h("p", { class: "faint" }, `the first ${number(shown)} of ${counted(row.size, "byte")}`) : null,
+          h("pre", { class: "hex", tabindex: 0, "aria-label": "Bytes in hexadecimal" }, shown ? hexDump(found.bytes) : "It is empty.")],
+      h("p", { class: "tools" }, fixed ? null : [h("a", { href: address, download: true }, "download"), h("a", { href: `${address}/patch`, download: true }, "as a patch for git")], h("a", { href: closed }, "close")),
+      row.command ? copy(row.command) : null)));
+  };
+  const corpus = ({ target, testcases, testcasesTotal, corpusPath }) => {
+    if (!corpusPath && !testcasesTotal) return null;
+    const [, id, , name] = place();
+    const from = fixed ? 0 : fromOf(), end = from + testcases.length;
+    const to = (from, name) => `#/target/${encodeURIComponent(target.id)}/${from}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
+    const pages = fixed ? null : [from > 0 ? h("a", { class: "row", href: to(Math.max(0, from - PAGE_ROWS)) }, "← the ones before") : null,
+      testcases.length && from + PAGE_ROWS < testcasesTotal ? h("a", { class: "row", href: to(from + PAGE_ROWS) }, "the next ones →") : null];
+    return [h("h2", {}, "Corpus"),
+      h("p", { class: "tools" }, h("span", { class: "faint" }, `${corpusPath || fleet.store}: ${testcases.length ? `${number(from + 1)} to ${number(end)} of ` : ""}${counted(testcasesTotal, "testcase")}, ${corpusPath ? "the latest first" : "by name"}.`), pages),
+      table([h("th", {}, "testcase"), h("th", { class: "n" }, "bytes"), h("th", {}, "begins with")],
+        testcases.flatMap((row) => [
+          h("tr", {}, h("td", { class: "mono" }, row.command ? h("a", { class: "row", href: to(from, row.name), title: visible(row.name), "aria-expanded": String(row.name === name) }, row.name.slice(0, 16)) : row.name.slice(0, 16)),
+            h("td", { class: "n" }, number(row.size)), h("td", { class: "mono why" }, row.begins)),
+          row.command && row.name === name ? bytesOf(id, row, to(from)) : null])
+          .filter(Boolean))];
+  };
+
   const targetPage = (id) => {
     if (!detail || detail.target.id !== id) return [h("p", { class: "empty" }, detail === false ? "There is no such target." : "Reading …")];
-    const { target, failures, history, testcases, corpusPath, measures } = detail;
+    const { target, failures, history, corpusPath, measures } = detail;
     const about = (what) => measures.includes(what) ? `api/targets/${id}/${what}` : null;
     const charts = h("div", { class: "charts" });
     const choice = (label, isOn, act) => h("button", { type: "button", "aria-pressed": String(isOn), onclick: () => { act(); draw(true); } }, label);
@@ -412,9 +494,7 @@
       failures.length ? failures.map((failure) => failureCard(failure, false)) : h("p", { class: "empty" }, "None so far."),
       about("coverage") ? executed("Coverage by source line", about("coverage"), "execute the corpus", corpusPath ? "What its testcases reach." : "What the runs reach that the exploration has kept.", coverage(id)) : null,
       about("faults") ? executed("Faults", about("faults"), "run with faults", "Which faults strike in the same runs, and during which operations, over 50 runs.", faultMaps) : null,
-      corpusPath ? [h("h2", {}, "Corpus"), h("p", { class: "faint" }, `${corpusPath}; the latest ${counted(testcases.length, "testcase")}.`),
-        table([h("th", {}, "testcase"), h("th", { class: "n" }, "bytes"), h("th", {}, "begins with")],
-          testcases.map((row) => h("tr", {}, h("td", { class: "mono" }, row.name.slice(0, 16)), h("td", { class: "n" }, number(row.size)), h("td", { class: "mono why" }, row.begins))))] : null,
+      corpus(detail),
     ];
   };
 
@@ -430,14 +510,15 @@
     const scroll = [scrollX, scrollY, ...[...main.querySelectorAll(".scroll")].map((box) => box.scrollLeft)];
     plots.forEach((plot) => plot.destroy());
     plots = [];
-    const make = { "": overview, failures: failuresPage, workers: workersPage, collection: collectionPage, runs: runsPage, failure: () => failurePage(id), target: () => targetPage(id) }[page];
+    const make = { "": overview, failures: failuresPage, workers: workersPage, collection: collectionPage, runs: runsPage, patches: patchesPage, failure: () => failurePage(id), target: () => targetPage(id) }[page];
     const parts = make ? make() : [h("p", { class: "empty" }, "There is no such page.")];
     main.replaceChildren(...parts.flat(Infinity).filter((part) => part !== null && part !== undefined));
     document.title = `Fozzy: ${page === "target" && detail ? visible(detail.target.name) : (PAGES.find(([key]) => key === page) || ["", "a fleet"])[1]}`;
-    if (keeps) {
+    // When the charts are there, which are drawn then too: without them the page is shorter.
+    if (keeps) queueMicrotask(() => {
       scrollTo(scroll[0], scroll[1]);
       [...main.querySelectorAll(".scroll")].forEach((box, place) => { box.scrollLeft = scroll[2 + place] || 0; });
-    }
+    });
     if (kept) {
       const again = kept.isSearch ? main.querySelector("input[type=search]")
         : kept.label ? [...main.querySelectorAll("button")].find((button) => button.textContent === kept.label)
@@ -480,7 +561,7 @@
     const turn = ++asking;
     try {
       if (page === "target") {
-        const found = fixed ? fixed.targets[id] || false : await ask(`api/targets/${encodeURIComponent(id)}`);
+        const found = fixed ? fixed.targets[id] || false : await ask(`api/targets/${encodeURIComponent(id)}?from=${fromOf()}`);
         if (turn !== asking) return;
         detail = found;
       }
@@ -491,7 +572,14 @@
     timed(() => draw(keeps));
   };
 
-  addEventListener("hashchange", () => { filter = ""; detail = null; scrollTo(0, 0); draw(false); refresh(false).then(() => main.focus({ preventScroll: true })); });
+  let before = place();
+  addEventListener("hashchange", () => {
+    const now = place(), isSame = now[0] === "target" && now[1] === before[1] && before[0] === "target";
+    before = now;
+    // Another testcase, or others, of the same target: the reader stays where they are.
+    if (isSame) { shownOf = ""; refresh(true); return; }
+    filter = ""; detail = null; scrollTo(0, 0); draw(false); refresh(false).then(() => main.focus({ preventScroll: true }));
+  });
   addEventListener("resize", () => { if (plots.length) draw(true); });
 
   const theme = () => {

@@ -1,0 +1,84 @@
+//! Answers about testcases, asked by name as a browser's address is decoded.
+
+use super::*;
+use axum::body::to_bytes;
+use fozzy_campaign::fleet::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
+use fozzy_campaign::fleet::shared_store::DirectoryStore;
+use fozzy_campaign::store::RunStore;
+use std::fs;
+use std::path::PathBuf;
+
+/// A folder with a store, and a corpus of one target, whose files are these.
+fn state(files: &[&str]) -> (tempfile::TempDir, RouteState) {
+    let place = tempfile::tempdir().expect("a folder");
+    let target = FleetTarget {
+        id: "app-1".to_owned(),
+        name: "app.wasm".to_owned(),
+        kind: FleetTargetKind::Fuzz("parse".to_owned()),
+        source: "app.wasm".into(),
+        is_built: false,
+        file: "app.wasm".into(),
+        flags: Vec::new(),
+    };
+    let corpus = target.corpus_path(place.path()).expect("it is fuzzed");
+    fs::create_dir_all(&corpus).expect("a folder");
+    files.iter().for_each(|name| fs::write(corpus.join(name), name).expect("written"));
+    fs::write(place.path().join("secret"), "outside").expect("written");
+    let source = DashboardSource {
+        store: Box::new(DirectoryStore::open(&place.path().join("store"), "shop").expect("a store")),
+        address: "store".to_owned(),
+        collection: FleetCollection { targets: vec![target], uncollected: Vec::new() },
+        runs: RunStore::new(place.path()),
+        traces: Vec::new(),
+        base_dir: place.path().to_owned(),
+        program: PathBuf::from("fozzy"),
+        globals: Vec::new(),
+    };
+    let (latest, watchers) = (watch::Sender::new(LatestFleet::None), Arc::new(AtomicUsize::new(0)));
+    (place, RouteState { source: Arc::new(source), latest, watchers })
+}
+
+async fn body(response: Response) -> Vec<u8> {
+    to_bytes(response.into_body(), 1 << 20).await.expect("a body").to_vec()
+}
+
+async fn asked_for(state: &RouteState, name: &str) -> Response {
+    testcase(State(state.clone()), Path(("app-1".to_owned(), name.to_owned()))).await
+}
+
+#[tokio::test]
+async fn a_testcase_is_a_download_and_no_name_leads_elsewhere_or_into_the_head() {
+    let odd = "<b>\"; filename=\"x.html";
+    let (_place, state) = state(&["seed.txt", odd]);
+    for (name, saved) in [("seed.txt", "seed.txt"), (odd, "_b____filename__x.html")] {
+        let response = asked_for(&state, name).await;
+        assert_eq!(response.status(), StatusCode::OK, "{name}");
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "application/octet-stream");
+        assert_eq!(response.headers()[header::CONTENT_DISPOSITION], format!("attachment; filename=\"{saved}\""));
+        assert_eq!(body(response).await, name.as_bytes());
+    }
+    for name in ["", "..", "../../secret", "/etc/passwd", "corpora/../../secret", "seed.txt/", "none", "a\0b"] {
+        assert_eq!(asked_for(&state, name).await.status(), StatusCode::NOT_FOUND, "{name}");
+        let response = testcase_patch(State(state.clone()), Path(("app-1".to_owned(), name.to_owned()))).await;
+        assert_eq!(response.status(), StatusCode::NOT_FOUND, "{name}");
+    }
+    let other = testcase(State(state.clone()), Path(("app-2".to_owned(), "seed.txt".to_owned()))).await;
+    assert_eq!(other.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_target_has_its_testcases_from_a_place_on() {
+    let (_place, state) = state(&["a", "b", "c"]);
+    for (query, rows) in
+        [(None, 3), (Some("from=1"), 2), (Some("x=7&from=3"), 0), (Some("from=18446744073709551615"), 0)]
+    {
+        let response = target(State(state.clone()), Path("app-1".to_owned()), RawQuery(query.map(str::to_owned))).await;
+        let document: serde_json::Value = serde_json::from_slice(&body(response).await).expect("JSON");
+        assert_eq!(document["testcases"].as_array().map(Vec::len), Some(rows), "{query:?}");
+        assert_eq!(document["testcasesTotal"], 3);
+    }
+    for query in ["from=-1", "from=", "from=x"] {
+        let response = target(State(state.clone()), Path("app-1".to_owned()), RawQuery(Some(query.to_owned()))).await;
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{query}");
+    }
+}
