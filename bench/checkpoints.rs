@@ -7,7 +7,7 @@
 //! trap      the call that ends and its backtrace by themselves, and then the restore by itself
 //! ```
 //!
-//! The best of nine interleaved rounds counts, in CPU time of this thread.
+//! Medians of interleaved rounds, in CPU time of this thread; of calls and ends, the best round.
 
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};
@@ -55,21 +55,15 @@ impl Walker {
         self.reactor.call(&mut self.dirty, (pages, 3)).expect("it writes");
     }
 
-    /// What `work` takes beyond the writing that is part of it, beside `theirs`: the best of each in so many rounds.
+    /// What `work` takes beyond the writing that is part of it, beside `theirs`.
     fn beside(
         &mut self,
         rounds: usize,
         pages: u32,
         work: fn(&mut Walker, u32) -> f64,
-        mut theirs: impl FnMut() -> f64,
+        theirs: impl FnMut() -> f64,
     ) -> Pair {
-        let (mut both, mut writing, mut beside) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
-        for _ in 0..=rounds {
-            both = both.min(work(self, pages));
-            writing = writing.min(self.dirtying(pages));
-            beside = beside.min(theirs());
-        }
-        Pair::once(both - writing, beside)
+        Pair::of(rounds, || work(self, pages) - self.dirtying(pages), theirs)
     }
 
     /// CPU seconds of `BATCH` times writing so many pages and restoring.
@@ -159,14 +153,15 @@ fn fast() -> Program {
 pub(crate) fn marks() -> Vec<Row> {
     let (fast, per) = (fast(), Unit::NanosecondsPerCall(BATCH));
     let mut rows = Vec::new();
-    for (pages, max) in [(4, 0.5e-6), (16, 4e-6), (64, 15e-6)] {
+    let seconds = |seconds: f64| Bound::Seconds(seconds * f64::from(BATCH));
+    for (pages, bound) in [(4, Bound::Ratio(2.5)), (16, seconds(4e-6)), (64, seconds(15e-6))] {
         for mebibytes in [1, 10, 100] {
             let name = format!("restore {pages} pages of {mebibytes} MiB, marks (copying them)");
             match Walker::new(&fast, mebibytes, TrackerKind::Marks) {
                 Ok(mut walker) => {
                     let pair = walker.beside(ROUNDS, pages, Walker::restores, copies(pages as usize));
                     let name = format!("{name}, {} are copied", walker.copied(pages));
-                    rows.push(Row::times(&name, &pair, per, Bound::Seconds(max * f64::from(BATCH))));
+                    rows.push(Row::times(&name, &pair, per, bound));
                 }
                 Err(why) => rows.push(Row::missing(&name, &why)),
             }

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! explore-puzzles    the default search, beside the native one on the same source     solved, steps, CPU seconds
+//!                    the command in the maze of sixteen, whose end is no failure      steps a CPU second
+//! explore-workers    the same by two workers, beside one                              steps a second
 //! explore-others     each other way to search: what checkpoints, states and strategies are worth
 //!
 //! FOZZY_BENCH_SEEDS=20     seeds of each
-//! FOZZY_BENCH_SECONDS=10   CPU seconds of each seed
+//! FOZZY_BENCH_SECONDS=10   CPU seconds of each seed; real seconds of an exploration by the command
 //! FOZZY_BENCH_PUZZLES=lock,bomb, FOZZY_BENCH_WAYS=memory   some of the puzzles; ways whose names contain that
 //! ```
 //!
@@ -18,10 +20,11 @@ mod ground;
 mod native;
 mod ours;
 
-use crate::guests;
-use crate::table::Row;
+use crate::measure::{Clock, Pair, process_seconds_each};
+use crate::table::{Least, Row};
+use crate::{Bench, guests};
 use ours::{Tries, Way};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The puzzles, by the names that the scenario knows.
@@ -39,6 +42,15 @@ const PUZZLES: [&str; 12] = [
     "password",
     "password-again",
 ];
+
+/// The puzzle whose steps are counted.
+const MAZE: &str = "maze-16";
+/// Interleaved explorations by the command, each round with a seed of its own.
+const ROUNDS: usize = 5;
+/// Steps that the command makes in a CPU second of its process.
+const STEPS_LEAST: f64 = 1e6;
+/// Steps a second of two workers over those of one.
+const WORKERS_LEAST: f64 = 1.9;
 
 /// The default search.
 const DEFAULT: Way =
@@ -70,9 +82,12 @@ fn seconds() -> f64 {
     number("FOZZY_BENCH_SECONDS", 10) as f64
 }
 
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/puzzles")
+}
+
 fn component() -> Arc<[u8]> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/puzzles");
-    std::fs::read(guests::scenario_with(&folder, "puzzles", true)).expect("it was just built").into()
+    std::fs::read(guests::scenario_with(&folder(), "puzzles", true)).expect("it was just built").into()
 }
 
 /// Puzzles that are asked for; all of them when none is.
@@ -94,7 +109,42 @@ pub(crate) fn puzzles() -> Vec<Row> {
         };
         Row::words(name, [ours.shown(), natively.as_ref().map_or_else(String::new, Tries::shown), ratio])
     };
-    chosen().iter().map(row).collect()
+    let mut rows: Vec<Row> = chosen().iter().map(row).collect();
+    if chosen().contains(&MAZE) {
+        rows.push(steps());
+    }
+    rows
+}
+
+/// Steps a CPU second, beside those of the native search, which ends at each solution and begins anew.
+fn steps() -> Row {
+    let (bench, program) = (Bench::new(), guests::scenario(&folder(), "puzzles"));
+    let natively = || {
+        let tries = native::solve(MAZE).expect("it is one of its puzzles");
+        tries.seconds / tries.steps as f64
+    };
+    let pair = Pair::of_seeds(ROUNDS, |seed| exploration(&bench, &program, seed, 1, Clock::Cpu), |_| natively());
+    Row::rates(&format!("{MAZE}, explored (natively)"), &pair, 1, "steps/CPU s", Least::Rate(STEPS_LEAST))
+}
+
+/// Two workers beside one, in real time: it needs a machine of two processors with nothing else to do.
+pub(crate) fn workers() -> Vec<Row> {
+    let (bench, program) = (Bench::new(), guests::scenario(&folder(), "puzzles"));
+    let pair = Pair::of_seeds(
+        ROUNDS,
+        |seed| exploration(&bench, &program, seed, 2, Clock::Wall),
+        |seed| exploration(&bench, &program, seed, 1, Clock::Wall),
+    );
+    let name = format!("{MAZE}, explored by two workers (one)");
+    vec![Row::rates(&name, &pair, 1, "steps/s", Least::Ratio(WORKERS_LEAST))]
+}
+
+/// Seconds of one step in an exploration of the maze by the command.
+fn exploration(bench: &Bench, program: &Path, seed: u64, workers: u32, clock: Clock) -> f64 {
+    let mut command = bench.fozzy();
+    command.arg("explore").arg(program).arg(format!("--env=PUZZLE={MAZE}")).args(["--no-seeds", "--no-shrink"]);
+    command.arg(format!("--time={}s", seconds())).arg(format!("--seed={seed}")).arg(format!("--workers={workers}"));
+    process_seconds_each(clock, &mut command, "/explore/steps")
 }
 
 /// The other searches.

@@ -15,7 +15,7 @@
 )]
 
 use crate::measure::Pair;
-use crate::table::{Bound, Row, Unit};
+use crate::table::{Bound, Least, Row, Unit};
 use fozzy_campaign::fleet::division::{DiscoveryEstimate, TimeDivision};
 use fozzy_campaign::fleet::shared_store::{SharedStore, StoreKey, open_store};
 use fozzy_trace::Seed;
@@ -61,7 +61,7 @@ pub(crate) fn store() -> Vec<Row> {
 fn row(name: &str, ours: impl FnMut(), theirs: impl FnMut()) -> Row {
     let (mut ours, mut theirs) = (ours, theirs);
     let pair = Pair::of(ROUNDS, || seconds(&mut ours), || seconds(&mut theirs));
-    Row::rates(&format!("store {name}"), &pair, REQUESTS, Some(LEAST))
+    Row::rates(&format!("store {name}"), &pair, REQUESTS, "requests/s", Least::Ratio(LEAST))
 }
 
 fn directory(folder: &Path) -> Vec<Row> {

@@ -11,7 +11,7 @@
 use crate::guests;
 use crate::measure::{Pair, thread_seconds};
 use crate::ours;
-use crate::table::{Bound, Row, Unit};
+use crate::table::{Bound, Least, Row, Unit};
 use fozzy_engine::Session;
 use fozzy_sdk::native::{self, Settings};
 use fozzy_sdk::scenario::Scenario;
@@ -38,13 +38,13 @@ pub(crate) fn flows() -> Vec<Row> {
     let steps = guests::scenario(&folder.join("guests/steps"), "steps");
     let bank = guests::scenario(&folder.join("../scenarios/bank"), "bank");
     vec![
-        row::<steps::Steps>("trivial flows (the same source natively)", &steps, 1_000_000),
-        row::<bank::Bank>("the bank's flows (the same source natively)", &bank, 400_000),
+        row::<steps::Steps>("trivial flows (the same source natively)", &steps, 0.6),
+        row::<bank::Bank>("the bank's flows (the same source natively)", &bank, 0.5),
         sequences(&steps),
     ]
 }
 
-fn row<S: Scenario>(name: &str, component: &Path, least: u32) -> Row {
+fn row<S: Scenario>(name: &str, component: &Path, least: f64) -> Row {
     let mut session = session(component, SEQUENCES, FLOWS);
     let settings = Settings { seed: 0, sequences: SEQUENCES, flows: FLOWS };
     let pair = Pair::of(
@@ -52,7 +52,7 @@ fn row<S: Scenario>(name: &str, component: &Path, least: u32) -> Row {
         || thread_seconds(|| run(&mut session)),
         || thread_seconds(|| assert!(!native::run::<S>(settings).steps.is_empty())),
     );
-    Row::at_least(name, &pair, SEQUENCES * FLOWS, "flows/s", f64::from(least))
+    Row::rates(name, &pair, SEQUENCES * FLOWS, "flows/s", Least::Ratio(least))
 }
 
 /// What beginning a sequence costs, beside its steps: a sequence of one step.

@@ -11,7 +11,7 @@
 #![allow(unsafe_code, reason = "reads two clocks that the standard library does not offer")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads real clocks")]
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 /// Seconds of two interleaved measurements.
@@ -28,6 +28,26 @@ impl Pair {
         let rounds = (0..rounds).map(|_| (ours(), theirs()));
         let (ours, theirs) = rounds.unzip();
         Pair { ours: Times::new(ours), theirs: Times::new(theirs) }
+    }
+
+    /// The same, where each round has a seed of its own, which both get.
+    pub(crate) fn of_seeds(
+        rounds: usize,
+        mut ours: impl FnMut(u64) -> f64,
+        mut theirs: impl FnMut(u64) -> f64,
+    ) -> Pair {
+        let (mut our_seed, mut their_seed) = (0, 0);
+        Pair::of(
+            rounds,
+            || {
+                our_seed += 1;
+                ours(our_seed)
+            },
+            || {
+                their_seed += 1;
+                theirs(their_seed)
+            },
+        )
     }
 
     /// The same, of which only the best round counts: what an undisturbed machine would do, as far as it was seen.
@@ -56,7 +76,7 @@ impl Pair {
 pub(crate) struct Times(Vec<f64>);
 
 impl Times {
-    fn new(mut seconds: Vec<f64>) -> Times {
+    pub(crate) fn new(mut seconds: Vec<f64>) -> Times {
         assert!(!seconds.is_empty(), "nothing was measured");
         seconds.sort_by(f64::total_cmp);
         Times(seconds)
@@ -88,14 +108,35 @@ pub(crate) enum Clock {
 /// Seconds of one process, which must succeed; it has no input and its output is thrown away.
 pub(crate) fn process_seconds(clock: Clock, command: &mut Command) -> f64 {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let (wall, cpu) = (Instant::now(), children_clock());
-    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let (wall, cpu) = (wall.elapsed().as_secs_f64(), children_clock() - cpu);
+    let (status, seconds) = timed(clock, || command.status());
+    let status = status.unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(status.success(), "{command:?}: {status}; run it by hand to see why");
-    match clock {
-        Clock::Wall => wall,
-        Clock::Cpu => cpu,
-    }
+    seconds
+}
+
+/// What one process without input wrote, and its seconds. How it ended is for the caller to judge.
+pub(crate) fn process_output(clock: Clock, command: &mut Command) -> (Output, f64) {
+    let (output, seconds) = timed(clock, || command.stdin(Stdio::null()).output());
+    (output.unwrap_or_else(|error| panic!("{command:?}: {error}")), seconds)
+}
+
+/// Seconds of one of those that a command counts, at `pointer` of the document that it writes.
+pub(crate) fn process_seconds_each(clock: Clock, command: &mut Command, pointer: &str) -> f64 {
+    let (output, seconds) = process_output(clock, command.arg("--json"));
+    let document: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
+    let count = document.and_then(|document| document.pointer(pointer)?.as_u64()).filter(|count| *count > 0);
+    seconds / count.unwrap_or_else(|| panic!("{command:?}: no {pointer}; run it by hand to see why")) as f64
+}
+
+/// What `work`, which starts a process and waits for it, comes to, and the seconds of that.
+fn timed<T>(clock: Clock, work: impl FnOnce() -> T) -> (T, f64) {
+    let (wall, cpu) = (Instant::now(), children_clock());
+    let result = work();
+    let seconds = match clock {
+        Clock::Wall => wall.elapsed().as_secs_f64(),
+        Clock::Cpu => children_clock() - cpu,
+    };
+    (result, seconds)
 }
 
 /// CPU seconds of this process so far, all its threads.
@@ -116,8 +157,8 @@ fn cpu_clock(clock: libc::clockid_t) -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// CPU time of all processes that we waited for so far; one runs at a time.
-pub(crate) fn children_clock() -> f64 {
+/// CPU time of all processes that we waited for so far, and of those that they waited for; one runs at a time.
+fn children_clock() -> f64 {
     // SAFETY: all fields are numbers, for which zero is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a value of ours.

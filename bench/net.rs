@@ -11,7 +11,7 @@
 use crate::guests;
 use crate::measure::{Clock, Pair, process_seconds};
 use crate::ours;
-use crate::table::Row;
+use crate::table::{Least, Row};
 use fozzy_campaign::pipeline::LoadedTarget;
 use fozzy_engine::Session;
 use fozzy_trace::plan::{self, Inputs, MachinePlan, NodePlan};
@@ -27,16 +27,17 @@ const REQUESTS: u32 = 10_000;
 /// Interleaved measurements.
 const PAIRS: usize = 11;
 /// Connections at the same time, and what the ratio of requests per second must be.
-const CONNECTIONS: [(u32, Option<f64>); 2] = [(1, Some(1.0)), (16, None)];
+const CONNECTIONS: [(u32, Least); 2] = [(1, Least::Ratio(1.0)), (16, Least::None)];
 
 pub(crate) fn net() -> Vec<Row> {
     let (server, server_component) = guests::networked("net-server");
     let (client, client_component) = guests::networked("net-client");
     let native = Native::start(&server, client);
-    let row = |(connections, least): (u32, Option<f64>)| {
+    let row = |(connections, least): (u32, Least)| {
         let mut ours = simulated(&server_component, &client_component, connections);
         let pair = Pair::of(PAIRS, || execute(&mut ours), || native.exchange(connections));
-        Row::rates(&format!("ten thousand requests, {connections} connections (native)"), &pair, REQUESTS, least)
+        let name = format!("ten thousand requests, {connections} connections (native)");
+        Row::rates(&name, &pair, REQUESTS, "requests/s", least)
     };
     CONNECTIONS.into_iter().map(row).collect()
 }

@@ -4,8 +4,8 @@
 //! cargo bench -p fozzy-bench                 everything, some minutes
 //! cargo bench -p fozzy-bench -- calls short  some groups only: start, calls, short, preview1, record, size, net, flows,
 //!                                            coverage, compile, checkpoints (-marks, -kernel, -traps, …),
-//!                                            fuzz (-inputs, -faults, -coverage, -memory): half an hour,
-//!                                            explore (-puzzles, -others): as long as there are seeds,
+//!                                            fuzz (-inputs, -faults, -rates, -coverage, -workers, -slow, -memory): an hour,
+//!                                            explore (-puzzles, -workers, -others): as long as there are seeds,
 //!                                            fleet (-store, -division), shrink, library
 //! ```
 //!
@@ -53,6 +53,11 @@ const CALLS: u32 = 200_000;
 const WRITES: u32 = 50_000;
 /// Calls of the run that is recorded.
 const RECORDED_CALLS: u32 = 1_000_000;
+/// What it may take beside the run that is not recorded.
+const RECORDED_MAX: f64 = 1.05;
+/// Steps of a scenario file, and CPU seconds that a run of it may take.
+const FILE_STEPS: u32 = 10_000;
+const FILE_SECONDS_MAX: f64 = 0.054;
 /// Decisions of the trace whose size is measured.
 const DECISIONS: u32 = 10_000;
 /// What such a trace may have.
@@ -69,7 +74,7 @@ fn main() {
 
 fn all() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let groups: [(&str, Group); 26] = [
+    let groups: [(&str, Group); 30] = [
         ("start", start),
         ("record", record),
         ("size", size),
@@ -82,9 +87,13 @@ fn all() {
         ("compile", compile::compile),
         ("fuzz-inputs", fuzzing::inputs),
         ("fuzz-faults", fuzzing::faults),
+        ("fuzz-rates", fuzzing::rates),
         ("fuzz-coverage", fuzzing::coverage),
+        ("fuzz-workers", fuzzing::workers),
+        ("fuzz-slow", fuzzing::slow),
         ("fuzz-memory", fuzzing::memory),
         ("explore-puzzles", explore::puzzles),
+        ("explore-workers", explore::workers),
         ("explore-others", explore::others),
         ("fleet-store", fleet::store),
         ("fleet-division", fleet::division),
@@ -198,7 +207,7 @@ fn short() -> Vec<Row> {
     vec![Row::times("short command in process (wasmtime-wasi)", &pair, Unit::Microseconds, Bound::Seconds(150e-6))]
 }
 
-/// What recording adds to a run, and what verifying and replaying cost beside it.
+/// What recording adds to a run, what verifying and replaying cost beside it, and a scenario file of many steps.
 fn record() -> Vec<Row> {
     let bench = Bench::new();
     let (guest, trace) = (bench.guest("random.wat", &guests::random(RECORDED_CALLS)), bench.path("run.fozzy"));
@@ -213,12 +222,22 @@ fn record() -> Vec<Row> {
         })
     };
     let (replayed, verified) = (of_trace(&["replay"]), of_trace(&["trace", "verify"]));
+    let file = |name: &str, steps: u32| bench.guest(name, &scenario_file(steps));
+    let (many, one) = (file("many.fozzy.json", FILE_STEPS), file("one.fozzy.json", 1));
+    let played = Pair::of(PAIRS, || cpu(&mut bench.run(&many)), || cpu(&mut bench.run(&one)));
     let unit = Unit::Milliseconds;
     vec![
-        Row::times("a million calls, recorded (not recorded)", &recorded, unit, Bound::Ratio(1.1)),
+        Row::times("a million calls, recorded (not recorded)", &recorded, unit, Bound::Ratio(RECORDED_MAX)),
         Row::times("  replayed (run)", &replayed, unit, Bound::None),
         Row::times("  its trace verified (run)", &verified, unit, Bound::None),
+        Row::times("a scenario file of 10,000 steps (of one)", &played, unit, Bound::Seconds(FILE_SECONDS_MAX)),
     ]
+}
+
+/// A scenario file of so many steps that do next to nothing.
+fn scenario_file(steps: u32) -> String {
+    let steps = vec![r#"{"type":"assert_ok","value":true}"#; steps as usize];
+    format!(r#"{{"version":1,"name":"steps","steps":[{}]}}"#, steps.join(","))
 }
 
 /// What a decision costs on disk.

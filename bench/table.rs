@@ -33,6 +33,17 @@ pub(crate) enum Bound {
     None,
 }
 
+/// What a rate must be.
+#[derive(Clone, Copy)]
+pub(crate) enum Least {
+    /// Ours over the other one, at the least.
+    Ratio(f64),
+    /// Ours in a second, at the least.
+    Rate(f64),
+    /// Shown for information.
+    None,
+}
+
 /// A finished measure.
 pub(crate) struct Row([String; 6]);
 
@@ -60,24 +71,26 @@ impl Row {
         Row([name.to_owned(), unit.show(ours), unit.show(theirs), format!("{ratio:.2}"), must, word(met).to_owned()])
     }
 
-    /// A row of two rates: so many requests in each of two times. The ratio is ours over theirs, and must be at least `least`.
-    pub(crate) fn rates(name: &str, pair: &Pair, requests: u32, least: Option<f64>) -> Row {
-        let rate = |seconds: f64| format!("{:.0} requests/s", f64::from(requests) / seconds);
-        let ratio = pair.ratio().recip();
-        let must = least.map_or_else(String::new, |least| format!("ratio >= {least:.2}"));
-        let met = word(least.map(|least| ratio >= least)).to_owned();
-        let shown = format!("{ratio:.2} (best {:.2})", pair.ratio_of_best().recip());
-        Row([name.to_owned(), rate(pair.ours.median()), rate(pair.theirs.median()), shown, must, met])
-    }
-
-    /// A row of two rates: so many of something in each of two times. Ours must be at least `least` in a second.
-    pub(crate) fn at_least(name: &str, pair: &Pair, number: u32, unit: &str, least: f64) -> Row {
+    /// A row of two rates: so many of something in each of two times. The ratio is ours over theirs.
+    pub(crate) fn rates(name: &str, pair: &Pair, number: u32, unit: &str, least: Least) -> Row {
         let rate = |seconds: f64| f64::from(number) / seconds;
         let shown = |seconds: f64| format!("{:.0} {unit}", rate(seconds));
-        let ratio = format!("{:.2} (best {:.2})", pair.ratio().recip(), pair.ratio_of_best().recip());
-        let (ours, must) = (pair.ours.median(), format!(">= {least:.0} {unit}"));
-        let met = word(Some(rate(ours) >= least)).to_owned();
-        Row([name.to_owned(), shown(ours), shown(pair.theirs.median()), ratio, must, met])
+        let (ours, ratio) = (pair.ours.median(), pair.ratio().recip());
+        let (must, met) = match least {
+            Least::Ratio(least) => (format!("ratio >= {least:.2}"), Some(ratio >= least)),
+            Least::Rate(least) => (format!(">= {least:.0} {unit}"), Some(rate(ours) >= least)),
+            Least::None => (String::new(), None),
+        };
+        let ratio = format!("{ratio:.2} (best {:.2})", pair.ratio_of_best().recip());
+        Row([name.to_owned(), shown(ours), shown(pair.theirs.median()), ratio, must, word(met).to_owned()])
+    }
+
+    /// A row of two counts. The ratio is ours over theirs.
+    pub(crate) fn counts(name: &str, ours: usize, theirs: usize, least: Option<f64>) -> Row {
+        let ratio = ours as f64 / theirs as f64;
+        let must = least.map_or_else(String::new, |least| format!("ratio >= {least:.2}"));
+        let met = word(least.map(|least| ratio >= least)).to_owned();
+        Row([name.to_owned(), ours.to_string(), theirs.to_string(), format!("{ratio:.3}"), must, met])
     }
 
     /// A row of something that this machine or this build does not have.

@@ -3,13 +3,15 @@
 
 use super::ours::{Ours, campaign};
 use super::targets::{Native, SOUND, components, natives};
-use super::{limited, number};
+use super::{empty_corpus, limited, number};
 use crate::table::Row;
 use std::path::Path;
 use std::process::Stdio;
 
 /// A campaign is looked at after this share of its seconds, too.
 const EARLY: u64 = 6;
+/// Our edges over those of libFuzzer without a sanitizer.
+const LEAST: f64 = 1.0;
 
 /// The rows of the group.
 pub(crate) fn coverage() -> Vec<Row> {
@@ -26,8 +28,8 @@ pub(crate) fn coverage() -> Vec<Row> {
             let corpus: Vec<Vec<u8>> =
                 campaign.corpus().testcases().iter().map(|testcase| testcase.input.to_vec()).collect();
             let ours = ruler.edges(&corpus);
-            let rate = campaign.stats().executions as f64 / seconds as f64;
-            println!("{name} {seconds} s: ours {ours} edges, {} inputs, {rate:.0} executions/s", corpus.len());
+            let executions = campaign.stats().executions;
+            println!("{name} {seconds} s: ours {ours} edges, {} inputs, {executions} executions", corpus.len());
             for (native, built) in &natives {
                 let row = format!("{name}, edges after {seconds} CPU s, seed {seed} ({})", native.name());
                 rows.push(match built {
@@ -40,10 +42,8 @@ pub(crate) fn coverage() -> Vec<Row> {
                             native.name(),
                             corpus.len()
                         );
-                        Row::words(
-                            &row,
-                            [ours.to_string(), theirs.to_string(), format!("{:.3}", ours as f64 / theirs as f64)],
-                        )
+                        let least = (*native == Native::Plain).then_some(LEAST);
+                        Row::counts(&row, ours, theirs, least)
                     }
                 });
             }
@@ -54,10 +54,7 @@ pub(crate) fn coverage() -> Vec<Row> {
 
 /// The corpus that libFuzzer has after so many CPU seconds, and the last line that it said.
 fn libfuzzer(program: &Path, seed: u64, seconds: u64, folder: &Path) -> (Vec<Vec<u8>>, String) {
-    let corpus = folder.join("corpus");
-    // What another one left is no part of this one.
-    let _ = std::fs::remove_dir_all(&corpus);
-    std::fs::create_dir_all(&corpus).expect("the temporary folder can be written");
+    let corpus = empty_corpus(folder);
     let mut command = limited(seconds, program, folder);
     command.args([&format!("-seed={}", seed + 1), "-max_len=4096"]).arg(&corpus);
     let output = command.stdin(Stdio::null()).output().expect("the target starts");

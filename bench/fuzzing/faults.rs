@@ -2,11 +2,10 @@
 
 use super::ours::{Ours, campaign};
 use super::targets::{FAULTY, Native, components, natives};
-use super::{limited, number, spread};
-use crate::measure::children_clock;
+use super::{executed_units, limited, number, spread};
+use crate::measure::{Clock, process_output};
 use crate::table::Row;
 use std::path::Path;
-use std::process::Stdio;
 
 /// Executions and CPU seconds until the fault, of the seeds that found it.
 #[derive(Default)]
@@ -67,11 +66,6 @@ pub(crate) fn faults() -> Vec<Row> {
 fn libfuzzer(program: &Path, seed: u64, seconds: u64, folder: &Path) -> Option<(u64, f64)> {
     let mut command = limited(seconds, program, folder);
     command.args([&format!("-seed={}", seed + 1), "-print_final_stats=1", "-max_len=4096"]);
-    let before = children_clock();
-    let output = command.stdin(Stdio::null()).output().expect("the target starts");
-    let spent = children_clock() - before;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let executions = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;
-    // A process that was killed has printed nothing.
-    Some((executions.trim().parse().ok()?, spent))
+    let (output, spent) = process_output(Clock::Cpu, &mut command);
+    Some((executed_units(&output)?, spent))
 }

@@ -8,8 +8,8 @@
 //! What a native process needs to start is measured by itself and taken off.
 
 use super::ours::{Ours, campaign};
-use super::short;
 use super::targets::{Native, SOUND, components, natives};
+use super::{is_chosen, short};
 use crate::measure::{Clock, Pair, process_seconds, thread_clock, thread_seconds};
 use crate::table::{Bound, Row, Unit};
 use fozzy_search::Feedback;
@@ -69,8 +69,7 @@ pub(crate) fn inputs() -> Vec<Row> {
     let natives = Native::ALL.map(|native| (native, natives(native, true)));
     let mut nothing = Ours::of(NOTHING);
     let mut rows = Vec::new();
-    let only = std::env::var("FOZZY_BENCH_TARGET");
-    for name in SOUND.into_iter().filter(|name| only.as_ref().is_ok_and(|only| only == name) || only.is_err()) {
+    for name in SOUND.into_iter().filter(|name| is_chosen(name)) {
         let mut ours = Ours::new(&components, name);
         ours.spent = Some(0.0);
         let mut recording = RecordingTarget { ours: &mut ours, inputs: Vec::new() };

@@ -87,13 +87,15 @@ pub(super) struct WatchedCampaign {
     begin: f64,
     seconds: f64,
     looked: u64,
+    /// Executions that it had made by the end of each of its CPU seconds.
+    pub(super) done_by_second: Vec<u64>,
     /// The execution of the fault that was found last, and what it is.
     pub(super) found: Option<(u64, String)>,
 }
 
 impl WatchedCampaign {
     pub(super) fn new(seconds: f64) -> WatchedCampaign {
-        WatchedCampaign { begin: process_clock(), seconds, looked: 0, found: None }
+        WatchedCampaign { begin: process_clock(), seconds, looked: 0, done_by_second: Vec::new(), found: None }
     }
 
     pub(super) fn elapsed(&self) -> f64 {
@@ -102,9 +104,16 @@ impl WatchedCampaign {
 }
 
 impl FuzzObserver for WatchedCampaign {
-    fn on_execution(&mut self, _: &Stats) -> bool {
+    fn on_execution(&mut self, stats: &Stats) -> bool {
         self.looked += 1;
-        !self.looked.is_multiple_of(64) || self.elapsed() < self.seconds
+        if !self.looked.is_multiple_of(64) {
+            return true;
+        }
+        let elapsed = self.elapsed();
+        let second = elapsed as usize;
+        self.done_by_second.resize(second + 1, stats.executions);
+        self.done_by_second[second] = stats.executions;
+        elapsed < self.seconds
     }
 
     fn on_testcase(&mut self, _: &Testcase) -> Result<(), HarnessError> {
