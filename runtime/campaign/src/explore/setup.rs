@@ -26,6 +26,7 @@ use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, cache, plan};
 use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
+use crate::risk_bound::RiskBound;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{self, WorkerChannel, WorkerEvent};
@@ -36,6 +37,7 @@ use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
     RestoredPaths, Reward, Stats, StopCondition, StrategyRow,
 };
+use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Duration, Execution, Finding, FindingKind, Seed, Status, Verdict};
@@ -79,6 +81,8 @@ pub struct ExploreRun {
     pub destination: TraceDestination,
     /// The budget of runs, if there is one.
     pub runs: Option<u64>,
+    /// The risk at which it ends, if one is named.
+    pub until: Option<RiskBound>,
     /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
     /// Who hears how it goes.
@@ -297,7 +301,7 @@ impl ExplorationSetup {
             }
             None => (None, None),
         };
-        let ExploreRun { destination, runs, verbose, remarks, state, shrinks } = run;
+        let ExploreRun { destination, runs, until, verbose, remarks, state, shrinks } = run;
         let (component, plan, seed) = (&self.prepared.loaded.component, &self.prepared.planned.plan, options.seed.0);
         let state = state.filter(|_| ends.is_none()).map(|path| StateFile::new(path, component, plan, seed));
         let mut sink = ExplorationSink {
@@ -307,6 +311,8 @@ impl ExplorationSetup {
             clock: self.clock,
             time: self.time,
             runs,
+            until,
+            is_settled: false,
             verbose,
             kept: Vec::new(),
             said: ProgressMark::default(),
@@ -363,7 +369,7 @@ impl ExplorationSetup {
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
         let is_run = self.first.is_run(&self.options);
-        let ExploreRun { destination, verbose, remarks, shrinks, state, .. } = run;
+        let ExploreRun { destination, until, verbose, remarks, shrinks, state, .. } = run;
         let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
         let reserved = self.time.filter(|_| shrinks).map_or(Duration(0), |time| Duration(time.0 / SHRINK_SHARE));
@@ -377,6 +383,7 @@ impl ExplorationSetup {
             runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX).map(|runs| runs - u64::from(is_run)),
             before,
             time,
+            until,
             reserved,
             first_only: self.options.stop == StopCondition::FirstFinding,
             verbose,
@@ -467,7 +474,12 @@ fn result(
             Some(_) => Vec::new(),
             None => target.not_reached(&|module| exploration.taken(module)),
         },
-        ended: if is_interrupted { "interrupted" } else { word(ended) }.to_owned(),
+        ended: match ended {
+            _ if is_interrupted => "interrupted",
+            ExplorationEnd::Stopped if sink.is_settled => "risk",
+            ended => word(ended),
+        }
+        .to_owned(),
         ..ExplorationResult::default()
     }
 }
@@ -526,7 +538,10 @@ impl ExplorationResult {
     /// Its numbers as a document, still without its failures. `before` is the number of runs of the exploration that it continues.
     pub fn summary(&self, schedule: &str, workers: u32, before: Option<u64>) -> ExploreSummary {
         let stats = &self.stats;
-        let estimate = stats.estimate();
+        let (estimate, outlook) = (stats.estimate(), stats.outlook());
+        // Where every way was gone, nothing is left to be found.
+        let is_complete = self.ended == "exhausted";
+        let is_drawn = !["bfs", "dfs"].contains(&schedule);
         ExploreSummary {
             schedule: schedule.to_owned(),
             workers,
@@ -548,6 +563,10 @@ impl ExplorationResult {
                 .undiscovered
                 .min(self.edges_total.saturating_sub(stats.edges) as f64),
             chance_of_new_edge: estimate.next_is_new,
+            discoveries_last_half: outlook.discoveries,
+            chance_if_doubled: if is_complete { 0.0 } else { outlook.chance(1.0) },
+            chance_if_doubled_range: if is_complete { (0.0, 0.0) } else { outlook.chance_range(1.0) },
+            detectable_one_in: if is_drawn { detectable_one_in(stats.runs) } else { 0 },
             earned: self.earned.iter().map(reward).collect(),
             not_reached: self.not_reached.clone(),
             failures: Vec::new(),

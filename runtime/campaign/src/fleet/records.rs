@@ -58,6 +58,17 @@ pub struct TargetRecord {
     pub corpus: u64,
     /// The chance that as many executions again find something new, where that is estimated.
     pub chance_if_doubled: Option<f64>,
+    /// Where that chance is with a confidence of 95 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_if_doubled_range: Option<(f64, f64)>,
+    /// The chance that one more CPU minute finds something new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_in_minute: Option<f64>,
+    /// Edges of the program that can be taken and were not, at least, as its last slice estimates it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undiscovered_edges: Option<f64>,
+    /// Executions or runs of the program.
+    pub program_executions: u64,
     /// When something new was found last (RFC 3339).
     pub news_at: Option<String>,
     /// Slices without a result since the last one with one, and why.

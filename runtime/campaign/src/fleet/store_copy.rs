@@ -283,6 +283,7 @@ fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
         executions: total.executions,
         features: best(|record| record.features),
         edges: best(|record| record.edges),
+        program_executions: best(|record| record.program_executions),
         corpus: from.corpus.max(to.corpus),
         news_at: from.news_at.clone().max(to.news_at.clone()),
         counted: from.counted.union(&to.counted),

@@ -20,6 +20,7 @@ use fozzy_report::fleet::{
     UncollectedRow,
 };
 use fozzy_report::shell_word;
+use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::file::store::is_temporary;
 use fozzy_trace::{Digest, FailureSignature};
 use std::fs::{self, File};
@@ -296,6 +297,12 @@ fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFail
         corpus: record.corpus,
         rate: record.estimate.rate(),
         chance_if_doubled: record.chance_if_doubled,
+        chance_if_doubled_range: record.chance_if_doubled_range,
+        chance_in_minute: record.chance_in_minute,
+        estimated_undiscovered_edges: record
+            .undiscovered_edges
+            .map(|edges| edges.min(record.edges_total.saturating_sub(record.edges) as f64)),
+        detectable_one_in: detectable_one_in(record.program_executions),
         failures: failures.iter().filter(|row| row.state != FailureState::Fixed.word()).count() as u64,
         news_at: record.news_at.clone(),
         trouble: record.trouble.clone(),

@@ -29,7 +29,7 @@ use crate::workers::{
     WorkerSlot, own_command,
 };
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, TimeSpent};
-use fozzy_search::stats::Outlook;
+use fozzy_search::stats::{Outlook, detectable_one_in};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
 use fozzy_trace::{Digest, Duration, FailureSignature, HarnessError, Seed, counted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -290,6 +290,7 @@ impl Collector<'_> {
         fuzz.coverage.discoveries_last_half = outlook.discoveries;
         fuzz.coverage.chance_if_doubled = outlook.chance(1.0);
         fuzz.coverage.chance_if_doubled_range = outlook.chance_range(1.0);
+        fuzz.coverage.detectable_one_in = detectable_one_in(fuzz.executions);
         let slowest = latest().filter_map(|fuzz| fuzz.slowest.as_ref());
         fuzz.slowest = slowest.max_by_key(|slowest| slowest.instructions).cloned();
         (fuzz.workers_lost, fuzz.workers_restarted) = (report.lost, report.restarted);

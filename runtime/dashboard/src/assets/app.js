@@ -67,7 +67,8 @@
     ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n", KEPT],
     ["corpus", "corpus", (t) => t.corpus, (t) => number(t.corpus), "n wide"],
     ["new", "new", (t) => Date.parse(t.newsAt) || 0, (t) => since(t.newsAt), "n"],
-    ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => percent(t.chanceIfDoubled), "n"],
+    ["undiscovered", "edges left", (t) => t.estimatedUndiscoveredEdges ?? -1, (t) => t.estimatedUndiscoveredEdges === undefined ? "-" : number(t.estimatedUndiscoveredEdges), "n wide", "Edges that can be reached and were not, at least (Chao's estimate)."],
+    ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => percent(t.chanceIfDoubled), "n", "The chance that as much again finds something new."],
   ];
 
   const search = (label) => h("input", {
@@ -382,6 +383,18 @@
     }, data, box));
   };
 
+  const likely = (range) => range ? `, ${percent(range[0])} to ${percent(range[1])} most likely` : "";
+  // What is left, in sentences.
+  const risk = (target) => {
+    const { chanceInMinute: chance, estimatedUndiscoveredEdges: left, detectableOneIn: oneIn } = target;
+    const lines = [
+      chance === undefined ? null : `One more CPU minute finds something new with ${percent(chance)}.`,
+      left >= 0.5 ? `At least ${counted(Math.round(left), "more kept edge")} can be reached.` : null,
+      oneIn > 1 ? `A failure in one of ${counted(oneIn, "execution")} of this program or more often would have been met with 95 %.` : null,
+    ].filter(Boolean);
+    return lines.length ? h("p", { class: "faint" }, lines.join(" ")) : null;
+  };
+
   const targetPage = (id) => {
     if (!detail || detail.target.id !== id) return [h("p", { class: "empty" }, detail === false ? "There is no such target." : "Reading …")];
     const { target, failures, history, testcases, corpusPath, measures } = detail;
@@ -402,7 +415,8 @@
         card(number(target.executions), "executions"), card(target.cpuS ? number(target.executions / target.cpuS) : "-", "per CPU second"),
         card(seconds(target.cpuS), `CPU time in ${counted(target.slices, "slice")}`),
         card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "kept edges, in libraries too"),
-        card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), "chance of more if doubled")),
+        card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), `chance of more if doubled${likely(target.chanceIfDoubledRange)}`)),
+      risk(target),
       target.trouble ? h("ul", { class: "notes" }, h("li", { class: "mono" }, `the last slice had no result: ${target.trouble}`)) : null,
       h("h2", {}, "How it went"),
       h("div", { class: "tools" }, choice("time", chartBy === "atS", () => { chartBy = "atS"; }), choice("CPU time", chartBy === "cpuS", () => { chartBy = "cpuS"; }),
