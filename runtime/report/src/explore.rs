@@ -6,6 +6,7 @@ use crate::input_moment::{InputArrival, input_lines};
 use crate::pretty::{Style, counted, detectable, fit, grouped, is_zero, lost_workers, outlook, unseen};
 use crate::sequence::{StepSequence, sequence_lines};
 use crate::strikes::{FaultSummary, PowerLossSummary, fault_rows};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Facts, FailureSignature};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,9 +63,12 @@ pub struct ExploreSummary {
     /// Where that chance is with a confidence of 95 %: at least, at most.
     #[serde(default)]
     pub chance_if_doubled_range: (f64, f64),
-    /// A failure that strikes in one of so many runs, or more often, has been met with a chance of 95 %; 0 where runs are not drawn.
+    /// A failure that strikes in one of this many runs, or more often, has been met with a chance of 95 %; 0 where runs are not drawn.
     #[serde(default)]
     pub detectable_one_in: u64,
+    /// How the properties of the program stand over all its runs; absent when it has none.
+    #[serde(default, skip_serializing_if = "PropertyTable::is_empty")]
+    pub properties: PropertyTable,
     /// What each way to search has earned: how much of the effort went into it, and what it saw first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earned: Vec<ExploreReward>,

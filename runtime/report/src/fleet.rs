@@ -15,6 +15,7 @@ use crate::pretty::{Style, counted, fit, grouped, wrapped};
 use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
+use fozzy_trace::facts::PropertyTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -107,7 +108,7 @@ pub struct FleetTargetRow {
     /// Edges that can be taken and were not, at least (Chao), by its last slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_undiscovered_edges: Option<f64>,
-    /// A failure of the program of today that strikes in one of so many executions, or more often, has been met with a chance of 95 %; 0 where none
+    /// A failure of the program of today that strikes in one of this many executions, or more often, has been met with a chance of 95 %; 0 where none
     /// was counted.
     #[serde(default)]
     pub detectable_one_in: u64,
@@ -169,6 +170,9 @@ pub struct FleetTargetDocument {
     pub target: FleetTargetRow,
     /// Its failures, those that stand first.
     pub failures: Vec<FleetFailureRow>,
+    /// How the properties of the program of today stand over all executions; absent when it has none.
+    #[serde(default, skip_serializing_if = "PropertyTable::is_empty")]
+    pub properties: PropertyTable,
     /// How it went, the oldest first. Of a long search every second moment is left out, as often as needed.
     pub history: Vec<FleetMoment>,
     /// The folder of its corpus, if it has one.

@@ -6,6 +6,7 @@ use crate::facts::unhealthy;
 use crate::input::ShownInput;
 use crate::pretty::{counted, detectable, grouped, is_zero, lost_workers, outlook, unseen};
 use fozzy_trace::FailureSignature;
+use fozzy_trace::facts::PropertyTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,9 @@ pub struct FuzzSummary {
     /// The testcase that takes longest, of those that were changed so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest: Option<SlowestInput>,
+    /// How the properties of the program stand over all executions; absent when it has none.
+    #[serde(default, skip_serializing_if = "PropertyTable::is_empty")]
+    pub properties: PropertyTable,
     /// Failures, each once, in the order in which they were found.
     pub findings: Vec<FuzzFinding>,
     /// Why it ended: `runs`, `time`, `risk`, `finding`, `inputs` when these were named and run once each, `interrupted` by a signal, `workers` when too many of them were lost.
@@ -104,7 +108,7 @@ pub struct FuzzCoverage {
     /// Where that chance is with a confidence of 95 %: at least, at most.
     #[serde(default)]
     pub chance_if_doubled_range: (f64, f64),
-    /// A failure that strikes in one of so many executions, or more often, has been met with a chance of 95 %.
+    /// A failure that strikes in one of this many executions, or more often, has been met with a chance of 95 %.
     #[serde(default)]
     pub detectable_one_in: u64,
 }

@@ -5,6 +5,7 @@
 use crate::workers::WorkerProtocol;
 use fozzy_report::UnreachedBranch;
 use fozzy_search::explore::{DecisionPath, Reward, Stats};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{FailureSignature, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -35,6 +36,9 @@ pub struct ExplorationResult {
     pub findings: Vec<DecisionPath>,
     /// What each way to search has earned, by dial and name.
     pub earned: Vec<(String, String, Reward)>,
+    /// How the properties of the program stand over all its runs.
+    #[serde(default)]
+    pub properties: PropertyTable,
     /// Branches that were not reached.
     #[serde(skip)]
     pub not_reached: Vec<UnreachedBranch>,

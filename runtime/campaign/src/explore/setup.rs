@@ -38,6 +38,7 @@ use fozzy_search::explore::{
     RestoredPaths, Reward, Stats, StopCondition, StrategyRow,
 };
 use fozzy_search::stats::detectable_one_in;
+use fozzy_trace::facts::{PropertyStatuses, PropertyTable};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Duration, Execution, Finding, FindingKind, Seed, Status, Verdict};
@@ -350,6 +351,7 @@ impl ExplorationSetup {
         let mut explored = result(&exploration, &sink, &*target, &paths, ended);
         explored.given_up = self.prepared.interrupt.has_struck().into();
         explored.first_runs = u64::from(is_run);
+        explored.properties.merge(&properties_of(&self.probe));
         self.prepared.interrupt.disarm();
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
             // On a full disk it leaves nothing to the supervisor, which has heard its numbers and findings.
@@ -399,6 +401,7 @@ impl ExplorationSetup {
             // No worker was left to take them.
             explored.stories = stories_before;
         }
+        explored.properties.merge(&properties_of(&self.probe));
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
         explored.not_reached = self.target.not_reached(&of_module);
@@ -430,6 +433,13 @@ pub(crate) fn explored(
         Box::new(ScenarioTarget::new(name, walker.map_err(|error| walk_error(name, &error))?, confirmer()?))
     };
     Ok(ExploredProgram { target, confirmer: confirmer()? })
+}
+
+/// How the properties of a program stand after its first run.
+fn properties_of(probe: &Execution) -> PropertyTable {
+    let mut statuses = PropertyStatuses::default();
+    statuses.observe_all(&probe.facts.properties);
+    statuses.table()
 }
 
 /// The error for a program whose runs are all the same.
@@ -470,6 +480,7 @@ fn result(
             .into_iter()
             .map(|(dial, name, earned)| (dial.to_owned(), name.to_owned(), earned))
             .collect(),
+        properties: exploration.property_table(),
         not_reached: match sink.worker {
             Some(_) => Vec::new(),
             None => target.not_reached(&|module| exploration.taken(module)),
@@ -567,6 +578,7 @@ impl ExplorationResult {
             chance_if_doubled: if is_complete { 0.0 } else { outlook.chance(1.0) },
             chance_if_doubled_range: if is_complete { (0.0, 0.0) } else { outlook.chance_range(1.0) },
             detectable_one_in: if is_drawn { detectable_one_in(stats.runs) } else { 0 },
+            properties: self.properties.clone(),
             earned: self.earned.iter().map(reward).collect(),
             not_reached: self.not_reached.clone(),
             failures: Vec::new(),

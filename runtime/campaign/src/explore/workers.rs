@@ -292,6 +292,7 @@ impl Collector<'_> {
             numbers.push(explored.stats);
             all.edges_total = all.edges_total.max(explored.edges_total);
             unite(&mut all.taken, &explored.taken);
+            all.properties.merge(&explored.properties);
             all.has_run |= explored.has_run;
             all.given_up += explored.given_up;
             all.stories.extend(explored.stories);

@@ -16,6 +16,7 @@ use super::division::DiscoveryEstimate;
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
 use crate::wall_clock::{Stopwatch, pause};
 use fozzy_report::fleet::{FleetMoment, FleetSliceRow};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Digest, FailureSignature};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,9 @@ pub struct TargetRecord {
     pub undiscovered_edges: Option<f64>,
     /// Executions or runs of the program.
     pub program_executions: u64,
+    /// How the properties of the program stand over all of them.
+    #[serde(skip_serializing_if = "PropertyTable::is_empty")]
+    pub properties: PropertyTable,
     /// When something new was found last (RFC 3339).
     pub news_at: Option<String>,
     /// Slices without a result since the last one with one, and why.

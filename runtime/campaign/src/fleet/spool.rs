@@ -24,6 +24,7 @@ use crate::explore::regression_status::RegressionStatus;
 use fozzy_report::RunSummary;
 use fozzy_report::fleet::FleetMoment;
 use fozzy_search::stats::Outlook;
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Digest, FailureSignature};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -69,6 +70,8 @@ pub(super) struct SpooledSlice {
     /// What that follows from, and edges that can be taken and were not, at least. `None` of a slice that an older version has left here.
     pub(super) discoveries_last_half: Option<u64>,
     pub(super) undiscovered_edges: Option<f64>,
+    /// How the properties of its program stand.
+    pub(super) properties: PropertyTable,
     /// Slices without a result until this one, and why it had none.
     pub(super) troubles: u32,
     pub(super) trouble: Option<String>,
@@ -139,6 +142,7 @@ impl SpooledSlice {
             self.chance_if_doubled = Some(fuzz.coverage.chance_if_doubled);
             self.discoveries_last_half = Some(fuzz.coverage.discoveries_last_half);
             self.undiscovered_edges = Some(fuzz.coverage.estimated_undiscovered_edges);
+            self.properties.clone_from(&fuzz.properties);
             self.features = fuzz.coverage.features;
             (self.edges, self.edges_total) = (fuzz.coverage.unique_edges, fuzz.coverage.total_edges);
         }
@@ -149,6 +153,7 @@ impl SpooledSlice {
             self.chance_if_doubled = Some(explore.chance_if_doubled);
             self.discoveries_last_half = Some(explore.discoveries_last_half);
             self.undiscovered_edges = Some(explore.estimated_undiscovered_edges);
+            self.properties.clone_from(&explore.properties);
         }
     }
 
@@ -205,6 +210,7 @@ impl SpooledSlice {
             record.program = self.program;
             (record.features, record.edges, record.edges_total) = (0, 0, 0);
             (record.program_executions, record.undiscovered_edges) = (0, None);
+            record.properties = PropertyTable::default();
         }
         if !self.is_slice {
             return 0;
@@ -216,6 +222,7 @@ impl SpooledSlice {
             if record.program == self.program {
                 record.program_executions = record.program_executions.saturating_add(self.executions);
                 record.undiscovered_edges = self.undiscovered_edges.or(record.undiscovered_edges);
+                record.properties.merge(&self.properties);
                 news += self.features.saturating_sub(record.features);
                 record.features = record.features.max(self.features);
                 record.edges = record.edges.max(self.edges);

@@ -168,11 +168,13 @@ impl FleetView<'_> {
         let Some(target) = self.collection.targets.iter().find(|target| target.id == id) else { return Ok(None) };
         let records = FleetRecords { store: self.store };
         let failures = self.failures(&records, target)?;
+        let (record, _) = records.target(id)?;
         let corpus = target.corpus_path(base_dir).filter(|corpus| corpus.is_dir());
         Ok(Some(FleetTargetDocument {
             schema_version: "fozzy.fleet_target.v1".to_owned(),
-            target: target_row(target, &records.target(id)?.0, &failures),
+            target: target_row(target, &record, &failures),
             failures,
+            properties: record.properties,
             history: records.history(id)?,
             testcases: corpus.as_deref().map(testcases).unwrap_or_default(),
             measures: TargetMeasure::ALL

@@ -9,6 +9,7 @@ use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestIn
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Stats};
 use fozzy_search::stats::detectable_one_in;
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Digest, Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -157,6 +158,7 @@ impl CampaignReport {
             corpus_bytes: stats.corpus_bytes,
             corpus_dir: subject.corpus_dir.clone(),
             slowest: None,
+            properties: PropertyTable::default(),
             findings: both().map(|(found, kept)| finding(found, kept)).collect(),
             ended: ended.to_owned(),
             workers_lost: 0,

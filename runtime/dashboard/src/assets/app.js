@@ -383,6 +383,18 @@
     }, data, box));
   };
 
+  // How a property stands, worst first as the document has them.
+  const PROPERTY_STATES = { passed: ["good", "held"], failed: ["bad", "failed"], "never-reached": ["fair", "never reached"], "never-true": ["fair", "never true"] };
+  const propertyTable = (properties) => {
+    if (!properties || !properties.rows.length) return null;
+    const more = properties.more || 0;
+    return [h("h2", {}, `Properties (${number(properties.rows.length + more)})`),
+      table([h("th", {}, "property"), h("th", {}, "kind"), h("th", {}, "state"), h("th", {}, "place")],
+        properties.rows.map((row) => h("tr", {}, h("td", { class: "why" }, row.name), h("td", {}, row.kind.replaceAll("-", " ")),
+          h("td", {}, word(...(PROPERTY_STATES[row.state] || ["", row.state]))), h("td", { class: "mono why" }, row.place || "-")))),
+      more ? h("p", { class: "faint" }, `and ${number(more)} more at least`) : null];
+  };
+
   const likely = (range) => range ? `, ${percent(range[0])} to ${percent(range[1])} most likely` : "";
   // What is left, in sentences.
   const risk = (target) => {
@@ -397,7 +409,7 @@
 
   const targetPage = (id) => {
     if (!detail || detail.target.id !== id) return [h("p", { class: "empty" }, detail === false ? "There is no such target." : "Reading …")];
-    const { target, failures, history, testcases, corpusPath, measures } = detail;
+    const { target, failures, properties, history, testcases, corpusPath, measures } = detail;
     const about = (what) => measures.includes(what) ? `api/targets/${id}/${what}` : null;
     const charts = h("div", { class: "charts" });
     const choice = (label, isOn, act) => h("button", { type: "button", "aria-pressed": String(isOn), onclick: () => { act(); draw(true); } }, label);
@@ -424,6 +436,7 @@
       history.length ? charts : h("p", { class: "empty" }, "No slice has ended yet."),
       h("h2", {}, `Failures (${failures.length})`),
       failures.length ? failures.map((failure) => failureCard(failure, false)) : h("p", { class: "empty" }, "None so far."),
+      propertyTable(properties),
       about("coverage") ? executed("Coverage by source line", about("coverage"), "execute the corpus", corpusPath ? "What its testcases reach." : "What the runs reach that the exploration has kept.", coverage(id)) : null,
       about("faults") ? executed("Faults", about("faults"), "run with faults", "Which faults strike in the same runs, and during which operations, over 50 runs.", faultMaps) : null,
       corpusPath ? [h("h2", {}, "Corpus"), h("p", { class: "faint" }, `${corpusPath}; the latest ${counted(testcases.length, "testcase")}.`),

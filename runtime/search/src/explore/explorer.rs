@@ -30,6 +30,7 @@ use crate::rng::Rng;
 use crate::stats::outlook::Discoveries;
 use crate::stats::{Estimate, Outlook};
 use fozzy_check::{SearchVerdict, judge_end};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::source::Override;
 use fozzy_trace::{HarnessError, StepId, StepOutcome, Verdict};
 use serde::{Deserialize, Serialize};
@@ -345,6 +346,12 @@ impl Exploration {
     #[must_use]
     pub fn all_taken(&self) -> Vec<Vec<u8>> {
         (0..self.feedback.modules()).map(|module| self.feedback.taken(module)).collect()
+    }
+
+    /// How the properties of the program stand over all its steps.
+    #[must_use]
+    pub fn property_table(&self) -> PropertyTable {
+        self.feedback.property_table()
     }
 
     /// Continues an exploration with this number of runs and steps behind it: its chance is that of the runs after these.
@@ -848,6 +855,7 @@ impl Exploration {
         run: &RunProgress,
         verdict: Option<&Verdict>,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        self.feedback.observe_properties(io.target);
         let signature = verdict.and_then(|verdict| verdict.signature.clone());
         if verdict.is_some() && self.findings.seen(signature.as_ref()).is_some() {
             self.stats.failures += 1;

@@ -4,6 +4,7 @@ use super::super::shared_store::WatchedStore;
 use super::*;
 use crate::wall_clock::{Stopwatch, pause};
 use fozzy_trace::FindingKind;
+use fozzy_trace::facts::{PropertyKind, PropertyState, PropertyStatus};
 
 const TARGET: &str = "app-1";
 
@@ -250,4 +251,29 @@ fn a_record_says_what_is_left_of_its_program() {
     let (program, replaces) = (Some(Digest::of(b"a newer one")), Some(Digest::of(b"a build")));
     let new = merged(SpooledSlice { program, replaces, undiscovered_edges: None, ..finds(7, 0) });
     assert_eq!((new.executions, new.program_executions, new.undiscovered_edges), (500, 100, None));
+}
+
+#[test]
+fn properties_stand_as_in_the_slice_that_has_come_furthest_of_their_program() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let row = |name: &str, state| PropertyStatus {
+        name: name.to_owned(),
+        kind: PropertyKind::Sometimes,
+        state,
+        place: Some("src/lib.rs:7".to_owned()),
+    };
+    let sees = |number, rows| SpooledSlice { properties: PropertyTable { rows, more: 0 }, ..slice(&spool, number) };
+    let merged = |slice: SpooledSlice| {
+        spool.put(&slice).expect("kept");
+        spool.merge(&place.store, |_, _| ()).expect("it answers");
+        place.record().properties.rows
+    };
+    let (full, retry) = (|state| row("full", state), |state| row("retry", state));
+    merged(sees(2, vec![full(PropertyState::Passed), retry(PropertyState::NeverReached)]));
+    let both = merged(sees(4, vec![full(PropertyState::NeverTrue), retry(PropertyState::NeverTrue)]));
+    assert_eq!(both, [retry(PropertyState::NeverTrue), full(PropertyState::Passed)]);
+    let (program, replaces) = (Some(Digest::of(b"a newer one")), Some(Digest::of(b"a build")));
+    let newer = SpooledSlice { program, replaces, ..sees(5, vec![full(PropertyState::NeverReached)]) };
+    assert_eq!(merged(newer), [full(PropertyState::NeverReached)]);
 }
