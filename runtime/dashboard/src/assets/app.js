@@ -54,6 +54,7 @@
   const copy = (text) => h("div", { class: "command" }, h("code", {}, text),
     navigator.clipboard ? h("button", { type: "button", onclick: (event) => { navigator.clipboard.writeText(text); event.target.textContent = "copied"; } }, "copy") : null);
 
+  const undiscovered = (target) => Math.round(target.estimatedUndiscoveredEdges || 0);
   const KEPT = "Edges that the search tells apart, in libraries too; the others follow from them.";
   // The columns of the overview: key, head, what it is sorted by, the cell, whether it is a number, and what it is in a sentence.
   const COLUMNS = [
@@ -67,8 +68,8 @@
     ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n", KEPT],
     ["corpus", "corpus", (t) => t.corpus, (t) => number(t.corpus), "n wide"],
     ["new", "new", (t) => Date.parse(t.newsAt) || 0, (t) => since(t.newsAt), "n"],
-    ["undiscovered", "edges left", (t) => t.estimatedUndiscoveredEdges ?? -1, (t) => t.estimatedUndiscoveredEdges === undefined ? "-" : number(t.estimatedUndiscoveredEdges), "n wide", "Edges that can be reached and were not, at least (Chao's estimate)."],
-    ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => percent(t.chanceIfDoubled), "n", "The chance that as much again finds something new."],
+    ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => [percent(t.chanceIfDoubled), undiscovered(t) ? h("div", { class: "faint" }, counted(undiscovered(t), "edge")) : null], "n",
+      "The chance that as much again finds something new, and edges that can be reached and were not, at least (Chao's estimate)."],
   ];
 
   const search = (label) => h("input", {
@@ -398,10 +399,10 @@
   const likely = (range) => range ? `, ${percent(range[0])} to ${percent(range[1])} most likely` : "";
   // What is left, in sentences.
   const risk = (target) => {
-    const { chanceInMinute: chance, estimatedUndiscoveredEdges: left, detectableOneIn: oneIn } = target;
+    const { chanceInMinute: chance, detectableOneIn: oneIn } = target, left = undiscovered(target);
     const lines = [
       chance === undefined ? null : `One more CPU minute finds something new with ${percent(chance)}.`,
-      left >= 0.5 ? `At least ${counted(Math.round(left), "more kept edge")} can be reached.` : null,
+      left ? `At least ${counted(left, "more kept edge")} can be reached.` : null,
       oneIn > 1 ? `A failure in one of ${counted(oneIn, "execution")} of this program or more often would have been met with 95 %.` : null,
     ].filter(Boolean);
     return lines.length ? h("p", { class: "faint" }, lines.join(" ")) : null;
