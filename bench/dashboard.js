@@ -31,7 +31,7 @@ const put = (key, value) => {
 };
 const target = (row, place, tick) => ({
   name: row.name, estimate: { slices: MOMENTS + tick, totalCpuS: MOMENTS * 2.5 + tick }, executions: 1e6 + 997 * (place + tick), features: 4000 + place + tick,
-  edges: 700 + place % 90, edgesTotal: 1500, corpus: 300 + place, chanceIfDoubled: 0.01 + (place % 40) / 50, newsAt: date(place * 60 - tick),
+  edges: 700 + place % 90, edgesTotal: 1500, corpus: 300 + place, chanceIfDoubled: 0.01 + (place % 40) / 50, undiscoveredEdges: place % 30, newsAt: date(place * 60 - tick),
 });
 const worker = (place, tick) => ({
   version: "0.1.0", pid: 1000 + place, startedAt: date(9000), seenAt: new Date().toISOString(), slices: SLICES + tick, cpuS: 8000 + tick, hasEnded: false,

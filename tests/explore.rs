@@ -252,6 +252,12 @@ fn a_failure_is_kept_tried_first_and_pruned_when_it_is_fixed() {
     assert_eq!(fozzy.run(&["seeds", "--json"]).exits(0).json()["seeds"], Value::Array(Vec::new()));
     let clean = fozzy.run(&["explore", "bank.wasm", "--runs", "60", "--json"]).exits(0).json();
     assert!(clean["explore"]["edges"].as_u64() > Some(50), "{clean:#}");
+    // How its properties stand is said over all runs.
+    let rows = |found: &Value| found["explore"]["properties"]["rows"].as_array().cloned().unwrap_or_default();
+    let total = rows(&clean).into_iter().find(|row| row["name"] == "total is constant").expect("it is one of them");
+    assert_eq!((&total["kind"], &total["state"]), (&"always".into(), &"passed".into()), "{clean:#}");
+    let worst = &rows(&found)[0];
+    assert_eq!((&worst["name"], &worst["state"]), (&found["signature"]["site"], &"failed".into()), "{found:#}");
     assert!(clean["explore"]["notReached"][0]["line"].as_str().is_some_and(|line| line.starts_with("reachable!(")));
 }
 

@@ -104,6 +104,40 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
 }
 
 #[test]
+fn a_fleet_ends_at_its_risk_and_says_of_each_target_what_is_left() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    fozzy.write("parts.wat", PARTS);
+    let fleet = ["fleet", "--until-risk", "95%", "--time", "6s", "--no-dashboard", "--json"];
+    let ended = fozzy.run(&fleet).exits(0);
+    let found = ended.json();
+    // In six seconds each would have several.
+    assert!(found["slices"] == 2 && ended.err().contains("than --until-risk says"), "{found:#}\n{}", ended.err());
+    let targets = found["targets"].as_array().expect("all");
+    assert_eq!(rows(&found, "targets", "kind"), ["explore", "fuzz"], "{found:#}");
+    for target in targets {
+        let number = |of: &Value| of.as_f64().unwrap_or(f64::NAN);
+        let (chance, range) = (number(&target["chanceIfDoubled"]), &target["chanceIfDoubledRange"]);
+        assert!(number(&range[0]) < chance && chance < number(&range[1]), "{target:#}");
+        assert!(number(&target["chanceInMinute"]) <= 0.95, "{target:#}");
+        assert!(number(&target["estimatedUndiscoveredEdges"]) >= 0.0, "{target:#}");
+        // A third of all, nearly.
+        let thirds = 3.0 * number(&target["detectableOneIn"]) / number(&target["executions"]);
+        assert!((0.9..1.1).contains(&thirds), "{target:#}");
+    }
+    // So does each search.
+    for workers in ["1", "2"] {
+        let explore = ["explore", "draws.wat", "--until-risk", "70%", "--workers", workers, "--no-store", "--json"];
+        let found = fozzy.run(&explore).exits(0).json()["explore"].take();
+        assert!(found["ended"] == "risk" && found["chanceIfDoubled"].as_f64() > Some(0.2), "{found:#}");
+        assert!(found["detectableOneIn"].as_u64() > Some(0), "{found:#}");
+    }
+    // The next one may have other code: it looks, whatever is known.
+    let again = fozzy.run(&fleet).exits(0).json();
+    assert!(again["slices"].as_u64() > Some(0), "{again:#}");
+}
+
+#[test]
 fn a_second_store_counts_what_was_run_for_it() {
     let fozzy = project();
     let of = |store: &str| {

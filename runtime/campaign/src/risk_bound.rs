@@ -34,7 +34,13 @@ impl RiskBound {
     /// Whether a search of `elapsed_ns` has come to it.
     #[must_use]
     pub fn is_met(self, outlook: Outlook, elapsed_ns: u64) -> bool {
-        elapsed_ns > 0 && outlook.chance(MINUTE_NS / elapsed_ns as f64) <= self.0
+        elapsed_ns > 0 && self.allows(outlook.chance(MINUTE_NS / elapsed_ns as f64))
+    }
+
+    /// Whether this chance is low enough.
+    #[must_use]
+    pub fn allows(self, chance: f64) -> bool {
+        chance <= self.0
     }
 }
 

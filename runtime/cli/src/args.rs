@@ -550,7 +550,7 @@ pub(crate) struct ExploreArgs {
     /// Any target of `run`, or a trace: the program and the plan of its run. A stateful scenario is explored step by step, from
     /// checkpoints; any other program in whole runs, with all machines of its plan.
     pub(crate) target: PathBuf,
-    /// The budget of real time, such as 30s, 5m, 2h [default: 60s, if --runs is not given; of a scenario file of version 1, one run]
+    /// The budget of real time, such as 30s, 5m, 2h [default: 60s, if neither --runs nor --until-risk is given; of a scenario file of version 1, one run]
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) time: Option<Duration>,
     /// The budget of runs.
@@ -575,6 +575,10 @@ pub(crate) struct ExploreArgs {
     /// Stop early: when coverage is saturated, or at the first failure.
     #[arg(long, value_name = "WHEN")]
     pub(crate) stop: Option<StopArg>,
+    /// End when the chance that one more minute finds something new has fallen to this, such as 5%. It never falls below 1 % within the
+    /// first hour, or below 5 % within the first ten minutes. Without --time and --runs, nothing else ends it.
+    #[arg(long, value_name = "SHARE", value_parser = RiskBound::parse, conflicts_with = "maximize")]
+    pub(crate) until_risk: Option<RiskBound>,
     /// Search for the run that costs most, and record it: instructions, bytes allocated, virtual time, or calls of a function of the
     /// program or the host (cpu, heap, latency, p99_latency, calls:NAME).
     #[arg(long, value_name = "METRIC", conflicts_with_all = ["schedule", "stop", "until_failure", "resume", "save_state", "workers", "shortest", "generate_tests"])]

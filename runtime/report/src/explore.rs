@@ -3,9 +3,10 @@
 //! Invariant: no wall facts in it: equal explorations have equal summaries, but for the paths.
 
 use crate::input_moment::{InputArrival, input_lines};
-use crate::pretty::{Style, counted, fit, grouped, is_zero, lost_workers, unseen};
+use crate::pretty::{Style, counted, detectable, fit, grouped, is_zero, lost_workers, outlook, unseen};
 use crate::sequence::{StepSequence, sequence_lines};
 use crate::strikes::{FaultOverlap, FaultSummary, PowerLossSummary, fault_rows, overlap_row};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Facts, FailureSignature};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,22 @@ pub struct ExploreSummary {
     pub estimated_undiscovered_edges: f64,
     /// The chance that the next step takes a new edge (Good-Turing).
     pub chance_of_new_edge: f64,
+    /// Steps of the second half of its own that showed something new or a failure; own steps are those after the ones of an exploration that it
+    /// continues.
+    #[serde(default)]
+    pub discoveries_last_half: u64,
+    /// The chance that as many steps again as its own find something new.
+    #[serde(default)]
+    pub chance_if_doubled: f64,
+    /// Where that chance is with a confidence of 95 %: at least, at most.
+    #[serde(default)]
+    pub chance_if_doubled_range: (f64, f64),
+    /// A failure that strikes in one of this many runs, or more often, has been met with a chance of 95 %; 0 where runs are not drawn.
+    #[serde(default)]
+    pub detectable_one_in: u64,
+    /// How the properties of the program stand over all its runs; absent when it has none.
+    #[serde(default, skip_serializing_if = "PropertyTable::is_empty")]
+    pub properties: PropertyTable,
     /// What each way to search has earned: how much of the effort went into it, and what it saw first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earned: Vec<ExploreReward>,
@@ -68,7 +85,8 @@ pub struct ExploreSummary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<SeedState>,
     /// Why it ended: `runs`, `time`, `saturated`, `finding`, `exhausted` when every way was gone, `sampled` when there
-    /// was nothing left to try but answers that a bounded search leaves out, `interrupted` by a signal, `workers` when too many of
+    /// was nothing left to try but answers that a bounded search leaves out, `risk` when little more was to be
+    /// expected, `interrupted` by a signal, `workers` when too many of
     /// them were lost.
     pub ended: String,
     /// Workers that ended before their time; what they had not reported is not counted.
@@ -244,6 +262,8 @@ pub(crate) fn explore_lines(explore: &ExploreSummary, style: Style) -> Vec<Strin
     let unit = if runs == steps { "run" } else { "step" };
     lines.extend(everything_tried(explore));
     lines.extend(unseen(explore.estimated_undiscovered_edges, explore.chance_of_new_edge, unit));
+    lines.extend(outlook(explore.chance_if_doubled, explore.chance_if_doubled_range, unit));
+    lines.extend(detectable(explore.detectable_one_in, "run"));
     if explore.states > 0 {
         lines.push(counted(explore.states, "state"));
     }

@@ -15,6 +15,7 @@ use crate::pretty::{Style, counted, fit, grouped, wrapped};
 use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
+use fozzy_trace::facts::PropertyTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -98,6 +99,19 @@ pub struct FleetTargetRow {
     /// where it is not estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance_if_doubled: Option<f64>,
+    /// Where that chance is with a confidence of 95 %: at least, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance_if_doubled_range: Option<(f64, f64)>,
+    /// The chance that one more CPU minute on it finds something new, which `--until-risk` bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance_in_minute: Option<f64>,
+    /// Edges that can be taken and were not, at least (Chao), by its last slice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimated_undiscovered_edges: Option<f64>,
+    /// A failure of the program of today that strikes in one of this many executions, or more often, has been met with a chance of 95 %; 0 where none
+    /// was counted.
+    #[serde(default)]
+    pub detectable_one_in: u64,
     /// Failures that stand.
     pub failures: u64,
     /// When something new was found last (RFC 3339); absent when nothing was.
@@ -156,6 +170,9 @@ pub struct FleetTargetDocument {
     pub target: FleetTargetRow,
     /// Its failures, those that stand first.
     pub failures: Vec<FleetFailureRow>,
+    /// How the properties of the program of today stand over all executions; absent when it has none.
+    #[serde(default, skip_serializing_if = "PropertyTable::is_empty")]
+    pub properties: PropertyTable,
     /// How it went, the oldest first. Of a long search every second moment is left out, as often as needed.
     pub history: Vec<FleetMoment>,
     /// The folder of its corpus, if it has one here; otherwise its testcases are those of the store.
@@ -507,12 +524,19 @@ impl Layout for FleetDocument {
                 0 => String::new(),
                 total => format!(", {} of {}", grouped(row.edges), counted(total, "kept edge")),
             };
-            let chance = row.chance_if_doubled.map(|chance| format!(", {:.0} % if doubled", chance * 100.0));
+            let left = row.estimated_undiscovered_edges.filter(|edges| edges.round() > 0.0);
+            let left = left.map(|edges| format!(", at least {edges:.0} left")).unwrap_or_default();
+            let chance = row.chance_if_doubled.map(|chance| {
+                let percent = |chance: f64| (chance * 100.0).clamp(1.0, 99.0);
+                let range = row.chance_if_doubled_range;
+                let range = range.map(|(low, high)| format!(" ({:.0} to {:.0})", percent(low), percent(high)));
+                format!(", {:.0} %{} if doubled", chance * 100.0, range.unwrap_or_default())
+            });
             let what = match &row.trouble {
                 Some(why) => picture(&format!("no result: {why}"), style),
                 None => fit(
                     &format!(
-                        "{}, {:.1} CPU s, {}{share}{}",
+                        "{}, {:.1} CPU s, {}{share}{left}{}",
                         counted(row.slices, "slice"),
                         row.cpu_s,
                         counted(row.executions, "run"),

@@ -4,8 +4,9 @@
 
 use crate::facts::unhealthy;
 use crate::input::ShownInput;
-use crate::pretty::{counted, grouped, is_zero, lost_workers, unseen};
+use crate::pretty::{counted, detectable, grouped, is_zero, lost_workers, outlook, unseen};
 use fozzy_trace::FailureSignature;
+use fozzy_trace::facts::PropertyTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,9 @@ pub struct FuzzSummary {
     /// The testcase that takes longest, of those that were changed so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest: Option<SlowestInput>,
+    /// How the properties of the program stand over all executions; absent when it has none.
+    #[serde(default, skip_serializing_if = "PropertyTable::is_empty")]
+    pub properties: PropertyTable,
     /// Failures, each once, in the order in which they were found.
     pub findings: Vec<FuzzFinding>,
     /// Why it ended: `runs`, `time`, `risk`, `finding`, `inputs` when these were named and run once each, `interrupted` by a signal, `workers` when too many of them were lost.
@@ -104,6 +108,9 @@ pub struct FuzzCoverage {
     /// Where that chance is with a confidence of 95 %: at least, at most.
     #[serde(default)]
     pub chance_if_doubled_range: (f64, f64),
+    /// A failure that strikes in one of this many executions, or more often, has been met with a chance of 95 %.
+    #[serde(default)]
+    pub detectable_one_in: u64,
 }
 
 /// One failure.
@@ -156,21 +163,6 @@ impl FuzzFinding {
     }
 }
 
-/// What as many executions again are worth.
-fn outlook(fuzz: &FuzzSummary) -> Option<String> {
-    let FuzzCoverage { chance_if_doubled, chance_if_doubled_range: (low, high), .. } = fuzz.coverage;
-    let percent = |chance: f64| format!("{:.0}", (chance * 100.0).clamp(1.0, 99.0));
-    let said = || {
-        format!(
-            "as many again find something new with about {} %, {} to {} most likely",
-            percent(chance_if_doubled),
-            percent(low),
-            percent(high)
-        )
-    };
-    (high > 0.0).then(said)
-}
-
 /// How it is said to have ended when inputs were run, and no campaign.
 const INPUTS: &str = "inputs";
 
@@ -193,7 +185,9 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
         lines.push(format!("{} in {}", counted(fuzz.corpus, "testcase"), fuzz.corpus_dir));
         let FuzzCoverage { estimated_undiscovered_edges, chance_of_new_edge, .. } = fuzz.coverage;
         lines.extend(unseen(estimated_undiscovered_edges, chance_of_new_edge, "execution"));
-        lines.extend(outlook(fuzz));
+        let FuzzCoverage { chance_if_doubled, chance_if_doubled_range, detectable_one_in, .. } = fuzz.coverage;
+        lines.extend(outlook(chance_if_doubled, chance_if_doubled_range, "execution"));
+        lines.extend(detectable(detectable_one_in, "execution"));
         let is_slow = |slowest: &&SlowestInput| slowest.instructions / slowest.median.max(1) >= SLOW_TIMES;
         lines.extend(fuzz.slowest.as_ref().filter(is_slow).map(|slowest| {
             format!(

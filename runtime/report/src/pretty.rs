@@ -465,6 +465,23 @@ pub(crate) fn unseen(estimate: f64, chance: f64, next: &str) -> Option<String> {
     Some(format!("{} more at least can be reached; the next {next} reaches one with {percent}", grouped(more)))
 }
 
+/// What the same number of executions, runs or steps again is worth, when that can be said: `as many executions again find something new with
+/// about 29 %, 1 to 91 most likely`.
+pub(crate) fn outlook(chance: f64, (low, high): (f64, f64), unit: &str) -> Option<String> {
+    let percent = |chance: f64| format!("{:.0}", (chance * 100.0).clamp(1.0, 99.0));
+    let said = || {
+        let [chance, low, high] = [chance, low, high].map(percent);
+        format!("as many {unit}s again find something new with about {chance} %, {low} to {high} most likely")
+    };
+    (high > 0.0).then(said)
+}
+
+/// The rarest failure that was met with 95 %: `a failure in one of 3,338 runs or more often would have been met with 95 %`.
+pub(crate) fn detectable(one_in: u64, unit: &str) -> Option<String> {
+    (one_in > 1)
+        .then(|| format!("a failure in one of {} or more often would have been met with 95 %", counted(one_in, unit)))
+}
+
 /// Whether a number is left out of a document.
 pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()
@@ -517,6 +534,16 @@ mod tests {
         assert_eq!(shell_word("a b"), "'a b'");
         assert_eq!(shell_word("a\nb's \u{1b}"), r"$'a\nb\'s \x1b'");
         assert_eq!(shell_word("run.1.fozzy"), "run.1.fozzy");
+    }
+
+    #[test]
+    fn what_is_left_is_said_where_it_is_known() {
+        let expected = "as many runs again find something new with about 29 %, 1 to 91 most likely";
+        assert_eq!(outlook(0.292_893, (0.000_1, 0.914_9), "run").as_deref(), Some(expected));
+        assert_eq!(outlook(0.0, (0.0, 0.0), "run"), None);
+        let expected = "a failure in one of 3,338 runs or more often would have been met with 95 %";
+        assert_eq!(detectable(3_338, "run").as_deref(), Some(expected));
+        assert_eq!((detectable(0, "run"), detectable(1, "run")), (None, None));
     }
 
     #[test]

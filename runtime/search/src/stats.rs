@@ -11,4 +11,4 @@ pub mod scaling;
 pub use difference::{DifferenceMethod, MeanDifference};
 pub use estimate::Estimate;
 pub use outlook::Outlook;
-pub use proportion::{Proportion, clean_runs};
+pub use proportion::{Proportion, clean_runs, detectable_one_in};

@@ -23,6 +23,7 @@ mod injected;
 mod operations;
 mod own_heap;
 mod properties;
+mod property_table;
 mod refusals;
 mod states;
 
@@ -40,6 +41,7 @@ pub use properties::{
     ComparisonOperator, PROPERTIES_MAX, Properties, Property, PropertyError, PropertyEvaluation, PropertyKind,
     PropertyState,
 };
+pub use property_table::{PROPERTY_ROWS_MAX, PropertyStatus, PropertyStatuses, PropertyTable};
 pub use refusals::{HeldPart, Refusal, Refusals};
 pub use states::{STATES_MAX, StateError, StateValues};
 

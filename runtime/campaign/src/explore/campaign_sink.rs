@@ -5,8 +5,8 @@
 //!            <run>/assertion-5e1f0c22a9d4.min.fozzy    the same, made smaller, at the end
 //! ```
 //!
-//! Invariants: nothing here has an influence on the exploration but that it ends when its time is over; a disk that takes no trace and
-//! no state hides no finding.
+//! Invariants: nothing here has an influence on the exploration but that it ends when its time is over, or its risk
+//! is met; a disk that takes no trace and no state hides no finding.
 
 use super::exchange::WorkerExchange;
 use super::result::{ExploreProtocol, FailureTrace, UnkeptFailure};
@@ -18,6 +18,7 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::progress::{LIVE_EVERY_NS, QUIET_EVERY_NS};
 use crate::remarks::Remarks;
+use crate::risk_bound::RiskBound;
 use crate::search_clock::{SearchClock, unconfirmed_error};
 use crate::store;
 use crate::trace_destination::TraceDestination;
@@ -54,6 +55,10 @@ pub struct ExplorationSink {
     pub time: Option<Duration>,
     /// The budget of runs, if there is one.
     pub runs: Option<u64>,
+    /// The risk at which it ends, if one is named.
+    pub until: Option<RiskBound>,
+    /// Whether it has come to it.
+    pub is_settled: bool,
     /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
     /// In the order of findings.
@@ -170,7 +175,8 @@ impl ExplorationObserver for ExplorationSink {
             None if !self.remarks.is_live() && since >= QUIET_EVERY_NS => self.say(stats, now),
             _ => {}
         }
-        self.time.is_none_or(|time| now < self.searched(time).0)
+        self.is_settled = self.until.is_some_and(|until| until.is_met(stats.outlook(), now));
+        !self.is_settled && self.time.is_none_or(|time| now < self.searched(time).0)
     }
 
     fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {

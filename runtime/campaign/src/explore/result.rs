@@ -5,6 +5,7 @@
 use crate::workers::WorkerProtocol;
 use fozzy_report::{FaultOverlap, UnreachedBranch};
 use fozzy_search::explore::{DecisionPath, Reward, Stats};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{FailureSignature, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -38,6 +39,9 @@ pub struct ExplorationResult {
     /// Which nemeses were at work together, and with which operations.
     #[serde(default)]
     pub overlaps: Vec<FaultOverlap>,
+    /// How the properties of the program stand over all its runs.
+    #[serde(default)]
+    pub properties: PropertyTable,
     /// Branches that were not reached.
     #[serde(skip)]
     pub not_reached: Vec<UnreachedBranch>,

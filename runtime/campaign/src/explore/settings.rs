@@ -139,6 +139,21 @@ impl ExploreSettings {
     }
 }
 
+impl ExploreSettings {
+    /// The same of an exploration that ends at a risk: a number of runs or a time ends it before only where one is set.
+    pub fn bounds_until_risk(
+        &self,
+        schedule: Option<&'static StrategyRow>,
+        runs: Option<u64>,
+        time: Option<Duration>,
+    ) -> ExploreBounds {
+        let runs = runs.or(self.max_runs);
+        let is_set = self.max_time != ExploreSettings::default().max_time && runs.is_none();
+        let time = time.or_else(|| is_set.then_some(self.max_time));
+        ExploreBounds { schedule: schedule.unwrap_or(self.schedule), runs, time }
+    }
+}
+
 impl Default for ExploreSettings {
     fn default() -> ExploreSettings {
         let options = Options::default();
@@ -242,5 +257,13 @@ mod tests {
         check(None, Some(7), true, false, (guided, Some(7), Some(5)));
         let settings = ExploreSettings { max_time: Duration(9), ..ExploreSettings::default() };
         assert_eq!(settings.bounds(None, None, None, true).time, Some(Duration(9)));
+        // At a risk it ends before only where that is set.
+        let until_risk = |settings: &ExploreSettings, runs, time| {
+            let found = settings.bounds_until_risk(None, runs, time);
+            (found.schedule, found.runs, found.time.map(|time| time.0))
+        };
+        assert_eq!(until_risk(&ExploreSettings::default(), None, None), (guided, None, None));
+        assert_eq!(until_risk(&ExploreSettings::default(), Some(7), Some(Duration(5))), (guided, Some(7), Some(5)));
+        assert_eq!(until_risk(&settings, None, None), (guided, None, Some(9)));
     }
 }

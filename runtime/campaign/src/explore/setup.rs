@@ -26,6 +26,7 @@ use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, cache, plan};
 use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
+use crate::risk_bound::RiskBound;
 use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{self, WorkerChannel, WorkerEvent};
@@ -36,6 +37,8 @@ use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
     RestoredPaths, Reward, Stats, StopCondition, StrategyRow,
 };
+use fozzy_search::stats::detectable_one_in;
+use fozzy_trace::facts::{PropertyStatuses, PropertyTable};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::ScenarioPlan;
 use fozzy_trace::{Duration, Execution, Finding, FindingKind, Seed, Status, Verdict};
@@ -79,6 +82,8 @@ pub struct ExploreRun {
     pub destination: TraceDestination,
     /// The budget of runs, if there is one.
     pub runs: Option<u64>,
+    /// The risk at which it ends, if one is named.
+    pub until: Option<RiskBound>,
     /// Whether a line says every two seconds how it goes.
     pub verbose: bool,
     /// Who hears how it goes.
@@ -297,7 +302,7 @@ impl ExplorationSetup {
             }
             None => (None, None),
         };
-        let ExploreRun { destination, runs, verbose, remarks, state, shrinks } = run;
+        let ExploreRun { destination, runs, until, verbose, remarks, state, shrinks } = run;
         let (component, plan, seed) = (&self.prepared.loaded.component, &self.prepared.planned.plan, options.seed.0);
         let state = state.filter(|_| ends.is_none()).map(|path| StateFile::new(path, component, plan, seed));
         let mut sink = ExplorationSink {
@@ -307,6 +312,8 @@ impl ExplorationSetup {
             clock: self.clock,
             time: self.time,
             runs,
+            until,
+            is_settled: false,
             verbose,
             kept: Vec::new(),
             said: ProgressMark::default(),
@@ -347,6 +354,7 @@ impl ExplorationSetup {
         let mut explored = result(&exploration, &sink, &*target, &paths, ended);
         explored.given_up = self.prepared.interrupt.has_struck().into();
         explored.first_runs = u64::from(is_run);
+        explored.properties.merge(&properties_of(&self.probe));
         self.prepared.interrupt.disarm();
         if let (Some(ends), Some(is_complete)) = (&sink.worker, is_complete) {
             // On a full disk it leaves nothing to the supervisor, which has heard its numbers and findings.
@@ -366,7 +374,7 @@ impl ExplorationSetup {
     pub fn together(self, run: ExploreRun, workers: u32) -> Result<ExplorationResult, CampaignError> {
         let before = self.before();
         let is_run = self.first.is_run(&self.options);
-        let ExploreRun { destination, verbose, remarks, shrinks, state, .. } = run;
+        let ExploreRun { destination, until, verbose, remarks, shrinks, state, .. } = run;
         let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
         let reserved = self.time.filter(|_| shrinks).map_or(Duration(0), |time| Duration(time.0 / SHRINK_SHARE));
@@ -380,6 +388,7 @@ impl ExplorationSetup {
             runs: Some(self.options.runs_max).filter(|runs| *runs < u64::MAX).map(|runs| runs - u64::from(is_run)),
             before,
             time,
+            until,
             reserved,
             first_only: self.options.stop == StopCondition::FirstFinding,
             verbose,
@@ -400,6 +409,7 @@ impl ExplorationSetup {
             // No worker was left to take them.
             explored.stories = stories_before;
         }
+        explored.properties.merge(&properties_of(&self.probe));
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
         explored.not_reached = target.not_reached(&of_module);
@@ -431,6 +441,13 @@ pub(crate) fn explored(
         Box::new(ScenarioTarget::new(name, walker.map_err(|error| walk_error(name, &error))?, confirmer()?))
     };
     Ok(ExploredProgram { target, confirmer: confirmer()? })
+}
+
+/// How the properties of a program stand after its first run.
+fn properties_of(probe: &Execution) -> PropertyTable {
+    let mut statuses = PropertyStatuses::default();
+    statuses.observe_all(&probe.facts.properties);
+    statuses.table()
 }
 
 /// The error for a program whose runs are all the same.
@@ -472,11 +489,17 @@ fn result(
             .map(|(dial, name, earned)| (dial.to_owned(), name.to_owned(), earned))
             .collect(),
         overlaps: target.overlaps(),
+        properties: exploration.property_table(),
         not_reached: match sink.worker {
             Some(_) => Vec::new(),
             None => target.not_reached(&|module| exploration.taken(module)),
         },
-        ended: if is_interrupted { "interrupted" } else { word(ended) }.to_owned(),
+        ended: match ended {
+            _ if is_interrupted => "interrupted",
+            ExplorationEnd::Stopped if sink.is_settled => "risk",
+            ended => word(ended),
+        }
+        .to_owned(),
         ..ExplorationResult::default()
     }
 }
@@ -535,7 +558,10 @@ impl ExplorationResult {
     /// Its numbers as a document, still without its failures. `before` is the number of runs of the exploration that it continues.
     pub fn summary(&self, schedule: &str, workers: u32, before: Option<u64>) -> ExploreSummary {
         let stats = &self.stats;
-        let estimate = stats.estimate();
+        let (estimate, outlook) = (stats.estimate(), stats.outlook());
+        // Where every way was gone, nothing is left to be found.
+        let is_complete = self.ended == "exhausted";
+        let is_drawn = !["bfs", "dfs"].contains(&schedule);
         ExploreSummary {
             schedule: schedule.to_owned(),
             workers,
@@ -557,6 +583,11 @@ impl ExplorationResult {
                 .undiscovered
                 .min(self.edges_total.saturating_sub(stats.edges) as f64),
             chance_of_new_edge: estimate.next_is_new,
+            discoveries_last_half: outlook.discoveries,
+            chance_if_doubled: if is_complete { 0.0 } else { outlook.chance(1.0) },
+            chance_if_doubled_range: if is_complete { (0.0, 0.0) } else { outlook.chance_range(1.0) },
+            detectable_one_in: if is_drawn { detectable_one_in(stats.runs) } else { 0 },
+            properties: self.properties.clone(),
             earned: self.earned.iter().map(reward).collect(),
             overlaps: self.overlaps.clone(),
             not_reached: self.not_reached.clone(),

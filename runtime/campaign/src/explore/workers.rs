@@ -21,6 +21,7 @@ use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::options::StopFlag;
 use crate::progress::QUIET_EVERY_NS;
 use crate::remarks::Remarks;
+use crate::risk_bound::RiskBound;
 use crate::selector;
 use crate::trace_destination::TraceDestination;
 use crate::wall_clock::Stopwatch;
@@ -49,6 +50,8 @@ pub struct ExploreWorkers<'a> {
     pub before: (u64, u64),
     /// Real time for all.
     pub time: Option<Duration>,
+    /// The risk at which it ends, if one is named.
+    pub until: Option<RiskBound>,
     /// The part of it that is left for making findings smaller, once there are some.
     pub reserved: Duration,
     /// Whether the first failure ends it.
@@ -124,6 +127,7 @@ impl ExploreWorkers<'_> {
             failures: found,
             known: BTreeSet::new(),
             watch: Stopwatch::start(),
+            is_settled: false,
             shown: (0, 0),
             saver: StateSaver::new(self.state.clone()),
         };
@@ -157,6 +161,8 @@ struct Collector<'a> {
     /// Traces of workers that were reported.
     known: BTreeSet<PathBuf>,
     watch: Stopwatch,
+    /// Whether the risk is low enough, so that all end.
+    is_settled: bool,
     /// When the last line was shown, and of how many runs.
     shown: (u64, u64),
     saver: StateSaver,
@@ -164,7 +170,7 @@ struct Collector<'a> {
 
 impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
     fn is_stop_requested(&self) -> bool {
-        (self.plan.stop)()
+        self.is_settled || (self.plan.stop)()
     }
 
     fn reserved_time(&self) -> std::time::Duration {
@@ -179,6 +185,10 @@ impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
 
     fn on_status(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) {
         self.show(slots);
+        let stats = sum(slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress));
+        let is_met = |until: RiskBound| until.is_met(stats.outlook(), self.watch.elapsed_ns());
+        // Before the first report, nothing is known.
+        self.is_settled = stats.runs > 0 && self.plan.until.is_some_and(is_met);
         if let Err(error) = self.save(slots) {
             self.plan.remarks.text(&format!("the state of the exploration is not saved: {error}\n"));
             self.saver = StateSaver::default();
@@ -284,6 +294,7 @@ impl Collector<'_> {
             all.edges_total = all.edges_total.max(explored.edges_total);
             unite(&mut all.taken, &explored.taken);
             unite_overlaps(&mut all.overlaps, explored.overlaps);
+            all.properties.merge(&explored.properties);
             all.has_run |= explored.has_run;
             all.given_up += explored.given_up;
             all.stories.extend(explored.stories);
@@ -329,6 +340,7 @@ impl Collector<'_> {
             SupervisorEnd::Complete => all.ended = "runs".to_owned(),
             SupervisorEnd::Time => all.ended = "time".to_owned(),
             SupervisorEnd::Directed => all.ended = "finding".to_owned(),
+            SupervisorEnd::Requested if self.is_settled => all.ended = "risk".to_owned(),
             SupervisorEnd::Requested => all.ended = "interrupted".to_owned(),
             SupervisorEnd::Failed(why) | SupervisorEnd::Blocked(why) => {
                 all.ended = "workers".to_owned();
@@ -402,6 +414,7 @@ fn sum(all: impl Iterator<Item = Stats>) -> Stats {
         last_new: sum.last_new.max(stats.last_new),
         edges_once: sum.edges_once.max(stats.edges_once),
         edges_twice: sum.edges_twice.max(stats.edges_twice),
+        discoveries_last_half: sum.discoveries_last_half + stats.discoveries_last_half,
     })
 }
 

@@ -24,6 +24,7 @@ use crate::explore::retrial::Retrial;
 use crate::options::StopFlag;
 use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, load};
 use crate::project::Project;
+use crate::risk_bound::RiskBound;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_instrument::REWRITER_VERSION;
 use fozzy_report::fleet::{FleetDocument, FleetSliceRow, WaitingSlices};
@@ -75,6 +76,8 @@ pub struct FleetRun<'a> {
     pub jobs: u32,
     /// Real time; `None` for no bound.
     pub time: Option<Duration>,
+    /// The risk at which it ends, if one is named.
+    pub until: Option<RiskBound>,
     /// The seed of all slices.
     pub seed: Seed,
     /// Flags that each slice has from us.
@@ -458,6 +461,16 @@ impl Dispatcher<'_> {
             if self.time_left().is_some_and(|left| left < SLICE_TIME_MIN) {
                 return;
             }
+            if self.is_settled() {
+                // The slices of other jobs are on targets of which little is to be expected, too.
+                if !self.is_over.swap(true, Ordering::SeqCst) {
+                    self.run
+                        .project
+                        .remarks
+                        .text("no target is more likely to find something new than --until-risk says\n");
+                }
+                return;
+            }
             match self.take() {
                 Ok(Some((place, lease))) => {
                     let lease = Mutex::new(lease);
@@ -473,6 +486,19 @@ impl Dispatcher<'_> {
                 Err(error) => self.fail(error),
             }
         }
+    }
+
+    /// Whether of each target that is worked on little enough is to be expected. What fleets before this one have found may be of other code: each
+    /// has one slice at the least.
+    fn is_settled(&self) -> bool {
+        let Some(until) = self.run.until else { return false };
+        let state = self.lock();
+        let is_low = |target: &TargetState| {
+            let chance = target.record.chance_in_minute;
+            let is_tried = target.stamp.is_some();
+            target.is_set_aside() || is_tried && chance.is_some_and(|chance| until.allows(chance))
+        };
+        state.targets.iter().all(is_low)
     }
 
     /// Whether all targets are set aside, in a fleet whose time is bounded; another one waits until they change.

@@ -16,6 +16,7 @@ use super::division::DiscoveryEstimate;
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
 use crate::wall_clock::{Stopwatch, pause};
 use fozzy_report::fleet::{FleetMoment, FleetSliceRow};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Digest, FailureSignature};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,20 @@ pub struct TargetRecord {
     pub corpus: u64,
     /// The chance that as many executions again find something new, where that is estimated.
     pub chance_if_doubled: Option<f64>,
+    /// Where that chance is with a confidence of 95 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_if_doubled_range: Option<(f64, f64)>,
+    /// The chance that one more CPU minute finds something new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_in_minute: Option<f64>,
+    /// Edges of the program that can be taken and were not, at least, as its last slice estimates it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undiscovered_edges: Option<f64>,
+    /// Executions or runs of the program.
+    pub program_executions: u64,
+    /// How the properties of the program stand over all of them.
+    #[serde(skip_serializing_if = "PropertyTable::is_empty")]
+    pub properties: PropertyTable,
     /// When something new was found last (RFC 3339).
     pub news_at: Option<String>,
     /// Slices without a result since the last one with one, and why.

@@ -24,6 +24,7 @@ use crate::explore::regression_status::RegressionStatus;
 use fozzy_report::RunSummary;
 use fozzy_report::fleet::FleetMoment;
 use fozzy_search::stats::Outlook;
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Digest, FailureSignature};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,6 +39,11 @@ const SLICES_MAX: u64 = 50_000;
 /// Real time for which the records of a target are waited for: a worker that is alive holds them for some requests. After that,
 /// the slices wait here, and are tried again after the next one.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// CPU seconds in which more is found with [`TargetRecord::chance_in_minute`].
+const MINUTE_S: f64 = 60.0;
+/// CPU seconds that a slice takes at the least, so that shares of them are numbers.
+const CPU_S_MIN: f64 = 1e-3;
 
 /// What one slice has come to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -61,6 +67,11 @@ pub(super) struct SpooledSlice {
     pub(super) edges_total: u64,
     pub(super) corpus: u64,
     pub(super) chance_if_doubled: Option<f64>,
+    /// What that follows from, and edges that can be taken and were not, at least. `None` of a slice that an older version has left here.
+    pub(super) discoveries_last_half: Option<u64>,
+    pub(super) undiscovered_edges: Option<f64>,
+    /// How the properties of its program stand.
+    pub(super) properties: PropertyTable,
     /// Slices without a result until this one, and why it had none.
     pub(super) troubles: u32,
     pub(super) trouble: Option<String>,
@@ -129,6 +140,9 @@ impl SpooledSlice {
         if let Some(fuzz) = &summary.fuzz {
             (self.executions, self.corpus) = (fuzz.executions, fuzz.corpus);
             self.chance_if_doubled = Some(fuzz.coverage.chance_if_doubled);
+            self.discoveries_last_half = Some(fuzz.coverage.discoveries_last_half);
+            self.undiscovered_edges = Some(fuzz.coverage.estimated_undiscovered_edges);
+            self.properties.clone_from(&fuzz.properties);
             self.features = fuzz.coverage.features;
             (self.edges, self.edges_total) = (fuzz.coverage.unique_edges, fuzz.coverage.total_edges);
         }
@@ -136,6 +150,10 @@ impl SpooledSlice {
             self.executions = explore.runs.saturating_sub(explore.resumed_runs);
             (self.corpus, self.features) = (explore.checkpoints, explore.features + explore.states);
             (self.edges, self.edges_total) = (explore.edges, explore.edges_total);
+            self.chance_if_doubled = Some(explore.chance_if_doubled);
+            self.discoveries_last_half = Some(explore.discoveries_last_half);
+            self.undiscovered_edges = Some(explore.estimated_undiscovered_edges);
+            self.properties.clone_from(&explore.properties);
         }
     }
 
@@ -153,6 +171,36 @@ impl SpooledSlice {
         self.trouble = Some(end.map_or_else(|| why.to_owned(), |end| format!("{}…", &why[..end])));
     }
 
+    /// What is to be expected of more slices: as this one says, if it has found something or nothing else is known; when the last half of all
+    /// executions has found nothing, as these do.
+    fn foresee(&self, record: &mut TargetRecord, news: u64) {
+        let (quiet, all) = (record.quiet, record.executions);
+        if quiet > all / 2 {
+            if record.chance_if_doubled.or(self.chance_if_doubled).is_some() {
+                record.chance_if_doubled = Some(Outlook::chance_when_quiet(quiet, all, 1.0));
+                record.chance_if_doubled_range = Some(Outlook::chance_range_when_quiet(quiet, all, 1.0));
+                let more = MINUTE_S / record.estimate.total_cpu_s.max(CPU_S_MIN);
+                record.chance_in_minute = Some(Outlook::chance_when_quiet(quiet, all, more));
+            }
+            return;
+        }
+        if self.trouble.is_some() {
+            return;
+        }
+        let Some(discoveries) = self.discoveries_last_half else {
+            record.chance_if_doubled = self.chance_if_doubled.or(record.chance_if_doubled);
+            record.chance_if_doubled_range = None;
+            return;
+        };
+        let outlook = Outlook { discoveries };
+        record.chance_if_doubled = self.chance_if_doubled;
+        record.chance_if_doubled_range = Some(outlook.chance_range(1.0));
+        // One that has found nothing is no reason to expect less, while those before it are most of the last half.
+        if news > 0 || record.chance_in_minute.is_none() {
+            record.chance_in_minute = Some(outlook.chance(MINUTE_S / self.cpu_s.max(CPU_S_MIN)));
+        }
+    }
+
     /// Counts it; how many behaviours are new.
     pub(super) fn count(&self, record: &mut TargetRecord, found: u64) -> u64 {
         record.name.clone_from(&self.name);
@@ -161,6 +209,8 @@ impl SpooledSlice {
         if self.program.is_some() && record.program != self.program && is_next {
             record.program = self.program;
             (record.features, record.edges, record.edges_total) = (0, 0, 0);
+            (record.program_executions, record.undiscovered_edges) = (0, None);
+            record.properties = PropertyTable::default();
         }
         if !self.is_slice {
             return 0;
@@ -169,8 +219,10 @@ impl SpooledSlice {
         if self.trouble.is_none() {
             record.executions = record.executions.saturating_add(self.executions);
             record.corpus = self.corpus;
-            record.chance_if_doubled = self.chance_if_doubled.or(record.chance_if_doubled);
             if record.program == self.program {
+                record.program_executions = record.program_executions.saturating_add(self.executions);
+                record.undiscovered_edges = self.undiscovered_edges.or(record.undiscovered_edges);
+                record.properties.merge(&self.properties);
                 news += self.features.saturating_sub(record.features);
                 record.features = record.features.max(self.features);
                 record.edges = record.edges.max(self.edges);
@@ -178,11 +230,8 @@ impl SpooledSlice {
             }
         }
         record.quiet = if news > 0 { 0 } else { record.quiet.saturating_add(self.executions) };
-        if record.quiet > record.executions / 2 {
-            let chance = Outlook::chance_when_quiet(record.quiet, record.executions, 1.0);
-            record.chance_if_doubled = record.chance_if_doubled.map(|_| chance);
-        }
         record.estimate.observe(news, Duration::from_secs_f64(self.cpu_s.clamp(0.0, 1e9)));
+        self.foresee(record, news);
         if news > 0 {
             record.news_at = Some(self.ended_at.clone());
         }

@@ -278,11 +278,17 @@ fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
     });
     // Coverage is of one program.
     let best = |of: fn(&TargetRecord) -> u64| if from.program == to.program { of(from).max(of(to)) } else { of(later) };
+    let mut properties = later.properties.clone();
+    if from.program == to.program {
+        properties.merge(&earlier.properties);
+    }
     TargetRecord {
+        properties,
         estimate: DiscoveryEstimate { total_cpu_s: total.cpu_s, slices: total.slices, ..later.estimate },
         executions: total.executions,
         features: best(|record| record.features),
         edges: best(|record| record.edges),
+        program_executions: best(|record| record.program_executions),
         corpus: from.corpus.max(to.corpus),
         news_at: from.news_at.clone().max(to.news_at.clone()),
         counted: from.counted.union(&to.counted),

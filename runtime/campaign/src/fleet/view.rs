@@ -21,6 +21,7 @@ use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetWorkerRow, UncollectedRow,
 };
 use fozzy_report::shell_word;
+use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::{Digest, FailureSignature};
 use std::path::Path;
 
@@ -164,10 +165,12 @@ impl FleetView<'_> {
         let failures = self.failures(&records, target)?;
         let testcases = TargetTestcases { store: self.store, target, base_dir };
         let TestcasePage { rows, total, folder } = testcases.page(from)?;
+        let (record, _) = records.target(id)?;
         Ok(Some(FleetTargetDocument {
             schema_version: "fozzy.fleet_target.v1".to_owned(),
-            target: target_row(target, &records.target(id)?.0, &failures),
+            target: target_row(target, &record, &failures),
             failures,
+            properties: record.properties,
             history: records.history(id)?,
             testcases: rows,
             testcases_total: total,
@@ -309,6 +312,12 @@ fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFail
         corpus: record.corpus,
         rate: record.estimate.rate(),
         chance_if_doubled: record.chance_if_doubled,
+        chance_if_doubled_range: record.chance_if_doubled_range,
+        chance_in_minute: record.chance_in_minute,
+        estimated_undiscovered_edges: record
+            .undiscovered_edges
+            .map(|edges| edges.min(record.edges_total.saturating_sub(record.edges) as f64)),
+        detectable_one_in: detectable_one_in(record.program_executions),
         failures: failures.iter().filter(|row| row.state != FailureState::Fixed.word()).count() as u64,
         news_at: record.news_at.clone(),
         trouble: record.trouble.clone(),

@@ -14,6 +14,7 @@ use fozzy_check::{judge, judge_end, judge_facts};
 use fozzy_engine::{CallOutcome, EntryPoint, FuzzExecutor, InputUse};
 use fozzy_report::HEALTH_SUFFIX;
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse, StructuredInput};
+use fozzy_trace::facts::{PropertyStatuses, PropertyTable};
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::PlannedCall;
 use fozzy_trace::{
@@ -31,6 +32,8 @@ pub struct ComponentTarget {
     last_run: Option<(Digest, Verdict)>,
     /// Executions in which a property skipped its values.
     skipped: u64,
+    /// How properties stand over all executions.
+    properties: PropertyStatuses,
 }
 
 impl ComponentTarget {
@@ -51,7 +54,14 @@ impl ComponentTarget {
         let (component, cache) = (Arc::clone(&loaded.component), cache());
         let caller = FuzzExecutor::new(component, &called, &planned.inputs, entry, seed, cache.as_ref());
         let caller = caller.map_err(|error| caller_error(&loaded.target.name, &error))?;
-        Ok(ComponentTarget { caller, confirmer, exits_fail, last_run: None, skipped: 0 })
+        Ok(ComponentTarget {
+            caller,
+            confirmer,
+            exits_fail,
+            last_run: None,
+            skipped: 0,
+            properties: PropertyStatuses::default(),
+        })
     }
 
     /// The executor of its calls, for measurements.
@@ -127,6 +137,7 @@ impl FuzzTarget for ComponentTarget {
             let mut properties = self.caller.facts().properties.iter();
             self.skipped += u64::from(properties.any(|(name, told)| told.held == 0 && name.ends_with(HEALTH_SUFFIX)));
         }
+        self.properties.observe_all(&self.caller.facts().properties);
         let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
         Ok(FuzzOutcome { failed, memory })
     }
@@ -169,5 +180,9 @@ impl CampaignTarget for ComponentTarget {
 
     fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    fn properties(&self) -> PropertyTable {
+        self.properties.table()
     }
 }

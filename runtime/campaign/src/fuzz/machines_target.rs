@@ -21,6 +21,7 @@ use fozzy_check::judge_of_search;
 use fozzy_engine::{Build, EntryPoint, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_search::fuzz::{FuzzOutcome, FuzzTarget, MemoryUse};
+use fozzy_trace::facts::{PropertyStatuses, PropertyTable};
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{
@@ -41,6 +42,8 @@ pub struct MachinesTarget {
     compared: ComparisonSession,
     /// Modules of all components, in the order in which they were seen first, with the bytes of the last execution.
     modules: Vec<(Digest, ModuleOrdinal, Vec<u8>)>,
+    /// How properties stand over all executions.
+    properties: PropertyStatuses,
 }
 
 impl MachinesTarget {
@@ -75,6 +78,7 @@ impl MachinesTarget {
             confirmer,
             compared: ComparisonSession::new(prepared, None),
             modules: Vec::new(),
+            properties: PropertyStatuses::default(),
         })
     }
 
@@ -110,6 +114,7 @@ impl MachinesTarget {
 impl FuzzTarget for MachinesTarget {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         let execution = self.run(input)?;
+        self.properties.observe_all(&execution.facts.properties);
         let mut verdict = judge_of_search(&execution).verdict;
         // Edges take instructions, too: whether the rest is within the plan's bound, only the run without them says.
         if verdict.status == Status::Pass && execution.fuel_used > self.plan.limits.fuel {
@@ -153,5 +158,9 @@ impl CampaignTarget for MachinesTarget {
 
     fn edges_total(&self) -> u64 {
         self.modules.iter().map(|(_, _, bytes)| bytes.len() as u64).sum()
+    }
+
+    fn properties(&self) -> PropertyTable {
+        self.properties.table()
     }
 }

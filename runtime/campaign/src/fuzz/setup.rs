@@ -274,6 +274,7 @@ impl<'a> CampaignSetup<'a> {
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
         report.fuzz.slowest = slowest(&campaign);
+        report.fuzz.properties = target.properties();
         report.spent = spent;
         report.testcases = campaign.corpus().testcases().iter().map(|testcase| testcase.digest).collect();
         (report.lost, report.given_up) = (sink.unkept, self.prepared.interrupt.has_struck().into());

@@ -8,6 +8,8 @@ use fozzy_engine::EntryPoint;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestInput, TimeSpent};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Stats};
+use fozzy_search::stats::detectable_one_in;
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Digest, Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -149,12 +151,14 @@ impl CampaignReport {
                 discoveries_last_half: outlook.discoveries,
                 chance_if_doubled: outlook.chance(1.0),
                 chance_if_doubled_range: outlook.chance_range(1.0),
+                detectable_one_in: detectable_one_in(stats.executions),
             },
             last_new: stats.last_new,
             corpus: stats.corpus,
             corpus_bytes: stats.corpus_bytes,
             corpus_dir: subject.corpus_dir.clone(),
             slowest: None,
+            properties: PropertyTable::default(),
             findings: both().map(|(found, kept)| finding(found, kept)).collect(),
             ended: ended.to_owned(),
             workers_lost: 0,

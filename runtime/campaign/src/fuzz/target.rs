@@ -2,6 +2,7 @@
 
 use fozzy_search::fuzz::FuzzTarget;
 use fozzy_trace::HarnessError;
+use fozzy_trace::facts::PropertyTable;
 
 /// A target with what a campaign reports of it.
 pub trait CampaignTarget: FuzzTarget {
@@ -38,4 +39,7 @@ pub trait CampaignTarget: FuzzTarget {
     fn skipped(&self) -> u64 {
         0
     }
+
+    /// How the properties of the program stand over all executions.
+    fn properties(&self) -> PropertyTable;
 }

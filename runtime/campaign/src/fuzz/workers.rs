@@ -29,7 +29,8 @@ use crate::workers::{
     WorkerSlot, own_command,
 };
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, TimeSpent};
-use fozzy_search::stats::Outlook;
+use fozzy_search::stats::{Outlook, detectable_one_in};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
 use fozzy_trace::{Digest, Duration, FailureSignature, HarnessError, Seed, counted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -290,8 +291,12 @@ impl Collector<'_> {
         fuzz.coverage.discoveries_last_half = outlook.discoveries;
         fuzz.coverage.chance_if_doubled = outlook.chance(1.0);
         fuzz.coverage.chance_if_doubled_range = outlook.chance_range(1.0);
+        fuzz.coverage.detectable_one_in = detectable_one_in(fuzz.executions);
         let slowest = latest().filter_map(|fuzz| fuzz.slowest.as_ref());
         fuzz.slowest = slowest.max_by_key(|slowest| slowest.instructions).cloned();
+        let mut properties = PropertyTable::default();
+        latest().for_each(|fuzz| properties.merge(&fuzz.properties));
+        fuzz.properties = properties;
         (fuzz.workers_lost, fuzz.workers_restarted) = (report.lost, report.restarted);
         let (ended, failure) = match report.end {
             SupervisorEnd::Complete => ("runs", None),

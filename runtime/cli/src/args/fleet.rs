@@ -2,6 +2,7 @@
 
 use super::SeedArg;
 use clap::{Args, Subcommand};
+use fozzy_campaign::RiskBound;
 use fozzy_trace::Duration;
 use std::path::PathBuf;
 
@@ -14,6 +15,10 @@ pub(crate) struct FleetArgs {
     /// The budget of real time, such as 30s, 5m, 2h [default: until it is stopped]
     #[arg(long, value_name = "DURATION", value_parser = Duration::parse)]
     pub(crate) time: Option<Duration>,
+    /// End when the chance that one more CPU minute finds something new has fallen to this, such as 5%, for every target that is worked on: those
+    /// without a result are not. It never falls below 1 % within the first hour of a target's CPU time, or below 5 % within the first ten minutes.
+    #[arg(long, value_name = "SHARE", value_parser = RiskBound::parse)]
+    pub(crate) until_risk: Option<RiskBound>,
     /// Slices at a time, each of them a process. With more than there are targets, each slice has several workers.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: u32,
@@ -30,7 +35,7 @@ pub(crate) struct FleetArgs {
     #[arg(long)]
     pub(crate) no_dashboard: bool,
     /// Search nothing: serve the pages of what other fleets find in the store, until it is stopped or the time is over.
-    #[arg(long, conflicts_with_all = ["no_dashboard", "collect", "jobs", "seed"])]
+    #[arg(long, conflicts_with_all = ["no_dashboard", "collect", "jobs", "seed", "until_risk"])]
     pub(crate) dashboard_only: bool,
     /// The port of the pages on 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "N", conflicts_with = "no_dashboard")]

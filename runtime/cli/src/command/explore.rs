@@ -262,7 +262,9 @@ fn part(context: &Context, args: &ExploreArgs, worker: &Worker<ExploreProtocol>)
     let exchange = WorkerExchange::open(&worker.role, &context.project.config.explore)?;
     let destination = TraceDestination { folder: exchange.own(), record: None, collision: CollisionPolicy::Overwrite };
     let part = WorkerPart { channel: worker.channel.clone(), exchange, is_complete: &|| worker.is_complete() };
-    prepared.alone(run_of(context, args, &bounds, destination), Some(part)).map(drop)
+    // Its supervisor knows the risk of all together.
+    let run = ExploreRun { until: None, ..run_of(context, args, &bounds, destination) };
+    prepared.alone(run, Some(part)).map(drop)
 }
 
 /// Tests of all failures, and of the ways that cover most.
@@ -315,7 +317,10 @@ fn setup(
         None => load(&args.target, &context.project.remarks)?,
     };
     let is_version_1 = loaded.scenario.as_ref().is_some_and(ScenarioFile::is_version_1);
-    let bounds = settings.bounds(args.schedule, args.runs, args.time, is_version_1);
+    let bounds = match args.until_risk {
+        Some(_) => settings.bounds_until_risk(args.schedule, args.runs, args.time),
+        None => settings.bounds(args.schedule, args.runs, args.time, is_version_1),
+    };
     let request = ExploreRequest {
         strategy: bounds.schedule,
         options: options(context, (settings, &bounds), args, role),
@@ -354,8 +359,8 @@ fn base(setup: &ExplorationSetup, context: &Context, args: &ExploreArgs) -> Base
 
 fn run_of(context: &Context, args: &ExploreArgs, bounds: &ExploreBounds, destination: TraceDestination) -> ExploreRun {
     let verbose = args.verbose || context.project.config.explore.report.verbose;
-    let (runs, remarks) = (bounds.runs, context.project.remarks.clone());
-    ExploreRun { destination, runs, verbose, remarks, state: None, shrinks: !args.no_shrink }
+    let (runs, until, remarks) = (bounds.runs, args.until_risk, context.project.remarks.clone());
+    ExploreRun { destination, runs, until, verbose, remarks, state: None, shrinks: !args.no_shrink }
 }
 
 /// The defaults, the project's settings, the flags.

@@ -51,6 +51,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
         named: place.named(context),
         jobs: args.jobs,
         time,
+        until: args.until_risk,
         seed,
         globals: passed_on(&context.globals),
         stop: stop_flag(),

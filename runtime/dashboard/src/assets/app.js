@@ -54,6 +54,7 @@
   const copy = (text) => h("div", { class: "command" }, h("code", {}, text),
     navigator.clipboard ? h("button", { type: "button", onclick: (event) => { navigator.clipboard.writeText(text); event.target.textContent = "copied"; } }, "copy") : null);
 
+  const undiscovered = (target) => Math.round(target.estimatedUndiscoveredEdges || 0);
   const KEPT = "Edges that the search tells apart, in libraries too; the others follow from them.";
   // The columns of the overview: key, head, what it is sorted by, the cell, whether it is a number, and what it is in a sentence.
   const COLUMNS = [
@@ -67,7 +68,8 @@
     ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n", KEPT],
     ["corpus", "corpus", (t) => t.corpus, (t) => number(t.corpus), "n wide"],
     ["new", "new", (t) => Date.parse(t.newsAt) || 0, (t) => since(t.newsAt), "n"],
-    ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => percent(t.chanceIfDoubled), "n"],
+    ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => [percent(t.chanceIfDoubled), undiscovered(t) ? h("div", { class: "faint" }, counted(undiscovered(t), "edge")) : null], "n",
+      "The chance that as much again finds something new, and edges that can be reached and were not, at least (Chao's estimate)."],
   ];
 
   const search = (label) => h("input", {
@@ -464,9 +466,33 @@
           .filter(Boolean))];
   };
 
+  // How a property stands, worst first as the document has them.
+  const PROPERTY_STATES = { passed: ["good", "held"], failed: ["bad", "failed"], "never-reached": ["fair", "never reached"], "never-true": ["fair", "never true"] };
+  const propertyTable = (properties) => {
+    if (!properties || !properties.rows.length) return null;
+    const more = properties.more || 0;
+    return [h("h2", {}, `Properties (${number(properties.rows.length + more)})`),
+      table([h("th", {}, "property"), h("th", {}, "kind"), h("th", {}, "state"), h("th", {}, "place")],
+        properties.rows.map((row) => h("tr", {}, h("td", { class: "why" }, row.name), h("td", {}, row.kind.replaceAll("-", " ")),
+          h("td", {}, word(...(PROPERTY_STATES[row.state] || ["", row.state]))), h("td", { class: "mono why" }, row.place || "-")))),
+      more ? h("p", { class: "faint" }, `and ${number(more)} more at least`) : null];
+  };
+
+  const likely = (range) => range ? `, ${percent(range[0])} to ${percent(range[1])} most likely` : "";
+  // What is left, in sentences.
+  const risk = (target) => {
+    const { chanceInMinute: chance, detectableOneIn: oneIn } = target, left = undiscovered(target);
+    const lines = [
+      chance === undefined ? null : `One more CPU minute finds something new with ${percent(chance)}.`,
+      left ? `At least ${counted(left, "more kept edge")} can be reached.` : null,
+      oneIn > 1 ? `A failure in one of ${counted(oneIn, "execution")} of this program or more often would have been met with 95 %.` : null,
+    ].filter(Boolean);
+    return lines.length ? h("p", { class: "faint" }, lines.join(" ")) : null;
+  };
+
   const targetPage = (id) => {
     if (!detail || detail.target.id !== id) return [h("p", { class: "empty" }, detail === false ? "There is no such target." : "Reading …")];
-    const { target, failures, history, corpusPath, measures } = detail;
+    const { target, failures, properties, history, corpusPath, measures } = detail;
     const about = (what) => measures.includes(what) ? `api/targets/${id}/${what}` : null;
     const charts = h("div", { class: "charts" });
     const choice = (label, isOn, act) => h("button", { type: "button", "aria-pressed": String(isOn), onclick: () => { act(); draw(true); } }, label);
@@ -484,7 +510,8 @@
         card(number(target.executions), "executions"), card(target.cpuS ? number(target.executions / target.cpuS) : "-", "per CPU second"),
         card(seconds(target.cpuS), `CPU time in ${counted(target.slices, "slice")}`),
         card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "kept edges, in libraries too"),
-        card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), "chance of more if doubled")),
+        card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), `chance of more if doubled${likely(target.chanceIfDoubledRange)}`)),
+      risk(target),
       target.trouble ? h("ul", { class: "notes" }, h("li", { class: "mono" }, `the last slice had no result: ${target.trouble}`)) : null,
       h("h2", {}, "How it went"),
       h("div", { class: "tools" }, choice("time", chartBy === "atS", () => { chartBy = "atS"; }), choice("CPU time", chartBy === "cpuS", () => { chartBy = "cpuS"; }),
@@ -492,6 +519,7 @@
       history.length ? charts : h("p", { class: "empty" }, "No slice has ended yet."),
       h("h2", {}, `Failures (${failures.length})`),
       failures.length ? failures.map((failure) => failureCard(failure, false)) : h("p", { class: "empty" }, "None so far."),
+      propertyTable(properties),
       about("coverage") ? executed("Coverage by source line", about("coverage"), "execute the corpus", corpusPath ? "What its testcases reach." : "What the runs reach that the exploration has kept.", coverage(id)) : null,
       about("faults") ? executed("Faults", about("faults"), "run with faults", "Which faults strike in the same runs, and during which operations, over 50 runs.", faultMaps) : null,
       corpus(detail),

@@ -27,8 +27,10 @@ use super::values::{Proposal, TypedStep, ValueProposals, WholeRunValues};
 use crate::findings::FailureRecord;
 use crate::findings::Findings;
 use crate::rng::Rng;
-use crate::stats::Estimate;
+use crate::stats::outlook::Discoveries;
+use crate::stats::{Estimate, Outlook};
 use fozzy_check::{SearchVerdict, judge_end};
+use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::source::Override;
 use fozzy_trace::{HarnessError, StepId, StepOutcome, Verdict};
 use serde::{Deserialize, Serialize};
@@ -91,6 +93,9 @@ pub struct Stats {
     pub edges_once: u64,
     /// Edges that were taken in two steps only.
     pub edges_twice: u64,
+    /// Steps of the second half of its own that showed something new, or a failure.
+    #[serde(default)]
+    pub discoveries_last_half: u64,
 }
 
 impl Stats {
@@ -98,6 +103,12 @@ impl Stats {
     #[must_use]
     pub fn estimate(&self) -> Estimate {
         Estimate::of(self.steps, self.edges_once, self.edges_twice)
+    }
+
+    /// What is to be expected of it if it goes on, in multiples of its own steps.
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        Outlook { discoveries: self.discoveries_last_half }
     }
 
     /// Whether nothing new was seen for so long that nothing more is expected.
@@ -235,6 +246,9 @@ pub struct Exploration {
     origins: Bandit<2>,
     findings: Findings<DecisionPath>,
     stats: Stats,
+    /// When it has found something, in steps of its own: after those of the exploration that it continues, and of that one's paths.
+    discoveries: Discoveries,
+    steps_before: u64,
     /// Runs of these that others have made.
     adopted: u64,
     /// The way to the start.
@@ -288,6 +302,8 @@ impl Exploration {
             origins: Bandit::new(["strategy", "values"]),
             findings: Findings::default(),
             stats: Stats::default(),
+            discoveries: Discoveries::default(),
+            steps_before: 0,
             adopted: 0,
             start: PathNode::from(None, &start.snapshot(), 0, PathNodeId(0)),
         }
@@ -332,9 +348,16 @@ impl Exploration {
         (0..self.feedback.modules()).map(|module| self.feedback.taken(module)).collect()
     }
 
+    /// How the properties of the program stand over all its steps.
+    #[must_use]
+    pub fn property_table(&self) -> PropertyTable {
+        self.feedback.property_table()
+    }
+
     /// Continues an exploration with this number of runs and steps behind it: its chance is that of the runs after these.
     pub fn resume(&mut self, runs: u64, steps: u64) {
         (self.stats.runs, self.stats.steps, self.stats.last_new) = (runs, steps, steps);
+        self.begin_own_steps();
         self.choosing = self.rng.stream(CHOOSING - runs);
         self.comparing = self.rng.stream(COMPARING + runs);
     }
@@ -351,10 +374,10 @@ impl Exploration {
         signature.as_ref()?;
         self.stats.failures += 1;
         let found = FailureRecord { input: path, found_at: self.stats.runs, times: 1, verdict, is_confirmed: true };
-        let found = self.findings.add(signature, found)?;
-        self.stats.last_new = self.stats.steps;
+        self.findings.add(signature, found)?;
+        self.note_discovery();
         self.stats.findings += 1;
-        Some(found)
+        self.findings.all().last()
     }
 
     /// Explores: first replays `paths`, then continues with its own. An execution that is interrupted ends it.
@@ -462,6 +485,7 @@ impl Exploration {
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         while let Some(path) = paths.next() {
             let ended = self.replay_path(io, &path)?;
+            self.begin_own_steps();
             if ended != Some(ExplorationEnd::Stopped) {
                 paths.remove_next();
             }
@@ -614,6 +638,7 @@ impl Exploration {
             let outcome = io.target.step(step)?;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);
+            self.stats.discoveries_last_half = self.discoveries.in_last_half(self.own_steps());
             let fresh = run.fresh.sum();
             match outcome {
                 // Where its path does not lead, nothing is captured and nothing continues.
@@ -794,9 +819,25 @@ impl Exploration {
         (stats.edges_once, stats.edges_twice) = (once, twice);
         // What only its memory tells, beside the states that it names, is no sign that there is more to come.
         if fresh.sum() > fresh.further {
-            stats.last_new = stats.steps;
+            self.note_discovery();
         }
         fresh.sum()
+    }
+
+    /// The last step has shown something new, or a failure.
+    fn note_discovery(&mut self) {
+        self.stats.last_new = self.stats.steps;
+        self.discoveries.record(self.own_steps());
+    }
+
+    /// What is found from here on is its own.
+    fn begin_own_steps(&mut self) {
+        (self.discoveries, self.steps_before) = (Discoveries::default(), self.stats.steps);
+        self.stats.discoveries_last_half = 0;
+    }
+
+    fn own_steps(&self) -> u64 {
+        self.stats.steps.saturating_sub(self.steps_before)
     }
 
     /// Whether a place is new only by what is new at most steps, and is not one of the few of those that are kept.
@@ -814,6 +855,7 @@ impl Exploration {
         run: &RunProgress,
         verdict: Option<&Verdict>,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        self.feedback.observe_properties(io.target);
         let signature = verdict.and_then(|verdict| verdict.signature.clone());
         if verdict.is_some() && self.findings.seen(signature.as_ref()).is_some() {
             self.stats.failures += 1;
@@ -841,7 +883,7 @@ impl Exploration {
         let signature = signature.or_else(|| found.verdict.signature.clone());
         let Some(found) = self.findings.add(signature, found) else { return Ok(None) };
         io.observer.on_failure(found);
-        self.stats.last_new = self.stats.steps;
+        self.note_discovery();
         self.stats.findings = self.findings.all().len() as u64;
         if !is_confirmed {
             return Ok(Some(ExplorationEnd::Stopped));

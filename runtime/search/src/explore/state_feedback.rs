@@ -6,7 +6,7 @@ use super::novelty::{NewCoverage, NoveltyRates};
 use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::StatefulTarget;
 use crate::feedback::Feedback;
-use fozzy_trace::facts::PropertyKind;
+use fozzy_trace::facts::{PropertyKind, PropertyStatuses, PropertyTable};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,6 +42,8 @@ pub(crate) struct StateFeedback {
     further: FxHashSet<u64>,
     rates: NoveltyRates,
     properties: BTreeMap<String, PropertyBest>,
+    /// The same, as reports have it, also of those that were never evaluated.
+    statuses: PropertyStatuses,
     /// A flow right after another one.
     pairs: BTreeSet<(Option<u32>, Option<u32>)>,
     faults: FaultCompany,
@@ -132,6 +134,7 @@ impl StateFeedback {
         self.observe_state(target, states, &mut fresh);
         fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.observe(target, flow);
         fresh.cells += self.novelty.observe(dimensions, |see| target.signs(see));
+        self.observe_properties(target);
         let properties = &mut self.properties;
         target.properties(&mut |name, property| {
             if property.evaluated == 0 {
@@ -164,6 +167,21 @@ impl StateFeedback {
         });
         self.rates.count(fresh);
         fresh
+    }
+
+    /// Looks at how the properties of `target` stand. Those that it lists are looked at once, and again when they are reached.
+    pub(crate) fn observe_properties(&mut self, target: &dyn StatefulTarget) {
+        let (is_first, statuses) = (self.statuses.is_empty(), &mut self.statuses);
+        target.properties(&mut |name, property| {
+            if is_first || property.evaluated > 0 {
+                statuses.observe(name, property);
+            }
+        });
+    }
+
+    /// How its properties stand over all steps that were looked at.
+    pub(crate) fn property_table(&self) -> PropertyTable {
+        self.statuses.table()
     }
 
     fn observe_state(&mut self, target: &mut dyn StatefulTarget, states: StateScope, fresh: &mut NewCoverage) {

@@ -343,6 +343,20 @@ fn a_failure_whose_confirming_run_is_interrupted_is_told_and_ends_the_exploratio
 }
 
 #[test]
+fn what_paths_of_before_show_again_is_no_discovery() {
+    let row = strategy("coverage_guided").expect("there is one");
+    let in_last_half = |paths: FirstPaths<'_>| {
+        let mut exploration = Exploration::new(Options::default(), row, &AnswerLog::default());
+        exploration.run(&mut lock(true), paths, &mut Patience(DIGITS.len() as u64)).expect("no machine");
+        (exploration.stats().findings, exploration.stats().outlook().discoveries)
+    };
+    // Each of its steps shows something new.
+    assert_eq!(in_last_half(FirstPaths::Found(&mut [opening()].into_iter())), (1, 3));
+    let mut paths = RestoredPaths::new(vec![opening()], Vec::new());
+    assert_eq!(in_last_half(FirstPaths::Restored(&mut paths)), (1, 0));
+}
+
+#[test]
 fn a_restored_path_whose_run_is_interrupted_stays_with_those_that_are_left() {
     let row = strategy("coverage_guided").expect("there is one");
     let begun = DecisionPath { answers: vec![Override::Number(DIGITS[0])], steps: 1 };

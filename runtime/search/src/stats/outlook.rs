@@ -27,9 +27,11 @@ pub(crate) struct Discoveries {
 }
 
 impl Discoveries {
-    /// One after `effort` executions; they come in order.
+    /// One after `effort` executions, once for each of these; they come in order.
     pub(crate) fn record(&mut self, effort: u64) {
-        self.at.push_back(effort);
+        if self.at.back() != Some(&effort) {
+            self.at.push_back(effort);
+        }
     }
 
     /// Those in the second half of `effort` executions.
@@ -73,24 +75,39 @@ impl Outlook {
     /// ```
     #[must_use]
     pub fn chance_when_quiet(quiet: u64, all: u64, more: f64) -> f64 {
-        let before = all.saturating_sub(quiet).max(1);
-        let observed = (all.max(1) as f64 / before as f64).log2().max(1.0);
-        1.0 - (1.0 + doublings(more) / observed).powf(-Outlook::default().shape())
+        1.0 - (1.0 + doublings(more) / quiet_doublings(quiet, all)).powf(-Outlook::default().shape())
+    }
+
+    /// Where that chance is with a confidence of 95 %.
+    #[must_use]
+    pub fn chance_range_when_quiet(quiet: u64, all: u64, more: f64) -> (f64, f64) {
+        Outlook::default().range(doublings(more) / quiet_doublings(quiet, all))
     }
 
     /// Where that chance is with a confidence of 95 %.
     #[must_use]
     pub fn chance_range(self, more: f64) -> (f64, f64) {
+        self.range(doublings(more))
+    }
+
+    /// The same for a number of doublings, in those that were observed.
+    fn range(self, doublings: f64) -> (f64, f64) {
         // The quantiles of a gamma distribution by those of the normal one (Wilson and Hilferty, 1931).
         let shape = self.shape();
         let quantile = |z: f64| shape * (1.0 - 1.0 / (9.0 * shape) + z / (3.0 * shape.sqrt())).max(0.0).powi(3);
-        let chance = |expected: f64| 1.0 - (-expected * doublings(more)).exp();
+        let chance = |expected: f64| 1.0 - (-expected * doublings).exp();
         (chance(quantile(-Z)), chance(quantile(Z)))
     }
 
     fn shape(self) -> f64 {
         self.discoveries as f64 + 0.5
     }
+}
+
+/// Doublings of the effort since the last discovery, one at the least.
+fn quiet_doublings(quiet: u64, all: u64) -> f64 {
+    let before = all.saturating_sub(quiet).max(1);
+    (all.max(1) as f64 / before as f64).log2().max(1.0)
 }
 
 fn doublings(more: f64) -> f64 {
@@ -105,7 +122,7 @@ mod tests {
     #[test]
     fn the_last_half_is_counted() {
         let mut found = Discoveries::default();
-        [1, 2, 5, 9, 10].into_iter().for_each(|at| found.record(at));
+        [1, 2, 5, 9, 10, 10].into_iter().for_each(|at| found.record(at));
         assert_eq!(found.in_last_half(10), 2);
         assert_eq!(found.in_last_half(18), 1);
         assert_eq!(found.in_last_half(20), 0);
@@ -126,6 +143,12 @@ mod tests {
                 0.0 <= low && low <= outlook.chance(1.0) && outlook.chance(1.0) <= high && high <= 1.0,
                 "{outlook:?}"
             );
+        }
+        assert_eq!(Outlook::chance_range_when_quiet(512, 1024, 1.0), Outlook::default().chance_range(1.0));
+        for quiet in [513, 1000, 1024] {
+            let (low, high) = Outlook::chance_range_when_quiet(quiet, 1024, 1.0);
+            let chance = Outlook::chance_when_quiet(quiet, 1024, 1.0);
+            assert!(0.0 <= low && low <= chance && chance <= high && high < 0.915, "{quiet}: {low} {chance} {high}");
         }
     }
 

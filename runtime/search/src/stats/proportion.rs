@@ -79,6 +79,23 @@ pub fn clean_runs(chance: f64) -> Option<u64> {
     (chance > 0.0 && runs.is_finite() && runs < 1e18).then_some(runs.max(1.0) as u64)
 }
 
+/// The rarest failure that `executions` have met with a chance of 95 %, as one in how many of them it strikes, if each is drawn as the others are: the
+/// largest N for which 1 − (1 − 1/N)^n is at least that, about n / 3. It is 0 of no execution.
+///
+/// ```
+/// use fozzy_search::stats::detectable_one_in;
+/// assert_eq!(detectable_one_in(30_000), 10_014); // what strikes in one of 10,014 executions, or more often, has been met with 95 %
+/// ```
+#[must_use]
+pub fn detectable_one_in(executions: u64) -> u64 {
+    if executions == 0 {
+        return 0;
+    }
+    // 1 − 0.05^(1/n), without the loss of digits of that difference.
+    let least = -(LEFT.ln() / executions as f64).exp_m1();
+    (1.0 / least) as u64
+}
+
 /// The chance that fewer than `times` of `of` happen, when each does with `chance`.
 fn below(times: u64, of: u64, chance: f64) -> f64 {
     if chance <= 0.0 {
@@ -160,6 +177,20 @@ mod tests {
             }
         }
         assert!(Proportion { times: 0, of: 1_000_000 }.at_most() < 3.1e-6);
+    }
+
+    #[test]
+    fn a_failure_that_is_rarer_than_the_detectable_one_may_be_missed() {
+        assert_eq!([detectable_one_in(0), detectable_one_in(1), detectable_one_in(98)], [0, 1, 33]);
+        for executions in [2, 10, 59, 3_000, 1_000_000] {
+            let one_in = detectable_one_in(executions) as f64;
+            let missed = |rate: f64| (executions as f64 * (-rate).ln_1p()).exp();
+            assert!(missed(1.0 / one_in) <= 0.05 && missed(1.0 / (one_in + 1.0)) > 0.05, "{executions}: {one_in}");
+            // As the exact bound of none of many has it.
+            let most = Proportion { times: 0, of: executions }.at_most();
+            assert!((1.0 / one_in + 1e-9 >= most) && (1.0 / (one_in + 1.0) <= most + 1e-9), "{executions}: {most}");
+        }
+        assert!((3.3e18..3.4e18).contains(&(detectable_one_in(10_000_000_000_000_000_000) as f64)));
     }
 
     #[test]

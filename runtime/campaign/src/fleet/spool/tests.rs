@@ -4,6 +4,7 @@ use super::super::shared_store::WatchedStore;
 use super::*;
 use crate::wall_clock::{Stopwatch, pause};
 use fozzy_trace::FindingKind;
+use fozzy_trace::facts::{PropertyKind, PropertyState, PropertyStatus};
 
 const TARGET: &str = "app-1";
 
@@ -218,4 +219,61 @@ fn what_is_no_slice_stays_and_a_lost_trace_stops_nothing() {
     spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
     assert!(warnings.len() == 1 && warnings[0].contains("is lost"), "{warnings:?}");
     assert_eq!((place.record().executions, spool.len().expect("listed")), (200, 1));
+}
+
+#[test]
+fn a_record_says_what_is_left_of_its_program() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let finds = |number, discoveries| SpooledSlice {
+        chance_if_doubled: Some(Outlook { discoveries }.chance(1.0)),
+        discoveries_last_half: Some(discoveries),
+        undiscovered_edges: Some(7.5),
+        features: 2,
+        ..slice(&spool, number)
+    };
+    let merged = |slice: SpooledSlice| {
+        spool.put(&slice).expect("kept");
+        spool.merge(&place.store, |_, _| ()).expect("it answers");
+        place.record()
+    };
+    let is_near = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found - expected).abs() < 1e-9);
+    let (busy, outlook) = (merged(finds(2, 3)), Outlook { discoveries: 3 });
+    assert!(is_near(busy.chance_if_doubled_range.map(|(_, high)| high), outlook.chance_range(1.0).1), "{busy:?}");
+    assert!(is_near(busy.chance_in_minute, outlook.chance(6.0)), "a minute is six slices: {busy:?}");
+    assert_eq!((busy.undiscovered_edges, busy.program_executions), (Some(7.5), 100));
+    let between = merged(finds(4, 0));
+    assert!(is_near(between.chance_in_minute, outlook.chance(6.0)), "half of all has found something: {between:?}");
+    merged(finds(5, 0));
+    let quiet = merged(finds(6, 0));
+    assert!(is_near(quiet.chance_in_minute, Outlook::chance_when_quiet(300, 400, 1.5)), "{quiet:?}");
+    assert!(quiet.chance_in_minute < busy.chance_in_minute);
+    let (program, replaces) = (Some(Digest::of(b"a newer one")), Some(Digest::of(b"a build")));
+    let new = merged(SpooledSlice { program, replaces, undiscovered_edges: None, ..finds(7, 0) });
+    assert_eq!((new.executions, new.program_executions, new.undiscovered_edges), (500, 100, None));
+}
+
+#[test]
+fn properties_stand_as_in_the_slice_that_has_come_furthest_of_their_program() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let row = |name: &str, state| PropertyStatus {
+        name: name.to_owned(),
+        kind: PropertyKind::Sometimes,
+        state,
+        place: Some("src/lib.rs:7".to_owned()),
+    };
+    let sees = |number, rows| SpooledSlice { properties: PropertyTable { rows, more: 0 }, ..slice(&spool, number) };
+    let merged = |slice: SpooledSlice| {
+        spool.put(&slice).expect("kept");
+        spool.merge(&place.store, |_, _| ()).expect("it answers");
+        place.record().properties.rows
+    };
+    let (full, retry) = (|state| row("full", state), |state| row("retry", state));
+    merged(sees(2, vec![full(PropertyState::Passed), retry(PropertyState::NeverReached)]));
+    let both = merged(sees(4, vec![full(PropertyState::NeverTrue), retry(PropertyState::NeverTrue)]));
+    assert_eq!(both, [retry(PropertyState::NeverTrue), full(PropertyState::Passed)]);
+    let (program, replaces) = (Some(Digest::of(b"a newer one")), Some(Digest::of(b"a build")));
+    let newer = SpooledSlice { program, replaces, ..sees(5, vec![full(PropertyState::NeverReached)]) };
+    assert_eq!(merged(newer), [full(PropertyState::NeverReached)]);
 }
