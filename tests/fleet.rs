@@ -104,6 +104,22 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
 }
 
 #[test]
+fn another_machine_of_the_plan_that_is_mended_has_the_failures_tried_again() {
+    let fozzy = Fozzy::new();
+    fozzy.write("app.wat", draws(NEVER));
+    fs::create_dir(fozzy.path("parts")).expect("a new folder");
+    fozzy.write("parts/server.wat", draws(ONE_IN_SIXTEEN));
+    fozzy.write("app.plan.toml", "[[node]]\nname = \"server\"\ncomponent = \"parts/server.wat\"\n");
+    let fleet = ["fleet", "--time", "2s", "--no-dashboard", "--json"];
+    let found = fozzy.run(&fleet).exits(1).json();
+    assert_eq!(rows(&found, "failures", "status"), ["still there"], "{found:#}");
+    fozzy.write("parts/server.wat", draws(NEVER));
+    let mended = fozzy.run(&fleet).exits(0);
+    assert!(mended.err().contains("app.wat has changed; its failures:"), "{}", mended.err());
+    assert_eq!(rows(&mended.json(), "failures", "status"), ["fixed"]);
+}
+
+#[test]
 fn a_second_store_counts_what_was_run_for_it() {
     let fozzy = project();
     let of = |store: &str| {

@@ -18,6 +18,7 @@ pub mod page_command;
 pub mod records;
 pub mod shared_store;
 mod slice;
+mod source_stamp;
 mod spool;
 pub mod store_copy;
 pub mod view;

@@ -12,13 +12,14 @@
 //! Invariants: what was found and cannot be searched is listed, with the reason; the same project gives the same targets in the same order; the
 //! id of a target follows from what it is called by, so that its records are found again.
 
+use super::source_stamp::{is_cargo_fuzz, manifest, source_stamp};
 use crate::build;
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::cargo::CargoFuzz;
 use crate::fuzz::kept_name::KeptName;
 use crate::fuzz::open::functions_of;
 use crate::options::{RunRequest, WorldOptions};
-use crate::pipeline::{LoadedTarget, PreparedProgram, load, plan};
+use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::selector::alike;
@@ -31,15 +32,10 @@ use fozzy_report::shell_word;
 use fozzy_trace::plan::HANDLER;
 use fozzy_trace::{Digest, Seed};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders inside of each other in which cargo-fuzz folders are looked for.
 const DEPTH_MAX: usize = 8;
-/// Files of a target's sources whose change is noticed; of a folder with more, a change may need a restart.
-const SOURCES_MAX: usize = 20_000;
-/// Folders of a target's sources that its own campaigns fill.
-const FOUND: [&str; 3] = ["corpus", "artifacts", "coverage"];
 /// Characters of a name that are in an id.
 const ID_NAME_CHARS: usize = 60;
 
@@ -300,10 +296,7 @@ fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<V
     if loaded.scenario.is_some() {
         return Ok(vec![FleetTargetKind::Explore]);
     }
-    let value = |name: &str| flags.chunks(2).find(|flag| flag[0] == name).map(|flag| PathBuf::from(&flag[1]));
-    let world = WorldOptions { plan: value("--plan"), judged: value("--target"), ..WorldOptions::default() };
-    let request = RunRequest { world, ..RunRequest::default() };
-    let planned = plan(project, loaded, &request)?;
+    let planned = planned(project, loaded, flags)?;
     if planned.plan.target().is_some() {
         return Ok(vec![FleetTargetKind::Explore]);
     }
@@ -326,6 +319,13 @@ fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<V
         return Err(CampaignError::new(ErrorKind::Target, format!("{} {what}: found {exports}", loaded.target.name)));
     }
     Ok(kinds)
+}
+
+/// The plan of a program under these flags; other programs that it names are built.
+pub(super) fn planned(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<RunPlan, CampaignError> {
+    let value = |name: &str| flags.chunks(2).find(|flag| flag[0] == name).map(|flag| PathBuf::from(&flag[1]));
+    let world = WorldOptions { plan: value("--plan"), judged: value("--target"), ..WorldOptions::default() };
+    plan(project, loaded, &RunRequest { world, ..RunRequest::default() })
 }
 
 impl FleetTarget {
@@ -406,32 +406,10 @@ impl FleetTarget {
         }
     }
 
-    /// A digest of the names, sizes and times of its sources: what tells, at little cost, that it may have changed.
+    /// What tells, at little cost, that it may have changed.
     #[must_use]
     pub fn source_stamp(&self) -> Digest {
-        let mut lines = Vec::new();
-        stamp(&self.source, 0, &mut lines);
-        let plans = self.flags.chunks(2).filter_map(|flag| flag.get(1));
-        plans.for_each(|path| stamp(Path::new(path), 0, &mut lines));
-        lines.sort();
-        Digest::of(lines.concat().as_bytes())
-    }
-}
-
-fn stamp(path: &Path, depth: usize, lines: &mut Vec<String>) {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return };
-    if metadata.is_dir() {
-        if depth > DEPTH_MAX {
-            return;
-        }
-        for (path, _) in sources(path).unwrap_or_default() {
-            let is_found = path.file_name().is_some_and(|name| FOUND.iter().any(|found| *found == name));
-            if lines.len() < SOURCES_MAX && !is_found {
-                stamp(&path, depth + 1, lines);
-            }
-        }
-    } else {
-        lines.push(format!("{}\0{}\0{:?}\n", path.display(), metadata.len(), metadata.modified().ok()));
+        source_stamp(&self.source, &self.flags)
     }
 }
 
@@ -469,17 +447,6 @@ fn tidy(path: &Path) -> PathBuf {
     if parts.as_os_str().is_empty() { PathBuf::from(".") } else { parts }
 }
 
-fn manifest(folder: &Path) -> Option<toml::Table> {
-    let path = folder.join("Cargo.toml");
-    let is_small = fs::metadata(&path).is_ok_and(|file| file.len() <= 1 << 20);
-    is_small.then(|| fs::read_to_string(path).ok()?.parse().ok())?
-}
-
-fn is_cargo_fuzz(manifest: &toml::Table) -> bool {
-    let metadata = manifest.get("package").and_then(|package| package.get("metadata"));
-    metadata.and_then(|metadata| metadata.get("cargo-fuzz")).and_then(toml::Value::as_bool) == Some(true)
-}
-
 /// The names of the targets of a cargo-fuzz folder.
 fn binaries(folder: &Path) -> Vec<String> {
     let manifest = manifest(folder).unwrap_or_default();
@@ -492,6 +459,7 @@ fn binaries(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn ids_are_plain_told_apart_and_stay() {

@@ -8,7 +8,7 @@
 //! result `TROUBLES_MAX` times in a row is set aside until it changes. While the store is away, all goes on, by what is known here; when the disk of
 //! this machine takes nothing any more, all jobs end, and that is the fleet's error.
 
-use super::discovery::{FleetCollection, FleetTarget};
+use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, planned};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
@@ -653,6 +653,16 @@ impl Dispatcher<'_> {
         let plans = target.flags.chunks(2).filter_map(|flag| std::fs::read(flag.get(1)?).ok());
         let parts: Vec<u8> = plans.fold(loaded.target.source.to_string().into_bytes(), |mut all, plan| {
             all.extend(Digest::of(&plan).to_string().into_bytes());
+            all
+        });
+        // Those of the plan's other machines are built, too. A scenario file and a cargo-fuzz target have none.
+        let has_machines = loaded.scenario.is_none() && !matches!(target.kind, FleetTargetKind::CargoFuzz(_));
+        let machines = match has_machines {
+            true => planned(self.run.project, &loaded, &target.flags)?.plan.nodes,
+            false => Vec::new(),
+        };
+        let parts = machines.iter().fold(parts, |mut all, machine| {
+            all.extend(machine.program.component.to_string().into_bytes());
             all
         });
         // What one version of the rewriter counts as covered is nothing to another.
