@@ -120,6 +120,29 @@ fn another_machine_of_the_plan_that_is_mended_has_the_failures_tried_again() {
 }
 
 #[test]
+fn tests_that_come_and_go_join_and_leave_a_fleet_that_works() {
+    let fozzy = project();
+    let fleet = ["fleet", "--jobs", "2", "--no-dashboard", "--json"];
+    let mut child = fozzy.start(&fleet);
+    wait::while_running(&mut child, "a slice", || fozzy.path(".fozzy/explore/fleet").is_dir());
+    fozzy.write("parse.wat", PARSE);
+    fozzy.write("broken.wasm", "\0asm nonsense");
+    fs::remove_file(fozzy.path("draws.wat")).expect("it is there");
+    let corpus = fozzy.path(".fozzy/corpora/parse.LLVMFuzzerTestOneInput");
+    wait::while_running(&mut child, "a slice of the new target", || corpus.is_dir());
+    fozzy.shell(&format!("kill -TERM {}", child.id())).exits(0);
+    let ended = Ran::of(&fleet, wait::output(child));
+    for line in
+        ["new: parse.wat LLVMFuzzerTestOneInput", "gone, and searched no more: draws.wat", "not collected: broken"]
+    {
+        assert!(ended.err().contains(line), "{line}: {}", ended.err());
+    }
+    let ended = ended.json();
+    assert_eq!(rows(&ended, "targets", "name"), ["parse.wat LLVMFuzzerTestOneInput"], "{ended:#}");
+    assert_eq!(rows(&ended, "notCollected", "name"), ["broken.wasm"], "{ended:#}");
+}
+
+#[test]
 fn a_second_store_counts_what_was_run_for_it() {
     let fozzy = project();
     let of = |store: &str| {

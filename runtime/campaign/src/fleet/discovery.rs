@@ -110,6 +110,15 @@ impl FleetScope {
     /// # Errors
     /// When nothing is there, or no name fits.
     pub fn collect(&self, project: &Project) -> Result<FleetCollection, CampaignError> {
+        self.collect_again(project, &mut KnownSources::default())
+    }
+
+    /// The same where something is known of an earlier look: what has not changed since is not built and looked at again.
+    pub(super) fn collect_again(
+        &self,
+        project: &Project,
+        known: &mut KnownSources,
+    ) -> Result<FleetCollection, CampaignError> {
         let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
         let (only, exclude) = (patterns(&self.only)?, patterns(&self.exclude)?);
         let mut found = FleetCollection::default();
@@ -132,17 +141,28 @@ impl FleetScope {
             !exclude.iter().any(|pattern| pattern.fits(&name))
                 && (only.is_empty() || only.iter().any(|pattern| pattern.could_fit(&name)))
         };
-        let mut skipped = 0;
+        let (mut skipped, mut seen) = (0, KnownSources::default());
         for (path, entry) in paths {
             if could_fit(&path) {
-                found.add_entry(project, entry);
+                let flags = flags_of(&entry);
+                let stamp = source_stamp(&path, flags.as_deref().unwrap_or_default());
+                let said = flags.as_ref().map_or_else(CampaignError::to_string, |flags| flags.join("\0"));
+                let stamp = Digest::of(format!("{stamp}\0{said}").as_bytes());
+                let known = known.0.remove(&shown(&path));
+                found.add(seen.keep(shown(&path), known, stamp, || entry_targets(project, &entry, flags)));
             } else {
                 skipped += 1;
             }
         }
         for folder in &folders {
-            found.add_cargo_fuzz(folder, &project.remarks, &could_fit);
+            for name in binaries(folder).into_iter().filter(|name| could_fit(&folder.join(name))) {
+                let key = format!("{} {name}", shown(folder));
+                let known = known.0.remove(&key);
+                let stamp = source_stamp(folder, &[]);
+                found.add(seen.keep(key, known, stamp, || cargo_fuzz_target(folder, name, &project.remarks)));
+            }
         }
+        *known = seen;
         if root.is_none() {
             found.add_unnamed(used);
         }
@@ -211,46 +231,10 @@ impl Pattern {
 }
 
 impl FleetCollection {
-    fn refuse(&mut self, name: String, reason: &'static str, error: &CampaignError) {
-        let why = error.to_string();
-        self.uncollected.push(UncollectedTarget { name, reason, why });
-    }
-
-    /// What `fozzy test` would run.
-    fn add_entry(&mut self, project: &Project, entry: SuiteEntry) {
-        let SuiteEntry { path, kind, given, .. } = &entry;
-        let name = shown(path);
-        project.remarks.live(&format!("looking at {name}"));
-        let is_built = matches!(kind, Kind::Crate | Kind::Folder);
-        let file = match is_built {
-            true => build::build(path, &project.remarks),
-            false => Ok(path.clone()),
-        };
-        let file = match file {
-            Ok(file) => file,
-            Err(error) => return self.refuse(name, "not-built", &error),
-        };
-        let loaded = match load(&file, &project.remarks) {
-            Ok(loaded) => loaded,
-            Err(error) => return self.refuse(name, "unreadable", &error),
-        };
-        let flags = match flags(&entry) {
-            Ok(flags) if given.plan.is_some() => {
-                let plan = given.plan.as_deref().map(shown).unwrap_or_default();
-                let others = flags.chunks(2).filter(|flag| flag[0] != "--plan").flatten().cloned();
-                ["--plan".to_owned(), plan].into_iter().chain(others).collect()
-            }
-            Ok(flags) => flags,
-            Err(error) => return self.refuse(name, "unreadable", &error),
-        };
-        match kinds(project, &loaded, &flags) {
-            Ok(kinds) => {
-                let target = |kind: FleetTargetKind| {
-                    FleetTarget::new(kind, (path.clone(), is_built), file.clone(), flags.clone())
-                };
-                self.targets.extend(kinds.into_iter().map(target));
-            }
-            Err(error) => self.refuse(name, "no-entry", &error),
+    fn add(&mut self, found: SourceTargets) {
+        match found {
+            Ok(targets) => self.targets.extend(targets),
+            Err(row) => self.uncollected.push(row),
         }
     }
 
@@ -272,21 +256,72 @@ impl FleetCollection {
             self.uncollected.push(UncollectedTarget { name, reason: "not-named", why });
         }
     }
+}
 
-    /// The targets of a cargo-fuzz folder.
-    fn add_cargo_fuzz(&mut self, folder: &Path, remarks: &Remarks, could_fit: &dyn Fn(&Path) -> bool) {
-        for name in binaries(folder) {
-            let kind = FleetTargetKind::CargoFuzz(name.clone());
-            if !could_fit(&folder.join(&name)) {
-                continue;
-            }
-            let built = CargoFuzz::new(folder, Path::new(&name)).and_then(|target| target.build(remarks));
-            match built {
-                Ok(file) => {
-                    self.targets.push(FleetTarget::new(kind, (folder.to_owned(), true), file, Vec::new()));
-                }
-                Err(error) => self.refuse(format!("{} {name}", shown(folder)), "not-built", &error),
-            }
+/// What is at one path: its targets, or why it has none.
+type SourceTargets = Result<Vec<FleetTarget>, UncollectedTarget>;
+
+/// What is at each path, and what it looked like then; by the path, and of a cargo-fuzz folder by that and the name.
+#[derive(Debug, Default)]
+pub(super) struct KnownSources(BTreeMap<String, (Digest, SourceTargets)>);
+
+impl KnownSources {
+    /// What is there now: the same as at the last look, if it looks the same. Targets whose code of today cannot be searched stay: the next slice
+    /// says why, and their failures are not forgotten over a half-written file.
+    fn keep(
+        &mut self,
+        key: String,
+        known: Option<(Digest, SourceTargets)>,
+        stamp: Digest,
+        look: impl FnOnce() -> SourceTargets,
+    ) -> SourceTargets {
+        let found = match known {
+            Some((then, known)) if then == stamp => known,
+            Some((_, Ok(targets))) => Ok(look().unwrap_or(targets)),
+            _ => look(),
+        };
+        self.0.insert(key, (stamp, found.clone()));
+        found
+    }
+}
+
+/// What `fozzy test` would run it with.
+fn flags_of(entry: &SuiteEntry) -> Result<Vec<String>, CampaignError> {
+    let flags = flags(entry)?;
+    let Some(plan) = &entry.given.plan else { return Ok(flags) };
+    let others = flags.chunks(2).filter(|flag| flag[0] != "--plan").flatten().cloned();
+    Ok(["--plan".to_owned(), shown(plan)].into_iter().chain(others).collect())
+}
+
+/// The targets of what `fozzy test` would run.
+fn entry_targets(project: &Project, entry: &SuiteEntry, flags: Result<Vec<String>, CampaignError>) -> SourceTargets {
+    let SuiteEntry { path, kind, .. } = entry;
+    let refused = |reason: &'static str| {
+        move |error: CampaignError| UncollectedTarget { name: shown(path), reason, why: error.to_string() }
+    };
+    project.remarks.live(&format!("looking at {}", shown(path)));
+    let is_built = matches!(kind, Kind::Crate | Kind::Folder);
+    let file = match is_built {
+        true => build::build(path, &project.remarks).map_err(refused("not-built"))?,
+        false => path.clone(),
+    };
+    let loaded = load(&file, &project.remarks).map_err(refused("unreadable"))?;
+    let flags = flags.map_err(refused("unreadable"))?;
+    let kinds = kinds(project, &loaded, &flags).map_err(refused("no-entry"))?;
+    let target = |kind| FleetTarget::new(kind, (path.clone(), is_built), file.clone(), flags.clone());
+    Ok(kinds.into_iter().map(target).collect())
+}
+
+/// A target of a cargo-fuzz folder.
+fn cargo_fuzz_target(folder: &Path, name: String, remarks: &Remarks) -> SourceTargets {
+    match CargoFuzz::new(folder, Path::new(&name)).and_then(|target| target.build(remarks)) {
+        Ok(file) => {
+            let kind = FleetTargetKind::CargoFuzz(name);
+            Ok(vec![FleetTarget::new(kind, (folder.to_owned(), true), file, Vec::new())])
+        }
+        Err(error) => {
+            let name = format!("{} {name}", shown(folder));
+            Err(UncollectedTarget { name, reason: "not-built", why: error.to_string() })
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::args::DashboardArgs;
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
+use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::discovery::FleetScope;
 use fozzy_campaign::wall_clock::{Stopwatch, pause};
 use fozzy_dashboard::{DashboardError, DashboardServer, DashboardSource, export};
@@ -19,7 +20,7 @@ pub(crate) fn dashboard(context: &Context, args: &DashboardArgs) -> Result<ExitC
     let place = FleetPlace { store: args.store.as_deref(), project: args.project.as_deref() };
     place.existing(context)?;
     let scope = FleetScope { root: args.dir.clone(), only: args.only.clone(), exclude: args.exclude.clone() };
-    let collection = scope.collect(&context.project)?;
+    let collection = CurrentCollection::new(scope.collect(&context.project)?);
     context.project.remarks.live("");
     let source = place.source(context, collection)?;
     if let Some(folder) = &args.export {
