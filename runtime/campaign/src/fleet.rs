@@ -19,6 +19,7 @@ pub mod page_command;
 pub mod records;
 pub mod shared_store;
 mod slice;
+mod slice_log;
 mod source_stamp;
 mod spool;
 pub mod store_copy;

@@ -419,6 +419,12 @@ impl FleetTarget {
         base_dir.join("explore").join("fleet").join(format!("{}.json", self.id))
     }
 
+    /// Where the standard error of its last slice is kept.
+    #[must_use]
+    pub fn log_path(&self, base_dir: &Path) -> PathBuf {
+        base_dir.join("fleet-logs").join(format!("{}.log", self.id))
+    }
+
     fn named_corpus(&self, base_dir: &Path, path: fn(&KeptName, &str) -> PathBuf) -> Option<PathBuf> {
         let of = |function: &str| path(&KeptName::of_file(base_dir, &self.file), function);
         match &self.kind {

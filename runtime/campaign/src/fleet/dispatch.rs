@@ -673,6 +673,7 @@ impl Dispatcher<'_> {
                     seed: self.slice_seed(&target, &record),
                     workers,
                     state: state_file.clone(),
+                    log: target.log_path(base_dir),
                     stop: self.slice_stop(),
                     // A store that does not answer is no reason to end: what is found is kept by signature, whoever finds it.
                     renew: &renew,
