@@ -158,6 +158,30 @@ fn a_second_store_counts_what_was_run_for_it() {
 }
 
 #[test]
+fn where_no_run_here_has_failed_the_last_failure_is_somebody_elses() {
+    let (here, there) = (project(), Fozzy::new());
+    here.run(&["fleet", "--time", "1s", "--no-dashboard", "--store", "shared"]).exits(1);
+    let store = here.path("shared").display().to_string();
+    for command in ["fozzy replay last-fail", "fozzy artifacts ls LAST-FAIL"] {
+        let stranger = Fozzy::new();
+        let taken = stranger.shell(&format!("FOZZY_STORE='{store}' {command}"));
+        let said = format!("{}{}", taken.out(), taken.err());
+        assert!(said.contains("last-fail: no run here has failed; this is trap"), "{command}: {said}");
+        assert!(
+            said.contains(" in draws.wat, found by ") && said.contains(&format!("in {store}")),
+            "{command}: {said}"
+        );
+        assert_eq!(said.contains("the same run"), command.contains("replay"), "{command}: {said}");
+    }
+    there.run(&["replay", "last-fail"]).refuses(&["`last-fail` names no run"]);
+    assert!(!there.path(".fozzy/fleet").exists());
+    there.write("starts.wat", r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#);
+    there.run(&["run", "starts.wat"]).exits(4);
+    let own = there.shell(&format!("FOZZY_STORE='{store}' fozzy replay last-fail")).exits(4);
+    assert!(!own.err().contains("no run here has failed"), "{}", own.err());
+}
+
+#[test]
 fn slices_that_wait_for_held_records_are_of_the_build_that_the_first_one_has_searched() {
     let fozzy = project();
     let collected = fozzy.run(&["fleet", "--collect", "--json"]).exits(0).json();
