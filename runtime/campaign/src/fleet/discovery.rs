@@ -155,10 +155,10 @@ impl FleetScope {
             }
         }
         for folder in &folders {
+            let stamp = source_stamp(folder, &[]);
             for name in binaries(folder).into_iter().filter(|name| could_fit(&folder.join(name))) {
                 let key = format!("{} {name}", shown(folder));
                 let known = known.0.remove(&key);
-                let stamp = source_stamp(folder, &[]);
                 found.add(seen.keep(key, known, stamp, || cargo_fuzz_target(folder, name, &project.remarks)));
             }
         }

@@ -579,8 +579,13 @@ impl Dispatcher<'_> {
         let now = self.clock.elapsed();
         if now.saturating_sub(state.looked_at) > LOOK_AGAIN {
             state.looked_at = now;
+            // Several targets may be of one folder.
+            let mut stamps = BTreeMap::new();
             for target in state.targets.iter_mut().filter(|target| target.is_set_aside() && !target.is_gone) {
-                if target.stamp != Some(target.target.source_stamp()) {
+                let FleetTarget { source, flags, .. } = &target.target;
+                let stamp =
+                    stamps.entry((source.clone(), flags.clone())).or_insert_with(|| target.target.source_stamp());
+                if target.stamp != Some(*stamp) {
                     target.record.troubles = 0;
                 }
             }
