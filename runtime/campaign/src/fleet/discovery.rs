@@ -519,6 +519,27 @@ mod tests {
     }
 
     #[test]
+    fn what_looks_the_same_is_as_it_was_and_code_that_does_not_build_takes_no_target_away() {
+        let found = || -> SourceTargets {
+            let (kind, file) = (FleetTargetKind::Explore, PathBuf::from("a.wasm"));
+            Ok(vec![FleetTarget::new(kind, (file.clone(), false), file, Vec::new())])
+        };
+        let refused = || -> SourceTargets {
+            Err(UncollectedTarget { name: "a.wasm".to_owned(), reason: "not-built", why: "torn".to_owned() })
+        };
+        let counts = |found: SourceTargets| found.map(|targets| targets.len()).map_err(|row| row.reason);
+        let (then, now) = (Digest::of(b"then"), Digest::of(b"now"));
+        let mut seen = KnownSources::default();
+        assert_eq!(counts(seen.keep("a".to_owned(), None, then, refused)), Err("not-built"));
+        let known = seen.0.remove("a");
+        assert_eq!(counts(seen.keep("a".to_owned(), known, then, found)), Err("not-built"), "nothing has changed");
+        let known = seen.0.remove("a");
+        assert_eq!(counts(seen.keep("a".to_owned(), known, now, found)), Ok(1));
+        let known = seen.0.remove("a");
+        assert_eq!(counts(seen.keep("a".to_owned(), known, then, refused)), Ok(1), "it is to say why itself");
+    }
+
+    #[test]
     fn a_pattern_is_a_part_of_a_name_or_with_stars_all_of_it() {
         let fits = |pattern: &str, name: &str| Pattern::new(pattern).expect("sound").fits(name);
         assert!(fits("bank", "scenarios/bank/x f") && !fits("till", "scenarios/bank"));
