@@ -92,12 +92,10 @@ impl SourceStamp {
 
     /// The crates that a crate is built with, as far as they are folders of this machine.
     fn follow(&mut self, folder: PathBuf) {
+        self.crates.insert(folder.clone());
         let mut rest = vec![folder];
         while let Some(folder) = rest.pop() {
             let Some(manifest) = manifest(&folder) else { continue };
-            if self.crates.len() >= CRATES_MAX || !self.crates.insert(folder.clone()) {
-                continue;
-            }
             let root = workspace_root(&folder, &manifest);
             if let Some((root, _)) = &root {
                 ["Cargo.toml", "Cargo.lock"].iter().for_each(|name| self.file(&root.join(name)));
@@ -105,8 +103,8 @@ impl SourceStamp {
             for named in named_folders(&folder, &manifest, root.as_ref()) {
                 let Ok(named) = named.canonicalize() else { continue };
                 // A path that leads to no crate leads anywhere.
-                if !self.crates.contains(&named) && self::manifest(&named).is_some_and(|it| it.contains_key("package"))
-                {
+                let is_crate = self::manifest(&named).is_some_and(|it| it.contains_key("package"));
+                if is_crate && self.crates.len() < CRATES_MAX && self.crates.insert(named.clone()) {
                     self.walk(&named);
                     rest.push(named);
                 }
