@@ -138,6 +138,45 @@ fn a_fleet_ends_at_its_risk_and_says_of_each_target_what_is_left() {
 }
 
 #[test]
+fn another_machine_of_the_plan_that_is_mended_has_the_failures_tried_again() {
+    let fozzy = Fozzy::new();
+    fozzy.write("app.wat", draws(NEVER));
+    fs::create_dir(fozzy.path("parts")).expect("a new folder");
+    fozzy.write("parts/server.wat", draws(ONE_IN_SIXTEEN));
+    fozzy.write("app.plan.toml", "[[node]]\nname = \"server\"\ncomponent = \"parts/server.wat\"\n");
+    let fleet = ["fleet", "--time", "2s", "--no-dashboard", "--json"];
+    let found = fozzy.run(&fleet).exits(1).json();
+    assert_eq!(rows(&found, "failures", "status"), ["still there"], "{found:#}");
+    fozzy.write("parts/server.wat", draws(NEVER));
+    let mended = fozzy.run(&fleet).exits(0);
+    assert!(mended.err().contains("app.wat has changed; its failures:"), "{}", mended.err());
+    assert_eq!(rows(&mended.json(), "failures", "status"), ["fixed"]);
+}
+
+#[test]
+fn tests_that_come_and_go_join_and_leave_a_fleet_that_works() {
+    let fozzy = project();
+    let fleet = ["fleet", "--jobs", "2", "--no-dashboard", "--json"];
+    let mut child = fozzy.start(&fleet);
+    wait::while_running(&mut child, "a slice", || fozzy.path(".fozzy/explore/fleet").is_dir());
+    fozzy.write("parse.wat", PARSE);
+    fozzy.write("broken.wasm", "\0asm nonsense");
+    fs::remove_file(fozzy.path("draws.wat")).expect("it is there");
+    let corpus = fozzy.path(".fozzy/corpora/parse.LLVMFuzzerTestOneInput");
+    wait::while_running(&mut child, "a slice of the new target", || corpus.is_dir());
+    fozzy.shell(&format!("kill -TERM {}", child.id())).exits(0);
+    let ended = Ran::of(&fleet, wait::output(child));
+    for line in
+        ["new: parse.wat LLVMFuzzerTestOneInput", "gone, and searched no more: draws.wat", "not collected: broken"]
+    {
+        assert!(ended.err().contains(line), "{line}: {}", ended.err());
+    }
+    let ended = ended.json();
+    assert_eq!(rows(&ended, "targets", "name"), ["parse.wat LLVMFuzzerTestOneInput"], "{ended:#}");
+    assert_eq!(rows(&ended, "notCollected", "name"), ["broken.wasm"], "{ended:#}");
+}
+
+#[test]
 fn a_second_store_counts_what_was_run_for_it() {
     let fozzy = project();
     let of = |store: &str| {
@@ -150,6 +189,30 @@ fn a_second_store_counts_what_was_run_for_it() {
     let state: Value = serde_json::from_slice(&fs::read(states[0].path()).expect("read")).expect("JSON");
     assert_eq!((states.len(), state["runs"].as_u64()), (1, Some(first + second)), "{first} and {second}");
     assert!(first > 0 && second > 0);
+}
+
+#[test]
+fn where_no_run_here_has_failed_the_last_failure_is_somebody_elses() {
+    let (here, there) = (project(), Fozzy::new());
+    here.run(&["fleet", "--time", "1s", "--no-dashboard", "--store", "shared"]).exits(1);
+    let store = here.path("shared").display().to_string();
+    for command in ["fozzy replay last-fail", "fozzy artifacts ls LAST-FAIL"] {
+        let stranger = Fozzy::new();
+        let taken = stranger.shell(&format!("FOZZY_STORE='{store}' {command}"));
+        let said = format!("{}{}", taken.out(), taken.err());
+        assert!(said.contains("last-fail: no run here has failed; this is trap"), "{command}: {said}");
+        assert!(
+            said.contains(" in draws.wat, found by ") && said.contains(&format!("in {store}")),
+            "{command}: {said}"
+        );
+        assert_eq!(said.contains("the same run"), command.contains("replay"), "{command}: {said}");
+    }
+    there.run(&["replay", "last-fail"]).refuses(&["`last-fail` names no run"]);
+    assert!(!there.path(".fozzy/fleet").exists());
+    there.write("starts.wat", r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#);
+    there.run(&["run", "starts.wat"]).exits(4);
+    let own = there.shell(&format!("FOZZY_STORE='{store}' fozzy replay last-fail")).exits(4);
+    assert!(!own.err().contains("no run here has failed"), "{}", own.err());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! select, cargo-fuzz ─▶ targets ─▶ whose turn? (division) ─▶ one slice: a campaign or an exploration (slice)
-//!  (discovery)             ▲                                     │ corpus, saved failures: where `fozzy fuzz` and `explore` keep them
+//!  (discovery, collector)  ▲                                     │ corpus, saved failures: where `fozzy fuzz` and `explore` keep them
 //!                          ├────── estimates, failures, counts ◀─┤ (records, in the shared store)
 //!                          └────── testcases, explored paths   ◀─┘ (exchange, in the shared store)
 //! ```
@@ -10,6 +10,7 @@
 //! Invariants: all that a slice has found is kept before its lease ends; a target is worked on by one at a time, however many fleets share
 //! the store; a target that crashes or hangs takes nothing but its slice.
 
+pub mod collector;
 pub mod discovery;
 pub mod dispatch;
 pub mod division;
@@ -19,6 +20,8 @@ pub mod patches;
 pub mod records;
 pub mod shared_store;
 mod slice;
+mod slice_log;
+mod source_stamp;
 mod spool;
 pub mod store_copy;
 pub mod testcases;

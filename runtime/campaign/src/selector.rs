@@ -5,14 +5,18 @@
 //! .fozzy/runs/1f3…/    an existing folder
 //! fozzy://3f2a…9b      a trace in the store of the project's fleet, by its digest
 //! latest · last-pass · last-fail     by the order in which runs finished
+//! last-fail            where no run has failed: what stands in that store, and was found last
 //! 1f3                  a run id, or the beginning of exactly one
 //! ```
 
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::fleet::shared_store::{open_store, shared_store_error};
+use crate::fleet::records::FleetRecords;
+use crate::fleet::shared_store::{SharedStoreError, open_store, shared_store_error};
 use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
 use fozzy_trace::file::{Recording, TraceError, store};
 use fozzy_trace::{Digest, Status};
+use jiff::Timestamp;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 /// The trace file that a selector names.
@@ -30,8 +34,10 @@ pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignEr
     // What a killed process has found is named as any run.
     let _ = runs.adopt();
     let finished = runs.finished();
-    let (folder, manifest) = find(selector, &finished, runs, |_| true)?;
-    trace_in(folder, Some(manifest))
+    match find(selector, &finished, runs, |_| true) {
+        Ok((folder, manifest)) => trace_in(folder, Some(manifest)),
+        Err(error) => shared_failure(selector, runs)?.ok_or(error),
+    }
 }
 
 /// Before the digest of a trace in the store of a fleet.
@@ -52,12 +58,50 @@ fn fetch(name: &str, runs: &RunStore) -> Result<PathBuf, CampaignError> {
         CampaignError::new(ErrorKind::Selector, message)
             .hint("the environment variable FOZZY_STORE says which store is meant")
     })?;
-    let path = runs.fetched(&digest);
+    put_fetched(&digest, &bytes, runs)
+}
+
+fn put_fetched(digest: &Digest, bytes: &[u8], runs: &RunStore) -> Result<PathBuf, CampaignError> {
+    let path = runs.fetched(digest);
     let failed = |error: std::io::Error| at_path(ErrorKind::Selector, "cannot write", &path, &error);
     path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
-    store::write_atomic(&path, &bytes, store::Durability::Synced).map_err(failed)?;
+    store::write_atomic(&path, bytes, store::Durability::Synced).map_err(failed)?;
     Ok(path)
 }
+
+/// For `last-fail` where no run here has failed: of the failures that stand in the store of the project's fleets, the one that was found last.
+/// Whose it is, is said.
+fn shared_failure(selector: &str, runs: &RunStore) -> Result<Option<PathBuf>, CampaignError> {
+    let place = runs.shared_place();
+    // Who looks for a failure makes no store.
+    if !selector.trim().eq_ignore_ascii_case(LAST_FAIL) || !(place.contains("://") || Path::new(&place).is_dir()) {
+        return Ok(None);
+    }
+    let shared = open_store(&place, None).map_err(shared_store_error)?;
+    let mut failures = FleetRecords { store: &*shared }.standing().map_err(shared_store_error)?;
+    failures.sort_by_cached_key(|failure| Reverse(failure.found_at.parse::<Timestamp>().ok()));
+    for failure in failures {
+        let bytes = match shared.get_blob(&failure.trace) {
+            Ok(Some(bytes)) => bytes,
+            // An older one is better than none.
+            Ok(None) | Err(SharedStoreError::Damaged { .. }) => continue,
+            Err(error) => return Err(shared_store_error(error)),
+        };
+        let path = put_fetched(&failure.trace, &bytes, runs)?;
+        let by = failure.news_of.as_ref().map(|(worker, _)| format!(" by {worker}")).unwrap_or_default();
+        runs.tell(&format!(
+            "{LAST_FAIL}: no run here has failed; this is {} in {}, found{by} at {}, in {}\n",
+            failure.signature,
+            failure.target,
+            failure.found_at,
+            shared.place()
+        ));
+        return Ok(Some(path));
+    }
+    Ok(None)
+}
+
+const LAST_FAIL: &str = "last-fail";
 
 /// What a selector names: a run with all its files, or a bare trace.
 pub enum SelectedRun {
@@ -83,8 +127,10 @@ pub fn named(selector: &str, runs: &RunStore) -> Result<SelectedRun, CampaignErr
     let _ = runs.adopt();
     let finished = runs.finished();
     // An alias passes over what cannot be believed; who names such a run hears why.
-    let (folder, _) = find(selector, &finished, runs, |folder| KeptRun::read(folder).is_ok())?;
-    Ok(SelectedRun::Run(Box::new(KeptRun::read(folder)?)))
+    match find(selector, &finished, runs, |folder| KeptRun::read(folder).is_ok()) {
+        Ok((folder, _)) => Ok(SelectedRun::Run(Box::new(KeptRun::read(folder)?))),
+        Err(error) => shared_failure(selector, runs)?.map(SelectedRun::Trace).ok_or(error),
+    }
 }
 
 /// The finished run that an alias or an id names; an alias takes those only that are `believed`.
@@ -98,7 +144,7 @@ fn find<'a>(
     let fits: fn(&RunManifest) -> bool = match wanted.as_str() {
         "latest" => |_| true,
         "last-pass" => |run| run.has_verdict() && run.status == Status::Pass,
-        "last-fail" => |run| run.has_verdict() && run.status != Status::Pass,
+        LAST_FAIL => |run| run.has_verdict() && run.status != Status::Pass,
         id => return by_id(finished, id, selector, runs),
     };
     first(finished, &wanted, runs, |folder, manifest| fits(manifest) && believed(folder))

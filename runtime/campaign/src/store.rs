@@ -18,6 +18,7 @@ mod adoption;
 mod retention;
 
 use crate::error::{CampaignError, ErrorKind};
+use crate::remarks::Remarks;
 use fozzy_report::suite::{SuiteSummary, TestCounts};
 use fozzy_report::{MemorySummary, RunIdentity, RunMode, RunSummary};
 use fozzy_trace::file::Recording;
@@ -297,6 +298,8 @@ pub struct RunStore {
     retention: Option<Retention>,
     /// The store of fleets, if it is not in the same folder.
     shared: Option<String>,
+    /// Who hears whose failure a selector has taken.
+    remarks: Remarks,
 }
 
 /// The folder of one run in progress.
@@ -360,7 +363,8 @@ impl RunFolder {
 impl RunStore {
     /// The store in the folder of a project.
     pub fn new(base_dir: &Path) -> RunStore {
-        RunStore { runs: base_dir.join("runs"), retention: Some(Retention::default()), shared: None }
+        let (runs, remarks) = (base_dir.join("runs"), Remarks::none());
+        RunStore { runs, retention: Some(Retention::default()), shared: None, remarks }
     }
 
     /// The same store with other bounds; with `None`, it is read, and nothing is added to it.
@@ -371,6 +375,16 @@ impl RunStore {
     /// The same store, where fleets keep what they find elsewhere: in a folder, or at an address.
     pub fn sharing(self, shared: Option<String>) -> RunStore {
         RunStore { shared, ..self }
+    }
+
+    /// The same store; what a person should know of what is taken from it is said to `remarks`.
+    pub fn telling(self, remarks: Remarks) -> RunStore {
+        RunStore { remarks, ..self }
+    }
+
+    /// Says something to a person.
+    pub(crate) fn tell(&self, text: &str) {
+        self.remarks.text(text);
     }
 
     /// Where fleets keep what they find.

@@ -31,7 +31,8 @@ stdout carries exactly one document. `NO_COLOR`, non-terminals and closed pipes 
 ## Naming a run or trace
 
 An existing file, also a bundle; an existing folder with a `trace.fozzy`; `latest`, `last-pass`, `last-fail` (by the order in which runs finished); a run id \
-or the beginning of exactly one.
+or the beginning of exactly one. Where no run has failed, `last-fail` is the failure that a fleet has found last, of those that stand in its store: that of `FOZZY_STORE`, or \
+the project's own.
 
 ## JSON documents
 

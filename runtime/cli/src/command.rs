@@ -70,12 +70,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         let runs = RunStore::new(&config.base_dir);
         let runs =
             runs.bounded((!globals.no_store).then(|| config.store.retention())).sharing(globals.fleet_store.clone());
-        let project = Project {
-            config,
-            backends: globals.backends(),
-            keep_passing: globals.artifacts_full,
-            remarks: Remarks::to(output::notice).with_line(progress::line()),
-        };
+        let remarks = Remarks::to(output::notice).with_line(progress::line());
+        let runs = runs.telling(remarks.clone());
+        let project = Project { config, backends: globals.backends(), keep_passing: globals.artifacts_full, remarks };
         let context = Context { printer, runs, globals, project, strict };
         match &command {
             Command::Init(args) => init::init(&context, args),

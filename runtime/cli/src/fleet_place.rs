@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::gates::passed_on;
-use fozzy_campaign::fleet::discovery::FleetCollection;
+use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::shared_store::{SharedStore, open_store, open_store_or_later, shared_store_error};
 use fozzy_dashboard::DashboardSource;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl FleetPlace<'_> {
     }
 
     /// What pages are made of.
-    pub(crate) fn source(&self, context: &Context, collection: FleetCollection) -> Result<DashboardSource, CliError> {
+    pub(crate) fn source(&self, context: &Context, collection: CurrentCollection) -> Result<DashboardSource, CliError> {
         let program = std::env::current_exe()
             .map_err(|error| CliError::new(ErrorKind::Harness, format!("cannot find fozzy's own binary: {error}")))?;
         let store = self.join(context)?;

@@ -1,6 +1,7 @@
 //! What the pages are made of.
 
 use crate::subject::ExecutedSubject;
+use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::discovery::{FleetCollection, FleetTarget};
 use fozzy_campaign::fleet::page_command::{FailureMeasure, TargetMeasure};
 use fozzy_campaign::fleet::patches::{input_of, seed_patch};
@@ -23,8 +24,8 @@ pub struct DashboardSource {
     pub store: Box<dyn SharedStore>,
     /// How that is named in the environment of a command.
     pub address: String,
-    /// What is searched.
-    pub collection: FleetCollection,
+    /// What is searched, which the fleet may change.
+    pub collection: CurrentCollection,
     /// The runs of the project.
     pub runs: RunStore,
     /// Traces from elsewhere, which are listed beside them.
@@ -38,31 +39,31 @@ pub struct DashboardSource {
 }
 
 impl DashboardSource {
-    fn view(&self) -> FleetView<'_> {
+    fn view<'v>(&'v self, collection: &'v FleetCollection) -> FleetView<'v> {
         let is_found = self.address == self.runs.shared_place();
         let named = (!is_found).then_some(&*self.address);
-        FleetView { store: &*self.store, collection: &self.collection, named }
+        FleetView { store: &*self.store, collection, named }
     }
 
     /// The whole fleet.
     pub(crate) fn fleet(&self) -> Result<FleetDocument, SharedStoreError> {
-        self.view().document()
+        self.view(&self.collection.get()).document()
     }
 
     /// One target by its id, with its testcases from this place on.
     pub(crate) fn target(&self, id: &str, from: usize) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
-        self.view().target(id, &self.base_dir, from)
+        self.view(&self.collection.get()).target(id, &self.base_dir, from)
     }
 
     /// A testcase of a target.
     pub(crate) fn testcase(&self, id: &str, name: &str) -> Result<Option<TestcaseBytes>, SharedStoreError> {
-        self.view().testcase(id, &self.base_dir, name)
+        self.view(&self.collection.get()).testcase(id, &self.base_dir, name)
     }
 
     /// A testcase of a target as a patch for git; `None` also where its corpus is no folder of the project.
     pub(crate) fn testcase_patch(&self, id: &str, name: &str) -> Result<Option<String>, SharedStoreError> {
         let Some(TestcaseBytes::Whole(input)) = self.testcase(id, name)? else { return Ok(None) };
-        Ok(self.collected(id).and_then(|target| seed_patch(target, &self.base_dir, &input)))
+        Ok(self.collected(id).and_then(|target| seed_patch(&target, &self.base_dir, &input)))
     }
 
     /// A failure's input as a testcase of its target, as a patch for git; `None` also where its trace has no input, or its corpus is no folder of the
@@ -76,7 +77,8 @@ impl DashboardSource {
 
     /// The same for the trace of a failure of the target of that name.
     pub(crate) fn seed_patch_of(&self, target: &str, trace: &[u8]) -> Option<String> {
-        let target = self.collection.targets.iter().find(|row| row.name == target)?;
+        let collection = self.collection.get();
+        let target = collection.targets.iter().find(|row| row.name == target)?;
         seed_patch(target, &self.base_dir, &input_of(trace)?)
     }
 
@@ -106,25 +108,27 @@ impl DashboardSource {
             ExecutedSubject::Failure(trace) => self.trace_name(trace)?.map(|trace| page(&trace)),
             ExecutedSubject::Measured(trace, measure) => self.measured(trace, *measure)?,
             ExecutedSubject::TargetPage(id) => {
-                let words = self.collected(id).and_then(|target| TargetMeasure::Coverage.words(target, &self.base_dir));
+                let words =
+                    self.collected(id).and_then(|target| TargetMeasure::Coverage.words(&target, &self.base_dir));
                 words.map(|words| [words, vec!["--format".into(), "html".into()]].concat())
             }
             ExecutedSubject::Target(id, measure) => {
-                let words = self.collected(id).and_then(|target| measure.words(target, &self.base_dir));
+                let words = self.collected(id).and_then(|target| measure.words(&target, &self.base_dir));
                 words.map(|words| [words, vec!["--json".into()]].concat())
             }
         })
     }
 
-    fn collected(&self, id: &str) -> Option<&FleetTarget> {
-        self.collection.targets.iter().find(|target| target.id == id)
+    fn collected(&self, id: &str) -> Option<FleetTarget> {
+        self.collection.get().targets.iter().find(|target| target.id == id).cloned()
     }
 
     fn measured(&self, trace: &str, measure: FailureMeasure) -> Result<Option<Vec<String>>, SharedStoreError> {
         let Some(name) = self.trace_name(trace)? else { return Ok(None) };
         let failures = self.fleet()?.failures;
         let failure = failures.iter().find(|failure| failure.trace == trace);
-        let target = |row: &str| self.collection.targets.iter().find(|target| target.name == row);
+        let collection = self.collection.get();
+        let target = |row: &str| collection.targets.iter().find(|target| target.name == row);
         let words = failure.and_then(|row| measure.words(target(&row.target)?, &name, &row.signature));
         Ok(words.map(|words| [words, vec!["--json".into()]].concat()))
     }

@@ -718,11 +718,22 @@ impl PlanFile {
 impl PlanFile {
     /// Joins every relative path of the real computer with `folder`.
     pub(crate) fn rebase(&mut self, folder: &std::path::Path) {
-        let mut join = |path: &mut PathBuf| *path = folder.join(&*path);
-        self.machine.paths(&mut join);
+        self.visit_paths(&mut |path: &mut PathBuf| *path = folder.join(&*path));
+    }
+
+    /// Every path of the real computer that it names: programs, folders and files.
+    #[must_use]
+    pub fn host_paths(&self) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        self.clone().visit_paths(&mut |path: &mut PathBuf| paths.push(path.clone()));
+        paths
+    }
+
+    fn visit_paths(&mut self, visit: &mut dyn FnMut(&mut PathBuf)) {
+        self.machine.paths(visit);
         for node in &mut self.node {
-            join(&mut node.component);
-            node.machine.paths(&mut join);
+            visit(&mut node.component);
+            node.machine.paths(visit);
         }
         let handlers = self.http.iter_mut().flat_map(|rule| {
             let others = rule.answers.iter_mut().filter_map(|answer| answer.component.as_mut());
@@ -734,10 +745,10 @@ impl PlanFile {
         });
         for component in handlers.chain(self.target.as_mut()).chain(children) {
             match component {
-                ComponentFile::Path(path) => join(path),
+                ComponentFile::Path(path) => visit(path),
                 ComponentFile::Program(program) => {
-                    join(&mut program.path);
-                    program.machine.paths(&mut join);
+                    visit(&mut program.path);
+                    program.machine.paths(visit);
                 }
             }
         }
@@ -749,15 +760,15 @@ impl PlanFile {
                 rule.answers.iter_mut().flat_map(|answer| answer.stdout.iter_mut().chain(answer.stderr.iter_mut()));
             rule.stdout.iter_mut().chain(rule.stderr.iter_mut()).chain(others)
         });
-        self.expect.check.iter_mut().for_each(&mut join);
+        self.expect.check.iter_mut().for_each(&mut *visit);
         for model in self.expect.history.iter_mut().filter_map(|criterion| criterion.model.as_mut()) {
             if is_model_path(model) {
                 let mut path = PathBuf::from(&*model);
-                join(&mut path);
+                visit(&mut path);
                 *model = path.to_string_lossy().into_owned();
             }
         }
-        bodies.chain(outputs).chain(self.expect.output.as_mut()).for_each(|content| content.paths(&mut join));
+        bodies.chain(outputs).chain(self.expect.output.as_mut()).for_each(|content| content.paths(visit));
     }
 }
 

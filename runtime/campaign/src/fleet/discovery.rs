@@ -12,13 +12,14 @@
 //! Invariants: what was found and cannot be searched is listed, with the reason; the same project gives the same targets in the same order; the
 //! id of a target follows from what it is called by, so that its records are found again.
 
+use super::source_stamp::{is_cargo_fuzz, manifest, source_stamp};
 use crate::build;
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::cargo::CargoFuzz;
 use crate::fuzz::kept_name::KeptName;
 use crate::fuzz::open::functions_of;
 use crate::options::{RunRequest, WorldOptions};
-use crate::pipeline::{LoadedTarget, PreparedProgram, load, plan};
+use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::selector::alike;
@@ -31,15 +32,10 @@ use fozzy_report::shell_word;
 use fozzy_trace::plan::HANDLER;
 use fozzy_trace::{Digest, Seed};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders inside of each other in which cargo-fuzz folders are looked for.
 const DEPTH_MAX: usize = 8;
-/// Files of a target's sources whose change is noticed; of a folder with more, a change may need a restart.
-const SOURCES_MAX: usize = 20_000;
-/// Folders of a target's sources that its own campaigns fill.
-const FOUND: [&str; 3] = ["corpus", "artifacts", "coverage"];
 /// Characters of a name that are in an id.
 const ID_NAME_CHARS: usize = 60;
 
@@ -114,6 +110,15 @@ impl FleetScope {
     /// # Errors
     /// When nothing is there, or no name fits.
     pub fn collect(&self, project: &Project) -> Result<FleetCollection, CampaignError> {
+        self.collect_again(project, &mut KnownSources::default())
+    }
+
+    /// The same where something is known of an earlier look: what has not changed since is not built and looked at again.
+    pub(super) fn collect_again(
+        &self,
+        project: &Project,
+        known: &mut KnownSources,
+    ) -> Result<FleetCollection, CampaignError> {
         let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
         let (only, exclude) = (patterns(&self.only)?, patterns(&self.exclude)?);
         let mut found = FleetCollection::default();
@@ -136,17 +141,28 @@ impl FleetScope {
             !exclude.iter().any(|pattern| pattern.fits(&name))
                 && (only.is_empty() || only.iter().any(|pattern| pattern.could_fit(&name)))
         };
-        let mut skipped = 0;
+        let (mut skipped, mut seen) = (0, KnownSources::default());
         for (path, entry) in paths {
             if could_fit(&path) {
-                found.add_entry(project, entry);
+                let flags = flags_of(&entry);
+                let stamp = source_stamp(&path, flags.as_deref().unwrap_or_default());
+                let said = flags.as_ref().map_or_else(CampaignError::to_string, |flags| flags.join("\0"));
+                let stamp = Digest::of(format!("{stamp}\0{said}").as_bytes());
+                let known = known.0.remove(&shown(&path));
+                found.add(seen.keep(shown(&path), known, stamp, || entry_targets(project, &entry, flags)));
             } else {
                 skipped += 1;
             }
         }
         for folder in &folders {
-            found.add_cargo_fuzz(folder, &project.remarks, &could_fit);
+            let stamp = source_stamp(folder, &[]);
+            for name in binaries(folder).into_iter().filter(|name| could_fit(&folder.join(name))) {
+                let key = format!("{} {name}", shown(folder));
+                let known = known.0.remove(&key);
+                found.add(seen.keep(key, known, stamp, || cargo_fuzz_target(folder, name, &project.remarks)));
+            }
         }
+        *known = seen;
         if root.is_none() {
             found.add_unnamed(used);
         }
@@ -215,46 +231,10 @@ impl Pattern {
 }
 
 impl FleetCollection {
-    fn refuse(&mut self, name: String, reason: &'static str, error: &CampaignError) {
-        let why = error.to_string();
-        self.uncollected.push(UncollectedTarget { name, reason, why });
-    }
-
-    /// What `fozzy test` would run.
-    fn add_entry(&mut self, project: &Project, entry: SuiteEntry) {
-        let SuiteEntry { path, kind, given, .. } = &entry;
-        let name = shown(path);
-        project.remarks.live(&format!("looking at {name}"));
-        let is_built = matches!(kind, Kind::Crate | Kind::Folder);
-        let file = match is_built {
-            true => build::build(path, &project.remarks),
-            false => Ok(path.clone()),
-        };
-        let file = match file {
-            Ok(file) => file,
-            Err(error) => return self.refuse(name, "not-built", &error),
-        };
-        let loaded = match load(&file, &project.remarks) {
-            Ok(loaded) => loaded,
-            Err(error) => return self.refuse(name, "unreadable", &error),
-        };
-        let flags = match flags(&entry) {
-            Ok(flags) if given.plan.is_some() => {
-                let plan = given.plan.as_deref().map(shown).unwrap_or_default();
-                let others = flags.chunks(2).filter(|flag| flag[0] != "--plan").flatten().cloned();
-                ["--plan".to_owned(), plan].into_iter().chain(others).collect()
-            }
-            Ok(flags) => flags,
-            Err(error) => return self.refuse(name, "unreadable", &error),
-        };
-        match kinds(project, &loaded, &flags) {
-            Ok(kinds) => {
-                let target = |kind: FleetTargetKind| {
-                    FleetTarget::new(kind, (path.clone(), is_built), file.clone(), flags.clone())
-                };
-                self.targets.extend(kinds.into_iter().map(target));
-            }
-            Err(error) => self.refuse(name, "no-entry", &error),
+    fn add(&mut self, found: SourceTargets) {
+        match found {
+            Ok(targets) => self.targets.extend(targets),
+            Err(row) => self.uncollected.push(row),
         }
     }
 
@@ -276,21 +256,72 @@ impl FleetCollection {
             self.uncollected.push(UncollectedTarget { name, reason: "not-named", why });
         }
     }
+}
 
-    /// The targets of a cargo-fuzz folder.
-    fn add_cargo_fuzz(&mut self, folder: &Path, remarks: &Remarks, could_fit: &dyn Fn(&Path) -> bool) {
-        for name in binaries(folder) {
-            let kind = FleetTargetKind::CargoFuzz(name.clone());
-            if !could_fit(&folder.join(&name)) {
-                continue;
-            }
-            let built = CargoFuzz::new(folder, Path::new(&name)).and_then(|target| target.build(remarks));
-            match built {
-                Ok(file) => {
-                    self.targets.push(FleetTarget::new(kind, (folder.to_owned(), true), file, Vec::new()));
-                }
-                Err(error) => self.refuse(format!("{} {name}", shown(folder)), "not-built", &error),
-            }
+/// What is at one path: its targets, or why it has none.
+type SourceTargets = Result<Vec<FleetTarget>, UncollectedTarget>;
+
+/// What is at each path, and what it looked like then; by the path, and of a cargo-fuzz folder by that and the name.
+#[derive(Debug, Default)]
+pub(super) struct KnownSources(BTreeMap<String, (Digest, SourceTargets)>);
+
+impl KnownSources {
+    /// What is there now: the same as at the last look, if it looks the same. Targets whose code of today cannot be searched stay: the next slice
+    /// says why, and their failures are not forgotten over a half-written file.
+    fn keep(
+        &mut self,
+        key: String,
+        known: Option<(Digest, SourceTargets)>,
+        stamp: Digest,
+        look: impl FnOnce() -> SourceTargets,
+    ) -> SourceTargets {
+        let found = match known {
+            Some((then, known)) if then == stamp => known,
+            Some((_, Ok(targets))) => Ok(look().unwrap_or(targets)),
+            _ => look(),
+        };
+        self.0.insert(key, (stamp, found.clone()));
+        found
+    }
+}
+
+/// What `fozzy test` would run it with.
+fn flags_of(entry: &SuiteEntry) -> Result<Vec<String>, CampaignError> {
+    let flags = flags(entry)?;
+    let Some(plan) = &entry.given.plan else { return Ok(flags) };
+    let others = flags.chunks(2).filter(|flag| flag[0] != "--plan").flatten().cloned();
+    Ok(["--plan".to_owned(), shown(plan)].into_iter().chain(others).collect())
+}
+
+/// The targets of what `fozzy test` would run.
+fn entry_targets(project: &Project, entry: &SuiteEntry, flags: Result<Vec<String>, CampaignError>) -> SourceTargets {
+    let SuiteEntry { path, kind, .. } = entry;
+    let refused = |reason: &'static str| {
+        move |error: CampaignError| UncollectedTarget { name: shown(path), reason, why: error.to_string() }
+    };
+    project.remarks.live(&format!("looking at {}", shown(path)));
+    let is_built = matches!(kind, Kind::Crate | Kind::Folder);
+    let file = match is_built {
+        true => build::build(path, &project.remarks).map_err(refused("not-built"))?,
+        false => path.clone(),
+    };
+    let loaded = load(&file, &project.remarks).map_err(refused("unreadable"))?;
+    let flags = flags.map_err(refused("unreadable"))?;
+    let kinds = kinds(project, &loaded, &flags).map_err(refused("no-entry"))?;
+    let target = |kind| FleetTarget::new(kind, (path.clone(), is_built), file.clone(), flags.clone());
+    Ok(kinds.into_iter().map(target).collect())
+}
+
+/// A target of a cargo-fuzz folder.
+fn cargo_fuzz_target(folder: &Path, name: String, remarks: &Remarks) -> SourceTargets {
+    match CargoFuzz::new(folder, Path::new(&name)).and_then(|target| target.build(remarks)) {
+        Ok(file) => {
+            let kind = FleetTargetKind::CargoFuzz(name);
+            Ok(vec![FleetTarget::new(kind, (folder.to_owned(), true), file, Vec::new())])
+        }
+        Err(error) => {
+            let name = format!("{} {name}", shown(folder));
+            Err(UncollectedTarget { name, reason: "not-built", why: error.to_string() })
         }
     }
 }
@@ -300,10 +331,7 @@ fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<V
     if loaded.scenario.is_some() {
         return Ok(vec![FleetTargetKind::Explore]);
     }
-    let value = |name: &str| flags.chunks(2).find(|flag| flag[0] == name).map(|flag| PathBuf::from(&flag[1]));
-    let world = WorldOptions { plan: value("--plan"), judged: value("--target"), ..WorldOptions::default() };
-    let request = RunRequest { world, ..RunRequest::default() };
-    let planned = plan(project, loaded, &request)?;
+    let planned = planned(project, loaded, flags)?;
     if planned.plan.target().is_some() {
         return Ok(vec![FleetTargetKind::Explore]);
     }
@@ -326,6 +354,13 @@ fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<V
         return Err(CampaignError::new(ErrorKind::Target, format!("{} {what}: found {exports}", loaded.target.name)));
     }
     Ok(kinds)
+}
+
+/// The plan of a program under these flags; other programs that it names are built.
+pub(super) fn planned(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<RunPlan, CampaignError> {
+    let value = |name: &str| flags.chunks(2).find(|flag| flag[0] == name).map(|flag| PathBuf::from(&flag[1]));
+    let world = WorldOptions { plan: value("--plan"), judged: value("--target"), ..WorldOptions::default() };
+    plan(project, loaded, &RunRequest { world, ..RunRequest::default() })
 }
 
 impl FleetTarget {
@@ -384,6 +419,12 @@ impl FleetTarget {
         base_dir.join("explore").join("fleet").join(format!("{}.json", self.id))
     }
 
+    /// Where the standard error of its last slice is kept.
+    #[must_use]
+    pub fn log_path(&self, base_dir: &Path) -> PathBuf {
+        base_dir.join("fleet-logs").join(format!("{}.log", self.id))
+    }
+
     fn named_corpus(&self, base_dir: &Path, path: fn(&KeptName, &str) -> PathBuf) -> Option<PathBuf> {
         let of = |function: &str| path(&KeptName::of_file(base_dir, &self.file), function);
         match &self.kind {
@@ -406,32 +447,10 @@ impl FleetTarget {
         }
     }
 
-    /// A digest of the names, sizes and times of its sources: what tells, at little cost, that it may have changed.
+    /// What tells, at little cost, that it may have changed.
     #[must_use]
     pub fn source_stamp(&self) -> Digest {
-        let mut lines = Vec::new();
-        stamp(&self.source, 0, &mut lines);
-        let plans = self.flags.chunks(2).filter_map(|flag| flag.get(1));
-        plans.for_each(|path| stamp(Path::new(path), 0, &mut lines));
-        lines.sort();
-        Digest::of(lines.concat().as_bytes())
-    }
-}
-
-fn stamp(path: &Path, depth: usize, lines: &mut Vec<String>) {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return };
-    if metadata.is_dir() {
-        if depth > DEPTH_MAX {
-            return;
-        }
-        for (path, _) in sources(path).unwrap_or_default() {
-            let is_found = path.file_name().is_some_and(|name| FOUND.iter().any(|found| *found == name));
-            if lines.len() < SOURCES_MAX && !is_found {
-                stamp(&path, depth + 1, lines);
-            }
-        }
-    } else {
-        lines.push(format!("{}\0{}\0{:?}\n", path.display(), metadata.len(), metadata.modified().ok()));
+        source_stamp(&self.source, &self.flags)
     }
 }
 
@@ -469,17 +488,6 @@ fn tidy(path: &Path) -> PathBuf {
     if parts.as_os_str().is_empty() { PathBuf::from(".") } else { parts }
 }
 
-fn manifest(folder: &Path) -> Option<toml::Table> {
-    let path = folder.join("Cargo.toml");
-    let is_small = fs::metadata(&path).is_ok_and(|file| file.len() <= 1 << 20);
-    is_small.then(|| fs::read_to_string(path).ok()?.parse().ok())?
-}
-
-fn is_cargo_fuzz(manifest: &toml::Table) -> bool {
-    let metadata = manifest.get("package").and_then(|package| package.get("metadata"));
-    metadata.and_then(|metadata| metadata.get("cargo-fuzz")).and_then(toml::Value::as_bool) == Some(true)
-}
-
 /// The names of the targets of a cargo-fuzz folder.
 fn binaries(folder: &Path) -> Vec<String> {
     let manifest = manifest(folder).unwrap_or_default();
@@ -492,6 +500,7 @@ fn binaries(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn ids_are_plain_told_apart_and_stay() {
@@ -507,6 +516,27 @@ mod tests {
         assert!((1..4).all(|at| !ids[..at].contains(&ids[at])), "{ids:?}");
         let words = target("a/x.wasm", FleetTargetKind::Property("f".into())).words();
         assert_eq!(words, ["fuzz", "a/x.wasm", "f", "--mode", "property"]);
+    }
+
+    #[test]
+    fn what_looks_the_same_is_as_it_was_and_code_that_does_not_build_takes_no_target_away() {
+        let found = || -> SourceTargets {
+            let (kind, file) = (FleetTargetKind::Explore, PathBuf::from("a.wasm"));
+            Ok(vec![FleetTarget::new(kind, (file.clone(), false), file, Vec::new())])
+        };
+        let refused = || -> SourceTargets {
+            Err(UncollectedTarget { name: "a.wasm".to_owned(), reason: "not-built", why: "torn".to_owned() })
+        };
+        let counts = |found: SourceTargets| found.map(|targets| targets.len()).map_err(|row| row.reason);
+        let (then, now) = (Digest::of(b"then"), Digest::of(b"now"));
+        let mut seen = KnownSources::default();
+        assert_eq!(counts(seen.keep("a".to_owned(), None, then, refused)), Err("not-built"));
+        let known = seen.0.remove("a");
+        assert_eq!(counts(seen.keep("a".to_owned(), known, then, found)), Err("not-built"), "nothing has changed");
+        let known = seen.0.remove("a");
+        assert_eq!(counts(seen.keep("a".to_owned(), known, now, found)), Ok(1));
+        let known = seen.0.remove("a");
+        assert_eq!(counts(seen.keep("a".to_owned(), known, then, refused)), Ok(1), "it is to say why itself");
     }
 
     #[test]

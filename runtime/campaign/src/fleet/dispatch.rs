@@ -1,14 +1,16 @@
 //! The fleet at work: some jobs, each of which takes the target whose turn it is, works on it for a slice, and keeps what that came to.
 //!
 //! ```text
-//! job   choose (division) ─ lease ─ changed? rebuild, verify failures ─ slice ─ records ─ lease ends ─ choose …
+//! job         choose (division) ─ lease ─ changed? rebuild, verify failures ─ slice ─ records ─ lease ends ─ choose …
+//! collector   look for targets: new ones join, those whose files are gone leave ─ wait ─ look …
 //! ```
 //!
 //! Invariants: what a slice has found is on the disk of this machine before its lease ends, and in the store, if that answers; a target without a
 //! result `TROUBLES_MAX` times in a row is set aside until it changes. While the store is away, all goes on, by what is known here; when the disk of
 //! this machine takes nothing any more, all jobs end, and that is the fleet's error.
 
-use super::discovery::{FleetCollection, FleetTarget};
+use super::collector::FleetCollector;
+use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, planned};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
@@ -30,10 +32,11 @@ use fozzy_instrument::REWRITER_VERSION;
 use fozzy_report::fleet::{FleetDocument, FleetSliceRow, WaitingSlices};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, Seed, Status, counted};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 /// Real time of the first slice of a target, so that all are soon known.
@@ -51,6 +54,10 @@ const TROUBLES_MAX: u32 = 3;
 const AWAY: Duration = Duration::from_secs(1);
 /// Between two looks whether what is set aside has changed.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// Between two looks for targets: so many times what one takes, within bounds.
+const COLLECT_SHARE: u32 = 20;
+const COLLECT_MIN: Duration = Duration::from_secs(5);
+const COLLECT_MAX: Duration = Duration::from_secs(60);
 /// Between two looks whether a store that is away is there again.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Between two looks of a job that has nothing to do, and of who tells how it goes.
@@ -68,8 +75,8 @@ pub struct FleetRun<'a> {
     pub project: &'a Project,
     /// Where everything is kept.
     pub store: &'a dyn SharedStore,
-    /// What is searched.
-    pub collection: &'a FleetCollection,
+    /// What is searched, and where more of it is looked for.
+    pub collector: &'a FleetCollector,
     /// What names the store in the environment of a command; `None` where a command finds it without.
     pub named: Option<&'a str>,
     /// Slices at a time.
@@ -99,6 +106,8 @@ struct TargetState {
     /// Whether its failures were not tried on that yet, since the store was away.
     untried: bool,
     is_busy: bool,
+    /// Whether its files are gone.
+    is_gone: bool,
     /// Another fleet works on it until then, at least.
     away_until: Duration,
     /// What its last slice took to begin.
@@ -116,6 +125,7 @@ impl TargetState {
             build: None,
             untried: false,
             is_busy: false,
+            is_gone: false,
             away_until: Duration::ZERO,
             overhead: Duration::ZERO,
             shared_state: None,
@@ -143,7 +153,14 @@ struct FleetState {
     recent: Vec<FleetSliceRow>,
 }
 
-/// The place of a target, and the right to work on it.
+impl FleetState {
+    /// Targets that are there.
+    fn targets_there(&self) -> impl Iterator<Item = &TargetState> {
+        self.targets.iter().filter(|target| !target.is_gone)
+    }
+}
+
+/// The place of a target, which stays, and the right to work on it.
 type LeasedTarget = (usize, Box<dyn StoreLease>);
 
 /// A fleet that runs.
@@ -157,6 +174,8 @@ struct Dispatcher<'a> {
     clock: Stopwatch,
     worker: String,
     state: Mutex<FleetState>,
+    /// Read by jobs that build, written by who looks for targets, which builds all that has changed: a folder's command runs once at a time.
+    building: RwLock<()>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -166,9 +185,9 @@ impl FleetRun<'_> {
     /// # Errors
     /// When the store does not take what is found.
     pub fn run(&self) -> Result<FleetDocument, CampaignError> {
-        let collection = self.collection;
-        let view = FleetView { store: self.store, collection, named: self.named };
+        let collection = self.collector.current().get();
         if collection.targets.is_empty() {
+            let view = FleetView { store: self.store, collection: &collection, named: self.named };
             return view.document().map_err(store_error);
         }
         let targets: Vec<TargetState> = collection.targets.iter().map(TargetState::new).collect();
@@ -207,17 +226,27 @@ impl FleetRun<'_> {
             clock,
             worker,
             state: Mutex::new(state),
+            building: RwLock::new(()),
             is_over,
         };
         let mut warnings = dispatcher.remember_targets()?;
         dispatcher.work(&started_at)?;
         let elapsed = dispatcher.clock.elapsed();
-        let seen = dispatcher.view().document().map_err(store_error);
+        let collection = self.collector.current().get();
+        let view = FleetView { store: self.store, collection: &collection, named: self.named };
+        let seen = dispatcher.view(&collection).document().map_err(store_error);
         let document = dispatcher.unless_away(seen)?;
         let (failures, slices) = (dispatcher.spool.failures_waiting()?, dispatcher.spool.len()? as u64);
         let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let records = state.targets.iter().map(|target| &target.record);
+        // What of a target that is gone was found is in the store, and no row.
+        state.found.retain(|failure| collection.targets.iter().any(|target| target.name == failure.target));
+        let unknown = TargetRecord::default();
+        let record = |target: &FleetTarget| {
+            let known = state.targets.iter().find(|known| known.target.id == target.id);
+            known.map_or(&unknown, |known| &known.record)
+        };
+        let records = collection.targets.iter().map(record);
         let mut document = match document {
             Some(document) => FleetView::with_waiting(FleetView::with_lost(document, &state.found), failures),
             None => view.alone(records, failures, &state.found),
@@ -250,8 +279,8 @@ impl FleetRun<'_> {
 }
 
 impl Dispatcher<'_> {
-    fn view(&self) -> FleetView<'_> {
-        FleetView { store: &self.store, collection: self.run.collection, named: self.run.named }
+    fn view<'v>(&'v self, collection: &'v FleetCollection) -> FleetView<'v> {
+        FleetView { store: &self.store, collection, named: self.run.named }
     }
 
     fn lock(&self) -> MutexGuard<'_, FleetState> {
@@ -283,23 +312,25 @@ impl Dispatcher<'_> {
 
     /// Runs all jobs to their end, and says how it goes.
     fn work(&self, started_at: &str) -> Result<(), CampaignError> {
-        let jobs = (self.run.jobs as usize).min(self.lock().targets.len());
         self.put_worker(started_at, false)?;
         // What fleets have left here that were killed, or whose store was away.
         self.merge()?;
-        std::thread::scope(|scope| {
+        let has_ended = AtomicBool::new(false);
+        let refused = |error: std::io::Error| {
+            self.is_over.store(true, Ordering::SeqCst);
+            let message = format!("cannot start a thread for --jobs {}: {error}", self.run.jobs);
+            CampaignError::new(ErrorKind::Harness, message)
+        };
+        std::thread::scope(|scope| -> Result<(), CampaignError> {
+            let thread = |name: String| std::thread::Builder::new().name(name).stack_size(STACK_BYTES);
             let mut threads = Vec::new();
-            for number in 0..jobs {
-                let builder = std::thread::Builder::new().name(format!("job {number}")).stack_size(STACK_BYTES);
-                match builder.spawn_scoped(scope, || self.job()) {
-                    Ok(thread) => threads.push(thread),
-                    Err(error) => {
-                        self.is_over.store(true, Ordering::SeqCst);
-                        let message = format!("cannot start a thread for --jobs {jobs}: {error}");
-                        return Err(CampaignError::new(ErrorKind::Harness, message));
-                    }
-                }
+            // With fewer targets than jobs, some have nothing to do until others join.
+            for number in 0..self.run.jobs {
+                let started = thread(format!("job {number}")).spawn_scoped(scope, || self.job());
+                threads.push(started.map_err(refused)?);
             }
+            let started = thread("collector".to_owned()).spawn_scoped(scope, || self.collect(&has_ended));
+            started.map_err(refused)?;
             let (mut told, mut asked) = (Duration::ZERO, Duration::ZERO);
             while !threads.iter().all(std::thread::ScopedJoinHandle::is_finished) {
                 pause(TICK);
@@ -323,6 +354,7 @@ impl Dispatcher<'_> {
                     }
                 }
             }
+            has_ended.store(true, Ordering::SeqCst);
             self.run.project.remarks.live("");
             Ok(())
         })?;
@@ -391,8 +423,9 @@ impl Dispatcher<'_> {
     }
 
     fn on_merged(&self, slice: &SpooledSlice, merged: MergedSlice) {
+        let collection = self.run.collector.current().get();
         for (signature, trace) in &merged.found {
-            let command = self.view().replay_command(trace);
+            let command = self.view(&collection).replay_command(trace);
             self.run.project.remarks.text(&format!("found {signature} in {}\n  {command}\n", slice.name));
         }
         self.warn(merged.warnings);
@@ -450,6 +483,65 @@ impl Dispatcher<'_> {
         line.chars().filter(|c| !c.is_control()).take(LINE_CHARS).collect()
     }
 
+    /// Looks for targets, again and again, until all jobs have ended.
+    fn collect(&self, has_ended: &AtomicBool) {
+        let mut next = self.clock.elapsed() + COLLECT_MIN;
+        while !has_ended.load(Ordering::SeqCst) {
+            pause(TICK);
+            let began = self.clock.elapsed();
+            if self.is_over() || began < next {
+                continue;
+            }
+            if let Err(error) = self.collect_again() {
+                self.fail(error);
+            }
+            let now = self.clock.elapsed();
+            next = now + ((now - began) * COLLECT_SHARE).clamp(COLLECT_MIN, COLLECT_MAX);
+        }
+    }
+
+    /// Takes what is there now: new targets join, and those whose files are gone leave. Each is said.
+    fn collect_again(&self) -> Result<(), CampaignError> {
+        let looked = {
+            let _building = self.building.write().unwrap_or_else(PoisonError::into_inner);
+            self.run.collector.look_again(self.run.project)
+        };
+        let (before, now) = match looked {
+            Ok(looked) => looked,
+            Err(error) => {
+                self.warn(vec![format!("looking for new tests: {error}")]);
+                return Ok(());
+            }
+        };
+        let say = |line: String| self.run.project.remarks.text(&format!("{line}\n"));
+        for row in now.uncollected.iter().filter(|row| !before.uncollected.contains(row)) {
+            say(format!("not collected: {}: {}", row.name, row.why.lines().next().unwrap_or_default()));
+        }
+        let mut new: BTreeMap<&str, &FleetTarget> =
+            now.targets.iter().map(|target| (target.id.as_str(), target)).collect();
+        for known in &mut self.lock().targets {
+            let found = new.remove(known.target.id.as_str());
+            match (known.is_gone, found) {
+                (false, None) => say(format!("gone, and searched no more: {}", known.target.name)),
+                (true, Some(_)) => say(format!("there again: {}", known.target.name)),
+                _ => {}
+            }
+            known.is_gone = found.is_none();
+            if let Some(found) = found {
+                known.target.flags.clone_from(&found.flags);
+            }
+        }
+        for target in new.into_values() {
+            let known = FleetRecords { store: &self.store }.target(&target.id).map_err(store_error);
+            let (record, refused) = self.unless_away(known)?.unwrap_or_default();
+            self.warn(refused.into_iter().collect());
+            say(format!("new: {}", target.name));
+            let record = TargetRecord { troubles: 0, ..record };
+            self.lock().targets.push(TargetState { record, ..TargetState::new(target) });
+        }
+        Ok(())
+    }
+
     /// The first error ends all.
     fn fail(&self, error: CampaignError) {
         self.lock().failure.get_or_insert(error);
@@ -503,7 +595,7 @@ impl Dispatcher<'_> {
 
     /// Whether all targets are set aside, in a fleet whose time is bounded; another one waits until they change.
     fn has_nothing_left(&self) -> bool {
-        self.run.time.is_some() && self.lock().targets.iter().all(TargetState::is_set_aside)
+        self.run.time.is_some() && self.lock().targets_there().all(TargetState::is_set_aside)
     }
 
     /// The target whose turn it is, and the right to it.
@@ -513,19 +605,27 @@ impl Dispatcher<'_> {
         let now = self.clock.elapsed();
         if now.saturating_sub(state.looked_at) > LOOK_AGAIN {
             state.looked_at = now;
-            for target in state.targets.iter_mut().filter(|target| target.is_set_aside()) {
-                if target.stamp != Some(target.target.source_stamp()) {
+            // Several targets may be of one folder.
+            let mut stamps = BTreeMap::new();
+            for target in state.targets.iter_mut().filter(|target| target.is_set_aside() && !target.is_gone) {
+                let FleetTarget { source, flags, .. } = &target.target;
+                let stamp =
+                    stamps.entry((source.clone(), flags.clone())).or_insert_with(|| target.target.source_stamp());
+                if target.stamp != Some(*stamp) {
                     target.record.troubles = 0;
                 }
             }
         }
-        let is_free = |target: &TargetState| !target.is_busy && !target.is_set_aside() && target.away_until <= now;
+        let is_free = |target: &TargetState| {
+            !target.is_busy && !target.is_gone && !target.is_set_aside() && target.away_until <= now
+        };
         let mut free: Vec<usize> = (0..state.targets.len()).filter(|place| is_free(&state.targets[*place])).collect();
-        let all: f64 = state.targets.iter().map(|target| target.record.estimate.total_cpu_s).sum();
+        let all: f64 = state.targets_there().map(|target| target.record.estimate.total_cpu_s).sum();
+        let there = state.targets_there().count();
         while !free.is_empty() {
             let estimates: Vec<DiscoveryEstimate> =
                 free.iter().map(|place| state.targets[*place].record.estimate).collect();
-            let Some(chosen) = state.division.next(&estimates, (all, state.targets.len())) else { break };
+            let Some(chosen) = state.division.next(&estimates, (all, there)) else { break };
             let place = free.swap_remove(chosen);
             let target = &mut state.targets[place];
             let key = StoreKey::new(&["targets", &target.target.id]);
@@ -559,7 +659,7 @@ impl Dispatcher<'_> {
         let (mut target, mut record, mut stamp, mut build, mut untried, mut shared_state, time, workers) = {
             let state = self.lock();
             let known = &state.targets[place];
-            let targets = state.targets.len();
+            let targets = state.targets_there().count().max(1);
             let workers = (self.run.jobs / u32::try_from(targets).unwrap_or(u32::MAX)).max(1);
             let time = self.slice_time(known, targets);
             let TargetState { target, record, stamp, build, untried, shared_state, .. } = known;
@@ -604,6 +704,7 @@ impl Dispatcher<'_> {
                     seed: self.slice_seed(&target, &record),
                     workers,
                     state: state_file.clone(),
+                    log: target.log_path(base_dir),
                     stop: self.slice_stop(),
                     // A store that does not answer is no reason to end: what is found is kept by signature, whoever finds it.
                     renew: &renew,
@@ -639,7 +740,9 @@ impl Dispatcher<'_> {
             state.cpu += cpu;
             state.executions += slice.executions;
             let kept = &mut state.targets[place];
-            (kept.target, kept.record, kept.stamp, kept.overhead) = (target.clone(), record, stamp, overhead);
+            // Its flags may be others by now.
+            kept.target.file.clone_from(&target.file);
+            (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
             state.discoveries
         };
@@ -674,11 +777,23 @@ impl Dispatcher<'_> {
         record: &TargetRecord,
         slice: &mut SpooledSlice,
     ) -> Result<(), CampaignError> {
+        let building = self.building.read().unwrap_or_else(PoisonError::into_inner);
         target.file = target.rebuild(&self.run.project.remarks)?;
         let loaded = load(&target.file, &self.run.project.remarks)?;
         let plans = target.flags.chunks(2).filter_map(|flag| std::fs::read(flag.get(1)?).ok());
         let parts: Vec<u8> = plans.fold(loaded.target.source.to_string().into_bytes(), |mut all, plan| {
             all.extend(Digest::of(&plan).to_string().into_bytes());
+            all
+        });
+        // Those of the plan's other machines are built, too. A scenario file and a cargo-fuzz target have none.
+        let has_machines = loaded.scenario.is_none() && !matches!(target.kind, FleetTargetKind::CargoFuzz(_));
+        let machines = match has_machines {
+            true => planned(self.run.project, &loaded, &target.flags)?.plan.nodes,
+            false => Vec::new(),
+        };
+        drop(building);
+        let parts = machines.iter().fold(parts, |mut all, machine| {
+            all.extend(machine.program.component.to_string().into_bytes());
             all
         });
         // What one version of the rewriter counts as covered is nothing to another.

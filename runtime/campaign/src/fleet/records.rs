@@ -14,6 +14,7 @@
 
 use super::division::DiscoveryEstimate;
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease};
+use crate::explore::regression_status::RegressionStatus;
 use crate::wall_clock::{Stopwatch, pause};
 use fozzy_report::fleet::{FleetMoment, FleetSliceRow};
 use fozzy_trace::facts::PropertyTable;
@@ -380,6 +381,23 @@ impl FleetRecords<'_> {
                 }
             }
         }
+        Ok(failures)
+    }
+
+    /// The failures of all targets that stand.
+    pub fn standing(&self) -> Result<Vec<FleetFailureRecord>, SharedStoreError> {
+        let mut failures: Vec<FleetFailureRecord> = Vec::new();
+        for folder in self.store.folders()? {
+            let [kind, state, _] = folder.parts() else { continue };
+            let stands = [FailureState::Unshrunk, FailureState::Shrunk].iter().any(|stands| stands.word() == state);
+            if kind != "failures" || !stands {
+                continue;
+            }
+            for name in self.store.list(&folder)? {
+                failures.extend(self.read::<FleetFailureRecord>(&folder.join(&name))?.0);
+            }
+        }
+        failures.retain(|failure| failure.status != RegressionStatus::Stale.word());
         Ok(failures)
     }
 

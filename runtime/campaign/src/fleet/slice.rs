@@ -13,6 +13,7 @@
 
 use super::LEASE_RENEWAL;
 use super::discovery::FleetTarget;
+use super::slice_log::SliceLog;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::wall_clock::{Stopwatch, pause};
@@ -49,6 +50,8 @@ pub(super) struct SliceRequest<'a> {
     pub(super) workers: u32,
     /// The state of an exploration, from one slice to the next.
     pub(super) state: PathBuf,
+    /// Where its standard error is kept.
+    pub(super) log: PathBuf,
     pub(super) stop: StopFlag,
     /// Says that the target is still worked on; whether it may be.
     pub(super) renew: &'a dyn Fn() -> bool,
@@ -115,26 +118,36 @@ impl SliceRequest<'_> {
             command.arg("--save-state").arg(&self.state);
             command.args(resumes.then(|| format!("--resume={}", self.state.display())));
         }
-        command.stdin(Stdio::null()).stdout(out.try_clone().map_err(failed)?).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(out.try_clone().map_err(failed)?);
+        // On a disk that is full, say, there is none.
+        let mut log = SliceLog::create(&self.log).ok();
+        command.stderr(log.as_ref().map_or_else(Stdio::null, SliceLog::output));
         // Marks for people that stand in no document.
         command.env_remove("GITHUB_ACTIONS").env(PARENT_VARIABLE, "1");
         let watch = Stopwatch::start();
         let mut child = command.spawn().map_err(failed)?;
-        let (status, cpu) = self.follow(&mut child, &watch).map_err(failed)?;
+        let (status, cpu) = self.follow(&mut child, &watch, log.as_mut()).map_err(failed)?;
+        let said = log.map(SliceLog::close).unwrap_or_default();
         let overhead = watch.elapsed().saturating_sub(self.time);
         let mut text = String::new();
         out.rewind().map_err(failed)?;
         let _ = out.take(DOCUMENT_BYTES_MAX).read_to_string(&mut text);
-        let outcome = self.outcome(&text, status, watch.elapsed());
+        let outcome = self.outcome(&text, status, watch.elapsed(), &said);
         Ok(SliceResult { outcome, cpu: cpu.unwrap_or_else(|| watch.elapsed()), overhead })
     }
 
     /// Waits for its end, and asks for it when that is due. The CPU time is that of the last look, and unknown where there is no `/proc`.
-    fn follow(&self, child: &mut Child, watch: &Stopwatch) -> std::io::Result<(Option<ExitStatus>, Option<Duration>)> {
+    fn follow(
+        &self,
+        child: &mut Child,
+        watch: &Stopwatch,
+        mut log: Option<&mut SliceLog>,
+    ) -> std::io::Result<(Option<ExitStatus>, Option<Duration>)> {
         let limit = self.time * 2 + START_MAX;
         let (mut asked, mut cpu, mut renewed) = (None::<Duration>, None, Duration::ZERO);
         loop {
             cpu = cpu_time(child.id()).or(cpu);
+            log.iter_mut().for_each(|log| log.look());
             if let Some(status) = child.try_wait()? {
                 return Ok((Some(status), cpu));
             }
@@ -154,7 +167,7 @@ impl SliceRequest<'_> {
         }
     }
 
-    fn outcome(&self, text: &str, status: Option<ExitStatus>, took: Duration) -> SliceOutcome {
+    fn outcome(&self, text: &str, status: Option<ExitStatus>, took: Duration, said: &str) -> SliceOutcome {
         if let Ok(summary) = serde_json::from_str::<RunSummary>(text) {
             return SliceOutcome::Ran(Box::new(summary));
         }
@@ -164,12 +177,23 @@ impl SliceRequest<'_> {
         if let Ok(error) = serde_json::from_str::<ErrorDocument>(text) {
             let is_state = matches!(error.code.as_str(), "state" | "identity");
             let word = if is_state { STATE_WORD } else { "" };
-            return SliceOutcome::Trouble(format!("{word}{}", error.message));
+            // What a compiler says is no part of the error.
+            let said = if error.code == ErrorKind::Build.word() { said } else { "" };
+            return SliceOutcome::Trouble(self.with_said(format!("{word}{}", error.message), said));
         }
-        SliceOutcome::Trouble(match status {
+        let why = match status {
             None => format!("it did not end within {} seconds, and was killed", took.as_secs()),
             Some(status) => format!("its process ended without a report ({status})"),
-        })
+        };
+        SliceOutcome::Trouble(self.with_said(why, said))
+    }
+
+    /// A reason with the last lines of its standard error, if there are any.
+    fn with_said(&self, why: String, said: &str) -> String {
+        match said {
+            "" => why,
+            said => format!("{why}\n{said}\nmore of this: {}", self.log.display()),
+        }
     }
 }
 
@@ -196,4 +220,46 @@ fn cpu_time(pid: u32) -> Option<Duration> {
     let rest = stat.rsplit_once(')')?.1;
     let ticks: u64 = rest.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
     Some(Duration::from_secs_f64(ticks as f64 / TICKS_PER_S))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::discovery::FleetTargetKind;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_slice_that_ends_without_a_report_says_what_its_process_has_said_last() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = folder.path().join("fleet-logs/app-1.log");
+        let target = FleetTarget {
+            id: "app-1".to_owned(),
+            name: "app.wasm".to_owned(),
+            kind: FleetTargetKind::Explore,
+            source: "app.wasm".into(),
+            is_built: false,
+            file: "app.wasm".into(),
+            flags: Vec::new(),
+        };
+        let request = SliceRequest {
+            // A shell, which takes `explore` for the name of a script that is not there.
+            program: Path::new("sh"),
+            globals: &[],
+            target: &target,
+            time: Duration::from_secs(1),
+            seed: Seed(1),
+            workers: 1,
+            state: folder.path().join("state.json"),
+            log: log.clone(),
+            stop: Arc::new(|| false),
+            renew: &|| true,
+        };
+        let SliceOutcome::Trouble(why) = request.run().expect("a process").outcome else {
+            panic!("no report is there")
+        };
+        let lines: Vec<&str> = why.lines().collect();
+        assert!(lines.len() >= 3 && lines[0].starts_with("its process ended without a report (exit status"), "{why}");
+        assert!(lines[1].contains("explore") && why.ends_with(&format!("more of this: {}", log.display())), "{why}");
+        assert!(std::fs::read_to_string(&log).expect("a log").contains("explore"));
+    }
 }

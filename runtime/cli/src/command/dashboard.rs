@@ -5,6 +5,7 @@ use crate::args::DashboardArgs;
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
+use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::discovery::FleetScope;
 use fozzy_campaign::inputs::is_trace;
 use fozzy_campaign::selector;
@@ -34,7 +35,7 @@ pub(crate) fn dashboard(context: &Context, args: &DashboardArgs) -> Result<ExitC
     let traces = traces.into_iter().map(listed).collect::<Result<Vec<RunManifest>, CliError>>()?;
     let root = roots.first().copied().cloned();
     let scope = FleetScope { root, only: args.only.clone(), exclude: args.exclude.clone() };
-    let collection = scope.collect(&context.project)?;
+    let collection = CurrentCollection::new(scope.collect(&context.project)?);
     context.project.remarks.live("");
     let source = DashboardSource { traces, ..place.source(context, collection)? };
     if let Some(folder) = &args.export {

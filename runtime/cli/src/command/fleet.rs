@@ -8,6 +8,7 @@ use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
 use crate::gates::passed_on;
+use fozzy_campaign::fleet::collector::FleetCollector;
 use fozzy_campaign::fleet::discovery::FleetScope;
 use fozzy_campaign::fleet::dispatch::FleetRun;
 use fozzy_campaign::fleet::shared_store::{open_store, shared_store_error};
@@ -27,9 +28,11 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
     let place = FleetPlace { store: args.store.as_deref(), project: args.project.as_deref() };
     let store = if args.collect { place.open(context)? } else { place.join(context)? };
     let scope = FleetScope { root: args.dir.clone(), only: args.only.clone(), exclude: args.exclude.clone() };
-    let collection = scope.collect(&context.project)?;
+    let collector = FleetCollector::new(scope, &context.project)?;
+    let current = collector.current();
     context.project.remarks.live("");
     if args.collect {
+        let collection = current.get();
         let view = FleetView { store: &*store, collection: &collection, named: place.named(context) };
         let document = view.document().map_err(shared_store_error)?;
         context.printer.document(&document)?;
@@ -37,17 +40,17 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
     }
     let time = args.time.map(|time| Duration::from_nanos(time.0));
     if args.dashboard_only {
-        let source = place.source(context, collection)?;
+        let source = place.source(context, current.clone())?;
         return serve_until_stopped(context, source, args.dashboard_port, time);
     }
-    let _server = match args.no_dashboard || collection.targets.is_empty() {
+    let _server = match args.no_dashboard || current.get().targets.is_empty() {
         true => None,
-        false => Some(serve(context, args, place.source(context, collection.clone())?)?),
+        false => Some(serve(context, args, place.source(context, current.clone())?)?),
     };
     let run = FleetRun {
         project: &context.project,
         store: &*store,
-        collection: &collection,
+        collector: &collector,
         named: place.named(context),
         jobs: args.jobs,
         time,
