@@ -2,6 +2,7 @@
 
 use super::*;
 use axum::body::to_bytes;
+use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
 use fozzy_campaign::fleet::shared_store::DirectoryStore;
 use fozzy_campaign::store::RunStore;
@@ -27,7 +28,7 @@ fn state(files: &[&str]) -> (tempfile::TempDir, RouteState) {
     let source = DashboardSource {
         store: Box::new(DirectoryStore::open(&place.path().join("store"), "shop").expect("a store")),
         address: "store".to_owned(),
-        collection: FleetCollection { targets: vec![target], uncollected: Vec::new() },
+        collection: CurrentCollection::new(FleetCollection { targets: vec![target], uncollected: Vec::new() }),
         runs: RunStore::new(place.path()),
         traces: Vec::new(),
         base_dir: place.path().to_owned(),
