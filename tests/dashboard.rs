@@ -180,6 +180,15 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     assert!(!testcases.is_empty() && testcases[0]["begins"].is_string(), "{target:#}");
     assert!(!served.document("/api/runs").as_array().expect("a list").is_empty());
 
+    // What goes with the failure of a fuzz target: its trace beside the inputs of its corpus.
+    let failures = fleet["failures"].as_array().expect("a list");
+    let of_parse = |row: &&Value| row["target"].as_str().is_some_and(|name| name.starts_with("parse.wat"));
+    let failure = failures.iter().find(of_parse).expect("it has failed");
+    assert_eq!(failure["measures"], serde_json::json!(["suspects"]), "its input decides it");
+    let trace = failure["trace"].as_str().expect("a digest");
+    let suspects = served.document(&format!("/api/failures/{trace}/suspects"));
+    assert_eq!((&suspects["failing"], &suspects["suspects"][0]["score"]), (&1.into(), &1.0.into()), "{suspects:#}");
+
     // A failure: its trace, its page, and a patch that git makes the trace of.
     let trace = fleet["failures"][0]["trace"].as_str().expect("a digest");
     let (_, bytes) = served.get(&format!("/failures/{trace}.fozzy"));

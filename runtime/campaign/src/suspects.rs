@@ -1,7 +1,7 @@
 //! Suspects: what goes with a failure, over many runs of a program that pass and that fail.
 //!
 //! ```text
-//! seeds ──────────────┬─▶ executed with coverage ─▶ things of each run: own lines and branches, faults, flows, properties, calls, output
+//! seeds ──────────────┬─▶ executed with coverage ─▶ things of each run: own lines and branches, faults, flows, properties, calls, output, decisions, messages
 //! inputs of a corpus ─┤                                  │ in failing and in passing runs, counted
 //! recorded runs ──────┘                                  └─▶ ranked by Ochiai; equal in all runs that count: one suspect
 //! passing runs once more, each cut off where a failing one has failed ─▶ what is there by then: with that, absences are compared
@@ -15,9 +15,13 @@
 //! After a stop, no absence counts. Bounds are said: things and failures beyond them, runs that print more lines than count.
 //! Not here: the document and its text (`fozzy_report::suspects`).
 
+mod decisions;
+mod messages;
+mod notes;
 mod score;
 mod table;
 mod things;
+mod words;
 
 use crate::coverage::FUEL_TIMES;
 use crate::error::{CampaignError, ErrorKind};
@@ -36,6 +40,7 @@ use fozzy_report::suspects::{OtherFailure, Suspect, SuspectThing, SuspectsDocume
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
+use notes::RunNotes;
 use score::Contingency;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -76,6 +81,8 @@ pub struct SuspectSearch<'a> {
 pub struct SuspectCorpus {
     /// Their folders.
     pub folders: Vec<PathBuf>,
+    /// Further recorded runs.
+    pub traces: Vec<PathBuf>,
     /// Where an input goes.
     pub options: InputOptions,
 }
@@ -233,18 +240,20 @@ impl SuspectSearch<'_> {
         let mut prepared = PreparedProgram::to_call(loaded.clone(), planned, build)?;
         prepared.bound_time();
         let prepared = self.runs.armed(prepared)?;
-        let (mut runs, mut others) = (Vec::new(), 0_u64);
+        let (mut runs, mut recorded, mut others) = (Vec::new(), corpus.traces.clone(), 0_u64);
         for folder in &corpus.folders {
             for file in inputs::files(folder)? {
                 if !inputs::is_trace(&file) {
                     runs.push(PlannedRun::Input(file));
                     continue;
                 }
-                let recording = selector::read(&file)?;
-                match recording.component == loaded.component {
-                    true => runs.push(PlannedRun::Recorded(file)),
-                    false => others += 1,
-                }
+                recorded.push(file);
+            }
+        }
+        for file in recorded {
+            match selector::read(&file)?.component == loaded.component {
+                true => runs.push(PlannedRun::Recorded(file)),
+                false => others += 1,
             }
         }
         let found = runs.len() as u64;
@@ -405,8 +414,10 @@ impl SpectrumMaker<'_> {
                 if let Some(length) = task.cut {
                     length.cut_off(&mut session, &self.prepared.planned.plan, &self.prepared.planned.inputs)?;
                 }
-                let execution = session.execute(Box::new(SeededSource::new(*seed)), 0..CALLS_MAX)?;
-                let spectrum = RunSpectrum::of(&session, &execution, self.prepared, is_judged);
+                let notes = RunNotes::of(&mut session, &self.prepared.planned.plan);
+                let source = notes.source(Box::new(SeededSource::new(*seed)));
+                let execution = session.execute(source, 0..CALLS_MAX)?;
+                let spectrum = RunSpectrum::of(&session, &execution, self.prepared, is_judged, &notes);
                 give(&self.sessions, session);
                 spectrum
             }
@@ -419,8 +430,11 @@ impl SpectrumMaker<'_> {
                     let (plan, inputs) = caller.end_after_calls(length.calls);
                     length.cut_off(caller.session_mut(), &plan, &inputs)?;
                 }
-                let execution = caller.execute(&inputs::read(file)?, 0..CALLS_MAX)?.execution;
-                let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared, is_judged);
+                let bytes = inputs::read(file)?;
+                let notes = RunNotes::of(caller.session_mut(), &self.prepared.planned.plan);
+                let through = |source| notes.source(source);
+                let execution = caller.execute_through(&bytes, 0..CALLS_MAX, through)?.execution;
+                let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared, is_judged, &notes);
                 give(&self.callers, caller);
                 spectrum
             }
@@ -433,8 +447,10 @@ impl SpectrumMaker<'_> {
                 if let Some(length) = task.cut {
                     length.cut_off(&mut session, &recorded.planned.plan, &recorded.planned.inputs)?;
                 }
-                let execution = session.execute(fozzy_search::source_of(&recording), 0..CALLS_MAX)?;
-                RunSpectrum::of(&session, &execution, &recorded, is_judged)
+                let notes = RunNotes::of(&mut session, &recorded.planned.plan);
+                let source = notes.source(fozzy_search::source_of(&recording));
+                let execution = session.execute(source, 0..CALLS_MAX)?;
+                RunSpectrum::of(&session, &execution, &recorded, is_judged, &notes)
             }
         })
     }
@@ -467,13 +483,19 @@ impl RunLength {
 
 impl RunSpectrum {
     /// Of a run that is cut off it is known that it passes; checkers would look for long at operations without their end.
-    fn of(session: &Session, execution: &Execution, prepared: &PreparedProgram, is_judged: bool) -> RunSpectrum {
+    fn of(
+        session: &Session,
+        execution: &Execution,
+        prepared: &PreparedProgram,
+        is_judged: bool,
+        notes: &RunNotes,
+    ) -> RunSpectrum {
         let failure = is_judged.then(|| judge(execution)).and_then(|verdict| match verdict.status {
             Status::Pass => None,
             status => Some(verdict.signature.map_or_else(|| status.name().to_owned(), |it| it.to_string())),
         });
         let length = RunLength { calls: execution.history.calls, fuel: execution.fuel_used };
-        RunSpectrum { failure, length, things: RunThings::of(session, execution, prepared) }
+        RunSpectrum { failure, length, things: RunThings::of(session, execution, prepared, notes) }
     }
 }
 

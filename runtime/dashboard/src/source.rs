@@ -91,7 +91,7 @@ impl DashboardSource {
         let failures = self.fleet()?.failures;
         let failure = failures.iter().find(|failure| failure.trace == trace);
         let target = |row: &str| self.collection.targets.iter().find(|target| target.name == row);
-        let words = failure.and_then(|row| measure.words(target(&row.target)?, &name, &row.signature));
+        let words = failure.and_then(|row| measure.words(target(&row.target)?, &self.base_dir, &name, &row.signature));
         Ok(words.map(|words| [words, vec!["--json".into()]].concat()))
     }
 

@@ -197,7 +197,7 @@ impl FleetView<'_> {
         let path = self.store.blob_path(&failure.trace);
         let signature = failure.signature.to_string();
         let measures = FailureMeasure::ALL.into_iter();
-        let measures = measures.filter(|measure| measure.words(target, "", &signature).is_some());
+        let measures = measures.filter(|measure| measure.is_of(target));
         FleetFailureRow {
             measures: measures.map(|measure| measure.word().to_owned()).collect(),
             target: target.name.clone(),

@@ -286,7 +286,7 @@
       h("h1", {}, "One failure"),
       failureCard(failure, true),
       about("causality") ? executed("Causality", about("causality"), "measure causality", "From which decision of its run on the failure is likely: its run is continued otherwise, many times.", causality) : null,
-      about("suspects") ? executed("Suspects", about("suspects"), "look for suspects", "Which lines, branches, decisions, faults and lines of output go with it, over 200 runs.", suspects) : null,
+      about("suspects") ? executed("Suspects", about("suspects"), "look for suspects", "Which lines, branches, decisions, messages, faults and lines of output go with it, over many runs: of seeds, or of the inputs of its corpus.", suspects) : null,
     ];
   };
 
