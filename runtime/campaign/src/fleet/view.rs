@@ -8,6 +8,7 @@
 //! Invariants: nothing is written; what cannot be read is a warning; a target that was searched and is not collected any more is no row.
 //! Not here: how it looks (`fozzy-report`), and who serves it.
 
+use super::LEASE_RENEWAL;
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, UncollectedTarget};
 use super::page_command::{FailureMeasure, TargetMeasure};
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
@@ -15,6 +16,7 @@ use super::shared_store::{SharedStore, SharedStoreError, with_masked_password};
 use super::spool::WaitingFailure;
 use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
+use crate::wall_clock::is_recent;
 use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetTestcaseRow, FleetWorkerRow,
     UncollectedRow,
@@ -25,8 +27,10 @@ use fozzy_trace::{Digest, FailureSignature};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+/// A fleet that is at work was heard of in this time: its leases last as long.
+const HEARD_WITHIN: Duration = Duration::from_secs(3 * LEASE_RENEWAL.as_secs());
 /// Testcases of a corpus that are shown.
 const TESTCASES_MAX: usize = 200;
 /// Files of a corpus that are looked at for these.
@@ -63,6 +67,7 @@ impl FleetView<'_> {
         document.cpu_s = document.targets.iter().fold(0.0, |sum, target| sum + target.cpu_s);
         document.workers.extend(records.workers()?.into_iter().map(|(name, record)| FleetWorkerRow {
             name,
+            is_at_work: !record.has_ended && is_recent(&record.seen_at, HEARD_WITHIN),
             version: record.version,
             pid: record.pid,
             started_at: record.started_at,

@@ -34,7 +34,8 @@
   const since = (at) => !at ? "-" : fixed ? `${at.slice(0, 16).replace("T", " ")} UTC` : `${seconds(Math.max(0, (Date.now() - Date.parse(at)) / 1000))} ago`;
   const percent = (part) => part === undefined || part === null ? "-" : part > 0 && part < 0.01 ? "< 1 %" : `${Math.round(part * 100)} %`;
   const stands = (failure) => failure.state !== "fixed" && failure.status !== "stale";
-  const isAtWork = (worker) => !fixed && !worker.hasEnded && Date.now() - Date.parse(worker.seenAt) < 30000;
+  // By the server's clock: that of a browser may be anything.
+  const isAtWork = (worker) => !fixed && worker.isAtWork;
 
   const stateOf = (target) => {
     if (target.failures > 0) return ["bad", "failing"];
@@ -292,7 +293,7 @@
 
   const workersPage = () => {
     const all = fleet.workers.flatMap((worker) => worker.recent.map((slice) => [slice.endedAtS - slice.tookS, slice.endedAtS])).flat();
-    const from = Math.min(...all), until = Math.max(...all, fleet.workers.some(isAtWork) ? Date.now() / 1000 : 0);
+    const from = Math.min(...all), until = Math.max(...all, ...fleet.workers.filter(isAtWork).map((worker) => Date.parse(worker.seenAt) / 1000));
     return [
       h("h1", {}, "Workers"),
       fleet.workers.length ? null : h("p", { class: "empty" }, "No fleet has worked on this store."),
