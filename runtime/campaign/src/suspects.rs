@@ -27,23 +27,27 @@ use crate::coverage::FUEL_TIMES;
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::confirmer::FindingConfirmer;
 use crate::inputs::{self, InputOptions, InputRunner};
-use crate::pipeline::{PreparedProgram, plan};
+use crate::options::RunRequest;
+use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
-use crate::seed_runs::{SeedRuns, reading_session};
+use crate::project::Project;
+use crate::seed_runs::{ScenarioSize, SeedRuns, reading_session};
 use crate::selector;
 use crate::suite::jobs::{Event, in_order};
+use crate::suite::seeds::SeedList;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::{Build, Session};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::suspects::{OtherFailure, Suspect, SuspectThing, SuspectsDocument};
+use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
 use notes::RunNotes;
 use score::Contingency;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use table::{SpectrumTable, ThingRuns};
 use things::RunThings;
@@ -58,6 +62,8 @@ const THINGS_MAX: usize = 50;
 const OTHERS_MAX: usize = 20;
 /// Fewer runs of a kind than this, and a reader is told that they say little.
 const RUNS_FEW: u64 = 5;
+/// Seeds beside a recorded run.
+const RECORDED_SEEDS: &str = "100";
 /// Calls of a run that are looked at.
 const CALLS_MAX: u64 = 20_000;
 /// Digits of numbers in documents that machines agree upon.
@@ -69,6 +75,8 @@ pub struct SuspectSearch<'a> {
     pub runs: SeedRuns<'a>,
     /// What is executed instead of the seeds.
     pub corpus: Option<SuspectCorpus>,
+    /// A recorded run that is executed beside the seeds, and whose plan they have in place of that of `runs`.
+    pub recorded: Option<(&'a Path, &'a Recording)>,
     /// Which failure: a part of its signature. By default the most frequent one.
     pub failure: Option<String>,
     /// Paths or functions of its own code.
@@ -131,6 +139,28 @@ struct SpectrumMaker<'a> {
     callers: Mutex<Vec<FindingConfirmer>>,
 }
 
+/// What goes with the failure of a recorded run, over it and seeds of its plan.
+///
+/// # Errors
+/// Those of [`SuspectSearch::run`], and when the run has not failed.
+pub fn suspects_of(project: &Project, path: &Path, recording: &Recording) -> Result<SuspectsDocument, CampaignError> {
+    let Some(failure) = &recording.outcome.verdict.signature else {
+        return Err(CampaignError::new(ErrorKind::Usage, "there is no failure to look for"));
+    };
+    let seeds = SeedList::parse(RECORDED_SEEDS, 0).map_err(|what| CampaignError::new(ErrorKind::Internal, what))?;
+    let (loaded, request) = (LoadedTarget::of_recording(recording), RunRequest::default());
+    let size = ScenarioSize::default();
+    let search = SuspectSearch {
+        runs: SeedRuns { project, loaded, request: &request, size, seeds, stop: Arc::new(|| false) },
+        corpus: None,
+        recorded: Some((path, recording)),
+        failure: Some(failure.to_string()),
+        own: Vec::new(),
+        jobs: 1,
+    };
+    search.run(|_| {})
+}
+
 impl SuspectSearch<'_> {
     /// Executes the runs and ranks what is in them; `tell` has a line for a terminal now and then.
     ///
@@ -138,12 +168,14 @@ impl SuspectSearch<'_> {
     /// When the program cannot be run so, no run fails or none passes, or the machine fails.
     pub fn run(&self, mut tell: impl FnMut(&str)) -> Result<SuspectsDocument, CampaignError> {
         let build = Build { coverage: CoverageMode::SetOnce, modules: ModuleChoice::Own, ..Build::default() };
-        let (prepared, planned, mut warnings) = match &self.corpus {
-            None => {
-                let seeds = self.runs.seeds.seeds().iter().copied().map(PlannedRun::Seed).collect();
-                (self.runs.prepare(&build, RUNS_MAX)?, seeds, Vec::new())
+        let seeds = self.runs.seeds.seeds().iter().copied().map(PlannedRun::Seed);
+        let (prepared, planned, mut warnings) = match (&self.corpus, self.recorded) {
+            (Some(corpus), _) => self.of_corpus(corpus, &build)?,
+            (None, None) => (self.runs.prepare(&build, RUNS_MAX)?, seeds.collect(), Vec::new()),
+            (None, Some((path, recording))) => {
+                let prepared = self.runs.armed(PreparedProgram::built_of_recording(recording, &build)?)?;
+                (prepared, seeds.chain([PlannedRun::Recorded(path.to_owned())]).collect(), Vec::new())
             }
-            Some(corpus) => self.of_corpus(corpus, &build)?,
         };
         let options = self.corpus.as_ref().map(|corpus| &corpus.options);
         let (sessions, callers) = (Mutex::default(), Mutex::default());

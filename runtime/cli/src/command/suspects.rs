@@ -17,6 +17,7 @@ pub(crate) fn suspects(context: &Context, args: &SuspectsArgs) -> Result<ExitCod
     let search = SuspectSearch {
         runs: seed_runs(context, &args.target, &args.seeds, &args.size, &request)?,
         corpus: args.corpus(traces),
+        recorded: None,
         failure: args.failure.clone(),
         own: args.own.clone(),
         jobs: args.jobs as usize,
