@@ -34,7 +34,7 @@ const target = (row, place, tick) => ({
   edges: 700 + place % 90, edgesTotal: 1500, corpus: 300 + place, chanceIfDoubled: 0.01 + (place % 40) / 50, undiscoveredEdges: place % 30, newsAt: date(place * 60 - tick),
 });
 const worker = (place, tick) => ({
-  version: "0.1.0", pid: 1000 + place, startedAt: date(9000), seenAt: new Date().toISOString(), slices: SLICES + tick, cpuS: 8000 + tick, hasEnded: false,
+  version: "0.1.0", pid: 1000 + place, startedAt: date(9000), seenAt: new Date().toISOString(), slices: SLICES + tick, cpuS: 8000 + tick, hasEnded: false, isAtWork: true,
   recent: Array.from({ length: SLICES }, (_, at) => ({ target: `target-${(place * 7 + at) % TARGETS}.wat`, endedAtS: now / 1000 - (SLICES - at) * 60 + tick, tookS: 55, news: at % 5 ? 0 : 3 })),
 });
 

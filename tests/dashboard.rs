@@ -116,13 +116,18 @@ impl Served {
         self.answer(&[&format!("GET {path} HTTP/1.1"), &host, &bearer])
     }
 
-    /// The lines of the events, with the token.
-    fn watch(&self) -> impl Iterator<Item = String> + use<> {
+    /// Asks for the events, with the token.
+    fn ask_for_events(&self) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
         let (host, bearer) = (format!("Host: {}", self.host()), format!("Authorization: Bearer {}", self.token));
         let request = format!("GET /api/events HTTP/1.1\r\n{host}\r\n{bearer}\r\n\r\n");
         stream.write_all(request.as_bytes()).expect("it reads");
-        BufReader::new(stream).lines().map(|line| line.expect("text"))
+        stream
+    }
+
+    /// The lines of the events.
+    fn watch(&self) -> impl Iterator<Item = String> + use<> {
+        BufReader::new(self.ask_for_events()).lines().map(|line| line.expect("text"))
     }
 
     fn document(&self, path: &str) -> Value {
@@ -200,6 +205,15 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     }
     assert!(!served.document("/api/runs").as_array().expect("a list").is_empty());
 
+    // What goes with the failure of a fuzz target: its trace beside the inputs of its corpus.
+    let failures = fleet["failures"].as_array().expect("a list");
+    let of_parse = |row: &&Value| row["target"].as_str().is_some_and(|name| name.starts_with("parse.wat"));
+    let failure = failures.iter().find(of_parse).expect("it has failed");
+    assert_eq!(failure["measures"], serde_json::json!(["suspects"]), "its input decides it");
+    let trace = failure["trace"].as_str().expect("a digest");
+    let suspects = served.document(&format!("/api/failures/{trace}/suspects"));
+    assert_eq!((&suspects["failing"], &suspects["suspects"][0]["score"]), (&1.into(), &1.0.into()), "{suspects:#}");
+
     // A failure: its trace, its page, and a patch that git makes the trace of.
     let trace = fleet["failures"][0]["trace"].as_str().expect("a digest");
     let (_, bytes) = served.get(&format!("/failures/{trace}.fozzy"));
@@ -272,6 +286,34 @@ fn a_fleet_serves_while_it_works_and_bad_requests_are_refused_by_name() {
     fozzy.run(&["dashboard", "--port", &port]).exits(2).refuses(&["cannot listen on", &port]);
     let taken = ["fleet", "--time", "1s", "--dashboard-port", &port];
     fozzy.run(&taken).exits(2).refuses(&["cannot listen on"]);
+}
+
+/// Browsers that a dashboard has at a time.
+const WATCHERS_MAX: usize = 64;
+
+/// That such a browser is cut off after half a minute is a unit test.
+#[test]
+fn browsers_that_never_read_hold_nothing_up() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", DRAWS);
+    let mut child = fozzy.start(&["fleet", "--time", "8s", "--json"]);
+    let err = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut served = Served::of(child, err);
+    let deaf: Vec<TcpStream> = (1..WATCHERS_MAX).map(|_| served.ask_for_events()).collect();
+    // One who reads hears all the same, and there is room for no further one.
+    let mut heard = served.watch();
+    assert!(heard.any(|line| line.starts_with("data: ") && line.contains("unreachable")), "the failure is told");
+    let refused = served.watch().find(|line| line.contains("browsers watch already"));
+    assert!(refused.is_some_and(|line| line.starts_with(&WATCHERS_MAX.to_string())));
+    let memory = std::fs::read_to_string(format!("/proc/{}/status", served.child.id())).expect("it runs");
+    let peak = memory.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the most memory that it had");
+    let kib: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    assert!(kib < 1 << 19, "{kib} KiB of memory");
+    let mut out = String::new();
+    served.child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("text");
+    let document: Value = serde_json::from_str(&out).expect("it ends in its time, with its document");
+    assert!(document["slices"].as_u64() > Some(1), "{document:#}");
+    drop(deaf);
 }
 
 #[test]

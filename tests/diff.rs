@@ -7,7 +7,7 @@
 //!
 //! Not here: how lines are compared and laid out (unit tests of `fozzy-campaign` and `fozzy-report`).
 
-use crate::fozzy::Fozzy;
+use crate::fozzy::{Fozzy, repository};
 use serde_json::{Value, json};
 
 /// Draws a byte, does something to the number at 96, writes a line with its lowest bit and a second that never changes, and exits with a code.
@@ -133,6 +133,28 @@ fn inputs_of_a_corpus_are_cases() {
     assert_eq!((&found["cases"], &found["differentCases"]), (&json!(2), &json!(["corpus/b"])), "{found:#}");
     let trace = found["first"]["newTrace"].as_str().expect("a trace");
     assert_eq!(fozzy.run(&["replay", trace]).exits(0).out(), "bit 1\nend\n", "its input is in the trace");
+}
+
+#[test]
+fn runs_that_an_exploration_has_kept_are_cases() {
+    let coin = std::fs::read_to_string(repository().join("tests/programs/coin.wat")).expect("it is committed");
+    let fails = "(if (i32.and (i32.load8_u (i32.const 100)) (i32.const 1)) (then unreachable))";
+    assert!(coin.contains(fails), "{coin}");
+    let fozzy = both(&coin, &coin.replace(fails, "unreachable"));
+    fozzy.run(&["explore", "old.wat", "--runs", "20", "--save-state", "explored.json", "--no-store"]).exits(4);
+    // It went both ways.
+    let explored = ["--exploration", "explored.json", "--no-store"];
+    let same = fozzy.run(&[&["diff", "old.wat", "old.wat", "--json"], &explored[..]].concat()).exits(0).json();
+    assert!(same["cases"].as_u64() >= Some(2) && same["equal"] == true, "{same:#}");
+    let found = diff(&fozzy, &explored, 1);
+    assert_eq!((&found["cases"], whats(&found)[0]), (&same["cases"], "exit"), "{found:#}");
+    let case = found["differentCases"][0].as_str().expect("a name");
+    assert!(case.starts_with("explored.json run "), "{found:#}");
+    // It is one of the other program.
+    let other = ["diff", "new.wat", "old.wat", "--exploration", "explored.json"];
+    let refused = fozzy.run(&other).refuses(&["explored.json", "another program"]);
+    assert!(refused.err().contains("--save-state"), "{}", refused.err());
+    fozzy.run(&[&other[..], &["--seeds", "3"]].concat()).refuses(&["--exploration", "--seeds"]);
 }
 
 #[test]

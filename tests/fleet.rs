@@ -14,7 +14,7 @@
 mod trust;
 
 use crate::fozzy::{Fozzy, Ran};
-use crate::redis_server::RedisServer;
+use crate::redis_server::{PASSWORD, RedisServer};
 use crate::tier::{self, Requirement};
 use crate::wait;
 use serde_json::{Value, json};
@@ -315,6 +315,27 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     there.run(&["fleet", "--collect", "--store", "redis://x:secret@127.0.0.1:1"]).refuses(&["127.0.0.1:1", "refused"]);
     there.run(&["fleet", "--collect", "--store", "http://127.0.0.1"]).refuses(&["it is no address that is known"]);
     there.run(&["replay", "fozzy://12"]).refuses(&["64 hexadecimal digits"]);
+}
+
+#[test]
+fn a_server_with_tls_is_known_by_its_certificate() {
+    tier::require(Requirement::Redis);
+    let (_server, address, authority) = RedisServer::with_tls();
+    let (fozzy, authority) = (project(), authority.display());
+    let asked = |store: &str, command: &str| fozzy.shell(&format!("FOZZY_STORE='{store}' {command}"));
+    let believing = |command: &str| asked(&address, &format!("SSL_CERT_FILE='{authority}' {command}"));
+    let ran = believing("fozzy fleet --time 1s --project shop --no-dashboard --json").exits(1);
+    let found = ran.json();
+    assert_eq!(rows(&found, "failures", "target"), ["draws.wat"], "{found:#}");
+    assert_eq!((&found["waiting"], found["store"].to_string().contains("rediss://localhost")), (&Value::Null, true));
+    let replayed = believing(rows(&found, "failures", "command")[0]).exits(4);
+    assert!(replayed.err().contains("the same run"), "{}", replayed.err());
+    let strange = asked(&address, "fozzy fleet --collect --project shop").refuses(&["cannot reach", "certificate"]);
+    let plain = address.replace("rediss://", "redis://");
+    let plain = asked(&plain, "fozzy fleet --collect --project shop").refuses(&["cannot reach redis://localhost"]);
+    for said in [&ran, &replayed, &strange, &plain] {
+        assert!(!format!("{}{}", said.out(), said.err()).contains(PASSWORD), "its password is said");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //!
 //! Not here: how likely something is by chance (unit tests of `fozzy-campaign`).
 
+use crate::corpus;
 use crate::fozzy::Fozzy;
 use serde_json::Value;
 
@@ -30,6 +31,12 @@ fn suspects(fozzy: &Fozzy, more: &[&str], code: i32) -> Value {
     fozzy.run(&[&["suspects", "draws.wat", "--json"], more].concat()).exits(code).json()
 }
 
+/// The suspect that has such a thing.
+fn with_thing(found: &Value, is_it: impl Fn(&Value) -> bool) -> Option<&Value> {
+    let suspects = found["suspects"].as_array().expect("a list");
+    suspects.iter().find(|it| it["things"].as_array().expect("a list").iter().any(&is_it))
+}
+
 #[test]
 fn the_way_that_spoils_it_is_the_first_suspect_and_what_is_printed_is_none() {
     let fozzy = Fozzy::new();
@@ -47,6 +54,12 @@ fn the_way_that_spoils_it_is_the_first_suspect_and_what_is_printed_is_none() {
     assert!(first["things"].as_array().expect("a list").iter().any(is_spoil), "{found:#}");
     assert_eq!((first["score"].as_f64(), number(&first["failingWith"])), (Some(1.0), failing), "{found:#}");
     assert!(first["byChance"].as_f64().is_some_and(|chance| chance < 0.001), "{found:#}");
+    // What was drawn is a decision: each such byte spoils it.
+    let is_drawn = |thing: &Value| {
+        thing["kind"] == "decision" && thing["what"].as_str().is_some_and(|what| what.ends_with("begins with 00 to 1f"))
+    };
+    let drawn = with_thing(&found, is_drawn);
+    assert!(drawn.is_some_and(|it| it["passingWith"] == 0 && number(&it["failingWith"]) > 0), "{found:#}");
     let log = found["suspects"].as_array().expect("a list").iter().find(|it| it["things"][0]["kind"] == "log");
     assert!(log.is_some_and(|it| it["byChance"].as_f64().is_some_and(|chance| chance > 0.05)), "{found:#}");
     assert_eq!(suspects(&fozzy, &["--seeds", "60", "--limit", "100"], 0), found, "also with one run at a time");
@@ -81,11 +94,46 @@ fn inputs_of_a_corpus_are_runs_like_any_other() {
     std::fs::copy(fozzy.path(trace), fozzy.path("failing/one.fozzy")).expect("it is kept");
     let args = ["suspects", "parse.wat", "--corpus", "passing", "--corpus", "failing", "--jobs", "2", "--json"];
     let found = fozzy.run(&args).exits(0).json();
+    // Named by itself, it is the same run.
+    std::fs::remove_file(fozzy.path("failing/one.fozzy")).expect("it is there");
+    let named = fozzy.run(&[&args[..], &["--run", trace]].concat()).exits(0).json();
+    assert_eq!(named, found);
     assert_eq!((&found["failing"], &found["passing"]), (&7.into(), &6.into()), "{found:#}");
     let first = &found["suspects"][0];
     assert_eq!(first["score"], 1.0, "{found:#}");
     assert!(first["things"].to_string().contains("refuse at"), "{found:#}");
     fozzy.run(&["suspects", "parse.wat", "--corpus", "passing"]).refuses(&["none of 6 runs fails"]);
+}
+
+/// A client that has 900 ms: each packet that is lost is sent again after a second.
+const LOSSY: &str = r#"
+[[node]]
+name = "server"
+component = "net-server.wasm"
+args = ["0.0.0.0:8080"]
+
+[[fault]]
+kind = "packet-loss"
+target = "main->server"
+rate = "10%"
+"#;
+
+#[test]
+fn a_message_that_is_lost_goes_with_the_failure() {
+    let fozzy = Fozzy::new();
+    fozzy.write("net.plan.toml", LOSSY);
+    for name in ["net-client", "net-server"] {
+        std::fs::copy(corpus::component(name), fozzy.path(&format!("{name}.wasm"))).expect("the guest is built");
+    }
+    let args = ["suspects", "net-client.wasm", "--plan", "net.plan.toml", "--timeout", "900ms", "--seeds", "30"];
+    let asks = ["--limit", "100", "--json", "--", "http://server:8080", "--requests", "3", "--connections", "1"];
+    let found = fozzy.run(&[&args[..], &asks].concat()).exits(0).json();
+    let is_late = |thing: &Value| {
+        let is_it = |what: &str| what.starts_with("main -> server: ") && what.ends_with("is not read within 100 ms");
+        thing["kind"] == "message" && thing["what"].as_str().is_some_and(is_it)
+    };
+    let late = with_thing(&found, is_late);
+    assert!(late.is_some_and(|it| it["failingWith"].as_u64() > Some(0) && it["passingWith"] == 0), "{found:#}");
 }
 
 /// Without the lock, bytes below 64 make it fail at one of eight steps; so no run that fails comes to what is behind them.
@@ -126,7 +174,7 @@ fn what_is_not_reached_before_the_failure_is_no_suspect_and_what_was_left_out_is
 #[test]
 fn the_planted_fault_of_the_counter_is_among_the_first() {
     let fozzy = Fozzy::new();
-    let counter = crate::corpus::scenario("counter", false);
+    let counter = corpus::scenario("counter", false);
     let program = counter.to_str().expect("a path in UTF-8");
     let args = ["suspects", program, "--seeds", "60", "--sequences", "1", "--flows", "12", "--limit", "4", "--json"];
     let found = fozzy.run(&args).exits(0).json();

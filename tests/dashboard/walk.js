@@ -89,7 +89,14 @@ const walk = async (page, isServed, look) => {
   // One failure, by keyboard; what is known of it.
   await page.keyboard.press("2");
   await heading("Failures");
-  assert.strictEqual(await page.locator("article", { hasText: "parse.wat" }).getByRole("link", { name: /causality|suspects/ }).count(), 0, "its input decides it");
+  const parsed = page.locator("article", { hasText: "parse.wat" });
+  assert.strictEqual(await parsed.getByRole("link", { name: /causality/ }).count(), 0, "its input decides it");
+  await parsed.getByRole("link", { name: "suspects", exact: true }).click();
+  await heading("One failure");
+  await executed("look for suspects", "Suspects", "td.mono");
+  await shot("suspects");
+  await page.keyboard.press("2");
+  await heading("Failures");
   await page.locator("article", { hasText: hostile }).getByRole("link", { name: "causality and suspects" }).focus();
   await page.keyboard.press("Enter");
   await heading("One failure");

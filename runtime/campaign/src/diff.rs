@@ -1,7 +1,7 @@
 //! Two programs under equal decisions, and the first difference of what they do.
 //!
 //! ```text
-//! seeds │ inputs of a corpus │ recorded runs ─▶ old, new ─▶ ends, streams, properties, calls ─rules─▶ first difference
+//! seeds │ inputs of a corpus │ recorded runs │ runs that an exploration has kept ─▶ old, new ─▶ ends, streams, properties, calls ─rules─▶ first difference
 //!                                                                                        └─▶ both runs, to be recorded
 //! ```
 //!
@@ -14,10 +14,11 @@ mod rules;
 pub use rules::DiffRules;
 
 use crate::error::{CampaignError, ErrorKind};
+use crate::explore::setup::ExplorationSetup;
 use crate::fuzz::confirmer::{ConfirmedRun, FindingConfirmer};
 use crate::inputs::{self, InputOptions, InputRunner};
 use crate::options::{RunRequest, StopFlag};
-use crate::pipeline::{ENTRIES_KEPT, LoadedTarget, MachinesOfToday, PreparedProgram, plan};
+use crate::pipeline::{ENTRIES_KEPT, LoadedTarget, MachinesOfToday, PlanOfToday, PreparedProgram, plan};
 use crate::project::Project;
 use crate::seed_runs::ScenarioSize;
 use crate::suite::seeds::SeedList;
@@ -215,19 +216,66 @@ impl ProgramComparison<'_> {
             if self.is_over(&tally) {
                 break;
             }
-            let machines = MachinesOfToday::default();
-            let sides = self.prepared(|loaded| PreparedProgram::against(recording, loaded, &machines))?;
-            let [old, new] = sides.map(|prepared| session_side(prepared, |_| source_of(recording)));
-            let group = CaseGroup {
-                sides: [old?, new?],
-                cases: 1,
-                name: Box::new(|_| path.display().to_string()),
-                seed: Box::new(|_| recording.seed),
-                mode: RunMode::of(&recording.mode).unwrap_or(RunMode::Run),
-            };
-            self.compare(group, &mut tally)?;
+            self.compare_recorded(&path.display().to_string(), recording, self.against(recording)?, &mut tally)?;
         }
         Ok(self.result(tally))
+    }
+
+    /// Compares both programs under the plan and the decisions of each run that an exploration of the program before has kept in the file `state`.
+    ///
+    /// # Errors
+    /// When the state is of another program or plan, or holds no run; when a program cannot be run so, or the machine fails.
+    pub fn of_exploration(&self, request: &RunRequest, state: &Path) -> Result<ComparisonResult, CampaignError> {
+        let (old, stop) = (self.old.clone(), StopFlag::clone(&self.stop));
+        let mut setup = ExplorationSetup::of_state(self.project, old, request, state, stop)?;
+        let mut tally = DiffTally::default();
+        let mut known: Option<[PreparedProgram; 2]> = None;
+        for (recording, number) in setup.kept_runs().zip(1_u64..) {
+            if self.is_over(&tally) {
+                break;
+            }
+            let recording = match recording {
+                Err(error) if error.kind == ErrorKind::Interrupted => {
+                    tally.is_interrupted = true;
+                    break;
+                }
+                recording => recording?,
+            };
+            // All are of one plan, but for the length of runs: the code stays.
+            let sides = match &known {
+                None => known.insert(self.against(&recording)?).clone(),
+                Some([old, new]) => [replanned(old, &recording)?, replanned(new, &recording)?],
+            };
+            self.compare_recorded(&format!("{} run {number}", state.display()), &recording, sides, &mut tally)?;
+        }
+        if tally.cases == 0 && !tally.is_interrupted {
+            let message = format!("{} holds no run that was kept", state.display());
+            return Err(CampaignError::new(ErrorKind::State, message).hint("fozzy explore with more --runs keeps some"));
+        }
+        Ok(self.result(tally))
+    }
+
+    /// Both programs under the plan of a recording.
+    fn against(&self, recording: &Recording) -> Result<[PreparedProgram; 2], CampaignError> {
+        self.prepared(|loaded| PreparedProgram::against(recording, loaded, &MachinesOfToday::default()))
+    }
+
+    fn compare_recorded(
+        &self,
+        name: &str,
+        recording: &Recording,
+        sides: [PreparedProgram; 2],
+        tally: &mut DiffTally,
+    ) -> Result<(), CampaignError> {
+        let [old, new] = sides.map(|prepared| session_side(prepared, |_| source_of(recording)));
+        let group = CaseGroup {
+            sides: [old?, new?],
+            cases: 1,
+            name: Box::new(|_| name.to_owned()),
+            seed: Box::new(|_| recording.seed),
+            mode: RunMode::of(&recording.mode).unwrap_or(RunMode::Run),
+        };
+        self.compare(group, tally)
     }
 
     /// Both programs, ready to be executed.
@@ -397,6 +445,14 @@ impl DiffSide<'_> {
         let recording = prepared.record(&execution, seed, mode);
         Ok(DiffRun { execution, recording })
     }
+}
+
+/// A program that is ready, under the plan of a recording.
+fn replanned(known: &PreparedProgram, recording: &Recording) -> Result<PreparedProgram, CampaignError> {
+    let today = PlanOfToday::new(recording, &known.loaded, None, &MachinesOfToday::default())?;
+    let mut prepared = known.clone();
+    prepared.planned = today.planned;
+    Ok(prepared)
 }
 
 /// A program that is run from its beginning to its end, with the answers of each case.

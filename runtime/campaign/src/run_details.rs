@@ -6,6 +6,8 @@ use crate::causality::FailingRun;
 use crate::error::CampaignError;
 use crate::memory::memory_facts;
 use crate::profile::{ProfileDomains, profile_top, run_activity};
+use crate::project::Project;
+use crate::suspects::suspects_of;
 use fozzy_report::RunPlayback;
 use fozzy_report::memory::MemoryTop;
 use fozzy_report::profile::ProfileTimeline;
@@ -21,8 +23,20 @@ const MOMENTS: u64 = 12;
 const CONTINUATIONS: u32 = 32;
 const SEED: Seed = Seed(1);
 
-/// Profile, memory and, of several machines, the run played and the timeline of a recorded run; with `causality`, also when its failure became likely.
-pub fn run_details(path: &Path, recording: &Recording, causality: bool) -> RunDetails {
+/// Suspects that a page has.
+const SUSPECTS: usize = 15;
+
+/// What of a failure is measured for a page, since it takes many runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeasuredDetails {
+    /// When it became likely.
+    pub causality: bool,
+    /// What goes with it.
+    pub suspects: bool,
+}
+
+/// Profile, memory and, of several machines, the run played and the timeline of a recorded run; and what of its failure is `measured`.
+pub fn run_details(project: &Project, path: &Path, recording: &Recording, measured: MeasuredDetails) -> RunDetails {
     let mut details = RunDetails::default();
     let mut note = |what: &str, error: CampaignError| {
         let why = error.message.lines().next().unwrap_or_default().to_owned();
@@ -36,8 +50,14 @@ pub fn run_details(path: &Path, recording: &Recording, causality: bool) -> RunDe
         false => run_activity(path, recording).map_err(|error| note("timeline", error)).ok(),
     };
     let likely = || FailingRun::of(path, recording, 1)?.causality(path, SEED, MOMENTS, CONTINUATIONS);
-    let causality = causality.then(|| likely().map_err(|error| note("causality", error)).ok()).flatten();
+    let causality = measured.causality.then(|| likely().map_err(|error| note("causality", error)).ok()).flatten();
+    let found = measured.suspects.then(|| suspects_of(project, path, recording));
+    let suspects = found.and_then(|found| found.map_err(|error| note("suspects", error)).ok());
     details.causality = causality;
+    details.suspects = suspects.map(|mut found| {
+        found.suspects.truncate(SUSPECTS);
+        found
+    });
     details.profile = profile;
     details.memory = memory.map(|facts| MemoryTop::of(&facts, ROWS));
     details.playback = activity.as_ref().map(RunPlayback::of).filter(|playback| !playback.is_empty());

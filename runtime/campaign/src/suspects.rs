@@ -1,7 +1,7 @@
 //! Suspects: what goes with a failure, over many runs of a program that pass and that fail.
 //!
 //! ```text
-//! seeds ──────────────┬─▶ executed with coverage ─▶ things of each run: own lines and branches, faults, flows, properties, calls, output
+//! seeds ──────────────┬─▶ executed with coverage ─▶ things of each run: own lines and branches, faults, flows, properties, calls, output, decisions, messages
 //! inputs of a corpus ─┤                                  │ in failing and in passing runs, counted
 //! recorded runs ──────┘                                  └─▶ ranked by Ochiai; equal in all runs that count: one suspect
 //! passing runs once more, each cut off where a failing one has failed ─▶ what is there by then: with that, absences are compared
@@ -15,30 +15,39 @@
 //! After a stop, no absence counts. Bounds are said: things and failures beyond them, runs that print more lines than count.
 //! Not here: the document and its text (`fozzy_report::suspects`).
 
+mod decisions;
+mod messages;
+mod notes;
 mod score;
 mod table;
 mod things;
+mod words;
 
 use crate::coverage::FUEL_TIMES;
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::confirmer::FindingConfirmer;
 use crate::inputs::{self, InputOptions, InputRunner};
-use crate::pipeline::{PreparedProgram, plan};
+use crate::options::RunRequest;
+use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
 use crate::progress::{CampaignLine, LIVE_EVERY_NS};
-use crate::seed_runs::{SeedRuns, reading_session};
+use crate::project::Project;
+use crate::seed_runs::{ScenarioSize, SeedRuns, reading_session};
 use crate::selector;
 use crate::suite::jobs::{Event, in_order};
+use crate::suite::seeds::SeedList;
 use crate::wall_clock::Stopwatch;
 use fozzy_check::judge;
 use fozzy_engine::{Build, Session};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::suspects::{OtherFailure, Suspect, SuspectThing, SuspectsDocument};
+use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
+use notes::RunNotes;
 use score::Contingency;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use table::{SpectrumTable, ThingRuns};
 use things::RunThings;
@@ -53,6 +62,8 @@ const THINGS_MAX: usize = 50;
 const OTHERS_MAX: usize = 20;
 /// Fewer runs of a kind than this, and a reader is told that they say little.
 const RUNS_FEW: u64 = 5;
+/// Seeds beside a recorded run.
+const RECORDED_SEEDS: &str = "100";
 /// Calls of a run that are looked at.
 const CALLS_MAX: u64 = 20_000;
 /// Digits of numbers in documents that machines agree upon.
@@ -64,6 +75,8 @@ pub struct SuspectSearch<'a> {
     pub runs: SeedRuns<'a>,
     /// What is executed instead of the seeds.
     pub corpus: Option<SuspectCorpus>,
+    /// A recorded run that is executed beside the seeds, and whose plan they have in place of that of `runs`.
+    pub recorded: Option<(&'a Path, &'a Recording)>,
     /// Which failure: a part of its signature. By default the most frequent one.
     pub failure: Option<String>,
     /// Paths or functions of its own code.
@@ -76,6 +89,8 @@ pub struct SuspectSearch<'a> {
 pub struct SuspectCorpus {
     /// Their folders.
     pub folders: Vec<PathBuf>,
+    /// Further recorded runs.
+    pub traces: Vec<PathBuf>,
     /// Where an input goes.
     pub options: InputOptions,
 }
@@ -124,6 +139,28 @@ struct SpectrumMaker<'a> {
     callers: Mutex<Vec<FindingConfirmer>>,
 }
 
+/// What goes with the failure of a recorded run, over it and seeds of its plan.
+///
+/// # Errors
+/// Those of [`SuspectSearch::run`], and when the run has not failed.
+pub fn suspects_of(project: &Project, path: &Path, recording: &Recording) -> Result<SuspectsDocument, CampaignError> {
+    let Some(failure) = &recording.outcome.verdict.signature else {
+        return Err(CampaignError::new(ErrorKind::Usage, "there is no failure to look for"));
+    };
+    let seeds = SeedList::parse(RECORDED_SEEDS, 0).map_err(|what| CampaignError::new(ErrorKind::Internal, what))?;
+    let (loaded, request) = (LoadedTarget::of_recording(recording), RunRequest::default());
+    let size = ScenarioSize::default();
+    let search = SuspectSearch {
+        runs: SeedRuns { project, loaded, request: &request, size, seeds, stop: Arc::new(|| false) },
+        corpus: None,
+        recorded: Some((path, recording)),
+        failure: Some(failure.to_string()),
+        own: Vec::new(),
+        jobs: 1,
+    };
+    search.run(|_| {})
+}
+
 impl SuspectSearch<'_> {
     /// Executes the runs and ranks what is in them; `tell` has a line for a terminal now and then.
     ///
@@ -131,12 +168,14 @@ impl SuspectSearch<'_> {
     /// When the program cannot be run so, no run fails or none passes, or the machine fails.
     pub fn run(&self, mut tell: impl FnMut(&str)) -> Result<SuspectsDocument, CampaignError> {
         let build = Build { coverage: CoverageMode::SetOnce, modules: ModuleChoice::Own, ..Build::default() };
-        let (prepared, planned, mut warnings) = match &self.corpus {
-            None => {
-                let seeds = self.runs.seeds.seeds().iter().copied().map(PlannedRun::Seed).collect();
-                (self.runs.prepare(&build, RUNS_MAX)?, seeds, Vec::new())
+        let seeds = self.runs.seeds.seeds().iter().copied().map(PlannedRun::Seed);
+        let (prepared, planned, mut warnings) = match (&self.corpus, self.recorded) {
+            (Some(corpus), _) => self.of_corpus(corpus, &build)?,
+            (None, None) => (self.runs.prepare(&build, RUNS_MAX)?, seeds.collect(), Vec::new()),
+            (None, Some((path, recording))) => {
+                let prepared = self.runs.armed(PreparedProgram::built_of_recording(recording, &build)?)?;
+                (prepared, seeds.chain([PlannedRun::Recorded(path.to_owned())]).collect(), Vec::new())
             }
-            Some(corpus) => self.of_corpus(corpus, &build)?,
         };
         let options = self.corpus.as_ref().map(|corpus| &corpus.options);
         let (sessions, callers) = (Mutex::default(), Mutex::default());
@@ -233,18 +272,20 @@ impl SuspectSearch<'_> {
         let mut prepared = PreparedProgram::to_call(loaded.clone(), planned, build)?;
         prepared.bound_time();
         let prepared = self.runs.armed(prepared)?;
-        let (mut runs, mut others) = (Vec::new(), 0_u64);
+        let (mut runs, mut recorded, mut others) = (Vec::new(), corpus.traces.clone(), 0_u64);
         for folder in &corpus.folders {
             for file in inputs::files(folder)? {
                 if !inputs::is_trace(&file) {
                     runs.push(PlannedRun::Input(file));
                     continue;
                 }
-                let recording = selector::read(&file)?;
-                match recording.component == loaded.component {
-                    true => runs.push(PlannedRun::Recorded(file)),
-                    false => others += 1,
-                }
+                recorded.push(file);
+            }
+        }
+        for file in recorded {
+            match selector::read(&file)?.component == loaded.component {
+                true => runs.push(PlannedRun::Recorded(file)),
+                false => others += 1,
             }
         }
         let found = runs.len() as u64;
@@ -405,8 +446,10 @@ impl SpectrumMaker<'_> {
                 if let Some(length) = task.cut {
                     length.cut_off(&mut session, &self.prepared.planned.plan, &self.prepared.planned.inputs)?;
                 }
-                let execution = session.execute(Box::new(SeededSource::new(*seed)), 0..CALLS_MAX)?;
-                let spectrum = RunSpectrum::of(&session, &execution, self.prepared, is_judged);
+                let notes = RunNotes::of(&mut session, &self.prepared.planned.plan);
+                let source = notes.source(Box::new(SeededSource::new(*seed)));
+                let execution = session.execute(source, 0..CALLS_MAX)?;
+                let spectrum = RunSpectrum::of(&session, &execution, self.prepared, is_judged, &notes);
                 give(&self.sessions, session);
                 spectrum
             }
@@ -419,8 +462,11 @@ impl SpectrumMaker<'_> {
                     let (plan, inputs) = caller.end_after_calls(length.calls);
                     length.cut_off(caller.session_mut(), &plan, &inputs)?;
                 }
-                let execution = caller.execute(&inputs::read(file)?, 0..CALLS_MAX)?.execution;
-                let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared, is_judged);
+                let bytes = inputs::read(file)?;
+                let notes = RunNotes::of(caller.session_mut(), &self.prepared.planned.plan);
+                let through = |source| notes.source(source);
+                let execution = caller.execute_through(&bytes, 0..CALLS_MAX, through)?.execution;
+                let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared, is_judged, &notes);
                 give(&self.callers, caller);
                 spectrum
             }
@@ -433,8 +479,10 @@ impl SpectrumMaker<'_> {
                 if let Some(length) = task.cut {
                     length.cut_off(&mut session, &recorded.planned.plan, &recorded.planned.inputs)?;
                 }
-                let execution = session.execute(fozzy_search::source_of(&recording), 0..CALLS_MAX)?;
-                RunSpectrum::of(&session, &execution, &recorded, is_judged)
+                let notes = RunNotes::of(&mut session, &recorded.planned.plan);
+                let source = notes.source(fozzy_search::source_of(&recording));
+                let execution = session.execute(source, 0..CALLS_MAX)?;
+                RunSpectrum::of(&session, &execution, &recorded, is_judged, &notes)
             }
         })
     }
@@ -467,13 +515,19 @@ impl RunLength {
 
 impl RunSpectrum {
     /// Of a run that is cut off it is known that it passes; checkers would look for long at operations without their end.
-    fn of(session: &Session, execution: &Execution, prepared: &PreparedProgram, is_judged: bool) -> RunSpectrum {
+    fn of(
+        session: &Session,
+        execution: &Execution,
+        prepared: &PreparedProgram,
+        is_judged: bool,
+        notes: &RunNotes,
+    ) -> RunSpectrum {
         let failure = is_judged.then(|| judge(execution)).and_then(|verdict| match verdict.status {
             Status::Pass => None,
             status => Some(verdict.signature.map_or_else(|| status.name().to_owned(), |it| it.to_string())),
         });
         let length = RunLength { calls: execution.history.calls, fuel: execution.fuel_used };
-        RunSpectrum { failure, length, things: RunThings::of(session, execution, prepared) }
+        RunSpectrum { failure, length, things: RunThings::of(session, execution, prepared, notes) }
     }
 }
 

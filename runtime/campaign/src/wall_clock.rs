@@ -22,6 +22,12 @@ pub fn unix_seconds() -> f64 {
     Timestamp::now().as_millisecond() as f64 / 1000.0
 }
 
+/// Whether a moment (RFC 3339) was less than `age` ago. One that is still to come was told by a clock that is ahead of ours.
+pub fn is_recent(moment: &str, age: Duration) -> bool {
+    let since = moment.parse::<Timestamp>().map(|at| Timestamp::now().as_millisecond() - at.as_millisecond());
+    since.is_ok_and(|since| u128::try_from(since).map_or(true, |since| since < age.as_millis()))
+}
+
 /// A run in progress.
 pub struct Stopwatch {
     started_at: Timestamp,
@@ -52,5 +58,18 @@ impl Stopwatch {
             finished_at: Timestamp::now().to_string(),
             duration_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_recent_for_a_while() {
+        let minute = Duration::from_secs(60);
+        let now = Stopwatch::start().facts().finished_at;
+        assert!(is_recent(&now, minute) && is_recent("9000-01-01T00:00:00Z", minute));
+        assert!(!is_recent("2020-01-01T00:00:00Z", minute) && !is_recent("yesterday", minute));
     }
 }

@@ -20,6 +20,7 @@ mod routes;
 mod server;
 mod source;
 mod subject;
+mod timed_stream;
 
 pub use export::{ExportedSite, export};
 pub use server::DashboardServer;

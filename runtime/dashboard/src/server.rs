@@ -5,6 +5,7 @@ use crate::changes::{LatestFleet, follow};
 use crate::guard::Guard;
 use crate::routes::{RouteState, router};
 use crate::source::DashboardSource;
+use crate::timed_stream::TimedListener;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -45,7 +46,7 @@ impl DashboardServer {
             let following = tokio::spawn(follow(Arc::clone(&shared.source), shared.latest.clone()));
             let served = async {
                 let listener = tokio::net::TcpListener::from_std(listener)?;
-                axum::serve(listener, router(shared, Guard::new(&token, port))).await
+                axum::serve(TimedListener(listener), router(shared, Guard::new(&token, port))).await
             };
             // Who still reads when it is stopped is cut off.
             tokio::select! {

@@ -129,7 +129,7 @@ impl DashboardSource {
         let failure = failures.iter().find(|failure| failure.trace == trace);
         let collection = self.collection.get();
         let target = |row: &str| collection.targets.iter().find(|target| target.name == row);
-        let words = failure.and_then(|row| measure.words(target(&row.target)?, &name, &row.signature));
+        let words = failure.and_then(|row| measure.words(target(&row.target)?, &self.base_dir, &name, &row.signature));
         Ok(words.map(|words| [words, vec!["--json".into()]].concat()))
     }
 

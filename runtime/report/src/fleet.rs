@@ -142,6 +142,8 @@ pub struct FleetWorkerRow {
     pub cpu_s: f64,
     /// Whether it has ended as it should.
     pub has_ended: bool,
+    /// Whether it was heard of lately, by the clock of who looks at the store.
+    pub is_at_work: bool,
     /// Its last slices, the latest last.
     pub recent: Vec<FleetSliceRow>,
 }
@@ -630,6 +632,7 @@ mod tests {
             slices,
             cpu_s: 0.0,
             has_ended: false,
+            is_at_work: true,
             recent: Vec::new(),
         };
         let failure = |trace: &str, times| FleetFailureRow {

@@ -87,7 +87,7 @@ pub struct Suspect {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspectThing {
-    /// `line`, `branch`, `fault`, `flow`, `property`, `call` or `log`.
+    /// `line`, `branch`, `fault`, `flow`, `property`, `call`, `log`, `decision` or `message`.
     pub kind: SuspectKind,
     /// The source file, of a line or a branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +95,7 @@ pub struct SuspectThing {
     /// The line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// In words: the way of a branch, the fault, the line of a log with `#` for numbers.
+    /// In words: the way of a branch, the fault, the line of a log with `#` for numbers, who decides what, a message with its machines.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub what: String,
 }
@@ -118,6 +118,10 @@ pub enum SuspectKind {
     Call,
     /// A line of output.
     Log,
+    /// Something was decided so: by chance, by an input.
+    Decision,
+    /// A message between machines, or that it was late or lost, or came twice.
+    Message,
 }
 
 impl SuspectKind {
@@ -132,6 +136,8 @@ impl SuspectKind {
             SuspectKind::Property => "property",
             SuspectKind::Call => "call",
             SuspectKind::Log => "log",
+            SuspectKind::Decision => "decision",
+            SuspectKind::Message => "message",
         }
     }
 }
@@ -144,6 +150,12 @@ fn is_none(number: &u64) -> bool {
 }
 
 impl SuspectThing {
+    /// One that stands in no source.
+    #[must_use]
+    pub fn new(kind: SuspectKind, what: String) -> SuspectThing {
+        SuspectThing { kind, file: None, line: None, what }
+    }
+
     /// `line src/lib.rs:47`.
     #[must_use]
     pub fn shown(&self) -> String {

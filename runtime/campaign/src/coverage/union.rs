@@ -13,8 +13,7 @@
 
 use super::component;
 use crate::error::{CampaignError, ErrorKind};
-use crate::explore::cluster::ClusterRequest;
-use crate::explore::setup::{ExplorationSetup, ExploreRequest};
+use crate::explore::setup::ExplorationSetup;
 use crate::inputs::{InputOptions, InputRunner};
 use crate::options::RunRequest;
 use crate::other_build::other_build_difference;
@@ -24,7 +23,6 @@ use fozzy_check::judge;
 use fozzy_engine::{Build, Program, ProgramCoverage, Session, Switches};
 use fozzy_instrument::{CoverageMode, ModuleChoice};
 use fozzy_report::coverage::{COVERAGE_SCHEMA, CoverageDocument};
-use fozzy_search::explore::strategy;
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, ExecutionEnd, Executor, Plan, Status, counted};
 use std::collections::BTreeMap;
@@ -34,11 +32,6 @@ use std::sync::Arc;
 /// Fuel of an execution with coverage, in budgets of the recorded run. Setting a byte takes three instructions for each edge and
 /// counting eight; no code has an edge for each instruction of its own.
 pub const FUEL_TIMES: u64 = 16;
-
-/// Runs of an exploration that are executed: those of the longest paths. Each begins at the start.
-const EXPLORED_MAX: usize = 1_000;
-/// A strategy, which nothing is chosen by here.
-const STRATEGY: &str = "coverage_guided";
 
 /// Everything of one component over all traces.
 struct Entry {
@@ -166,22 +159,8 @@ impl CoverageUnion {
         state: &Path,
     ) -> Result<(), CampaignError> {
         let loaded = load(target, &project.remarks)?;
-        let strategy = strategy(STRATEGY).expect("it is one of the strategies");
-        let request = ExploreRequest {
-            strategy,
-            options: project.config.explore.options(),
-            steps: None,
-            run: request.clone(),
-            planned: None,
-            cluster: ClusterRequest { nodes: None, checkers: &[] },
-            resume: Some(Some(state)),
-            seed_of_state: true,
-            time: None,
-            stop: Arc::new(|| false),
-            only_simulated: true,
-        };
-        let mut setup = ExplorationSetup::new(project, loaded, &request)?;
-        for (recording, number) in setup.kept_runs(EXPLORED_MAX).zip(1..) {
+        let mut setup = ExplorationSetup::of_state(project, loaded, request, state, Arc::new(|| false))?;
+        for (recording, number) in setup.kept_runs().zip(1..) {
             self.execute(&format!("{} run {number}", state.display()), &recording?, false)?;
         }
         Ok(())

@@ -35,7 +35,7 @@ use fozzy_engine::{Walker, with_stack_for_guests};
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
-    RestoredPaths, Reward, Stats, StopCondition, StrategyRow,
+    RestoredPaths, Reward, Stats, StopCondition, StrategyRow, strategy,
 };
 use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::facts::{PropertyStatuses, PropertyTable};
@@ -48,6 +48,11 @@ use std::sync::Arc;
 /// How much later planned standard input comes at most, unless the plan says it: longer than most programs' own timers, and shorter
 /// than the patience that they have with a person.
 const INPUT_VARIES: Duration = Duration::from_millis(1000);
+
+/// Kept runs of an exploration that are executed: those of the longest paths. Each begins at the start.
+const KEPT_RUNS_MAX: usize = 1_000;
+/// A strategy, where nothing is chosen by it.
+const ANY_STRATEGY: &str = "coverage_guided";
 
 /// What is asked of an exploration.
 pub struct ExploreRequest<'a> {
@@ -261,11 +266,45 @@ impl ExplorationSetup {
         self.resumed.as_ref().map_or((0, 0), |state| (state.runs, state.steps))
     }
 
-    /// Runs of the exploration that is continued, one after the other: of its paths those that no other one goes on from, `max` at the most, and
-    /// its findings.
-    pub fn kept_runs(&mut self, max: usize) -> impl Iterator<Item = Result<Recording, CampaignError>> {
+    /// The exploration of a program whose state stands in a file, for who executes what it has kept.
+    ///
+    /// # Errors
+    /// When the state is of another program or plan, or cannot be read.
+    pub fn of_state(
+        project: &Project,
+        loaded: LoadedTarget,
+        run: &RunRequest,
+        state: &Path,
+        stop: StopFlag,
+    ) -> Result<ExplorationSetup, CampaignError> {
+        let request = ExploreRequest {
+            strategy: strategy(ANY_STRATEGY).expect("it is one of the strategies"),
+            options: project.config.explore.options(),
+            steps: None,
+            run: run.clone(),
+            planned: None,
+            cluster: ClusterRequest { nodes: None, checkers: &[] },
+            resume: Some(Some(state)),
+            seed_of_state: true,
+            time: None,
+            stop,
+            only_simulated: true,
+        };
+        ExplorationSetup::new(project, loaded, &request).map_err(|error| match error.kind {
+            // Nothing is continued here.
+            ErrorKind::State => {
+                error.hint("fozzy explore writes one with --save-state; plan and flags must be those of then")
+            }
+            _ => error,
+        })
+    }
+
+    /// Runs of the exploration that is continued, one after the other: of its paths those that no other one goes on from, [`KEPT_RUNS_MAX`] at the
+    /// most, and its findings.
+    pub fn kept_runs(&mut self) -> impl Iterator<Item = Result<Recording, CampaignError>> {
         let (stories, findings) = self.resumed.take().map(|state| (state.stories, state.findings)).unwrap_or_default();
-        let paths: Vec<DecisionPath> = covering(&stories, max).into_iter().chain(&findings).cloned().collect();
+        let paths: Vec<DecisionPath> =
+            covering(&stories, KEPT_RUNS_MAX).into_iter().chain(&findings).cloned().collect();
         paths.into_iter().map(|path| self.confirmer.record(&path))
     }
 

@@ -4,7 +4,8 @@
 //! coverage    fozzy coverage CORPUS --target app.wasm --function parse      the latest corpus, or what an exploration has kept
 //! faults      fozzy run bank.wasm --plan bank.plan.toml --seeds 50
 //! causality   fozzy causality TRACE
-//! suspects    fozzy suspects bank.wasm --failure=SIGNATURE
+//! suspects    fozzy suspects bank.wasm --failure=SIGNATURE --seeds 200
+//!             fozzy suspects app.wasm --failure=SIGNATURE --corpus CORPUS --function parse --run TRACE
 //! ```
 //!
 //! Invariant: none of them writes anything but to its output.
@@ -81,17 +82,28 @@ impl FailureMeasure {
         }
     }
 
-    /// The command; `None` of a failure that has no such thing: that of a function was decided by its input alone.
+    /// Whether failures of a target have it: what a function does is decided by its input, and not by one decision among others.
     #[must_use]
-    pub fn words(self, target: &FleetTarget, trace: &str, signature: &str) -> Option<Vec<String>> {
-        if target.kind != FleetTargetKind::Explore {
+    pub fn is_of(self, target: &FleetTarget) -> bool {
+        self == FailureMeasure::Suspects || target.kind == FleetTargetKind::Explore
+    }
+
+    /// The command; `None` of a failure that has no such thing.
+    #[must_use]
+    pub fn words(self, target: &FleetTarget, base_dir: &Path, trace: &str, signature: &str) -> Option<Vec<String>> {
+        if !self.is_of(target) {
             return None;
         }
-        Some(match self {
-            FailureMeasure::Causality => words(&["causality", trace]),
-            FailureMeasure::Suspects => {
+        Some(match (self, target.corpus_path(base_dir)) {
+            (FailureMeasure::Causality, _) => words(&["causality", trace]),
+            (FailureMeasure::Suspects, corpus) => {
                 let begin = vec!["suspects".into(), shown(&target.file), format!("--failure={signature}")];
-                [begin, target.flags.clone(), words(&["--seeds", SUSPECT_SEEDS])].concat()
+                // Inputs that fail are seldom in a corpus.
+                let runs = match corpus {
+                    Some(corpus) => [words(&["--corpus", &shown(&corpus), "--run", trace]), entry(target)].concat(),
+                    None => words(&["--seeds", SUSPECT_SEEDS]),
+                };
+                [begin, target.flags.clone(), runs].concat()
             }
         })
     }
@@ -105,19 +117,23 @@ fn has_plan(target: &FleetTarget) -> bool {
     target.flags.iter().any(|flag| flag == "--plan") || target.file.extension().is_some_and(|ending| ending == "json")
 }
 
+/// What of the program gets the inputs of a corpus, as flags.
+fn entry(target: &FleetTarget) -> Vec<String> {
+    match &target.kind {
+        FleetTargetKind::Fuzz(function) | FleetTargetKind::Property(function) => words(&["--function", function]),
+        FleetTargetKind::Http => words(&["--http"]),
+        // It has one function alone.
+        FleetTargetKind::CargoFuzz(_) | FleetTargetKind::Explore => Vec::new(),
+    }
+}
+
 fn coverage(target: &FleetTarget, base_dir: &Path) -> Option<Vec<String>> {
     let place = match &target.kind {
         FleetTargetKind::Explore => Some(target.state_path(base_dir)).filter(|state| state.is_file()),
         _ => target.corpus_path(base_dir).filter(|corpus| corpus.is_dir()),
     };
     let mut all = vec!["coverage".to_owned(), shown(&place?), "--target".to_owned(), shown(&target.file)];
-    match &target.kind {
-        FleetTargetKind::Fuzz(function) | FleetTargetKind::Property(function) => {
-            all.extend(["--function".to_owned(), function.clone()]);
-        }
-        FleetTargetKind::Http => all.push("--http".to_owned()),
-        FleetTargetKind::CargoFuzz(_) | FleetTargetKind::Explore => {}
-    }
+    all.extend(entry(target));
     for flag in target.flags.chunks(2) {
         let name = if flag[0] == "--target" { "--judged" } else { &flag[0] };
         all.extend([name.to_owned()].into_iter().chain(flag.get(1).cloned()));

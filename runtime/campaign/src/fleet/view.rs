@@ -8,6 +8,7 @@
 //! Invariants: nothing is written; what cannot be read is a warning; a target that was searched and is not collected any more is no row.
 //! Not here: how it looks (`fozzy-report`), and who serves it.
 
+use super::LEASE_RENEWAL;
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, UncollectedTarget};
 use super::page_command::{FailureMeasure, TargetMeasure};
 use super::patches::FailurePatch;
@@ -17,6 +18,7 @@ use super::spool::WaitingFailure;
 use super::testcases::{TargetTestcases, TestcaseBytes, TestcasePage};
 use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
+use crate::wall_clock::is_recent;
 use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetWorkerRow, UncollectedRow,
 };
@@ -24,6 +26,10 @@ use fozzy_report::shell_word;
 use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::{Digest, FailureSignature};
 use std::path::Path;
+use std::time::Duration;
+
+/// A fleet that is at work was heard of in this time: its leases last as long.
+const HEARD_WITHIN: Duration = Duration::from_secs(3 * LEASE_RENEWAL.as_secs());
 
 /// A store, looked at.
 pub struct FleetView<'a> {
@@ -54,6 +60,7 @@ impl FleetView<'_> {
         document.cpu_s = document.targets.iter().fold(0.0, |sum, target| sum + target.cpu_s);
         document.workers.extend(records.workers()?.into_iter().map(|(name, record)| FleetWorkerRow {
             name,
+            is_at_work: !record.has_ended && is_recent(&record.seen_at, HEARD_WITHIN),
             version: record.version,
             pid: record.pid,
             started_at: record.started_at,
@@ -210,7 +217,7 @@ impl FleetView<'_> {
         let path = self.store.blob_path(&failure.trace);
         let signature = failure.signature.to_string();
         let measures = FailureMeasure::ALL.into_iter();
-        let measures = measures.filter(|measure| measure.words(target, "", &signature).is_some());
+        let measures = measures.filter(|measure| measure.is_of(target));
         FleetFailureRow {
             measures: measures.map(|measure| measure.word().to_owned()).collect(),
             patches: FailurePatch::of(target).iter().map(|patch| patch.word().to_owned()).collect(),

@@ -118,23 +118,38 @@ impl FindingConfirmer {
 
     /// Runs one input from the start, within the time of the search.
     pub fn execute(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
+        self.execute_through(input, keep, |source| source)
+    }
+
+    /// The same with what `through` makes of the source of its decisions.
+    pub(crate) fn execute_through(
+        &mut self,
+        input: &[u8],
+        keep: HistoryWindow,
+        through: impl FnOnce(Box<dyn DecisionSource>) -> Box<dyn DecisionSource>,
+    ) -> Result<ConfirmedRun, HarnessError> {
         self.session.interrupt_by(self.interrupt.clone());
-        self.repeat(input, keep)
+        self.repeat(input, keep, through)
     }
 
     /// The same for an input that has failed: it may take some time beyond the end of the search.
     pub fn confirm(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
         self.session.interrupt_by(self.reprieve.clone());
-        self.repeat(input, keep)
+        self.repeat(input, keep, |source| source)
     }
 
-    fn repeat(&mut self, input: &[u8], keep: HistoryWindow) -> Result<ConfirmedRun, HarnessError> {
+    fn repeat(
+        &mut self,
+        input: &[u8],
+        keep: HistoryWindow,
+        through: impl FnOnce(Box<dyn DecisionSource>) -> Box<dyn DecisionSource>,
+    ) -> Result<ConfirmedRun, HarnessError> {
         let (plan, inputs) = self.searched.planned(&self.plan, &self.inputs, input);
         if let EntryPoint::Program(_) = self.searched {
             let replanned = self.session.replan(Arc::new(plan.clone()), &inputs);
             replanned.map_err(|error| HarnessError::new(error.to_string()))?;
         }
-        let execution = self.session.execute(self.source(input), keep)?;
+        let execution = self.session.execute(through(self.source(input)), keep)?;
         Ok(ConfirmedRun { execution, plan, inputs })
     }
 

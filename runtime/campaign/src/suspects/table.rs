@@ -155,7 +155,10 @@ impl SpectrumTable {
         }
         if self.cut > 0 {
             let runs = counted(self.cut, "run");
-            warnings.push(format!("of {runs} not all output is compared: it has more than {LOG_LINES_MAX} different lines, or was not kept"));
+            warnings.push(format!(
+                "of {runs} not everything is compared: there are more than {LOG_LINES_MAX} different lines of output, or it was not kept, or \
+                 there are too many different decisions or messages"
+            ));
         }
         warnings
     }

@@ -1,11 +1,15 @@
-//! What is in a run: lines and branches of the program's own code that ran, faults that struck, flows, properties, calls, lines of output.
+//! What is in a run: lines and branches of the program's own code that ran, faults that struck, flows, properties, lines of output, and what was
+//! noted meanwhile.
 //!
 //! ```text
-//! coverage ─own lines─▶ line, branch     facts ─▶ fault, flow, property     history ─▶ call     output ─▶ log, numbers as #
+//! coverage ─own lines─▶ line, branch     facts ─▶ fault, flow, property     history ─▶ call
+//! output ─▶ log, numbers as #            notes ─▶ decision, message
 //! ```
 //!
 //! Invariant: equal runs have equal things. A thing is in a run or not: how often does not count.
 
+use super::notes::RunNotes;
+use super::words::numberless;
 use crate::coverage::{name_of, plain};
 use crate::embedded::is_embedded;
 use crate::error::CampaignError;
@@ -22,14 +26,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Different lines of output of one run that count.
 pub(super) const LOG_LINES_MAX: usize = 500;
-/// Characters of a line of output that count.
-const LOG_CHARS_MAX: usize = 160;
 
 /// What is in one run.
 pub(super) struct RunThings {
     covered: Vec<CoveredProgram>,
     others: BTreeSet<SuspectThing>,
-    /// Whether some of its output does not count.
+    /// Whether something of its output, decisions or messages does not count.
     is_cut: bool,
 }
 
@@ -46,13 +48,14 @@ pub(super) struct ProgramThings {
     branches: Vec<(u32, SuspectThing)>,
 }
 
-fn thing(kind: SuspectKind, what: String) -> SuspectThing {
-    SuspectThing { kind, file: None, line: None, what }
-}
-
 impl RunThings {
     /// What is in the execution that a session has just made.
-    pub(super) fn of(session: &Session, execution: &Execution, prepared: &PreparedProgram) -> RunThings {
+    pub(super) fn of(
+        session: &Session,
+        execution: &Execution,
+        prepared: &PreparedProgram,
+        notes: &RunNotes,
+    ) -> RunThings {
         let target = Digest::of(&prepared.loaded.component);
         let plan = &prepared.planned.plan;
         let covered = session.coverage().iter().filter(|(digest, _)| !is_embedded(**digest));
@@ -68,44 +71,46 @@ impl RunThings {
         let mut others = BTreeSet::new();
         let facts = &execution.facts;
         for tally in facts.injected.rules.iter().filter(|tally| tally.strikes > 0) {
-            others.insert(thing(SuspectKind::Fault, format!("{} of {} struck", tally.kind, tally.target)));
+            others.insert(SuspectThing::new(SuspectKind::Fault, format!("{} of {} struck", tally.kind, tally.target)));
             let struck = tally.first.iter().map(|strike| format!("{} struck {}", tally.kind, strike.target));
-            others.extend(struck.map(|what| thing(SuspectKind::Fault, what)));
+            others.extend(struck.map(|what| SuspectThing::new(SuspectKind::Fault, what)));
         }
         for flow in facts.scenario.iter().flat_map(|scenario| &scenario.flows) {
             if flow.run > 0 {
-                others.insert(thing(SuspectKind::Flow, format!("{} ran", flow.name)));
+                others.insert(SuspectThing::new(SuspectKind::Flow, format!("{} ran", flow.name)));
             }
             let skipped = flow.skipped.keys().map(|label| format!("{} was skipped: {label}", flow.name));
-            others.extend(skipped.map(|what| thing(SuspectKind::Flow, what)));
+            others.extend(skipped.map(|what| SuspectThing::new(SuspectKind::Flow, what)));
         }
         for (name, property) in facts.properties.iter() {
             if property.evaluated > 0 {
-                others.insert(thing(SuspectKind::Property, format!("{name} was evaluated")));
+                others.insert(SuspectThing::new(SuspectKind::Property, format!("{name} was evaluated")));
             }
             // That a property which must hold does not is the failure itself.
             if property.held > 0 && property.held < property.evaluated && property.state().name() == "passed" {
-                others.insert(thing(SuspectKind::Property, format!("{name} held, and did not")));
+                others.insert(SuspectThing::new(SuspectKind::Property, format!("{name} held, and did not")));
             } else if property.held > 0 {
-                others.insert(thing(SuspectKind::Property, format!("{name} held")));
+                others.insert(SuspectThing::new(SuspectKind::Property, format!("{name} held")));
             }
         }
         // What the SDK tells is known as flows and properties; that a run comes to the end of its steps is its verdict.
         for entry in execution.history.entries.iter().filter(|entry| !entry.call.starts_with("fozzy:")) {
-            others.insert(thing(SuspectKind::Call, entry.call.to_string()));
+            others.insert(SuspectThing::new(SuspectKind::Call, entry.call.to_string()));
         }
+        let (noted, is_whole) = notes.things(execution);
+        others.extend(noted);
         let nodes = execution
             .nodes
             .iter()
             .flat_map(|node| [(Some(&node.name), &node.stdout), (Some(&node.name), &node.stderr)]);
-        let mut is_cut = false;
+        let mut is_cut = !is_whole;
         for (machine, stream) in [(None, &execution.stdout), (None, &execution.stderr)].into_iter().chain(nodes) {
             is_cut |= !log(machine.map(String::as_str), stream, &mut others);
         }
         RunThings { covered, others, is_cut }
     }
 
-    /// Whether some of its output does not count.
+    /// Whether something of its output, decisions or messages does not count.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -146,24 +151,8 @@ fn log(machine: Option<&str>, stream: &StreamOutput, things: &mut BTreeSet<Suspe
             false => is_whole = false,
         }
     }
-    things.extend(lines.into_iter().map(|line| thing(SuspectKind::Log, format!("{whose}{line}"))));
+    things.extend(lines.into_iter().map(|line| SuspectThing::new(SuspectKind::Log, format!("{whose}{line}"))));
     is_whole
-}
-
-/// A line with `#` for each number, so that lines of one place of the program are one.
-fn numberless(line: &str) -> String {
-    let mut text = String::new();
-    let mut in_number = false;
-    for character in line.trim().chars().take(LOG_CHARS_MAX) {
-        let is_digit = character.is_ascii_digit();
-        if !is_digit {
-            text.push(character);
-        } else if !in_number {
-            text.push('#');
-        }
-        in_number = is_digit;
-    }
-    text
 }
 
 impl ProgramThings {
@@ -187,7 +176,7 @@ impl ProgramThings {
                 let frames = symbols.frames(stretch.module, start);
                 let function = frames.first().map_or_else(String::new, |frame| frame.function.clone());
                 let at = format!("{function} at {:#x}", start.0);
-                lines.entry(thing(SuspectKind::Line, at)).or_default().push(block);
+                lines.entry(SuspectThing::new(SuspectKind::Line, at)).or_default().push(block);
             }
         }
         let mut branches = Vec::new();
@@ -216,16 +205,5 @@ impl ProgramThings {
             }
         }
         Ok(ProgramThings { lines, branches })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_of_output_differ_by_their_words_alone() {
-        assert_eq!(numberless("  took 12.5 ms, 3 left"), "took #.# ms, # left");
-        assert_eq!(numberless(&"é".repeat(1000)).chars().count(), LOG_CHARS_MAX);
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct DiffArgs {
     /// The program after.
     pub(crate) new: PathBuf,
     /// The seeds of the runs: FROM..TO, both included, or how many from 0 on.
-    #[arg(long, value_name = "N|FROM..TO", default_value = "1", conflicts_with_all = ["corpus", "runs"])]
+    #[arg(long, value_name = "N|FROM..TO", default_value = "1", conflicts_with_all = ["corpus", "runs", "exploration"])]
     pub(crate) seeds: String,
     /// Give both programs each input of this folder, such as a corpus of `fozzy fuzz`, instead: to their fuzz targets, or as standard input.
     #[arg(long, value_name = "DIR", conflicts_with = "runs")]
@@ -35,6 +35,10 @@ pub(crate) struct DiffArgs {
     /// last-pass, last-fail.
     #[arg(long = "run", value_name = "RUN", conflicts_with_all = ["WorldArgs", "HeapArgs", "LimitArgs", "timeout", "fuel", "mem_limit_mb", "output_limit", "sequences", "flows", "args"])]
     pub(crate) runs: Vec<String>,
+    /// Run both programs under the decisions of each run that an exploration of OLD has kept instead: what `fozzy explore OLD --save-state FILE`
+    /// has written, under the same plan.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["corpus", "runs", "sequences", "flows"])]
+    pub(crate) exploration: Option<PathBuf>,
     /// What may differ. A write to an output is a call too.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = aspects())]
     pub(crate) ignore: Vec<RunAspect>,

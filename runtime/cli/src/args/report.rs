@@ -29,6 +29,18 @@ pub(crate) struct ReportShowArgs {
     /// moments. With `--format html`.
     #[arg(long)]
     pub(crate) causality: bool,
+    /// Have the page of a failed run say what goes with the failure, as `fozzy suspects` does, over this run and 100 seeds of its plan. With
+    /// `--format html`.
+    #[arg(long)]
+    pub(crate) suspects: bool,
+}
+
+impl ReportShowArgs {
+    /// What of a failure the page is to have, by the names of its flags.
+    pub(crate) fn measured(&self) -> Vec<&'static str> {
+        let flags = [("causality", self.causality), ("suspects", self.suspects)];
+        flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect()
+    }
 }
 
 /// Formats of a report.

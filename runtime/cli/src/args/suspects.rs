@@ -6,8 +6,8 @@ use fozzy_campaign::inputs::InputOptions;
 use fozzy_campaign::suspects::SuspectCorpus;
 use std::path::PathBuf;
 
-/// Executes a program with many seeds, or the inputs of a corpus, and ranks what goes with its failure: lines and branches of its own code, faults, flows, properties, calls and
-/// lines of output, by how many failing and passing runs have them. Exit code: 0, 2 error - also when no run fails, or none passes -, 130 interrupted.
+/// Executes a program with many seeds, or the inputs of a corpus, and ranks what goes with its failure: lines and branches of its own code, faults, flows, properties, calls,
+/// lines of output, decisions and messages, by how many failing and passing runs have them. Exit code: 0, 2 error - also when no run fails, or none passes -, 130 interrupted.
 #[derive(Debug, Args)]
 pub(crate) struct SuspectsArgs {
     /// The program: any target of `run`. Lines need debug information.
@@ -19,6 +19,10 @@ pub(crate) struct SuspectsArgs {
     /// that inputs that pass may stand in one folder and failures in another.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["seeds", "SizeArgs"])]
     pub(crate) corpus: Vec<PathBuf>,
+    /// Execute this recorded run, too, such as the failure that is looked into; repeatable: a trace, a run's folder or id, or one of latest, last-pass,
+    /// last-fail.
+    #[arg(long = "run", value_name = "RUN", requires = "corpus")]
+    pub(crate) recorded: Vec<String>,
     /// The fuzz target, property or exported function that gets the inputs [default: the only one]
     #[arg(long, value_name = "NAME", requires = "corpus")]
     pub(crate) function: Option<String>,
@@ -28,6 +32,9 @@ pub(crate) struct SuspectsArgs {
     /// Inputs are the program's last argument instead, as text.
     #[arg(long, requires = "corpus", conflicts_with_all = ["function", "input_file"])]
     pub(crate) input_arg: bool,
+    /// Inputs are requests for its `wasi:http/incoming-handler`, as `fozzy fuzz --http` keeps them.
+    #[arg(long, requires = "corpus", conflicts_with_all = ["function", "input_file", "input_arg"])]
+    pub(crate) http: bool,
     /// The failure that is looked into, by a part of its signature [default: the most frequent one]
     #[arg(long, value_name = "TEXT")]
     pub(crate) failure: Option<String>,
@@ -53,13 +60,14 @@ pub(crate) struct SuspectsArgs {
 }
 
 impl SuspectsArgs {
-    pub(crate) fn corpus(&self) -> Option<SuspectCorpus> {
+    /// What is executed instead of seeds, with these traces beside it.
+    pub(crate) fn corpus(&self, traces: Vec<PathBuf>) -> Option<SuspectCorpus> {
         let options = InputOptions {
             input_file: self.input_file.clone(),
             input_arg: self.input_arg,
-            http: false,
+            http: self.http,
             function: self.function.clone(),
         };
-        (!self.corpus.is_empty()).then(|| SuspectCorpus { folders: self.corpus.clone(), options })
+        (!self.corpus.is_empty()).then(|| SuspectCorpus { folders: self.corpus.clone(), traces, options })
     }
 }

@@ -34,10 +34,11 @@ pub(crate) fn diff(context: &Context, args: &DiffArgs) -> Result<ExitCode, CliEr
     };
     let request = request(&args.args, &args.limits, &args.world);
     let size = ScenarioSize { sequences: args.sequences, flows: args.flows };
-    let result = match (&args.corpus, &args.runs[..], seeds) {
+    let result = match (&args.corpus, &args.exploration, &args.runs[..], seeds) {
         (Some(folder), ..) => comparison.of_corpus(&request, folder, &args.given())?,
-        (None, [], Some(seeds)) => comparison.of_seeds(&request, size, &seeds)?,
-        (None, runs, _) => {
+        (None, Some(state), ..) => comparison.of_exploration(&request, state)?,
+        (None, None, [], Some(seeds)) => comparison.of_seeds(&request, size, &seeds)?,
+        (None, None, runs, _) => {
             let recordings = runs.iter().map(|run| selector::recording(run, &context.runs));
             comparison.of_recordings(&recordings.collect::<Result<Vec<_>, _>>()?)?
         }

@@ -9,7 +9,7 @@
 use crate::args::{ReportFlakyArgs, ReportFormatArg, ReportQueryArgs, ReportShowArgs};
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind, at_path};
-use fozzy_campaign::run_details::run_details;
+use fozzy_campaign::run_details::{MeasuredDetails, run_details};
 use fozzy_campaign::selector::{self, SelectedRun};
 use fozzy_campaign::store::KeptReport;
 use fozzy_check::is_own;
@@ -23,9 +23,13 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode, CliError> {
-    if args.causality && args.format != ReportFormatArg::Html {
-        let message = format!("--causality: only a page has it, and --format is {}", args.format.name());
-        let next = format!("fozzy report show {} --format html --causality, or fozzy causality {}", args.run, args.run);
+    if let (Some(flag), true) = (args.measured().first(), args.format != ReportFormatArg::Html) {
+        let message = format!("--{flag}: only a page has it, and --format is {}", args.format.name());
+        let next = match args.causality {
+            true => format!("fozzy causality {}", args.run),
+            false => "fozzy suspects TARGET".to_owned(),
+        };
+        let next = format!("fozzy report show {} --format html --{flag}, or {next}", args.run);
         return Err(CliError::new(ErrorKind::Usage, message).hint(next));
     }
     let report = report_of(context, &args.run)?;
@@ -57,9 +61,12 @@ pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode,
 fn page_of_run(context: &Context, args: &ReportShowArgs, summary: &RunSummary) -> String {
     let suite = SuiteSummary::of_run(summary);
     match selector::recording(&args.run, &context.runs) {
-        Ok((path, recording)) => suite::html_of_run(&suite, &run_details(&path, &recording, args.causality), is_own),
-        Err(error) if args.causality => {
-            let remarks = vec![format!("no causality: {}", error.message)];
+        Ok((path, recording)) => {
+            let measured = MeasuredDetails { causality: args.causality, suspects: args.suspects };
+            suite::html_of_run(&suite, &run_details(&context.project, &path, &recording, measured), is_own)
+        }
+        Err(error) if !args.measured().is_empty() => {
+            let remarks = args.measured().iter().map(|what| format!("no {what}: {}", error.message)).collect();
             suite::html_of_run(&suite, &RunDetails { remarks, ..RunDetails::default() }, is_own)
         }
         Err(_) => suite::html(&suite, is_own),

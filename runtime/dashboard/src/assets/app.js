@@ -34,7 +34,8 @@
   const since = (at) => !at ? "-" : fixed ? `${at.slice(0, 16).replace("T", " ")} UTC` : `${seconds(Math.max(0, (Date.now() - Date.parse(at)) / 1000))} ago`;
   const percent = (part) => part === undefined || part === null ? "-" : part > 0 && part < 0.01 ? "< 1 %" : `${Math.round(part * 100)} %`;
   const stands = (failure) => failure.state !== "fixed" && failure.status !== "stale";
-  const isAtWork = (worker) => !fixed && !worker.hasEnded && Date.now() - Date.parse(worker.seenAt) < 30000;
+  // By the server's clock: that of a browser may be anything.
+  const isAtWork = (worker) => !fixed && worker.isAtWork;
 
   const stateOf = (target) => {
     if (target.failures > 0) return ["bad", "failing"];
@@ -312,13 +313,13 @@
       h("h1", {}, "One failure"),
       failureCard(failure, true),
       about("causality") ? executed("Causality", about("causality"), "measure causality", "From which decision of its run on the failure is likely: its run is continued otherwise, many times.", causality) : null,
-      about("suspects") ? executed("Suspects", about("suspects"), "look for suspects", "Which lines, branches, decisions, faults and lines of output go with it, over 200 runs.", suspects) : null,
+      about("suspects") ? executed("Suspects", about("suspects"), "look for suspects", "Which lines, branches, decisions, messages, faults and lines of output go with it, over many runs: of seeds, or of the inputs of its corpus.", suspects) : null,
     ];
   };
 
   const workersPage = () => {
     const all = fleet.workers.flatMap((worker) => worker.recent.map((slice) => [slice.endedAtS - slice.tookS, slice.endedAtS])).flat();
-    const from = Math.min(...all), until = Math.max(...all, fleet.workers.some(isAtWork) ? Date.now() / 1000 : 0);
+    const from = Math.min(...all), until = Math.max(...all, ...fleet.workers.filter(isAtWork).map((worker) => Date.parse(worker.seenAt) / 1000));
     return [
       h("h1", {}, "Workers"),
       fleet.workers.length ? null : h("p", { class: "empty" }, "No fleet has worked on this store."),

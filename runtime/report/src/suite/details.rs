@@ -15,6 +15,7 @@ use crate::memory::MemoryTop;
 use crate::playback::RunPlayback;
 use crate::profile::{ProfileTimeline, ProfileTop};
 use crate::summary::ShrinkSummary;
+use crate::suspects::SuspectsDocument;
 use crate::{Layout, Style};
 use fozzy_trace::counted;
 
@@ -23,6 +24,8 @@ use fozzy_trace::counted;
 pub struct RunDetails {
     /// When its failure became likely, if that was asked for.
     pub causality: Option<CausalityDocument>,
+    /// What goes with its failure, if that was asked for.
+    pub suspects: Option<SuspectsDocument>,
     /// What it cost.
     pub profile: Option<ProfileTop>,
     /// What it allocated.
@@ -44,6 +47,12 @@ impl RunDetails {
                 "<h3>when the failure became likely</h3>\n<pre class=\"message\">{}</pre>\n<div class=\"chart\">{}</div>\n",
                 escape(causality_words(document).trim_end()),
                 causality_svg(document)
+            ));
+        }
+        if let Some(document) = &self.suspects {
+            text.push_str(&format!(
+                "<h3>what goes with the failure</h3>\n<pre class=\"wide\">{}</pre>\n",
+                escape(document.lay_out(Style::PLAIN).trim_end())
             ));
         }
         if let Some(playback) = &self.playback {
