@@ -299,7 +299,7 @@ impl ExplorationSetup {
         })
     }
 
-    /// Runs of the exploration that is continued, one after the other: of its paths those that no other one goes on from, [`KEPT_RUNS_MAX`] at the
+    /// Runs of the exploration that is continued, one after the other: of its paths those that no other one goes on from, `KEPT_RUNS_MAX` at the
     /// most, and its findings.
     pub fn kept_runs(&mut self) -> impl Iterator<Item = Result<Recording, CampaignError>> {
         let (stories, findings) = self.resumed.take().map(|state| (state.stories, state.findings)).unwrap_or_default();

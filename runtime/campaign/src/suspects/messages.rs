@@ -77,7 +77,7 @@ impl NotedMessages {
         }
     }
 
-    /// All of them, of a run with these calls that ended then; whether these are all. What no call is kept of does not count.
+    /// All of them, of a run with these calls that ended then; whether these are all: what no call is kept of does not count.
     pub(super) fn things(
         &self,
         names: &MachineNames,
@@ -96,11 +96,16 @@ impl NotedMessages {
             let place = places.entry(moved.node).or_default();
             let is_it = |call: &&HistoryEntry| call.at == moved.at && has_moved(&call.call, moved.is_write);
             let next = calls.iter().skip(*place).take_while(|call| call.at <= moved.at).position(is_it);
-            let Some(next) = next else { continue };
+            let Some(next) = next else {
+                found.is_cut = true;
+                continue;
+            };
             *place += next + 1;
             found.moved(moved, calls[*place - 1]);
         }
-        for message in std::mem::take(&mut found.streams).into_values().flatten() {
+        // What has read them may be among what is not known.
+        let left = if found.is_cut { BTreeMap::new() } else { std::mem::take(&mut found.streams) };
+        for message in left.into_values().flatten() {
             found.arrived(&message, end);
         }
         let things = found.words.into_iter().map(|words| SuspectThing::new(SuspectKind::Message, words)).collect();
@@ -180,6 +185,7 @@ impl FoundMessages<'_> {
         let first = self.streams.get_mut(&MessageStream::Datagrams(label.clone())).and_then(VecDeque::pop_front);
         match first {
             Some(first) => self.arrived(&first, at),
+            None if self.is_cut => {}
             None => self.find(format!("{name}: datagram {label} is received more often than it is sent")),
         }
     }
