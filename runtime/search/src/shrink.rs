@@ -27,7 +27,6 @@
 
 mod ablate;
 mod chunk_removal;
-mod cluster;
 mod dependencies;
 mod explain;
 mod faults;
@@ -178,7 +177,7 @@ const PASSES: &[Pass] = &[
     Pass { dimension: Dimension::Input, run: steps::pairs },
     // Before values are looked at one by one: it may be that few of them are left to be.
     Pass { dimension: Dimension::Input, run: resample::few },
-    Pass { dimension: Dimension::Input, run: cluster::smaller },
+    Pass { dimension: Dimension::Input, run: resample::smaller_cluster },
     Pass { dimension: Dimension::Faults, run: faults::strikes },
     Pass { dimension: Dimension::Schedule, run: schedule::turns },
     Pass { dimension: Dimension::Input, run: input::drawn },
