@@ -185,6 +185,28 @@ fn the_planted_fault_of_the_counter_is_among_the_first() {
     assert!(lines.contains(&19), "the branch on the carry: {found:#}");
 }
 
+/// One exit code is the beginning of the other one, which is the more frequent one.
+const CODES: &str = r#"(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (func $main (export "_start")
+    (drop (call $random (i32.const 64) (i32.const 1)))
+    (if (i32.gt_u (i32.load8_u (i32.const 64)) (i32.const 95)) (then (call $exit (i32.const 12))))
+    (if (i32.lt_u (i32.load8_u (i32.const 64)) (i32.const 48)) (then (call $exit (i32.const 1))))))"#;
+
+#[test]
+fn a_failure_that_is_named_as_a_whole_is_no_part_of_another_one() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", CODES);
+    let of = |failure: &str| suspects(&fozzy, &["--seeds", "60", "--failure", failure], 0);
+    let is_unclear = |found: &Value| found["warnings"].to_string().contains("is in 2 signatures");
+    let part = of("exit code 1");
+    assert!(part["failure"] == "target_behavior at exit code 12" && is_unclear(&part), "{part:#}");
+    let whole = of("target_behavior at exit code 1");
+    assert!(whole["failure"] == "target_behavior at exit code 1" && !is_unclear(&whole), "{whole:#}");
+}
+
 #[test]
 fn few_runs_say_little_and_none_says_nothing() {
     let fozzy = Fozzy::new();

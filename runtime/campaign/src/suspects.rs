@@ -77,7 +77,7 @@ pub struct SuspectSearch<'a> {
     pub corpus: Option<SuspectCorpus>,
     /// A recorded run that is executed beside the seeds, and whose plan they have in place of that of `runs`.
     pub recorded: Option<(&'a Path, &'a Recording)>,
-    /// Which failure: a part of its signature. By default the most frequent one.
+    /// Which failure: its signature, or a part of it. By default the most frequent one.
     pub failure: Option<String>,
     /// Paths or functions of its own code.
     pub own: Vec<String>,
@@ -322,7 +322,9 @@ impl SuspectSearch<'_> {
         let mut failures = table.failures();
         let is_wanted = |failure: &str| self.failure.as_ref().is_none_or(|part| failure.contains(part.as_str()));
         let wanted = failures.iter().filter(|(failure, _)| is_wanted(failure)).count();
-        let Some(place) = failures.iter().position(|(failure, _)| is_wanted(failure)) else {
+        // A whole signature may be the beginning of another one, as those of the exit codes 1 and 12 are.
+        let whole = failures.iter().position(|(failure, _)| self.failure.as_ref() == Some(failure));
+        let Some(place) = whole.or_else(|| failures.iter().position(|(failure, _)| is_wanted(failure))) else {
             let runs = fozzy_trace::counted(table.count(), "run");
             return Err(none(match &self.failure {
                 Some(part) => format!("{name}: none of {runs} fails with `{part}`"),
@@ -336,7 +338,7 @@ impl SuspectSearch<'_> {
                 fozzy_trace::counted(table.count(), "run")
             )));
         }
-        if let (Some(part), 2..) = (&self.failure, wanted) {
+        if let (Some(part), None, 2..) = (&self.failure, whole, wanted) {
             warnings.push(format!("`{part}` is in {wanted} signatures; the most frequent one of them is looked into"));
         }
         Ok(ChosenFailure { failure, failing, others: failures })
