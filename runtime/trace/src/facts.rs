@@ -32,8 +32,8 @@ pub use antithesis::{SDK_OUTPUT_NAME, SDK_OUTPUT_VARIABLE, SDK_SETUP_KEY, SdkEve
 pub use criteria::{CriteriaReport, UNMET_TEXT_BYTES_MAX, UnmetCriterion};
 pub use flows::{Cost, FlowStats, SKIP_LABELS_MAX, ScenarioPosition, ScenarioStats};
 pub use injected::{
-    FaultOverlaps, FaultTally, InjectedFaults, LOSSES_KEPT_MAX, LOST_KEPT_MAX, MISSED_KEPT_MAX, PowerLossRecord,
-    STRIKES_KEPT_MAX, StrikeRecord,
+    FaultOverlaps, FaultTally, InjectedFaults, LOSSES_KEPT_MAX, LOST_KEPT_MAX, MISSED_KEPT_MAX, OPERATION_NAMES_MAX,
+    PowerLossRecord, STRIKES_KEPT_MAX, StrikeRecord,
 };
 pub use operations::{OPERATIONS_MAX, Operation, OperationEnd, OperationError, Operations};
 pub use own_heap::{HeapBudgets, LEAK_SITES_MAX, LeakSite, OwnHeap};

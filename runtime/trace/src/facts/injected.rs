@@ -18,6 +18,9 @@ pub const STRIKES_KEPT_MAX: usize = 16;
 pub const MISSED_KEPT_MAX: usize = 3;
 /// Losses of power that are kept, the first ones; further ones are counted.
 pub const LOSSES_KEPT_MAX: usize = 16;
+/// Names of operations that are counted apart from each other, of one run and of many; further ones are not counted: names that are made from
+/// values have no end.
+pub const OPERATION_NAMES_MAX: usize = 64;
 /// Sentences about one loss of power that are kept; the last one says how many there are more.
 pub const LOST_KEPT_MAX: usize = 16;
 
@@ -45,7 +48,7 @@ pub struct FaultOverlaps {
     pub pairs: BTreeMap<(usize, usize), u64>,
     /// Operations by the first word of their names, and places.
     pub operations: BTreeMap<(String, usize), u64>,
-    /// All first words of operations.
+    /// First words of operations, [`OPERATION_NAMES_MAX`] at the most.
     pub names: BTreeSet<String>,
 }
 
@@ -56,10 +59,22 @@ impl FaultOverlaps {
         for (pair, times) in &other.pairs {
             *self.pairs.entry(*pair).or_default() += times;
         }
-        for (cell, times) in &other.operations {
+        for name in &other.names {
+            self.note_name(name);
+        }
+        for (cell, times) in other.operations.iter().filter(|((name, _), _)| self.names.contains(name)) {
             *self.operations.entry(cell.clone()).or_default() += times;
         }
-        self.names.extend(other.names.iter().cloned());
+    }
+
+    /// Whether operations of this name are counted.
+    pub fn note_name(&mut self, name: &str) -> bool {
+        let is_known = self.names.contains(name);
+        let is_counted = is_known || self.names.len() < OPERATION_NAMES_MAX;
+        if is_counted && !is_known {
+            self.names.insert(name.to_owned());
+        }
+        is_counted
     }
 }
 
@@ -160,5 +175,25 @@ impl FaultTally {
         if self.missed.len() < MISSED_KEPT_MAX && !self.missed.iter().any(|known| known == target) {
             self.missed.push(super::cut(target, crate::choice::NAME_BYTES_MAX));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_operations_over_many_runs_are_bounded() {
+        let mut all = FaultOverlaps::default();
+        for number in 0..3 * OPERATION_NAMES_MAX {
+            let mut run = FaultOverlaps::default();
+            for name in ["add".to_owned(), format!("add{number}")] {
+                assert!(run.note_name(&name));
+                run.operations.insert((name, 0), 1);
+            }
+            all.add(&run);
+        }
+        assert_eq!((all.names.len(), all.operations.len()), (OPERATION_NAMES_MAX, OPERATION_NAMES_MAX));
+        assert_eq!(all.operations.get(&("add".to_owned(), 0)), Some(&(3 * OPERATION_NAMES_MAX as u64)));
     }
 }

@@ -39,9 +39,6 @@ const TIMER_MAX: Duration = Duration::from_millis(120_000);
 /// How a length is made of a timer: half of it, just before, just after, twice.
 const TIMER_SIXTEENTHS: [u64; 4] = [8, 15, 17, 32];
 
-/// Which names of operations are counted apart from each other; further ones are not counted.
-const OPERATION_NAMES_MAX: usize = 64;
-
 /// The nemeses of a plan, and what they do at this moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Nemeses {
@@ -215,11 +212,8 @@ impl Nemeses {
     /// An operation of a client begins or ends while nemeses are at work.
     pub(crate) fn note_operation(&mut self, operation: &str) {
         let name = operation.split_whitespace().next().unwrap_or_default();
-        if !self.overlaps.names.contains(name) {
-            if self.overlaps.names.len() == OPERATION_NAMES_MAX {
-                return;
-            }
-            self.overlaps.names.insert(name.to_owned());
+        if !self.overlaps.note_name(name) {
+            return;
         }
         for active in &self.active {
             let place = self.rules[active.rule].place;
