@@ -187,8 +187,8 @@ impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
         self.show(slots);
         let stats = sum(slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress));
         let is_met = |until: RiskBound| until.is_met(stats.outlook(), self.watch.elapsed_ns());
-        // Before the first report, nothing is known.
-        self.is_settled = stats.runs > 0 && self.plan.until.is_some_and(is_met);
+        // Before the first report, nothing is known. What workers find while they end does not change why they end.
+        self.is_settled |= !(self.plan.stop)() && stats.runs > 0 && self.plan.until.is_some_and(is_met);
         if let Err(error) = self.save(slots) {
             self.plan.remarks.text(&format!("the state of the exploration is not saved: {error}\n"));
             self.saver = StateSaver::default();

@@ -134,7 +134,8 @@ impl SupervisorObserver<FuzzProtocol> for Collector<'_> {
         let latest = slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress.as_ref());
         let discoveries = latest.map(|fuzz| fuzz.coverage.discoveries_last_half).sum();
         let is_met = |until: RiskBound| until.is_met(Outlook { discoveries }, self.watch.elapsed_ns());
-        self.is_settled = self.plan.until.is_some_and(is_met);
+        // What workers find while they end does not change why they end.
+        self.is_settled |= !(self.plan.stop)() && self.plan.until.is_some_and(is_met);
     }
 
     fn on_loss(&mut self, loss: &WorkerLoss) {
