@@ -379,11 +379,16 @@ impl SuiteSummary {
         !self.interrupted || !self.findings.is_empty()
     }
 
-    /// Whether nothing worse was seen than that a checker did not decide a run.
+    /// Where a checker did not decide a run, the worst status of all others: it passes if nothing was found in these.
     #[must_use]
-    pub fn is_undecided(&self) -> bool {
-        let mut runs = self.scenarios.iter().filter_map(|case| case.run.as_ref());
-        self.status == Status::Timeout && runs.any(RunSummary::is_undecided)
+    pub fn beside_undecided(&self) -> Option<Status> {
+        let told = |case: &&CaseSummary| case.run.as_ref().is_some_and(RunSummary::is_undecided);
+        let undecided: Vec<&str> = self.cases().filter(told).map(|case| case.name.as_str()).collect();
+        // Of those that ended in the same way, the first one alone has its run.
+        let is_other = |case: &&CaseSummary| !undecided.contains(&case.same_as.as_deref().unwrap_or(&case.name));
+        let others = self.cases().filter(is_other).map(CaseSummary::verdict);
+        let worst = others.max_by_key(|status| status.gravity()).unwrap_or(Status::Pass);
+        (!undecided.is_empty()).then_some(worst)
     }
 
     /// What the cases come to.

@@ -58,7 +58,7 @@ pub(super) struct SweepRequest<'a> {
     pub(super) passive: bool,
     /// Whether a person is asked at each failure.
     pub(super) ask: bool,
-    /// The exit code where a checker did not decide a run; that of its status otherwise.
+    /// The exit code where a checker did not decide a run, and nothing was found in the others; that of the worst status otherwise.
     pub(super) exit_undecided: Option<u8>,
 }
 
@@ -188,7 +188,8 @@ pub(super) fn sweep(
         folder.discard();
     }
     lost.settle()?;
-    if let Some(code) = args.exit_undecided.filter(|_| summary.is_undecided()) {
+    if let (Some(undecided), Some(others)) = (args.exit_undecided, summary.beside_undecided()) {
+        let code = if others == Status::Pass { undecided } else { others.exit_code() };
         return Ok(ExitCode::from(code));
     }
     // Without a single seed there is nothing that it could have told.

@@ -113,16 +113,24 @@ fn the_worst_case_decides() {
 }
 
 #[test]
-fn many_runs_are_undecided_where_a_checker_was_and_nothing_worse_was_seen() {
-    let timeout = |kind| {
+fn what_a_checker_has_not_decided_hides_no_failure_of_other_runs() {
+    let named = |case: CaseSummary, name: &str| CaseSummary { name: name.to_owned(), ..case };
+    let timeout = |kind, name: &str| {
         let mut case = failed(Status::Timeout);
         case.run.as_mut().expect("it ran").findings[0].kind = kind;
-        case
+        named(case, name)
     };
-    let undecided = |scenarios| suite(Vec::new(), scenarios).is_undecided();
-    assert!(undecided(vec![timeout(FindingKind::Hang), timeout(FindingKind::Checker), failed(Status::Fail)]));
-    assert!(!undecided(vec![timeout(FindingKind::Hang), failed(Status::Fail)]));
-    assert!(!undecided(vec![timeout(FindingKind::Checker), failed(Status::Crash)]));
+    let unknown = || timeout(FindingKind::Checker, "seed 1");
+    let again = CaseSummary::of_seed("seed 2", "bank", Status::Timeout, Some(&unknown()));
+    let beside = |others: Vec<CaseSummary>| {
+        let scenarios = std::iter::once(unknown()).chain(others).collect();
+        suite(Vec::new(), scenarios).beside_undecided()
+    };
+    assert_eq!(beside(vec![passed(), again]), Some(Status::Pass));
+    assert_eq!(beside(vec![passed(), failed(Status::Fail)]), Some(Status::Fail));
+    let hang = timeout(FindingKind::Hang, "seed 3");
+    assert_eq!(beside(vec![hang.clone(), failed(Status::Fail)]), Some(Status::Timeout));
+    assert_eq!(suite(Vec::new(), vec![hang, failed(Status::Fail)]).beside_undecided(), None);
 }
 
 #[test]
