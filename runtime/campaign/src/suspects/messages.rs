@@ -94,8 +94,10 @@ impl NotedMessages {
         for moved in &self.moved {
             let calls = by_machine.get(&moved.node).map_or(&[][..], Vec::as_slice);
             let place = places.entry(moved.node).or_default();
-            let is_it = |call: &&HistoryEntry| call.at == moved.at && has_moved(&call.call, moved.is_write);
-            let next = calls.iter().skip(*place).take_while(|call| call.at <= moved.at).position(is_it);
+            // Earlier calls are of no later move, also where this one has none.
+            *place += calls[*place..].iter().take_while(|call| call.at < moved.at).count();
+            let is_it = |call: &&HistoryEntry| has_moved(&call.call, moved.is_write);
+            let next = calls[*place..].iter().take_while(|call| call.at == moved.at).position(is_it);
             let Some(next) = next else {
                 found.is_cut = true;
                 continue;
