@@ -287,7 +287,8 @@ impl World {
                 let length = strike.until.since(at).0;
                 let cycles = (length / HALT_CYCLE_NS).clamp(1, HALTS_MAX);
                 let cycle = length / cycles;
-                let still = Duration(cycle.saturating_mul(strike.strength) / 1_000_000);
+                let share = |ns: u64| ns / 1_000_000 * strike.strength + ns % 1_000_000 * strike.strength / 1_000_000;
+                let still = Duration(share(cycle));
                 for number in 0..cycles {
                     let from = at.after(Duration(cycle * number));
                     for node in &targets {

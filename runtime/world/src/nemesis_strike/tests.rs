@@ -146,31 +146,34 @@ fn a_majority_heals_and_the_others_stay_hit() {
 #[test]
 fn a_slow_machine_stands_still_for_its_share_of_the_time() {
     let slow = FaultPlan { strength: Some(750_000), ..nemesis("slow-node", &["all"]) };
-    let mut lab = Lab::new(3, vec![slow.clone()], phases(None, Some(60), HealScope::All), 1);
-    lab.world.obey(NodeId(2), MachineOrder::Pause);
-    let (mut now, mut of_strikes, mut still) = (Instant::START, 0, 0);
-    loop {
-        let (is_struck, is_halted) = (!lab.nemeses().active.is_empty(), lab.world.node(NodeId(1)).is_halted);
-        let Some(at) = lab.step() else { break };
-        let span = at.since(now).0;
-        of_strikes += if is_struck { span } else { 0 };
-        if is_halted {
-            assert!(span < SECOND / 5, "{span} ns at {now}");
-            still += span;
-        }
-        now = at;
-    }
-    let expected = of_strikes * 3 / 4;
-    assert!(of_strikes > 10 * SECOND, "{of_strikes} ns");
-    assert!((expected - SECOND / 100_000..=expected).contains(&still), "{still} of {of_strikes} ns");
-    assert!(lab.world.node(NodeId(2)).is_paused, "it is another order that lets it go on");
-    // Those that are left unhealed do not get faster.
-    let long = NemesisPlan {
-        lasts: Some((Duration(100 * SECOND), Duration(100 * SECOND))),
-        ..(**slow.nemesis.as_ref().expect("set")).clone()
+    let lasting = |seconds: u64| {
+        let lasts = Some((Duration(seconds * SECOND), Duration(seconds * SECOND)));
+        let plan = NemesisPlan { lasts, ..(**slow.nemesis.as_ref().expect("set")).clone() };
+        FaultPlan { nemesis: Some(Box::new(plan)), ..slow.clone() }
     };
-    let slow = FaultPlan { nemesis: Some(Box::new(long)), ..slow };
-    let mut lab = Lab::new(5, vec![slow], phases(None, Some(40), HealScope::Majority), 1);
+    // The other one lasts for weeks.
+    for (slow, until, halt_max) in [(slow.clone(), 60, SECOND / 5), (lasting(9_000_000), 9_000_100, u64::MAX)] {
+        let mut lab = Lab::new(3, vec![slow], phases(None, Some(until), HealScope::All), 1);
+        lab.world.obey(NodeId(2), MachineOrder::Pause);
+        let (mut now, mut of_strikes, mut still) = (Instant::START, 0, 0);
+        loop {
+            let (is_struck, is_halted) = (!lab.nemeses().active.is_empty(), lab.world.node(NodeId(1)).is_halted);
+            let Some(at) = lab.step() else { break };
+            let span = at.since(now).0;
+            of_strikes += if is_struck { span } else { 0 };
+            if is_halted {
+                assert!(span < halt_max, "{span} ns at {now}");
+                still += span;
+            }
+            now = at;
+        }
+        let expected = of_strikes * 3 / 4;
+        assert!(of_strikes > 10 * SECOND, "{of_strikes} ns");
+        assert!((expected - SECOND / 100_000..=expected).contains(&still), "{still} of {of_strikes} ns");
+        assert!(lab.world.node(NodeId(2)).is_paused, "it is another order that lets it go on");
+    }
+    // Those that are left unhealed do not get faster.
+    let mut lab = Lab::new(5, vec![lasting(100)], phases(None, Some(40), HealScope::Majority), 1);
     while lab.step().is_some() {}
     let halted = (1..=5).filter(|number| lab.world.node(NodeId(*number)).is_halted);
     assert_eq!(halted.count(), 2);
