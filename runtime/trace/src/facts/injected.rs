@@ -18,8 +18,8 @@ pub const STRIKES_KEPT_MAX: usize = 16;
 pub const MISSED_KEPT_MAX: usize = 3;
 /// Losses of power that are kept, the first ones; further ones are counted.
 pub const LOSSES_KEPT_MAX: usize = 16;
-/// Names of operations that are counted apart from each other, of one run and of many; further ones are not counted: names that are made from
-/// values have no end.
+/// Names of operations that are counted apart from each other, of one run and of many; further ones are not counted: names that
+/// are made from values have no end.
 pub const OPERATION_NAMES_MAX: usize = 64;
 /// Sentences about one loss of power that are kept; the last one says how many there are more.
 pub const LOST_KEPT_MAX: usize = 16;
