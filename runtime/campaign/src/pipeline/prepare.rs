@@ -51,7 +51,6 @@ impl PreparedProgram {
         PreparedProgram { loaded, planned, program, interrupt, reprieve, is_plain: true }
     }
 
-    /// Lets runs that confirm and record failures end this much later than others.
     /// Whether an exploration makes whole runs of it: of a program without steps, and of a scenario among other machines, which cannot be
     /// called step by step from outside.
     pub(crate) fn is_explored_whole(&self) -> bool {
@@ -60,6 +59,7 @@ impl PreparedProgram {
         !is_scenario || plan.nodes.iter().any(|node| !node.called)
     }
 
+    /// Lets runs that confirm and record failures end this much later than others.
     pub(crate) fn grant(&mut self, grace: Duration) {
         self.reprieve = reprieve(&self.interrupt, grace);
     }
