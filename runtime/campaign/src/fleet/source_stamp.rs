@@ -19,7 +19,7 @@ use toml::{Table, Value};
 
 /// Files and folders that are looked at; of a target with more, a change may need a restart.
 const ENTRIES_MAX: usize = 20_000;
-/// Crates whose path dependencies are followed: some ten times a large workspace.
+/// Folders that are looked at for being crates, whose path dependencies are followed: some ten times a large workspace.
 const CRATES_MAX: usize = 1024;
 /// Bytes of a manifest.
 const MANIFEST_BYTES_MAX: u64 = 1 << 20;
@@ -50,6 +50,7 @@ fn planned(path: &Path) -> Vec<PathBuf> {
 struct SourceStamp {
     lines: BTreeSet<String>,
     entries: usize,
+    /// Folders that were named as crates.
     crates: BTreeSet<PathBuf>,
 }
 
@@ -102,9 +103,12 @@ impl SourceStamp {
             }
             for named in named_folders(&folder, &manifest, root.as_ref()) {
                 let Ok(named) = named.canonicalize() else { continue };
+                // Each once, before it is read: manifests may name one place in thousands of ways.
+                if self.crates.len() >= CRATES_MAX || !self.crates.insert(named.clone()) {
+                    continue;
+                }
                 // A path that leads to no crate leads anywhere.
-                let is_crate = self::manifest(&named).is_some_and(|it| it.contains_key("package"));
-                if is_crate && self.crates.len() < CRATES_MAX && self.crates.insert(named.clone()) {
+                if self::manifest(&named).is_some_and(|it| it.contains_key("package")) {
                     self.walk(&named);
                     rest.push(named);
                 }
