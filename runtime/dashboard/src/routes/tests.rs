@@ -109,3 +109,13 @@ async fn a_patch_that_cannot_be_made_is_not_listed() {
     let target = state.source.target("app-1", 0).expect("read").expect("it is collected");
     assert_eq!(target.failures, fleet.failures);
 }
+
+#[tokio::test]
+async fn a_browser_that_goes_away_during_its_first_look_leaves_its_place() {
+    let (_place, state) = state(&[]);
+    for _ in 0..2 {
+        let asking = events(State(state.clone()));
+        drop(tokio::time::timeout(std::time::Duration::ZERO, asking).await);
+        assert_eq!(state.watchers.load(Ordering::SeqCst), 0);
+    }
+}
