@@ -12,7 +12,7 @@
 //! Invariants: what was found and cannot be searched is listed, with the reason; the same project gives the same targets in the same order; the
 //! id of a target follows from what it is called by, so that its records are found again.
 
-use super::source_stamp::{is_cargo_fuzz, manifest, source_stamp};
+use super::source_stamp::{is_cargo_fuzz, source_stamp};
 use crate::build;
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::cargo::CargoFuzz;

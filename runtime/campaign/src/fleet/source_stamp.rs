@@ -9,7 +9,7 @@
 //! Invariants: nothing is started, nothing is executed; what cannot be read is as if it were not there; links inside of folders are not followed.
 //! Not noticed: sources outside of the folder that a recipe, a Makefile or Go names; files beyond [`ENTRIES_MAX`].
 
-use crate::suite::find::sources;
+use crate::suite::find::{manifest, sources};
 use fozzy_plan::{PlanFile, read_text};
 use fozzy_trace::Digest;
 use std::collections::BTreeSet;
@@ -21,8 +21,6 @@ use toml::{Table, Value};
 const ENTRIES_MAX: usize = 20_000;
 /// Folders that are looked at for being crates, whose path dependencies are followed: some ten times a large workspace.
 const CRATES_MAX: usize = 1024;
-/// Bytes of a manifest.
-const MANIFEST_BYTES_MAX: u64 = 1 << 20;
 /// Folders of a cargo-fuzz folder that its own campaigns fill.
 const FOUND: [&str; 3] = ["corpus", "artifacts", "coverage"];
 
@@ -120,13 +118,6 @@ impl SourceStamp {
 fn is_found(path: &Path, folder: &Path) -> bool {
     path.file_name().is_some_and(|name| FOUND.iter().any(|found| *found == name))
         && manifest(folder).is_some_and(|manifest| is_cargo_fuzz(&manifest))
-}
-
-/// The manifest of a crate or a workspace.
-pub(super) fn manifest(folder: &Path) -> Option<Table> {
-    let path = folder.join("Cargo.toml");
-    let is_small = fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= MANIFEST_BYTES_MAX);
-    is_small.then(|| fs::read_to_string(path).ok()?.parse().ok())?
 }
 
 /// Whether it is that of a cargo-fuzz folder.
