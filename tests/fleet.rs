@@ -213,6 +213,10 @@ fn where_no_run_here_has_failed_the_last_failure_is_somebody_elses() {
     there.run(&["run", "starts.wat"]).exits(4);
     let own = there.shell(&format!("FOZZY_STORE='{store}' fozzy replay last-fail")).exits(4);
     assert!(!own.err().contains("no run here has failed"), "{}", own.err());
+    // A run whose files do not agree is passed over, and not for somebody else's.
+    let damaged = "for report in .fozzy/runs/*/report.json; do echo '{}' > $report; done";
+    let refused = there.shell(&format!("{damaged}; FOZZY_STORE='{store}' fozzy artifacts ls last-fail"));
+    refused.refuses(&["`last-fail` names no run"]);
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignEr
     let finished = runs.finished();
     match find(selector, &finished, runs, |_| true) {
         Ok((folder, manifest)) => trace_in(folder, Some(manifest)),
-        Err(error) => shared_failure(selector, runs)?.ok_or(error),
+        Err(error) => shared_failure(selector, &finished, runs)?.ok_or(error),
     }
 }
 
@@ -71,7 +71,11 @@ fn put_fetched(digest: &Digest, bytes: &[u8], runs: &RunStore) -> Result<PathBuf
 
 /// For `last-fail` where no run here has failed: of the failures that stand in the store of the project's fleets, the one that was found last.
 /// Whose it is, is said.
-fn shared_failure(selector: &str, runs: &RunStore) -> Result<Option<PathBuf>, CampaignError> {
+fn shared_failure(selector: &str, finished: &FinishedRuns, runs: &RunStore) -> Result<Option<PathBuf>, CampaignError> {
+    // One that cannot be believed has failed all the same.
+    if finished.iter().any(|(_, run)| has_failed(run)) {
+        return Ok(None);
+    }
     let place = runs.shared_place();
     // Who looks for a failure makes no store.
     if !selector.trim().eq_ignore_ascii_case(LAST_FAIL) || !(place.contains("://") || Path::new(&place).is_dir()) {
@@ -129,7 +133,7 @@ pub fn named(selector: &str, runs: &RunStore) -> Result<SelectedRun, CampaignErr
     // An alias passes over what cannot be believed; who names such a run hears why.
     match find(selector, &finished, runs, |folder| KeptRun::read(folder).is_ok()) {
         Ok((folder, _)) => Ok(SelectedRun::Run(Box::new(KeptRun::read(folder)?))),
-        Err(error) => shared_failure(selector, runs)?.map(SelectedRun::Trace).ok_or(error),
+        Err(error) => shared_failure(selector, &finished, runs)?.map(SelectedRun::Trace).ok_or(error),
     }
 }
 
@@ -144,10 +148,14 @@ fn find<'a>(
     let fits: fn(&RunManifest) -> bool = match wanted.as_str() {
         "latest" => |_| true,
         "last-pass" => |run| run.has_verdict() && run.status == Status::Pass,
-        LAST_FAIL => |run| run.has_verdict() && run.status != Status::Pass,
+        LAST_FAIL => has_failed,
         id => return by_id(finished, id, selector, runs),
     };
     first(finished, &wanted, runs, |folder, manifest| fits(manifest) && believed(folder))
+}
+
+fn has_failed(run: &RunManifest) -> bool {
+    run.has_verdict() && run.status != Status::Pass
 }
 
 /// The selectors in a list with commas; a file whose name has commas is one.

@@ -15,7 +15,7 @@
 //! ```
 
 use crate::assets::{ASSETS, INDEX};
-use crate::changes::{LatestFleet, event, look};
+use crate::changes::{LatestFleet, Look, event, look};
 use crate::executed::execute;
 use crate::guard::{Guard, RUN_PAGE, guard};
 use crate::source::DashboardSource;
@@ -195,8 +195,9 @@ async fn events(State(shared): State<RouteState>) -> Response {
         watchers.fetch_sub(1, Ordering::SeqCst);
         return broken(&format!("{WATCHERS_MAX} browsers watch already"));
     }
-    let mut first = Some(look(&shared.source, &shared.latest).await);
+    // It goes with who goes away during the first look, and misses nothing that another one sees meanwhile.
     let watcher = Watcher { changes: shared.latest.subscribe(), sent: None, watchers };
+    let mut first = Some(look(&shared.source, &shared.latest).await);
     let events = stream::unfold(watcher, move |mut watcher| {
         let first = first.take();
         async move {
@@ -204,7 +205,13 @@ async fn events(State(shared): State<RouteState>) -> Response {
                 Some(first) => first,
                 None => loop {
                     watcher.changes.changed().await.ok()?;
-                    if let Some(now) = LatestFleet::clone(&watcher.changes.borrow_and_update()) {
+                    let latest = LatestFleet::clone(&watcher.changes.borrow_and_update());
+                    // Its own look is told to all.
+                    let is_sent = |now: &Look| {
+                        let sent = now.as_ref().ok().zip(watcher.sent.as_ref());
+                        sent.is_some_and(|(now, sent)| Arc::ptr_eq(now, sent))
+                    };
+                    if let Some(now) = latest.filter(|now| !is_sent(now)) {
                         break now;
                     }
                 },

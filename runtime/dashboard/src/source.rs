@@ -4,14 +4,15 @@ use crate::subject::ExecutedSubject;
 use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::discovery::{FleetCollection, FleetTarget};
 use fozzy_campaign::fleet::page_command::{FailureMeasure, TargetMeasure};
-use fozzy_campaign::fleet::patches::{input_of, seed_patch};
+use fozzy_campaign::fleet::patches::{FailurePatch, has_seed_patch, input_of, seed_patch};
 use fozzy_campaign::fleet::shared_store::{SharedStore, SharedStoreError};
 use fozzy_campaign::fleet::testcases::TestcaseBytes;
 use fozzy_campaign::fleet::view::FleetView;
 use fozzy_campaign::selector::STORED;
 use fozzy_campaign::store::{RunManifest, RunStore};
-use fozzy_report::fleet::{FleetDocument, FleetTargetDocument};
+use fozzy_report::fleet::{FleetDocument, FleetFailureRow, FleetTargetDocument};
 use fozzy_trace::Digest;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -47,12 +48,30 @@ impl DashboardSource {
 
     /// The whole fleet.
     pub(crate) fn fleet(&self) -> Result<FleetDocument, SharedStoreError> {
-        self.view(&self.collection.get()).document()
+        let collection = self.collection.get();
+        let mut document = self.view(&collection).document()?;
+        self.keep_made(&collection, &mut document.failures);
+        Ok(document)
     }
 
     /// One target by its id, with its testcases from this place on.
     pub(crate) fn target(&self, id: &str, from: usize) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
-        self.view(&self.collection.get()).target(id, &self.base_dir, from)
+        let collection = self.collection.get();
+        let mut document = self.view(&collection).target(id, &self.base_dir, from)?;
+        document.iter_mut().for_each(|document| self.keep_made(&collection, &mut document.failures));
+        Ok(document)
+    }
+
+    /// Keeps of the patches of failures those that are made here.
+    fn keep_made(&self, collection: &FleetCollection, failures: &mut [FleetFailureRow]) {
+        let mut known = BTreeMap::new();
+        for FleetFailureRow { target, patches, .. } in failures {
+            let has_seed = *known.entry(target.clone()).or_insert_with(|| {
+                let found = collection.targets.iter().find(|row| row.name == *target);
+                found.is_some_and(|target| has_seed_patch(target, &self.base_dir))
+            });
+            patches.retain(|word| has_seed || word != FailurePatch::Seed.word());
+        }
     }
 
     /// A testcase of a target.

@@ -12,7 +12,7 @@
 //! Invariants: what was found and cannot be searched is listed, with the reason; the same project gives the same targets in the same order; the
 //! id of a target follows from what it is called by, so that its records are found again.
 
-use super::source_stamp::{is_cargo_fuzz, manifest, source_stamp};
+use super::source_stamp::{is_cargo_fuzz, source_stamp};
 use crate::build;
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::cargo::CargoFuzz;
@@ -127,8 +127,9 @@ impl FleetScope {
         let words: Vec<String> = root.iter().map(|root| shown(root)).collect();
         let entries = match select(&words, None) {
             Ok(entries) => entries,
-            Err(_) if !folders.is_empty() => Vec::new(),
-            Err(error) => return Err(self.hinted(error)),
+            // What was found before and is there still is not gone since something else cannot be listed at the moment.
+            Err(error) if folders.is_empty() || known.is_there() => return Err(self.hinted(error)),
+            Err(_) => Vec::new(),
         };
         let mut paths: BTreeMap<PathBuf, SuiteEntry> = BTreeMap::new();
         for entry in entries.into_iter().filter(|entry| !folders.contains(&entry.path)) {
@@ -266,6 +267,11 @@ type SourceTargets = Result<Vec<FleetTarget>, UncollectedTarget>;
 pub(super) struct KnownSources(BTreeMap<String, (Digest, SourceTargets)>);
 
 impl KnownSources {
+    /// Whether something of it is there; targets of cargo-fuzz folders, whose keys are no paths, do not count.
+    fn is_there(&self) -> bool {
+        self.0.keys().any(|path| Path::new(path).exists())
+    }
+
     /// What is there now: the same as at the last look, if it looks the same. Targets whose code of today cannot be searched stay: the next slice
     /// says why, and their failures are not forgotten over a half-written file.
     fn keep(
@@ -537,6 +543,10 @@ mod tests {
         assert_eq!(counts(seen.keep("a".to_owned(), known, now, found)), Ok(1));
         let known = seen.0.remove("a");
         assert_eq!(counts(seen.keep("a".to_owned(), known, then, refused)), Ok(1), "it is to say why itself");
+        assert!(!seen.is_there());
+        let here = tempfile::tempdir().expect("a folder");
+        seen.0.insert(shown(here.path()), (now, refused()));
+        assert!(seen.is_there());
     }
 
     #[test]

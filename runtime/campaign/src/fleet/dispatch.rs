@@ -158,6 +158,16 @@ impl FleetState {
     fn targets_there(&self) -> impl Iterator<Item = &TargetState> {
         self.targets.iter().filter(|target| !target.is_gone)
     }
+
+    /// Whether of each target that is worked on little enough is to be expected. What fleets before this one have found may be of other code: each
+    /// has one slice at the least. Of one whose files are gone there will be none; where all are, others may join.
+    fn is_settled(&self, until: RiskBound) -> bool {
+        let is_low = |target: &TargetState| {
+            let is_tried = target.stamp.is_some();
+            target.is_set_aside() || is_tried && target.record.chance_in_minute.is_some_and(|it| until.allows(it))
+        };
+        self.targets_there().next().is_some() && self.targets_there().all(is_low)
+    }
 }
 
 /// The place of a target, which stays, and the right to work on it.
@@ -580,17 +590,9 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Whether of each target that is worked on little enough is to be expected. What fleets before this one have found may be of other code: each
-    /// has one slice at the least.
+    /// Whether it has come to the risk at which it is to end, if one is named.
     fn is_settled(&self) -> bool {
-        let Some(until) = self.run.until else { return false };
-        let state = self.lock();
-        let is_low = |target: &TargetState| {
-            let chance = target.record.chance_in_minute;
-            let is_tried = target.stamp.is_some();
-            target.is_set_aside() || is_tried && chance.is_some_and(|chance| until.allows(chance))
-        };
-        state.targets.iter().all(is_low)
+        self.run.until.is_some_and(|until| self.lock().is_settled(until))
     }
 
     /// Whether all targets are set aside, in a fleet whose time is bounded; another one waits until they change.
@@ -917,4 +919,48 @@ fn worker_name(started_at: &str) -> String {
     let host: String = host.trim().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let digits: String = started_at.chars().filter(char::is_ascii_digit).take(17).collect();
     format!("{}-{}-{digits}", host.to_ascii_lowercase(), std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fleet_ends_at_its_risk_whatever_was_known_of_targets_that_are_gone() {
+        let target = |chance_in_minute: Option<f64>, is_gone: bool| {
+            let of = FleetTarget {
+                id: "app-1".to_owned(),
+                name: "app.wasm".to_owned(),
+                kind: FleetTargetKind::Explore,
+                source: "app.wasm".into(),
+                is_built: false,
+                file: "app.wasm".into(),
+                flags: Vec::new(),
+            };
+            let stamp = chance_in_minute.map(|_| Digest::of(b"sources"));
+            let record = TargetRecord { chance_in_minute, ..TargetRecord::default() };
+            TargetState { record, stamp, is_gone, ..TargetState::new(&of) }
+        };
+        let is_settled = |targets: Vec<TargetState>| {
+            let state = FleetState {
+                targets,
+                division: TimeDivision::new(Seed(1)),
+                failure: None,
+                warnings: Vec::new(),
+                looked_at: Duration::ZERO,
+                slices: 0,
+                cpu: Duration::ZERO,
+                executions: 0,
+                discoveries: 0,
+                found: Vec::new(),
+                recent: Vec::new(),
+            };
+            state.is_settled(RiskBound::parse("5%").expect("a share"))
+        };
+        assert!(is_settled(vec![target(Some(0.04), false)]));
+        assert!(!is_settled(vec![target(Some(0.04), false), target(Some(0.06), false)]));
+        assert!(!is_settled(vec![target(Some(0.04), false), target(None, false)]), "it had no slice");
+        assert!(is_settled(vec![target(Some(0.04), false), target(Some(0.06), true), target(None, true)]));
+        assert!(!is_settled(vec![target(Some(0.04), true)]));
+    }
 }

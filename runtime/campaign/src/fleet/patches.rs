@@ -55,12 +55,22 @@ pub fn regression_patch(trace: &[u8]) -> String {
     added_file(&format!("regressions/{}.fozzy", Digest::of(trace).short()), trace)
 }
 
-/// An input as a testcase of a target, in the folder of its corpus; `None` where that is not below this folder, or has signs in its path that a patch
-/// would have to quote.
+/// An input as a testcase of a target, in the folder of its corpus; `None` where [`has_seed_patch`] says no.
 #[must_use]
 pub fn seed_patch(target: &FleetTarget, base_dir: &Path, input: &[u8]) -> Option<String> {
-    let folder = plain_path(&target.corpus_path(base_dir)?)?;
+    let folder = seed_folder(target, base_dir)?;
     Some(added_file(&format!("{folder}/{}", Digest::of(input)), input))
+}
+
+/// Whether inputs of a target can be patches: not where its corpus is not below this folder, or has signs in its path that a patch would have to
+/// quote.
+#[must_use]
+pub fn has_seed_patch(target: &FleetTarget, base_dir: &Path) -> bool {
+    seed_folder(target, base_dir).is_some()
+}
+
+fn seed_folder(target: &FleetTarget, base_dir: &Path) -> Option<String> {
+    plain_path(&target.corpus_path(base_dir)?)
 }
 
 /// The input with which a fuzz target has failed; `None` where the trace is of something else.
@@ -121,6 +131,7 @@ mod tests {
         let path = format!("no-such-folder/corpora/app.parse/{}", Digest::of(b"f"));
         assert!(patch.starts_with(&format!("diff --git a/{path} b/{path}\nnew file mode 100644\n")), "{patch}");
         assert_eq!(seed_patch(&fuzzed, Path::new("/elsewhere"), b"f"), None);
+        assert!(has_seed_patch(&fuzzed, Path::new(".fozzy")) && !has_seed_patch(&fuzzed, Path::new("/elsewhere")));
         assert_eq!(seed_patch(&explored, Path::new("no-such-folder"), b"f"), None);
         assert_eq!(input_of(b"no trace"), None);
         assert_eq!(FailurePatch::of(&explored), [FailurePatch::Regression]);

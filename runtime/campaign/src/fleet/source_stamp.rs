@@ -9,7 +9,7 @@
 //! Invariants: nothing is started, nothing is executed; what cannot be read is as if it were not there; links inside of folders are not followed.
 //! Not noticed: sources outside of the folder that a recipe, a Makefile or Go names; files beyond [`ENTRIES_MAX`].
 
-use crate::suite::find::sources;
+use crate::suite::find::{manifest, sources};
 use fozzy_plan::{PlanFile, read_text};
 use fozzy_trace::Digest;
 use std::collections::BTreeSet;
@@ -19,10 +19,8 @@ use toml::{Table, Value};
 
 /// Files and folders that are looked at; of a target with more, a change may need a restart.
 const ENTRIES_MAX: usize = 20_000;
-/// Crates whose path dependencies are followed: some ten times a large workspace.
+/// Folders that are looked at for being crates, whose path dependencies are followed: some ten times a large workspace.
 const CRATES_MAX: usize = 1024;
-/// Bytes of a manifest.
-const MANIFEST_BYTES_MAX: u64 = 1 << 20;
 /// Folders of a cargo-fuzz folder that its own campaigns fill.
 const FOUND: [&str; 3] = ["corpus", "artifacts", "coverage"];
 
@@ -50,6 +48,7 @@ fn planned(path: &Path) -> Vec<PathBuf> {
 struct SourceStamp {
     lines: BTreeSet<String>,
     entries: usize,
+    /// Folders that were named as crates.
     crates: BTreeSet<PathBuf>,
 }
 
@@ -102,9 +101,12 @@ impl SourceStamp {
             }
             for named in named_folders(&folder, &manifest, root.as_ref()) {
                 let Ok(named) = named.canonicalize() else { continue };
+                // Each once, before it is read: manifests may name one place in thousands of ways.
+                if self.crates.len() >= CRATES_MAX || !self.crates.insert(named.clone()) {
+                    continue;
+                }
                 // A path that leads to no crate leads anywhere.
-                let is_crate = self::manifest(&named).is_some_and(|it| it.contains_key("package"));
-                if is_crate && self.crates.len() < CRATES_MAX && self.crates.insert(named.clone()) {
+                if self::manifest(&named).is_some_and(|it| it.contains_key("package")) {
                     self.walk(&named);
                     rest.push(named);
                 }
@@ -116,13 +118,6 @@ impl SourceStamp {
 fn is_found(path: &Path, folder: &Path) -> bool {
     path.file_name().is_some_and(|name| FOUND.iter().any(|found| *found == name))
         && manifest(folder).is_some_and(|manifest| is_cargo_fuzz(&manifest))
-}
-
-/// The manifest of a crate or a workspace.
-pub(super) fn manifest(folder: &Path) -> Option<Table> {
-    let path = folder.join("Cargo.toml");
-    let is_small = fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= MANIFEST_BYTES_MAX);
-    is_small.then(|| fs::read_to_string(path).ok()?.parse().ok())?
 }
 
 /// Whether it is that of a cargo-fuzz folder.

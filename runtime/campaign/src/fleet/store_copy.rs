@@ -278,6 +278,12 @@ fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
     });
     // Coverage is of one program.
     let best = |of: fn(&TargetRecord) -> u64| if from.program == to.program { of(from).max(of(to)) } else { of(later) };
+    let has_one_program = |record: &TargetRecord| record.program_executions == record.executions;
+    let program_executions = match (from.program == to.program, has_one_program(from) && has_one_program(to)) {
+        (true, true) => total.executions,
+        (true, false) => overlap.count(from.program_executions, to.program_executions),
+        (false, _) => later.program_executions,
+    };
     let mut properties = later.properties.clone();
     if from.program == to.program {
         properties.merge(&earlier.properties);
@@ -288,7 +294,7 @@ fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
         executions: total.executions,
         features: best(|record| record.features),
         edges: best(|record| record.edges),
-        program_executions: best(|record| record.program_executions),
+        program_executions,
         corpus: from.corpus.max(to.corpus),
         news_at: from.news_at.clone().max(to.news_at.clone()),
         counted: from.counted.union(&to.counted),

@@ -26,6 +26,9 @@ const DEPTH_MAX: usize = 16;
 /// What is written with the steps of the first Fozzy.
 const JSON_ENDING: &str = ".fozzy.json";
 
+/// Bytes of a manifest that is read.
+const MANIFEST_BYTES_MAX: u64 = 1 << 20;
+
 /// Folders that tools fill.
 const FILLED: [&str; 3] = ["target", "node_modules", "vendor"];
 
@@ -169,8 +172,11 @@ fn kind_of(path: &Path) -> Option<Kind> {
     (ending == "wasm" || ending == "wat").then_some(Kind::Program)
 }
 
-fn manifest(folder: &Path) -> Option<toml::Table> {
-    fs::read_to_string(folder.join("Cargo.toml")).ok()?.parse().ok()
+/// The manifest of a crate or a workspace.
+pub(crate) fn manifest(folder: &Path) -> Option<toml::Table> {
+    let path = folder.join("Cargo.toml");
+    let is_small = fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= MANIFEST_BYTES_MAX);
+    is_small.then(|| fs::read_to_string(path).ok()?.parse().ok())?
 }
 
 /// Whether the folder is one of a crate. One that cannot be read is: building it says what is wrong.
@@ -228,6 +234,17 @@ mod tests {
         assert_eq!(Some(name_of(Path::new("."))), here.file_name().map(|name| name.to_string_lossy().into_owned()));
         assert_eq!(tidy(Path::new("./a/./b/")), Path::new("a/b"));
         assert_eq!(tidy(Path::new("./")), Path::new("."));
+    }
+
+    #[test]
+    fn a_manifest_that_is_too_large_is_not_read_and_its_folder_is_a_crate_all_the_same() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = |comment: usize| format!("[package]\nname = \"p\"\n# {}\n", "x".repeat(comment));
+        for (comment, is_read) in [(10, true), (1 << 20, false)] {
+            fs::write(folder.path().join("Cargo.toml"), text(comment)).expect("written");
+            assert_eq!(manifest(folder.path()).is_some(), is_read);
+            assert!(matches!(kind_of(folder.path()), Some(Kind::Crate)), "building it says what is wrong");
+        }
     }
 
     #[test]

@@ -4,8 +4,10 @@ use super::*;
 use axum::body::to_bytes;
 use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
+use fozzy_campaign::fleet::records::{CountedSlices, FailureState, FleetFailureRecord, FleetRecords, OtherFields};
 use fozzy_campaign::fleet::shared_store::DirectoryStore;
 use fozzy_campaign::store::RunStore;
+use fozzy_trace::{Digest, FailureSignature, FindingKind};
 use std::fs;
 use std::path::PathBuf;
 
@@ -81,5 +83,39 @@ async fn a_target_has_its_testcases_from_a_place_on() {
     for query in ["from=-1", "from=", "from=x"] {
         let response = target(State(state.clone()), Path("app-1".to_owned()), RawQuery(Some(query.to_owned()))).await;
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_patch_that_cannot_be_made_is_not_listed() {
+    // The corpus is in a folder of its own, and not below this one.
+    let (_place, state) = state(&[]);
+    let failure = FleetFailureRecord {
+        target: "app.wasm".to_owned(),
+        signature: FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() },
+        trace: Digest::of(b"a trace"),
+        status: "still there".to_owned(),
+        program: None,
+        times: 1,
+        found_at: "2026-01-01T00:00:00Z".to_owned(),
+        counted: CountedSlices::default(),
+        news_of: None,
+        others: OtherFields::new(),
+    };
+    let records = FleetRecords { store: &*state.source.store };
+    records.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
+    let fleet = state.source.fleet().expect("read");
+    assert_eq!((fleet.failures.len(), &*fleet.failures[0].patches), (1, &["regression".to_owned()][..]));
+    let target = state.source.target("app-1", 0).expect("read").expect("it is collected");
+    assert_eq!(target.failures, fleet.failures);
+}
+
+#[tokio::test]
+async fn a_browser_that_goes_away_during_its_first_look_leaves_its_place() {
+    let (_place, state) = state(&[]);
+    for _ in 0..2 {
+        let asking = events(State(state.clone()));
+        drop(tokio::time::timeout(std::time::Duration::ZERO, asking).await);
+        assert_eq!(state.watchers.load(Ordering::SeqCst), 0);
     }
 }

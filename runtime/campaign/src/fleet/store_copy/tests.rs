@@ -47,6 +47,7 @@ fn shared(of: &[(&str, u64)]) -> TargetRecord {
         for number in 1..=*slices {
             assert!(record.count_slice(worker, (number, 1e9 + number as f64), |record| {
                 record.executions += 100;
+                record.program_executions += 100;
                 record.estimate.observe(0, Duration::from_secs(10));
             }));
         }
@@ -128,8 +129,10 @@ fn executions(store: &DirectoryStore) -> u64 {
 #[test]
 fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     let Pair { _folder, one, other } = Pair::new();
-    records(&one).put_target(TARGET, &target(3, &[("a", 3)])).expect("kept");
-    records(&other).put_target(TARGET, &target(2, &[("b", 2)])).expect("kept");
+    // One of them has searched an older build, too.
+    let of_build = |record, program_executions| TargetRecord { program_executions, ..record };
+    records(&one).put_target(TARGET, &of_build(target(3, &[("a", 3)]), 100)).expect("kept");
+    records(&other).put_target(TARGET, &of_build(target(2, &[("b", 2)]), 200)).expect("kept");
     put_failure(&one, FailureState::Unshrunk, failure("x", 4, &[("a", 3)]));
     put_failure(&other, FailureState::Shrunk, failure("x", 2, &[("b", 1)]));
     put_failure(&other, FailureState::Unshrunk, failure("y", 1, &[("b", 2)]));
@@ -150,6 +153,7 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     assert_eq!(first, expected);
     let record = records(&other).target(TARGET).expect("read").0;
     assert_eq!((record.executions, record.estimate.slices, record.estimate.total_cpu_s), (500, 5, 50.0));
+    assert_eq!(record.program_executions, 300);
     // The smaller trace stays, in one state, with when it was found first.
     let known = records(&other).failures(TARGET).expect("read");
     let known: Vec<_> = known.iter().map(|(state, _, it)| (*state, it.times, it.trace, &*it.found_at)).collect();
@@ -160,7 +164,7 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     assert_eq!(history.iter().map(|moment| moment.executions).collect::<Vec<_>>(), [100, 300, 500]);
     // After one that was stopped before it came to the target's record, again, back, and forth: nothing is counted twice.
     let merged = values(&other);
-    records(&other).put_target(TARGET, &target(2, &[("b", 2)])).expect("kept");
+    records(&other).put_target(TARGET, &of_build(target(2, &[("b", 2)]), 200)).expect("kept");
     copy(&one, &other);
     assert_eq!(values(&other), merged);
     assert!(copy(&one, &other).iter().all(|(_, [new, merged, replaced, _])| new + merged + replaced == 0));
@@ -208,6 +212,7 @@ fn what_each_worker_has_added_is_added_once_whichever_slices_are_in_both() {
     let put = |store: &DirectoryStore, record: &TargetRecord| records(store).put_target(TARGET, record).expect("kept");
     let counts = |store: &DirectoryStore| {
         let record = records(store).target(TARGET).expect("read").0;
+        assert_eq!(record.program_executions, record.executions, "all are of one program");
         (record.executions, record.estimate.slices, record.estimate.total_cpu_s)
     };
     put(&one, &shared(&[("a", 5)]));
