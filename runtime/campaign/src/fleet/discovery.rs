@@ -25,7 +25,7 @@ use crate::remarks::Remarks;
 use crate::selector::alike;
 use crate::suite::entry::{Kind, SuiteEntry, shown};
 use crate::suite::expect::flags;
-use crate::suite::find::{programs_here, sources};
+use crate::suite::find::{manifest, programs_here, sources};
 use crate::suite::select::{files, select};
 use fozzy_engine::{Build, ExportedFunctions};
 use fozzy_report::shell_word;
