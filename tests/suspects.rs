@@ -176,7 +176,7 @@ fn the_planted_fault_of_the_counter_is_among_the_first() {
     let fozzy = Fozzy::new();
     let counter = corpus::scenario("counter", false);
     let program = counter.to_str().expect("a path in UTF-8");
-    let args = ["suspects", program, "--seeds", "60", "--sequences", "1", "--flows", "12", "--limit", "4", "--json"];
+    let args = ["suspects", program, "--seeds", "60", "--sequences", "1", "--flows", "12", "--limit", "6", "--json"];
     let found = fozzy.run(&args).exits(0).json();
     assert!(found["failure"].as_str().is_some_and(|failure| failure.contains("the counter counts")), "{found:#}");
     let things =
