@@ -154,7 +154,8 @@ fn runs_that_an_exploration_has_kept_are_cases() {
     let other = ["diff", "new.wat", "old.wat", "--exploration", "explored.json"];
     let refused = fozzy.run(&other).refuses(&["explored.json", "another program"]);
     assert!(refused.err().contains("--save-state"), "{}", refused.err());
-    fozzy.run(&[&other[..], &["--seeds", "3"]].concat()).refuses(&["--exploration", "--seeds"]);
+    let both = fozzy.run(&[&other[..], &["--seeds", "3"]].concat()).exits(2);
+    assert!(both.err().contains("'--exploration <FILE>' cannot be used with '--seeds"), "{}", both.err());
 }
 
 #[test]
