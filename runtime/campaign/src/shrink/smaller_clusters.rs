@@ -12,7 +12,7 @@
 use crate::maelstrom::{self, sizes_below};
 use fozzy_trace::nemesis::PartitionShape;
 use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan, MountKind};
-use fozzy_trace::{NodeId, Plan};
+use fozzy_trace::{Digest, NodeId, Plan};
 use fozzy_world::fault::{FaultTarget, NEMESES, NemesisAction, kind_of, machine_of};
 use fozzy_world::glob::{matches, matches_any};
 use fozzy_world::network::{AddressFamily, address_of};
@@ -43,26 +43,30 @@ fn is_whole(smaller: &Plan, plan: &Plan, inputs: &Inputs) -> bool {
     let addresses =
         others.flat_map(|id| [AddressFamily::Ipv4, AddressFamily::Ipv6].map(|family| address_of(id, family)));
     let words: Vec<String> = gone.into_iter().chain(addresses.map(|address| address.to_string())).collect();
-    let names_one = |text: &str| words.iter().any(|word| has_word(text, word));
-    let has_named = |machine: &MachinePlan| {
-        let texts = machine.args.iter().chain(machine.env.iter().map(|(_, value)| value));
-        let files = machine.dirs.iter().flat_map(|mount| &mount.entries).filter_map(|entry| match &entry.kind {
-            MountKind::File(digest) => Some(digest),
-            MountKind::Directory | MountKind::Link(_) => None,
-        });
-        let contents = files.chain([&machine.stdin.bytes]).filter_map(|digest| inputs.get(digest));
-        let mut contents = contents.map(|bytes| names_one(&String::from_utf8_lossy(&bytes)));
-        texts.into_iter().any(|text| names_one(text)) || contents.any(|is_named| is_named)
+    let names_one = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        words.iter().any(|word| has_word(&text, word))
     };
-    let machines = std::iter::once(&smaller.main).chain(smaller.programs().map(|program| &program.machine));
-    let is_named = machines.into_iter().any(has_named);
+    let machines: Vec<&MachinePlan> =
+        std::iter::once(&smaller.main).chain(smaller.programs().map(|program| &program.machine)).collect();
+    let texts = |machine: &&MachinePlan| {
+        machine.args.iter().chain(machine.env.iter().map(|(_, value)| value)).any(|text| names_one(text))
+    };
+    // Hundreds of machines may have the same files: each is read once.
+    let files = machines.iter().flat_map(|machine| &machine.dirs).flat_map(|mount| &mount.entries);
+    let files = files.filter_map(|entry| match entry.kind {
+        MountKind::File(digest) => Some(digest),
+        MountKind::Directory | MountKind::Link(_) => None,
+    });
+    let contents: BTreeSet<Digest> = files.chain(machines.iter().map(|machine| machine.stdin.bytes)).collect();
+    let mut contents = contents.iter().filter_map(|digest| inputs.get(digest));
+    let is_named = machines.iter().any(texts) || contents.any(|bytes| names_one(&String::from_utf8_lossy(&bytes)));
     !is_named && smaller.faults.iter().all(|fault| can_strike(fault, smaller, plan))
 }
 
-/// Whether a text has a host name or an address in it that is not a part of another.
+/// Whether a text in small letters has a host name or an address in it that is not a part of another.
 fn has_word(text: &str, name: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let text = text.to_ascii_lowercase();
     text.match_indices(name)
         .any(|(at, _)| !text[..at].ends_with(is_of_name) && !text[at + name.len()..].starts_with(is_of_name))
 }

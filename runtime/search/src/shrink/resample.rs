@@ -20,6 +20,8 @@
 //! n0 n1 n2    moment, message, message, flow = kill, targets     n0    moment, flow = kill, targets
 //! ```
 //!
+//! A cluster that fails as it is, where the larger one needed a fault, has another cause, a majority that it cannot have, say: it is none of these.
+//!
 //! A program without steps gets what was recorded by the sites of its questions, and other draws beside it, as where a fault is left out.
 //!
 //! Invariant: which values are tried follows from their places, so that shrinking again gives the same.
@@ -28,7 +30,7 @@ use super::retrial::retry;
 use super::schedule::is_turn;
 use super::steps::{FLOW, StepPosition, steps_of, with_steps};
 use super::values::is_drawn;
-use super::{ShrinkCandidate, ShrinkHalt, Shrinker, digest};
+use super::{ShrinkCandidate, ShrinkHalt, Shrinker, digest, source};
 use crate::keyed_source::{AnswerDomain, Decision, DecisionKey, LOGGED_MAX};
 use crate::site_source::RecordedAnswers;
 use fozzy_trace::digest::hex;
@@ -79,9 +81,10 @@ pub(super) fn smaller_cluster(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkH
     loop {
         let (plan, inputs) = (&shrinker.smallest.plan, &shrinker.smallest.inputs);
         let plans = shrinker.workers[0].target().smaller_clusters(plan, inputs);
+        let needs_fault = !plans.is_empty() && !fails_without_faults(shrinker, &shrinker.smallest.clone())?;
         let mut is_smaller = false;
         for plan in plans {
-            if fails_with(shrinker, plan)? {
+            if fails_with(shrinker, plan, needs_fault)? {
                 is_smaller = true;
                 break;
             }
@@ -92,10 +95,13 @@ pub(super) fn smaller_cluster(shrinker: &mut Shrinker<'_>) -> Result<(), ShrinkH
     }
 }
 
-fn fails_with(shrinker: &mut Shrinker<'_>, plan: Plan) -> Result<bool, ShrinkHalt> {
+fn fails_with(shrinker: &mut Shrinker<'_>, plan: Plan, needs_fault: bool) -> Result<bool, ShrinkHalt> {
     let old = &shrinker.smallest;
     let answers = old.answers.iter().filter_map(|(key, answer)| Some((moved(key, &plan, &old.plan)?, answer.clone())));
     let candidate = ShrinkCandidate { answers: answers.collect(), plan, ..old.clone() };
+    if needs_fault && fails_without_faults(shrinker, &candidate)? {
+        return Ok(false);
+    }
     if shrinker.attempt(candidate.clone())? {
         return Ok(true);
     }
@@ -109,6 +115,19 @@ fn fails_with(shrinker: &mut Shrinker<'_>, plan: Plan) -> Result<bool, ShrinkHal
         steps if steps.is_empty() => has_other_draws(shrinker, &candidate, &log),
         steps => has_other_values(shrinker, &candidate, &log, &steps),
     }
+}
+
+/// Whether a candidate fails so when no planned fault can strike; one without any does.
+fn fails_without_faults(shrinker: &mut Shrinker<'_>, candidate: &ShrinkCandidate) -> Result<bool, ShrinkHalt> {
+    if candidate.plan.faults.is_empty() {
+        return Ok(true);
+    }
+    let mut quiet = candidate.clone();
+    quiet.plan.faults.clear();
+    shrinker.tries += 1;
+    let (source, _) = source(&quiet, shrinker.seed, &shrinker.observations);
+    let execution = shrinker.workers[0].target().execute(&quiet.plan, &quiet.inputs, source, 0..0)?;
+    Ok(shrinker.workers[0].target().identify(&execution).as_ref() == Some(&shrinker.identity))
 }
 
 /// The same question in the plan with fewer machines; `None` if the one that asks is gone.

@@ -209,6 +209,40 @@ fn a_cluster_gets_small_where_fewer_answers_come_before_the_flow() {
     assert_eq!((shrunk.before.machines, shrunk.after.machines, shrunk.after.steps), (5, 1, 1));
 }
 
+/// A toy on a cluster that has no majority on one machine: all fails there, as it does elsewhere under a fault.
+struct MajorityToy;
+
+impl ReplayTarget for MajorityToy {
+    fn execute(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs,
+        source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+    ) -> Result<Execution, HarnessError> {
+        let fails: Fails = match plan.nodes.len() {
+            1 => |_| Some("bad"),
+            _ => |steps| steps.iter().any(|step| step.struck).then_some("bad"),
+        };
+        Toy { fails, performed: 0 }.execute(plan, inputs, source, keep)
+    }
+
+    fn smaller_clusters(&self, plan: &Plan, inputs: &Inputs) -> Vec<Plan> {
+        ClusterToy.smaller_clusters(plan, inputs)
+    }
+}
+
+#[test]
+fn a_cluster_that_is_too_small_to_work_is_not_what_a_fault_did() {
+    let nodes = (0..5).map(machine).collect();
+    let plan = Plan { nodes, faults: vec![fault("latency", 300_000)], ..scenario(1, 60) };
+    let execution =
+        MajorityToy.execute(&plan, &Inputs::default(), Box::new(SeededSource::new(Seed(3))), 0..0).expect("no machine");
+    let shrunk = shrink(&recording_of(&plan, &execution, 3), &mut [&mut MajorityToy], ALL, &mut |_| true);
+    let shrunk = shrunk.expect("it can be shrunk");
+    assert_eq!((shrunk.after.machines, shrunk.after.faults, shrunk.after.steps), (2, 1, 1));
+}
+
 #[test]
 fn a_cluster_gets_as_small_as_it_fails_with_other_values() {
     let plan = Plan { nodes: (0..5).map(machine).collect(), ..scenario(1, 60) };
