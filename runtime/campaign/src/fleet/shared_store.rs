@@ -414,8 +414,9 @@ fn size_of(bytes: &[u8]) -> String {
     format!("{}\n", bytes.len())
 }
 
-fn bounded(what: &str, found: u64, limit: u64) -> Result<(), SharedStoreError> {
-    if found <= limit { Ok(()) } else { Err(SharedStoreError::Size { what: what.to_owned(), found, limit }) }
+/// Refuses what is beyond a bound; its name is written out only then.
+fn bounded(what: impl fmt::Display, found: u64, limit: u64) -> Result<(), SharedStoreError> {
+    if found <= limit { Ok(()) } else { Err(SharedStoreError::Size { what: what.to_string(), found, limit }) }
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ impl SharedStore for DirectoryStore {
     }
 
     fn put(&self, key: &StoreKey, value: &[u8]) -> Result<(), SharedStoreError> {
-        bounded(&format!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
+        bounded(format_args!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
         write(&self.file("values", key, VALUE_ENDING)?, value, Durability::Synced)
     }
 
@@ -127,7 +127,7 @@ impl SharedStore for DirectoryStore {
                 let part = part.filter(|_| entry.file_type().is_ok_and(|kind| kind.is_dir()));
                 open.extend(part.map(|part| (entry.path(), key.join(&part))));
             }
-            bounded(&format!("{} has a number of folders", self.place()), open.len() as u64, NAMES_MAX as u64)?;
+            bounded(format_args!("{} has a number of folders", self.place()), open.len() as u64, NAMES_MAX as u64)?;
         }
         folders.sort();
         Ok(folders)
@@ -192,7 +192,7 @@ impl SharedStore for DirectoryStore {
     }
 
     fn insert(&self, set: &StoreKey, member: &str) -> Result<bool, SharedStoreError> {
-        bounded(&format!("a member of {set} has a size"), member.len() as u64, VALUE_BYTES_MAX as u64)?;
+        bounded(format_args!("a member of {set} has a size"), member.len() as u64, VALUE_BYTES_MAX as u64)?;
         let path = self.member(set, member)?;
         path.parent().map_or(Ok(()), make)?;
         write_new(&path, member.as_bytes())
@@ -283,7 +283,7 @@ fn stems(folder: &Path, ending: &str) -> Result<Vec<String>, SharedStoreError> {
         // What is being written has a hidden name.
         let stem = name.to_str().and_then(|name| name.strip_suffix(ending)?.strip_suffix('.'));
         stems.extend(stem.filter(|stem| !stem.starts_with('.')).map(str::to_owned));
-        bounded(&format!("{} has a number of names", folder.display()), stems.len() as u64, NAMES_MAX as u64)?;
+        bounded(format_args!("{} has a number of names", folder.display()), stems.len() as u64, NAMES_MAX as u64)?;
     }
     Ok(stems)
 }
@@ -329,6 +329,6 @@ fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, SharedStoreE
     let size = file.metadata().map_or(0, |file| file.len()).min(limit);
     let mut bytes = Vec::with_capacity(size as usize + 1);
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| SharedStoreError::io("read", path, error))?;
-    bounded(&format!("{} has a size", path.display()), bytes.len() as u64, limit)?;
+    bounded(format_args!("{} has a size", path.display()), bytes.len() as u64, limit)?;
     Ok(Some(bytes))
 }

@@ -257,13 +257,13 @@ impl SharedStore for RedisStore {
         let (hash, field) = self.value(key)?;
         let found: Option<Vec<u8>> = self.ask("read", key, redis::cmd("HGET").arg(hash).arg(field))?;
         if let Some(found) = &found {
-            bounded(&format!("the value {key} has a size"), found.len() as u64, VALUE_BYTES_MAX as u64)?;
+            bounded(format_args!("the value {key} has a size"), found.len() as u64, VALUE_BYTES_MAX as u64)?;
         }
         Ok(found)
     }
 
     fn put(&self, key: &StoreKey, value: &[u8]) -> Result<(), SharedStoreError> {
-        bounded(&format!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
+        bounded(format_args!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
         let (hash, field) = self.value(key)?;
         self.ask::<i64>("write", key, redis::cmd("HSET").arg(hash).arg(field).arg(value)).map(drop)
     }
@@ -276,7 +276,7 @@ impl SharedStore for RedisStore {
     fn list(&self, folder: &StoreKey) -> Result<Vec<String>, SharedStoreError> {
         let hash = self.key_of("v", folder.parts())?;
         let count: u64 = self.ask("list", folder, redis::cmd("HLEN").arg(&hash))?;
-        bounded(&format!("{folder} has a number of names"), count, NAMES_MAX as u64)?;
+        bounded(format_args!("{folder} has a number of names"), count, NAMES_MAX as u64)?;
         let fields: Vec<String> = self.ask("list", folder, redis::cmd("HKEYS").arg(&hash))?;
         let mut names: Vec<String> = fields.iter().filter_map(|field| read_part(field)).collect();
         names.sort();
@@ -365,7 +365,7 @@ impl SharedStore for RedisStore {
     }
 
     fn insert(&self, set: &StoreKey, member: &str) -> Result<bool, SharedStoreError> {
-        bounded(&format!("a member of {set} has a size"), member.len() as u64, VALUE_BYTES_MAX as u64)?;
+        bounded(format_args!("a member of {set} has a size"), member.len() as u64, VALUE_BYTES_MAX as u64)?;
         let (key, token, script) = (self.key_of("s", set.parts())?, RedisStore::token(), Script::new(INSERT));
         let mut call = script.key(key);
         call.arg(member).arg(token);
@@ -380,7 +380,7 @@ impl SharedStore for RedisStore {
     fn members(&self, set: &StoreKey) -> Result<Vec<String>, SharedStoreError> {
         let key = self.key_of("s", set.parts())?;
         let count: u64 = self.ask("list", set, redis::cmd("HLEN").arg(&key))?;
-        bounded(&format!("{set} has a number of members"), count, NAMES_MAX as u64)?;
+        bounded(format_args!("{set} has a number of members"), count, NAMES_MAX as u64)?;
         let mut members: Vec<String> = self.ask("list", set, redis::cmd("HKEYS").arg(&key))?;
         members.sort();
         Ok(members)
@@ -539,7 +539,7 @@ impl RedisConnection {
             };
             let (next, found): (u64, Vec<String>) = self.ask("list", start, &scan)?;
             keys.extend(found);
-            bounded(&format!("{} has a number of names", self.place), keys.len() as u64, NAMES_MAX as u64)?;
+            bounded(format_args!("{} has a number of names", self.place), keys.len() as u64, NAMES_MAX as u64)?;
             if next == 0 {
                 break;
             }
