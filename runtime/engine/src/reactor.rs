@@ -144,6 +144,9 @@ pub struct Reactor {
     finished: bool,
     /// Recognises states, once [`Reactor::find_states`] was called.
     changes: Option<StateLearner>,
+    /// Whether it has not looked since the last call, and whether something was captured meanwhile: what it then missed is found in all pages.
+    unlooked: bool,
+    missed: bool,
     /// Written pages; kept to reuse the allocation.
     pages: Vec<u32>,
 }
@@ -195,8 +198,19 @@ impl Reactor {
         let mut checkpoints = Checkpoints::new(CHECKPOINT_BYTES_DEFAULT);
         let state = live.capture()?;
         let base = checkpoints.add_root(state, first);
-        let (over, finished, changes) = (false, false, None);
-        Ok(Reactor { program, start, live, checkpoints, base, over, finished, changes, pages: Vec::new() })
+        Ok(Reactor {
+            program,
+            start,
+            live,
+            checkpoints,
+            base,
+            over: false,
+            finished: false,
+            changes: None,
+            unlooked: false,
+            missed: false,
+            pages: Vec::new(),
+        })
     }
 
     /// The program.
@@ -236,6 +250,7 @@ impl Reactor {
             return Err(CallError::Over);
         }
         self.checkpoints.called(function, &arguments);
+        self.unlooked = true;
         let result = self.live.call(function, arguments);
         self.over = matches!(result, Err(CallError::Ended { .. } | CallError::Runaway | CallError::Harness(_)));
         result
@@ -301,6 +316,7 @@ impl Reactor {
         }
         assert!(!self.finished, "what was done since the last restore cannot be repeated");
         let state = self.live.capture()?;
+        self.missed |= self.unlooked;
         self.base = self.checkpoints.add(self.base, state);
         Ok(self.base)
     }
@@ -325,8 +341,9 @@ impl Reactor {
         self.checkpoints.arrive(checkpoint);
         (self.base, self.over, self.finished) = (checkpoint, false, false);
         if let Some(changes) = &mut self.changes {
-            self.live.follow_changes(changes);
+            self.live.follow_changes(changes, restored == RestoreMethod::InPlace && !self.missed);
         }
+        (self.unlooked, self.missed) = (false, false);
         Ok(restored)
     }
 
@@ -408,6 +425,7 @@ impl Reactor {
     /// # Errors
     /// When this machine or this component does not have it, in one sentence.
     pub fn track(&mut self, kind: TrackerKind) -> Result<(), String> {
+        self.missed |= self.unlooked;
         self.live.track(kind)
     }
 
@@ -439,6 +457,7 @@ impl Reactor {
     /// relevant words of the memory are not known, and in builds that do not mark what they write.
     pub fn memory_state(&mut self) -> Option<u64> {
         let changes = self.changes.as_mut()?;
+        self.unlooked = false;
         self.live.look_at_changes(changes, &mut self.pages)
     }
 
@@ -500,6 +519,7 @@ impl Reactor {
         if self.over {
             return Err(CallError::Over);
         }
+        self.missed |= self.unlooked;
         Ok(self.live.verify()?)
     }
 
@@ -511,6 +531,7 @@ impl Reactor {
         if self.over {
             return Err(CallError::Over);
         }
+        self.missed |= self.unlooked;
         Ok(self.live.digest()?)
     }
 }

@@ -560,10 +560,13 @@ impl ReactorInstance {
         changes.look(region.bytes(), pages)
     }
 
-    /// The state was restored; see [`StateLearner::follow`].
-    pub(super) fn follow_changes(&self, changes: &mut StateLearner) {
-        if let Some(region) = self.told.guest.first() {
-            changes.follow(region.bytes());
+    /// The state was restored; see [`StateLearner::follow`]. When all that was written before was looked at, `in_place`, the pages that
+    /// were brought back are all that can differ.
+    pub(super) fn follow_changes(&self, changes: &mut StateLearner, in_place: bool) {
+        let Some(region) = self.told.guest.first() else { return };
+        match &self.accessor {
+            Some(accessor) if in_place => changes.follow(region.bytes(), accessor.memories.restored_pages()),
+            _ => changes.follow_all(region.bytes()),
         }
     }
 

@@ -309,6 +309,11 @@ impl GuestMemories {
         Ok(resized)
     }
 
+    /// The pages that the last restore wrote, of a computer with one memory.
+    pub(crate) fn restored_pages(&self) -> &[u32] {
+        &self.pages
+    }
+
     fn is_check_due(&mut self) -> bool {
         self.until_check -= 1;
         if self.until_check == 0 {

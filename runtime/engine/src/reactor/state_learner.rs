@@ -117,8 +117,21 @@ impl StateLearner {
         self.is_quiet.then_some(self.sum)
     }
 
-    /// The memory was restored.
-    pub(super) fn follow(&mut self, memory: &[u8]) {
+    /// These pages of the memory were restored, and nothing else was written since the last look.
+    pub(super) fn follow(&mut self, memory: &[u8], pages: &[u32]) {
+        // What a memory that grew has lost by shrinking nobody has written.
+        if memory.len() != self.base.len() {
+            return self.follow_all(memory);
+        }
+        for page in pages {
+            if self.pages.contains_key(page) {
+                self.compare(*page, memory, false);
+            }
+        }
+    }
+
+    /// The memory was restored, from whatever it held.
+    pub(super) fn follow_all(&mut self, memory: &[u8]) {
         let pages: Vec<u32> = self.pages.keys().copied().collect();
         pages.into_iter().for_each(|page| self.compare(page, memory, false));
     }
@@ -235,7 +248,7 @@ mod tests {
             if step % 16 == 15 {
                 // As after a restore: the same bytes, without a step.
                 put(&mut memory, DOOR, 0);
-                changes.follow(&memory);
+                changes.follow(&memory, &[2]);
                 put(&mut memory, DOOR, door);
             }
             let state = changes.look(&memory, &[2]);
