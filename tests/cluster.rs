@@ -152,6 +152,18 @@ fn a_plan_file_is_a_target_by_the_clients_that_it_names() {
     fozzy.run(&["run", "plans/nodes.toml", "--plan", "plans/../plans/nodes.toml", "--no-store"]).exits(0);
     fozzy.run(&["inspect", "plans/nodes.toml"]).exits(0);
     fozzy.run(&["doctor", "--deep", "--scenario", "plans/nodes.toml"]).exits(0);
+    // What was saved under one plan of these clients is not tried under another one.
+    for name in ["one.toml", "two.toml"] {
+        fozzy.write(name, plan("fails.wat"));
+    }
+    fozzy.run(&["explore", "one.toml", "--runs", "3", "--no-shrink"]).exits(4);
+    let suite = fozzy.run(&["test", "one.toml", "two.toml", "--json"]).exits(4).json();
+    let against: Vec<&Value> =
+        suite["regressions"].as_array().expect("a list").iter().map(|one| &one["against"]).collect();
+    assert_eq!(against, ["one.toml"], "{suite:#}");
+    for name in ["one.toml", "two.toml"] {
+        fs::remove_file(fozzy.path(name)).expect("it was written");
+    }
     // The trace needs neither of them, and another target goes before the clients.
     fozzy.write("fails.toml", plan("fails.wat"));
     fozzy.run(&["run", "fails.toml", "--record", "fails.fozzy", "--no-store"]).exits(4);

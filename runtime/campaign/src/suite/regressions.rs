@@ -13,6 +13,8 @@
 
 use super::case::{Case, Suite, identity};
 use super::entry::{Kind, shown};
+use super::expect::own_plan;
+use crate::cluster_plan::is_same;
 use crate::error::CampaignError;
 use crate::explore::conditions::FailureConditions;
 use crate::explore::regression_status::RegressionStatus;
@@ -56,6 +58,7 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     for (place, case) in cases.iter().enumerate() {
         if let Ok(file) = &case.file {
             let kept = SavedFailures::of(base_dir, file).traces().into_iter();
+            let kept = kept.filter(|path| !is_of_other(cases, case, base_dir, path));
             found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place), is_saved: true }));
         }
         // That of the crate or the cluster in this very folder is the suite's.
@@ -67,6 +70,14 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     }
     found.sort_by(|left, right| left.path.cmp(&right.path));
     found
+}
+
+/// Whether a saved failure was found under the plan of another case with the same program: clients may have several clusters.
+fn is_of_other(cases: &[Case], case: &Case, base_dir: &Path, trace: &Path) -> bool {
+    let Some(plan) = saved_failures::plan_below(base_dir, trace) else { return false };
+    let file = |case: &Case| case.file.as_ref().ok().cloned();
+    let has_plan = |case: &Case| own_plan(&case.path, case.kind).is_some_and(|own| is_same(&own, &plan));
+    !has_plan(case) && cases.iter().any(|other| file(other) == file(case) && has_plan(other))
 }
 
 /// The folder of the failures that are kept of one case.
