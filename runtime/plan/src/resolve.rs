@@ -132,14 +132,7 @@ impl Resolve<'_, '_> {
         let mut names: BTreeSet<String> = file.node.iter().map(|node| node.name.to_ascii_lowercase()).collect();
         let targets = file.target.as_ref().map(|target| {
             let program = self.at("target", |resolve| resolve.part(target));
-            target_names(file).into_iter().map(move |name| NodePlan {
-                name,
-                program: program.clone(),
-                called: true,
-                ends: None,
-                restart: None,
-                counted: None,
-            })
+            target_names(file).into_iter().map(move |name| NodePlan::called(name, program.clone()))
         });
         let targets: Vec<NodePlan> = targets.into_iter().flatten().collect();
         names.extend(targets.iter().map(|node| node.name.clone()));
