@@ -23,6 +23,9 @@ fn with(store: &str, plan: &str, planted: &str) -> Fozzy {
     }
     let plan = fs::read_to_string(repository().join(format!("scenarios/{plan}/plan.toml"))).expect("it is there");
     let plan = plan.replace(&format!("\"../{store}\""), &format!("\"{store}.wasm\""));
+    let clients = if plan.contains("clients = \".\"") { "\".\"" } else { "\"../store-clients\"" };
+    let plan = plan.replace(&format!("clients = {clients}"), "clients = \"store-clients.wasm\"");
+    assert!(plan.contains("clients = \"store-clients.wasm\""), "{plan}");
     let plan = match planted {
         "" => plan,
         planted => plan.replace("\"{nodes}\"]\nends", &format!("\"{{nodes}}\", \"{planted}\"]\nends")),
@@ -49,6 +52,9 @@ fn a_sound_store_passes_and_replays_without_its_programs() {
     run(&fozzy, "--seed 3 --record one.fozzy").exits(0);
     run(&fozzy, "--seed 3 --record two.fozzy").exits(0);
     assert!(fozzy.read("one.fozzy") == fozzy.read("two.fozzy"), "two runs with one seed, two traces");
+    let target = "run plan.toml --sequences 1 --flows 100 --seed 3 --record target.fozzy";
+    fozzy.run(&target.split(' ').collect::<Vec<_>>()).exits(0);
+    assert!(fozzy.read("one.fozzy") == fozzy.read("target.fozzy"), "the plan as the target is clients and plan");
     fs::remove_file(fozzy.path("replicated-store.wasm")).expect("it was copied");
     let replayed = fozzy.run(&["replay", "one.fozzy", "--json"]).exits(0).json();
     assert_eq!(replayed["replay"]["equal"], true, "{replayed}");
@@ -89,8 +95,7 @@ fn a_published_raft_holds_and_what_is_planted_into_its_use_is_found() {
 fn an_exploration_of_a_cluster_judges_as_its_plan_says() {
     let fozzy = with_store("");
     let rejects = repository().join("tests/programs/exits.wat").display().to_string();
-    let explore =
-        ["explore", "store-clients.wasm", "--plan", "plan.toml", "--steps", "10", "--runs", "2", "--no-shrink"];
+    let explore = ["explore", "plan.toml", "--steps", "10", "--runs", "2", "--no-shrink"];
     let explore = |more: &[&str]| fozzy.run(&[&explore[..], &["--no-store", "--no-seeds", "--json"], more].concat());
     explore(&[]).exits(0);
     let rejected = explore(&["--check", &rejects]).exits(1).json();
@@ -128,4 +133,77 @@ fn a_cluster_that_does_not_get_on_says_who_waits_for_whom() {
     let text = found.to_string();
     assert!(text.contains("no progress: clients have recorded no operation, and the program has not ended, in the 10s since faults ended at 5s"), "{text}");
     assert!(text.contains("main waits for bytes from the connection with n1:9"), "{text}");
+}
+
+#[test]
+fn a_plan_file_is_a_target_by_the_clients_that_it_names() {
+    let fozzy = Fozzy::new();
+    let program = |name: &str| fs::read(repository().join("tests/programs").join(name)).expect("it is committed");
+    for name in ["pass.wat", "fails.wat"] {
+        fozzy.write(name, program(name));
+    }
+    let machines = "[[node]]\nname = \"n\"\ncount = 2\ncomponent = \"pass.wat\"\n";
+    let plan = |clients: &str| format!("{machines}[cluster]\nclients = \"{clients}\"\n");
+    fs::create_dir(fozzy.path("plans")).expect("a folder");
+    fozzy.write("plans/nodes.toml", plan("../pass.wat").replace("\"pass.wat\"", "\"../pass.wat\""));
+    fozzy.run(&["validate", "plans/nodes.toml"]).exits(0);
+    let swept = fozzy.run(&["run", "plans/nodes.toml", "--seeds", "1..3", "--no-store", "--json"]).exits(0).json();
+    assert!(swept.to_string().contains("pass.wat"), "{swept}");
+    fozzy.run(&["run", "plans/nodes.toml", "--plan", "plans/../plans/nodes.toml", "--no-store"]).exits(0);
+    fozzy.run(&["inspect", "plans/nodes.toml"]).exits(0);
+    fozzy.run(&["doctor", "--deep", "--scenario", "plans/nodes.toml"]).exits(0);
+    // What was saved under one plan of these clients is not tried under another one.
+    for name in ["one.toml", "two.toml"] {
+        fozzy.write(name, plan("fails.wat"));
+    }
+    fozzy.run(&["explore", "one.toml", "--runs", "3", "--no-shrink"]).exits(4);
+    let suite = fozzy.run(&["test", "one.toml", "two.toml", "--json"]).exits(4).json();
+    let against: Vec<&Value> =
+        suite["regressions"].as_array().expect("a list").iter().map(|one| &one["against"]).collect();
+    assert_eq!(against, ["one.toml"], "{suite:#}");
+    for name in ["one.toml", "two.toml"] {
+        fs::remove_file(fozzy.path(name)).expect("it was written");
+    }
+    // The trace needs neither of them, and another target goes before the clients.
+    fozzy.write("fails.toml", plan("fails.wat"));
+    fozzy.run(&["run", "fails.toml", "--record", "fails.fozzy", "--no-store"]).exits(4);
+    fozzy.run(&["run", "pass.wat", "--plan", "fails.toml", "--no-store"]).exits(0);
+    fozzy.run(&["replay", "fails.fozzy", "--against", "plans/nodes.toml", "--no-store"]).exits(2);
+    fs::remove_file(fozzy.path("fails.toml")).expect("it was written");
+    fs::remove_file(fozzy.path("fails.wat")).expect("it was copied");
+    fozzy.run(&["replay", "fails.fozzy", "--no-store"]).exits(4);
+    // Suites find it, and what it is made of is no test of its own.
+    fozzy.write("nodes.toml", plan("pass.wat"));
+    for args in [&["test", "--json"][..], &["test", "nodes.toml", "--json"]] {
+        let suite = fozzy.run(args).exits(0).json();
+        let names: Vec<&Value> =
+            suite["scenarios"].as_array().expect("a list").iter().map(|one| &one["name"]).collect();
+        assert_eq!(names, ["nodes"], "{suite:#}");
+    }
+    let fleet = fozzy.run(&["fleet", "--collect", "--json"]).exits(0).json();
+    let names: Vec<&Value> = fleet["targets"].as_array().expect("a list").iter().map(|one| &one["name"]).collect();
+    assert_eq!((names, &fleet["notCollected"]), (vec![&Value::from("nodes.toml")], &Value::Array(Vec::new())));
+    fozzy.write("bare.toml", machines);
+    fozzy.write("nowhere.toml", plan("nowhere.wat"));
+    fozzy.write("nested.toml", plan("nodes.toml"));
+    for command in ["run", "explore", "fuzz", "mine", "suspects", "mutants"] {
+        fozzy.run(&[command, "bare.toml"]).refuses(&["bare.toml: `cluster.clients`: this key is missing"]);
+    }
+    for (args, said) in [
+        ("run nowhere.toml", "nowhere.toml:6:1: `cluster.clients`: there is no file or folder `nowhere.wat`"),
+        (
+            "run nested.toml",
+            "nested.toml:6:1: `cluster.clients`: expected the program of the clients, found a plan file",
+        ),
+        (
+            "run nodes.toml --plan bare.toml",
+            "nodes.toml is a plan file, and so the plan of its clients; --plan names another one",
+        ),
+        ("diff pass.wat nodes.toml", "nodes.toml: expected a WebAssembly component"),
+    ] {
+        fozzy.run(&args.split(' ').collect::<Vec<_>>()).refuses(&[said]);
+    }
+    let refused = fozzy.run(&["test", "nodes.toml", "--plan", "bare.toml", "--json"]).exits(2).json();
+    let why = refused["scenarios"][0]["error"]["message"].as_str().expect("an error");
+    assert!(why.contains("--plan names another one: bare.toml"), "{refused:#}");
 }

@@ -13,6 +13,7 @@ pub mod artifacts;
 pub mod block_stacks;
 pub mod build;
 pub mod causality;
+pub mod cluster_plan;
 pub mod comparisons;
 pub mod compiler;
 pub mod config;

@@ -256,14 +256,7 @@ fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), Ca
                 format!("a machine of the plan is called `{name}`, as the nodes of a distributed scenario are");
             return Err(CampaignError::new(ErrorKind::Plan, message));
         }
-        plan.nodes.push(NodePlan {
-            name,
-            program: program.clone(),
-            called: true,
-            ends: None,
-            restart: None,
-            counted: None,
-        });
+        plan.nodes.push(NodePlan::called(name, program.clone()));
     }
     Ok(())
 }

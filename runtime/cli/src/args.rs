@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod check;
+mod cluster_plan;
 mod corpus;
 mod criteria;
 mod dashboard;
@@ -306,7 +307,7 @@ pub(crate) enum ExampleArg {
 pub(crate) struct RunArgs {
     /// A component, a wasip1 core module, the text format of either, or a folder: with a Cargo.toml (built for
     /// wasm32-wasip2), or with an expect.toml that defines how to build its program. A component that exports `fozzy:scenario` is
-    /// driven step by step, and so is a scenario file `*.fozzy.json`.
+    /// driven step by step, and so is a scenario file `*.fozzy.json`. A plan file that names its clients runs them under this plan.
     pub(crate) target: PathBuf,
     /// Accepted for compatibility: every run is deterministic.
     #[arg(long)]
@@ -372,8 +373,8 @@ pub(crate) struct RunArgs {
 /// scenario.
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Components, core modules, `.wat` of either, folders with a Cargo.toml or an expect.toml that names a program, other
-    /// folders (everything below), or patterns of these with `*`, `?`, `[ab]`, `**` [default: tests/**/*.fozzy.json, everything
+    /// Components, core modules, `.wat` of either, plan files that name their clients, folders with a Cargo.toml or an expect.toml that
+    /// names a program, other folders (everything below), or patterns of these with `*`, `?`, `[ab]`, `**` [default: tests/**/*.fozzy.json, everything
     /// below scenarios/, and this folder, if it is one of a scenario; when that is nothing, the programs in this folder]
     #[arg(value_name = "GLOBS")]
     pub(crate) globs: Vec<String>,

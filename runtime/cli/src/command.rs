@@ -65,7 +65,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let printer = Printer::new(cli.globals.json, cli.globals.no_color);
     let result = prepare(&cli.globals).and_then(|()| settings(&cli.globals, &cli.command)).and_then(|config| {
-        let Cli { globals, command } = cli;
+        let Cli { globals, mut command } = cli;
+        command.open_plan_target()?;
         let strict = !globals.unsafe_;
         let runs = RunStore::new(&config.base_dir);
         let runs =

@@ -4,6 +4,7 @@
 //!
 //! Not here: what needs the real computer or the merged plan (`resolve.rs`).
 
+use crate::cluster::is_plan_name;
 use crate::file::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, FaultFile, HttpFile, MachineFile, NodeEnd,
     NodeFile, PlanFile, ProcessFile,
@@ -66,7 +67,10 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
     }
     file.fault.iter().enumerate().for_each(|(i, fault)| check.at2("fault", i, |check| check.fault(fault, kinds)));
     check.at("expect", |check| check.expect(&file.expect));
-    crate::nemesis::check(&file.nemesis, file.cluster, file.limits.timeout, check.problems);
+    if let Some(clients) = &file.cluster.clients {
+        check.at2("cluster", "clients", |check| check.must(check_clients(clients)));
+    }
+    crate::nemesis::check(&file.nemesis, file.cluster.phases, file.limits.timeout, check.problems);
     let BackendsFile { allow_hosts, allow_commands, .. } = &file.backends;
     for (i, host) in allow_hosts.iter().flatten().enumerate() {
         let checked = HostPattern::parse(host).map(|_| ());
@@ -601,6 +605,15 @@ fn check_pattern(text: &str, what: &str) -> Result<(), String> {
 fn check_host_path(path: &Path) -> Result<(), String> {
     match path.as_os_str().is_empty() {
         true => Err("expected a path, found nothing".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Clients that a plan file names are a program: it cannot be a plan file that names others.
+fn check_clients(path: &Path) -> Result<(), String> {
+    check_host_path(path)?;
+    match is_plan_name(path) {
+        true => Err("expected the program of the clients, found a plan file".to_owned()),
         false => Ok(()),
     }
 }

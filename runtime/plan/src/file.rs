@@ -4,8 +4,9 @@
 //! over the schema that is made of them (`walk.rs`), since serde cannot refuse unknown keys beside `flatten`.
 //! Paths of the real computer are joined with the folder of the file when it is read.
 
+use crate::cluster::ClusterTable;
 use crate::named::NamedValues;
-use crate::nemesis::{NemesisFile, PhasesFile};
+use crate::nemesis::NemesisFile;
 use crate::notation::{Bandwidth, ByteSize, FaultRate, NamedAllocator, Strength, TimeSpan, WallStart};
 use crate::stdin::StdinFile;
 use fozzy_trace::Digest;
@@ -60,8 +61,8 @@ pub struct PlanFile {
     pub fault: Vec<FaultFile>,
     /// What goes wrong at moments of the run: machines are cut off, killed, their clocks jump. It begins, hits some machines, and ends.
     pub nemesis: Vec<NemesisFile>,
-    /// Phases of a run of several machines, and how many of them may be hit at once.
-    pub cluster: PhasesFile,
+    /// The program that calls the machines, phases of a run, and how many machines may be hit at once.
+    pub cluster: ClusterTable,
     /// Whether the program of the run may exit with an error once a fault has struck: then only what is worse is a failure, a panic or a
     /// wrong answer. Of another machine, `ends` says it. Default: false.
     pub allow_error_exit: Option<bool>,
@@ -761,6 +762,7 @@ impl PlanFile {
             rule.stdout.iter_mut().chain(rule.stderr.iter_mut()).chain(others)
         });
         self.expect.check.iter_mut().for_each(&mut *visit);
+        self.cluster.clients.iter_mut().for_each(&mut *visit);
         for model in self.expect.history.iter_mut().filter_map(|criterion| criterion.model.as_mut()) {
             if is_model_path(model) {
                 let mut path = PathBuf::from(&*model);

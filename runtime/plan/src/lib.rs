@@ -72,6 +72,7 @@
 
 mod base64;
 mod check;
+mod cluster;
 mod document;
 mod fault_words;
 mod file;
@@ -91,6 +92,7 @@ mod tests;
 mod walk;
 
 pub use check::{RULES_MAX, check_regex};
+pub use cluster::is_plan_name;
 pub use fault_words::{FAULT_GROUPS, FaultWordsError, fault_groups, group_of, parse_fault_words};
 pub use file::{
     BackendsFile, ComponentFile, ComponentTable, ContentFile, ContentTable, DiskFile, DiskNames, ExpectFile, FaultFile,

@@ -1,6 +1,6 @@
 //! One plan file over another: flags over `plan.toml` over `fozzy.toml`.
 //!
-//! - One value (a number, a text, `args`, `stdin`, `target`, `allow-hosts`, `allow-commands`): the upper one, if it stands there.
+//! - One value (a number, a text, `args`, `stdin`, `target`, `clients`, `allow-hosts`, `allow-commands`): the upper one, if it is given.
 //! - A table of names (`env`, `dirs`, `files`): the names of both; for a name of both, the upper value.
 //! - Rules (`http`, `process`), faults and nemeses: the upper ones first, then the lower ones, so that the upper ones decide.
 //! - Machines: those of both; of two with one name, the upper one as a whole.
@@ -82,7 +82,7 @@ impl MachineFile {
 }
 
 impl PhasesFile {
-    fn over(self, lower: PhasesFile) -> PhasesFile {
+    pub(crate) fn over(self, lower: PhasesFile) -> PhasesFile {
         PhasesFile {
             hit_at_most: self.hit_at_most.or(lower.hit_at_most),
             faults_until: self.faults_until.or(lower.faults_until),

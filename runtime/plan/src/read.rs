@@ -18,7 +18,7 @@ use fozzy_world::fault::FAULTS;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most bytes of a plan file. Large bodies belong in files of their own; beyond it the plan is refused before it is
 /// parsed.
@@ -87,6 +87,10 @@ impl PlanFile {
                     let within = ["target".into(), DocumentStep::Key(name.clone())];
                     let mut found = Problems::within(&within);
                     let file = examine(value, &within, &mut found);
+                    if file.as_ref().is_some_and(|file| file.cluster.clients.is_some()) {
+                        let message = "only a plan file names its clients, and this table is of one target";
+                        found.add(&["cluster".into(), "clients".into()], message);
+                    }
                     problems.extend_independent(found);
                     targets.extend(file.map(|file| (name, based(file, path))));
                 }
@@ -94,6 +98,22 @@ impl PlanFile {
             Some(_) => problems.add(&["target".into()], "expected a table of targets, such as [target.\"app.wasm\"]"),
         }
         finish(Some(targets), problems, &document).map_err(refuse)
+    }
+
+    /// The program that a plan file names as its clients, for runs of the file itself. A relative path is joined with the folder of `path`.
+    ///
+    /// # Errors
+    /// As [`PlanFile::parse`], and when it names no clients, or some that are not there.
+    pub fn clients_of(text: &str, path: &Path) -> Result<PathBuf, PlanError> {
+        let message = match PlanFile::parse(text, path)?.cluster.clients {
+            Some(clients) if clients.exists() => return Ok(clients),
+            Some(clients) => format!("there is no file or folder `{}`", clients.display()),
+            None => "this key is missing: a plan file is a target only if it names its clients".to_owned(),
+        };
+        let document = Document::parse(text).expect("it was parsed before");
+        let mut problems = Problems::default();
+        problems.add(&["cluster".into(), "clients".into()], message);
+        Err(PlanError { path: Some(path.to_owned()), problems: problems.finish(|path| document.place(path)) })
     }
 }
 
@@ -111,10 +131,14 @@ pub fn validate_deep(text: &str, path: &Path, loader: &mut ComponentLoader<'_>) 
         Err(error) => return error.problems,
     };
     let document = Document::parse(text).expect("it was parsed before");
-    match file.resolve_collecting("program", loader, &mut Inputs::default()) {
-        Ok(_) => Vec::new(),
-        Err(problems) => problems.finish(|path| document.place(path)),
+    let resolved = file.resolve_collecting("program", loader, &mut Inputs::default());
+    let mut problems = resolved.err().unwrap_or_default();
+    if let Some(clients) = &file.cluster.clients
+        && let Err(message) = loader(clients)
+    {
+        problems.add(&["cluster".into(), "clients".into()], message);
     }
+    problems.finish(|path| document.place(path))
 }
 
 fn open(text: &str) -> Result<Document<'_>, Vec<Problem>> {

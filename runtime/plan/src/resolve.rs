@@ -132,14 +132,7 @@ impl Resolve<'_, '_> {
         let mut names: BTreeSet<String> = file.node.iter().map(|node| node.name.to_ascii_lowercase()).collect();
         let targets = file.target.as_ref().map(|target| {
             let program = self.at("target", |resolve| resolve.part(target));
-            target_names(file).into_iter().map(move |name| NodePlan {
-                name,
-                program: program.clone(),
-                called: true,
-                ends: None,
-                restart: None,
-                counted: None,
-            })
+            target_names(file).into_iter().map(move |name| NodePlan::called(name, program.clone()))
         });
         let targets: Vec<NodePlan> = targets.into_iter().flatten().collect();
         names.extend(targets.iter().map(|node| node.name.clone()));
@@ -188,7 +181,7 @@ impl Resolve<'_, '_> {
                 let nemeses = self.nemeses(file);
                 faults.into_iter().flatten().chain(nemeses).collect()
             },
-            cluster: nemesis::cluster(&file.cluster),
+            cluster: nemesis::cluster(&file.cluster.phases),
             redact: redact(&file.redact),
             live: live(&file.backends),
             names: match file.disk.names {
@@ -442,7 +435,7 @@ impl Resolve<'_, '_> {
         let names: Vec<&str> = file.node.iter().map(|node| node.name.as_str()).collect();
         let names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        nemesis::resolve(&file.nemesis, file.cluster, &names).unwrap_or_else(|wrong| {
+        nemesis::resolve(&file.nemesis, file.cluster.phases, &names).unwrap_or_else(|wrong| {
             wrong.into_iter().for_each(|(path, message)| self.problems.add(&path, message));
             Vec::new()
         })

@@ -451,6 +451,14 @@ pub struct NodePlan {
     pub counted: Option<CountedNode>,
 }
 
+impl NodePlan {
+    /// A machine whose exports the scenario calls.
+    #[must_use]
+    pub fn called(name: String, program: ProgramPlan) -> NodePlan {
+        NodePlan { name, program, called: true, ends: None, restart: None, counted: None }
+    }
+}
+
 /// How the program of a machine may end before the target does. Another end is a finding, and the run ends soon after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -298,12 +298,17 @@ fn below(root: Option<&Path>, text: &str) -> PathBuf {
 
 /// The plan file under which a saved failure was found, if one is remembered and still there.
 pub fn plan_of(project: &Project, trace: &Path) -> Option<PathBuf> {
+    plan_below(&project.config.base_dir, trace)
+}
+
+/// The same, of the project that keeps its things in `base_dir`.
+pub(crate) fn plan_below(base_dir: &Path, trace: &Path) -> Option<PathBuf> {
     // Beside any other trace it is a file of the user.
-    let seeds = project.config.base_dir.join("seeds").canonicalize().ok()?;
+    let seeds = base_dir.join("seeds").canonicalize().ok()?;
     let file = trace.with_extension(PLAN_ENDING).canonicalize().ok()?;
     let is_path = std::fs::metadata(&file).is_ok_and(|file| file.len() <= PATH_BYTES_MAX);
     let text = std::fs::read_to_string(&file).ok().filter(|_| file.starts_with(seeds) && is_path)?;
-    Some(below(project_root(&project.config.base_dir).as_deref(), &text)).filter(|path| path.is_file())
+    Some(below(project_root(base_dir).as_deref(), &text)).filter(|path| path.is_file())
 }
 
 /// The machines of a saved failure, with their programs of today: those of the plan that it was found under, or of the run beside which it is

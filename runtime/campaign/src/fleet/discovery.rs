@@ -6,6 +6,7 @@
 //!                                          ├─ a handler of requests       fuzz --http
 //!                                          ├─ a program                   explore: schedules, messages, faults, random bytes
 //!                                          └─ none of these               not collected: why
+//! a plan that names its clients ─ these, under the plan, are the program
 //! Cargo.toml with `cargo-fuzz = true` ───── each [[bin]]                  fuzz --cargo-fuzz
 //! ```
 //!
@@ -14,6 +15,7 @@
 
 use super::source_stamp::{is_cargo_fuzz, source_stamp};
 use crate::build;
+use crate::cluster_plan::{built_clients, is_plan};
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::cargo::CargoFuzz;
 use crate::fuzz::kept_name::KeptName;
@@ -306,10 +308,11 @@ fn entry_targets(project: &Project, entry: &SuiteEntry, flags: Result<Vec<String
         move |error: CampaignError| UncollectedTarget { name: shown(path), reason, why: error.to_string() }
     };
     project.remarks.live(&format!("looking at {}", shown(path)));
-    let is_built = matches!(kind, Kind::Crate | Kind::Folder);
-    let file = match is_built {
-        true => build::build(path, &project.remarks).map_err(refused("not-built"))?,
-        false => path.clone(),
+    let is_built = matches!(kind, Kind::Crate | Kind::Folder | Kind::Cluster);
+    let file = match kind {
+        Kind::Crate | Kind::Folder => build::build(path, &project.remarks).map_err(refused("not-built"))?,
+        Kind::Cluster => built_clients(path, &project.remarks).map_err(refused("not-built"))?,
+        Kind::Program | Kind::Json => path.clone(),
     };
     let loaded = load(&file, &project.remarks).map_err(refused("unreadable"))?;
     let flags = flags.map_err(refused("unreadable"))?;
@@ -448,6 +451,7 @@ impl FleetTarget {
     pub fn rebuild(&self, remarks: &Remarks) -> Result<PathBuf, CampaignError> {
         match &self.kind {
             FleetTargetKind::CargoFuzz(name) => CargoFuzz::new(&self.source, Path::new(name))?.build(remarks),
+            _ if self.is_built && is_plan(&self.source) => built_clients(&self.source, remarks),
             _ if self.is_built => build::build(&self.source, remarks),
             _ => Ok(self.file.clone()),
         }

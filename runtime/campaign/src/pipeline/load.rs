@@ -9,6 +9,7 @@ use crate::scenario::{self, ScenarioFile};
 use crate::selector::unread;
 use fozzy_engine::{Cache, LazyInput};
 use fozzy_live::SecretHider;
+use fozzy_plan::is_plan_name;
 use fozzy_report::TargetSummary;
 use fozzy_trace::Digest;
 use fozzy_trace::file::{RecordedTarget, Recording};
@@ -90,7 +91,13 @@ fn load_made(
     };
     let bytes = read(&file).map_err(|error| at_path(ErrorKind::Target, "cannot read", &file, &error))?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let refused = |error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", file.display()));
+    let refused = |error| {
+        let refused = CampaignError::new(ErrorKind::Target, format!("{}: {error}", file.display()));
+        match is_plan_name(&file) {
+            true => refused.hint("a plan file belongs to --plan; the program that runs under it is the target"),
+            false => refused,
+        }
+    };
     let loaded = recognised(name, &bytes).map_err(refused)?;
     Ok(LoadedTarget { file: Some(file), ..loaded })
 }

@@ -9,6 +9,7 @@
 use super::entry::{CaseOverrides, Kind, SuiteEntry, shown};
 use super::expect::{Expect, own_plan};
 use crate::block_stacks::{origins_of, related_stacks};
+use crate::cluster_plan::{built_clients, clients_of_target};
 use crate::error::CampaignError;
 use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordPolicy, kept, load};
@@ -61,7 +62,7 @@ pub struct Case {
     pub path: PathBuf,
     /// What that is.
     pub kind: Kind,
-    /// The program's file. A crate is built by now.
+    /// The program's file. A crate is built by now; of a cluster, it is that of the clients.
     pub file: Result<PathBuf, CampaignError>,
     expect: Result<Expect, CampaignError>,
     given: CaseOverrides,
@@ -88,6 +89,7 @@ impl Case {
         let file = match kind {
             Kind::Crate | Kind::Folder => crate::build::build(&path, remarks),
             Kind::Program | Kind::Json => Ok(path.clone()),
+            Kind::Cluster => built_clients(&path, remarks),
         };
         let expect = Expect::of(&path, kind);
         Case { name, path, kind, file, expect, given, record, trace_name }
@@ -126,10 +128,13 @@ impl Case {
     /// How it is run: by its own plan, unless the suite has one for all.
     pub(super) fn request(&self, suite: &Suite<'_>) -> Result<RunRequest, CampaignError> {
         self.expect.as_ref().map_err(CampaignError::clone)?;
-        let own = self.given.plan.clone().or_else(|| own_plan(&self.path, self.kind));
         let request = &suite.options.request;
+        let given = request.world.plan.clone().or_else(|| self.given.plan.clone());
+        if self.kind == Kind::Cluster {
+            clients_of_target(&self.path, given.as_deref())?;
+        }
         let world = WorldOptions {
-            plan: request.world.plan.clone().or(own),
+            plan: given.or_else(|| own_plan(&self.path, self.kind)),
             judged: self.judged(suite),
             ..request.world.clone()
         };

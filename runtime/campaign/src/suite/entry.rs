@@ -20,6 +20,8 @@ pub enum Kind {
     Program,
     /// Steps in JSON.
     Json,
+    /// A plan file that names its clients, which are run under it.
+    Cluster,
 }
 
 /// One scenario that was found.

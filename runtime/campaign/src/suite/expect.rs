@@ -11,7 +11,7 @@
 //! program = "ring.wasm"                                # and what that leaves, or what is there without it
 //! ```
 //!
-//! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another.
+//! A `plan.toml` (`bank.plan.toml`) at the same place is its plan, unless `--plan` names another. Of a cluster, that is the scenario itself.
 
 use super::entry::{Kind, SuiteEntry};
 use crate::error::{CampaignError, ErrorKind, at_path};
@@ -63,7 +63,10 @@ impl Expect {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Expect::default()),
             Err(error) => return Err(at_path(ErrorKind::Expect, "cannot read", &path, &error)),
         };
-        Expect::parse(&text).map_err(|why| CampaignError::new(ErrorKind::Expect, format!("{}: {why}", path.display())))
+        let refused = |why| CampaignError::new(ErrorKind::Expect, format!("{}: {why}", path.display()));
+        let expect = Expect::parse(&text).map_err(refused)?;
+        // Of a cluster, its plan says what is judged; beside the target stands how a folder of the same name is tested.
+        Ok(if kind == Kind::Cluster { Expect { target: None, ..expect } } else { expect })
     }
 
     fn parse(text: &str) -> Result<Expect, String> {
@@ -100,6 +103,9 @@ impl Expect {
 
 /// The scenario's own plan, if it has one.
 pub fn own_plan(scenario: &Path, kind: Kind) -> Option<PathBuf> {
+    if kind == Kind::Cluster {
+        return Some(scenario.to_owned());
+    }
     Some(beside(scenario, kind, "plan.toml")).filter(|path| path.is_file())
 }
 
@@ -117,6 +123,14 @@ fn beside(scenario: &Path, kind: Kind, what: &str) -> PathBuf {
     match kind {
         Kind::Crate | Kind::Folder => scenario.join(what),
         Kind::Program | Kind::Json => scenario.with_extension(what),
+        Kind::Cluster => {
+            let name = scenario.file_name().unwrap_or_default().to_string_lossy();
+            let before = name.strip_suffix("plan.toml").filter(|before| before.is_empty() || before.ends_with('.'));
+            before.map_or_else(
+                || scenario.with_extension(what),
+                |before| scenario.with_file_name(format!("{before}{what}")),
+            )
+        }
     }
 }
 
@@ -170,5 +184,9 @@ mod tests {
         assert_eq!(beside(Path::new("s/ring"), Kind::Folder, "plan.toml"), Path::new("s/ring/plan.toml"));
         assert_eq!(beside(Path::new("s/bank"), Kind::Crate, "plan.toml"), Path::new("s/bank/plan.toml"));
         assert_eq!(beside(Path::new("s/bank.wasm"), Kind::Program, "plan.toml"), Path::new("s/bank.plan.toml"));
+        let of_cluster = |file: &str| beside(Path::new(file), Kind::Cluster, "expect.toml");
+        assert_eq!(of_cluster("s/ring/plan.toml"), Path::new("s/ring/expect.toml"));
+        assert_eq!(of_cluster("s/bank.plan.toml"), Path::new("s/bank.expect.toml"));
+        assert_eq!(of_cluster("s/floorplan.toml"), Path::new("s/floorplan.expect.toml"));
     }
 }

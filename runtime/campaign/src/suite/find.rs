@@ -6,6 +6,7 @@
 //! a file           itself
 //! a crate          itself: a folder whose Cargo.toml has a package
 //! a made one       itself: a folder whose expect.toml says how its program is made, in C, Go, JavaScript, …
+//! a cluster        itself: a plan file that names its clients; a folder whose own plan does is that cluster, unless it is the clients
 //! another folder   everything below it
 //! *, ?, [ab], **   all files and crates that fit
 //! ```
@@ -14,7 +15,8 @@
 //! `node_modules`, `vendor`, hidden ones) nothing is taken but what is named; links are not followed.
 
 use super::entry::{CaseOverrides, Kind, SuiteEntry};
-use super::expect::recipe;
+use super::expect::{own_plan, recipe};
+use crate::cluster_plan::{clients, is_plan, is_same, names_clients};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,10 +48,10 @@ pub(super) fn everything(found: &mut SuiteEntries) -> Result<(), CampaignError> 
     }
     let here = Path::new(".");
     match kind_of(here) {
-        Some(Kind::Crate) if !is_scenario_crate(here) => {}
+        Some(Kind::Crate) if !is_scenario_crate(here) && own_cluster(here, Kind::Crate).is_none() => {}
         Some(kind) => add(here, kind, found),
         None if found.values().all(|one| one.kind == Kind::Json) => {
-            below(here, 1, &|kind| matches!(kind, Kind::Program | Kind::Json), found)?;
+            below(here, 1, &|kind| matches!(kind, Kind::Program | Kind::Json | Kind::Cluster), found)?;
         }
         None => {}
     }
@@ -83,7 +85,8 @@ pub(super) fn named(word: &str, found: &mut SuiteEntries) -> Result<(), Campaign
             below(path, DEPTH_MAX, &|_| true, found)?;
             if found.len() == before {
                 return Err(CampaignError::new(ErrorKind::Suite, format!("no scenario is below {word}")).hint(
-                    "a scenario is a .wasm, .wat or .fozzy.json file, or a folder with a Cargo.toml or an expect.toml",
+                    "a scenario is a .wasm, .wat or .fozzy.json file, a folder with a Cargo.toml or an expect.toml, or a plan \
+                     file that names its clients",
                 ));
             }
         }
@@ -91,6 +94,8 @@ pub(super) fn named(word: &str, found: &mut SuiteEntries) -> Result<(), Campaign
             return Err(CampaignError::new(ErrorKind::Suite, format!("{word} is a trace of one run, not a scenario"))
                 .hint(format!("fozzy replay {word}; kept in regressions/, it is tried at each `fozzy test`")));
         }
+        // Without clients, that is what is wrong with it.
+        None if is_plan(path) => add(path, Kind::Cluster, found),
         // Its content says what kind of program it is.
         None => add(path, Kind::Program, found),
     }
@@ -153,7 +158,7 @@ pub(crate) fn sources(folder: &Path) -> std::io::Result<Vec<(PathBuf, fs::FileTy
     Ok(found)
 }
 
-fn kind_of(path: &Path) -> Option<Kind> {
+pub(super) fn kind_of(path: &Path) -> Option<Kind> {
     if path.is_dir() {
         // A recipe that cannot be read, or names nothing, is reported when it is used.
         let is_made = recipe(path).is_ok_and(|recipe| recipe.is_some());
@@ -167,6 +172,9 @@ fn kind_of(path: &Path) -> Option<Kind> {
     let name = path.file_name()?.to_string_lossy();
     if name.ends_with(JSON_ENDING) {
         return Some(Kind::Json);
+    }
+    if names_clients(path) {
+        return Some(Kind::Cluster);
     }
     let ending = path.extension()?;
     (ending == "wasm" || ending == "wat").then_some(Kind::Program)
@@ -195,9 +203,21 @@ fn is_scenario_crate(folder: &Path) -> bool {
 
 /// The same file or folder is one scenario, however often it is named.
 fn add(path: &Path, kind: Kind, found: &mut SuiteEntries) {
-    let path = tidy(path);
-    let name = name_of(&path);
+    let (path, kind) = match own_cluster(path, kind) {
+        Some(plan) => (tidy(&plan), Kind::Cluster),
+        None => (tidy(path), kind),
+    };
+    let name = if kind == Kind::Cluster { name_of_cluster(&path) } else { name_of(&path) };
     found.insert(path.clone(), SuiteEntry { name, path, kind, given: CaseOverrides::default() });
+}
+
+/// The plan of a folder whose program is a part of a cluster, as this plan names other clients.
+fn own_cluster(folder: &Path, kind: Kind) -> Option<PathBuf> {
+    let is_folder = matches!(kind, Kind::Crate | Kind::Folder);
+    let plan = own_plan(folder, kind).filter(|plan| is_folder && names_clients(plan))?;
+    // What is wrong with its clients is reported when it is run.
+    let is_itself = clients(&plan).is_ok_and(|clients| is_same(&clients, folder));
+    (!is_itself).then_some(plan)
 }
 
 /// Without `.` in between, and without a slash at the end.
@@ -212,6 +232,15 @@ fn name_of(path: &Path) -> String {
     let name = name.to_string_lossy();
     let endings = [JSON_ENDING, ".wasm", ".wat"];
     endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name).to_owned()
+}
+
+/// A plan file has the name of what it is the plan of: of its folder, or of a file beside it.
+fn name_of_cluster(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    match (&*name, path.parent()) {
+        ("plan.toml", Some(folder)) => name_of(&tidy(folder)),
+        _ => [".plan.toml", ".toml"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name).to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -285,6 +314,20 @@ mod tests {
         let mut found = SuiteEntries::new();
         fitting(&format!("{}/target/*.wasm", folder.path().display()), &mut found).expect("it is named");
         assert_eq!(names(&found), [("x".to_owned(), Kind::Program)]);
+        // Clusters: beside others, of a folder that is a part of it, and of one that has the clients.
+        let clients = |path: &str| format!("[cluster]\nclients = \"{path}\"\n");
+        write("b/plan.toml", &clients("../c.wat"));
+        write("ring/plan.toml", &clients("."));
+        write("deep/more.plan.toml", &clients("../c.wat"));
+        write("deep/other.toml", "[cluster]\nfaults-until = \"1s\"\n");
+        let mut found = SuiteEntries::new();
+        named(&shown(folder.path()), &mut found).expect("some");
+        let cluster = |name: &str| (name.to_owned(), Kind::Cluster);
+        assert_eq!(names(&found)[..3], [cluster("b"), all[1].clone(), all[2].clone()]);
+        assert_eq!(names(&found)[3..], [cluster("more"), all[3].clone(), all[4].clone()]);
+        let mut found = SuiteEntries::new();
+        named(&shown(&folder.path().join("deep/other.toml")), &mut found).expect("it says itself what is wrong");
+        assert_eq!(names(&found), [cluster("other")]);
         let said = named(&shown(&folder.path().join("deep/none")), &mut found).expect_err("missing").message;
         assert!(said.ends_with("is neither a file nor a folder"), "{said}");
     }

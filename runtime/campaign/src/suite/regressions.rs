@@ -12,7 +12,9 @@
 //! Not here: when a failure counts as fixed (`explore/retrial`).
 
 use super::case::{Case, Suite, identity};
-use super::entry::shown;
+use super::entry::{Kind, shown};
+use super::expect::own_plan;
+use crate::cluster_plan::is_same;
 use crate::error::CampaignError;
 use crate::explore::conditions::FailureConditions;
 use crate::explore::regression_status::RegressionStatus;
@@ -56,16 +58,34 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     for (place, case) in cases.iter().enumerate() {
         if let Ok(file) = &case.file {
             let kept = SavedFailures::of(base_dir, file).traces().into_iter();
+            let kept = kept.filter(|path| !is_of_other(cases, case, base_dir, path));
             found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place), is_saved: true }));
         }
-        // That of the crate in this very folder is the suite's.
-        if case.path != Path::new(".") {
-            let own = traces(&case.path.join(FOLDER)).into_iter();
+        // That of the crate or the cluster in this very folder is the suite's.
+        let folder = own_folder(case);
+        if case.path != Path::new(".") && folder != Path::new(FOLDER) {
+            let own = traces(&folder).into_iter();
             found.extend(own.map(|path| Regression { name: stem(&path), path, case: Some(place), is_saved: false }));
         }
     }
     found.sort_by(|left, right| left.path.cmp(&right.path));
     found
+}
+
+/// Whether a saved failure was found under the plan of another case with the same program: clients may have several clusters.
+fn is_of_other(cases: &[Case], case: &Case, base_dir: &Path, trace: &Path) -> bool {
+    let Some(plan) = saved_failures::plan_below(base_dir, trace) else { return false };
+    let file = |case: &Case| case.file.as_ref().ok().cloned();
+    let has_plan = |case: &Case| own_plan(&case.path, case.kind).is_some_and(|own| is_same(&own, &plan));
+    !has_plan(case) && cases.iter().any(|other| file(other) == file(case) && has_plan(other))
+}
+
+/// The folder of the failures that are kept of one case.
+fn own_folder(case: &Case) -> PathBuf {
+    match case.kind {
+        Kind::Cluster if case.path.ends_with("plan.toml") => case.path.with_file_name(FOLDER),
+        _ => case.path.join(FOLDER),
+    }
 }
 
 /// The traces in a folder; none in one that is not there.
@@ -79,12 +99,13 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The case whose program has this file name; cargo writes `_` for `-`.
+/// The case whose program has this file name; cargo writes `_` for `-`. One of that name goes before clusters with the same clients.
 fn of_name(cases: &[Case], file: &str) -> Option<usize> {
     let plain = |name: &str| name.replace('-', "_");
     let wanted = plain(file.rsplit_once('.').map_or(file, |(stem, _)| stem));
     let built = |case: &Case| case.file.as_ref().ok().map(|file| plain(&stem(file)));
-    cases.iter().position(|case| plain(&case.name) == wanted || built(case).as_ref() == Some(&wanted))
+    let of_name = cases.iter().position(|case| plain(&case.name) == wanted);
+    of_name.or_else(|| cases.iter().position(|case| built(case).as_ref() == Some(&wanted)))
 }
 
 impl Regression {

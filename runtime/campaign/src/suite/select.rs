@@ -1,22 +1,24 @@
 //! Which scenarios a suite has.
 //!
 //! ```text
-//! names, or none ─find─▶ entries ─┬─ less what others of them judge
+//! names, or none ─find─▶ entries ─┬─ less what others of them judge, and what clusters among them are made of
 //!                                 ├─ a suites file is the scenarios that it names, each once for each combination of its matrix
 //!                                 └─ those that fit the filter
 //! ```
 //!
 //! Invariants: a suite without a scenario is an error; the order is that of the paths; a component that a scenario of the suite
-//! judges is none of its scenarios, and neither is the checker that a plan of theirs names.
+//! judges is none of its scenarios, and neither is the checker that a plan of theirs names, a program of a cluster's machines, or clients without
+//! a plan of their own.
 
-use super::entry::{SuiteEntry, shown};
+use super::entry::{Kind, SuiteEntry, shown};
 use super::expect::{Expect, own_plan};
-use super::find::{SuiteEntries, everything, named};
+use super::find::{SuiteEntries, everything, kind_of, named};
 use super::unfold::unfold;
+use crate::cluster_plan::{clients, is_same};
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_plan::{PlanFile, read_text};
 use fozzy_trace::counted;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What was asked for by name, or everything.
 pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>, CampaignError> {
@@ -27,8 +29,11 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
     for word in globs {
         named(word, &mut found)?;
     }
-    let judged: Vec<PathBuf> = found.values().flat_map(|one| judged(one).into_iter().chain(checker(one))).collect();
-    found.retain(|path, _| path.canonicalize().map_or(true, |path| !judged.contains(&path)));
+    // Clients that are found with their own plan are one scenario, not two.
+    let paired: Vec<PathBuf> = found.values().filter_map(|one| paired(one, &found)).collect();
+    found.retain(|path, _| !paired.contains(path));
+    let used: Vec<PathBuf> = found.values().flat_map(|one| judged(one).into_iter().chain(planned(one))).collect();
+    found.retain(|path, _| path.canonicalize().map_or(true, |path| !used.contains(&path)));
     let all = found.len();
     if all == 0 {
         return Err(CampaignError::new(
@@ -57,7 +62,8 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
 
 /// The files of a scenario, as the system names them: its own, and what is no scenario since this one uses it.
 pub(crate) fn files(selected: &SuiteEntry) -> Vec<PathBuf> {
-    [selected.path.canonicalize().ok(), judged(selected), checker(selected)].into_iter().flatten().collect()
+    let own = selected.path.canonicalize().ok();
+    own.into_iter().chain(judged(selected)).chain(planned(selected)).collect()
 }
 
 /// What a scenario judges. What is wrong with its `expect.toml` is said when it is run.
@@ -66,9 +72,23 @@ fn judged(selected: &SuiteEntry) -> Option<PathBuf> {
     expect.judged(&selected.path)?.canonicalize().ok()
 }
 
-/// The program that judges the runs of a scenario under its own plan. What is wrong with that plan is said when it is run.
-fn checker(selected: &SuiteEntry) -> Option<PathBuf> {
-    let path = own_plan(&selected.path, selected.kind)?;
-    let plan = PlanFile::parse(&read_text(&path).ok()?, &path).ok()?;
-    plan.expect.check?.canonicalize().ok()
+/// What a scenario uses under its own plan, but for itself: the program that judges its runs; of a cluster also those of the machines, and the
+/// clients, unless they have a plan of their own. What is wrong with that plan is said when it is run.
+fn planned(selected: &SuiteEntry) -> Vec<PathBuf> {
+    let read = |path: PathBuf| PlanFile::parse(&read_text(&path).ok()?, &path).ok();
+    let Some(plan) = own_plan(&selected.path, selected.kind).and_then(read) else { return Vec::new() };
+    let clients = plan.cluster.clients;
+    let machines = plan.node.into_iter().filter(|_| clients.is_some()).map(|node| node.component);
+    let has_plan = |path: &Path| kind_of(path).and_then(|kind| own_plan(path, kind)).is_some();
+    let callers = clients.iter().filter(|path| selected.kind == Kind::Cluster && !has_plan(path)).cloned();
+    let own = selected.path.canonicalize().ok();
+    let used = plan.expect.check.into_iter().chain(machines).chain(callers);
+    used.filter_map(|path| path.canonicalize().ok()).filter(|path| Some(path) != own.as_ref()).collect()
+}
+
+/// The own plan of a program that was found, if that plan was found, too, and names this program as its clients.
+fn paired(selected: &SuiteEntry, found: &SuiteEntries) -> Option<PathBuf> {
+    let plan = own_plan(&selected.path, selected.kind).filter(|plan| *plan != selected.path)?;
+    let is_cluster = found.get(&plan).is_some_and(|other| other.kind == Kind::Cluster);
+    (is_cluster && clients(&plan).is_ok_and(|clients| is_same(&clients, &selected.path))).then_some(plan)
 }

@@ -6,8 +6,8 @@ use fozzy_campaign::RiskBound;
 use fozzy_trace::Duration;
 use std::path::PathBuf;
 
-/// Finds every test of a project - scenarios, fuzz targets, properties, cargo-fuzz folders, programs with plans, scenario files - and searches all of
-/// them, dividing the time by what each finds. Exit code: 0 no failure stands, 1 one does, 2 error, 130 interrupted before any.
+/// Finds every test of a project - scenarios, fuzz targets, properties, cargo-fuzz folders, programs with plans, clusters, scenario files - and searches
+/// all of them, dividing the time by what each finds. Exit code: 0 no failure stands, 1 one does, 2 error, 130 interrupted before any.
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
     /// The folder or file [default: what `fozzy test` takes, and cargo-fuzz folders below this one]

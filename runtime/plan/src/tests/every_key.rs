@@ -132,6 +132,7 @@ kind = "slow"
 strength = "50ms"
 
 [cluster]
+clients = "clients.wasm"
 hit-at-most = 1
 faults-until = "2s"
 heal = "majority"
@@ -436,6 +437,9 @@ fn targets_of_a_configuration_are_plans() {
     let targets = PlanFile::parse_targets(text, Path::new("/project/fozzy.toml")).expect("sound");
     assert_eq!(targets["app.wasm"].machine.dirs.get("/d").map(|path| path.as_path()), Some(Path::new("/project/d")));
     assert_eq!(targets["b"].limits.fuel, Some(7));
+    let named = PlanFile::parse_targets("[target.a.cluster]\nclients = 'c'", Path::new("fozzy.toml"));
+    let message = "`target.a.cluster.clients`: only a plan file names its clients, and this table is of one target";
+    assert_eq!(named.expect_err("of a plan file").to_string(), format!("fozzy.toml:2:1: {message}"));
     let wrong = "[target.'app.wasm']\nargz = 1\n[[target.'b'.http]]\nurl = '/'\n";
     let message = PlanFile::parse_targets(wrong, Path::new("fozzy.toml")).expect_err("two problems").to_string();
     assert_eq!(
@@ -444,6 +448,23 @@ fn targets_of_a_configuration_are_plans() {
          fozzy.toml:3:1: `target.b.http[0]`: the rule has no answer; write `status = 200` for a response, `fail` or `component`"
     );
     assert!(PlanFile::parse_targets("base_dir = 'x'", Path::new("fozzy.toml")).expect("sound").is_empty());
+}
+
+#[test]
+fn clients_are_no_part_of_a_plan_that_is_made() {
+    let phases = "[[node]]\nname = 'a'\ncomponent = 'a.wasm'\n[cluster]\nfaults-until = '1s'\n";
+    let [with, without] = ["clients = '../c'\n", ""].map(|clients| parsed(&format!("{phases}{clients}")));
+    assert_eq!(with.cluster.clients.as_deref(), Some(Path::new("../c")));
+    assert!(with.host_paths().contains(&"../c".into()) && with != without);
+    let plan =
+        |file: &PlanFile| file.resolve("app", &mut |_| Ok(Vec::new()), &mut Inputs::default()).expect("sound").plan;
+    assert_eq!(plan(&with), plan(&without));
+    // Alone they need no machines, and are no phases.
+    let alone = parsed("cluster.clients = 'c'");
+    assert_eq!(plan(&alone), plan(&PlanFile::default()));
+    let path = |file: PlanFile| file.cluster.clients.expect("it is named");
+    assert_eq!(path(alone.clone().over(with)), Path::new("c"));
+    assert_eq!(path(without.over(alone)), Path::new("c"));
 }
 
 /// An own, smaller reading of the schema: every key that TOML has is known to it, at every level.

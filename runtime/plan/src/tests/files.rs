@@ -22,6 +22,8 @@ component = 'a.wasm'
 [[node]]
 name = 'b'
 component = 'a.wasm'
+[cluster]
+clients = 'c.wasm'
 ";
     let path = folder.path().join("plan.toml");
     let mut asked = 0;
@@ -32,7 +34,7 @@ component = 'a.wasm'
     let found = validate_deep(text, &path, &mut loader);
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
     let shown = folder.path().display();
-    assert_eq!(asked, 1);
+    assert_eq!(asked, 2, "of two machines once, and of the clients");
     assert_eq!(
         found,
         [
@@ -40,6 +42,7 @@ component = 'a.wasm'
             format!("3:1: `dirs.\"/d\"`: cannot capture `{shown}/nowhere`: there is no such directory"),
             format!("6:1: `http[0].body`: cannot read `{shown}/dir`: expected a file, found something else"),
             "9:1: `node[0].component`: cannot load a.wasm".to_owned(),
+            "14:1: `cluster.clients`: cannot load c.wasm".to_owned(),
         ]
     );
     // Merged, there are no places, but keys and paths.

@@ -339,6 +339,11 @@ fn nemeses_fit_their_kinds_and_phases_each_other() {
         ],
     );
     check("[cluster]\nhit-at-most = 0", &["2:1: `cluster.hit-at-most`: expected a number of at least 1, found 0"]);
+    check("[cluster]\nclient = 'a'", &["2:1: `cluster.client`: unknown key; did you mean `clients`?"]);
+    check("[cluster]\nclients = ['a']", &["2:1: `cluster.clients`: expected a string, found an array"]);
+    check("[cluster]\nclients = ''", &["2:1: `cluster.clients`: expected a path, found nothing"]);
+    let of_clients = "2:1: `cluster.clients`: expected the program of the clients, found a plan file";
+    check("[cluster]\nclients = '../other/plan.toml'", &[of_clients]);
 }
 
 #[test]
