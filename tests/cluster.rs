@@ -75,12 +75,41 @@ fn planted_faults_of_a_cluster_are_found() {
 }
 
 #[test]
+fn machines_leave_a_cluster_and_join_it_again() {
+    let fozzy = with_store("");
+    let plan = String::from_utf8(fozzy.read("plan.toml")).expect("text");
+    let leaving = "[[nemesis]]\nkind = \"membership\"\ntarget = \"n2,n3\"\ninterval = \"4s\"\nlasts = [\"1s\", \"3s\"]\nrate = \"100%\"\n";
+    fozzy.write("plan.toml", format!("{plan}\n{leaving}"));
+    let swept = run(&fozzy, "--no-store --seeds 1..8").exits(0).json();
+    let faults = swept["faults"].as_array().expect("nemeses are planned");
+    let strikes = faults.iter().find(|fault| fault["kind"] == "nemesis-membership").map(|fault| &fault["strikes"]);
+    assert!(strikes.and_then(Value::as_u64) > Some(8), "{faults:?}");
+    let overlaps = swept["overlaps"].as_array().expect("nemeses are planned");
+    let is_met = |key: &str, is_operation: bool| {
+        let mut cells = overlaps.iter().filter(|cell| cell[key] == "membership on n2,n3");
+        cells.any(|cell| cell["isOperation"] == is_operation && cell["times"].as_u64() > Some(0))
+    };
+    assert!(is_met("with", false) && is_met("nemesis", true), "{overlaps:?}");
+    run(&fozzy, "--seed 3 --record one.fozzy").exits(0);
+    let shown = fozzy.run(&["trace", "show", "one.fozzy"]).exits(0).out();
+    for change in ["has left: ", "has joined: n1,"] {
+        assert!(
+            shown.lines().any(|line| line.contains("journal.event(\"members\"") && line.contains(change)),
+            "{change}"
+        );
+    }
+    fs::remove_file(fozzy.path("replicated-store.wasm")).expect("it was copied");
+    let replayed = fozzy.run(&["replay", "one.fozzy", "--json"]).exits(0).json();
+    assert_eq!(replayed["replay"]["equal"], true, "{replayed}");
+}
+
+#[test]
 fn a_published_raft_holds_and_what_is_planted_into_its_use_is_found() {
     let run =
         |planted: &str, words: &str| run(&with("raft-store", "raft-store", planted), &format!("--no-store {words}"));
     let sound = run("", "--seeds 1..20").exits(0).json();
     let faults = sound["faults"].as_array().expect("nemeses are planned");
-    assert!(faults.len() == 10 && faults.iter().all(|fault| fault["strikes"].as_u64() > Some(5)), "{faults:?}");
+    assert!(faults.len() == 15 && faults.iter().all(|fault| fault["strikes"].as_u64() > Some(5)), "{faults:?}");
     for (planted, sites) in [
         ("stale-read", ["linearizable kv: not-linearizable of key k#"; 2]),
         ("no-fsync", ["is out of range [last_index", "linearizable kv: not-linearizable of key k#"]),

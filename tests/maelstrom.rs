@@ -386,6 +386,10 @@ fn options_that_do_not_fit_are_refused() {
         ("echo --p-loss 2", "--p-loss: expected a share from 0 to 1"),
         ("echo --availability most", "--availability: expected `total`"),
         ("txn-list-append --consistency-models strict", "--consistency-models: there is no isolation level `strict`"),
+        (
+            "echo --nemesis membership",
+            "--nemesis membership: `init` names all nodes of a test, and none joins or leaves",
+        ),
         ("echo --nemesis earthquake", "there is no `earthquake`, only partition, one-way"),
         ("echo --nemesis kill --nemesis-targets n1,n9", "--nemesis-targets: no node is called `n9`; did you mean `n"),
         ("echo --nemesis kill,one-way --nemesis-targets n1", "`one-way` needs two nodes at least, and one is named"),

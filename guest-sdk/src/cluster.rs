@@ -47,6 +47,7 @@
 
 pub mod generator;
 mod keys;
+mod member_driver;
 mod membership;
 mod runner;
 
@@ -56,6 +57,7 @@ pub use membership::{Membership, MembershipChange};
 #[doc(hidden)]
 pub use runner::{WorkloadRunner, WorkloadStep};
 
+use member_driver::{ChangeDriver, MemberDriver};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -177,6 +179,7 @@ pub struct Workload {
     pub(crate) parallel: Vec<(&'static str, u32, Box<dyn Driver>)>,
     pub(crate) actions: Vec<NamedAction>,
     pub(crate) checks: Vec<(&'static str, &'static str)>,
+    pub(crate) members: Option<Rc<dyn MemberDriver>>,
 }
 
 /// The weight of drivers whose weight is not said.
@@ -201,6 +204,7 @@ impl Workload {
             parallel: Vec::new(),
             actions: Vec::new(),
             checks: Vec::new(),
+            members: None,
         }
     }
 
@@ -418,6 +422,39 @@ impl Workload {
         body: impl Fn() -> F + 'static,
     ) -> Workload {
         self.action((name, Role::Finally, 1), body)
+    }
+
+    /// Has machines leave the cluster and join it again, when the nemesis `membership` of the plan says so: `change` asks the cluster for a
+    /// change by its own protocol, and answers who the members are then. One is asked for at a time; one that fails, or takes longer than
+    /// an operation may, is asked for again until it is seen to be done, or its opposite is wanted. All nodes are members first; never
+    /// fewer than `least` stay. What has become of changes is in the events of the run. When faults have ended, all must be members again
+    /// within the time of [`recovery`](Workload::recovery). Without such a nemesis nothing changes.
+    ///
+    /// ```
+    /// use fozzy_sdk::cluster::{MembershipChange, Workload, nodes};
+    /// use fozzy_sdk::task::net::TcpStream;
+    ///
+    /// async fn change(change: MembershipChange) -> std::io::Result<Vec<String>> {
+    ///     let mut leader = TcpStream::connect(&format!("{}:7000", nodes()[0])).await?;
+    ///     let request = match change {
+    ///         MembershipChange::Add(node) => format!("join {node}\n"),
+    ///         MembershipChange::Remove(node) => format!("leave {node}\n"),
+    ///     };
+    ///     leader.write_all(request.as_bytes()).await?;
+    ///     Ok(leader.read_line().await?.split(',').map(str::to_owned).collect())
+    /// }
+    ///
+    /// let workload = Workload::new("store").members(2, |one| async { change(one).await.map_err(|error| error.to_string()) });
+    /// # drop(workload);
+    /// ```
+    #[must_use]
+    pub fn members<F: Future<Output = Result<Vec<String>, String>> + 'static>(
+        self,
+        least: usize,
+        change: impl Fn(MembershipChange) -> F + 'static,
+    ) -> Workload {
+        let driver = ChangeDriver::new(least, self.timeout, change);
+        Workload { members: Some(Rc::new(driver)), ..self }
     }
 
     /// Holds the history to a checker, as [`check_history`](crate::tools::check_history) does.

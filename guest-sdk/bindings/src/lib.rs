@@ -3,6 +3,9 @@
 pub mod tools {
     wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world tools { import fozzy:choices/draws@0.1.0; import fozzy:events/journal@0.1.0; import fozzy:faults/points@0.1.0; import fozzy:files/power@0.1.0; import fozzy:files/snapshots@0.1.0; import fozzy:history/operations@0.1.0; import fozzy:http/rules@0.1.0; import fozzy:memory/allocations@0.1.0; import fozzy:process/rules@0.1.0; import fozzy:process/run@0.1.0; import fozzy:properties/assertions@0.1.0; import fozzy:time/control@0.1.0; }", generate_all, runtime_path: "::wit_bindgen::rt" });
 }
+pub mod membership {
+    wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world membership { import fozzy:faults/membership@0.1.0; }", generate_all, runtime_path: "::wit_bindgen::rt" });
+}
 pub mod net {
     wit_bindgen::generate!({ path: "../../wit", inline: "package fozzy:sdk; world net { import wasi:clocks/monotonic-clock@0.2.12; import wasi:io/poll@0.2.12; import wasi:sockets/instance-network@0.2.12; import wasi:sockets/ip-name-lookup@0.2.12; import wasi:sockets/tcp@0.2.12; import wasi:sockets/tcp-create-socket@0.2.12; }", generate_all, runtime_path: "::wit_bindgen::rt" });
 }

@@ -3,6 +3,7 @@
 pub use wit_bindgen::rt;
 
 pub mod fuzz;
+pub mod membership;
 pub mod model;
 pub mod net;
 pub mod property;

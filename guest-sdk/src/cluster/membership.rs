@@ -27,6 +27,32 @@ pub enum MembershipChange {
     Remove(String),
 }
 
+impl MembershipChange {
+    fn node(&self) -> &String {
+        match self {
+            MembershipChange::Add(node) | MembershipChange::Remove(node) => node,
+        }
+    }
+
+    /// Whether it is done where these are the members.
+    pub(super) fn is_done(&self, members: &[String]) -> bool {
+        match self {
+            MembershipChange::Add(node) => members.contains(node),
+            MembershipChange::Remove(node) => !members.contains(node),
+        }
+    }
+
+    /// What has become of it, for people.
+    pub(super) fn words(&self, is_done: bool) -> String {
+        match (self, is_done) {
+            (MembershipChange::Add(node), true) => format!("{node} has joined"),
+            (MembershipChange::Remove(node), true) => format!("{node} has left"),
+            (MembershipChange::Add(node), false) => format!("{node} has not joined, as far as is known"),
+            (MembershipChange::Remove(node), false) => format!("{node} has not left, as far as is known"),
+        }
+    }
+}
+
 /// Who is a member, as far as is known.
 ///
 /// ```
@@ -97,6 +123,56 @@ impl Membership {
         }
         self.asked = Some(changes[host::choose("change of members", changes.len() as u64) as usize].clone());
         self.asked.clone()
+    }
+
+    /// The next change towards a cluster without these, and with all others, which is then asked for: one whose end is not known comes
+    /// again, or its opposite. None when nothing is left to change, or there would be too few members.
+    ///
+    /// ```
+    /// use fozzy_sdk::cluster::{Membership, MembershipChange};
+    ///
+    /// let mut members = Membership::new(["n1", "n2", "n3"].map(str::to_owned), 2);
+    /// let [n1, n2] = ["n1", "n2"].map(str::to_owned);
+    /// let remove = Some(MembershipChange::Remove(n2.clone()));
+    /// assert_eq!(members.toward(&[n2.clone()]), remove);
+    /// assert_eq!(members.toward(&[n2.clone()]), remove, "it is not known to be done");
+    /// assert_eq!((members.members().len(), members.absent()), (3, vec![n2.clone()]));
+    /// members.done();
+    /// assert_eq!(members.toward(&[n1, n2.clone()]), None, "two are the least");
+    /// assert_eq!(members.toward(&[]), Some(MembershipChange::Add(n2.clone())));
+    /// assert_eq!(members.toward(&[n2]), remove, "what may be in is taken out");
+    /// ```
+    pub fn toward(&mut self, out: &[String]) -> Option<MembershipChange> {
+        self.asked = match self.asked.take() {
+            Some(MembershipChange::Add(node) | MembershipChange::Remove(node)) => Some(match out.contains(&node) {
+                true => MembershipChange::Remove(node),
+                false => MembershipChange::Add(node),
+            }),
+            None => {
+                let mut nodes = self.nodes.iter().filter(|node| self.members.contains(node) == out.contains(node));
+                // Who joins goes first, so that there are no fewer members than must be.
+                let joins = nodes.clone().find(|node| !out.contains(node));
+                let leaves = nodes.find(|node| out.contains(node)).filter(|_| self.members.len() > self.least);
+                joins.cloned().map(MembershipChange::Add).or_else(|| leaves.cloned().map(MembershipChange::Remove))
+            }
+        };
+        self.asked.clone()
+    }
+
+    /// Those that are no members, or perhaps not.
+    ///
+    /// ```
+    /// use fozzy_sdk::cluster::Membership;
+    ///
+    /// let mut members = Membership::new(["n1", "n2"].map(str::to_owned), 1);
+    /// members.seen(["n1".to_owned()]);
+    /// assert_eq!(members.absent(), ["n2"]);
+    /// ```
+    #[must_use]
+    pub fn absent(&self) -> Vec<String> {
+        let asked = self.asked.as_ref().map(MembershipChange::node);
+        let is_absent = |node: &&String| !self.members.contains(node) || asked == Some(*node);
+        self.nodes.iter().filter(is_absent).cloned().collect()
     }
 
     /// The change that was asked for is done.

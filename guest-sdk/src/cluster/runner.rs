@@ -7,6 +7,7 @@
 //! Invariant: the moment of a step depends on its number and on what is drawn in it.
 
 use super::generator::{GeneratorContext, NextOperation, Operations};
+use super::member_driver::MemberDriver;
 use super::{
     Action, ClientOperation, Completion, Driver, NamedAction, NextTask, Process, Role, Workload, faults_until,
 };
@@ -125,6 +126,8 @@ pub struct WorkloadRunner {
     failed: Rc<RefCell<Option<(String, String)>>>,
     /// Whether a singleton was the only driver.
     is_alone: bool,
+    /// What has machines leave and join, if the plan asks for that.
+    members: Option<Rc<dyn MemberDriver>>,
 }
 
 impl WorkloadRunner {
@@ -169,9 +172,12 @@ impl WorkloadRunner {
             limit: Duration::MAX,
             failed: Rc::default(),
             is_alone: false,
+            members: None,
         };
         runner.run_all(Role::First);
         runner.start = task::now();
+        runner.members = runner.workload.members.clone().filter(|members| members.is_planned());
+        runner.keep_members();
         let singletons: Vec<usize> = runner.places(Role::Singleton);
         let others = runner.workload.parallel.len() + drawn(&runner.workload.actions).count() - singletons.len();
         let choices = singletons.len() + usize::from(others > 0);
@@ -229,6 +235,26 @@ impl WorkloadRunner {
             let _ = task::timeout(rest, changed.notified()).await;
         });
         self.look();
+    }
+
+    /// Machines leave and join from now on, beside everything.
+    fn keep_members(&mut self) {
+        if let Some(members) = &self.members {
+            let keep = members.keep();
+            let _ = self.tasks.block_on(async move { task::spawn("members", keep) });
+        }
+    }
+
+    /// Waits until all machines are members that are to be.
+    fn settle_members(&mut self) {
+        let Some(members) = self.members.clone() else { return };
+        let (deadline, within) = (task::now().saturating_add(self.workload.recovery), self.workload.recovery);
+        while let Some(open) = members.open() {
+            if task::now() >= deadline {
+                fail("members", &format!("not within {within:?} after faults have ended: {open}"));
+            }
+            self.tasks.block_on(task::sleep(RETRY));
+        }
     }
 
     fn is_busy(&self) -> bool {
@@ -343,11 +369,13 @@ impl WorkloadRunner {
         if is_stopped {
             // Where operations were, nobody knows.
             self.tasks.clear();
+            self.keep_members();
         } else {
             self.settle();
         }
         if let Some(quiet) = faults_until() {
             self.tasks.block_on(task::sleep_until(quiet));
+            self.settle_members();
         }
         if !is_stopped {
             return self.run_all(Role::Finally);

@@ -1,6 +1,8 @@
 //! In the sandbox, everything is asked of the run.
 
 use super::{Comparison, ReportedFailure};
+#[cfg(feature = "std")]
+use crate::bindings::membership::fozzy::faults::membership;
 use crate::bindings::target::fozzy::target::control as target;
 use crate::bindings::tools::fozzy::choices::draws;
 #[cfg(feature = "std")]
@@ -135,6 +137,12 @@ pub(crate) fn returned(value: &str) {
 
 pub(crate) fn buggify(point: &str) -> Option<u64> {
     points::buggify_with(point)
+}
+
+/// Says which machines are no members of the cluster, or perhaps not, and learns which are not to be, if the plan asks for that.
+#[cfg(feature = "std")]
+pub(crate) fn wanted_out(out: &[String]) -> Option<Vec<String>> {
+    membership::wanted_out(out)
 }
 
 pub(crate) fn advance(time: Duration) {

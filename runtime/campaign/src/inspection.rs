@@ -21,6 +21,7 @@ const CAPABILITIES: &[(&str, &str)] = &[
     ("wasi:random/", "random"),
     ("wasi:sockets/", "sockets"),
     ("fozzy:process/", "processes"),
+    ("fozzy:faults/membership", "changes of members"),
     ("fozzy:faults/", "fault points"),
     ("fozzy:files/power", "loss of power"),
     ("fozzy:files/", "snapshots of files"),

@@ -55,6 +55,7 @@ const KNOWN: &[&str] = &[
     "fozzy:process/rules",
     "fozzy:http/rules",
     "fozzy:faults/points",
+    "fozzy:faults/membership",
     "fozzy:files/snapshots",
     "fozzy:files/power",
     "fozzy:choices/draws",

@@ -27,7 +27,7 @@ pub struct NemesisFile {
     #[allow(rustdoc::broken_intra_doc_links, reason = "the JSON Schema shows this text as it is")]
     /// How many of them it hits, one of these, such as ["one", "minority", "majority", "all", "some", "primaries"]; of partitions their
     /// shapes, such as ["one", "minority-third", "majority", "majorities-ring", "halves", "bridge", "primaries"]. Default: one, a minority, a
-    /// majority or all; any shape.
+    /// majority or all; one or a minority of those that leave a cluster; any shape.
     pub hits: Option<Vec<String>>,
     /// It may begin once in each stretch of this length. Default: "10s".
     pub interval: Option<TimeSpan>,
@@ -55,8 +55,8 @@ pub struct NemesisFile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct PhasesFile {
-    /// So many machines are hit by nemeses at once, at the most: those whose programs are gone or stand still, that hear no majority, whose
-    /// clocks are wrong, whose files are damaged. Default: no bound.
+    /// So many machines are hit by nemeses at once, at the most: those whose programs are gone or stand still, that hear no majority, that
+    /// are no members of the cluster, whose clocks are wrong, whose files are damaged. Default: no bound.
     #[schemars(range(min = 1))]
     pub hit_at_most: Option<u32>,
     /// When faults end, of all kinds, in virtual time. Default: never.
@@ -128,6 +128,10 @@ fn problems_of(nemesis: &NemesisFile) -> Vec<(&'static str, String)> {
     if nemesis.hits.is_some() && action.is_everywhere() {
         found.push(("hits", format!("`{}` is about all messages between the machines of its target", action.word())));
     }
+    if action == NemesisAction::Membership && nemesis.hits.iter().flatten().any(|word| word == NodeTargets::All.word())
+    {
+        found.push(("hits", "if all leave a cluster, nobody is left whom they could join".to_owned()));
+    }
     if nemesis.interval.is_some_and(|interval| interval.0 < Duration::from_millis(1)) {
         found.push(("interval", "expected a millisecond at least".to_owned()));
     }
@@ -179,6 +183,9 @@ fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, Stri
     }
     let hit = names.iter().filter(|name| matches_any(&target, name)).count();
     let action = NemesisAction::ALL.iter().find(|action| action.word() == nemesis.kind)?;
+    if *action == NemesisAction::Membership && names.len() < 2 {
+        return Some(("kind", "one machine cannot leave itself; expected two at least".to_owned()));
+    }
     if !action.has_shapes() {
         return None;
     }
@@ -204,10 +211,16 @@ pub(crate) fn resolve(
             wrong.push((vec!["nemesis".into(), number.into(), key.into()], message));
             continue;
         }
-        let Some((_, kind)) = NemesisAction::ALL.iter().zip(NEMESES).find(|(action, _)| action.word() == nemesis.kind)
+        let Some((action, kind)) =
+            NemesisAction::ALL.iter().zip(NEMESES).find(|(action, _)| action.word() == nemesis.kind)
         else {
             continue;
         };
+        let usual: &[NodeTargets] = match action {
+            NemesisAction::Membership => &[NodeTargets::One, NodeTargets::Minority],
+            _ => &[],
+        };
+        let usual = || usual.iter().map(|targets| targets.word().to_owned()).collect::<Vec<String>>();
         plans.push(FaultPlan {
             kind: kind.name.to_owned(),
             target: nemesis.target.as_deref().unwrap_or("*").to_ascii_lowercase(),
@@ -223,7 +236,7 @@ pub(crate) fn resolve(
                     Some([only]) => Some((only.0, only.0)),
                     Some([]) | None => None,
                 },
-                hits: nemesis.hits.clone().unwrap_or_default(),
+                hits: nemesis.hits.clone().unwrap_or_else(usual),
                 path: nemesis.path.clone(),
             })),
         });

@@ -121,7 +121,13 @@ impl FaultTotals {
             chances: tally.chances,
             strikes: tally.strikes,
             runs: *runs,
-            note: note(tally, "no run did anything that this kind strikes"),
+            note: note(
+                tally,
+                match tally.kind.as_str() {
+                    MEMBERSHIP => NO_MEMBERS,
+                    _ => "no run did anything that this kind strikes",
+                },
+            ),
         };
         self.rules.iter().map(of).collect()
     }
@@ -319,17 +325,22 @@ impl PowerLossSummary {
     }
 }
 
-/// Why a fault had no chance to strike; `nothing` where there was nothing of its kind.
+/// The nemesis that needs a program which has machines leave and join.
+const MEMBERSHIP: &str = "nemesis-membership";
+const NO_MEMBERS: &str = "no program has machines leave and join: a workload of the SDK does with `.members(…)`";
+
 /// Why a kind had nothing to strike in a run.
 fn nothing_of(kind: &str) -> &'static str {
     match kind {
         "allocation-failure" => {
             "the program has allocated nothing, or its allocator is not known: it is recognised by names, which a stripped program has not"
         }
+        MEMBERSHIP => NO_MEMBERS,
         _ => "the run did nothing that this kind strikes",
     }
 }
 
+/// Why a fault had no chance to strike; `nothing` where there was nothing of its kind.
 fn note(tally: &FaultTally, nothing: &str) -> Option<String> {
     match (tally.chances, tally.matched, tally.asked) {
         (0, 0, 0) => Some(nothing.to_owned()),
@@ -405,6 +416,16 @@ mod tests {
     fn a_drift_is_told_in_percent() {
         let shown = ["300000 ppm", "500 ppm", "1 ppm", "1s", "x ppm"].map(percent);
         assert_eq!(shown, ["30%", "0.05%", "0.0001%", "1s", "x ppm"]);
+    }
+
+    #[test]
+    fn a_nemesis_that_no_program_serves_says_what_is_missing() {
+        let rules = vec![tally("nemesis-membership", "*", (0, 0, 0, 0))];
+        let run = InjectedFaults { rules, ..InjectedFaults::default() };
+        let mut totals = FaultTotals::default();
+        totals.add(&run);
+        let notes = [FaultSummary::all(&run)[0].note.clone(), totals.totals()[0].note.clone()];
+        assert_eq!(notes, [Some(NO_MEMBERS.to_owned()), Some(NO_MEMBERS.to_owned())]);
     }
 
     #[test]

@@ -90,6 +90,7 @@ impl World {
             }
         };
         nemeses.events.clear();
+        nemeses.left_out = nemeses.absent.iter().flatten().filter(|node| !healed.contains(node)).copied().collect();
         for active in std::mem::take(&mut nemeses.active) {
             let (now, later): (Vec<_>, Vec<_>) =
                 active.undo.iter().cloned().partition(|(node, _)| healed.contains(node));
@@ -159,12 +160,13 @@ impl World {
         chance: &mut Chance<'_>,
     ) -> Option<NemesisStrike> {
         let action = rule.action;
-        // Programs that are gone cannot be hit, but what is for all messages needs none.
+        // Programs that are gone cannot be hit, but what is for all messages needs none, and a dead member can be removed.
         let is_up = |node: &NodeId| {
             let machine = self.node(*node);
             machine.exit.is_none() && machine.doomed.is_none() && !nemeses.is_down(*node)
         };
-        let nodes: Vec<NodeId> = match action.has_shapes() || action.is_everywhere() {
+        let is_of_any = action.has_shapes() || action.is_everywhere() || action == NemesisAction::Membership;
+        let nodes: Vec<NodeId> = match is_of_any {
             true => rule.nodes.clone(),
             false => rule.nodes.iter().copied().filter(is_up).collect(),
         };
@@ -260,7 +262,7 @@ impl World {
                 strike.strength = ns;
                 strike.window(LinkSet::Grudge(grudge), LinkEffect::Slow(Duration(ns)));
             }
-            NemesisAction::Swizzle => {}
+            NemesisAction::Swizzle | NemesisAction::Membership => {}
             action => {
                 debug_assert!(action.is_of_files(), "all others stand above");
                 return self.draw_damage(nemeses, rule, targets[0], strike, chance);
@@ -381,6 +383,21 @@ impl World {
         Some(NemesisStrike { words, hits: BTreeSet::from([node]), ..strike })
     }
 
+    /// The program that has machines leave and join says which are no members, or perhaps not, and learns which are not to be; `None`
+    /// without such a nemesis. Names of other machines say nothing.
+    pub fn wanted_out(&mut self, out: &[String]) -> Option<Vec<String>> {
+        let nemeses = self.faults.nemeses.as_ref().filter(|nemeses| nemeses.changes_members())?;
+        let is_out = |node: &NodeId| out.contains(&self.node(*node).name);
+        let absent: BTreeSet<NodeId> = nemeses.nodes.iter().copied().filter(is_out).collect();
+        let wanted = nemeses.wanted_out().into_iter().map(|node| self.node(node).name.clone()).collect();
+        if nemeses.absent.as_ref() != Some(&absent)
+            && let Some(nemeses) = &mut self.faults.nemeses
+        {
+            nemeses.absent = Some(absent);
+        }
+        Some(wanted)
+    }
+
     fn names_of(&self, nodes: &[NodeId]) -> String {
         let mut nodes = nodes.to_vec();
         nodes.sort_unstable();
@@ -443,10 +460,12 @@ fn take_chance(nemeses: &mut Nemeses, (rule, slot): (usize, u32), at: Instant, c
     if slot + 1 < CHANCES_MAX && !is_over(next) {
         nemeses.put(next, NemesisEvent::Chance { rule, slot: slot + 1 });
     }
-    if context.faults.awaits_setup() {
+    let of = &nemeses.rules[rule];
+    // Where nobody can have machines leave, a strike would only count.
+    let is_asked = of.action != NemesisAction::Membership || nemeses.absent.is_some();
+    if context.faults.awaits_setup() || !is_asked {
         return;
     }
-    let of = &nemeses.rules[rule];
     let strikes = context.faults.tally_of(place).strikes;
     if of.fault.times.is_some_and(|times| strikes >= times) || nemeses.active.iter().any(|active| active.rule == rule) {
         return;

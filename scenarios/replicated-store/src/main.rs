@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The first node leads, always. Each request is a line over a connection of its own. A log has one line for each change; the log of
-//! a follower is a beginning of the leader's, which sends what is missing.
+//! a follower is a beginning of the leader's, which sends what is missing. `leave n2` and `join n2` change whose majority it is; who the
+//! members are is an entry of the log, too.
 //!
 //! `replicated-store NAME ALL-NAMES [FAULT]`, where FAULT is one that is planted: `stale-reads` answers reads on followers, `no-sync`
 //! acknowledges what is not durable, `gives-up` never
@@ -20,6 +21,8 @@ use std::time::Duration;
 
 const LOG: &str = "/log";
 const PORT: u16 = 7000;
+/// The key of the members, where they are not all nodes.
+const MEMBERS: &str = "@members";
 /// How long a node waits for another one, or for a client.
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -120,11 +123,33 @@ impl Node {
                 self.append(&format!("{key} {value}"))?;
                 Ok(if self.hears_majority() { "ok" } else { "info no majority" }.to_owned())
             }
+            ["leave" | "join", node] if self.leads() && node != self.name => {
+                self.change_members(words[0] == "join", node)
+            }
             ["get" | "put", ..] => Ok(format!("moved {}", self.nodes[0])),
             // From the leader: how many entries come before, and one more, or none.
             ["append", before, entry] => self.follow(before, entry),
             _ => Ok("fail what?".to_owned()),
         }
+    }
+
+    fn members(&self) -> Vec<String> {
+        let members = self.values.get(MEMBERS);
+        members.map_or_else(|| self.nodes.clone(), |names| names.split(',').map(str::to_owned).collect())
+    }
+
+    /// A node joins, once it has all entries, or leaves. The answer is who the members are.
+    fn change_members(&mut self, joins: bool, node: &str) -> Result<String> {
+        if joins && !self.brings_up(node) {
+            return Ok(format!("fail {node} does not answer"));
+        }
+        let before = self.members();
+        let is_member = |name: &&String| if *name == node { joins } else { before.contains(name) };
+        let members: Vec<String> = self.nodes.iter().filter(is_member).cloned().collect();
+        if members != before {
+            self.append(&format!("{MEMBERS} {}", members.join(",")))?;
+        }
+        Ok(if self.hears_majority() { format!("ok {}", members.join(",")) } else { "info no majority".to_owned() })
     }
 
     /// Takes an entry of the leader, if it is the next one. The answer is how many there are.
@@ -135,10 +160,11 @@ impl Node {
         Ok(self.entries.len().to_string())
     }
 
-    /// Sends followers what they miss. Whether a majority has all entries now.
+    /// Sends followers what they miss. Whether a majority of the members has all entries now.
     fn hears_majority(&mut self) -> bool {
+        let members = self.members();
         let mut up = 1;
-        for follower in self.nodes[1..].to_vec() {
+        for follower in members[1..].iter().cloned() {
             if self.given_up.contains(&follower) {
                 continue;
             }
@@ -148,7 +174,7 @@ impl Node {
                 self.given_up.insert(follower);
             }
         }
-        up > self.nodes.len() / 2
+        up > members.len() / 2
     }
 
     /// Whether a follower has all entries now.

@@ -1,6 +1,8 @@
 //! Clients of the replicated store: what they ask, of whom, and what must come in the end.
 
-use fozzy_sdk::cluster::{ClientOperation, Completion, KeyDistribution, KeyPool, Workload, generator as ops, nodes};
+use fozzy_sdk::cluster::{
+    ClientOperation, Completion, KeyDistribution, KeyPool, MembershipChange, Workload, generator as ops, nodes,
+};
 use fozzy_sdk::task::net::TcpStream;
 use fozzy_sdk::task::sleep;
 use std::cell::RefCell;
@@ -55,6 +57,17 @@ async fn operate(thread: usize, op: Op) -> Result<Completion> {
     })
 }
 
+/// Asks the first node, which leads, always. A published Raft has no such requests, and its plan no such nemesis.
+async fn change_members(change: MembershipChange) -> std::result::Result<Vec<String>, String> {
+    let request = match change {
+        MembershipChange::Add(node) => format!("join {node}"),
+        MembershipChange::Remove(node) => format!("leave {node}"),
+    };
+    let answer = ask(&nodes()[0], &request).await.map_err(|error| error.to_string())?;
+    let members = answer.strip_prefix("ok ").ok_or_else(|| answer.clone())?;
+    Ok(members.split(',').map(str::to_owned).collect())
+}
+
 fn workload() -> Workload {
     let pool = Rc::new(RefCell::new(KeyPool::new(2, KeyDistribution::Uniform, 12)));
     let reads = Rc::clone(&pool);
@@ -80,6 +93,7 @@ fn workload() -> Workload {
         .parallel("clients", 4, ops::mix(vec![(1, reads), (1, writes)]), |process, op| async move {
             operate(process.thread, op).await.into()
         })
+        .members(2, change_members)
         .eventually("the store takes writes again", || async {
             match ask(&nodes()[0], "put last 1").await {
                 Ok(answer) if answer.starts_with("ok") => Ok(()),

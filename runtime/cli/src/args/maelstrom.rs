@@ -155,6 +155,10 @@ impl MaelstromTestArgs {
         let mut nemesis: BTreeSet<NemesisKind> = BTreeSet::new();
         for word in self.nemesis.iter().map(|word| word.trim()) {
             match word {
+                "membership" => {
+                    let why = "`init` names all nodes of a test, and none joins or leaves later: a cluster of your own can (`[[nemesis]]`)";
+                    return Err(format!("--nemesis membership: {why}"));
+                }
                 DISK => nemesis.extend(NemesisKind::OF_FILES),
                 word => drop(nemesis.insert(named(NemesisKind::ALL, |one| one.word(), word)?)),
             }

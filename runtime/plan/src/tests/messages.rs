@@ -329,6 +329,10 @@ fn nemeses_fit_their_kinds_and_phases_each_other() {
         ],
     );
     check(
+        "[[nemesis]]\nkind = 'membership'\nhits = ['one', 'all']",
+        &["3:1: `nemesis[0].hits`: if all leave a cluster, nobody is left whom they could join"],
+    );
+    check(
         "[cluster]\nheal = 'all'",
         &["2:1: `cluster.heal`: faults never end: say when, such as `faults-until = \"30s\"`"],
     );
@@ -380,6 +384,15 @@ fn nemeses_fit_the_machines_of_the_plan() {
         &format!("{nodes}[[nemesis]]\nkind = 'partition'\ntarget = 'n1'"),
         "`nemesis[0].kind`: one machine cannot be parted; expected two at least",
     );
+    check(
+        "[[node]]\nname = 'n'\ncomponent = 'n.wasm'\n[[nemesis]]\nkind = 'membership'",
+        "`nemesis[0].kind`: one machine cannot leave itself; expected two at least",
+    );
+    let leaving = format!("{nodes}[[nemesis]]\nkind = 'membership'");
+    let mut inputs = fozzy_trace::plan::Inputs::default();
+    let resolved = super::parsed(&leaving).resolve("app", &mut |_| Ok(Vec::new()), &mut inputs);
+    let plan = resolved.expect("it fits").plan;
+    assert_eq!(plan.faults[0].nemesis.as_ref().expect("it is one").hits, ["one", "minority"], "never all by itself");
     let twice = format!("{nodes}[[node]]\nname = 'n2'\ncomponent = 'n.wasm'");
     let found = crate::PlanFile::parse(&twice, std::path::Path::new("plan.toml")).expect_err("a name stands twice");
     assert_eq!(found.problems[0].to_string(), "6:1: `node[1].name`: another machine has the name `n2` already");

@@ -10,6 +10,7 @@
 //!
 //! Invariants: never more machines are hit at once than the plan allows; what a window does to packets depends on the moment at which
 //! they are sent, and its end is known when it begins. Damaged files stay damaged, and count for their machines until the end.
+//! A machine counts from the moment at which it is to leave the cluster until it is said to be a member again.
 //! Not here: drawing a strike and doing it (`nemesis_strike.rs`), packets (`network/link.rs`), files (`files/damage.rs`).
 
 mod kinds;
@@ -52,6 +53,11 @@ pub(crate) struct Nemeses {
     pub(crate) active: Vec<ActiveNemesis>,
     pub(crate) windows: Vec<LinkWindow>,
     pub(crate) damaged: BTreeSet<NodeId>,
+    /// Machines that are no members of the cluster, or perhaps not, as the program says that has them leave and join; `None` before it
+    /// does.
+    pub(crate) absent: Option<BTreeSet<NodeId>>,
+    /// Those of them that are not healed when faults end.
+    pub(crate) left_out: BTreeSet<NodeId>,
     /// Timers that nodes have set, the latest ones last.
     pub(crate) timers: Vec<Duration>,
     /// Packets that each machine has sent to others since the last strike.
@@ -148,6 +154,8 @@ impl Nemeses {
             active: Vec::new(),
             windows: Vec::new(),
             damaged: BTreeSet::new(),
+            absent: None,
+            left_out: BTreeSet::new(),
             timers: Vec::new(),
             sent: BTreeMap::new(),
             overlaps: FaultOverlaps::default(),
@@ -229,7 +237,18 @@ impl Nemeses {
     /// Machines that are hit now.
     pub(crate) fn hits(&self) -> BTreeSet<NodeId> {
         let active = self.active.iter().flat_map(|active| active.hits.iter().copied());
-        active.chain(self.damaged.iter().copied()).collect()
+        active.chain(self.damaged.iter().copied()).chain(self.absent.iter().flatten().copied()).collect()
+    }
+
+    /// Whether machines leave and join.
+    pub(crate) fn changes_members(&self) -> bool {
+        self.rules.iter().any(|rule| rule.action == NemesisAction::Membership)
+    }
+
+    /// Machines that are not to be members now.
+    pub(crate) fn wanted_out(&self) -> BTreeSet<NodeId> {
+        let leaving = self.active.iter().filter(|active| self.rules[active.rule].action == NemesisAction::Membership);
+        leaving.flat_map(|active| &active.hits).chain(&self.left_out).copied().collect()
     }
 
     /// Of some machines, in their order, those that may be hit, too.

@@ -50,7 +50,9 @@ impl Lab {
         };
         let nodes = (1..=nodes).map(node).collect();
         let plan = Plan { nodes, faults, cluster, edition: Edition::LATEST, ..Plan::default() };
-        let world = World::new(Arc::new(plan), &inputs).expect("a plain plan");
+        let mut world = World::new(Arc::new(plan), &inputs).expect("a plain plan");
+        // A program has machines leave and join; it has not begun to.
+        world.wanted_out(&[]);
         Lab { world, decider: SeededDecider(SeededSource::new(Seed(seed))) }
     }
 
@@ -107,8 +109,19 @@ fn every_kind_begins_and_ends() {
 
 #[test]
 fn never_more_machines_are_hit_than_the_plan_allows() {
-    let words =
-        ["kill", "pause", "partition", "one-way", "clock-bump", "slow", "jam", "file-flip", "swizzle", "slow-node"];
+    let words = [
+        "kill",
+        "pause",
+        "partition",
+        "one-way",
+        "membership",
+        "clock-bump",
+        "slow",
+        "jam",
+        "file-flip",
+        "swizzle",
+        "slow-node",
+    ];
     for seed in 0..40 {
         let faults = words.iter().map(|word| nemesis(word, &[])).collect();
         let mut lab = Lab::new(5, faults, phases(Some(2), Some(100), HealScope::All), seed);
@@ -120,6 +133,48 @@ fn never_more_machines_are_hit_than_the_plan_allows() {
         }
         assert_eq!(most, 2, "seed {seed}: the bound is reached");
     }
+}
+
+#[test]
+fn a_machine_counts_until_it_is_a_member_again() {
+    let faults = vec![nemesis("membership", &["one"]), nemesis("kill", &["one"])];
+    let mut lab = Lab::new(3, faults, phases(Some(1), None, HealScope::All), 1);
+    let mut out = Vec::new();
+    while out.is_empty() {
+        lab.step();
+        out = lab.world.wanted_out(&[]).expect("the plan has such a nemesis");
+    }
+    // It leaves, and does not come back: no other one is hit, by any nemesis.
+    let mut is_over = false;
+    for _ in 0..100 {
+        let wanted = lab.world.wanted_out(&out).expect("as before");
+        assert!(wanted.is_empty() || wanted == out, "{wanted:?} is not {out:?}");
+        is_over |= wanted.is_empty();
+        assert_eq!(lab.nemeses().hits().len(), 1);
+        lab.step();
+    }
+    assert!(is_over, "the strike ends");
+    let mut hit: BTreeSet<String> = BTreeSet::new();
+    for _ in 0..100 {
+        hit.extend(lab.world.wanted_out(&[]).expect("as before"));
+        lab.step();
+    }
+    assert!(hit.len() > 1, "{hit:?}");
+
+    // Where nobody asks, it has no chance, and where the plan has no such nemesis, nobody is to leave.
+    let mut lab = Lab::new(3, vec![nemesis("membership", &[])], None, 1);
+    lab.world.faults.nemeses.as_mut().expect("there is one").absent = None;
+    while lab.step().is_some_and(|at| at < Instant(60 * SECOND)) {}
+    assert_eq!((lab.strikes(), lab.world.faults.report().rules[0].asked), (0, 0));
+    assert_eq!(Lab::new(3, vec![nemesis("kill", &[])], None, 1).world.wanted_out(&[]), None);
+
+    // A majority is healed, and joins; what was out of the others stays so.
+    let faults = vec![nemesis("membership", &["some"])];
+    let mut lab = Lab::new(5, faults, phases(None, Some(40), HealScope::Majority), 1);
+    let all: Vec<String> = (1..=5).map(|number| format!("n{number}")).collect();
+    lab.world.wanted_out(&all);
+    while lab.step().is_some() {}
+    assert_eq!(lab.world.wanted_out(&all).expect("the plan has such a nemesis").len(), 2);
 }
 
 #[test]

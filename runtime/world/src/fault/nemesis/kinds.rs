@@ -71,6 +71,8 @@ nemeses! {
     Kill = "kill", "", "Programs are killed, and start again at the end on their disk as it was.";
     /// Packets are lost.
     Loss = "loss", "ppm", "A share of the packets is lost.";
+    /// Machines leave the cluster, and join it again.
+    Membership = "membership", "", "Machines leave the cluster, and join it again at the end, as the program of the run has them do.";
     /// Machines hear some messages only.
     OneWay = "one-way", "", "Machines do not hear others, who hear them.";
     /// Machines do not reach each other.
