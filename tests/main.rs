@@ -18,6 +18,7 @@
 //! debug              runs are stopped anywhere, and go back
 //! criteria           runs are held to what their plan expects, by commands and checkers alike
 //! network            two machines of one run, a client and a server
+//! preview1_sockets   sockets of core modules of preview 1, on two machines, on one, and calls that are wrong
 //! processes          commands of a guest: scripted, other components, the real computer
 //! licences           the licence of everything in the binary is shipped
 //! live               the real computer captured, and replayed when what answered is gone
@@ -111,6 +112,7 @@ mod network;
 mod pages;
 mod parity;
 mod planted;
+mod preview1_sockets;
 mod processes;
 mod profile;
 mod purity;

@@ -45,6 +45,7 @@ const PREVIEW1_CAPABILITIES: &[(&str, &str)] = &[
     ("path-", "files"),
     ("fd-read:", "standard streams"),
     ("fd-write:", "standard streams"),
+    ("sock-open:", "sockets"),
 ];
 
 /// What an export, by the beginning of its name, makes of a component.

@@ -7,7 +7,7 @@
 //!
 //! What is asked is recorded by its meaning, never by addresses: descriptors, bytes, paths. Errors, their order, rights and the
 //! numbers of descriptors are those of wasmtime's own preview 1; an address outside the memory, or one that is not aligned as its value
-//! needs, is a trap as there.
+//! needs, is a trap as there. Sockets are opened by the functions that WasmEdge has beside those of preview 1.
 //!
 //! Invariants: nothing is kept in the guest's memory; every call goes through `Host::call`; the state is
 //! [`fozzy_world::Preview1Table`], which checkpoints clone with the machine.
@@ -19,9 +19,14 @@ mod descriptors;
 mod directory;
 mod errno;
 mod guest_memory;
+mod name_lookup;
 mod paths;
 mod poll;
 mod program;
+mod socket_address;
+mod socket_data;
+mod socket_options;
+mod sockets;
 
 pub use guest_memory::GuestMemory;
 
@@ -166,6 +171,9 @@ impl Host {
 
     /// Drops what a closed number held.
     fn let_go(&mut self, descriptor: &Preview1Descriptor) -> std::result::Result<(), GuestStop> {
+        if let Preview1Descriptor::Socket { socket, .. } = descriptor {
+            self.release_socket(*socket);
+        }
         match descriptor.file() {
             Some(OpenFile::Disk(file)) => self.node_mut().disk.closed(file.node),
             Some(OpenFile::Live(file)) => self.live_close(file)?,
@@ -210,10 +218,6 @@ impl snapshot::Host for Host {
         descriptors::fd_seek(fd: u32, offset: i64, whence: u32, position: u32);
         descriptors::fd_sync(fd: u32);
         descriptors::fd_tell(fd: u32, position: u32);
-        descriptors::sock_accept(fd: u32, flags: u32, accepted: u32);
-        descriptors::sock_recv(fd: u32, buffers: u32, count: u32, flags: u32, size: u32, out_flags: u32);
-        descriptors::sock_send(fd: u32, buffers: u32, count: u32, flags: u32, size: u32);
-        descriptors::sock_shutdown(fd: u32, how: u32);
         data::fd_pread(fd: u32, buffers: u32, count: u32, offset: u64, size: u32);
         data::fd_pwrite(fd: u32, buffers: u32, count: u32, offset: u64, size: u32);
         directory::fd_readdir(fd: u32, buffer: u32, length: u32, cookie: u64, size: u32);
@@ -252,6 +256,128 @@ impl snapshot::Host for Host {
 
     async fn sched_yield(&mut self) -> Result<u32> {
         program::sched_yield(self).await
+    }
+
+    fn sock_open(&mut self, family: u32, kind: u32, opened: u32) -> Result<u32> {
+        self.open_socket(family, kind, opened)
+    }
+
+    fn sock_bind(&mut self, fd: u32, address: u32, port: u32) -> Result<u32> {
+        self.bind_socket(fd, address, port)
+    }
+
+    fn sock_listen(&mut self, fd: u32, backlog: u32) -> Result<u32> {
+        self.listen_on_socket(fd, backlog)
+    }
+
+    async fn sock_accept(&mut self, fd: u32, flags: u32, accepted: u32) -> Result<u32> {
+        self.accept_connection(fd, flags, accepted).await
+    }
+
+    async fn sock_accept_v1(&mut self, fd: u32, accepted: u32) -> Result<u32> {
+        self.accept_connection(fd, 0, accepted).await
+    }
+
+    async fn sock_connect(&mut self, fd: u32, address: u32, port: u32) -> Result<u32> {
+        self.connect_socket(fd, address, port).await
+    }
+
+    async fn sock_recv(
+        &mut self,
+        fd: u32,
+        buffers: u32,
+        count: u32,
+        flags: u32,
+        size: u32,
+        out_flags: u32,
+    ) -> Result<u32> {
+        self.socket_receive(fd, buffers, count, flags, size, out_flags).await
+    }
+
+    async fn sock_recv_from(
+        &mut self,
+        fd: u32,
+        buffers: u32,
+        count: u32,
+        address: u32,
+        flags: u32,
+        port: u32,
+        size: u32,
+        out_flags: u32,
+    ) -> Result<u32> {
+        self.socket_receive_from(fd, buffers, count, address, flags, Some(port), size, out_flags).await
+    }
+
+    async fn sock_recv_from_v1(
+        &mut self,
+        fd: u32,
+        buffers: u32,
+        count: u32,
+        address: u32,
+        flags: u32,
+        size: u32,
+        out_flags: u32,
+    ) -> Result<u32> {
+        self.socket_receive_from(fd, buffers, count, address, flags, None, size, out_flags).await
+    }
+
+    async fn sock_send(&mut self, fd: u32, buffers: u32, count: u32, flags: u32, size: u32) -> Result<u32> {
+        self.socket_send(fd, buffers, count, flags, size).await
+    }
+
+    async fn sock_send_to(
+        &mut self,
+        fd: u32,
+        buffers: u32,
+        count: u32,
+        address: u32,
+        port: u32,
+        flags: u32,
+        size: u32,
+    ) -> Result<u32> {
+        self.socket_send_to(fd, buffers, count, address, port, flags, size).await
+    }
+
+    fn sock_shutdown(&mut self, fd: u32, how: u32) -> Result<u32> {
+        self.shut_down_socket(fd, how)
+    }
+
+    fn sock_getsockopt(&mut self, fd: u32, level: u32, name: u32, value: u32, length: u32) -> Result<u32> {
+        self.socket_option(fd, level, name, value, length)
+    }
+
+    fn sock_setsockopt(&mut self, fd: u32, level: u32, name: u32, value: u32, length: u32) -> Result<u32> {
+        self.set_socket_option(fd, level, name, value, length)
+    }
+
+    fn sock_getlocaladdr(&mut self, fd: u32, address: u32, port: u32) -> Result<u32> {
+        self.tell_address(false, fd, address, None, port)
+    }
+
+    fn sock_getlocaladdr_v1(&mut self, fd: u32, address: u32, family: u32, port: u32) -> Result<u32> {
+        self.tell_address(false, fd, address, Some(family), port)
+    }
+
+    fn sock_getpeeraddr(&mut self, fd: u32, address: u32, port: u32) -> Result<u32> {
+        self.tell_address(true, fd, address, None, port)
+    }
+
+    fn sock_getpeeraddr_v1(&mut self, fd: u32, address: u32, family: u32, port: u32) -> Result<u32> {
+        self.tell_address(true, fd, address, Some(family), port)
+    }
+
+    fn sock_getaddrinfo(
+        &mut self,
+        node: u32,
+        node_length: u32,
+        service: u32,
+        service_length: u32,
+        hints: u32,
+        results: u32,
+        max: u32,
+        count: u32,
+    ) -> Result<u32> {
+        self.look_up_name(node, node_length, service, service_length, hints, results, max, count)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `wasi:sockets`: translation only; the network is in `fozzy-world`.
+//! `wasi:sockets`: translation only; the network is in `fozzy-world`. Sockets of preview 1 are in `preview1`.
 //!
 //! ```text
 //! tcp-socket handle ─▶ TcpId ─▶ Network::tcp_operation ─▶ ErrorCode ─▶ error-code
@@ -37,7 +37,7 @@ type NetworkResult<T> = std::result::Result<T, world::SocketErrorCode>;
 
 impl Host {
     /// Lets the network do something, after everything that is due by now.
-    fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut OpContext<'_>) -> R) -> R {
+    pub(crate) fn on_network<R>(&mut self, body: impl FnOnce(&mut Network, &mut OpContext<'_>) -> R) -> R {
         self.with_context(|world, context| {
             world.network.advance(context.now);
             body(&mut world.network, context)

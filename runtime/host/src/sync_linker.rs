@@ -206,6 +206,7 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
     })?;
     snapshot
         .func_wrap("sched-yield", |mut store, (): ()| Ok((now(snapshot::Host::sched_yield(store.data_mut()))?,)))?;
+    waiting_sockets(linker)?;
     let mut unstable = linker.instance("fozzy:preview1/unstable@0.1.0")?;
     unstable.func_wrap("poll-oneoff", |mut store, (subscriptions, events, count, ready): Four| {
         Ok((now(unstable::Host::poll_oneoff(store.data_mut(), subscriptions, events, count, ready))?,))
@@ -215,6 +216,49 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
     let mut target = linker.instance("fozzy:target/control@0.1.0")?;
     target.func_wrap("call", |mut store, (function, arguments, expected): NamedArguments| {
         Ok((now(control::Host::call(store.data_mut(), function, arguments, expected))?,))
+    })?;
+    Ok(())
+}
+
+/// The functions of sockets of preview 1 that may wait, answered at once.
+fn waiting_sockets(linker: &mut Linker<Host>) -> Result<()> {
+    type Two = (u32, u32);
+    type Three = (u32, u32, u32);
+    type Five = (u32, u32, u32, u32, u32);
+    type Six = (u32, u32, u32, u32, u32, u32);
+    type Seven = (u32, u32, u32, u32, u32, u32, u32);
+    type Eight = (u32, u32, u32, u32, u32, u32, u32, u32);
+
+    let mut sockets = linker.instance("fozzy:preview1/snapshot@0.1.0")?;
+    sockets.func_wrap("sock-accept", |mut store, (fd, flags, accepted): Three| {
+        Ok((now(snapshot::Host::sock_accept(store.data_mut(), fd, flags, accepted))?,))
+    })?;
+    sockets.func_wrap("sock-accept-v1", |mut store, (fd, accepted): Two| {
+        Ok((now(snapshot::Host::sock_accept_v1(store.data_mut(), fd, accepted))?,))
+    })?;
+    sockets.func_wrap("sock-connect", |mut store, (fd, address, port): Three| {
+        Ok((now(snapshot::Host::sock_connect(store.data_mut(), fd, address, port))?,))
+    })?;
+    sockets.func_wrap("sock-recv", |mut store, (fd, buffers, count, flags, size, out): Six| {
+        Ok((now(snapshot::Host::sock_recv(store.data_mut(), fd, buffers, count, flags, size, out))?,))
+    })?;
+    sockets.func_wrap(
+        "sock-recv-from",
+        |mut store, (fd, buffers, count, address, flags, port, size, out): Eight| {
+            let host = store.data_mut();
+            Ok((now(snapshot::Host::sock_recv_from(host, fd, buffers, count, address, flags, port, size, out))?,))
+        },
+    )?;
+    sockets.func_wrap("sock-recv-from-v1", |mut store, (fd, buffers, count, address, flags, size, out): Seven| {
+        let host = store.data_mut();
+        Ok((now(snapshot::Host::sock_recv_from_v1(host, fd, buffers, count, address, flags, size, out))?,))
+    })?;
+    sockets.func_wrap("sock-send", |mut store, (fd, buffers, count, flags, size): Five| {
+        Ok((now(snapshot::Host::sock_send(store.data_mut(), fd, buffers, count, flags, size))?,))
+    })?;
+    sockets.func_wrap("sock-send-to", |mut store, (fd, buffers, count, address, port, flags, size): Seven| {
+        let host = store.data_mut();
+        Ok((now(snapshot::Host::sock_send_to(host, fd, buffers, count, address, port, flags, size))?,))
     })?;
     Ok(())
 }

@@ -31,7 +31,7 @@ pub use address::{AddressFamily, address_of};
 pub use error::{SocketErrorCode, StreamEnd};
 pub use options::{SocketOption, SocketOptions};
 pub use peer_words::TcpStreams;
-pub use tcp::Shutdown;
+pub use tcp::{Shutdown, TcpStage};
 pub use udp::DATAGRAMS_MAX;
 
 use crate::OpContext;
@@ -67,6 +67,15 @@ pub struct TcpId(SlabKey);
 /// A UDP socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UdpId(SlabKey);
+
+/// A socket, of either kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SocketId {
+    /// Of TCP.
+    Tcp(TcpId),
+    /// Of UDP.
+    Udp(UdpId),
+}
 
 /// What a guest waits for at a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,18 @@
 //! Descriptors of WASI preview 1: numbers of the guest's own program, with positions, flags and names of preopened directories.
 //!
 //! ```text
-//! 0 stdin   1 stdout   2 stderr   3 directory, preopened as "/"   4 file at 4096, appending
+//! 0 stdin   1 stdout   2 stderr   3 directory, preopened as "/"   4 file at 4096, appending   5 socket, non-blocking
 //! ```
 //!
 //! Numbers are given as wasmtime gives them: the highest one that was closed, else one above the highest that is open.
 //!
-//! Invariants: the table depends on the guest's calls only; each file and directory in it holds its node once; at most
-//! [`HANDLES_MAX`] are open.
+//! Invariants: the table depends on the guest's calls only; each file and directory in it holds its node once, each socket its socket of
+//! the network; at most [`HANDLES_MAX`] are open.
 //! Not here: what is read and written (`fozzy-host`), handles of components (`table`).
 
 use crate::clock::CLOCK_TICK;
 use crate::files::{FileDescriptor, InodeIndex, LiveFile};
+use crate::network::{SocketErrorCode, SocketId};
 use crate::table::{HANDLES_MAX, TableError};
 use crate::{Disk, OutputKind};
 use fozzy_trace::Duration;
@@ -73,6 +74,15 @@ pub enum Preview1Descriptor {
         /// The flag is kept and told; files never make anybody wait.
         nonblocking: bool,
     },
+    /// A socket.
+    Socket {
+        /// The socket, which the descriptor holds.
+        socket: SocketId,
+        /// Calls that would wait answer `again`.
+        nonblocking: bool,
+        /// What a connection failed for that was begun without waiting, until the program is told.
+        error: Option<SocketErrorCode>,
+    },
 }
 
 impl Preview1Descriptor {
@@ -81,7 +91,7 @@ impl Preview1Descriptor {
     pub fn file(&self) -> Option<OpenFile> {
         match self {
             Preview1Descriptor::Directory { file, .. } | Preview1Descriptor::File { file, .. } => Some(*file),
-            Preview1Descriptor::Stdin | Preview1Descriptor::Output(_) => None,
+            Preview1Descriptor::Stdin | Preview1Descriptor::Output(_) | Preview1Descriptor::Socket { .. } => None,
         }
     }
 }

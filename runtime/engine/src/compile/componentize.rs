@@ -18,7 +18,7 @@ use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
 /// Version of the encoder and of what is put in, for keys of componentized modules.
-pub(crate) const COMPONENTIZE_VERSION: &str = "preview1 2, encoder 0.254.2, contract 0.1.0, fuzz 1";
+pub(crate) const COMPONENTIZE_VERSION: &str = "preview1 3, encoder 0.254.2, contract 0.1.0, fuzz 1";
 
 /// Why a core module cannot be run.
 #[derive(Debug, thiserror::Error)]

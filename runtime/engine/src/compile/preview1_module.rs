@@ -89,6 +89,38 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("sock_shutdown", "ii"),
 ];
 
+/// The functions of the sockets extension of WasmEdge, by which sockets are opened: the name in the module, the parameters, and the name
+/// here. In its first version some have other parameters under the same names; names in `_v2` are those of the second one. A module is
+/// told apart by the types of its imports.
+const SOCKETS: &[(&str, &str, &str)] = &[
+    ("sock_open", "iii", "sock-open"),
+    ("sock_open_v2", "iii", "sock-open"),
+    ("sock_bind", "iii", "sock-bind"),
+    ("sock_bind_v2", "iii", "sock-bind"),
+    ("sock_listen", "ii", "sock-listen"),
+    ("sock_listen_v2", "ii", "sock-listen"),
+    ("sock_accept", "ii", "sock-accept-v1"),
+    ("sock_accept_v2", "iii", "sock-accept"),
+    ("sock_connect", "iii", "sock-connect"),
+    ("sock_connect_v2", "iii", "sock-connect"),
+    ("sock_recv_v2", "iiiiii", "sock-recv"),
+    ("sock_recv_from", "iiiiiiii", "sock-recv-from"),
+    ("sock_recv_from", "iiiiiii", "sock-recv-from-v1"),
+    ("sock_recv_from_v2", "iiiiiiii", "sock-recv-from"),
+    ("sock_send_v2", "iiiii", "sock-send"),
+    ("sock_send_to", "iiiiiii", "sock-send-to"),
+    ("sock_send_to_v2", "iiiiiii", "sock-send-to"),
+    ("sock_getsockopt", "iiiii", "sock-getsockopt"),
+    ("sock_setsockopt", "iiiii", "sock-setsockopt"),
+    ("sock_getlocaladdr", "iii", "sock-getlocaladdr"),
+    ("sock_getlocaladdr", "iiii", "sock-getlocaladdr-v1"),
+    ("sock_getlocaladdr_v2", "iii", "sock-getlocaladdr"),
+    ("sock_getpeeraddr", "iii", "sock-getpeeraddr"),
+    ("sock_getpeeraddr", "iiii", "sock-getpeeraddr-v1"),
+    ("sock_getpeeraddr_v2", "iii", "sock-getpeeraddr"),
+    ("sock_getaddrinfo", "iiiiiiii", "sock-getaddrinfo"),
+];
+
 /// Functions whose answers lie otherwise in `wasi_unstable`.
 const DIFFERING: &[&str] = &["fd_fdstat_get", "fd_filestat_get", "fd_seek", "path_filestat_get", "poll_oneoff"];
 
@@ -107,6 +139,8 @@ const WITHOUT_MEMORY: &[&str] = &[
     "proc_exit",
     "proc_raise",
     "sched_yield",
+    "sock_listen",
+    "sock_listen_v2",
     "sock_shutdown",
 ];
 
@@ -114,8 +148,8 @@ const WITHOUT_MEMORY: &[&str] = &[
 #[derive(Default)]
 pub(crate) struct Preview1Module {
     types: Vec<Option<FuncType>>,
-    /// Whether it imports any function.
-    imports: bool,
+    /// The names here of the functions that it imports, in their order.
+    functions: Vec<String>,
     needs_memory: bool,
     has_memory: bool,
 }
@@ -169,30 +203,25 @@ impl Preview1Module {
         if import.module != PREVIEW1 && import.module != UNSTABLE {
             return Ok(());
         }
-        self.imports = true;
         let full = format!("`{}.{}`", import.module, import.name);
-        let known = FUNCTIONS.iter().find(|(name, _)| *name == import.name);
-        let known = known.filter(|(name, _)| import.module == PREVIEW1 || *name != "sock_accept");
-        let Some((name, parameters)) = known else {
+        let known = functions(import.module, import.name);
+        if known.is_empty() {
             return Err(refused(format!("the core module imports {full}, which is no function of WASI preview 1")));
-        };
-        let expected = signature(name, parameters);
-        let (TypeRef::Func(index) | TypeRef::FuncExact(index)) = import.ty else {
-            return Err(refused(format!("the core module imports {full} as something else than a function")));
-        };
-        match self.types.get(index as usize).and_then(Option::as_ref) {
-            Some(ty) if *ty == expected => {}
-            Some(ty) => {
-                let words = |ty: &FuncType| ty.to_string();
+        }
+        let no_function = || refused(format!("the core module imports {full} as something else than a function"));
+        let (TypeRef::Func(index) | TypeRef::FuncExact(index)) = import.ty else { return Err(no_function()) };
+        let ty = self.types.get(index as usize).and_then(Option::as_ref).ok_or_else(no_function)?;
+        match known.iter().find(|(expected, _)| expected == ty) {
+            Some((_, function)) => self.functions.push(function.clone()),
+            None => {
+                let expected: Vec<String> = known.iter().map(|(expected, _)| expected.to_string()).collect();
                 return Err(refused(format!(
-                    "the core module imports {full} with the type {}; it is {}",
-                    words(ty),
-                    words(&expected)
+                    "the core module imports {full} with the type {ty}; it is {}",
+                    expected.join(" or ")
                 )));
             }
-            None => return Err(refused(format!("the core module imports {full} as something else than a function"))),
         }
-        self.needs_memory |= !WITHOUT_MEMORY.contains(name);
+        self.needs_memory |= !WITHOUT_MEMORY.contains(&import.name);
         Ok(())
     }
 
@@ -204,7 +233,7 @@ impl Preview1Module {
                  unless told otherwise)",
             ));
         }
-        if self.imports { renamed(module) } else { Ok(module.to_vec()) }
+        if self.functions.is_empty() { Ok(module.to_vec()) } else { renamed(module, &self.functions) }
     }
 }
 
@@ -257,15 +286,26 @@ fn memory(ty: &MemoryType) -> Result<(), ComponentizeError> {
     Ok(())
 }
 
+/// The types that a function of that name may have, each with the name here; none of a name that is not known.
+fn functions(module: &str, name: &str) -> Vec<(FuncType, String)> {
+    let of_wasi = FUNCTIONS.iter().filter(|(known, _)| *known == name);
+    let of_wasi = of_wasi.filter(|(known, _)| module == PREVIEW1 || *known != "sock_accept");
+    let sockets = SOCKETS.iter().filter(|(known, ..)| module == PREVIEW1 && *known == name);
+    let of_wasi = of_wasi.map(|(known, parameters)| (signature(known, parameters), known.replace('_', "-")));
+    let sockets = sockets.map(|(known, parameters, function)| (signature(known, parameters), (*function).to_owned()));
+    of_wasi.chain(sockets).collect()
+}
+
 fn signature(name: &str, parameters: &str) -> FuncType {
     let of = |letter| if letter == 'I' { Parsed::I64 } else { Parsed::I32 };
     let results: &[Parsed] = if name == "proc_exit" { &[] } else { &[Parsed::I32] };
     FuncType::new(parameters.chars().map(of), results.iter().copied())
 }
 
-/// The same module, its imports under names of ours.
-fn renamed(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
+/// The same module, its imports under names of ours: `functions`, in their order.
+fn renamed(module: &[u8], functions: &[String]) -> Result<Vec<u8>, ComponentizeError> {
     let mut renamed = Module::new();
+    let mut functions = functions.iter();
     for payload in Parser::new(0).parse_all(module) {
         let payload = payload.map_err(|error| refused(error.to_string()))?;
         match &payload {
@@ -275,10 +315,12 @@ fn renamed(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
                     let import = import.map_err(|error| refused(error.to_string()))?;
                     let ty = RoundtripReencoder.entity_type(import.ty).map_err(|error| refused(error.to_string()))?;
                     match import.module {
-                        UNSTABLE if DIFFERING.contains(&import.name) => {
-                            section.import(UNSTABLE_INTERFACE, &import.name.replace('_', "-"), ty)
+                        module @ (PREVIEW1 | UNSTABLE) => {
+                            let function = functions.next().expect("the same imports were read before");
+                            let is_differing = module == UNSTABLE && DIFFERING.contains(&import.name);
+                            let interface = if is_differing { UNSTABLE_INTERFACE } else { SNAPSHOT_INTERFACE };
+                            section.import(interface, function, ty)
                         }
-                        PREVIEW1 | UNSTABLE => section.import(SNAPSHOT_INTERFACE, &import.name.replace('_', "-"), ty),
                         other => section.import(other, import.name, ty),
                     };
                 }
@@ -354,6 +396,11 @@ mod tests {
                 imports("(import \"wasi_unstable\" \"sock_accept\" (func (param i32 i32 i32) (result i32)))"),
                 "sock_accept",
             ),
+            (
+                imports("(import \"wasi_unstable\" \"sock_open\" (func (param i32 i32 i32) (result i32)))"),
+                "`wasi_unstable.sock_open`, which is no function",
+            ),
+            (function("sock_accept", "(param i32) (result i32)"), "`wasi_snapshot_preview1.sock_accept` with the type"),
             (imports("(import \"wasi_snapshot_preview1\" \"fd_read\" (global i32))"), "something else than a function"),
             ("(module (memory (export \"memory\") 1 2 shared) (func (export \"_start\")))".to_owned(), "shared memory"),
             ("(module (memory (export \"memory\") i64 1) (func (export \"_start\")))".to_owned(), "64-bit addresses"),
@@ -366,6 +413,30 @@ mod tests {
         ] {
             let said = refusal(&text);
             assert!(said.contains(words), "{said}\n  expected {words}");
+        }
+    }
+
+    #[test]
+    fn functions_of_the_same_name_are_told_apart_by_their_types() {
+        let text = "(module
+            (import \"wasi_snapshot_preview1\" \"sock_accept\" (func (param i32 i32) (result i32)))
+            (import \"wasi_snapshot_preview1\" \"sock_accept\" (func (param i32 i32 i32) (result i32)))
+            (import \"wasi_snapshot_preview1\" \"sock_getpeeraddr\" (func (param i32 i32 i32 i32) (result i32)))
+            (import \"wasi_snapshot_preview1\" \"sock_bind_v2\" (func (param i32 i32 i32) (result i32)))
+            (memory (export \"memory\") 1) (func (export \"_start\")))";
+        let module = wat::parse_str(text).expect("text");
+        let found = Preview1Module::read(&module).expect("known functions");
+        assert_eq!(found.functions, ["sock-accept-v1", "sock-accept", "sock-getpeeraddr-v1", "sock-bind"]);
+        load(text.as_bytes(), None).expect("a command");
+    }
+
+    #[test]
+    fn each_function_of_the_extension_is_declared() {
+        let declared = include_str!("../../wit/deps/fozzy-preview1.wit");
+        for (_, parameters, function) in SOCKETS {
+            let line = declared.lines().find_map(|line| line.trim().strip_prefix(&format!("{function}: func(")));
+            let line = line.unwrap_or_else(|| panic!("{function} is not declared"));
+            assert_eq!(line.matches(": u32").count(), parameters.len(), "{function}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reading and writing: files at positions, standard streams as they come.
+//! Reading and writing: files at positions, standard streams and sockets as they come.
 //!
 //! ```text
 //! fd_write(fd, [(2048, 0), (4096, 64)])  ─▶ 64 bytes: one buffer a call, as in wasmtime; libraries call again
@@ -6,7 +6,7 @@
 //!
 //! A full disk, a short write and a fault say how much was written; a closed pipe is `io`, as in wasmtime.
 //!
-//! Not here: which bytes a list of buffers means (`guest_memory`).
+//! Not here: which bytes a list of buffers means (`guest_memory`), bytes of sockets (`socket_data`).
 
 use super::Answer;
 use super::descriptors::move_to;
@@ -55,6 +55,7 @@ pub(super) async fn fd_write(host: &mut Host, fd: u32, buffers: u32, count: u32,
                 }
                 progress
             }
+            Preview1Descriptor::Socket { .. } => host.send_on_socket(FD_WRITE, fd, bytes, None, &mut done)?,
             _ => return Err(WasiErrno::BADF.into()),
         };
         if let CallProgress::Done(written) = &progress {
@@ -135,7 +136,7 @@ pub(super) fn fd_pwrite(host: &mut Host, fd: u32, buffers: u32, count: u32, offs
         let bytes = bytes.as_ref().map_err(Clone::clone)?;
         let (file, append) = match host.descriptor(FD_PWRITE, fd)? {
             Preview1Descriptor::File { file, append, .. } => (*file, *append),
-            Preview1Descriptor::Output(_) => return Err(WasiErrno::SPIPE.into()),
+            Preview1Descriptor::Output(_) | Preview1Descriptor::Socket { .. } => return Err(WasiErrno::SPIPE.into()),
             _ => return Err(WasiErrno::BADF.into()),
         };
         // An appending file ignores the offset, as on Linux.
@@ -165,6 +166,10 @@ pub(super) async fn fd_read(host: &mut Host, fd: u32, buffers: u32, count: u32, 
                 }
                 progress
             }
+            Preview1Descriptor::Socket { .. } => match host.receive_on_socket(FD_READ, fd, into.length)? {
+                CallProgress::Done(received) => CallProgress::Done(received.bytes),
+                CallProgress::Wait(waits) => CallProgress::Wait(waits),
+            },
             _ => return Err(WasiErrno::BADF.into()),
         };
         if let CallProgress::Done(bytes) = &progress {
@@ -234,7 +239,7 @@ pub(super) fn fd_pread(host: &mut Host, fd: u32, buffers: u32, count: u32, offse
         let range = range?;
         let file = match host.descriptor(FD_PREAD, fd)? {
             Preview1Descriptor::File { file, .. } => *file,
-            Preview1Descriptor::Stdin => return Err(WasiErrno::SPIPE.into()),
+            Preview1Descriptor::Stdin | Preview1Descriptor::Socket { .. } => return Err(WasiErrno::SPIPE.into()),
             _ => return Err(WasiErrno::BADF.into()),
         };
         let bytes = read_file(host, file, offset, range.length)?;

@@ -1,19 +1,20 @@
-//! Operations on descriptors that move no data: attributes, positions, numbers, syncing, and sockets, which preview 1 cannot open.
+//! Operations on descriptors that move no data: attributes, positions, numbers, syncing.
 //!
-//! Not here: the table itself (`fozzy-world`), reading and writing (`data`), paths (`paths`).
+//! Not here: the table itself (`fozzy-world`), reading and writing (`data`), paths (`paths`), what only sockets have (`sockets`).
 
+use super::Answer;
 use super::arguments::{
     self, FDFLAGS, FDFLAGS_APPEND, FDFLAGS_DSYNC, FDFLAGS_NONBLOCK, FDFLAGS_RSYNC, FDFLAGS_SYNC, RIGHT_FD_READ,
     RIGHT_FD_WRITE, RIGHTS, UNSTABLE_RIGHTS,
 };
 use super::errno::WasiErrno;
-use super::{Answer, CallFailure};
 use crate::call::{Host, Import};
 use crate::disk_faults::whole;
 use fozzy_trace::observation::{FileKind, FileOperation, FileStat};
 use fozzy_trace::plan::Edition;
 use fozzy_trace::{Record, RunningDigest};
 use fozzy_world::files::{DescriptorFlags, DiskOperation, InodeKind, InodeStat};
+use fozzy_world::network::SocketId;
 use fozzy_world::{OpenFile, Preview1Descriptor};
 use std::fmt::Write;
 use wasmtime::Result;
@@ -34,10 +35,6 @@ const FD_RENUMBER: Import = Import::new("wasi_snapshot_preview1.fd_renumber");
 const FD_SEEK: Import = Import::new("wasi_snapshot_preview1.fd_seek");
 const FD_SYNC: Import = Import::new("wasi_snapshot_preview1.fd_sync");
 const FD_TELL: Import = Import::new("wasi_snapshot_preview1.fd_tell");
-const SOCK_ACCEPT: Import = Import::new("wasi_snapshot_preview1.sock_accept");
-const SOCK_RECV: Import = Import::new("wasi_snapshot_preview1.sock_recv");
-const SOCK_SEND: Import = Import::new("wasi_snapshot_preview1.sock_send");
-const SOCK_SHUTDOWN: Import = Import::new("wasi_snapshot_preview1.sock_shutdown");
 const UNSTABLE_FD_FDSTAT_GET: Import = Import::new("wasi_unstable.fd_fdstat_get");
 const UNSTABLE_FD_FILESTAT_GET: Import = Import::new("wasi_unstable.fd_filestat_get");
 const UNSTABLE_FD_SEEK: Import = Import::new("wasi_unstable.fd_seek");
@@ -47,6 +44,8 @@ pub(super) const UNKNOWN: u8 = 0;
 pub(super) const CHARACTER_DEVICE: u8 = 2;
 pub(super) const DIRECTORY: u8 = 3;
 pub(super) const REGULAR_FILE: u8 = 4;
+const SOCKET_DGRAM: u8 = 5;
+const SOCKET_STREAM: u8 = 6;
 pub(super) const SYMBOLIC_LINK: u8 = 7;
 
 /// Rights of a preopened directory, which many libraries expect: those of `path_*`, of attributes and of listing.
@@ -57,6 +56,10 @@ const PREOPEN_INHERITING: u64 = PREOPEN_RIGHTS | rights(&[0, 1, 2, 3, 4, 5, 6, 7
 const FILE_RIGHTS: u64 = rights(&[2, 19, 22]);
 /// What needs `read`: `fd_read`, `fd_readdir`.
 const READING_RIGHTS: u64 = RIGHT_FD_READ | rights(&[14]);
+
+/// What can be done with a socket: `fd_read`, `fd_fdstat_set_flags`, `fd_write`, `fd_filestat_get`, `poll_fd_readwrite`, `sock_shutdown`,
+/// `sock_accept`.
+const SOCKET_RIGHTS: u64 = rights(&[1, 3, 6, 21, 27, 28, 29]);
 
 const fn rights(bits: &[u32]) -> u64 {
     let (mut all, mut place) = (0, 0);
@@ -257,6 +260,11 @@ fn fdstat(host: &mut Host, import: Import, all: u64, fd: u32, at: u32) -> Result
                 let flags = if *append { FDFLAGS_APPEND } else { 0 } | if *nonblocking { FDFLAGS_NONBLOCK } else { 0 };
                 opened(*file, flags, all)
             }
+            Preview1Descriptor::Socket { socket, nonblocking, .. } => {
+                let flags = if *nonblocking { FDFLAGS_NONBLOCK } else { 0 };
+                let rights = SOCKET_RIGHTS & all;
+                FdStat { filetype: socket_type(*socket), flags, rights, inheriting: rights }
+            }
         };
         let mut bytes = [0; 24];
         bytes[0] = stat.filetype;
@@ -271,6 +279,14 @@ fn fdstat(host: &mut Host, import: Import, all: u64, fd: u32, at: u32) -> Result
 /// What the standard streams are.
 fn stream_type(host: &Host) -> u8 {
     if host.node().stdin.is_terminal() { CHARACTER_DEVICE } else { UNKNOWN }
+}
+
+/// What a socket is.
+fn socket_type(socket: SocketId) -> u8 {
+    match socket {
+        SocketId::Tcp(_) => SOCKET_STREAM,
+        SocketId::Udp(_) => SOCKET_DGRAM,
+    }
 }
 
 /// What can be done with something that the guest opened.
@@ -305,17 +321,22 @@ pub(super) fn fd_fdstat_set_flags(host: &mut Host, fd: u32, flags: u32) -> Resul
         let flags = arguments::flags(FD_FDSTAT_SET_FLAGS, flags, FDFLAGS, "fdflags")?;
         let descriptor = host.descriptor(FD_FDSTAT_SET_FLAGS, fd)?.clone();
         let is_channel = descriptor == Preview1Descriptor::Stdin && host.node().stdin.channel().is_some();
-        if !is_channel && !matches!(descriptor, Preview1Descriptor::File { .. }) {
+        let has_flags = matches!(descriptor, Preview1Descriptor::File { .. } | Preview1Descriptor::Socket { .. });
+        if !is_channel && !has_flags {
             return Err(WasiErrno::BADF.into());
         }
         if flags & (FDFLAGS_DSYNC | FDFLAGS_SYNC | FDFLAGS_RSYNC) != 0 {
             return Err(WasiErrno::INVAL.into());
         }
         let (appends, returns) = (flags & FDFLAGS_APPEND != 0, flags & FDFLAGS_NONBLOCK != 0);
-        if let Preview1Descriptor::File { append, nonblocking, .. } = host.descriptor(FD_FDSTAT_SET_FLAGS, fd)? {
-            (*append, *nonblocking) = (appends, returns);
-        } else if let Some(channel) = host.node_mut().stdin.channel_mut() {
-            channel.set_nonblocking(returns);
+        match host.descriptor(FD_FDSTAT_SET_FLAGS, fd)? {
+            Preview1Descriptor::File { append, nonblocking, .. } => (*append, *nonblocking) = (appends, returns),
+            Preview1Descriptor::Socket { nonblocking, .. } => *nonblocking = returns,
+            _ => {
+                if let Some(channel) = host.node_mut().stdin.channel_mut() {
+                    channel.set_nonblocking(returns);
+                }
+            }
         }
         Ok(())
     })
@@ -340,7 +361,15 @@ pub(super) fn unstable_fd_filestat_get(host: &mut Host, fd: u32, stat: u32) -> R
 
 fn filestat(host: &mut Host, import: Import, fd: u32, at: u32, unstable: bool) -> Result<u32> {
     host.preview1(import, fd, |host| {
-        let stat = match host.descriptor(import, fd)?.file() {
+        let descriptor = host.descriptor(import, fd)?;
+        let socket = match descriptor {
+            Preview1Descriptor::Socket { socket, .. } => Some(*socket),
+            _ => None,
+        };
+        let stat = match descriptor.file() {
+            None if let Some(socket) = socket => {
+                WasiFileStat { filetype: socket_type(socket), ..WasiFileStat::default() }
+            }
             None => WasiFileStat { filetype: stream_type(host), ..WasiFileStat::default() },
             Some(OpenFile::Disk(file)) => {
                 whole(&host.inject_file(&file, DiskOperation::Look, None)?)?;
@@ -423,7 +452,9 @@ pub(super) fn fd_prestat_dir_name(host: &mut Host, fd: u32, path: u32, length: u
 fn seekable(host: &mut Host, import: Import, fd: u32) -> Answer<(OpenFile, u64)> {
     match host.descriptor(import, fd)? {
         Preview1Descriptor::File { file, position, .. } => Ok((*file, *position)),
-        Preview1Descriptor::Stdin | Preview1Descriptor::Output(_) => Err(WasiErrno::SPIPE.into()),
+        Preview1Descriptor::Stdin | Preview1Descriptor::Output(_) | Preview1Descriptor::Socket { .. } => {
+            Err(WasiErrno::SPIPE.into())
+        }
         Preview1Descriptor::Directory { .. } => Err(WasiErrno::BADF.into()),
     }
 }
@@ -476,47 +507,5 @@ pub(super) fn fd_tell(host: &mut Host, fd: u32, position: u32) -> Result<u32> {
         let (_, at) = seekable(host, FD_TELL, fd)?;
         host.put_value(FD_TELL, position, 8, &at.to_le_bytes())?;
         Ok(at)
-    })
-}
-
-/// No descriptor is a socket: in WASI 0.2 sockets have handles of their own.
-fn no_socket(host: &mut Host, import: Import, fd: u32) -> Answer<()> {
-    host.descriptor(import, fd)?;
-    Err(CallFailure::Errno(WasiErrno::NOTSOCK))
-}
-
-pub(super) fn sock_accept(host: &mut Host, fd: u32, flags: u32, _accepted: u32) -> Result<u32> {
-    host.preview1(SOCK_ACCEPT, (fd, flags), |host| {
-        arguments::flags(SOCK_ACCEPT, flags, FDFLAGS, "fdflags")?;
-        no_socket(host, SOCK_ACCEPT, fd)
-    })
-}
-
-pub(super) fn sock_recv(
-    host: &mut Host,
-    fd: u32,
-    _buffers: u32,
-    count: u32,
-    flags: u32,
-    _size: u32,
-    _out_flags: u32,
-) -> Result<u32> {
-    host.preview1(SOCK_RECV, (fd, count, flags), |host| {
-        arguments::flags(SOCK_RECV, flags, 3, "riflags")?;
-        no_socket(host, SOCK_RECV, fd)
-    })
-}
-
-pub(super) fn sock_send(host: &mut Host, fd: u32, _buffers: u32, count: u32, flags: u32, _size: u32) -> Result<u32> {
-    host.preview1(SOCK_SEND, (fd, count, flags), |host| {
-        arguments::flags(SOCK_SEND, flags, u16::MAX, "siflags")?;
-        no_socket(host, SOCK_SEND, fd)
-    })
-}
-
-pub(super) fn sock_shutdown(host: &mut Host, fd: u32, how: u32) -> Result<u32> {
-    host.preview1(SOCK_SHUTDOWN, (fd, how), |host| {
-        arguments::case(SOCK_SHUTDOWN, how, 4, "sdflags")?;
-        no_socket(host, SOCK_SHUTDOWN, fd)
     })
 }

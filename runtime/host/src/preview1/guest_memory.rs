@@ -95,8 +95,7 @@ impl Host {
         }
         for place in 0..count {
             let at = list.checked_add(place * BUFFER_BYTES).unwrap_or(u32::MAX - 3);
-            let [a, b, c, d, e, f, g, h] = self.value(import, at, 4)?;
-            let range = GuestRange { at: u32::from_le_bytes([a, b, c, d]), length: u32::from_le_bytes([e, f, g, h]) };
+            let range = self.range(import, at)?;
             if range.length > 0 {
                 self.moved(u64::from(place) * u64::from(BUFFER_BYTES));
                 let fits = of_list + u64::from(range.length) <= CALL_BYTES_MAX;
@@ -105,6 +104,32 @@ impl Host {
         }
         self.moved(of_list);
         Ok(GuestRange { at: 0, length: 0 })
+    }
+
+    /// All buffers of a list that are not empty: a message is one, however many there are.
+    pub(super) fn buffers(&mut self, import: Import, list: u32, count: u32) -> Answer<Vec<GuestRange>> {
+        Self::bounded(count, BUFFER_BYTES)?;
+        let mut total = u64::from(count) * u64::from(BUFFER_BYTES);
+        self.moved(total);
+        let mut ranges = Vec::new();
+        for place in 0..count {
+            let at = list.checked_add(place * BUFFER_BYTES).unwrap_or(u32::MAX - 3);
+            let range = self.range(import, at)?;
+            total += u64::from(range.length);
+            if total > CALL_BYTES_MAX {
+                return Err(WasiErrno::NOMEM.into());
+            }
+            if range.length > 0 {
+                ranges.push(range);
+            }
+        }
+        Ok(ranges)
+    }
+
+    /// An address and a length, as they lie in memory.
+    pub(super) fn range(&self, import: Import, at: u32) -> Result<GuestRange, GuestStop> {
+        let [a, b, c, d, e, f, g, h] = self.value(import, at, 4)?;
+        Ok(GuestRange { at: u32::from_le_bytes([a, b, c, d]), length: u32::from_le_bytes([e, f, g, h]) })
     }
 
     /// Writes bytes as they are.

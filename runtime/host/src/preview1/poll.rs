@@ -1,9 +1,9 @@
-//! `poll_oneoff`: where programs of preview 1 sleep, and wait for their input.
+//! `poll_oneoff`: where programs of preview 1 sleep, and wait for their input and their sockets.
 //!
 //! ```text
 //! userdata │ tag 0 │ clock, timeout, flags   ─▶ Wait::Until
-//! userdata │ tag 1 │ descriptor              ─▶ Wait::Stdin; a file is ready at once
-//! userdata │ tag 2 │ descriptor              ─▶ Wait::Pipe where another process reads; else ready
+//! userdata │ tag 1 │ descriptor              ─▶ Wait::Stdin, Wait::Socket; a file is ready at once
+//! userdata │ tag 2 │ descriptor              ─▶ Wait::Pipe where another process reads, Wait::Socket; else ready
 //! ```
 //!
 //! Invariant: deadlines are fixed when the call begins; events are in the order of subscriptions.
@@ -131,6 +131,10 @@ fn subscription(host: &mut Host, layout: &SubscriptionLayout, bytes: &[u8; 56]) 
         FD_READ => match host.descriptor(layout.import, fd)? {
             Preview1Descriptor::Stdin => host.stdin_wait(),
             Preview1Descriptor::File { .. } => Wait::Nothing,
+            Preview1Descriptor::Socket { socket, .. } => {
+                let socket = *socket;
+                host.socket_wait(socket, false)
+            }
             _ => return Err(WasiErrno::BADF.into()),
         },
         FD_WRITE => match host.descriptor(layout.import, fd)? {
@@ -145,6 +149,10 @@ fn subscription(host: &mut Host, layout: &SubscriptionLayout, bytes: &[u8; 56]) 
                 Wait::Nothing
             }
             Preview1Descriptor::File { .. } => Wait::Nothing,
+            Preview1Descriptor::Socket { socket, .. } => {
+                let socket = *socket;
+                host.socket_wait(socket, true)
+            }
             _ => return Err(WasiErrno::BADF.into()),
         },
         _ => return Err(WasiErrno::INVAL.into()),

@@ -43,6 +43,21 @@ pub enum Shutdown {
     Both,
 }
 
+/// Where a socket stands between its creation and its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpStage {
+    /// Neither connected nor listening.
+    Idle,
+    /// A connection was begun, and what became of it was not asked.
+    Connecting,
+    /// Connected, also after the other side has closed.
+    Connected,
+    /// Listening.
+    Listening,
+    /// A connection could not be made.
+    Closed(SocketErrorCode),
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct TcpSocket {
     pub(super) node: NodeId,
@@ -436,6 +451,18 @@ impl Network {
 
     fn tcp_end(&self, key: SlabKey, side: ConnectionSide) -> Result<&ConnectionEnd, SocketErrorCode> {
         self.connections.get(key).map(|connection| connection.end(side)).ok_or(SocketErrorCode::InvalidState)
+    }
+
+    /// What the socket is used for by now.
+    #[must_use]
+    pub fn tcp_stage(&self, id: TcpId) -> TcpStage {
+        match &self.tcp(id).state {
+            State::Idle => TcpStage::Idle,
+            State::Connecting(_) => TcpStage::Connecting,
+            State::Connected(..) => TcpStage::Connected,
+            State::Listening(_) => TcpStage::Listening,
+            State::Closed(error) => TcpStage::Closed(*error),
+        }
     }
 
     /// `is-listening`.

@@ -28,8 +28,10 @@ fn a_connection_takes_a_round_trip_and_bytes_take_half_of_one() {
     let client = lab.tcp(CLIENT);
     lab.start_connect(client, SERVER_ADDRESS).expect("a good address");
     assert_eq!(lab.network.tcp_finish_connect(client), Err(SocketErrorCode::WouldBlock));
+    assert_eq!(lab.network.tcp_stage(client), TcpStage::Connecting);
     assert_eq!(lab.wait(Readiness::Socket(client)), millis(20));
     lab.network.tcp_finish_connect(client).expect("somebody listens");
+    assert_eq!([client, listener].map(|id| lab.network.tcp_stage(id)), [TcpStage::Connected, TcpStage::Listening]);
     assert_eq!(lab.network.tcp_local_address(client), Ok(address("10.0.0.1:32768")));
     lab.write(client, b"a").expect("connected");
     lab.write(client, b"b").expect("connected");
