@@ -126,6 +126,25 @@ fn magic_values_a_length_and_a_sum_are_met_by_comparisons() {
 }
 
 #[test]
+fn a_word_in_the_data_of_a_program_is_put_into_inputs() {
+    // A sum over nine bytes: no comparison shows the word.
+    let code = r#"
+        (if (i32.lt_u (local.get $len) (i32.const 9)) (then (return (i32.const 0))))
+        (loop $each
+            (local.set $sum (i32.add (i32.mul (local.get $sum) (i32.const 31))
+                (i32.load8_u (i32.add (local.get $at) (local.get $n)))))
+            (local.set $n (i32.add (local.get $n) (i32.const 1)))
+            (br_if $each (i32.lt_u (local.get $n) (i32.const 9))))
+        (if (i32.eq (local.get $sum) (i32.const 0xecd3d373)) (then unreachable))"#;
+    let data = r#"(module (data (i32.const 1024) "\00[section]\00")"#;
+    let fozzy = Fozzy::new();
+    let target = fozzy.write("words.wat", module(code).replacen("(module", data, 1));
+    let found = campaign(&fozzy, &target, 0, 500, &["--crash-only", "--mutator", "word"]).exits(4).json();
+    let input = fozzy.read(found["fuzz"]["findings"][0]["inputPath"].as_str().expect("a path"));
+    assert!(input.starts_with(b"[section]"), "{input:x?}");
+}
+
+#[test]
 fn a_checksum_behind_a_parser_in_c_is_no_obstacle() {
     let fozzy = Fozzy::new();
     let target = corpus::c_fuzz_target();

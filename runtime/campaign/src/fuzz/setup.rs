@@ -33,6 +33,7 @@ use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, firs
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::{Build, EntryPoint, with_stack_for_guests};
+use fozzy_instrument::data_words;
 use fozzy_report::{FuzzSummary, RunMode};
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, FuzzObserver, Options};
 use fozzy_trace::{Duration, Execution, Seed};
@@ -232,6 +233,7 @@ impl<'a> CampaignSetup<'a> {
         let corpus_dir = run.corpus.path().display().to_string();
         let subject = Subject { total_edges: target.edges_total(), corpus_dir, ..self.subject() };
         let FuzzRun { corpus, mut seeds, dictionary, search, destination, artifacts, runs, until, remarks } = run;
+        let dictionary = self.suggesting(dictionary)?;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max);
         let mut sink = CampaignSink::new(SinkConfig {
             corpus,
@@ -321,10 +323,19 @@ impl<'a> CampaignSetup<'a> {
     ) -> Result<(Campaign, FindingConfirmer), CampaignError> {
         let mut target = self.target()?;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max).into_iter();
-        let mut campaign = Campaign::new(search, Dictionary::default());
+        let mut campaign = Campaign::new(search, self.suggesting(Dictionary::default())?);
         let seeds = &mut made_up.chain(seeds.iter().cloned());
         with_stack_for_guests(|| campaign.run(&mut *target, seeds, observer))?;
         Ok((campaign, self.confirmer))
+    }
+
+    /// The words that are given, and those in the data of the program, as it was before anything was put into it.
+    fn suggesting(&self, mut given: Dictionary) -> Result<Dictionary, CampaignError> {
+        let LoadedTarget { component, target, .. } = &self.prepared.loaded;
+        let words = data_words(component)
+            .map_err(|error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", target.name)))?;
+        words.iter().for_each(|word| given.suggest(word));
+        Ok(given)
     }
 
     /// The target, compiled, and begun within the time of the campaign.
