@@ -238,6 +238,35 @@ fn the_same_campaign_is_the_same_byte_for_byte() {
 }
 
 #[test]
+fn slow_inputs_are_kept_as_files() {
+    // 20,000 turns for what begins with `L`.
+    let code = "(if (i32.and (i32.gt_u (local.get $len) (i32.const 0))
+                             (i32.eq (i32.load8_u (local.get $at)) (i32.const 76)))
+                    (then (loop $long (local.set $n (i32.add (local.get $n) (i32.const 1)))
+                        (br_if $long (i32.lt_u (local.get $n) (i32.const 20000))))))";
+    for jobs in ["1", "2"] {
+        let fozzy = Fozzy::new();
+        fozzy.write("slow.wat", module(code));
+        fs::create_dir(fozzy.path("corpus")).expect("the temporary folder can be written");
+        for input in ["a", "b", "Long"] {
+            fozzy.write(&format!("corpus/{input}"), input);
+        }
+        let args = ["fuzz", "slow.wat", "--seed", "0", "--runs", "600", "--corpus", "corpus", "--jobs", jobs, "--json"];
+        let summary = fozzy.run(&args).exits(0).json();
+        let fuzz = &summary["fuzz"];
+        let slow = fuzz["slowUnits"].as_array().expect("a list");
+        assert!(!slow.is_empty() && slow.len() <= 16 && slow[0]["path"] == fuzz["slowest"]["path"], "{fuzz}");
+        for unit in slow {
+            let path = unit["path"].as_str().expect("a path");
+            assert!(path.contains("slow-unit-") && fozzy.read(path).starts_with(b"L"), "{unit}");
+        }
+        let path = fuzz["slowest"]["path"].as_str().expect("a path");
+        let shown = fozzy.run(&["report", "show", "latest"]).exits(0).out();
+        assert!(shown.contains("times the instructions") && shown.contains(path), "{shown}");
+    }
+}
+
+#[test]
 fn what_was_found_before_a_kill_is_there_afterwards() {
     let fozzy = Fozzy::new();
     fozzy.write("magic.wat", module(MAGIC));

@@ -260,6 +260,8 @@ impl<'a> CampaignSetup<'a> {
         let mut timed = TimedTarget::new(target, Arc::clone(&self.clock));
         let ended = campaign.run(&mut timed, &mut made_up.into_iter().chain(&mut seeds), &mut sink);
         let spent = sink.spent(timed.spent(), self.clock.elapsed_ns() - begin);
+        let slowest = slowest(&campaign);
+        let slow_units = sink.keep_slow(&slowest);
         let target = timed.target();
         if let Some(blocked) = sink.blocked {
             return Err(blocked);
@@ -275,7 +277,9 @@ impl<'a> CampaignSetup<'a> {
         };
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
-        report.fuzz.slowest = slowest(&campaign);
+        let slowest = slowest.into_iter().next().map(|(told, _)| told);
+        report.fuzz.slowest = slow_units.first().cloned().or(slowest);
+        report.fuzz.slow_units = slow_units;
         report.spent = spent;
         report.testcases = campaign.corpus().testcases().iter().map(|testcase| testcase.digest).collect();
         (report.lost, report.given_up) = (sink.unkept, self.prepared.interrupt.has_struck().into());
