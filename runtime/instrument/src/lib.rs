@@ -37,6 +37,7 @@ mod body;
 mod call_graph;
 mod compare;
 mod compile_cost;
+mod data_words;
 pub mod debug_info;
 mod depth;
 mod edges;
@@ -78,6 +79,7 @@ pub use compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, ComparisonSite, ComparisonSites,
     LoggedComparison,
 };
+pub use data_words::data_words;
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::{features, has_managed_objects};

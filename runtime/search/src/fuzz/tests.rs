@@ -245,6 +245,25 @@ impl FuzzObserver for HastyObserver {
 }
 
 #[test]
+fn a_word_that_is_only_suggested_is_put_into_inputs() {
+    let found = |dictionary: Dictionary| {
+        let mut target = SimulatedTarget::new(|input: &[u8], _: &mut SimulatedGuest| {
+            if input.windows(9).any(|part| part == b"[section]") { Err("section") } else { Ok(()) }
+        });
+        let options = Options { first_only: true, ..options(1, 10_000) };
+        let mut campaign = Campaign::new(options, dictionary);
+        let mut seeds = std::iter::once(b"name = value".to_vec());
+        campaign.run(&mut target, &mut seeds, &mut RecordingObserver::default()).expect("it never fails");
+        campaign.stats().findings
+    };
+    let mut dictionary = Dictionary::default();
+    dictionary.give(b"word");
+    assert_eq!(found(dictionary.clone()), 0);
+    dictionary.suggest(b"[section]");
+    assert_eq!(found(dictionary), 1);
+}
+
+#[test]
 fn a_corpus_that_takes_too_long_is_replayed_between_rounds() {
     let is_seed = |input: &[u8]| input.len() == 4 && input.starts_with(b"se");
     let (mut order, mut observer) = (Vec::new(), HastyObserver::default());

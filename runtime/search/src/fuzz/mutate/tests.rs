@@ -177,6 +177,25 @@ fn words_of_the_dictionary_are_put_over_and_between() {
 }
 
 #[test]
+fn a_quarter_of_the_words_are_suggested_ones_and_all_where_there_are_no_others() {
+    let words = |dictionary: &Dictionary| {
+        let mut rng = Rng::new(Seed(3), 0);
+        let suggested = (0..400).filter(|_| {
+            let mut input = b"abcdefgh".to_vec();
+            let mut material = MutationContext { rng: &mut rng, dictionary, pairs: &[], other: &[], bytes_max: 64 };
+            (named("word").apply)(&mut input, &mut material) && input.windows(5).any(|part| part == b"MAYBE")
+        });
+        suggested.count()
+    };
+    let mut dictionary = Dictionary::default();
+    assert_eq!(words(&dictionary), 0);
+    dictionary.suggest(b"MAYBE");
+    assert_eq!(words(&dictionary), 400);
+    dictionary.give(b"WORD");
+    assert!((60..140).contains(&words(&dictionary)), "{}", words(&dictionary));
+}
+
+#[test]
 fn comparisons_alone_solve_what_only_they_can() {
     let only = Some(named("comparison"));
     let options = Options { seed: Seed(1), executions_max: 1_000, only, first_only: true, ..Options::default() };
