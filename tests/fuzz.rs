@@ -145,6 +145,27 @@ fn a_word_in_the_data_of_a_program_is_put_into_inputs() {
 }
 
 #[test]
+fn inputs_that_recurse_deeper_are_new_where_hits_are_counted_no_further() {
+    // As deep as the input is long. Its edges are taken as often as is counted in the shortest of these already.
+    let deep = r#"(module (func $deep (param $left i32)
+        (if (local.get $left) (then (call $deep (i32.sub (local.get $left) (i32.const 1))))))"#;
+    let wat = module("(call $deep (local.get $len))").replacen("(module", deep, 1);
+    let features = |lengths: &[usize]| {
+        let fozzy = Fozzy::new();
+        let target = fozzy.write("deep.wat", &wat);
+        fs::create_dir(fozzy.path("corpus")).expect("the temporary folder can be written");
+        for length in lengths {
+            fozzy.write(&format!("corpus/{length}"), "a".repeat(*length));
+        }
+        // Bits alone change, and no length.
+        let found = campaign(&fozzy, &target, 0, 100, &["--mutator", "bit", "--corpus", "corpus"]).exits(0).json();
+        found["fuzz"]["coverage"]["features"].as_u64().expect("a number")
+    };
+    let (one, four) = (features(&[300]), features(&[300, 600, 1200, 2400]));
+    assert!(four >= one + 3, "{one} features, then {four}");
+}
+
+#[test]
 fn a_checksum_behind_a_parser_in_c_is_no_obstacle() {
     let fozzy = Fozzy::new();
     let target = corpus::c_fuzz_target();

@@ -99,7 +99,7 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> SimulatedTarget<F> {
         let ended = (self.code)(input, &mut self.guest);
         FuzzOutcome {
             failed: ended.err().map(|site| Box::new(verdict(site))),
-            memory: MemoryUse { bytes: self.guest.memory_bytes, written_pages: 0 },
+            memory: MemoryUse { bytes: self.guest.memory_bytes, ..MemoryUse::default() },
         }
     }
 }
