@@ -26,7 +26,7 @@ mod tokens;
 mod words;
 
 pub use mutator::Mutator;
-pub(crate) use mutator::{MutationContext, insert, is_mostly_text, is_text};
+pub(crate) use mutator::{MutationContext, insert, is_mostly_text, is_text, window};
 
 use crate::rng::Rng;
 

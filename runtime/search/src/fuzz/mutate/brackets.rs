@@ -9,7 +9,7 @@
 //! Invariant: brackets that are balanced stay balanced.
 //! Not here: other blocks with a counterpart (`nest`).
 
-use super::{MutationContext, Mutator, is_mostly_text};
+use super::{MutationContext, Mutator, is_mostly_text, window};
 use crate::rng::Rng;
 use std::ops::Range;
 
@@ -22,6 +22,20 @@ pub(super) const MUTATOR: Mutator = Mutator {
 
 /// Brackets and quotes, the opening one first.
 const BRACKETS: [[u8; 2]; 6] = [*b"()", *b"[]", *b"{}", *b"<>", *b"\"\"", *b"''"];
+/// Which bytes are one of these: few bytes of a text are.
+const IS_BRACKET: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut row = 0;
+    while row < BRACKETS.len() {
+        let [opening, closing] = BRACKETS[row];
+        table[opening as usize] = true;
+        table[closing as usize] = true;
+        row += 1;
+    }
+    table
+};
+/// Bytes of a text that are looked at.
+const WINDOW_BYTES: usize = 1 << 12;
 /// How many that are open a closing one is compared with: some are none, as an apostrophe.
 const OPEN_MAX: usize = 8;
 
@@ -29,7 +43,7 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.is_empty() || !is_mostly_text(input) {
         return false;
     }
-    let here = regions(input);
+    let here = regions(input, material.rng);
     let changed = match material.rng.below(3) {
         0 => exchange(input, &here, material),
         1 => nest(input, &here, material),
@@ -41,8 +55,8 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
 /// A region of the other testcase, or of this one, in the place of a region.
 fn exchange(input: &[u8], here: &[Range<usize>], material: &mut MutationContext<'_>) -> Option<Vec<u8>> {
     let place = drawn(here, material.rng)?;
-    let part = match drawn(&regions(material.other), material.rng) {
-        Some(region) if material.rng.one_in(2) => &material.other[region],
+    let part = match material.rng.one_in(2).then(|| regions(material.other, material.rng)) {
+        Some(there) if !there.is_empty() => &material.other[drawn(&there, material.rng)?],
         _ => &input[drawn(here, material.rng)?],
     };
     Some([&input[..place.start], part, &input[place.end..]].concat())
@@ -83,10 +97,12 @@ fn surround(
     Some(parts.concat())
 }
 
-/// The parts of a text between brackets or quotes that belong together, with these.
-fn regions(text: &[u8]) -> Vec<Range<usize>> {
+/// The parts of a text between brackets or quotes that belong together, with these; of a long text, those in some part of it.
+fn regions(text: &[u8], rng: &mut Rng) -> Vec<Range<usize>> {
+    let window = window(text.len(), WINDOW_BYTES, rng);
     let (mut open, mut regions): (Vec<(usize, u8)>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
-    for (place, byte) in text.iter().enumerate() {
+    let bytes = text[window.clone()].iter().zip(window);
+    for (byte, place) in bytes.filter(|(byte, _)| IS_BRACKET[usize::from(**byte)]) {
         let near = open.len().saturating_sub(OPEN_MAX);
         if let Some(nth) = open[near..].iter().rposition(|(_, closing)| closing == byte) {
             regions.push(open[near + nth].0..place + 1);

@@ -9,6 +9,7 @@
 use crate::fuzz::dictionary::Dictionary;
 use crate::fuzz::input_to_state::InputToStatePair;
 use crate::rng::Rng;
+use std::ops::Range;
 
 /// What mutators work with.
 pub(crate) struct MutationContext<'a> {
@@ -63,6 +64,13 @@ pub(crate) fn insert(input: &mut Vec<u8>, place: usize, bytes: &[u8], room: usiz
     input.resize(len + bytes.len(), 0);
     input.copy_within(place..len, place + bytes.len());
     input[place..place + bytes.len()].copy_from_slice(bytes);
+}
+
+/// A part of something with `len` bytes, of `most` bytes at most. A mutator that takes its input apart does so with such a part: what
+/// it costs does not grow with the input.
+pub(crate) fn window(len: usize, most: usize, rng: &mut Rng) -> Range<usize> {
+    let start = if len > most { rng.index(len - most + 1) } else { 0 };
+    start..len.min(start + most)
 }
 
 /// Bytes of its beginning by which an input is taken for text or not: formats that are not text show it in their headers.

@@ -23,6 +23,8 @@ pub(super) const MUTATOR: Mutator = Mutator {
 
 /// Bytes of a varint: in Protocol Buffers, negative numbers have as many.
 const VARINT_BYTES_MAX: usize = 10;
+/// Items of a message that are looked at on the way to a place.
+const ITEMS_MAX: usize = 1 << 10;
 /// How far before a drawn integer others are looked for.
 const LOOK_BACK_BYTES: usize = 32;
 /// Random bytes that are inserted at once.
@@ -133,9 +135,9 @@ fn change(input: &[u8], fields: &[Field], material: &mut MutationContext<'_>) ->
 /// The lengths of the items that a place is in, from the outermost, if the input is a message of Protocol Buffers up to there.
 fn message_fields(input: &[u8], place: usize) -> Vec<Field> {
     let (mut fields, mut at, mut end) = (Vec::new(), 0, input.len());
-    while at <= place
-        && let Some((next, length)) = message_item(&input[..end], at)
-    {
+    for _ in 0..ITEMS_MAX {
+        let item = if at > place { None } else { message_item(&input[..end], at) };
+        let Some((next, length)) = item else { break };
         at = next;
         if let Some(length) = length
             && place < next

@@ -9,7 +9,7 @@
 //!
 //! Not here: what stands between brackets (`brackets`).
 
-use super::{MutationContext, Mutator, is_mostly_text};
+use super::{MutationContext, Mutator, is_mostly_text, window};
 use crate::rng::Rng;
 use std::ops::Range;
 
@@ -20,6 +20,8 @@ pub(super) const MUTATOR: Mutator = Mutator {
     apply,
 };
 
+/// Bytes of a text that are taken apart.
+const WINDOW_BYTES: usize = 1 << 10;
 /// Tokens that are copied, left out or taken together.
 const RUN_TOKENS_MAX: usize = 8;
 
@@ -46,8 +48,9 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     if input.is_empty() || !is_mostly_text(input) {
         return false;
     }
-    let mut tokens = split(input);
     let rng = &mut *material.rng;
+    let window = window(input.len(), WINDOW_BYTES, rng);
+    let mut tokens = split(&input[window.clone()]);
     let (run, place) = (draw_run(tokens.len(), rng), rng.index(tokens.len() + 1));
     match rng.below(4) {
         0 => {
@@ -62,7 +65,8 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
             tokens.drain(run);
         }
         _ => {
-            let others = split(material.other);
+            let other = material.other;
+            let others = split(&other[self::window(other.len(), WINDOW_BYTES, rng)]);
             if others.is_empty() {
                 return false;
             }
@@ -71,7 +75,7 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
             tokens.splice(replaced, part);
         }
     }
-    let changed = tokens.concat();
+    let changed = [&input[..window.start], &tokens.concat()[..], &input[window.end..]].concat();
     material.replace(input, changed)
 }
 
