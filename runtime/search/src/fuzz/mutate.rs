@@ -16,6 +16,7 @@ mod brackets;
 mod bytes;
 mod comparison;
 mod digits;
+mod indent;
 mod interesting;
 mod mutator;
 mod nest;
@@ -49,6 +50,7 @@ pub const MUTATORS: &[Mutator] = &[
     sized::MUTATOR,
     tokens::MUTATOR,
     brackets::MUTATOR,
+    indent::MUTATOR,
 ];
 
 /// Draws a mutator that finds something to do, and applies it. With nothing to do for any of them, nothing is changed.

@@ -134,6 +134,16 @@ const CASES: &[Case] = &[
             is(depth >= 50 && closing.len() == depth && closing.iter().all(|byte| *byte == b'}'))
         },
     },
+    Case {
+        mutator: "indent",
+        seeds: &[b"a:\n b"],
+        executions: 5_000,
+        code: |input, _| {
+            let lines = input.split(|byte| *byte == b'\n');
+            let depths: Vec<usize> = lines.map(|line| line.iter().take_while(|byte| **byte == b' ').count()).collect();
+            is(depths.len() > 10 && depths.windows(2).all(|pair| pair[0] < pair[1]))
+        },
+    },
 ];
 
 fn solve(case: &Case, with: &'static Mutator, seed: u64) -> Stats {
@@ -253,7 +263,11 @@ fn tokens_and_regions_are_taken_from_another_testcase_and_from_text_only() {
     for wanted in [&b"f{x}, g[2]"[..], b"f[2], g[2]", b"f((((1)))), g[2]", b"f(1), g<[2]>"] {
         assert!(calls.iter().any(|text| text == wanted), "{}", wanted.escape_ascii());
     }
-    for name in ["token", "bracket"] {
+    let lines = made("indent", b"a:\n  b", b"\tc");
+    for wanted in [&b"a:\nb"[..], b"a:\n\tb", b"a:\n    b", b"  a:\n  b", b"a:\n  b\n  \tb\n  \t\tb"] {
+        assert!(lines.iter().any(|text| text == wanted), "{}", wanted.escape_ascii());
+    }
+    for name in ["token", "bracket", "indent"] {
         assert!(made(name, b"\x00\x01(\x02)\x03", b"(x)").is_empty());
     }
 }
