@@ -126,6 +126,46 @@ fn magic_values_a_length_and_a_sum_are_met_by_comparisons() {
 }
 
 #[test]
+fn a_word_in_the_data_of_a_program_is_put_into_inputs() {
+    // A sum over nine bytes: no comparison shows the word.
+    let code = r#"
+        (if (i32.lt_u (local.get $len) (i32.const 9)) (then (return (i32.const 0))))
+        (loop $each
+            (local.set $sum (i32.add (i32.mul (local.get $sum) (i32.const 31))
+                (i32.load8_u (i32.add (local.get $at) (local.get $n)))))
+            (local.set $n (i32.add (local.get $n) (i32.const 1)))
+            (br_if $each (i32.lt_u (local.get $n) (i32.const 9))))
+        (if (i32.eq (local.get $sum) (i32.const 0xecd3d373)) (then unreachable))"#;
+    let data = r#"(module (data (i32.const 1024) "\00[section]\00")"#;
+    let fozzy = Fozzy::new();
+    let target = fozzy.write("words.wat", module(code).replacen("(module", data, 1));
+    let found = campaign(&fozzy, &target, 0, 500, &["--crash-only", "--mutator", "word"]).exits(4).json();
+    let input = fozzy.read(found["fuzz"]["findings"][0]["inputPath"].as_str().expect("a path"));
+    assert!(input.starts_with(b"[section]"), "{input:x?}");
+}
+
+#[test]
+fn inputs_that_recurse_deeper_are_new_where_hits_are_counted_no_further() {
+    // As deep as the input is long. Its edges are taken as often as is counted in the shortest of these already.
+    let deep = r#"(module (func $deep (param $left i32)
+        (if (local.get $left) (then (call $deep (i32.sub (local.get $left) (i32.const 1))))))"#;
+    let wat = module("(call $deep (local.get $len))").replacen("(module", deep, 1);
+    let features = |lengths: &[usize]| {
+        let fozzy = Fozzy::new();
+        let target = fozzy.write("deep.wat", &wat);
+        fs::create_dir(fozzy.path("corpus")).expect("the temporary folder can be written");
+        for length in lengths {
+            fozzy.write(&format!("corpus/{length}"), "a".repeat(*length));
+        }
+        // Bits alone change, and no length.
+        let found = campaign(&fozzy, &target, 0, 100, &["--mutator", "bit", "--corpus", "corpus"]).exits(0).json();
+        found["fuzz"]["coverage"]["features"].as_u64().expect("a number")
+    };
+    let (one, four) = (features(&[300]), features(&[300, 600, 1200, 2400]));
+    assert!(four >= one + 3, "{one} features, then {four}");
+}
+
+#[test]
 fn a_checksum_behind_a_parser_in_c_is_no_obstacle() {
     let fozzy = Fozzy::new();
     let target = corpus::c_fuzz_target();
@@ -216,6 +256,35 @@ fn the_same_campaign_is_the_same_byte_for_byte() {
     assert!(first == run(5), "equal campaigns differ");
     assert!(first.1 != run(6).1, "another seed gives another campaign");
     assert!(first.1.len() > 2, "{:?}", first.0);
+}
+
+#[test]
+fn slow_inputs_are_kept_as_files() {
+    // 20,000 turns for what begins with `L`.
+    let code = "(if (i32.and (i32.gt_u (local.get $len) (i32.const 0))
+                             (i32.eq (i32.load8_u (local.get $at)) (i32.const 76)))
+                    (then (loop $long (local.set $n (i32.add (local.get $n) (i32.const 1)))
+                        (br_if $long (i32.lt_u (local.get $n) (i32.const 20000))))))";
+    for jobs in ["1", "2"] {
+        let fozzy = Fozzy::new();
+        fozzy.write("slow.wat", module(code));
+        fs::create_dir(fozzy.path("corpus")).expect("the temporary folder can be written");
+        for input in ["a", "b", "Long"] {
+            fozzy.write(&format!("corpus/{input}"), input);
+        }
+        let args = ["fuzz", "slow.wat", "--seed", "0", "--runs", "600", "--corpus", "corpus", "--jobs", jobs, "--json"];
+        let summary = fozzy.run(&args).exits(0).json();
+        let fuzz = &summary["fuzz"];
+        let slow = fuzz["slowUnits"].as_array().expect("a list");
+        assert!(!slow.is_empty() && slow.len() <= 16 && slow[0]["path"] == fuzz["slowest"]["path"], "{fuzz}");
+        for unit in slow {
+            let path = unit["path"].as_str().expect("a path");
+            assert!(path.contains("slow-unit-") && fozzy.read(path).starts_with(b"L"), "{unit}");
+        }
+        let path = fuzz["slowest"]["path"].as_str().expect("a path");
+        let shown = fozzy.run(&["report", "show", "latest"]).exits(0).out();
+        assert!(shown.contains("times the instructions") && shown.contains(path), "{shown}");
+    }
 }
 
 #[test]

@@ -337,7 +337,7 @@ fn generated_modules_run_as_before() {
     let ways = [
         Options { coverage: CoverageMode::Every, ..all.clone() },
         Options { coverage: CoverageMode::SetOnce, ..all.clone() },
-        Options { coverage: CoverageMode::Counters, marks: true, comparisons: true, ..all.clone() },
+        Options { coverage: CoverageMode::Counters, recursion: true, marks: true, comparisons: true, ..all.clone() },
         Options { marks: true, ..all.clone() },
         Options { profile: true, ..all },
     ];

@@ -498,7 +498,7 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) corpus: Option<PathBuf>,
     /// Use this mutator only: bit, byte, arithmetic, interesting, erase, insert, copy, move, splice, word, comparison,
-    /// digits, repeat, nest.
+    /// digits, repeat, nest, sized, token, bracket, indent.
     #[arg(long, value_name = "NAME")]
     pub(crate) mutator: Option<String>,
     /// A dictionary of tokens, in the syntax of AFL and libFuzzer.

@@ -448,6 +448,13 @@ impl Reactor {
         self.live.written_pages()
     }
 
+    /// Slots of the stack that were in use at the deepest call of a function that may call itself, since the coverage was cleared; 0
+    /// when there was none, and in builds without [`crate::Build::recursion`].
+    #[must_use]
+    pub fn deepest_call(&self) -> u32 {
+        self.live.told().deepest_call()
+    }
+
     /// Has [`Reactor::memory_state`] tell states from here on; a checkpoint was just kept.
     pub(crate) fn find_states(&mut self) {
         self.changes = self.live.changes();
@@ -488,7 +495,7 @@ impl Reactor {
         self.program.resolve_comparisons(self.comparisons(), sites, log);
     }
 
-    /// Sets all coverage bytes to zero. Restores do not touch them.
+    /// Sets all coverage bytes to zero, and the deepest call. Restores do not touch them.
     pub fn clear_coverage(&mut self) {
         self.live.told().clear_coverage();
     }

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::allocators::role::SpecialFunction;
 use crate::compare::{ComparePass, ComparisonSites};
 use crate::compile_cost::CompileCost;
-use crate::depth::DepthPass;
+use crate::depth::{DeepestCall, DepthPass};
 use crate::edges::EdgePass;
 use crate::edit::{BodySpans, EditPosition, Edits, RewrittenBody, offset_u32};
 use crate::heap::HeapPass;
@@ -25,7 +25,7 @@ use crate::module::ModuleRewriter;
 use crate::options::CoverageMode;
 use crate::positions::{PositionSites, StopCode, StorePass};
 use crate::profile::{ProfilePass, ProfileSites};
-use crate::side::HEADER_PENDING_AT;
+use crate::side::{HEADER_DEEPEST_AT, HEADER_PENDING_AT};
 use crate::sites::Sites;
 use wasm_encoder::{BlockType, Encode, MemArg};
 use wasmparser::{
@@ -246,7 +246,11 @@ impl BodyRewriter {
         if module.depth && self.depth.counts(&facts) || allocator.is_some() || has_zone {
             let depth = module.depth_global()?;
             let results = module.block_type(ty)?;
-            self.depth.finish(&facts, depth, results, &mut self.edits);
+            let deepest = (covers && module.recursive.contains(&index)).then(|| {
+                let at = MemArg { offset: HEADER_DEEPEST_AT.into(), align: 2, memory_index: module.side_memory };
+                DeepestCall { at, stack_slots: module.stack_slots }
+            });
+            self.depth.finish(&facts, depth, results, deepest, &mut self.edits);
         }
         if checks {
             self.check_accesses(index, facts.spans.operators.start, module)?;

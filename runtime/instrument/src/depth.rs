@@ -46,7 +46,7 @@ use crate::body::BodyFacts;
 use crate::edit::{EditPosition, Edits};
 use crate::map::SegmentKind;
 use std::ops::Range;
-use wasm_encoder::BlockType;
+use wasm_encoder::{BlockType, InstructionSink, MemArg};
 use wasmparser::{Catch, Operator};
 
 /// What each frame costs besides its values, in slots: return address, frame pointer, the
@@ -97,6 +97,26 @@ enum DepthSite {
         at: u32,
         anchor: u32,
     },
+}
+
+/// Where a function leaves how deep it was called, if it was called deeper than any before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeepestCall {
+    /// Where the slots stand that were in use.
+    pub(crate) at: MemArg,
+    /// What `depth` starts with.
+    pub(crate) stack_slots: u32,
+}
+
+impl DeepestCall {
+    /// `saved` is the local with the slots that are left.
+    fn note(self, saved: u32, code: &mut InstructionSink<'_>) {
+        let DeepestCall { at, stack_slots } = self;
+        let start = stack_slots.cast_signed();
+        code.i32_const(start).local_get(saved).i32_sub();
+        code.i32_const(0).i32_load(at).i32_gt_u().if_(BlockType::Empty);
+        code.i32_const(0).i32_const(start).local_get(saved).i32_sub().i32_store(at).end();
+    }
 }
 
 /// The pass, over one function body after the other.
@@ -194,8 +214,15 @@ impl DepthPass {
     }
 
     /// Asks for the edits of a function that [`DepthPass::counts`], or that is to be left at its end alone. `depth` is the index of the global,
-    /// `results` the type of a block with the function's results.
-    pub(crate) fn finish(&self, facts: &BodyFacts, depth: u32, results: BlockType, edits: &mut Edits) {
+    /// `results` the type of a block with the function's results, and `deepest` where it notes how deep it is called.
+    pub(crate) fn finish(
+        &self,
+        facts: &BodyFacts,
+        depth: u32,
+        results: BlockType,
+        deepest: Option<DeepestCall>,
+        edits: &mut Edits,
+    ) {
         let saved = edits.local_i32();
         // What need not be counted is only framed.
         let cost = if self.counts(facts) { self.cost(facts) } else { 0 };
@@ -209,6 +236,9 @@ impl DepthPass {
             code.local_get(saved).i32_const(cost).i32_sub().global_set(depth);
         });
         edits.insert(start, EditPosition::Entry, start, SegmentKind::Injected, |code| {
+            if let Some(deepest) = deepest {
+                deepest.note(saved, code);
+            }
             code.block(results);
         });
         for site in &self.sites {

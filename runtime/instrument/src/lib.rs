@@ -10,7 +10,8 @@
 //!
 //! What can be put in, each by a switch of its own in [`Options`]:
 //! - The call depth limit (`depth.rs`): stack exhaustion happens at the same call on every machine, because it is
-//!   counted in the guest's own code and does not depend on the frames that a compiler lays out.
+//!   counted in the guest's own code and does not depend on the frames that a compiler lays out. Functions that may call themselves
+//!   (`recursion.rs`) also note how deep they are called.
 //! - Edge coverage (`edges.rs`, `sites.rs`), a log of comparisons (`compare.rs`), and marks of written pages (`marks.rs`). All
 //!   three write to a memory of their own beside the guest's (`side.rs`), which the host reads in place.
 //! - Counts of instructions by call path (`profile.rs`), in such a memory too, and a log of allocations and frees (`heap.rs`) of
@@ -37,6 +38,7 @@ mod body;
 mod call_graph;
 mod compare;
 mod compile_cost;
+mod data_words;
 pub mod debug_info;
 mod depth;
 mod edges;
@@ -59,6 +61,7 @@ mod options;
 mod positions;
 mod prescan;
 mod profile;
+mod recursion;
 mod segments;
 mod shape;
 mod side;
@@ -78,6 +81,7 @@ pub use compare::{
     COMPARED_BYTES_MAX, COMPARISON_BYTES, COMPARISONS_MAX, COMPARISONS_PER_SITE, ComparisonSite, ComparisonSites,
     LoggedComparison,
 };
+pub use data_words::data_words;
 pub use depth::NATIVE_STACK_BYTES_PER_SLOT;
 pub use error::Error;
 pub use features::{features, has_managed_objects};
@@ -95,8 +99,8 @@ pub use profile::{
 };
 pub use shape::Obstacle;
 pub use side::{
-    ACCESSOR, HEADER_BYTES, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT, LAYOUT_VERSION,
-    MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
+    ACCESSOR, HEADER_BYTES, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_PENDING_AT, HEADER_SWITCH_AT,
+    LAYOUT_VERSION, MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
 pub use sites::{CodeRange, EDGES_MAX, Edge, EdgeId, EdgeKind, Sites};
 pub use validate::validate_module;

@@ -127,9 +127,11 @@ pub(crate) struct EncodedModule {
 pub(crate) struct ModuleRewriter<'a> {
     pub(crate) ordinal: ModuleOrdinal,
     start: usize,
-    stack_slots: u32,
+    pub(crate) stack_slots: u32,
     /// Whether calls are counted.
     pub(crate) depth: bool,
+    /// Functions whose deepest call is noted, where edges are counted.
+    pub(crate) recursive: BTreeSet<u32>,
     /// What this module gets, whatever others get.
     pub(crate) coverage: CoverageMode,
     sections: Vec<(u8, Range<usize>)>,
@@ -242,6 +244,7 @@ impl<'a> ModuleRewriter<'a> {
             start,
             stack_slots: options.stack_slots,
             depth: options.depth,
+            recursive: BTreeSet::new(),
             coverage: if chosen { options.coverage } else { CoverageMode::None },
             sections: Vec::new(),
             names: None,

@@ -18,6 +18,9 @@ pub struct Options {
     pub depth: bool,
     /// How edges are counted.
     pub coverage: CoverageMode,
+    /// With coverage and the limit of the depth, note the deepest call of functions that may call themselves: see
+    /// [`crate::HEADER_DEEPEST_AT`].
+    pub recursion: bool,
     /// Log the operands of comparisons. They are written only while the host has set
     /// [`crate::HEADER_SWITCH_AT`]; asking still takes a call for each comparison, so that this is
     /// meant for a second build of the same component.
@@ -52,6 +55,7 @@ impl Default for Options {
             stack_slots: STACK_SLOTS_DEFAULT,
             depth: true,
             coverage: CoverageMode::None,
+            recursion: false,
             comparisons: false,
             marks: false,
             modules: ModuleChoice::Own,

@@ -8,8 +8,8 @@
 //!
 //! What has a fixed size stands first, since the addresses of everything else must be known while functions are
 //! still being rewritten. The header, written by a data segment, is
-//! `tag (16 bytes), module ordinal (u32), layout version (u32), switch (u32), entries (u32), lost (u32), pending (u32)`,
-//! little-endian.
+//! `tag (16 bytes), module ordinal (u32), layout version (u32), switch (u32), entries (u32), lost (u32), pending (u32),
+//! deepest call (u32)`, little-endian.
 //!
 //! Invariants: the memory is defined in the module, behind all of its own memories; it is not exported; its smallest size is
 //! its largest. The tag is the beginning of the SHA-256 of the original component, which no guest
@@ -43,6 +43,10 @@ pub const HEADER_LOST_AT: u32 = 32;
 /// Where in the header the host says (a u32 other than zero) that the module's globals are to be set from
 /// [`SideMemory::globals`] before any of its code runs. The module does that itself, and sets it to zero.
 pub const HEADER_PENDING_AT: u32 = 36;
+
+/// Where in the header it stands how much of the stack was in use at the deepest call of a function that may call itself, in slots (u32).
+/// The host sets it to zero together with the coverage.
+pub const HEADER_DEEPEST_AT: u32 = 40;
 
 /// Version of the layout. Another one reads nothing of this one.
 pub const LAYOUT_VERSION: u32 = 1;

@@ -47,7 +47,7 @@ fn ways() -> [Options; 6] {
     let all = Options { modules: ModuleChoice::All, ..Options::default() };
     [
         Options { coverage: CoverageMode::SetOnce, ..all.clone() },
-        Options { coverage: CoverageMode::Counters, ..all.clone() },
+        Options { coverage: CoverageMode::Counters, recursion: true, ..all.clone() },
         Options { marks: true, ..all.clone() },
         Options { comparisons: true, ..all.clone() },
         Options { profile: true, ..all.clone() },

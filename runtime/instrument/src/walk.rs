@@ -22,10 +22,11 @@ use crate::marks_soundness::{MarksReason, MarksVerdict};
 use crate::module::{EncodedModule, ModuleRewriter, write_section};
 use crate::nesting::{self, COMPONENT_SECTION, CORE_MODULE_SECTION};
 use crate::prescan::{Prescan, survey};
+use crate::recursion::recursive_functions;
 use crate::segments::instantiated_once;
 use crate::shape::ComponentShape;
 use crate::side::{SideMemory, SideTag};
-use crate::{Error, InstrumentedComponent, ModuleChoice, Options, access, features};
+use crate::{CoverageMode, Error, InstrumentedComponent, ModuleChoice, Options, access, features};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
 /// A component while the walk is inside it.
@@ -57,6 +58,8 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     let logged = choices.map(|choices| Allocators::of(component, &choices)).transpose()?;
     let logged = logged.as_ref();
     let inner = logged.map(|known| Ok::<_, Error>(inner_functions(&CallGraph::of(component)?, known))).transpose()?;
+    let has_depth = options.recursion && options.depth && options.coverage != CoverageMode::None;
+    let recursive = has_depth.then(|| Ok::<_, Error>(recursive_functions(&CallGraph::of(component)?))).transpose()?;
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
@@ -109,6 +112,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                     module.allocators = Some(allocators.roles(ordinal));
                     module.inner = inner.iter().flatten().filter(|it| it.0 == ordinal).map(|it| it.1).collect();
                 }
+                module.recursive = recursive.iter().flatten().filter(|it| it.0 == ordinal).map(|it| it.1).collect();
                 open.push(OpenItem::Module(Box::new(module)));
             }
             (Payload::End(end), _) => {

@@ -52,6 +52,9 @@ pub struct FuzzSummary {
     /// The testcase that takes longest, of those that were changed so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest: Option<SlowestInput>,
+    /// Testcases that take a hundred times as long as the one in the middle, the slowest first: those that are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow_units: Vec<SlowestInput>,
     /// How the properties of the program stand over all executions; absent when it has none.
     #[serde(default, skip_serializing_if = "PropertyTable::is_empty")]
     pub properties: PropertyTable,
@@ -67,7 +70,7 @@ pub struct FuzzSummary {
     pub workers_restarted: u32,
 }
 
-/// The testcase that takes longest. Instructions are those of the build that logs comparisons, about twice the program's own.
+/// A testcase that takes long. Instructions are those of the build that logs comparisons, about twice the program's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SlowestInput {
@@ -79,6 +82,17 @@ pub struct SlowestInput {
     pub instructions: u64,
     /// Those of the testcase in the middle.
     pub median: u64,
+    /// Its file beside those of findings, if it is slow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+impl SlowestInput {
+    /// Whether it takes so much longer than a usual one that it is told of, and kept.
+    #[must_use]
+    pub fn is_slow(&self) -> bool {
+        self.instructions / self.median.max(1) >= SLOW_TIMES
+    }
 }
 
 /// Characters of the name of a testcase that are shown.
@@ -163,6 +177,20 @@ impl FuzzFinding {
     }
 }
 
+impl FuzzSummary {
+    /// The same, of a campaign whose files are not kept.
+    #[must_use]
+    pub fn unkept(self) -> FuzzSummary {
+        let unkept = |slow: SlowestInput| SlowestInput { path: None, ..slow };
+        FuzzSummary {
+            slowest: self.slowest.map(unkept),
+            slow_units: self.slow_units.into_iter().map(unkept).collect(),
+            findings: self.findings.into_iter().map(FuzzFinding::unkept).collect(),
+            ..self
+        }
+    }
+}
+
 /// How it is said to have ended when inputs were run, and no campaign.
 const INPUTS: &str = "inputs";
 
@@ -188,10 +216,14 @@ pub(crate) fn fuzz_lines(fuzz: &FuzzSummary) -> Vec<String> {
         let FuzzCoverage { chance_if_doubled, chance_if_doubled_range, detectable_one_in, .. } = fuzz.coverage;
         lines.extend(outlook(chance_if_doubled, chance_if_doubled_range, "execution"));
         lines.extend(detectable(detectable_one_in, "execution"));
-        let is_slow = |slowest: &&SlowestInput| slowest.instructions / slowest.median.max(1) >= SLOW_TIMES;
-        lines.extend(fuzz.slowest.as_ref().filter(is_slow).map(|slowest| {
+        lines.extend(fuzz.slowest.as_ref().filter(|slowest| slowest.is_slow()).map(|slowest| {
+            let more = match fuzz.slow_units.len() {
+                0 | 1 => String::new(),
+                all => format!(", and {} more", all - 1),
+            };
+            let path = slowest.path.as_ref().map(|path| format!(": {path}")).unwrap_or_default();
             format!(
-                "slow: {} of {} take {} times the instructions of a usual one ({})",
+                "slow: {} of {} take {} times the instructions of a usual one ({}){more}{path}",
                 counted(slowest.input_bytes, "byte"),
                 slowest.name.get(..SHORT_NAME).unwrap_or(&slowest.name),
                 grouped(slowest.instructions / slowest.median.max(1)),

@@ -40,8 +40,8 @@ const CLASS: [u8; 256] = {
 
 /// Classes of linear memory: one for each power of two.
 const MEMORY_CLASSES: usize = 64;
-/// Classes of written pages.
-const PAGE_CLASSES: usize = 80;
+/// Classes of written pages, and of slots of the stack: four for each power of two.
+const QUARTER_CLASSES: usize = 80;
 
 /// What was seen of one module.
 #[derive(Clone, Debug, Default)]
@@ -275,21 +275,22 @@ fn nonzero(word: u64) -> u64 {
     ((((word & low) + low) | word) >> 7 & ONES) * 0xff
 }
 
-/// Linear memory as coverage: one row for each power of two of its bytes, and four for each power of two of written pages.
-fn memory_classes(memory: MemoryUse) -> [u8; MEMORY_CLASSES + PAGE_CLASSES] {
-    let mut row = [0; MEMORY_CLASSES + PAGE_CLASSES];
+/// Memory as coverage: one row for each power of two of the bytes of linear memory, and four for each power of two of written pages
+/// and of slots of the stack.
+fn memory_classes(memory: MemoryUse) -> [u8; MEMORY_CLASSES + 2 * QUARTER_CLASSES] {
+    let mut row = [0; MEMORY_CLASSES + 2 * QUARTER_CLASSES];
     if memory.bytes > 0 {
         row[memory.bytes.ilog2() as usize] = 1;
     }
-    let class = match memory.written_pages {
+    let (_, quarters) = row.split_at_mut(MEMORY_CLASSES);
+    for (row, number) in quarters.chunks_mut(QUARTER_CLASSES).zip([memory.written_pages, memory.stack_slots.into()]) {
         // A handful is what any execution needs.
-        0..4 => return row,
-        pages => {
-            let power = pages.ilog2() as usize;
-            4 * power - 8 + (pages >> (power - 2) & 3) as usize
+        if number >= 4 {
+            let power = number.ilog2() as usize;
+            let class = 4 * power - 8 + (number >> (power - 2) & 3) as usize;
+            row[class.min(QUARTER_CLASSES - 1)] = 1;
         }
-    };
-    row[MEMORY_CLASSES + class.min(PAGE_CLASSES - 1)] = 1;
+    }
     row
 }
 
@@ -323,6 +324,23 @@ mod tests {
                 assert_eq!(seen, [at], "in {len}");
             }
         }
+    }
+
+    #[test]
+    fn a_quarter_more_of_the_stack_or_of_written_pages_is_new() {
+        let mut feedback = Feedback::default();
+        let mut fresh = |written_pages, stack_slots| {
+            feedback.observe_module(0, &memory_classes(MemoryUse { bytes: 1 << 16, written_pages, stack_slots }))
+        };
+        assert_eq!(fresh(3, 3), 1, "the memory alone");
+        assert_eq!((fresh(0, 100), fresh(0, 111), fresh(0, 112)), (1, 0, 1));
+        assert_eq!((fresh(100, 100), fresh(111, 127), fresh(112, 128)), (1, 0, 2));
+        // Beyond all that there is.
+        assert_eq!((fresh(u64::MAX, u32::MAX), fresh(u64::MAX - 1, u32::MAX - 1)), (2, 0));
+        // Pages stand before the stack.
+        let row = memory_classes(MemoryUse { bytes: 1 << 16, written_pages: 6, stack_slots: 0 });
+        let rows: Vec<usize> = (0..row.len()).filter(|place| row[*place] != 0).collect();
+        assert_eq!(rows, [16, MEMORY_CLASSES + 2]);
     }
 
     #[test]

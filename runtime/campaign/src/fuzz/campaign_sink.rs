@@ -5,6 +5,7 @@
 //! failure  ─▶ <run>/panic-5e1f0c22a9d4.fozzy   replays alone
 //!             <run>/panic-5e1f0c22a9d4.input   the bytes
 //!             <run>/panic-5e1f0c22a9d4.min.*   the same, made smaller
+//! its end  ─▶ <run>/slow-unit-0c41d9e7aa52     an input that takes long
 //! ```
 //!
 //! Invariants: nothing here influences the campaign, except that it ends when its time is over; a finding that cannot
@@ -24,7 +25,7 @@ use crate::risk_bound::RiskBound;
 use crate::search_clock::{SearchClock, unconfirmed_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
-use fozzy_report::{LiteralLanguage, ShownInput, TimeSpent};
+use fozzy_report::{LiteralLanguage, ShownInput, SlowestInput, TimeSpent};
 use fozzy_search::FailureRecord;
 use fozzy_search::fuzz::{FuzzObserver, Stats, Testcase};
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
@@ -200,6 +201,22 @@ impl CampaignSink {
     fn keep_input(&self, input: &[u8], path: &Path) -> Result<(), CampaignError> {
         write_atomic(path, input, Durability::Synced)
             .map_err(|error| crate::error::at_path(ErrorKind::Store, "cannot write", path, &error))
+    }
+
+    /// Writes the inputs that are slow beside the findings.
+    pub fn keep_slow(&mut self, slowest: &[(SlowestInput, Arc<[u8]>)]) -> Vec<SlowestInput> {
+        let slow = slowest.iter().filter(|(told, _)| told.is_slow());
+        let kept = slow.map(|(told, input)| {
+            // As long as the names of findings beside it.
+            let path = match &self.config.artifacts {
+                None => self.config.destination.folder.join(format!("slow-unit-{:.12}", told.name)),
+                Some((_, folder)) => folder.join(format!("slow-unit-{:.40}", told.name)),
+            };
+            let written = self.keep_input(input, &path);
+            let path = self.unkept.note(written).map(|()| path.display().to_string());
+            SlowestInput { path, ..told.clone() }
+        });
+        kept.collect()
     }
 
     /// What was called with `input`, which is said too.

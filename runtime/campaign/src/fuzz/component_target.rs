@@ -138,7 +138,10 @@ impl FuzzTarget for ComponentTarget {
             self.skipped += u64::from(properties.any(|(name, told)| told.held == 0 && name.ends_with(HEALTH_SUFFIX)));
         }
         self.properties.observe_all(&self.caller.facts().properties);
-        let memory = MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len());
+        let memory = MemoryUse {
+            stack_slots: self.caller.deepest_call(),
+            ..MemoryUse::of(self.caller.memory_bytes(), self.caller.written_pages(), input.len())
+        };
         Ok(FuzzOutcome { failed, memory })
     }
 

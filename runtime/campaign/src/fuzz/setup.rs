@@ -33,6 +33,7 @@ use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, firs
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::{Build, EntryPoint, with_stack_for_guests};
+use fozzy_instrument::data_words;
 use fozzy_report::{FuzzSummary, RunMode};
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, FuzzObserver, Options};
 use fozzy_trace::{Duration, Execution, Seed};
@@ -232,6 +233,7 @@ impl<'a> CampaignSetup<'a> {
         let corpus_dir = run.corpus.path().display().to_string();
         let subject = Subject { total_edges: target.edges_total(), corpus_dir, ..self.subject() };
         let FuzzRun { corpus, mut seeds, dictionary, search, destination, artifacts, runs, until, remarks } = run;
+        let dictionary = self.suggesting(dictionary)?;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max);
         let mut sink = CampaignSink::new(SinkConfig {
             corpus,
@@ -258,6 +260,8 @@ impl<'a> CampaignSetup<'a> {
         let mut timed = TimedTarget::new(target, Arc::clone(&self.clock));
         let ended = campaign.run(&mut timed, &mut made_up.into_iter().chain(&mut seeds), &mut sink);
         let spent = sink.spent(timed.spent(), self.clock.elapsed_ns() - begin);
+        let slowest = slowest(&campaign);
+        let slow_units = sink.keep_slow(&slowest);
         let target = timed.target();
         if let Some(blocked) = sink.blocked {
             return Err(blocked);
@@ -273,7 +277,9 @@ impl<'a> CampaignSetup<'a> {
         };
         let mut report = CampaignReport::of(&subject, campaign.stats(), campaign.findings().all(), &sink.kept, word);
         (report.fuzz.repeated, report.fuzz.skipped) = (target.repeated(), target.skipped());
-        report.fuzz.slowest = slowest(&campaign);
+        let slowest = slowest.into_iter().next().map(|(told, _)| told);
+        report.fuzz.slowest = slow_units.first().cloned().or(slowest);
+        report.fuzz.slow_units = slow_units;
         report.fuzz.properties = target.properties();
         report.spent = spent;
         report.testcases = campaign.corpus().testcases().iter().map(|testcase| testcase.digest).collect();
@@ -322,10 +328,19 @@ impl<'a> CampaignSetup<'a> {
     ) -> Result<(Campaign, FindingConfirmer), CampaignError> {
         let mut target = self.target()?;
         let made_up = made_up(&self.entry, self.seed, search.input_bytes_max).into_iter();
-        let mut campaign = Campaign::new(search, Dictionary::default());
+        let mut campaign = Campaign::new(search, self.suggesting(Dictionary::default())?);
         let seeds = &mut made_up.chain(seeds.iter().cloned());
         with_stack_for_guests(|| campaign.run(&mut *target, seeds, observer))?;
         Ok((campaign, self.confirmer))
+    }
+
+    /// The words that are given, and those in the data of the program, as it was before anything was put into it.
+    fn suggesting(&self, mut given: Dictionary) -> Result<Dictionary, CampaignError> {
+        let LoadedTarget { component, target, .. } = &self.prepared.loaded;
+        let words = data_words(component)
+            .map_err(|error| CampaignError::new(ErrorKind::Target, format!("{}: {error}", target.name)))?;
+        words.iter().for_each(|word| given.suggest(word));
+        Ok(given)
     }
 
     /// The target, compiled, and begun within the time of the campaign.

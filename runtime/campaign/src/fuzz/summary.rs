@@ -7,15 +7,19 @@ use crate::error::DeferredError;
 use fozzy_engine::EntryPoint;
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestInput, TimeSpent};
 use fozzy_search::FailureRecord;
-use fozzy_search::fuzz::{Campaign, CampaignEnd, Stats};
+use fozzy_search::fuzz::{Campaign, CampaignEnd, Stats, Testcase};
 use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Digest, Finding, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The file of a campaign's run that has the names of its testcases, one a line: those of its corpus that together reach all that was reached.
 pub const TESTCASES_FILE: &str = "testcases.txt";
+
+/// Slow inputs that a campaign keeps as files: the slowest. More would say the same.
+pub const SLOW_UNITS_MAX: usize = 16;
 
 /// What stays the same over a campaign.
 #[derive(Clone, Debug, Default)]
@@ -158,6 +162,7 @@ impl CampaignReport {
             corpus_bytes: stats.corpus_bytes,
             corpus_dir: subject.corpus_dir.clone(),
             slowest: None,
+            slow_units: Vec::new(),
             properties: PropertyTable::default(),
             findings: both().map(|(found, kept)| finding(found, kept)).collect(),
             ended: ended.to_owned(),
@@ -191,15 +196,20 @@ impl FindingReport {
     }
 }
 
-/// The testcase of a campaign that takes longest, of those that it has changed.
-pub fn slowest(campaign: &Campaign) -> Option<SlowestInput> {
-    let (testcase, median) = campaign.slowest()?;
-    Some(SlowestInput {
-        name: testcase.digest.to_string(),
-        input_bytes: testcase.input.len() as u64,
-        instructions: testcase.instructions()?,
-        median,
-    })
+/// The testcases of a campaign that take longest, of those that it has changed, with their bytes: the slowest first.
+pub fn slowest(campaign: &Campaign) -> Vec<(SlowestInput, Arc<[u8]>)> {
+    let Some((testcases, median)) = campaign.slowest(SLOW_UNITS_MAX) else { return Vec::new() };
+    let told = |testcase: &Testcase| {
+        let told = SlowestInput {
+            name: testcase.digest.to_string(),
+            input_bytes: testcase.input.len() as u64,
+            instructions: testcase.instructions()?,
+            median,
+            path: None,
+        };
+        Some((told, Arc::clone(&testcase.input)))
+    };
+    testcases.into_iter().filter_map(told).collect()
 }
 
 /// A smaller input says more about a failure.

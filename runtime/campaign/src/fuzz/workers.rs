@@ -15,7 +15,7 @@
 
 use super::cargo::CargoFuzz;
 use super::protocol::FuzzProtocol;
-use super::summary::{CampaignReport, FindingReport};
+use super::summary::{CampaignReport, FindingReport, SLOW_UNITS_MAX};
 use crate::error::{CampaignError, DeferredError, ErrorKind, at_path};
 use crate::options::StopFlag;
 use crate::progress::CampaignLine;
@@ -28,7 +28,7 @@ use crate::workers::{
     Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
     WorkerSlot, own_command,
 };
-use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, TimeSpent};
+use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestInput, TimeSpent};
 use fozzy_search::stats::{Outlook, detectable_one_in};
 use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::file::store::{CollisionPolicy, Durability, write_atomic};
@@ -267,6 +267,21 @@ impl Collector<'_> {
         self.shown = (now, executions);
     }
 
+    /// The slowest inputs of all workers; what others there are is not kept.
+    fn slow_units(&self, mut units: Vec<SlowestInput>) -> Vec<SlowestInput> {
+        units.sort_by(|one, other| other.instructions.cmp(&one.instructions).then_with(|| one.name.cmp(&other.name)));
+        units.dedup_by(|one, other| one.name == other.name);
+        let more = units.split_off(units.len().min(SLOW_UNITS_MAX));
+        // Among artifacts of cargo-fuzz it may be a file of before.
+        if self.plan.cargo.is_none() {
+            for path in more.iter().filter_map(|unit| unit.path.as_ref()) {
+                // What is not there is gone already.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        units
+    }
+
     /// The report of all. Coverage is that of the worker that reached most: they share what they find.
     fn merge(mut self, report: SupervisorReport<FuzzProtocol>) -> CampaignReport {
         let records = || report.slots.iter().flat_map(WorkerSlot::records);
@@ -293,8 +308,10 @@ impl Collector<'_> {
         fuzz.coverage.chance_if_doubled = outlook.chance(1.0);
         fuzz.coverage.chance_if_doubled_range = outlook.chance_range(1.0);
         fuzz.coverage.detectable_one_in = detectable_one_in(fuzz.executions);
+        fuzz.slow_units = self.slow_units(latest().flat_map(|fuzz| fuzz.slow_units.iter().cloned()).collect());
         let slowest = latest().filter_map(|fuzz| fuzz.slowest.as_ref());
-        fuzz.slowest = slowest.max_by_key(|slowest| slowest.instructions).cloned();
+        let slowest = slowest.max_by_key(|slowest| slowest.instructions);
+        fuzz.slowest = fuzz.slow_units.first().or(slowest).cloned();
         let mut properties = PropertyTable::default();
         latest().for_each(|fuzz| properties.merge(&fuzz.properties));
         fuzz.properties = properties;

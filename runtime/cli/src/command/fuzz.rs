@@ -225,7 +225,7 @@ fn show(
     if keeps {
         known.remember(&report.fuzz.findings);
     } else {
-        report.fuzz.findings = std::mem::take(&mut report.fuzz.findings).into_iter().map(FuzzFinding::unkept).collect();
+        report.fuzz = report.fuzz.unkept();
     }
     summary.interrupted = report.fuzz.ended == "interrupted";
     summary.warnings.extend(given_up_warning(report.given_up));

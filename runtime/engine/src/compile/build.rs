@@ -32,6 +32,8 @@ pub struct Build {
     pub comparisons: bool,
     /// How edges are counted.
     pub coverage: CoverageMode,
+    /// With that, note how deep functions are called that may call themselves: see [`crate::Reactor::deepest_call`].
+    pub recursion: bool,
     /// Which modules get coverage.
     pub modules: ModuleChoice,
     /// Count instructions by call path; excludes all other side memories.
@@ -53,6 +55,7 @@ impl Default for Build {
             marks: false,
             comparisons: false,
             coverage: CoverageMode::None,
+            recursion: false,
             modules: ModuleChoice::Own,
             profile: false,
             heap: None,
@@ -115,6 +118,7 @@ impl Build {
             marks: self.marks && !switches.memcheck,
             comparisons: self.comparisons,
             coverage: self.coverage,
+            recursion: self.recursion,
             modules: self.modules.clone(),
             profile: self.profile,
             allocators: switches.allocators.clone(),

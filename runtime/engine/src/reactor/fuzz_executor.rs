@@ -256,9 +256,8 @@ impl FuzzExecutor {
         };
         match caller.limit {
             Some(limit) => {
-                caller.fast = Some(
-                    caller.start_build(&Build { coverage: CoverageMode::Counters, ..Build::fast() }, Some(limit))?,
-                )
+                let build = Build { coverage: CoverageMode::Counters, recursion: true, ..Build::fast() };
+                caller.fast = Some(caller.start_build(&build, Some(limit))?);
             }
             None => caller.exact = Some(caller.exact_build()?),
         }
@@ -283,7 +282,8 @@ impl FuzzExecutor {
     }
 
     fn exact_build(&self) -> Result<ExecutorBuild, ExecutorError> {
-        self.start_build(&Build { coverage: CoverageMode::Counters, ..Build::exact() }, None)
+        let build = Build { coverage: CoverageMode::Counters, recursion: true, ..Build::exact() };
+        self.start_build(&build, None)
     }
 
     /// Calls the function with `input`; where it draws values, `source` answers.
@@ -383,6 +383,12 @@ impl FuzzExecutor {
     #[must_use]
     pub fn written_pages(&self) -> u64 {
         self.last().reactor.written_pages()
+    }
+
+    /// How much of the stack the deepest call of a recursive function needed in the last call, in slots; 0 when there was none.
+    #[must_use]
+    pub fn deepest_call(&self) -> u32 {
+        self.last().reactor.deepest_call()
     }
 
     /// Calls that took so long that they were repeated with fuel.

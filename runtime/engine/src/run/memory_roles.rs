@@ -12,8 +12,8 @@
 use crate::compile::build::CompiledMetadata;
 use crate::memory::Region;
 use fozzy_instrument::{
-    ACCESSOR, ComparisonSites, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT, LoggedComparison, MemoryCheck,
-    MemoryCheckReport, ModuleOrdinal, SideMemory,
+    ACCESSOR, ComparisonSites, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT,
+    LoggedComparison, MemoryCheck, MemoryCheckReport, ModuleOrdinal, SideMemory,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,11 +102,27 @@ impl InstanceMemories {
         self.sides.iter().flat_map(read)
     }
 
-    /// Sets all coverage bytes to zero. Call it while no guest runs.
+    /// Slots of the stack that were in use at the deepest call of a function that may call itself, in any module; 0 when there was
+    /// none, or when that is not noted. Call it while no guest runs.
+    pub(crate) fn deepest_call(&self) -> u32 {
+        let deepest = self.covered().filter_map(|(_, region)| {
+            let slots = region.bytes()[HEADER_DEEPEST_AT as usize..].first_chunk()?;
+            Some(u32::from_le_bytes(*slots))
+        });
+        deepest.max().unwrap_or(0)
+    }
+
+    /// Sets all coverage bytes to zero, and the deepest call. Call it while no guest runs.
     pub(crate) fn clear_coverage(&self) {
-        for (side, region) in &self.sides {
+        for (side, region) in self.covered() {
             region.clear(bytes(&side.coverage));
+            region.write(HEADER_DEEPEST_AT as usize, &0_u32.to_le_bytes());
         }
+    }
+
+    /// The memories beside modules whose edges are counted.
+    fn covered(&self) -> impl Iterator<Item = &(SideMemory, Arc<Region>)> {
+        self.sides.iter().filter(|(side, _)| !side.coverage.is_empty())
     }
 }
 

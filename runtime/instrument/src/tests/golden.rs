@@ -1,6 +1,7 @@
 //! The smallest functions, and exactly what becomes of them.
 
-use super::{bodies, component, instrumented};
+use super::{bodies, component, instrumented, instrumented_with};
+use crate::{CoverageMode, HEADER_DEEPEST_AT, ModuleChoice, Options};
 
 /// Rewrites a module and compares the operators of its last function, one a line.
 fn check(module: &str, expected: &[&str]) {
@@ -126,6 +127,31 @@ fn a_caught_loop_restores_at_its_head_and_a_caught_block_behind_its_end() {
             "End",
         ],
     );
+}
+
+#[test]
+fn recursive_functions_note_how_deep_they_are_called_and_all_else_stays_as_it_is() {
+    let covered = Options { coverage: CoverageMode::SetOnce, modules: ModuleChoice::All, ..Options::default() };
+    let noting = Options { recursion: true, ..covered.clone() };
+    let recursive = component("(module (memory 1) (func $f call $f))");
+    let output = instrumented_with(&recursive, &noting);
+    let body = bodies(&output.component).remove(0);
+    let found: Vec<String> = body.iter().map(|(_, operator)| format!("{operator:?}")).collect();
+    let place = format!("memarg: MemArg {{ align: 2, max_align: 2, offset: {HEADER_DEEPEST_AT}, memory: 1 }}");
+    let (load, store) = (format!("I32Load {{ {place} }}"), format!("I32Store {{ {place} }}"));
+    let used = ["I32Const { value: 1048576 }", "LocalGet { local_index: 0 }", "I32Sub"];
+    let is_more = ["I32Const { value: 0 }", &*load, "I32GtU", "If { blockty: Empty }", "I32Const { value: 0 }"];
+    // Behind the check of the depth, and before the block.
+    let noted = [&used[..], &is_more[..], &used[..], &[&*store, "End"][..]].concat();
+    assert_eq!(found[11..24], noted[..]);
+    for (module, with, without) in [
+        ("(module (func call $g) (func $g))", &noting, &covered),
+        ("(module (table 1 funcref) (func i32.const 0 call_indirect))", &noting, &covered),
+        ("(module (func $f call $f))", &Options { recursion: true, ..Options::default() }, &Options::default()),
+    ] {
+        let module = component(module);
+        assert_eq!(instrumented_with(&module, with), instrumented_with(&module, without));
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ use crate::stats::{Estimate, Outlook};
 use fozzy_trace::{
     CmpLogEntry, CmpLogSites, ComparisonKind, Digest, FailureSignature, HarnessError, Seed, Status, Verdict,
 };
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -297,10 +298,13 @@ impl Campaign {
         &self.corpus
     }
 
-    /// The testcase that costs most instructions, of those that were picked, and what the one in the middle costs.
+    /// The testcases that cost most instructions, of those that were picked, the costliest first, and what the one in the middle costs.
     #[must_use]
-    pub fn slowest(&self) -> Option<(&Testcase, u64)> {
-        let slowest = self.corpus.testcases().iter().max_by_key(|testcase| testcase.instructions())?;
+    pub fn slowest(&self, most: usize) -> Option<(Vec<&Testcase>, u64)> {
+        let is_known = |testcase: &&Testcase| testcase.instructions().is_some();
+        let mut slowest: Vec<&Testcase> = self.corpus.testcases().iter().filter(is_known).collect();
+        slowest.sort_by_key(|testcase| Reverse(testcase.instructions()));
+        slowest.truncate(most);
         Some((slowest, self.costs.median()?))
     }
 

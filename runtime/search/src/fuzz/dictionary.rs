@@ -1,4 +1,4 @@
-//! Words of the target's language: given in a file, and collected from what it compares.
+//! Words of the target's language: given in a file, collected from what it compares, and suggested by what stands in its data.
 //!
 //! ```text
 //! # a comment
@@ -7,7 +7,8 @@
 //! deep@2="rarely used"    a level, which is read and not used
 //! ```
 //!
-//! Invariants: no word twice, none empty; collected words never push out given ones.
+//! Invariants: no word twice, none empty; words of one kind never push out those of another; what is given or collected is no longer
+//! only suggested.
 //! Source: <https://llvm.org/docs/LibFuzzer.html#dictionaries>.
 
 use std::collections::BTreeSet;
@@ -20,6 +21,8 @@ pub type Token = Arc<[u8]>;
 const TOKEN_BYTES_MAX: usize = 64;
 /// Words that are collected; the first ones stay, as they are those of the checks that everything else stands behind.
 const COLLECTED_MAX: usize = 512;
+/// Words that are suggested; most are noise, so that more would only make the others rarer.
+const SUGGESTED_MAX: usize = 256;
 
 /// A dictionary file with an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +40,7 @@ pub struct Dictionary {
     tokens: Vec<Token>,
     known: BTreeSet<Token>,
     given: usize,
+    suggested: Vec<Token>,
 }
 
 impl Dictionary {
@@ -57,10 +61,15 @@ impl Dictionary {
         Ok(dictionary)
     }
 
-    /// The words.
+    /// The words that are given and collected.
     #[must_use]
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
+    }
+
+    /// The words that are only suggested.
+    pub(crate) fn suggested(&self) -> &[Token] {
+        &self.suggested
     }
 
     /// Adds a word of the caller.
@@ -75,9 +84,23 @@ impl Dictionary {
         }
     }
 
+    /// Adds a word that stands in the target, whether it means anything there or not.
+    pub fn suggest(&mut self, token: &[u8]) {
+        let is_new = self.is_new(token) && self.suggested.iter().all(|known| **known != *token);
+        if is_new && self.suggested.len() < SUGGESTED_MAX {
+            self.suggested.push(token.into());
+        }
+    }
+
+    /// Whether it is a word, and neither given nor collected.
+    fn is_new(&self, token: &[u8]) -> bool {
+        !token.is_empty() && token.len() <= TOKEN_BYTES_MAX && !self.known.contains(token)
+    }
+
     fn add(&mut self, token: &[u8]) -> bool {
-        let fits = !token.is_empty() && token.len() <= TOKEN_BYTES_MAX && !self.known.contains(token);
+        let fits = self.is_new(token);
         if fits {
+            self.suggested.retain(|suggested| **suggested != *token);
             let token: Token = token.into();
             self.known.insert(Arc::clone(&token));
             self.tokens.push(token);
@@ -160,5 +183,18 @@ mod tests {
         assert_eq!(dictionary.tokens().len(), COLLECTED_MAX);
         dictionary.give(b"more");
         assert_eq!(dictionary.tokens().len(), COLLECTED_MAX + 1);
+    }
+
+    #[test]
+    fn suggested_words_have_a_bound_of_their_own_and_stay_apart_until_they_are_met() {
+        let mut dictionary = Dictionary::default();
+        dictionary.give(b"given");
+        dictionary.suggest(b"given");
+        dictionary.suggest(b"");
+        assert!(dictionary.suggested().is_empty());
+        (0..1000u32).chain(0..9).for_each(|n| dictionary.suggest(&n.to_le_bytes()));
+        assert_eq!((dictionary.suggested().len(), dictionary.tokens().len()), (SUGGESTED_MAX, 1));
+        (0..2000u32).for_each(|n| dictionary.collect(&n.to_le_bytes()));
+        assert_eq!((dictionary.suggested().len(), dictionary.tokens().len()), (0, COLLECTED_MAX + 1));
     }
 }

@@ -12,55 +12,24 @@
 mod arithmetic;
 mod bits;
 mod blocks;
+mod brackets;
 mod bytes;
 mod comparison;
 mod digits;
+mod indent;
 mod interesting;
+mod mutator;
 mod nest;
 mod repeat;
+mod sized;
 mod splice;
+mod tokens;
 mod words;
 
-use super::dictionary::Dictionary;
-use super::input_to_state::InputToStatePair;
+pub use mutator::Mutator;
+pub(crate) use mutator::{MutationContext, insert, is_mostly_text, is_text, window};
+
 use crate::rng::Rng;
-
-/// What mutators work with.
-pub(crate) struct MutationContext<'a> {
-    pub(crate) rng: &'a mut Rng,
-    pub(crate) dictionary: &'a Dictionary,
-    /// What the testcase compared.
-    pub(crate) pairs: &'a [InputToStatePair],
-    /// Another testcase.
-    pub(crate) other: &'a [u8],
-    /// Bytes that an input can have.
-    pub(crate) bytes_max: usize,
-}
-
-impl MutationContext<'_> {
-    /// How much longer `input` can become.
-    pub(crate) fn room(&self, input: &[u8]) -> usize {
-        self.bytes_max.saturating_sub(input.len())
-    }
-}
-
-/// A way to change an input.
-pub struct Mutator {
-    /// Its name, for `--mutator`.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub about: &'static str,
-    /// How likely it is drawn, beside the others.
-    weight: u32,
-    /// `false` when there was nothing to do.
-    apply: fn(&mut Vec<u8>, &mut MutationContext<'_>) -> bool,
-}
-
-impl std::fmt::Debug for Mutator {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
-}
 
 /// All mutators.
 pub const MUTATORS: &[Mutator] = &[
@@ -78,6 +47,10 @@ pub const MUTATORS: &[Mutator] = &[
     digits::MUTATOR,
     repeat::MUTATOR,
     nest::MUTATOR,
+    sized::MUTATOR,
+    tokens::MUTATOR,
+    brackets::MUTATOR,
+    indent::MUTATOR,
 ];
 
 /// Draws a mutator that finds something to do, and applies it. With nothing to do for any of them, nothing is changed.
@@ -125,15 +98,6 @@ impl Mutators {
         }
         self.rows[0]
     }
-}
-
-/// Inserts at `place` the beginning of `bytes` that fits in `room`.
-pub(crate) fn insert(input: &mut Vec<u8>, place: usize, bytes: &[u8], room: usize) {
-    let bytes = &bytes[..bytes.len().min(room)];
-    let len = input.len();
-    input.resize(len + bytes.len(), 0);
-    input.copy_within(place..len, place + bytes.len());
-    input[place..place + bytes.len()].copy_from_slice(bytes);
 }
 
 #[cfg(test)]

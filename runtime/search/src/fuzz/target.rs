@@ -57,15 +57,17 @@ pub struct MemoryUse {
     pub bytes: u64,
     /// Pages of it that were written beside those of the input; 0 when that is not known.
     pub written_pages: u64,
+    /// Slots of the stack that were in use at the deepest call of a recursive function; 0 when there was none, or that is not known.
+    pub stack_slots: u32,
 }
 
 impl MemoryUse {
-    /// `written_pages` are all that were written, also to hold an input of that length.
+    /// `written_pages` are all that were written, also to hold an input of that length. Of the stack nothing is known.
     #[must_use]
     pub fn of(bytes: u64, written_pages: u64, input_bytes: usize) -> MemoryUse {
         const PAGE_BYTES: u64 = 4096;
         // It begins anywhere in a page, and what is read of it is noted in another.
         let of_input = input_bytes as u64 / PAGE_BYTES + 2;
-        MemoryUse { bytes, written_pages: written_pages.saturating_sub(of_input) }
+        MemoryUse { bytes, written_pages: written_pages.saturating_sub(of_input), stack_slots: 0 }
     }
 }

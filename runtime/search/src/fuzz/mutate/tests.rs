@@ -1,8 +1,8 @@
 //! Each mutator alone: what it does, that it keeps its bound, and a case that is made for it.
 
 use super::*;
-use crate::fuzz::tests::{SimulatedGuest, campaign};
-use crate::fuzz::{Options, Stats};
+use crate::fuzz::tests::{MESSAGE, SimulatedGuest, campaign, texts};
+use crate::fuzz::{Dictionary, Options, Stats};
 use fozzy_trace::Seed;
 
 fn named(name: &str) -> &'static Mutator {
@@ -24,8 +24,11 @@ fn no_mutator_grows_an_input_past_its_bound_nor_says_it_did_what_it_did_not() {
     dictionary.give(b"word");
     let mut rng = Rng::new(Seed(1), 0);
     for row in MUTATORS {
-        for (bytes_max, len) in (0..40).flat_map(|bytes_max| (0..=bytes_max).map(move |len| (bytes_max, len))) {
-            let before: Vec<u8> = (0..len).map(|n| b"a1(b)2"[n % 6]).collect();
+        let sizes = (0..40).flat_map(|bytes_max| (0..=bytes_max).map(move |len| (bytes_max, len)));
+        for ((bytes_max, len), bytes) in
+            sizes.flat_map(|size| [b"a1(b)2", b"\x0a\x03\x12\x01z\x08"].map(|bytes| (size, bytes)))
+        {
+            let before: Vec<u8> = bytes.iter().copied().cycle().take(len).collect();
             let mut input = before.clone();
             let mut material =
                 MutationContext { rng: &mut rng, dictionary: &dictionary, pairs: &[], other: b"0123456789", bytes_max };
@@ -106,6 +109,41 @@ const CASES: &[Case] = &[
             is(depth > 200 && input.len() == 2 * depth + 1 && input[depth + 1..].iter().all(|byte| *byte == b']'))
         },
     },
+    Case {
+        mutator: "sized",
+        seeds: &[&MESSAGE],
+        executions: 5_000,
+        code: |input, _| is(texts(input).is_some_and(|lengths| lengths.iter().any(|length| *length > 127))),
+    },
+    Case {
+        mutator: "token",
+        seeds: &[b"[first]\nk=second"],
+        executions: 20_000,
+        code: |input, _| is(input == b"[second]\nk=first"),
+    },
+    Case {
+        mutator: "bracket",
+        seeds: &[br#"{"a":[1]}"#],
+        executions: 20_000,
+        code: |input, _| {
+            let (mut rest, mut depth) = (input, 0);
+            while let Some(inside) = rest.strip_prefix(br#"{"a":"#) {
+                (rest, depth) = (inside, depth + 1);
+            }
+            let closing = rest.strip_prefix(b"[1]").unwrap_or_default();
+            is(depth >= 50 && closing.len() == depth && closing.iter().all(|byte| *byte == b'}'))
+        },
+    },
+    Case {
+        mutator: "indent",
+        seeds: &[b"a:\n b"],
+        executions: 5_000,
+        code: |input, _| {
+            let lines = input.split(|byte| *byte == b'\n');
+            let depths: Vec<usize> = lines.map(|line| line.iter().take_while(|byte| **byte == b' ').count()).collect();
+            is(depths.len() > 10 && depths.windows(2).all(|pair| pair[0] < pair[1]))
+        },
+    },
 ];
 
 fn solve(case: &Case, with: &'static Mutator, seed: u64) -> Stats {
@@ -149,6 +187,25 @@ fn words_of_the_dictionary_are_put_over_and_between() {
 }
 
 #[test]
+fn a_quarter_of_the_words_are_suggested_ones_and_all_where_there_are_no_others() {
+    let words = |dictionary: &Dictionary| {
+        let mut rng = Rng::new(Seed(3), 0);
+        let suggested = (0..400).filter(|_| {
+            let mut input = b"abcdefgh".to_vec();
+            let mut material = MutationContext { rng: &mut rng, dictionary, pairs: &[], other: &[], bytes_max: 64 };
+            (named("word").apply)(&mut input, &mut material) && input.windows(5).any(|part| part == b"MAYBE")
+        });
+        suggested.count()
+    };
+    let mut dictionary = Dictionary::default();
+    assert_eq!(words(&dictionary), 0);
+    dictionary.suggest(b"MAYBE");
+    assert_eq!(words(&dictionary), 400);
+    dictionary.give(b"WORD");
+    assert!((60..140).contains(&words(&dictionary)), "{}", words(&dictionary));
+}
+
+#[test]
 fn comparisons_alone_solve_what_only_they_can() {
     let only = Some(named("comparison"));
     let options = Options { seed: Seed(1), executions_max: 1_000, only, first_only: true, ..Options::default() };
@@ -158,4 +215,59 @@ fn comparisons_alone_solve_what_only_they_can() {
     };
     let (campaign, ..) = campaign(options, &[b"abcdefgh"], code);
     assert_eq!(campaign.stats().findings, 1, "{:?}", campaign.stats());
+}
+
+/// What a mutator makes of an input beside another testcase, some times.
+fn made(name: &str, input: &[u8], other: &[u8], times: usize) -> Vec<Vec<u8>> {
+    let (dictionary, mut rng) = (Dictionary::default(), Rng::new(Seed(4), 0));
+    let mut changed = Vec::new();
+    for _ in 0..times {
+        let mut one = input.to_vec();
+        let mut material =
+            MutationContext { rng: &mut rng, dictionary: &dictionary, pairs: &[], other, bytes_max: 4096 };
+        if (named(name).apply)(&mut one, &mut material) {
+            changed.push(one);
+        }
+    }
+    changed
+}
+
+#[test]
+fn blocks_change_with_all_lengths_around_them_and_lengths_that_are_too_large_are_made_to_fit() {
+    let changed = made("sized", &MESSAGE, b"0123", 2000);
+    let lengths: Vec<Vec<usize>> = changed.iter().filter_map(|input| texts(input)).collect();
+    assert!(lengths.len() > 400, "{} of {} are well-formed", lengths.len(), changed.len());
+    let has_one_text_of = |bytes: std::ops::Range<usize>| {
+        lengths.iter().any(|lengths| matches!(lengths[..], [length] if bytes.contains(&length)))
+    };
+    assert!(has_one_text_of(1..120), "a part is erased");
+    assert!(has_one_text_of(121..128), "something is inserted");
+    assert!(has_one_text_of(128..4096), "both lengths become longer themselves");
+    assert!(lengths.contains(&vec![120, 120]), "the text is there twice");
+    assert!(lengths.contains(&Vec::new()), "the text is gone");
+    // In either order of bytes; the rest is left alone.
+    for (input, wanted) in [(b"\xff\xff\xff\x01abc", b"\x03\0\0\0abc"), (b"\x01\xff\xff\xffabc", b"\0\0\0\x03abc")] {
+        assert!(made("sized", input, &[], 2000).iter().any(|input| input == wanted));
+    }
+    // A text does not look as if it had lengths, and is changed all the same now and then.
+    assert!((1..500).contains(&made("sized", b"0123456789", &[], 1000).len()));
+}
+
+#[test]
+fn tokens_and_regions_are_taken_from_another_testcase_and_from_text_only() {
+    let made = |name, input: &[u8], other: &[u8]| made(name, input, other, 40_000);
+    let sections = made("token", b"[a]\nk=v\n", b"[b]\nn=1\n");
+    assert!(sections.iter().any(|text| text == b"[a]\nk=v\n[b]\nn=1\n"));
+    assert!(sections.iter().any(|text| text == b"[b]\nk=v\n"));
+    let calls = made("bracket", b"f(1), g[2]", b"{x}");
+    for wanted in [&b"f{x}, g[2]"[..], b"f[2], g[2]", b"f((((1)))), g[2]", b"f(1), g<[2]>"] {
+        assert!(calls.iter().any(|text| text == wanted), "{}", wanted.escape_ascii());
+    }
+    let lines = made("indent", b"a:\n  b", b"\tc");
+    for wanted in [&b"a:\nb"[..], b"a:\n\tb", b"a:\n    b", b"  a:\n  b", b"a:\n  b\n  \tb\n  \t\tb"] {
+        assert!(lines.iter().any(|text| text == wanted), "{}", wanted.escape_ascii());
+    }
+    for name in ["token", "bracket", "indent"] {
+        assert!(made(name, b"\x00\x01(\x02)\x03", b"(x)").is_empty());
+    }
 }

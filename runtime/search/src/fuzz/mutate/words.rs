@@ -2,14 +2,20 @@
 
 use super::{MutationContext, Mutator, insert};
 
+/// One word in this many is one that is only suggested, where there are others.
+const SUGGESTED: u64 = 4;
+
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "word", about: "puts a word of the dictionary into the input", weight: 6, apply };
 
 fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
-    let tokens = material.dictionary.tokens();
-    if tokens.is_empty() {
-        return false;
-    }
+    let tokens = match (material.dictionary.tokens(), material.dictionary.suggested()) {
+        ([], []) => return false,
+        (tokens, []) => tokens,
+        ([], suggested) => suggested,
+        (_, suggested) if material.rng.one_in(SUGGESTED) => suggested,
+        (tokens, _) => tokens,
+    };
     let token = &tokens[material.rng.index(tokens.len())];
     let room = material.room(input);
     if room >= token.len() && (input.len() < token.len() || material.rng.one_in(2)) {
