@@ -224,7 +224,13 @@ pub(crate) fn node_in_go(fixed: bool) -> PathBuf {
 /// The same on etcd's Raft, for the workload `lin-kv`; an argument plants a fault.
 pub(crate) fn raft_in_go() -> PathBuf {
     tier::require(Requirement::Go);
-    Workshop::open(Toolchain::Go).raft_in_go()
+    Workshop::open(Toolchain::Go).raft_in_go("maelstrom-go", "maelstrom-go-raft")
+}
+
+/// A store on the same package, with sockets.
+pub(crate) fn raft_store_in_go() -> PathBuf {
+    tier::require(Requirement::Go);
+    Workshop::open(Toolchain::Go).raft_in_go("raft-go", "raft-go")
 }
 
 /// The same in C, which is another one.

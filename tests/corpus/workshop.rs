@@ -256,14 +256,14 @@ impl Workshop {
         })
     }
 
-    /// The node in Go on etcd's Raft, whose sources are Debian's.
-    pub(super) fn raft_in_go(&self) -> PathBuf {
-        let folder = repository().join("scenarios/maelstrom-go");
+    /// A scenario in Go on etcd's Raft, whose sources are Debian's.
+    pub(super) fn raft_in_go(&self, scenario: &str, binary: &str) -> PathBuf {
+        let folder = repository().join("scenarios").join(scenario);
         let inputs = format!("{}\n{GO}\n{ETCD_PACKAGES:?}", sources(&folder));
-        self.make(Target::Wasip1, "maelstrom-go-raft", &inputs, |module| {
+        self.make(Target::Wasip1, binary, &inputs, |module| {
             let packages = self.etcd();
             let mut go = self.go_build();
-            // Debian's sources of Go are for builds without modules.
+            // Debian's sources of Go are for builds without modules. Of the nodes of Maelstrom, the tag chooses this one.
             go.env("GO111MODULE", "off").env("GOPATH", packages).arg("-tags=raft");
             run(go.arg("-o").arg(module).arg(".").current_dir(&folder));
         })
