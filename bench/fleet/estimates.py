@@ -39,10 +39,10 @@ def main():
         rows, truth, chao = [], 0, []
         for seed in range(SEEDS):
             short, long = campaign(target, EXECUTIONS, seed), campaign(target, TIMES * EXECUTIONS, seed)
-            rows.append(chance_range(short["coverage"]["discoveriesLastHalf"], TIMES - 1))
+            rows.append(chance_range(short["coverage"]["discoveries_last_half"], TIMES - 1))
             is_more = long["coverage"]["features"] > short["coverage"]["features"] or len(long["findings"]) > len(short["findings"])
             truth += is_more
-            chao.append((short["coverage"]["estimatedUndiscoveredEdges"], long["coverage"]["uniqueEdges"] - short["coverage"]["uniqueEdges"]))
+            chao.append((short["coverage"]["estimated_undiscovered_edges"], long["coverage"]["unique_edges"] - short["coverage"]["unique_edges"]))
         low, high, chance = (sum(row[place] for row in rows) / SEEDS for place in range(3))
         truth /= SEEDS
         # What a share of so many seeds can be by chance, at a bound (two standard deviations).
