@@ -107,7 +107,7 @@ impl DashboardSource {
         self.traces.iter().cloned().chain(kept).collect()
     }
 
-    /// The bytes of a failure's trace. Only those that the fleet lists: the store may hold others.
+    /// The bytes of a failure's trace, which are what its name says, or an error: everything that is made of a trace asks here.
     pub(crate) fn trace(&self, name: &str) -> Result<Option<Vec<u8>>, SharedStoreError> {
         match Digest::parse(name).filter(|digest| digest.to_string() == name) {
             Some(digest) => self.store.get_blob(&digest),
@@ -152,12 +152,13 @@ impl DashboardSource {
         Ok(words.map(|words| [words, vec!["--json".into()]].concat()))
     }
 
-    /// By what a command finds the trace of that name: its file, or its name in the store.
+    /// By what a command finds the trace of that name: its file, or its name in the store. It is read here, too, so that what is damaged is
+    /// refused: the command takes any trace that is in the file for the one that was asked for.
     fn trace_name(&self, name: &str) -> Result<Option<String>, SharedStoreError> {
-        let Some(digest) = Digest::parse(name).filter(|digest| digest.to_string() == name) else { return Ok(None) };
-        if let Some(path) = self.store.blob_path(&digest) {
-            return Ok(path.is_file().then(|| path.display().to_string()));
+        if self.trace(name)?.is_none() {
+            return Ok(None);
         }
-        Ok(self.store.get_blob(&digest)?.map(|_| format!("{STORED}{name}")))
+        let path = Digest::parse(name).and_then(|digest| self.store.blob_path(&digest));
+        Ok(Some(path.map_or_else(|| format!("{STORED}{name}"), |path| path.display().to_string())))
     }
 }
