@@ -259,6 +259,13 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     assert_eq!(target["testcases"][0]["size"], bytes.len());
     let (head, _) = served.get(&format!("/api/targets/{id}/testcases/{trace}"));
     assert!(head.starts_with("http/1.1 404"), "{head}");
+
+    // A folder that is moved is no store in which nothing was found.
+    std::fs::rename(fozzy.path(".fozzy/fleet"), fozzy.path("moved")).expect("it moves");
+    let (head, _) = served.get("/api/fleet");
+    assert!(head.starts_with("http/1.1 503"), "{head}");
+    let first = served.watch().find(|line| line.starts_with("event: "));
+    assert_eq!(first.as_deref(), Some("event: away"));
 }
 
 #[test]

@@ -141,6 +141,24 @@ async fn no_page_or_document_is_made_of_a_trace_that_is_not_what_its_name_says()
 }
 
 #[tokio::test]
+async fn a_store_that_was_moved_is_away_until_it_is_back() {
+    let (place, state) = state(&["seed.txt"]);
+    let (here, elsewhere) = (place.path().join("store"), place.path().join("moved"));
+    fs::rename(&here, &elsewhere).expect("it moves");
+    let response = fleet(State(state.clone())).await;
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let why = String::from_utf8(body(response).await).expect("text");
+    assert!(why.contains(&here.display().to_string()) && why.contains("it was moved or removed"), "{why}");
+    let told = look(&state.source, &state.latest).await.expect_err("it is away");
+    assert_eq!(told, why.trim_end());
+    let trace = Path(format!("{}.fozzy", Digest::of(b"a trace")));
+    assert_eq!(failure(State(state.clone()), trace).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(asked_for(&state, "seed.txt").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    fs::rename(&elsewhere, &here).expect("it moves back");
+    assert!(look(&state.source, &state.latest).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_browser_that_goes_away_during_its_first_look_leaves_its_place() {
     let (_place, state) = state(&[]);
     for _ in 0..2 {
