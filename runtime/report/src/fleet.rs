@@ -261,6 +261,9 @@ pub struct DashboardDocument {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// What was not written, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl DashboardDocument {
@@ -268,23 +271,27 @@ impl DashboardDocument {
     #[must_use]
     pub fn served(url: &str) -> DashboardDocument {
         let schema_version = "fozzy.dashboard.v1".to_owned();
-        DashboardDocument { schema_version, url: Some(url.to_owned()), path: None, files: 0, bytes: 0 }
+        let url = Some(url.to_owned());
+        DashboardDocument { schema_version, url, path: None, files: 0, bytes: 0, warnings: Vec::new() }
     }
 
     /// One that was written.
     #[must_use]
-    pub fn written(path: String, files: u64, bytes: u64) -> DashboardDocument {
-        DashboardDocument { path: Some(path), url: None, files, bytes, ..DashboardDocument::served("") }
+    pub fn written(path: String, (files, bytes): (u64, u64), warnings: Vec<String>) -> DashboardDocument {
+        DashboardDocument { path: Some(path), url: None, files, bytes, warnings, ..DashboardDocument::served("") }
     }
 }
 
 impl Layout for DashboardDocument {
-    fn lay_out(&self, _style: Style) -> String {
+    fn lay_out(&self, style: Style) -> String {
         let written = self
             .path
             .iter()
             .map(|path| format!("wrote {path} ({}, {} bytes)\n", counted(self.files, "file"), grouped(self.bytes)));
-        self.url.iter().map(|url| format!("{url}\n")).chain(written).collect()
+        // What is to be seen to stands at their end: they are not cut.
+        let note = |warning: &String| wrapped(&fit(&format!("note: {warning}"), usize::MAX), style.room(0));
+        let notes = self.warnings.iter().flat_map(note).map(|line| format!("{line}\n"));
+        self.url.iter().map(|url| format!("{url}\n")).chain(written).chain(notes).collect()
     }
 }
 
