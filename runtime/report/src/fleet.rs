@@ -11,7 +11,7 @@
 //! Not here: how it comes about (`fozzy-campaign`).
 
 use crate::Layout;
-use crate::pretty::{Style, counted, fit, grouped, wrapped};
+use crate::pretty::{Style, counted, fit, grouped, percents, wrapped};
 use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
@@ -158,7 +158,7 @@ pub struct FleetSliceRow {
     pub ended_at_s: f64,
     /// Real time that it took, in seconds.
     pub took_s: f64,
-    /// Behaviours and failures that it found first.
+    /// Behaviours and failures that it found first; of an exploration, steps of its second half with something new where they are more.
     pub news: u64,
 }
 
@@ -536,10 +536,10 @@ impl Layout for FleetDocument {
             let left = row.estimated_undiscovered_edges.filter(|edges| edges.round() > 0.0);
             let left = left.map(|edges| format!(", at least {edges:.0} left")).unwrap_or_default();
             let chance = row.chance_if_doubled.map(|chance| {
-                let percent = |chance: f64| (chance * 100.0).clamp(1.0, 99.0);
                 let range = row.chance_if_doubled_range;
-                let range = range.map(|(low, high)| format!(" ({:.0} to {:.0})", percent(low), percent(high)));
-                format!(", {:.0} %{} if doubled", chance * 100.0, range.unwrap_or_default())
+                let [chance, low, high] = percents(chance, range.unwrap_or((chance, chance)));
+                let range = range.map(|_| format!(" ({low} to {high})")).unwrap_or_default();
+                format!(", {chance} %{range} if doubled")
             });
             let what = match &row.trouble {
                 Some(why) => picture(&format!("no result: {why}"), style),
