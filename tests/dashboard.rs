@@ -225,6 +225,21 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     assert_eq!((&runs[0]["tracePath"], &runs[0]["sequence"]), (&Value::from("got.fozzy"), &Value::from(0)), "{runs:#}");
     fozzy.run(&["dashboard", ".", "parse.wat", "--export", "more"]).exits(2).refuses(&["one folder or file"]);
     fozzy.run(&["dashboard", "no.fozzy", "--export", "more"]).exits(2).refuses(&["no.fozzy"]);
+    // One that is damaged is left out, and said; the rest is written. No page is made of it.
+    let blob = fleet["failures"][0]["tracePath"].as_str().expect("a file");
+    fozzy.write(blob, fozzy.read("got.fozzy")[..20].to_vec());
+    let said = fozzy.run(&["dashboard", "--export", "partial"]).exits(2).out();
+    assert!(said.contains("wrote partial/index.html") && said.contains(trace) && said.contains("damaged"), "{said}");
+    let partial: Value = serde_json::from_slice(&fozzy.read("partial/api/fleet.json")).expect("JSON");
+    assert!(partial["warnings"][0].as_str().is_some_and(|note| note.contains(trace)), "{partial:#}");
+    let page = fozzy.read("partial/index.html");
+    assert!(String::from_utf8_lossy(&page).contains("is written without its trace"), "the page says it");
+    let is_there = |trace: &str| fozzy.path(&format!("partial/failures/{trace}.fozzy")).exists();
+    let all = fleet["failures"].as_array().expect("a list").iter().filter_map(|row| row["trace"].as_str());
+    all.for_each(|other| assert_eq!(is_there(other), other != trace, "{other}"));
+    let (head, _) = served.get(&format!("/failures/{trace}.html"));
+    assert!(head.starts_with("http/1.1 503"), "{head}");
+    fozzy.write(blob, &bytes);
     let (_, patch) = served.get(&format!("/failures/{trace}.patch"));
     fozzy.write("got.patch", patch);
     fozzy.shell("mkdir applied && cd applied && git init -q && git apply ../got.patch").exits(0);
@@ -259,6 +274,13 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     assert_eq!(target["testcases"][0]["size"], bytes.len());
     let (head, _) = served.get(&format!("/api/targets/{id}/testcases/{trace}"));
     assert!(head.starts_with("http/1.1 404"), "{head}");
+
+    // A folder that is moved is no store in which nothing was found.
+    std::fs::rename(fozzy.path(".fozzy/fleet"), fozzy.path("moved")).expect("it moves");
+    let (head, _) = served.get("/api/fleet");
+    assert!(head.starts_with("http/1.1 503"), "{head}");
+    let first = served.watch().find(|line| line.starts_with("event: "));
+    assert_eq!(first.as_deref(), Some("event: away"));
 }
 
 #[test]

@@ -5,7 +5,7 @@
     FOZZY_BENCH_CURVES=curves.txt cargo bench -p fozzy-bench -- fleet-division
 
 A target is a fuzz target or a scenario with a planted failure. A slice is a campaign or an exploration of SECONDS that goes on from the corpus or the state of the one before; what it finds depends on the
-slices of its own target alone, so that schedules of all targets can be compared afterwards. A line is: target, seed, CPU seconds, new features and failures, whether the failure was found.
+slices of its own target alone, so that schedules of all targets can be compared afterwards. A line is: target, seed, CPU seconds, how much was new, whether the failure was found.
 """
 import json, os, resource, subprocess, sys, tempfile
 
@@ -44,7 +44,8 @@ def main():
                     found = document.get("fuzz") or document.get("explore")
                     features = found["coverage"]["features"] if fuzz else found["features"] + found["states"]
                     failed = bool(found["findings"] if fuzz else found["failures"])
-                    news = max(features - known, 0) + failed
+                    # As in a fleet's record: steps with something new count also where they showed no feature.
+                    news = max(features - known, 0 if fuzz else found["discoveriesLastHalf"]) + failed
                     known = max(known, features)
                     print(os.path.basename(target), seed, f"{cpu() - began:.3f}", news, int(failed), flush=True)
 

@@ -19,6 +19,7 @@ use crate::source::DashboardSource;
 use crate::subject::ExecutedSubject;
 use fozzy_campaign::fleet::page_command::{FailureMeasure, TargetMeasure};
 use fozzy_campaign::fleet::patches::regression_patch;
+use fozzy_campaign::fleet::shared_store::SharedStoreError;
 use fozzy_campaign::fleet::testcases::TestcaseBytes;
 use fozzy_report::fleet::FleetTargetDocument;
 use fozzy_trace::digest::hex;
@@ -40,15 +41,18 @@ pub struct ExportedSite {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// What is not among them, and why: a trace that is damaged in the store.
+    pub warnings: Vec<String>,
 }
 
-/// Writes all pages below a folder; with `executes` also those for which programs are executed, one after the other.
+/// Writes all pages below a folder; with `executes` also those for which programs are executed, one after the other. A trace that is damaged in
+/// the store is left out, with all that would be made of it, and said.
 ///
 /// # Errors
 /// When the store does not answer or a file cannot be written.
 pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result<ExportedSite, DashboardError> {
-    let mut site = ExportedSite { files: 0, bytes: 0 };
-    let fleet = source.fleet()?;
+    let mut site = ExportedSite { files: 0, bytes: 0, warnings: Vec::new() };
+    let mut fleet = source.fleet()?;
     let (mut targets, mut testcases, mut subjects) = (Map::new(), Map::new(), Vec::new());
     for target in &fleet.targets {
         let document = source.target(&target.id, 0)?;
@@ -60,7 +64,15 @@ pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result
         targets.insert(target.id.clone(), document);
     }
     for failure in &fleet.failures {
-        let Some(trace) = source.trace(&failure.trace)? else { continue };
+        let trace = match source.trace(&failure.trace) {
+            Err(error @ SharedStoreError::Damaged { .. }) => {
+                site.warnings
+                    .push(format!("{} in {} is written without its trace: {error}", failure.signature, failure.target));
+                continue;
+            }
+            trace => trace?,
+        };
+        let Some(trace) = trace else { continue };
         site.write(&folder.join("failures").join(format!("{}.fozzy", failure.trace)), &trace)?;
         let seed = source.seed_patch_of(&failure.target, &trace);
         let patches = [("patch", Some(regression_patch(&trace))), ("seed.patch", seed)];
@@ -71,6 +83,7 @@ pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result
         subjects.push(ExecutedSubject::Failure(failure.trace.clone()));
         subjects.extend(FailureMeasure::ALL.map(|measure| ExecutedSubject::Measured(failure.trace.clone(), measure)));
     }
+    fleet.warnings.extend(site.warnings.iter().cloned());
     let runs = source.runs();
     let latest = runs.iter().map(|run| &run.run_id).filter(|id| is_plain(id)).take(RUN_PAGES_MAX);
     subjects.extend(latest.map(|id| ExecutedSubject::Run(id.clone())));

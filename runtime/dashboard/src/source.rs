@@ -40,16 +40,22 @@ pub struct DashboardSource {
 }
 
 impl DashboardSource {
-    fn view<'v>(&'v self, collection: &'v FleetCollection) -> FleetView<'v> {
+    /// The store, unless it is gone.
+    fn present_store(&self) -> Result<&dyn SharedStore, SharedStoreError> {
+        self.store.present()?;
+        Ok(&*self.store)
+    }
+
+    fn view<'v>(&'v self, collection: &'v FleetCollection) -> Result<FleetView<'v>, SharedStoreError> {
         let is_found = self.address == self.runs.shared_place();
         let named = (!is_found).then_some(&*self.address);
-        FleetView { store: &*self.store, collection, named }
+        Ok(FleetView { store: self.present_store()?, collection, named })
     }
 
     /// The whole fleet.
     pub(crate) fn fleet(&self) -> Result<FleetDocument, SharedStoreError> {
         let collection = self.collection.get();
-        let mut document = self.view(&collection).document()?;
+        let mut document = self.view(&collection)?.document()?;
         self.keep_made(&collection, &mut document.failures);
         Ok(document)
     }
@@ -57,7 +63,7 @@ impl DashboardSource {
     /// One target by its id, with its testcases from this place on.
     pub(crate) fn target(&self, id: &str, from: usize) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
         let collection = self.collection.get();
-        let mut document = self.view(&collection).target(id, &self.base_dir, from)?;
+        let mut document = self.view(&collection)?.target(id, &self.base_dir, from)?;
         document.iter_mut().for_each(|document| self.keep_made(&collection, &mut document.failures));
         Ok(document)
     }
@@ -76,7 +82,7 @@ impl DashboardSource {
 
     /// A testcase of a target.
     pub(crate) fn testcase(&self, id: &str, name: &str) -> Result<Option<TestcaseBytes>, SharedStoreError> {
-        self.view(&self.collection.get()).testcase(id, &self.base_dir, name)
+        self.view(&self.collection.get())?.testcase(id, &self.base_dir, name)
     }
 
     /// A testcase of a target as a patch for git; `None` also where its corpus is no folder of the project.
@@ -107,10 +113,10 @@ impl DashboardSource {
         self.traces.iter().cloned().chain(kept).collect()
     }
 
-    /// The bytes of a failure's trace. Only those that the fleet lists: the store may hold others.
+    /// The bytes of a failure's trace, which are what its name says, or an error: everything that is made of a trace asks here.
     pub(crate) fn trace(&self, name: &str) -> Result<Option<Vec<u8>>, SharedStoreError> {
         match Digest::parse(name).filter(|digest| digest.to_string() == name) {
-            Some(digest) => self.store.get_blob(&digest),
+            Some(digest) => self.present_store()?.get_blob(&digest),
             None => Ok(None),
         }
     }
@@ -152,12 +158,13 @@ impl DashboardSource {
         Ok(words.map(|words| [words, vec!["--json".into()]].concat()))
     }
 
-    /// By what a command finds the trace of that name: its file, or its name in the store.
+    /// By what a command finds the trace of that name: its file, or its name in the store. It is read here, too, so that what is damaged is
+    /// refused: the command takes any trace that is in the file for the one that was asked for.
     fn trace_name(&self, name: &str) -> Result<Option<String>, SharedStoreError> {
-        let Some(digest) = Digest::parse(name).filter(|digest| digest.to_string() == name) else { return Ok(None) };
-        if let Some(path) = self.store.blob_path(&digest) {
-            return Ok(path.is_file().then(|| path.display().to_string()));
+        if self.trace(name)?.is_none() {
+            return Ok(None);
         }
-        Ok(self.store.get_blob(&digest)?.map(|_| format!("{STORED}{name}")))
+        let path = Digest::parse(name).and_then(|digest| self.store.blob_path(&digest));
+        Ok(Some(path.map_or_else(|| format!("{STORED}{name}"), |path| path.display().to_string())))
     }
 }

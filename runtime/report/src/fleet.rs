@@ -11,7 +11,7 @@
 //! Not here: how it comes about (`fozzy-campaign`).
 
 use crate::Layout;
-use crate::pretty::{Style, counted, fit, grouped, wrapped};
+use crate::pretty::{Style, counted, fit, grouped, percents, wrapped};
 use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
@@ -158,7 +158,7 @@ pub struct FleetSliceRow {
     pub ended_at_s: f64,
     /// Real time that it took, in seconds.
     pub took_s: f64,
-    /// Behaviours and failures that it found first.
+    /// Behaviours and failures that it found first; of an exploration, steps of its second half with something new where they are more.
     pub news: u64,
 }
 
@@ -261,6 +261,9 @@ pub struct DashboardDocument {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// What was not written, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl DashboardDocument {
@@ -268,23 +271,27 @@ impl DashboardDocument {
     #[must_use]
     pub fn served(url: &str) -> DashboardDocument {
         let schema_version = "fozzy.dashboard.v1".to_owned();
-        DashboardDocument { schema_version, url: Some(url.to_owned()), path: None, files: 0, bytes: 0 }
+        let url = Some(url.to_owned());
+        DashboardDocument { schema_version, url, path: None, files: 0, bytes: 0, warnings: Vec::new() }
     }
 
     /// One that was written.
     #[must_use]
-    pub fn written(path: String, files: u64, bytes: u64) -> DashboardDocument {
-        DashboardDocument { path: Some(path), url: None, files, bytes, ..DashboardDocument::served("") }
+    pub fn written(path: String, (files, bytes): (u64, u64), warnings: Vec<String>) -> DashboardDocument {
+        DashboardDocument { path: Some(path), url: None, files, bytes, warnings, ..DashboardDocument::served("") }
     }
 }
 
 impl Layout for DashboardDocument {
-    fn lay_out(&self, _style: Style) -> String {
+    fn lay_out(&self, style: Style) -> String {
         let written = self
             .path
             .iter()
             .map(|path| format!("wrote {path} ({}, {} bytes)\n", counted(self.files, "file"), grouped(self.bytes)));
-        self.url.iter().map(|url| format!("{url}\n")).chain(written).collect()
+        // What is to be seen to stands at their end: they are not cut.
+        let note = |warning: &String| wrapped(&fit(&format!("note: {warning}"), usize::MAX), style.room(0));
+        let notes = self.warnings.iter().flat_map(note).map(|line| format!("{line}\n"));
+        self.url.iter().map(|url| format!("{url}\n")).chain(written).chain(notes).collect()
     }
 }
 
@@ -529,10 +536,10 @@ impl Layout for FleetDocument {
             let left = row.estimated_undiscovered_edges.filter(|edges| edges.round() > 0.0);
             let left = left.map(|edges| format!(", at least {edges:.0} left")).unwrap_or_default();
             let chance = row.chance_if_doubled.map(|chance| {
-                let percent = |chance: f64| (chance * 100.0).clamp(1.0, 99.0);
                 let range = row.chance_if_doubled_range;
-                let range = range.map(|(low, high)| format!(" ({:.0} to {:.0})", percent(low), percent(high)));
-                format!(", {:.0} %{} if doubled", chance * 100.0, range.unwrap_or_default())
+                let [chance, low, high] = percents(chance, range.unwrap_or((chance, chance)));
+                let range = range.map(|_| format!(" ({low} to {high})")).unwrap_or_default();
+                format!(", {chance} %{range} if doubled")
             });
             let what = match &row.trouble {
                 Some(why) => picture(&format!("no result: {why}"), style),

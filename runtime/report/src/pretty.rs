@@ -465,12 +465,18 @@ pub(crate) fn unseen(estimate: f64, chance: f64, next: &str) -> Option<String> {
     Some(format!("{} more at least can be reached; the next {next} reaches one with {percent}", grouped(more)))
 }
 
+/// A chance and where it is most likely, in whole percent: inside of that range, and neither none nor sure while it is not.
+pub(crate) fn percents(chance: f64, (low, high): (f64, f64)) -> [String; 3] {
+    let least = if high > 0.0 { 1.0 } else { 0.0 };
+    let shown = |part: f64, least: f64, most: f64| format!("{:.0}", (part * 100.0).clamp(least, most));
+    [shown(chance, least, 99.0), shown(low, 0.0, 99.0), shown(high, least, 100.0)]
+}
+
 /// What the same number of executions, runs or steps again is worth, when that can be said: `as many executions again find something new with
-/// about 29 %, 1 to 91 most likely`.
+/// about 29 %, 0 to 91 most likely`.
 pub(crate) fn outlook(chance: f64, (low, high): (f64, f64), unit: &str) -> Option<String> {
-    let percent = |chance: f64| format!("{:.0}", (chance * 100.0).clamp(1.0, 99.0));
     let said = || {
-        let [chance, low, high] = [chance, low, high].map(percent);
+        let [chance, low, high] = percents(chance, (low, high));
         format!("as many {unit}s again find something new with about {chance} %, {low} to {high} most likely")
     };
     (high > 0.0).then(said)
@@ -538,8 +544,11 @@ mod tests {
 
     #[test]
     fn what_is_left_is_said_where_it_is_known() {
-        let expected = "as many runs again find something new with about 29 %, 1 to 91 most likely";
+        let expected = "as many runs again find something new with about 29 %, 0 to 91 most likely";
         assert_eq!(outlook(0.292_893, (0.000_1, 0.914_9), "run").as_deref(), Some(expected));
+        let shown = |chance, range| percents(chance, range).join(" ");
+        assert_eq!((&*shown(0.999_9, (0.995, 1.0)), &*shown(1.0, (1.0, 1.0))), ("99 99 100", "99 99 100"));
+        assert_eq!((&*shown(0.001, (0.0, 0.004)), &*shown(0.0, (0.0, 0.0))), ("1 0 1", "0 0 0"));
         assert_eq!(outlook(0.0, (0.0, 0.0), "run"), None);
         let expected = "a failure in one of 3,338 runs or more often would have been met with 95 %";
         assert_eq!(detectable(3_338, "run").as_deref(), Some(expected));

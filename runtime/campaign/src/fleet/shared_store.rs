@@ -179,6 +179,15 @@ pub trait SharedStore: Send + Sync {
         true
     }
 
+    /// Refuses a folder that was moved or removed since it was opened: read as one in which nothing is kept, it would say that nothing was
+    /// ever found. A server that is away says so at each request.
+    ///
+    /// # Errors
+    /// When it is gone.
+    fn present(&self) -> Result<(), SharedStoreError> {
+        Ok(())
+    }
+
     /// The project whose it is.
     fn project(&self) -> &str;
 

@@ -21,8 +21,8 @@ use super::records::{
 use super::shared_store::{DirectoryStore, SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
-use fozzy_report::RunSummary;
 use fozzy_report::fleet::FleetMoment;
+use fozzy_report::{ExploreSummary, RunSummary};
 use fozzy_search::stats::Outlook;
 use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{Digest, FailureSignature};
@@ -63,6 +63,9 @@ pub(super) struct SpooledSlice {
     #[serde(rename = "ownExecutions")]
     pub(super) executions: u64,
     pub(super) features: u64,
+    /// Steps of an exploration's second half that have shown something new: lines, messages and faults are no features. What its saved state
+    /// has not kept, it sees again soon after its beginning, so that the first half says nothing. 0 of a campaign, whose features have all.
+    pub(super) explored_news: u64,
     pub(super) edges: u64,
     pub(super) edges_total: u64,
     pub(super) corpus: u64,
@@ -127,7 +130,7 @@ pub(super) struct WaitingFailure {
 #[derive(Default)]
 pub(super) struct MergedSlice {
     pub(super) record: TargetRecord,
-    /// Behaviours and failures that are new.
+    /// Behaviours, or steps that have shown some, and failures that are new.
     pub(super) news: u64,
     /// The failures among them, with their traces.
     pub(super) found: Vec<(FailureSignature, Digest)>,
@@ -147,14 +150,19 @@ impl SpooledSlice {
             (self.edges, self.edges_total) = (fuzz.coverage.unique_edges, fuzz.coverage.total_edges);
         }
         if let Some(explore) = &summary.explore {
-            self.executions = explore.runs.saturating_sub(explore.resumed_runs);
-            (self.corpus, self.features) = (explore.checkpoints, explore.features + explore.states);
-            (self.edges, self.edges_total) = (explore.edges, explore.edges_total);
-            self.chance_if_doubled = Some(explore.chance_if_doubled);
-            self.discoveries_last_half = Some(explore.discoveries_last_half);
-            self.undiscovered_edges = Some(explore.estimated_undiscovered_edges);
-            self.properties.clone_from(&explore.properties);
+            self.observe_exploration(explore);
         }
+    }
+
+    fn observe_exploration(&mut self, explore: &ExploreSummary) {
+        self.executions = explore.runs.saturating_sub(explore.resumed_runs);
+        (self.corpus, self.features) = (explore.checkpoints, explore.features + explore.states);
+        (self.edges, self.edges_total) = (explore.edges, explore.edges_total);
+        self.chance_if_doubled = Some(explore.chance_if_doubled);
+        self.discoveries_last_half = Some(explore.discoveries_last_half);
+        self.explored_news = explore.discoveries_last_half;
+        self.undiscovered_edges = Some(explore.estimated_undiscovered_edges);
+        self.properties.clone_from(&explore.properties);
     }
 
     /// The failures that it has seen, and how often.
@@ -174,6 +182,12 @@ impl SpooledSlice {
     /// What is to be expected of more slices: as this one says, if it has found something or nothing else is known; when the last half of all
     /// executions has found nothing, as these do.
     fn foresee(&self, record: &mut TargetRecord, news: u64) {
+        // It has gone every way that there is.
+        if self.trouble.is_none() && self.chance_if_doubled.is_some_and(|chance| chance <= 0.0) {
+            (record.chance_if_doubled, record.chance_in_minute) = (Some(0.0), Some(0.0));
+            record.chance_if_doubled_range = Some((0.0, 0.0));
+            return;
+        }
         let (quiet, all) = (record.quiet, record.executions);
         if quiet > all / 2 {
             if record.chance_if_doubled.or(self.chance_if_doubled).is_some() {
@@ -223,7 +237,7 @@ impl SpooledSlice {
                 record.program_executions = record.program_executions.saturating_add(self.executions);
                 record.undiscovered_edges = self.undiscovered_edges.or(record.undiscovered_edges);
                 record.properties.merge(&self.properties);
-                news += self.features.saturating_sub(record.features);
+                news += self.features.saturating_sub(record.features).max(self.explored_news);
                 record.features = record.features.max(self.features);
                 record.edges = record.edges.max(self.edges);
                 record.edges_total = self.edges_total;

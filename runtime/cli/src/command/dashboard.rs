@@ -5,6 +5,7 @@ use crate::args::DashboardArgs;
 use crate::context::Context;
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
+use crate::output::EXIT_ERROR;
 use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::discovery::FleetScope;
 use fozzy_campaign::inputs::is_trace;
@@ -41,8 +42,9 @@ pub(crate) fn dashboard(context: &Context, args: &DashboardArgs) -> Result<ExitC
     if let Some(folder) = &args.export {
         let site = export(&source, folder, args.execute).map_err(refused)?;
         let path = folder.join("index.html").display().to_string();
-        context.printer.document(&DashboardDocument::written(path, site.files, site.bytes))?;
-        return Ok(ExitCode::SUCCESS);
+        let is_whole = site.warnings.is_empty();
+        context.printer.document(&DashboardDocument::written(path, (site.files, site.bytes), site.warnings))?;
+        return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) });
     }
     serve_until_stopped(context, source, args.port, None)
 }

@@ -41,6 +41,24 @@ fn state(files: &[&str]) -> (tempfile::TempDir, RouteState) {
     (place, RouteState { source: Arc::new(source), latest, watchers })
 }
 
+/// A failure of its target, with a trace of that name.
+fn keep_failure(state: &RouteState, trace: Digest) {
+    let failure = FleetFailureRecord {
+        target: "app.wasm".to_owned(),
+        signature: FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() },
+        trace,
+        status: "still there".to_owned(),
+        program: None,
+        times: 1,
+        found_at: "2026-01-01T00:00:00Z".to_owned(),
+        counted: CountedSlices::default(),
+        news_of: None,
+        others: OtherFields::new(),
+    };
+    let records = FleetRecords { store: &*state.source.store };
+    records.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
+}
+
 async fn body(response: Response) -> Vec<u8> {
     to_bytes(response.into_body(), 1 << 20).await.expect("a body").to_vec()
 }
@@ -90,24 +108,54 @@ async fn a_target_has_its_testcases_from_a_place_on() {
 async fn a_patch_that_cannot_be_made_is_not_listed() {
     // The corpus is in a folder of its own, and not below this one.
     let (_place, state) = state(&[]);
-    let failure = FleetFailureRecord {
-        target: "app.wasm".to_owned(),
-        signature: FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() },
-        trace: Digest::of(b"a trace"),
-        status: "still there".to_owned(),
-        program: None,
-        times: 1,
-        found_at: "2026-01-01T00:00:00Z".to_owned(),
-        counted: CountedSlices::default(),
-        news_of: None,
-        others: OtherFields::new(),
-    };
-    let records = FleetRecords { store: &*state.source.store };
-    records.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
+    keep_failure(&state, Digest::of(b"a trace"));
     let fleet = state.source.fleet().expect("read");
     assert_eq!((fleet.failures.len(), &*fleet.failures[0].patches), (1, &["regression".to_owned()][..]));
     let target = state.source.target("app-1", 0).expect("read").expect("it is collected");
     assert_eq!(target.failures, fleet.failures);
+}
+
+#[tokio::test]
+async fn no_page_or_document_is_made_of_a_trace_that_is_not_what_its_name_says() {
+    let (_place, state) = state(&[]);
+    let store = &state.source.store;
+    let (name, other) = (store.put_blob(b"a trace").expect("kept"), store.put_blob(b"another one").expect("kept"));
+    keep_failure(&state, name);
+    let page = ExecutedSubject::Failure(name.to_string());
+    assert!(state.source.command(&page).expect("it is whole").is_some());
+    let path = |name: &Digest| store.blob_path(name).expect("a file");
+    fs::copy(path(&other), path(&name)).expect("changed in place");
+    for ending in ["html", "fozzy", "patch", "seed.patch"] {
+        let response = failure(State(state.clone()), Path(format!("{name}.{ending}"))).await;
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE, "{ending}");
+        assert!(String::from_utf8_lossy(&body(response).await).contains("is damaged"), "{ending}");
+    }
+    for what in ["causality", "suspects"] {
+        let address = Path(("failures".to_owned(), name.to_string(), what.to_owned()));
+        let response = measured(State(state.clone()), address).await;
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE, "{what}");
+        assert!(String::from_utf8_lossy(&body(response).await).contains("is damaged"), "{what}");
+    }
+    fs::remove_file(path(&name)).expect("it goes");
+    assert_eq!(state.source.command(&page).expect("read"), None);
+}
+
+#[tokio::test]
+async fn a_store_that_was_moved_is_away_until_it_is_back() {
+    let (place, state) = state(&["seed.txt"]);
+    let (here, elsewhere) = (place.path().join("store"), place.path().join("moved"));
+    fs::rename(&here, &elsewhere).expect("it moves");
+    let response = fleet(State(state.clone())).await;
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let why = String::from_utf8(body(response).await).expect("text");
+    assert!(why.contains(&here.display().to_string()) && why.contains("it was moved or removed"), "{why}");
+    let told = look(&state.source, &state.latest).await.expect_err("it is away");
+    assert_eq!(told, why.trim_end());
+    let trace = Path(format!("{}.fozzy", Digest::of(b"a trace")));
+    assert_eq!(failure(State(state.clone()), trace).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(asked_for(&state, "seed.txt").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    fs::rename(&elsewhere, &here).expect("it moves back");
+    assert!(look(&state.source, &state.latest).await.is_ok());
 }
 
 #[tokio::test]

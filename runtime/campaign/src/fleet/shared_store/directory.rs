@@ -245,6 +245,14 @@ impl SharedStore for DirectoryStore {
         Ok(String::from_utf8_lossy(&note).lines().nth(1).map(str::to_owned))
     }
 
+    fn present(&self) -> Result<(), SharedStoreError> {
+        if self.root.join("store.json").is_file() {
+            return Ok(());
+        }
+        let why = "its store.json is gone: it was moved or removed".to_owned();
+        Err(SharedStoreError::Away { what: "read", path: self.place(), why })
+    }
+
     fn project(&self) -> &str {
         &self.project
     }

@@ -159,6 +159,10 @@ impl SharedStore for WatchedStore<'_> {
         self.store.answers()
     }
 
+    fn present(&self) -> Result<(), SharedStoreError> {
+        self.ask(|store| store.present())
+    }
+
     fn project(&self) -> &str {
         self.store.project()
     }

@@ -254,6 +254,38 @@ fn a_record_says_what_is_left_of_its_program() {
 }
 
 #[test]
+fn a_target_is_as_likely_to_show_more_as_its_exploration_says() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let explored = |number, discoveries_last_half, chance_if_doubled| {
+        let (runs, features) = (100, 214);
+        let explore =
+            ExploreSummary { runs, features, discoveries_last_half, chance_if_doubled, ..ExploreSummary::default() };
+        let mut slice = slice(&spool, number);
+        slice.observe_exploration(&explore);
+        spool.put(&slice).expect("kept");
+        spool.merge(&place.store, |_, _| ()).expect("it answers");
+        place.record()
+    };
+    let is_near = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found - expected).abs() < 1e-9);
+    // It prints other lines for ever, and takes no new edge after its first slice.
+    let endless = Outlook { discoveries: 5 };
+    for number in [2, 4, 5, 6] {
+        let record = explored(number, endless.discoveries, endless.chance(1.0));
+        assert!(is_near(record.chance_if_doubled, endless.chance(1.0)), "{number}: {record:?}");
+        assert!(is_near(record.chance_in_minute, endless.chance(6.0)), "a minute is six slices: {record:?}");
+        assert_eq!((record.quiet, record.features), (0, 214));
+    }
+    assert!(place.record().estimate.news > 3.0, "each of four has found something: {:?}", place.record());
+    let silent = explored(7, 0, Outlook::default().chance(1.0));
+    assert_eq!((silent.quiet, silent.executions), (100, 500));
+    // One that has gone every way is done, as it says itself.
+    let done = explored(8, 0, 0.0);
+    let chances = (done.chance_if_doubled, done.chance_if_doubled_range, done.chance_in_minute);
+    assert_eq!(chances, (Some(0.0), Some((0.0, 0.0)), Some(0.0)));
+}
+
+#[test]
 fn properties_stand_as_in_the_slice_that_has_come_furthest_of_their_program() {
     let place = Place::new();
     let spool = place.spool("one");
