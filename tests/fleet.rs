@@ -177,6 +177,29 @@ fn tests_that_come_and_go_join_and_leave_a_fleet_that_works() {
 }
 
 #[test]
+fn a_fleet_whose_targets_are_all_set_aside_waits_until_one_changes() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    let fleet = ["fleet", "--time", "120s", "--jobs", "1", "--no-dashboard", "--json"];
+    let mut child = fozzy.start(&fleet);
+    wait::while_running(&mut child, "a slice", || fozzy.path(".fozzy/explore/fleet").is_dir());
+    // As a linker leaves it that is still writing.
+    fozzy.write("draws.wat", "(module (memory");
+    let records = || fozzy.shell("cat .fozzy/fleet/values/targets/* 2>/dev/null || true").out();
+    wait::while_running(&mut child, "three slices without a result", || records().contains("\"troubles\": 3"));
+    fozzy.shell("rm -rf .fozzy/fleet-logs").exits(0);
+    fozzy.write("draws.wat", draws(NEVER));
+    wait::while_running(&mut child, "another slice", || fozzy.path(".fozzy/fleet-logs").is_dir());
+    fozzy.shell(&format!("kill -TERM {}", child.id())).exits(0);
+    let ended = Ran::of(&fleet, wait::output(child));
+    for line in ["set aside until it changes: draws.wat", "all targets are set aside: waiting until one changes"] {
+        assert!(ended.err().contains(line), "{line}: {}", ended.err());
+    }
+    let ended = ended.json();
+    assert_eq!((&ended["interrupted"], &ended["targets"][0]["trouble"]), (&json!(true), &Value::Null), "{ended:#}");
+}
+
+#[test]
 fn a_second_store_counts_what_was_run_for_it() {
     let fozzy = project();
     let of = |store: &str| {

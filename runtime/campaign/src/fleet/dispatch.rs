@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Invariants: what a slice has found is on the disk of this machine before its lease ends, and in the store, if that answers; a target without a
-//! result `TROUBLES_MAX` times in a row is set aside until it changes. While the store is away, all goes on, by what is known here; when the disk of
-//! this machine takes nothing any more, all jobs end, and that is the fleet's error.
+//! result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for that. While the store is away, all
+//! goes on, by what is known here; when the disk of this machine takes nothing any more, all jobs end, and that is the fleet's error.
 
 use super::collector::FleetCollector;
 use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, planned};
@@ -157,6 +157,11 @@ impl FleetState {
     /// Targets that are there.
     fn targets_there(&self) -> impl Iterator<Item = &TargetState> {
         self.targets.iter().filter(|target| !target.is_gone)
+    }
+
+    /// Whether no target that is there is worked on any more, until one changes.
+    fn is_all_aside(&self) -> bool {
+        self.targets_there().all(TargetState::is_set_aside)
     }
 
     /// Whether of each target that is worked on little enough is to be expected. What fleets before this one have found may be of other code: each
@@ -595,9 +600,9 @@ impl Dispatcher<'_> {
         self.run.until.is_some_and(|until| self.lock().is_settled(until))
     }
 
-    /// Whether all targets are set aside, in a fleet whose time is bounded; another one waits until they change.
+    /// Whether the files of all targets are gone, in a fleet whose time is bounded. What is set aside is waited for: a linker may be writing it.
     fn has_nothing_left(&self) -> bool {
-        self.run.time.is_some() && self.lock().targets_there().all(TargetState::is_set_aside)
+        self.run.time.is_some() && self.lock().targets_there().next().is_none()
     }
 
     /// The target whose turn it is, and the right to it.
@@ -734,7 +739,7 @@ impl Dispatcher<'_> {
             let why = slice.trouble.as_deref().and_then(|why| why.lines().next()).unwrap_or_default();
             self.run.project.remarks.text(&format!("set aside until it changes: {}: {why}\n", target.name));
         }
-        let found_before = {
+        let (found_before, is_all_aside) = {
             // While the store is away, the division goes by what is known here.
             slice.count(&mut record, 0);
             let mut state = self.lock();
@@ -746,8 +751,14 @@ impl Dispatcher<'_> {
             kept.target.file.clone_from(&target.file);
             (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
-            state.discoveries
+            (state.discoveries, state.is_all_aside())
         };
+        if slice.troubles == TROUBLES_MAX && is_all_aside {
+            self.run
+                .project
+                .remarks
+                .text("all targets are set aside: waiting until one changes; Ctrl-C ends the fleet\n");
+        }
         self.spool.put(&slice)?;
         self.merge()?;
         let mut state = self.lock();
