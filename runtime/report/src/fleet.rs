@@ -11,7 +11,7 @@
 //! Not here: how it comes about (`fozzy-campaign`).
 
 use crate::Layout;
-use crate::pretty::{Style, counted, fit, grouped, wrapped};
+use crate::pretty::{Style, counted, fit, grouped, is_zero, wrapped};
 use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
@@ -27,7 +27,7 @@ use std::fmt::Write;
 pub struct FleetDocument {
     /// Always `fozzy.fleet.v1`.
     pub schema_version: String,
-    /// `fail` when a failure stands, `error` when nothing could be searched, else `pass`.
+    /// `fail` when a failure stands, `error` when nothing could be searched or the record of a failure cannot be read, else `pass`.
     pub status: Status,
     /// Whether it was stopped by a signal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -48,6 +48,9 @@ pub struct FleetDocument {
     pub not_collected: Vec<UncollectedRow>,
     /// Failures, those that stand first.
     pub failures: Vec<FleetFailureRow>,
+    /// Records of failures that may stand and cannot be read; why, is in `warnings`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable_failures: u64,
     /// The fleets of this store, those at work first.
     pub workers: Vec<FleetWorkerRow>,
     /// What is not in the store yet, at the end of a fleet; absent when all is.
@@ -429,6 +432,7 @@ impl FleetDocument {
             targets: Vec::new(),
             not_collected,
             failures: Vec::new(),
+            unreadable_failures: 0,
             workers: Vec::new(),
             waiting: None,
             warnings: Vec::new(),
@@ -458,6 +462,7 @@ impl FleetDocument {
             elapsed_ms: self.elapsed_ms,
             slices: self.slices,
             cpu_s: self.cpu_s,
+            unreadable_failures: self.unreadable_failures,
             waiting: self.waiting.clone(),
             warnings: self.warnings.clone(),
             ..FleetDocument::new(self.store.clone(), self.jobs, not_collected)
@@ -473,7 +478,7 @@ impl FleetDocument {
             key(left).cmp(&key(right)).then_with(|| left.name.cmp(&right.name))
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
-        self.status = match (self.failures.iter().any(stands), is_idle) {
+        self.status = match (self.failures.iter().any(stands), is_idle || self.unreadable_failures > 0) {
             (true, _) => Status::Fail,
             (false, true) => Status::Error,
             (false, false) => Status::Pass,
